@@ -557,6 +557,20 @@ create table public.entries (
   constraint entries_id_key UNIQUE (id)
 );
 
+create table public.entry_versions (
+  user_id uuid not null,
+  date date not null,
+  id uuid not null default gen_random_uuid(),
+  entry_id uuid not null,
+  content text not null,
+  written_at timestamp with time zone not null,
+  kept_at timestamp with time zone not null default clock_timestamp(),
+  replaced_by text not null,
+  constraint entry_versions_known_change CHECK ((replaced_by = ANY (ARRAY['edit'::text, 'drop'::text, 'restore'::text, 'deletion'::text]))),
+  constraint entry_versions_user_id_fkey FOREIGN KEY (user_id) REFERENCES auth.users(id) ON DELETE CASCADE,
+  constraint entry_versions_pkey PRIMARY KEY (user_id, date, id)
+);
+
 create table public.entry_words (
   user_id uuid not null,
   date date not null,
@@ -677,6 +691,17 @@ create table public.profiles (
   constraint profiles_pkey PRIMARY KEY (id)
 );
 
+create view public.deleted_days with (security_invoker=true) as
+ SELECT DISTINCT ON (user_id, date) user_id,
+    date,
+    id AS version_id,
+    kept_at AS deleted_at,
+    "left"(public.entry_text(content), 200) AS excerpt
+   FROM public.entry_versions version
+  WHERE ((replaced_by = 'deletion'::text) AND (NOT (EXISTS ( SELECT
+           FROM public.entries
+          WHERE ((entries.user_id = version.user_id) AND (entries.date = version.date) AND (entries.content_text <> ''::text))))))
+  ORDER BY user_id, date, kept_at DESC;
 create view public.entry_dates with (security_barrier=true) as
  SELECT user_id,
     date
@@ -686,6 +711,7 @@ create view public.entry_dates with (security_barrier=true) as
 CREATE INDEX analyses_by_input ON public.analyses USING btree (user_id, kind, input_hash, created_at DESC);
 CREATE INDEX analyses_of_day ON public.analyses USING btree (user_id, date, created_at DESC) WHERE (date IS NOT NULL);
 CREATE INDEX analyses_of_period ON public.analyses USING btree (user_id, period_to) WHERE (kind = 'trend'::text);
+CREATE INDEX entry_versions_by_age ON public.entry_versions USING btree (kept_at);
 CREATE INDEX payment_events_bodies ON public.payment_events USING btree (received_at) WHERE (raw <> ''::text);
 CREATE INDEX payment_events_waiting ON public.payment_events USING btree (received_at) WHERE (processed_at IS NULL);
 CREATE INDEX payments_due ON public.payments USING btree (due_at) WHERE (due_at IS NOT NULL);
@@ -725,6 +751,38 @@ AS $function$
 begin
   new.content_text := public.entry_text(new.content);
   return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.drops_most_items(before text, after text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE STRICT
+ SET search_path TO ''
+AS $function$
+declare
+  items constant text[] := string_to_array(before, E'\n');
+  lost text[];
+begin
+  if starts_with(after, before) then
+    return false;
+  end if;
+  if cardinality(string_to_array(after, E'\n')) * 2 < cardinality(items) then
+    return true;
+  end if;
+  lost := array(select unnest(items) except all select unnest(string_to_array(after, E'\n')));
+  if cardinality(lost) * 2 <= cardinality(items) or cardinality(lost) > 50 then
+    return cardinality(lost) * 2 > cardinality(items);
+  end if;
+  return (
+    with gained as (
+      select item from (select unnest(string_to_array(after, E'\n')) except all select unnest(items)) as added (item)
+       limit 100)
+    select count(*) * 2 > cardinality(items)
+      from (select item, (char_length(item) + 1) / 2 as half from unnest(lost) as item) as old
+     where not exists (
+       select from gained as new
+        where starts_with(new.item, left(old.item, old.half)) or right(new.item, old.half) = right(old.item, old.half)));
 end
 $function$;
 
@@ -893,6 +951,61 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.keep_version()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  day constant date := case tg_op when 'DELETE' then old.date else new.date end;
+  last_kept timestamptz;
+  is_restored boolean;
+  change text;
+begin
+  if day <> old.date then
+    update public.entry_versions set date = day, content = public.replace_date_header(content, day)
+     where user_id = old.user_id and date = old.date and entry_id = old.id;
+    -- The move changed no more than the header.
+    if new.content_text = old.content_text then
+      return null;
+    end if;
+  end if;
+  if old.content_text = '' then
+    return null;
+  end if;
+
+  if tg_op = 'DELETE' or new.content_text = '' then
+    -- The deletion of an account deletes its logs after its user.
+    if tg_op = 'DELETE' and not exists (select from auth.users where id = old.user_id) then
+      return null;
+    end if;
+    change := 'deletion';
+  else
+    select max(kept_at), bool_or(content = new.content) into last_kept, is_restored
+      from public.entry_versions where user_id = old.user_id and date = day;
+    if is_restored then
+      change := 'restore';
+    elsif public.drops_most_items(old.content_text, new.content_text) then
+      change := 'drop';
+    elsif greatest(last_kept, old.created_at) > now() - interval '10 minutes' then
+      return null;
+    else
+      change := 'edit';
+    end if;
+  end if;
+
+  -- A text that was brought back and replaced again is one version, not two.
+  delete from public.entry_versions where user_id = old.user_id and date = day and content = old.content;
+  insert into public.entry_versions (user_id, date, entry_id, content, written_at, replaced_by)
+    values (old.user_id, day, old.id, old.content, old.updated_at, change);
+  delete from public.entry_versions
+   where user_id = old.user_id and date = day and id in (
+     select id from public.entry_versions where user_id = old.user_id and date = day order by kept_at desc offset 20);
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.latest_today(at timestamp with time zone DEFAULT now())
  RETURNS date
  LANGUAGE sql
@@ -932,6 +1045,13 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.replace_date_header(content text, to_date date)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE STRICT
+ SET search_path TO ''
+RETURN regexp_replace(content, '^<h2 class="date-header">[^<]*</h2>'::text, (('<h2 class="date-header">'::text || to_char((to_date)::timestamp with time zone, 'FMDay - FMMonth FMDD, FMYYYY'::text)) || '</h2>'::text));
+
 CREATE OR REPLACE FUNCTION public.revise_entry()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -939,8 +1059,7 @@ CREATE OR REPLACE FUNCTION public.revise_entry()
 AS $function$
 begin
   if new.date is distinct from old.date then
-    new.content := regexp_replace(new.content, '^<h2 class="date-header">[^<]*</h2>',
-      '<h2 class="date-header">' || to_char(new.date, 'FMDay - FMMonth FMDD, FMYYYY') || '</h2>');
+    new.content := public.replace_date_header(new.content, new.date);
   end if;
   new.revision := old.revision;
   if (new.date, new.content) is distinct from (old.date, old.content) then
@@ -969,8 +1088,10 @@ CREATE TRIGGER never_changed BEFORE UPDATE OF id, kind, period_from, period_to, 
 CREATE TRIGGER begin_entry BEFORE INSERT ON public.entries FOR EACH ROW EXECUTE FUNCTION public.begin_entry();
 CREATE TRIGGER forget_deleted_day AFTER DELETE ON public.entries FOR EACH ROW EXECUTE FUNCTION public.forget_day();
 CREATE TRIGGER forget_reviews_of_moved_log AFTER UPDATE OF date ON public.entries FOR EACH ROW WHEN ((old.date IS DISTINCT FROM new.date)) EXECUTE FUNCTION public.forget_reviews_of_moved_log();
+CREATE TRIGGER keep_deleted_version AFTER DELETE ON public.entries FOR EACH ROW EXECUTE FUNCTION public.keep_version();
 CREATE TRIGGER keep_server_columns BEFORE UPDATE ON public.entries FOR EACH ROW WHEN (((((new.updated_at IS DISTINCT FROM old.updated_at) OR (new.ai_feedback IS DISTINCT FROM old.ai_feedback)) OR (new.hustle_score IS DISTINCT FROM old.hustle_score)) OR (new.ai_analyzed_at IS DISTINCT FROM old.ai_analyzed_at))) EXECUTE FUNCTION public.keep_server_columns();
 CREATE TRIGGER keep_server_columns_of_new BEFORE INSERT ON public.entries FOR EACH ROW WHEN (((((new.updated_at IS DISTINCT FROM now()) OR (new.ai_feedback IS DISTINCT FROM NULL::text)) OR (new.hustle_score IS DISTINCT FROM NULL::integer)) OR (new.ai_analyzed_at IS DISTINCT FROM NULL::timestamp with time zone))) EXECUTE FUNCTION public.keep_server_columns();
+CREATE TRIGGER keep_version AFTER UPDATE OF date, content ON public.entries FOR EACH ROW WHEN (((new.date IS DISTINCT FROM old.date) OR (new.content IS DISTINCT FROM old.content))) EXECUTE FUNCTION public.keep_version();
 CREATE TRIGGER revise_entry BEFORE UPDATE ON public.entries FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.revise_entry();
 CREATE TRIGGER revised_to_nothing BEFORE UPDATE ON public.entries FOR EACH ROW WHEN (((new.content_text = ''::text) AND (old.content_text <> ''::text))) EXECUTE FUNCTION public.forget_day();
 CREATE TRIGGER only_added_to BEFORE DELETE OR UPDATE OR TRUNCATE ON public.payment_changes FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_change_of_ledger();
@@ -991,6 +1112,7 @@ alter table public.analyses enable row level security, force row level security;
 alter table public.analysis_runs enable row level security, force row level security;
 alter table public.coach_reader enable row level security, force row level security;
 alter table public.entries enable row level security, force row level security;
+alter table public.entry_versions enable row level security, force row level security;
 alter table public.entry_words enable row level security, force row level security;
 alter table public.payment_changes enable row level security, force row level security;
 alter table public.payment_events enable row level security, force row level security;
@@ -1025,6 +1147,13 @@ create policy "own open days are read" on public.entries for select to authentic
 
 create policy owner_select_entries on public.entries for select to hustle_forge
   using ((user_id = ( SELECT auth.uid() AS uid)));
+
+create policy owner_select_entry_versions on public.entry_versions for select to authenticated
+  using (((user_id = ( SELECT auth.uid() AS uid)) AND ((date >= ( SELECT public.first_free_day() AS first_free_day)) OR ( SELECT public.is_premium() AS is_premium))));
+
+create policy trigger_keeps_entry_versions on public.entry_versions for all to hustle_forge
+  using (true)
+  with check (true);
 
 create policy "words of own open days are read" on public.entry_words for select to authenticated
   using (((user_id = ( SELECT auth.uid() AS uid)) AND ((date >= ( SELECT public.first_free_day() AS first_free_day)) OR ( SELECT public.is_premium() AS is_premium))));
@@ -1075,10 +1204,12 @@ create policy "own profile is read" on public.profiles for select to authenticat
 grant delete on public.analysis_runs to service_role;
 grant delete on public.entries to authenticated;
 grant delete on public.entries to service_role;
+grant delete on public.entry_versions to service_role;
 grant delete on public.plan_reminders to service_role;
 grant delete on public.profiles to service_role;
 grant execute on function public.allow_only_erasure() to public;
 grant execute on function public.begin_entry() to public;
+grant execute on function public.drops_most_items(text,text) to public;
 grant execute on function public.earliest_today(timestamp with time zone) to public;
 grant execute on function public.entry_text(text) to public;
 grant execute on function public.erase_payer(uuid) to service_role;
@@ -1090,6 +1221,7 @@ grant execute on function public.keep_server_columns() to public;
 grant execute on function public.latest_today(timestamp with time zone) to public;
 grant execute on function public.note_payment_status() to public;
 grant execute on function public.refuse_change_of_ledger() to public;
+grant execute on function public.replace_date_header(text,date) to public;
 grant execute on function public.revise_entry() to public;
 grant execute on function public.touch_profile() to public;
 grant insert (id, country, ai_consent) on public.profiles to authenticated;
@@ -1112,10 +1244,13 @@ grant select (user_id, id, kind, date, period_from, period_to, provider, model, 
 grant select on public.analyses to service_role;
 grant select on public.analysis_runs to service_role;
 grant select on public.coach_reader to service_role;
+grant select on public.deleted_days to authenticated;
 grant select on public.entries to anon;
 grant select on public.entries to authenticated;
 grant select on public.entries to service_role;
 grant select on public.entry_dates to authenticated;
+grant select on public.entry_versions to authenticated;
+grant select on public.entry_versions to service_role;
 grant select on public.entry_words to authenticated;
 grant select on public.entry_words to service_role;
 grant select on public.payment_changes to service_role;

@@ -432,6 +432,9 @@ describe('responses match the document', () => {
     await call(200, 'GET', own, { as });
     await call(200, 'GET', `${own}&select=date,revision&order=date.desc`, { as });
     expect(await call(200, 'GET', '/rest/v1/entry_dates', { as })).toHaveLength(3);
+    await call(200, 'DELETE', `${own}&date=eq.${daysAgo(1)}`, { as, headers: ROWS });
+    expect(await call(200, 'GET', '/rest/v1/entry_versions', { as })).toHaveLength(2);
+    expect(await call(200, 'GET', '/rest/v1/deleted_days', { as })).toHaveLength(1);
     await call(206, 'GET', `${own}&limit=1`, { as, headers: { prefer: 'count=exact' } });
     await call(416, 'GET', `${own}&offset=99`, { as, headers: { prefer: 'count=exact' } });
     await call(200, 'GET', `${own}&date=eq.${today()}`, { as, headers: OBJECT });

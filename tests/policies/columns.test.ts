@@ -36,6 +36,18 @@ const TABLES = {
     ownRow: `user_id = '${PEOPLE.premium.id}' and date = '${DAYS.earliestToday}'`,
   },
   entry_dates: { columns: ['user_id', 'date'], writable: [], ownRow: 'true' },
+  entry_versions: {
+    columns: ['user_id', 'date', 'id', 'entry_id', 'content', 'written_at', 'kept_at', 'replaced_by'],
+    writable: [],
+    ownRow: `user_id = '${PEOPLE.premium.id}'`,
+  },
+  deleted_days: {
+    columns: ['user_id', 'date', 'version_id', 'deleted_at', 'excerpt'],
+    writable: [],
+    ownRow: 'true',
+    // PostgreSQL rewrites a view before it checks grants, and this one has `distinct on`.
+    refusal: '55000',
+  },
   entry_words: {
     columns: ['user_id', 'date', 'revision', 'words'],
     writable: [],
@@ -102,6 +114,8 @@ test('the list contains every table and column of the public schema', async () =
   );
 });
 
+const refusalOf = (table: object): string => ('refusal' in table ? (table.refusal as string) : REFUSED);
+
 const ignoredColumns = (table: object): string[] => ('ignored' in table ? (table.ignored as string[]) : []);
 
 describe.each(Object.entries(TABLES))('%s', (table, description) => {
@@ -112,16 +126,17 @@ describe.each(Object.entries(TABLES))('%s', (table, description) => {
       const allowed = (writable as string[]).includes(column);
       // A granted column is set to itself, which is valid. PostgreSQL checks a missing grant before the value.
       const update = `update ${table} set ${column} = ${allowed ? column : 'default'} where ${ownRow}`;
-      expect(await runAs(db.database, 'premium', update)).toBe(allowed ? 1 : REFUSED);
+      expect(await runAs(db.database, 'premium', update)).toBe(allowed ? 1 : refusalOf(description));
       const insert = await runAs(db.database, 'premium', `insert into ${table} (${column}) values (default)`);
       if (allowed) expect(insert).not.toBe(1);
-      else expect(insert).toBe(REFUSED);
+      else expect(insert).toBe(refusalOf(description));
     },
   );
 
   test.each(columns)('a guest cannot write column %s', async (column) => {
-    expect(await runAs(db.database, 'guest', `update ${table} set ${column} = default`)).toBe(REFUSED);
-    expect(await runAs(db.database, 'guest', `insert into ${table} (${column}) values (default)`)).toBe(REFUSED);
+    const refusal = refusalOf(description);
+    expect(await runAs(db.database, 'guest', `update ${table} set ${column} = default`)).toBe(refusal);
+    expect(await runAs(db.database, 'guest', `insert into ${table} (${column}) values (default)`)).toBe(refusal);
   });
 });
 

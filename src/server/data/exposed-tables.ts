@@ -73,6 +73,12 @@ export const EXPOSED_TABLES: ReadonlyMap<string, ExposedTable> = new Map(
       key: ['user_id', 'id'],
       longTexts: ['text', 'missing_fact'],
     }),
+    // A view of `entry_versions`.
+    table('deleted_days', {
+      columns: { user_id: 'uuid', date: 'date', version_id: 'uuid', deleted_at: 'timestamptz', excerpt: 'text' },
+      key: ['user_id', 'date'],
+      longTexts: ['excerpt'],
+    }),
     table('entries', {
       columns: {
         id: 'uuid',
@@ -93,6 +99,20 @@ export const EXPOSED_TABLES: ReadonlyMap<string, ExposedTable> = new Map(
     }),
     // A view of `entries` without texts that includes the dates of locked days.
     table('entry_dates', { columns: { user_id: 'uuid', date: 'date' }, key: ['user_id', 'date'] }),
+    table('entry_versions', {
+      columns: {
+        user_id: 'uuid',
+        date: 'date',
+        id: 'uuid',
+        entry_id: 'uuid',
+        content: 'text',
+        written_at: 'timestamptz',
+        kept_at: 'timestamptz',
+        replaced_by: 'text',
+      },
+      key: ['user_id', 'date', 'id'],
+      longTexts: ['content'],
+    }),
     table('payments', {
       columns: {
         id: 'uuid',

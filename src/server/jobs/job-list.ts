@@ -12,6 +12,7 @@ import type { Payments } from '../payments/payments.ts';
 import { sendReceipts } from '../payments/send-receipts.ts';
 import { expirePlans } from '../plans/expire-plans.ts';
 import { sendReminders } from '../plans/send-reminders.ts';
+import { purgeVersions } from '../versions/purge-versions.ts';
 import type { Job } from './job.ts';
 
 const MINUTE = 60;
@@ -60,6 +61,12 @@ export function jobList(deps: Deps): Job[] {
       everySeconds: DAY,
       retryDelaySeconds: 300,
       run: async () => ({ emptied: await purgeWebhookPayloads(database, clock) }),
+    },
+    {
+      name: 'purge-versions',
+      everySeconds: HOUR,
+      retryDelaySeconds: 300,
+      run: async (signal) => ({ deleted: await purgeVersions(database, clock, signal) }),
     },
   ];
   if (payments !== null) {

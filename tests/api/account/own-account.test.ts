@@ -726,6 +726,8 @@ async function fillEveryTable(user: SignedUp): Promise<string> {
   ]);
   const statements = [
     `insert into entries (user_id, date, content) values ($1, '2026-01-05', '<p>a</p>'), ($1, '2020-01-05', '<p>b</p>')`,
+    `insert into entries (user_id, date, content) values ($1, '2020-01-06', '<p>c</p>')`,
+    `delete from entries where user_id = $1 and date = '2020-01-06'`,
     `insert into entry_words (user_id, date, revision, words) values ($1, '2026-01-05', 1, 'a')`,
     `insert into analyses (user_id, kind, date, score, input_hash, provider, model, prompt_version, finish_reason, duration_ms, text)
      values ($1, 'feedback', '2026-01-05', 7, 'hash', 'google', 'gemini', 1, 'stop', 5, 'Good work.')`,

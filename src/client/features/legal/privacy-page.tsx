@@ -85,7 +85,8 @@ const SECTIONS: readonly LegalSection[] = [
     title: 'How long we keep it',
     body: (
       <p>
-        Logs stay until you delete them or your account. You can undo the deletion of your account for one hour. Then
+        Logs stay until you delete them or your account. The text of a deleted log, and earlier versions of a log, are
+        kept for 30 days, so that you can bring them back. You can undo the deletion of your account for one hour. Then
         its logs and everything else in it are deleted, and leave our backups as those are replaced. Payment records are
         kept for as long as tax law requires, as figures without your name, address or country.
       </p>
