@@ -362,7 +362,7 @@ describe('reading versions', () => {
     );
   });
 
-  test('nobody can call the trigger function', async () => {
+  test('no role can call the trigger function', async () => {
     for (const actor of ['free', 'guest', 'service'] as const) {
       expect(await runAs(db.database, actor, 'select keep_version()')).not.toBe(1);
     }
