@@ -27,14 +27,14 @@ type Outcome = { code: number; stdout: string; stderr: string };
 
 const environment = () => ({ PATH: process.env['PATH'], DATABASE_URL: world.url, DATA_DIR: dataDir });
 
-/** In this process: starting a process takes longer than most commands. */
+/** Runs a command in this process, because starting a process takes longer than most commands. */
 const admin = (...args: string[]): Promise<Outcome> =>
   runAdminCommand(args, environment()).then(
     (text) => ({ code: 0, stdout: `${text}\n`, stderr: '' }),
     (error: Error) => ({ code: 1, stdout: '', stderr: `${error.message}\n` }),
   );
 
-/** As the operator runs a command: in a process of its own, with the environment of that process. */
+/** Runs a command as the operator does: in a process of its own, with settings from the process's environment. */
 async function adminProcess(...args: string[]): Promise<Outcome> {
   const env = environment();
   const run = promisify(execFile)(process.execPath, [join(import.meta.dirname, 'admin.ts'), ...args], { env });

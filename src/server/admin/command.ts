@@ -26,7 +26,7 @@ export type Invocation = {
   /** The argument after the command; empty for a command without one. */
   subject: string;
   options: Options;
-  /** The settings; those of the process unless set. */
+  /** The environment that holds the settings; that of the process unless set. */
   env?: Environment | undefined;
 };
 
@@ -62,7 +62,7 @@ export async function findUserId(database: Database, address: string): Promise<s
   return found[0].id;
 }
 
-/** Returns null without `--days`. */
+/** Returns null without `--days`. Throws a CommandError for a number out of range. */
 export function readDays({ days }: Options, max: number): number | null {
   if (days === undefined) return null;
   const count = Number(days);

@@ -46,7 +46,8 @@ async function createKey(): Promise<string> {
 }
 
 /**
- * The key of an advisory lock: arbitrary, but no other lock's. Two rotations at once would drop one of the new keys.
+ * The key of an advisory lock, an arbitrary number that no other lock has. Without the lock, one of two concurrent
+ * rotations would overwrite the new key of the other.
  */
 const ROTATION_LOCK_KEY = 7_203_417;
 

@@ -1,4 +1,4 @@
-/** The commands `user:…`: what an operator does to one account. Each adds an audit row with the actor `operator`. */
+/** The commands `user:…`, which show, export, change or delete one account. Each adds an audit row of the operator. */
 import { ROUTES } from '#domain/routes.ts';
 import { changeUser } from '../auth/admin/user-store.ts';
 import { NO_ATTRIBUTES } from '../auth/admin/user-attributes.ts';

@@ -5,7 +5,7 @@
 import { JSON_FORMAT } from '#domain/export/formats/json-format.ts';
 import type { AsService, Database } from '../database/database.ts';
 
-/** Names of the file, tables, the columns that hold the user's id, and columns that are left out. */
+/** The members of the exported file: name, table, the column that holds the user's id, and the omitted columns. */
 const TABLES: readonly (readonly [name: string, table: string, key: string, secrets: readonly string[]])[] = [
   ['account', 'auth.users', 'id', ['password_hash']],
   ['identities', 'auth.identities', 'user_id', []],

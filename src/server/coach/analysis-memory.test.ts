@@ -1,4 +1,4 @@
-/** A prepared analysis must not retain its logs in memory while the model answers. */
+/** Tests that a prepared analysis does not retain its logs in memory while the model answers. */
 import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';

@@ -14,7 +14,7 @@ import type { PartialReply, Reply } from './reply/parse-response.ts';
 
 export type Kind = 'feedback' | 'trend';
 
-/** The database decides about plan and consent, so that there is one rule and one clock. */
+/** The database decides about plan and consent, so that one rule and one clock apply everywhere. */
 export type Access = { premium: boolean; consent: boolean };
 
 /** Times stay text: a JavaScript date would lose the microseconds by which versions are compared. */
@@ -26,11 +26,11 @@ export type FeedbackRow = {
 };
 export type TrendLog = { id: string; date: Day; text: string; content: string; score: number | null };
 
-/** Runs before the logs are loaded. Threat: a flood of refused requests must not load large logs. */
+/** Runs before the logs are loaded. Threat: a flood of requests that will be refused loads large logs. */
 const READ_ACCESS = `select public.is_premium() as premium,
   coalesce((select ai_consent from public.profiles where id = auth.uid()), false) as consent`;
 
-/** How many characters of a log the checks before an analysis read: more than the longest quick entry has. */
+/** How many characters of a log the checks before an analysis read. The longest quick entry is shorter. */
 const REFUSAL_CHECK_CHARS = 200;
 
 /** Loads one character more than `CAPS` allows, so that truncation is detected and reported to the model. */

@@ -39,7 +39,7 @@ export type Coach = {
   whenIdle(): Promise<void>;
 };
 
-/** Half of the grace period of requests (`http/listen.ts`), so that the last events still reach the client. */
+/** Half of the time that a shutdown waits for requests (`http/listen.ts`), so that the last events reach the client. */
 const STOP_GRACE_MS = 5_000;
 
 type Deps = { settings: CoachSettings; database: Database; clock: Clock; log: Logger };

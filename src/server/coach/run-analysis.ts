@@ -132,7 +132,7 @@ async function* analyse<Result>(
   const startedAt = performance.now();
   const sent: PartialReply = { score: null, text: '' };
   let end: ModelEnd | null = null;
-  // The values are documented in docs/operations.md.
+  // The outcome is logged. docs/operations.md explains its values.
   let outcome = 'done';
   let details: object = {};
   // A client that disconnects before the provider is called uses up no try.

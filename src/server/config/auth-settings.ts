@@ -98,7 +98,7 @@ export function readAuthSettings(settings: SettingsReader, production: boolean):
   };
 }
 
-/** GOOGLE_*, GITHUB_*, and for each name in OIDC_PROVIDERS its own OIDC_<NAME>_*. */
+/** Reads GOOGLE_*, GITHUB_* and, for each name that OIDC_PROVIDERS lists, OIDC_<NAME>_*. */
 function readOAuthProviders(settings: SettingsReader, production: boolean): OAuthProvider[] {
   const oidcNames = settings.list('OIDC_PROVIDERS').filter((name) => {
     const isValid = /^[a-z][a-z0-9_]{0,30}$/.test(name) && !RESERVED_PROVIDERS.has(name);

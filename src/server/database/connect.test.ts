@@ -1,5 +1,6 @@
 /**
- * Opens an external PostgreSQL server (DATABASE_URL) whose owner is not a superuser, and rejects unsuitable servers.
+ * Tests `openDatabase` with an external PostgreSQL server (DATABASE_URL): an owner that is not a superuser can use it,
+ * and unsuitable servers are rejected.
  */
 import { randomBytes } from 'node:crypto';
 
@@ -160,7 +161,8 @@ test('erases the user of the ledgers when the owner is subject to row-level secu
     [leaver],
   );
   expect(rows).toEqual([{ same: false, country: null, uses: 1 }]);
-  // The owner cannot do it outside of the function.
+  // Outside of the function `erase_payer` the owner of the tables can replace no payer: the first statement finds no
+  // row, the second is refused.
   await expect(asOwner('update payments set user_id = gen_random_uuid()')).resolves.toBeUndefined();
   await expect(asOwner("update plan_uses set kind = 'analysis'")).rejects.toMatchObject({ code: '23001' });
   await database.close();

@@ -24,7 +24,7 @@ export type DatabaseOptions = {
 
 const POOL_SIZE = 16;
 const CONNECT_TIMEOUT_MS = 10_000;
-/** Longer than the driver's ten seconds, because closing a connection discards its prepared statements. */
+/** Longer than the driver's default of ten seconds: closing a connection discards its prepared statements. */
 const IDLE_TIMEOUT_MS = 60_000;
 const STATEMENT_TIMEOUT_MS = 15_000;
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 10_000;

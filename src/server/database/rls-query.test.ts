@@ -1,4 +1,4 @@
-/** Isolation of queries that share a connection, sequential and concurrent. */
+/** Tests that queries on a shared connection, sequential and concurrent, do not see each other's identity. */
 import { randomUUID } from 'node:crypto';
 
 import pg from 'pg';

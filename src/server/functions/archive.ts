@@ -3,8 +3,8 @@
  * (docs/specification/export-and-import.md 6). Offered before the account is deleted, on every plan. It counts as no
  * use of the plan.
  *
- * Threat: a Dabbler exports with it month after month, or a thief of a session takes every log. Each download needs a
- * new proof of identity, is limited per account, and adds an audit row.
+ * Threat: a Dabbler uses the archive as an export month after month, or the thief of a session takes every log. Each
+ * download needs a proof of identity, is limited per account, and adds an audit row.
  */
 import type { Context } from 'hono';
 import type { Day } from '#domain/day/day.ts';
@@ -29,7 +29,7 @@ const BEFORE_ALL_DAYS = '-infinity';
 type Position = Day | typeof BEFORE_ALL_DAYS;
 
 export function archive({ auth }: { auth: AuthDeps }) {
-  // Pages of few users at a time are read. A slot is held for a page, so a slow reader holds none.
+  // Pages of two users at a time are read. A slot is held only while a page is read, so a slow client holds none.
   const limiter = createConcurrencyLimiter({ maxUsers: 2, maxQueued: 50, maxQueuedPerUser: 2 });
 
   return async function downloadArchive(context: Context<AppEnv>): Promise<Response> {

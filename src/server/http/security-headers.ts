@@ -2,8 +2,8 @@
  * The security headers of every response.
  *
  * Threat: stored XSS, clickjacking, a token that leaks in a referrer. The policy allows no inline script or style, so
- * markup that slipped through sanitizing still could not run. Only a configured captcha adds foreign sources, those of
- * its widget, and only to the app's page, which shows it.
+ * markup that slipped through sanitizing still could not run. The only foreign sources are API_URL, if it is set, and
+ * on the app's page those of a configured captcha's widget.
  */
 import { CAPTCHA_SCRIPT_URLS } from '../config/auth-settings.ts';
 import type { CaptchaSettings } from '../config/auth-settings.ts';

@@ -14,7 +14,7 @@ export type PaymentDeps = {
   hasWebhook: boolean;
 };
 
-/** The stored status after a settlement, or why the stored status says too little. */
+/** The stored status after a settlement, or a result that the stored status does not tell. */
 export type Settlement =
   | PaymentStatus
   /** The payer must approve the order again or choose another card. The stored status is `created` again. */

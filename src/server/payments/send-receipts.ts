@@ -31,8 +31,8 @@ type Deps = {
 const CLOCK_SKEW_MS = 60_000;
 /** Longer than the mailer waits for the mail server, also on a server whose clock is ahead by `CLOCK_SKEW_MS`. */
 const LEASE_MS = CLOCK_SKEW_MS + 2 * 60_000;
-/** A run ends after this many mails that have to wait, accepted mails between them or not: the mail server is down. */
-const MAX_CONSECUTIVE_FAILURES = 3;
+/** A run ends after this many mails that have to wait, even if others were accepted: the mail server has trouble. */
+const MAX_DEFERRED_PER_RUN = 3;
 
 /** @throws MailDeferred when some mails have to wait. They are due again at the next run. */
 export async function sendReceipts(deps: Deps, signal: AbortSignal): Promise<{ mailed: number; dropped: number }> {
@@ -41,7 +41,7 @@ export async function sendReceipts(deps: Deps, signal: AbortSignal): Promise<{ m
   const dueBefore = new Date(deps.clock.now().getTime() + CLOCK_SKEW_MS);
   const count = { mailed: 0, dropped: 0 };
   let failures = 0;
-  while (!signal.aborted && failures < MAX_CONSECUTIVE_FAILURES) {
+  while (!signal.aborted && failures < MAX_DEFERRED_PER_RUN) {
     const claimed = await claimNext(service, dueBefore, deps.clock.now());
     if (!claimed) break;
     const message = messageAbout(claimed, deps.config);

@@ -25,7 +25,7 @@ type Deps = {
 
 const PAGE_SIZE = 200;
 /** After this many deferred mails in one run, the mail server is considered down and the run ends. */
-const MAX_CONSECUTIVE_FAILURES = 3;
+const MAX_DEFERRED_PER_RUN = 3;
 
 /** @throws MailDeferred when some mails were deferred: the next run sends them. */
 export async function sendReminders(deps: Deps, signal: AbortSignal): Promise<{ mailed: number; dropped: number }> {
@@ -37,7 +37,7 @@ export async function sendReminders(deps: Deps, signal: AbortSignal): Promise<{ 
   let failures = 0;
 
   for await (const reminder of dueReminders(service, today)) {
-    if (signal.aborted || failures >= MAX_CONSECUTIVE_FAILURES) break;
+    if (signal.aborted || failures >= MAX_DEFERRED_PER_RUN) break;
     if (!(await claim(service, reminder, clock.now()))) continue;
     try {
       await mailer.deliver(yearEndsMail({ to: reminder.email, endsOn: dateLabel(reminder.endsOn), profileLink }));

@@ -29,7 +29,7 @@ export interface SmsSender {
 
 /**
  * `bad_number`, `opted_out` and `blocked_country` concern the recipient. `misconfigured` concerns our credentials or
- * our sender, `overloaded` and `unavailable` pass with time.
+ * our sender. `rejected` is any other 4xx status. `overloaded` and `unavailable` pass with time.
  */
 export type SmsFailure =
   | 'bad_number'

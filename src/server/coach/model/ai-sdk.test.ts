@@ -1,4 +1,4 @@
-/** The AI SDK stays behind one lazily imported file and never calls its vendor's hosted gateway. */
+/** Tests that only one, lazily imported file uses the AI SDK, and that the SDK never calls its vendor's gateway. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { inspect } from 'node:util';

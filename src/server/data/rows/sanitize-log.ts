@@ -20,8 +20,8 @@ import {
 import { dataError } from '../errors.ts';
 
 /**
- * Loaded lazily, because the parser takes 18 MB and the journal's own editor never needs it. With `require`, so that
- * `sanitizeLog` stays synchronous.
+ * Loaded lazily, because the parser takes 18 MB of memory and logs of the journal's own editor do not need it. Loaded
+ * with `require`, so that `sanitizeLog` stays synchronous.
  */
 const requireModule = createRequire(import.meta.url);
 const parser = (): typeof sanitizeHtml => requireModule('sanitize-html') as typeof sanitizeHtml;

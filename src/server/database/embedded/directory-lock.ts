@@ -21,7 +21,6 @@ export async function lockDirectory(directory: string): Promise<DirectoryLock | 
     .slice(0, 32);
   if (process.platform === 'linux') return listen(`\0hustle-forge-${name}`);
   if (process.platform === 'win32') return listen(`\\\\.\\pipe\\hustle-forge-${name}`);
-  // Elsewhere the name is a file that survives a kill -9; a stale file accepts no connection, and is removed.
   const path = join(tmpdir(), `hustle-forge-${name}.sock`);
   const lock = await listen(path);
   if (lock || (await answers(path))) return lock;

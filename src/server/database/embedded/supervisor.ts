@@ -23,7 +23,7 @@ const POLL_MS = 10;
 /** Long, because crash recovery replays the WAL first. */
 const START_LIMIT_MS = 120_000;
 const STOP_LIMIT_MS = 30_000;
-/** Give up after this many failures in a row. */
+/** The supervisor gives up after this many failures in a row. */
 const MAX_RESTARTS_IN_A_ROW = 5;
 const STABLE_AFTER_MS = 60_000;
 

@@ -83,7 +83,7 @@ export async function bookReturnedMoney(
 
 /**
  * Checks that a booked refund has not failed since. A failed refund needs manual review: the buyer was notified, the
- * year has ended and the ledger is append-only. Pay the buyer back by another way.
+ * year has ended and the ledger is append-only. The operator must pay the buyer back in another way.
  */
 export async function checkRefunded({ store, paypal, clock, log }: PaymentDeps, payment: Payment): Promise<void> {
   const { id, captureId, amountMinor } = payment;
