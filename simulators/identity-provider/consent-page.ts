@@ -7,7 +7,7 @@ const stamp = (provider: string): string => `<p class="stamp">${provider} sandbo
 
 type ConsentOptions = {
   accounts?: readonly IdentityAccount[];
-  /** The provider says of each address whether it has verified it. */
+  /** The provider states for each address whether it is verified, so the form has a check box for it. */
   hasVerifiedFlag?: boolean;
 };
 
@@ -44,7 +44,7 @@ ${hasVerifiedFlag ? checkbox : ''}<button>Continue with this address</button>
   );
 }
 
-/** Instead of a redirect, because the request names no registered client or target. */
+/** Shown instead of a redirect for a request that `parseAuthorizationRequest` does not accept. */
 export const invalidRequestPage = (provider: string, problem: string): string =>
   renderSandboxPage(`${provider} cannot sign you in`, `${stamp(escapeHtml(provider))}\n<p>${escapeHtml(problem)}</p>`);
 

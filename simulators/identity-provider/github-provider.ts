@@ -10,10 +10,10 @@ import type { Client, Grants } from './grants.ts';
 export const GITHUB_CLIENT: Client = { id: 'Iv1.sandbox', secret: 'sandbox-github-secret' };
 const NAME = 'GitHub';
 const NO_STORE = { 'Cache-Control': 'no-store' };
-/** GitHub's ids are integers of 32 bits or more. */
+/** GitHub's ids are integers; these have at most nine digits. */
 const idOf = (email: string): number => numericId(email) % 1_000_000_000;
 
-/** The OAuth routes are below the site, the others below the API (`/api`). */
+/** The OAuth routes have the paths of GitHub's site. The others have those of GitHub's API, below `/api`. */
 export function githubRoutes(grants: Grants): Hono<IdentityEnv> {
   const app = new Hono<IdentityEnv>();
 

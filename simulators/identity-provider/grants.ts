@@ -19,7 +19,10 @@ const CODE_LIFETIME_MS = 600_000;
 const CALLBACK_PATH = '/auth/v1/callback';
 const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
 
-/** The problem of a request that must not redirect back, because its client or its target is not registered. */
+/**
+ * Returns the request, or the problem of a request that cannot be accepted. The provider then shows an error page and
+ * does not redirect, because the redirect URI may be an attacker's.
+ */
 export function parseAuthorizationRequest(
   query: URLSearchParams,
   client: Client,

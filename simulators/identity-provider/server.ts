@@ -86,7 +86,8 @@ export function createIdentityApp(): IdentityApp {
         GOOGLE_ISSUER: addresses.issuer,
         GOOGLE_CLIENT_ID: GOOGLE_CLIENT.id,
         GOOGLE_CLIENT_SECRET: GOOGLE_CLIENT.secret,
-        // Pages and token endpoint of GitHub have one origin: the product reaches the latter through itself.
+        // GitHub's pages and its token endpoint share one origin. So the product's server reaches the token endpoint
+        // through its own proxy of `/sandbox`.
         GITHUB_ISSUER: `${publicUrl}${BASE_PATH}/github`,
         GITHUB_API_BASE: `${baseUrl}${BASE_PATH}/github/api`,
         GITHUB_CLIENT_ID: GITHUB_CLIENT.id,

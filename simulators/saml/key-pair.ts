@@ -2,7 +2,7 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** PEM. */
+/** Both members are PEM. */
 export type KeyPair = { privateKey: string; certificate: string };
 
 /** Imports its library at the first call: a sandbox that has its keys never loads it. */

@@ -43,7 +43,7 @@ export type SmsFault = {
   drop?: 'before' | 'after';
   /** Holds the request until `release`, before the message is accepted. */
   hold?: boolean;
-  /** Sends the client to this address. */
+  /** Redirects the client to this address. */
   redirectTo?: string;
 };
 

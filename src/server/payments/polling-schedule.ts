@@ -53,7 +53,7 @@ export function nextOpenPoll(payment: Pick<Payment, 'createdAt'>, now: Date): Da
 
 /** The period in which a buyer may open a dispute at PayPal and we may refund. */
 const RETURN_PERIOD_MS = 180 * DAY_MS;
-/** Without a webhook, polling is the only way to learn of returned money. Each day of delay gives away a day of a plan. */
+/** Without a webhook, only polling tells of returned money. Each day of delay is a day of an unpaid plan. */
 const POLL_WITHOUT_WEBHOOK_MS = DAY_MS;
 /** PayPal sends webhooks and retries for three days. Polling finds returned money whose webhook was lost. */
 const POLL_WITH_WEBHOOK_MS = 7 * DAY_MS;
