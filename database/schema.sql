@@ -554,7 +554,7 @@ create table public.entries (
   constraint entries_score_range CHECK (((hustle_score >= 1) AND (hustle_score <= 10))),
   constraint entries_user_id_fkey FOREIGN KEY (user_id) REFERENCES auth.users(id) ON DELETE CASCADE,
   constraint entries_pkey PRIMARY KEY (user_id, date),
-  constraint entries_id_key UNIQUE (id)
+  constraint entries_id_key UNIQUE (user_id, id)
 );
 
 create table public.entry_versions (
@@ -1225,7 +1225,7 @@ grant execute on function public.replace_date_header(text,date) to public;
 grant execute on function public.revise_entry() to public;
 grant execute on function public.touch_profile() to public;
 grant insert (id, country, ai_consent) on public.profiles to authenticated;
-grant insert (user_id, date, content, updated_at, ai_feedback, hustle_score, ai_analyzed_at) on public.entries to authenticated;
+grant insert (user_id, date, id, content, updated_at, ai_feedback, hustle_score, ai_analyzed_at) on public.entries to authenticated;
 grant insert on public.analyses to service_role;
 grant insert on public.analysis_runs to service_role;
 grant insert on public.coach_reader to service_role;

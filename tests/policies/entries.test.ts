@@ -178,3 +178,45 @@ describe('an upsert into entries', () => {
     expect(await runAs(db.database, 'premium', upsert, [PEOPLE.endless.id, DAYS.latestToday])).toBe(REFUSED);
   });
 });
+
+describe('a row id that a user chooses', () => {
+  const ID = '5f2c0d3e-8a51-4b7e-9f62-3c1d7a90b4e8';
+  const insert = 'insert into entries (id, user_id, date, content) values ($1, $2, $3, $4)';
+  const insertAs = (actor: 'free' | 'premium', id: string, day: DayName) =>
+    runAs(db.database, actor, insert, [id, PEOPLE[actor].id, DAYS[day], '<p>new</p>']);
+  beforeEach(() => db.admin.query('delete from entries'));
+
+  test('names the row', async () => {
+    expect(await insertAs('free', ID, 'latestToday')).toBe(1);
+    const { rows } = await db.admin.query('select id, user_id from entries');
+    expect(rows).toEqual([{ id: ID, user_id: PEOPLE.free.id }]);
+  });
+
+  test('makes one row, on whichever day it is now', async () => {
+    await insertAs('free', ID, 'earliestToday');
+    expect(await insertAs('free', ID, 'latestToday')).toBe('23505');
+    expect((await db.admin.query('select date from entries')).rowCount).toBe(1);
+  });
+
+  // Threat: with the id of another user's row, a refusal would reveal the row, and an id taken in advance would block it.
+  test('is independent of the ids of other users', async () => {
+    expect(await insertAs('premium', ID, 'latestToday')).toBe(1);
+    expect(await insertAs('free', ID, 'latestToday')).toBe(1);
+    const update = "update entries set content = '<p>stolen</p>' where id = $1";
+    expect(await runAs(db.database, 'free', update, [ID])).toBe(1);
+    const { rows } = await db.admin.query('select user_id, content_text from entries order by content_text');
+    expect(rows).toEqual([
+      { user_id: PEOPLE.premium.id, content_text: 'new' },
+      { user_id: PEOPLE.free.id, content_text: 'stolen' },
+    ]);
+  });
+
+  test('cannot be changed later, not by an upsert either', async () => {
+    await insertAs('free', ID, 'latestToday');
+    const other = '00000000-0000-4000-8000-000000000001';
+    expect(await runAs(db.database, 'free', 'update entries set id = $1', [other])).toBe(REFUSED);
+    const upsert = `${insert} on conflict (user_id, date) do update set id = excluded.id`;
+    const values = [other, PEOPLE.free.id, DAYS.latestToday, '<p>new</p>'];
+    expect(await runAs(db.database, 'free', upsert, values)).toBe(REFUSED);
+  });
+});

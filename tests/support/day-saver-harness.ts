@@ -95,6 +95,8 @@ export function createDaySaverHarness() {
     },
     /** The log of this day that another device moved to another day. */
     moved: null as (MovedLog & { id: string }) | null,
+    /** The plan locks the day that the log was moved to. */
+    isMovedHidden: false,
     moveElsewhere() {
       const { id, html } = world.row!;
       world.moved = { id, html, date: day('2026-11-18') };
@@ -179,15 +181,13 @@ export function createDaySaverHarness() {
 
   let rows = 0;
   /** The next version of the row. A new row starts at revision 1. */
-  const nextVersion = (): Version =>
-    world.row
-      ? { id: world.row.id, revision: world.row.revision + 1 }
-      : { id: `row ${String((rows += 1))}`, revision: 1 };
+  const nextVersion = (id = `row ${String((rows += 1))}`): Version =>
+    world.row ? { id: world.row.id, revision: world.row.revision + 1 } : { id, revision: 1 };
   const isAt = ({ id, revision }: Version): boolean => visibleRow()?.id === id && visibleRow()?.revision === revision;
 
-  const store = (html: string): WriteOutcome => {
+  const store = (html: string, id?: string): WriteOutcome => {
     world.writes.push(html);
-    world.row = { ...nextVersion(), html, savedAt: time.timers.now() };
+    world.row = { ...nextVersion(id), html, savedAt: time.timers.now() };
     return { ...world.row, kind: 'stored' };
   };
   /** The row that an update or a removal can match: no row while the plan locks the day. */
@@ -196,11 +196,15 @@ export function createDaySaverHarness() {
     read: (_date, id) =>
       request(() => {
         if (world.isLocked) return { kind: 'locked' };
-        const moved = id !== undefined && world.moved?.id === id ? world.moved : undefined;
+        const isFound = id !== undefined && world.moved?.id === id && !world.isMovedHidden;
+        const moved = isFound ? world.moved! : undefined;
         return { kind: 'read' as const, stored: world.row, moved };
       }),
-    insert: (_date, html) =>
-      request(() => (world.isLocked ? { kind: 'locked' } : world.row ? { kind: 'changed' } : store(html))),
+    insert: (_date, html, id) =>
+      request(() => {
+        if (world.isLocked) return { kind: 'locked' };
+        return world.row || world.moved?.id === id ? { kind: 'changed' } : store(html, id);
+      }),
     update: (_date, html, version) => request(() => (isAt(version) ? store(html) : { kind: 'changed' })),
     remove: (_date, version) =>
       request(() => {

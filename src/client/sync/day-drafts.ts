@@ -12,7 +12,10 @@ export type DayDraft = {
   html: string;
   /** The stored revision that the text is based on; null if the day had no row. */
   baseRevision: number | null;
-  /** The id of the row that the text is based on: a read by this id finds a log that was moved to another day. */
+  /**
+   * The id of the row that the text is based on, or without one the id that its insert uses: a read by this id finds a
+   * log that was moved to another day.
+   */
   baseId?: string | undefined;
   at: number;
   /** The text of `baseRevision`, empty without a row: tells a line deleted here from a line added elsewhere. */

@@ -186,6 +186,7 @@ describe('the database rejects', () => {
       status: 403,
       error: { code: '42501', message: `permission denied for table ${table}` },
     });
+    if ('id' in change) return;
     const { status } = await world.ana.client.from(table).insert({ [key]: world.ana.id, ...change });
     expect(status).toBe(403);
   });

@@ -73,6 +73,24 @@ describe('insert', () => {
     });
     expect(await stored(today())).toContain('a');
   });
+  test('takes the id of a new row, and refuses the same row again on another day', async () => {
+    const id = crypto.randomUUID();
+    const inserted = await entries()
+      .insert({ id, ...row(daysAgo(1), 'a') })
+      .select('id')
+      .single();
+    expect(inserted.data).toEqual({ id });
+    await entries()
+      .update({ date: daysAgo(2) })
+      .eq('id', id)
+      .throwOnError();
+    // The answer to the insert was lost and another device moved the log meanwhile: no second day.
+    expect(await entries().insert({ id, ...row(daysAgo(1), 'a') })).toMatchObject({
+      status: 409,
+      error: { code: '23505', details: null },
+    });
+    expect((await entries().select('date').eq('user_id', ana.id)).data).toEqual([{ date: daysAgo(2) }]);
+  });
   test('accepts an empty array', async () => {
     const response = await world.request(ana, 'POST', '/rest/v1/entries', { body: [] });
     expect([response.status, response.text]).toEqual([201, '']);

@@ -59,7 +59,7 @@ type Schema = {
       };
       entries: {
         Row: Entry;
-        Insert: Pick<Entry, 'user_id' | 'date' | 'content'>;
+        Insert: Pick<Entry, 'user_id' | 'id' | 'date' | 'content'>;
         Update: Partial<Pick<Entry, 'content' | 'date'>>;
         Relationships: [];
       };

@@ -165,6 +165,83 @@ describe('when the network fails', () => {
     expect(world.row).toMatchObject({ html: log('a', 'b'), revision: 2 });
   });
 
+  test.each(['here', 'on the next page'])(
+    'a first save with a lost response, of a log that was moved meanwhile, makes no second day %s',
+    async (where) => {
+      world.serverMode = 'lost';
+      world.loadPage();
+      world.type(log('a'));
+      await world.advance(2_100);
+      world.moveElsewhere();
+      world.serverMode = 'fine';
+      if (where === 'on the next page') {
+        world.saver.close();
+        world.loadPage();
+      }
+      await world.advance(60_000);
+      expect(world.writes).toEqual([log('a')]);
+      expect(world.row).toBe(null);
+      expect(world.editorText).toBe('');
+      expect(world.status()).toBe('empty');
+    },
+  );
+
+  test('a new log is stored although its id belongs to a row on a day that the plan locks', async () => {
+    world.serverMode = 'lost';
+    world.loadPage();
+    world.type(log('a'));
+    await world.advance(2_100);
+    world.moveElsewhere();
+    world.isMovedHidden = true;
+    world.serverMode = 'fine';
+    world.type(log('a', 'b'));
+    await world.advance(10_000);
+    expect(world.row?.html).toBe(log('a', 'b'));
+  });
+
+  test('keeping the lines of a moved log also on its old day makes a new row', async () => {
+    world.serverMode = 'lost';
+    world.loadPage();
+    world.type(log('a'));
+    await world.advance(2_100);
+    const { id } = world.row!;
+    world.moveElsewhere();
+    world.serverMode = 'fine';
+    world.type(log('a', 'b'));
+    await world.advance(10_000);
+    expect(world.status()).toBe('conflict');
+    world.saver.keepBoth();
+    await world.advance(1_000);
+    expect(world.row).toMatchObject({ html: log('a', 'b'), revision: 1 });
+    expect(world.row!.id).not.toBe(id);
+  });
+
+  test('every attempt to insert a row uses the same id, also on the next page', async () => {
+    const ids: string[] = [];
+    const { insert } = world.transport;
+    world.transport.insert = (date, html, id) => (ids.push(id), insert(date, html, id));
+    world.serverMode = 'down';
+    world.loadPage();
+    world.type(log('a'));
+    await world.advance(20_000);
+    world.saver.close();
+    world.loadPage();
+    await world.advance(20_000);
+    expect(world.requests).toBeGreaterThan(3);
+    world.serverMode = 'fine';
+    await world.advance(60_000);
+    expect(new Set(ids).size).toBe(1);
+    expect(world.row?.id).toBe(ids[0]);
+    // A deleted row's id is not used again.
+    world.type('');
+    await world.advance(3_000);
+    expect(world.row).toBe(null);
+    world.type(log('b'));
+    await world.advance(3_000);
+    expect(world.row).toMatchObject({ id: ids.at(-1), html: log('b') });
+    expect(new Set(ids).size).toBe(2);
+  });
+
   test('an emptied day is removed although the response to its insert was lost', async () => {
     world.serverMode = 'lost';
     world.loadPage();

@@ -41,7 +41,11 @@ export function createDaySaver({ date, stored, transport, timers, isOnline, draf
   let waitingForIdle: (() => void)[] = [];
   const queue: DaySaverEvent[] = [];
 
-  const contextNow = (): EventContext => ({ now: timers.now(), isComposing: editor?.isComposing() === true });
+  const contextNow = (): EventContext => ({
+    now: timers.now(),
+    isComposing: editor?.isComposing() === true,
+    newRowId: crypto.randomUUID(),
+  });
 
   function readEditor(): void {
     const html = editor?.read() ?? state.text;
@@ -90,7 +94,7 @@ export function createDaySaver({ date, stored, transport, timers, isOnline, draf
       case 'read':
         return void transport.read(date, effect.rowId).then(onRead);
       case 'insert':
-        return void transport.insert(date, effect.html).then(onWritten);
+        return void transport.insert(date, effect.html, effect.rowId).then(onWritten);
       case 'update':
         return void transport.update(date, effect.html, effect.version).then(onWritten);
       case 'remove':

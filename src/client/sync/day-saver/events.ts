@@ -48,15 +48,16 @@ export type DaySaverEvent =
 
 /**
  * Added by the driver. `isComposing`: an input method is in the middle of a word, so the editor must not be changed.
+ * `newRowId`: a random UUID that no row has yet.
  */
-export type EventContext = { now: number; isComposing: boolean };
+export type EventContext = { now: number; isComposing: boolean; newRowId: string };
 
 export type DaySaverEffect =
   /** Replaces the timer of that name; with `at` null, only stops that timer. */
   | { type: 'setTimer'; timer: TimerName; at: number | null }
   /** With the id of the row that the text is based on, the answer also says where that row was moved. */
   | { type: 'read'; rowId: string | undefined }
-  | { type: 'insert'; html: string }
+  | { type: 'insert'; html: string; rowId: string }
   | { type: 'update'; html: string; version: Version }
   | { type: 'remove'; version: Version }
   | { type: 'storeDraft'; draft: DayDraft }

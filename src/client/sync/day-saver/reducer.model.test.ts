@@ -26,11 +26,14 @@ function deepFreeze<T>(value: T): T {
 
 const copy = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
 
+let rowIds = 0;
+
 /** Reduces twice, once from a deserialised copy, and fails if the reducer changed its input or the results differ. */
 function reducePurely(state: DaySaverState, event: DaySaverEvent, now: number, isComposing = false) {
   deepFreeze([state, event]);
-  const result = reduce(state, event, { now, isComposing });
-  expect(copy(reduce(copy(state), copy(event), { now, isComposing }))).toEqual(copy(result));
+  const context = { now, isComposing, newRowId: `new ${(rowIds += 1)}` };
+  const result = reduce(state, event, context);
+  expect(copy(reduce(copy(state), copy(event), context))).toEqual(copy(result));
   return result;
 }
 
@@ -148,7 +151,7 @@ function createSimulation() {
   function applyWrite(): boolean {
     if (request?.type === 'insert') {
       if (row) return false;
-      row = { ...version(), html: request.html };
+      row = { ...version(), id: request.rowId, html: request.html };
       return true;
     }
     if (request?.type !== 'update' && request?.type !== 'remove') return false;

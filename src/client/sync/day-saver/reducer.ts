@@ -12,6 +12,7 @@ import {
   fail,
   markUnsaved,
   putText,
+  rebase,
   read,
   reconcile,
   scheduleDraft,
@@ -140,7 +141,9 @@ function keepBoth(step: Step): void {
   const { hold } = step.state;
   if (hold?.kind !== 'conflict') return;
   const merged = mergeWith(step.state, hold.theirs?.html ?? '');
-  set(step, { stored: hold.theirs, draftBasis: null, hold: null });
+  rebase(step, hold.theirs);
+  // The row of that id may be the moved log, which stays where it is.
+  set(step, { newRowId: null });
   putText(step, merged);
   markUnsaved(step, 0);
   beginAttempt(step);
@@ -170,6 +173,7 @@ function takeDraft(step: Step, { draft, isReadable }: Extract<DaySaverEvent, { t
     // Includes the draft's own text: a page that closes stores the draft and then sends the text.
     unacknowledged: isKnown ? sent : [...new Set([...sent, html])],
     draftBasis: { base, baseId, baseRevision },
+    newRowId: baseRevision === null ? (baseId ?? null) : null,
     hold: isReadable ? null : { kind: 'locked' },
   });
   // If the day no longer has the draft's row, only the next attempt's read by the row's id tells whether the log was

@@ -37,6 +37,8 @@ export type DaySaverState = Readonly<{
    * newer row.
    */
   stored: StoredLog | null;
+  /** The id of the row that an insert of the unsaved text creates; null if the text is based on a row. */
+  newRowId: string | null;
   /** When `acknowledge` last set `stored`, in milliseconds. The answer to a read that was sent earlier is stale. */
   acknowledgedAt: number;
 
@@ -76,6 +78,7 @@ export const initialState = (stored: StoredLog | null): DaySaverState => ({
   text: stored?.html ?? '',
   isEditorAhead: false,
   stored,
+  newRowId: null,
   acknowledgedAt: 0,
   isUnsaved: false,
   unsavedSince: null,
@@ -93,8 +96,12 @@ export const initialState = (stored: StoredLog | null): DaySaverState => ({
 });
 
 /** The basis of the unsaved text. `base` is undefined only for a draft that was stored without it. */
-export const basisOf = ({ draftBasis, stored }: DaySaverState): Basis =>
-  draftBasis ?? { base: stored?.html ?? '', baseId: stored?.id, baseRevision: stored?.revision ?? null };
+export const basisOf = ({ draftBasis, stored, newRowId }: DaySaverState): Basis =>
+  draftBasis ?? {
+    base: stored?.html ?? '',
+    baseId: stored?.id ?? newRowId ?? undefined,
+    baseRevision: stored?.revision ?? null,
+  };
 
 /**
  * True if the stored row has this text. Without a row an empty text is settled, because an empty log is never stored.

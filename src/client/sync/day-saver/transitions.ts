@@ -40,7 +40,13 @@ export function markUnsaved(step: Step, delayMs: number): void {
     saveDueAt: isBackingOff ? saveDueAt : Math.min(now + delayMs, unsavedSince + AUTO_SAVE_MAX_WAIT_MS),
     hold: hold?.kind === 'refused' ? null : hold,
   });
+  chooseRowId(step);
   scheduleDraft(step);
+}
+
+/** Chooses the id of the row to insert, unless the text is based on a row or an earlier insert has chosen the id. */
+function chooseRowId(step: Step): void {
+  if (basisOf(step.state).baseId === undefined) set(step, { newRowId: step.newRowId });
 }
 
 /** Puts another text into the day and, if one is open, into the editor. */
@@ -65,14 +71,22 @@ export function storeDraft(step: Step): void {
 /** A response to this page's own request confirmed the row, or its absence. */
 export function acknowledge(step: Step, stored: StoredLog | null): void {
   const { now } = step;
-  set(step, { stored, acknowledgedAt: now, failures: 0, hold: null, draftBasis: null, unacknowledged: [] });
+  set(step, { stored, newRowId: null, acknowledgedAt: now, failures: 0, hold: null });
+  set(step, { draftBasis: null, unacknowledged: [] });
   step.effects.push({ type: 'notifyStored', stored });
+}
+
+/** The unsaved text may be sent, based on this row. */
+export function rebase(step: Step, stored: StoredLog | null): void {
+  const newRowId = stored ? null : step.state.newRowId;
+  set(step, { stored, newRowId, draftBasis: null, hold: null });
 }
 
 /** The text equals the server's row: ends the attempt and drops the draft. */
 export function settle(step: Step): void {
   set(step, {
     isUnsaved: false,
+    newRowId: null,
     unsavedSince: null,
     attempt: null,
     failures: 0,
@@ -126,8 +140,13 @@ export function write(step: Step, writes: number): void {
     attempt: { request: 'write', writes: writes + 1, html },
     unacknowledged: [...unacknowledged, html],
   });
-  if (stored === null) step.effects.push({ type: 'insert', html });
-  else if (isEmptyLog(html)) step.effects.push({ type: 'remove', version: stored });
+  if (stored === null) {
+    // A second insert of an attempt follows one that was refused, although a read found no row of that id: the row is on a
+    // day that the plan locks, so its id is taken.
+    const rowId = (writes === 0 && step.state.newRowId) || step.newRowId;
+    set(step, { newRowId: rowId });
+    step.effects.push({ type: 'insert', html, rowId });
+  } else if (isEmptyLog(html)) step.effects.push({ type: 'remove', version: stored });
   else step.effects.push({ type: 'update', html, version: stored });
 }
 
@@ -161,7 +180,7 @@ export function reconcile(step: Step, theirs: StoredLog | null, moved?: MovedLog
   // The revision alone is not enough: a day that was deleted and created again restarts at 1.
   const isUnchanged = other === base || (isSameRevision && isSameText(base ?? other, other));
   if (isUnchanged || isSameText(text, other) || containsLog(text, other)) {
-    set(step, { stored: theirs, draftBasis: null, hold: null });
+    rebase(step, theirs);
     return true;
   }
   // The row has every line of the text, and no line was deleted here. A draft without its base may hide a deletion.

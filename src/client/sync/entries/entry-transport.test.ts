@@ -140,7 +140,13 @@ describe('writing', () => {
   test('a response without a row, or a duplicate key, means that the day has changed', async () => {
     expect(await wire(json([])).transport.update(DATE, 'a', VERSION)).toEqual({ kind: 'changed' });
     expect(await wire(json([])).transport.remove(DATE, VERSION)).toEqual({ kind: 'changed' });
-    expect(await wire(error(409, '23505')).transport.insert(DATE, 'a')).toEqual({ kind: 'changed' });
+    expect(await wire(error(409, '23505')).transport.insert(DATE, 'a', 'new')).toEqual({ kind: 'changed' });
+  });
+
+  test('an insert names the new row', async () => {
+    const { transport, requests } = wire(json([{ ...ROW, id: 'new', revision: 1 }]));
+    expect(await transport.insert(DATE, 'a', 'new')).toMatchObject({ kind: 'stored', id: 'new' });
+    expect(JSON.parse(requests[0]!.init.body as string)).toMatchObject({ id: 'new', date: DATE });
   });
 
   test('a removed row is removed', async () => {
@@ -162,7 +168,7 @@ describe('writing', () => {
 
   test('an old day that the database refuses is locked', async () => {
     const { transport, locked } = wire(error(403, '42501'));
-    expect(await transport.insert(OLD, 'a')).toEqual({ kind: 'locked' });
+    expect(await transport.insert(OLD, 'a', 'new')).toEqual({ kind: 'locked' });
     expect(locked).toHaveBeenCalledOnce();
   });
 

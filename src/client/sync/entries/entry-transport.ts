@@ -115,11 +115,11 @@ export function createEntryTransport(data: DataClient, userId: string, onLocked:
       return row ? { kind: 'read', stored: storedLog(row) } : reportLocked(await emptyOrLocked(date));
     },
 
-    insert: async (date, html) =>
+    insert: async (date, html, id) =>
       reportLocked(
         writeOutcome(
           await entries()
-            .insert({ ...ofUser, date, content: withDateHeader(date, html) })
+            .insert({ ...ofUser, id, date, content: withDateHeader(date, html) })
             .select(VERSION),
           date,
         ),

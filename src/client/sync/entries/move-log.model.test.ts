@@ -56,22 +56,15 @@ function createWorld(browsers: 1 | 2) {
   const rows = new Map<Day, StoredLog>();
   const storages = Array.from({ length: browsers }, () => new MemoryStorage());
   let now = 1_000;
-  let ids = 0;
   let writers = 0;
   let pending: ((fate: Fate) => void)[] = [];
 
   /** A request waits for the network in each direction. A closed page receives no response. */
-  async function request<T>(
-    page: { isClosed: boolean },
-    carryOut: () => T,
-    mayBeLost = true,
-  ): Promise<T | { kind: 'unreachable' }> {
+  async function request<T>(page: { isClosed: boolean }, carryOut: () => T): Promise<T | { kind: 'unreachable' }> {
     const there = await new Promise<Fate>((resolve) => pending.push(resolve));
     const neverResolve = () => new Promise<never>(() => {});
-    if (there === 'undelivered' || (page.isClosed && !mayBeLost))
-      return page.isClosed ? neverResolve() : { kind: 'unreachable' };
+    if (there === 'undelivered') return page.isClosed ? neverResolve() : { kind: 'unreachable' };
     const outcome = carryOut();
-    if (!mayBeLost) return outcome;
     const back = await new Promise<Fate>((resolve) => pending.push(resolve));
     if (page.isClosed) return neverResolve();
     return there === 'lost' || back !== 'fine' ? { kind: 'unreachable' } : outcome;
@@ -90,10 +83,11 @@ function createWorld(browsers: 1 | 2) {
         const moved = id !== undefined && elsewhere ? { date: elsewhere[0], html: elsewhere[1].html } : undefined;
         return { kind: 'read' as const, stored: rows.get(date) ?? null, moved };
       }),
-    // Not lost: with its response the page would lose the row's id, could not find the row after another device moved
-    // it, and would put its lines on both days.
-    insert: (date, html) =>
-      request(page, () => (rows.has(date) ? { kind: 'changed' } : put(date, `row ${(ids += 1)}`, 1, html)), false),
+    insert: (date, html, id) =>
+      request(page, () => {
+        const isTaken = rows.has(date) || [...rows.values()].some((row) => row.id === id);
+        return isTaken ? { kind: 'changed' } : put(date, id, 1, html);
+      }),
     update: (date, html, version) =>
       request(page, () =>
         isAt(date, version) ? put(date, version.id, version.revision + 1, html) : { kind: 'changed' },
