@@ -48,6 +48,12 @@ const CHUNKS = [
     priority: 1,
   },
   {
+    // The deferred plugins share some of these modules. One chunk of all of them compresses better than two.
+    name: 'editor',
+    test: /node_modules\/(@tiptap|prosemirror-|orderedmap|rope-sequence|w3c-keyname)|client\/editor\/(split-list|caret)/,
+    priority: 1,
+  },
+  {
     // Overlays and the screens besides the journal. The journal must become editable without this chunk.
     name: 'sheets',
     test: /client\/ui\/(page\/(page|back-to)|dialog|plan\/crown)|icons\/lock/,

@@ -1,4 +1,4 @@
-/** Editor plugins that the first keystroke does not need, in a separate chunk. */
+/** The toolbar and the plugins for pasting and links, in a separate chunk: the first keystroke does not need them. */
 import type { Plugin } from '@tiptap/pm/state';
 import { linkPlugin } from './links/link-plugin.ts';
 import { pastePlugin, pasteText } from './paste/paste.ts';
@@ -6,3 +6,4 @@ import { pastePlugin, pasteText } from './paste/paste.ts';
 export const createDeferredPlugins = (): Plugin[] => [pastePlugin(), linkPlugin()];
 
 export { pasteText };
+export { Toolbar } from './toolbar/toolbar.tsx';

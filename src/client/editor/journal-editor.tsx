@@ -1,10 +1,12 @@
 /** The editor as a React component, in a separate chunk: `StoredLog` shows the text until that chunk has loaded. */
+import type { Editor } from '@tiptap/core';
+import type { ComponentType } from 'react';
 import { useEffect, useEffectEvent, useId, useLayoutEffect, useRef, useState } from 'react';
 import { createJournalEditor } from './create-editor.ts';
 import type { JournalEditorHandle } from './create-editor.ts';
 import { KEYBOARD_HELP } from './keyboard-exit.ts';
 import styles from './stored/log-text.module.css';
-import { Toolbar } from './toolbar/toolbar.tsx';
+import { loadDeferredPlugins } from './load-deferred-plugins.ts';
 
 type JournalEditorProps = {
   /** The initial text. Later values are ignored: render each day with its own `key`. */
@@ -58,6 +60,11 @@ export function JournalEditor(props: JournalEditorProps) {
     };
   }, []);
 
+  const [toolbar, setToolbar] = useState<{ View: ComponentType<{ editor: Editor }> } | null>(null);
+  useEffect(() => {
+    void loadDeferredPlugins().then((loaded) => setToolbar(loaded && { View: loaded.Toolbar }));
+  }, []);
+
   // The placeholder changes at midnight. The transaction redraws it.
   useEffect(() => {
     if (handle) handle.editor.view.dispatch(handle.editor.state.tr.setMeta('placeholder', placeholder));
@@ -66,7 +73,7 @@ export function JournalEditor(props: JournalEditorProps) {
   return (
     <>
       <div ref={element} />
-      {handle && <Toolbar editor={handle.editor} />}
+      {handle && toolbar && <toolbar.View editor={handle.editor} />}
       <p id={helpId} hidden>
         {KEYBOARD_HELP}
       </p>

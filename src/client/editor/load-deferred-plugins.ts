@@ -1,4 +1,4 @@
-/** Loads the plugins for pasting and links in the background once an editor exists. */
+/** Loads the plugins for pasting and links, and the toolbar, in the background once an editor exists. */
 import { Extension } from '@tiptap/core';
 import type { Editor } from '@tiptap/core';
 import { Plugin } from '@tiptap/pm/state';
@@ -9,9 +9,9 @@ type DeferredPlugins = typeof import('./deferred-plugins.ts');
 const RETRY_COMPOSING_MS = 200;
 
 let loaded: DeferredPlugins | null = null;
-let loading: Promise<unknown> | null = null;
-/** Never rejects: the editor works without these plugins. A failed load is retried by the next call. */
-export const loadDeferredPlugins = (): Promise<unknown> =>
+let loading: Promise<DeferredPlugins | null> | null = null;
+/** Null if the load failed: the editor works without these plugins. The next call retries a failed load. */
+export const loadDeferredPlugins = (): Promise<DeferredPlugins | null> =>
   (loading ??= import('./deferred-plugins.ts').then(
     (module) => (loaded = module),
     () => (loading = null),
