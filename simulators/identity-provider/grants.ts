@@ -9,7 +9,7 @@ export type AuthorizationRequest = {
   state: string | null;
   nonce: string | null;
   scopes: readonly string[];
-  /** Method S256. */
+  /** The PKCE challenge, of method S256; null without PKCE. */
   challenge: string | null;
 };
 

@@ -7,7 +7,7 @@ const MINUTE_MS = 60_000;
 /** The content of a response. A test changes one member and leaves the others right. */
 export type ResponseFields = {
   requestId: string;
-  /** Markup within the name, escaped by the caller. */
+  /** The content of the `NameID` element, escaped by the caller. */
   nameId: string;
   nameIdFormat: string;
   issuer: string;

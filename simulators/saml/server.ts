@@ -43,7 +43,7 @@ export async function createSamlApp({
 }): Promise<SamlApp> {
   const keyFile = join(keyFolder, 'saml-service.pem');
   await openKeyPair(keyFile, 'hustle-forge');
-  // The product does not wait for this key.
+  // Not awaited, because the product can start without this key.
   const opening = openKeyPair(join(keyFolder, 'saml-provider.pem'), DOMAIN).then((keys) =>
     createSamlIdentityProvider({ entityId: ENTITY_ID, signInUrl: `${publicUrl}${BASE_PATH}/sso`, keys }),
   );

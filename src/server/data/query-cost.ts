@@ -15,7 +15,7 @@ const MAX_TEXT_COMPARISONS = 10;
 /** Limits the sum of a query's compared texts: matching takes time proportional to log length times pattern length. */
 const MAX_PATTERN_LENGTH = 200;
 
-/** No screen needs more analyses at once. */
+/** The maximum number of analyses in one response. No screen needs more at once. */
 const MAX_LONG_TEXT_ROWS = 100;
 
 /**

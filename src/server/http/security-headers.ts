@@ -15,7 +15,7 @@ const PERMISSIONS = ['camera', 'display-capture', 'geolocation', 'microphone', '
 
 type WidgetDirective = 'script-src' | 'frame-src' | 'style-src' | 'connect-src';
 
-/** The sources that the providers' documentation names. A script at another address brings its frame from there. */
+/** The sources that the providers' documentation names. If CAPTCHA_SCRIPT_URL is set, its origin replaces `hosts`. */
 const WIDGETS: Readonly<
   Record<CaptchaSettings['provider'], { hosts: string; directives: readonly WidgetDirective[] }>
 > = {

@@ -111,7 +111,7 @@ export type CodeExchange =
   /** The flow stays valid: the client may have sent another flow's verifier. */
   | { outcome: 'wrong_verifier' };
 
-/** Requires a transaction. Locks the flow until it ends; the caller deletes the flow, so a code is redeemed once. */
+/** Requires a transaction. Locks the flow, so that a concurrent caller waits until this one has deleted the flow. */
 export async function lockFlowOfCode(transaction: AsService, code: string): Promise<FlowRow | null> {
   const [flow] = await transaction.run(
     queryBuilder.selectFrom('auth.flows').selectAll().where('auth_code_hash', '=', hashToken(code)).forUpdate(),
@@ -119,7 +119,7 @@ export async function lockFlowOfCode(transaction: AsService, code: string): Prom
   return flow ?? null;
 }
 
-/** Requires a transaction. */
+/** Requires a transaction. Deletes the flow if the code and the verifier are right, so a code is redeemed once. */
 export async function redeemAuthCode(
   transaction: AsService,
   { code, verifier, now }: { code: string; verifier: string; now: Date },

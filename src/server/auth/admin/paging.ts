@@ -8,7 +8,7 @@ const MAX_PER_PAGE = 1_000;
 
 export type Page = { number: number; size: number; offset: number };
 
-/** supabase-js sends an empty text for an omitted parameter. A size over 1,000 counts as 1,000. Throws `bad_page`. */
+/** supabase-js sends an empty text for an omitted parameter. A size over 1,000 counts as 1,000. Throws an AuthError. */
 export function readPage(context: Context<AppEnv>): Page {
   const number = readCount(context, 'page', 1);
   const size = Math.min(readCount(context, 'per_page', DEFAULT_PER_PAGE), MAX_PER_PAGE);

@@ -73,8 +73,8 @@ async function requireAdminAndProviderId(context: Context<AppEnv>, deps: AuthDep
 }
 
 /**
- * Threat: server-side request forgery. The server would fetch `metadata_url` from within its own network, so it is not
- * supported: throws `sso_metadata_url`.
+ * Threat: server-side request forgery. The server would fetch `metadata_url` from within its own network. So the field
+ * is not supported, and a request with it throws an AuthError.
  */
 function readSettings(body: Body): SsoProviderChange {
   const metadataXml = body.text('metadata_xml');

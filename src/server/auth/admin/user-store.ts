@@ -27,7 +27,7 @@ import type { UserAttributes } from './user-attributes.ts';
 /** Names who changes an account in the audit log. */
 export type Author = Pick<AuditEntry, 'actor' | 'device'> & { now: Date };
 
-/** Newest first. */
+/** Returns a page of accounts, newest first, and the number of all accounts. */
 export async function listAccounts(service: AsService, page: Page): Promise<{ accounts: Account[]; total: number }> {
   const [rows, [count]] = await Promise.all([
     service.run(

@@ -71,7 +71,7 @@ export async function countAnswer(service: AsService, answer: Answer): Promise<C
   return { outcome: 'open', challenge };
 }
 
-/** Requires a transaction. True for one of several concurrent callers. */
+/** Requires a transaction. Marks the challenge as used. True for one of several concurrent callers. */
 export async function consumeChallenge(transaction: AsService, challengeId: string, now: Date): Promise<boolean> {
   const rows = await transaction.run(
     queryBuilder

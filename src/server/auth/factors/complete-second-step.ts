@@ -71,7 +71,10 @@ type SecondStep = {
   accept(transaction: AsService, session: Pick<SessionRow, 'id' | 'aal'>): Promise<boolean>;
 };
 
-/** Returns the session response. Null if the proof was not accepted; nothing is stored then. */
+/**
+ * Returns the session response. Null if a concurrent request has used the proof: nothing is stored then. Throws
+ * `session_not_found` if the session has ended, and the errors of `accept`.
+ */
 export async function completeSecondStep(
   context: Context<AppEnv>,
   deps: AuthDeps,

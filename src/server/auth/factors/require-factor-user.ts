@@ -24,7 +24,7 @@ export async function requireFactorUser(context: Context<AppEnv>, deps: AuthDeps
   return checkFactorUser(await requireUser(context, deps));
 }
 
-/** As `requireFactorUser`, but checks the user again once the body has arrived (see `requireUserWithBody`). */
+/** As `requireFactorUser`, but reads the body before it looks the user up (see `requireUserWithBody`). */
 export async function requireFactorUserWithBody(
   context: Context<AppEnv>,
   deps: AuthDeps,

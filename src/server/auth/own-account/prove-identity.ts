@@ -1,6 +1,6 @@
 /**
- * Proves once more that the owner of the account is at the device, before an action that cannot be undone
- * (docs/specification/accounts.md 12).
+ * Proves once more that the owner of the account is at the device, before the account is deleted or all logs are
+ * downloaded (docs/specification/accounts.md 12).
  *
  * Threat: a thief of a session, or a stranger at an unlocked computer, deletes the account or downloads all logs.
  */

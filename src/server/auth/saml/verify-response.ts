@@ -13,7 +13,7 @@ export async function verifyResponse(
   expected: ExpectedResponse,
 ): Promise<Assertion> {
   const { isResponseSigned } = inspectResponse(xml, expected);
-  // A signature that is there must be right.
+  // If the response itself is signed, node-saml must verify that signature too.
   serviceProvider.options.wantAuthnResponseSigned = isResponseSigned;
   return readAssertion(parseXml(await verifySignature(xml, serviceProvider)), expected);
 }

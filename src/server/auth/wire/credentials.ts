@@ -41,8 +41,8 @@ export function parseEmail(input: string, problem: AuthErrorName = 'bad_email'):
 export type PasswordOwner = { email: string | null; phone: string | null; data: JsonObject };
 
 /**
- * Throws `weak_password` or `validation_failed`. Call it before anything depends on whether the account exists, and
- * after the rate limits: an assessment takes milliseconds of the password thread.
+ * Throws `weak_password` or `validation_failed`, or PasswordQueueFullError. Call it before anything depends on whether
+ * the account exists, and after the rate limits: an assessment takes milliseconds of the password thread.
  */
 export async function checkNewPassword(passwords: Passwords, password: string, owner: PasswordOwner): Promise<void> {
   checkPasswordFormat(password);
@@ -58,7 +58,7 @@ export async function checkNewPassword(passwords: Passwords, password: string, o
 /** How many texts of the user's metadata a password is compared with. */
 const MAX_NAMES = 10;
 
-/** The checks that cost nothing. */
+/** The checks of `checkNewPassword` that take no time. Throws `weak_password` or `validation_failed`. */
 export function checkPasswordFormat(password: string): void {
   if (password.length < PASSWORD_MIN_LENGTH) throw new AuthError('weak_password');
   if (Buffer.byteLength(password) > PASSWORD_MAX_BYTES) throw new AuthError('password_too_long');

@@ -45,7 +45,7 @@ const ownerOf = ({ id, email, phone, is_sso_user: isSso }: Owner): string | null
 type SignInAttempt = {
   /** The address or number that was sent. */
   address: string;
-  /** Null without an account. */
+  /** The account with this address or number; null without an account. */
   user: Owner | null;
 };
 

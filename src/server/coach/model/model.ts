@@ -31,7 +31,7 @@ export type ModelPart =
   | {
       type: 'end';
       finish: FinishReason;
-      /** The provider's own value. */
+      /** The provider's own name of the finish reason. */
       rawFinish: string | null;
       /** The resolved version if the model's name is an alias; null if the provider does not report it. */
       modelVersion: string | null;

@@ -1,4 +1,4 @@
-/** The operator's payment commands: lists an account's payments, and refunds one, as the law requires or beyond. */
+/** The operator's payment commands: list an account's payments, and refund one. `anyway` ignores the refund rule. */
 import { earliestToday, latestToday } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
 import { MAX_COOLING_OFF_ANALYSES, COOLING_OFF_DAYS, coolingOffRefusal } from '#domain/payment/payment.ts';

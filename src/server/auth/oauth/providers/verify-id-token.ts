@@ -31,7 +31,7 @@ type Presented = { idToken: string; accessToken: string; nonce: string };
 
 export type VerifiedIdToken = { claims: JWTPayload; issuer: string; expiresAt: Date };
 
-/** Throws an OAuthError for an unacceptable token, a ProviderError if the provider's keys cannot be read. */
+/** Throws an OAuthError for an unacceptable token, and a ProviderError if the provider or its keys cannot be read. */
 export async function verifyIdToken(
   provider: OAuthProvider,
   { idToken, accessToken, nonce }: Presented,

@@ -29,13 +29,13 @@ const MAX_ATTRIBUTES = 5_000;
 /** Finds all such markup without a parser: in a well-formed document every raw `<` begins markup. */
 const FORBIDDEN_MARKUP = /<!|<\?(?!xml[\s?])/i;
 
-/** Throws an XmlError. */
+/** Throws an XmlError for forbidden markup and for too many attributes. */
 function checkMarkup(text: string): void {
   if (FORBIDDEN_MARKUP.test(text.replace(/^\uFEFF/, ''))) throw new XmlError('the document has forbidden markup');
   if ((text.match(/=\s*["']/g)?.length ?? 0) > MAX_ATTRIBUTES) throw new XmlError('the document is too large');
 }
 
-/** Throws an XmlError. */
+/** Returns the root element. Throws an XmlError for a document that is malformed, forbidden, too deep or too large. */
 export function parseXml(text: string): XmlElement {
   checkMarkup(text);
   const parser = sax.parser(true, OPTIONS);
