@@ -1,5 +1,6 @@
 /** The list of signed-in devices on the profile page. */
 import type { Page } from '@playwright/test';
+import { ageSessions } from '../support/database.ts';
 import { expectNoHorizontalScroll, inBothThemes } from '../support/themes.ts';
 import { expect, test } from '../support/test.ts';
 
@@ -55,6 +56,21 @@ test('the profile lists the devices, signs one of them out and then all others',
   await other.goto('/profile');
   await expect(other.getByRole('dialog', { name: 'Sign in again' })).toBeVisible();
   await context.close();
+});
+
+test('the list tells two sign-ins of one device and day apart', async ({ page, baseURL, signUp }) => {
+  const { email, password } = await signUp(page);
+  const signIn = () => page.request.post('/auth/v1/token?grant_type=password', { data: { email, password } });
+  await signIn();
+  await ageSessions(baseURL!, email, 2);
+  await signIn();
+  await page.goto('/profile');
+  const others = rows(page).filter({ has: page.getByRole('button') });
+  await expect(others).toHaveText(Array(2).fill(/Signed in (today|yesterday) at \d\d:\d\d/));
+  const [first, second] = await others.allTextContents();
+  expect(first).not.toBe(second);
+  const names = await others.getByRole('button').evaluateAll((all) => all.map((each) => each.ariaLabel));
+  expect(new Set(names).size).toBe(2);
 });
 
 test('the list loses the devices that a change of the password signs out', async ({ page, signUp }) => {

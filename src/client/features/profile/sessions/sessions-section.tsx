@@ -1,17 +1,18 @@
 /** The devices that are signed in to the account, and buttons that sign them out. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { dateLabel, dayOf } from '#domain/day/day.ts';
+
 import { useOwnAccount } from '#client/lib/api/own-account.ts';
 import type { OwnSession } from '#client/lib/api/own-account.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
+import { useClock } from '#client/lib/hooks/use-clock.ts';
 import { useFocusRestore } from '#client/lib/hooks/use-focus-restore.ts';
 import { useUser } from '#client/lib/session/session.ts';
 import { Button } from '#client/ui/button.tsx';
 import { LoadingText } from '#client/ui/loading-text.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { Section } from '#client/ui/page/page.tsx';
-import { TimeAgo } from '#client/ui/coach/time-ago.tsx';
+import { momentLabel } from './moment-label.ts';
 import styles from './sessions-section.module.css';
 
 /** The id of the session that a request is ending, `others` for all but this one, or null. */
@@ -109,22 +110,16 @@ export function SessionsSection() {
 
 function SessionRow({ session, ending, onEnd }: { session: OwnSession; ending: Ending; onEnd: () => void }) {
   const { id, device, current } = session;
-  const signedIn = dateLabel(dayOf(new Date(session.created_at)));
+  // At midnight "today" becomes "yesterday".
+  const signedIn = useClock(() => momentLabel(new Date(session.created_at), new Date()));
+  const lastSeen = useClock(() => momentLabel(new Date(session.last_seen_at), new Date()));
   return (
     <li className={styles.session}>
       <div>
         <p className={styles.device}>{device}</p>
         <p className={`${styles.note} ${styles.facts}`}>
-          {current ? (
-            <span>This device</span>
-          ) : (
-            <span>
-              Last seen{' '}
-              <span className={styles.ago}>
-                <TimeAgo at={session.last_seen_at} />
-              </span>
-            </span>
-          )}
+          {current && <span>This device</span>}
+          {!current && lastSeen !== signedIn && <span>Last seen {lastSeen}</span>}
           <span>Signed in {signedIn}</span>
         </p>
       </div>
