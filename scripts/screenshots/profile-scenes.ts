@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Page } from '@playwright/test';
 import { ROUTES } from '#domain/routes.ts';
-import { waitForMailedCode } from './sandbox-mail.ts';
-import { addApp, button, heading, signInAsNewAccount } from './new-account.ts';
+import { waitForMailedCode, waitForTextedCode } from './sandbox-mail.ts';
+import { addApp, button, heading, PASSWORD, signInAsNewAccount } from './new-account.ts';
 import type { Scene } from './scene.ts';
 import type { ScreenshotServer } from './server.ts';
 
@@ -18,7 +18,9 @@ const profileScene = (name: string, section: string, prepare: Prepare): Scene =>
     await signInAsNewAccount(page, server);
     await page.goto(ROUTES.profile.path);
     await prepare(page, server);
-    await heading(page, section).evaluate((element) => element.scrollIntoView({ block: 'start' }));
+    await page
+      .getByRole('heading', { name: section, exact: true })
+      .evaluate((element) => element.scrollIntoView({ block: 'start' }));
     await page.evaluate(() => scrollBy(0, -24));
   },
 });
@@ -65,6 +67,23 @@ async function linkGoogle(page: Page): Promise<void> {
   await open('Linked sign-ins')(page);
 }
 
+/** Asks for a code to a number of its own. Returns the number. */
+async function requestTextedCode(page: Page): Promise<string> {
+  await open('Phone number')(page);
+  const phone = `+4915123${Math.floor(100_000 + Math.random() * 900_000)}`;
+  await page.getByLabel('Phone number', { exact: true }).fill(phone);
+  await button(page, 'Text me a code').click();
+  await page.getByLabel('Code from your text message').waitFor();
+  return phone;
+}
+
+async function addPhone(page: Page): Promise<void> {
+  const phone = await requestTextedCode(page);
+  await page.getByLabel('Code from your text message').fill(await waitForTextedCode(page, phone));
+  await button(page, 'Confirm the number').click();
+  await button(page, 'Change the number').waitFor();
+}
+
 /** Requests a change of the address. Returns the current one. */
 async function changeAddress(page: Page): Promise<string> {
   const field = page.getByLabel('Email Address');
@@ -88,7 +107,7 @@ export const PROFILE_SCENES: readonly Scene[] = [
   profileScene('profile-two-step-phone', 'Two-step verification', async (page) => {
     await open('Two-step verification')(page);
     await button(page, 'Use text messages').click();
-    await page.getByLabel('Phone number').fill('0151 234');
+    await page.getByLabel('Phone number', { exact: true }).fill('0151 234');
     await button(page, 'Text me a code').click();
     await page.getByText('Start with a plus sign').waitFor();
   }),
@@ -124,11 +143,47 @@ export const PROFILE_SCENES: readonly Scene[] = [
     await addPasskeyWithName(page);
     await button(page, 'Remove Work laptop').click();
   }),
+  profileScene('profile-phone-none', 'Phone number', open('Phone number')),
+  profileScene('profile-phone-refused', 'Phone number', async (page) => {
+    await open('Phone number')(page);
+    await page.getByLabel('Phone number', { exact: true }).fill('+15005550001');
+    await button(page, 'Text me a code').click();
+    await page.getByText("We couldn't text this number.").waitFor();
+  }),
+  profileScene('profile-phone-code', 'Phone number', async (page) => {
+    const phone = await requestTextedCode(page);
+    const code = await waitForTextedCode(page, phone);
+    await page.getByLabel('Code from your text message').fill(code === '000000' ? '000001' : '000000');
+    await button(page, 'Confirm the number').click();
+    await page.getByText('This code is wrong or has expired.').waitFor();
+  }),
+  profileScene('profile-phone-number', 'Phone number', addPhone),
+  profileScene('profile-phone-change', 'Phone number', async (page) => {
+    await addPhone(page);
+    await button(page, 'Change the number').click();
+  }),
+  profileScene('profile-phone-remove', 'Phone number', async (page) => {
+    await addPhone(page);
+    await button(page, 'Remove the number').click();
+  }),
   profileScene('profile-linked-one', 'Linked sign-ins', open('Linked sign-ins')),
   profileScene('profile-linked', 'Linked sign-ins', linkGoogle),
   profileScene('profile-linked-remove', 'Linked sign-ins', async (page) => {
     await linkGoogle(page);
     await button(page, 'Remove Google').click();
+  }),
+  profileScene('profile-devices', 'Where you are signed in', async (page) => {
+    const email = await page.getByLabel('Email Address').inputValue();
+    for (const system of [
+      'X11; Linux x86_64; rv:143.0',
+      'X11; Linux x86_64; rv:143.0',
+      'iPhone; CPU iPhone OS 19_0 like Mac OS X',
+    ]) {
+      const headers = { 'User-Agent': `Mozilla/5.0 (${system}) Gecko/20100101 Firefox/143.0` };
+      await page.request.post('/auth/v1/token?grant_type=password', { headers, data: { email, password: PASSWORD } });
+    }
+    await page.reload();
+    await button(page, 'Sign out everywhere else').waitFor();
   }),
   profileScene('profile-address', 'Your details', changeAddress),
   profileScene('profile-address-half', 'Your details', async (page) => {

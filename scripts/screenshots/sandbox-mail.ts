@@ -1,4 +1,4 @@
-/** Waits for mails in the sandbox's mailbox and extracts their links and codes. Shared with the end-to-end tests. */
+/** Waits for mails and texts in the sandbox and extracts their links and codes. Shared with the end-to-end tests. */
 import { expect } from '@playwright/test';
 import type { Page } from '@playwright/test';
 
@@ -37,4 +37,15 @@ export async function waitForUndoLink(page: Page, address: string): Promise<stri
 export async function waitForMailedCode(page: Page, address: string): Promise<string> {
   const mail = await waitForMail(page, address, ({ code }) => code !== null);
   return mail.code!;
+}
+
+/** Waits for the `count`th text to a number, and returns the code of the newest. */
+export async function waitForTextedCode(page: Page, phone: string, count = 1): Promise<string> {
+  let texts: { code: string | null }[] = [];
+  await expect(async () => {
+    const answer = await page.request.get(`/sandbox/sms/messages?to=${encodeURIComponent(phone)}`);
+    texts = (await answer.json()) as { code: string | null }[];
+    expect(texts.length, `texts to ${phone}`).toBeGreaterThanOrEqual(count);
+  }).toPass({ timeout: 10_000 });
+  return texts[0]!.code!;
 }

@@ -19,7 +19,7 @@ export type AuthSettings = {
   readonly passkeys: boolean;
   readonly web3: { readonly ethereum: boolean; readonly solana: boolean };
   readonly oauthProviders: readonly OAuthProvider[];
-  /** A signed-in user can link further providers. */
+  /** A signed-in user can link further providers and remove ways to sign in. */
   readonly manualLinking: boolean;
   /** null: SAML is off. The file holds our private key as PEM. */
   readonly samlKeyFile: string | null;
@@ -80,6 +80,7 @@ export const CAPTCHA_SCRIPT_URLS = {
 
 export function readAuthSettings(settings: SettingsReader, production: boolean): AuthSettings {
   const oauthProviders = readOAuthProviders(settings, production);
+  const sms = readSmsSettings(settings, production);
   return {
     autoconfirm: settings.onOff('AUTH_AUTOCONFIRM', true),
     rateLimits: settings.onOff('AUTH_RATE_LIMITS', true),
@@ -91,9 +92,9 @@ export function readAuthSettings(settings: SettingsReader, production: boolean):
     passkeys: settings.onOff('AUTH_PASSKEYS', true),
     web3: { ethereum: settings.onOff('AUTH_ETHEREUM', false), solana: settings.onOff('AUTH_SOLANA', false) },
     oauthProviders,
-    manualLinking: settings.onOff('AUTH_MANUAL_LINKING', oauthProviders.length > 0),
+    manualLinking: settings.onOff('AUTH_MANUAL_LINKING', oauthProviders.length > 0 || sms !== null),
     samlKeyFile: settings.optionalPath('AUTH_SAML_KEY_FILE'),
-    sms: readSmsSettings(settings, production),
+    sms,
     captcha: readCaptchaSettings(settings, production),
   };
 }

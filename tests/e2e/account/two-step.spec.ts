@@ -2,10 +2,10 @@
  * Two-step verification: turned on and off on the profile page, asked for at every sign-in, before anything is read.
  */
 import type { Page } from '@playwright/test';
-import { waitForMailedCode } from '../../../scripts/screenshots/sandbox-mail.ts';
+import { waitForMailedCode, waitForTextedCode } from '../../../scripts/screenshots/sandbox-mail.ts';
 import { ageSessions } from '../support/database.ts';
 import { editor, expectSaved, items } from '../support/journal.ts';
-import { addApp, addAuthenticator, appCode, shownCodes } from '../support/second-factors.ts';
+import { addApp, addAuthenticator, appCode, newNumber, shownCodes } from '../support/second-factors.ts';
 import { endSession } from '../support/session.ts';
 import { expectNoHorizontalScroll, inBothThemes } from '../support/themes.ts';
 import { expect, expectToast, test } from '../support/test.ts';
@@ -183,29 +183,18 @@ test('the mail that resets a password does not replace the second step', async (
   await expect(page).toHaveURL('/journal');
 });
 
-/** The newest code that the sandbox's phone has received. */
-async function waitForTextedCode(page: Page, phone: string): Promise<string> {
-  let code: string | undefined;
-  await expect(async () => {
-    const answer = await page.request.get(`/sandbox/sms/messages?to=${encodeURIComponent(phone)}`);
-    code = ((await answer.json()) as { code: string | null }[])[0]?.code ?? undefined;
-    expect(code).toBeDefined();
-  }).toPass({ timeout: 10_000 });
-  return code!;
-}
-
 test('a texted code and a security key confirm a sign-in too', async ({ page, signUp, expectAccessible }) => {
   const person = await signUp(page);
-  const phone = `+4915123${Math.floor(100_000 + Math.random() * 900_000)}`;
+  const phone = newNumber();
   await addAuthenticator(page, { verifiesUser: false });
   await page.goto('/profile');
   await page.getByRole('button', { name: 'Set up: Two-step verification' }).click();
   await page.getByRole('button', { name: 'Use text messages' }).click();
-  await page.getByLabel('Phone number').fill('0151 23');
+  await page.getByLabel('Phone number', { exact: true }).fill('0151 23');
   await page.getByRole('button', { name: 'Text me a code' }).click();
-  await expect(page.getByLabel('Phone number')).toHaveAccessibleDescription(/Start with a plus sign/);
+  await expect(page.getByLabel('Phone number', { exact: true })).toHaveAccessibleDescription(/Start with a plus sign/);
   await expectAccessible(page);
-  await page.getByLabel('Phone number').fill(phone.replace(/^\+49/, '0049 '));
+  await page.getByLabel('Phone number', { exact: true }).fill(phone.replace(/^\+49/, '0049 '));
   await page.getByRole('button', { name: 'Text me a code' }).click();
   await page.getByLabel('Code from your text message').fill(await waitForTextedCode(page, phone));
   await page.getByRole('button', { name: 'Turn on' }).click();

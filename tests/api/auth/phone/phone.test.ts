@@ -518,6 +518,22 @@ describe('PUT /user with a number', () => {
     expect(rows).toEqual([{ event: 'phone_changed' }]);
   });
 
+  test('the owner removes the number again on a server without providers', async () => {
+    const { id, access } = await world.signedUp();
+    const phone = newNumber();
+    await change(access, { phone });
+    await verify(phone, await codeTo(phone), 'phone_change');
+    const { body } = await world.request('GET', '/user', { token: access });
+    const identity = body.identities.find(({ provider }: { provider: string }) => provider === 'phone');
+    const removed = await world.request('DELETE', `/user/identities/${identity.identity_id}`, { token: access });
+    expect(removed.status).toBe(200);
+    const { rows } = await world.admin.query('select phone, phone_confirmed_at from auth.users where id = $1', [id]);
+    expect(rows).toEqual([{ phone: null, phone_confirmed_at: null }]);
+    await post('/otp', { phone, create_user: false });
+    expect((await verify(phone, '000000')).status).toBe(403);
+    expect(world.sms!.control.messages(phone)).toHaveLength(1);
+  });
+
   test('replaces the number and notifies the old one', async () => {
     const { phone: old, id, access } = await signedIn();
     const phone = newNumber();

@@ -7,7 +7,7 @@ import type { ReactNode } from 'react';
 import { useFocusRestore } from '#client/lib/hooks/use-focus-restore.ts';
 import styles from './security.module.css';
 
-export function PanelView({ title, children }: { title?: string; children: ReactNode }) {
+export function PanelView({ title, children }: { title?: string | undefined; children: ReactNode }) {
   const { fallbackRef, areaProps } = useFocusRestore();
   const view = useRef<HTMLDivElement>(null);
   useEffect(() => {

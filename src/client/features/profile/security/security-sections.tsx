@@ -6,15 +6,17 @@ import { isSsoUser } from '#client/lib/session/sso-user.ts';
 import { lazyChunk } from '#client/ui/lazy-chunk.ts';
 import { AccountSection } from './account-section.tsx';
 import { joinWords } from './join-words.ts';
-import { identityLabel } from './linked/identity-label.ts';
+import { useLinkedSignIns } from './linked/use-linked-sign-ins.ts';
 import { passkeysQuery } from './passkeys/passkeys-query.ts';
+import { confirmedPhone } from './phone/confirmed-phone.ts';
 
 const twoStepPanel = lazyChunk(async () => (await import('./two-step/two-step-panel.tsx')).TwoStepPanel);
 const passkeysPanel = lazyChunk(async () => (await import('./passkeys/passkeys-panel.tsx')).PasskeysPanel);
+const phonePanel = lazyChunk(async () => (await import('./phone/phone-panel.tsx')).PhonePanel);
 const linkedPanel = lazyChunk(async () => (await import('./linked/linked-panel.tsx')).LinkedPanel);
 
 export function SecuritySections() {
-  const { passkeys, linking, providers } = useClientConfig().signIn;
+  const { passkeys, phone, linking, providers } = useClientConfig().signIn;
   const user = useUser();
   const hasProvider = user.identities?.some(({ provider }) => provider !== 'email') === true;
   // The server refuses a user of single sign-on any other way to sign in.
@@ -23,6 +25,7 @@ export function SecuritySections() {
     <>
       <TwoStepSection />
       {passkeys && <PasskeysSection />}
+      {phone && <PhoneSection />}
       {(hasProvider || (linking && providers.length > 0)) && <LinkedSection />}
     </>
   );
@@ -70,17 +73,26 @@ function countLabel(count: number): string {
   return count === 1 ? '1 passkey' : `${count} passkeys`;
 }
 
+function PhoneSection() {
+  const phone = confirmedPhone(useUser());
+  return (
+    <AccountSection
+      title="Phone number"
+      summary={phone ?? 'None'}
+      openLabel={phone === null ? 'Set up' : 'Change'}
+      panel={phonePanel}
+    />
+  );
+}
+
 function LinkedSection() {
-  const { identities = [] } = useUser();
-  const { providers } = useClientConfig().signIn;
-  const linked = identities
-    .filter(({ provider }) => provider !== 'email')
-    .map(({ provider }) => identityLabel(provider, providers));
+  const { identities, labelOf, canRemove, unlinked } = useLinkedSignIns();
+  const canLink = unlinked.length > 0 ? 'Set up' : 'Show';
   return (
     <AccountSection
       title="Linked sign-ins"
-      summary={linked.length === 0 ? 'None' : joinWords([...new Set(linked)])}
-      openLabel={linked.length === 0 ? 'Set up' : 'Change'}
+      summary={joinWords([...new Set(identities.map(labelOf))])}
+      openLabel={canRemove ? 'Change' : canLink}
       panel={linkedPanel}
     />
   );

@@ -1,43 +1,38 @@
 /** Links providers to the account and removes them. */
 import type { UserIdentity } from '@supabase/auth-js';
 import { useState } from 'react';
-import { recoveryMessage } from '#domain/messages.ts';
-import { useAuthRequest } from '#client/lib/api/auth-request.ts';
 import { createPkceAuth } from '#client/lib/api/pkce-auth.ts';
 import { flowReturnUrl } from '#client/lib/api/provider-flow.ts';
 import { useClientConfig, useSupabase } from '#client/lib/api/supabase.ts';
 import { useRestoreCount } from '#client/lib/hooks/use-restore-count.ts';
 import { useSubmit } from '#client/lib/hooks/use-submit.ts';
-import { useUser } from '#client/lib/session/session.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
-import { useToast } from '#client/ui/toast.tsx';
-import { ConfirmChangeDialog } from '../confirm-change-dialog.tsx';
 import { PanelView } from '../panel-view.tsx';
 import { toOutcome, useRecentSignIn } from '../recent-sign-in.tsx';
-import { identityLabel } from './identity-label.ts';
+import { identityDetail } from './identity-label.ts';
+import { RemoveIdentity } from './remove-identity.tsx';
+import { useLinkedSignIns } from './use-linked-sign-ins.ts';
 import styles from '../security.module.css';
 
 export function LinkedPanel() {
-  const { providers, linking } = useClientConfig().signIn;
-  const { identities = [] } = useUser();
+  const { identities, labelOf, canRemove, unlinked } = useLinkedSignIns();
   const [removing, setRemoving] = useState<UserIdentity | null>(null);
   // A page that the back button restores would still be redirecting.
   const restoreCount = useRestoreCount();
-  const unlinked = linking ? providers.filter(({ name }) => !identities.some(({ provider }) => provider === name)) : [];
   return (
     <PanelView>
       <p>Each of these signs you in to this account.</p>
       <ul className={styles.list} aria-label="Linked sign-ins">
         {identities.map((identity) => {
-          const label = identityLabel(identity.provider, providers);
+          const label = labelOf(identity);
           return (
             <li key={identity.identity_id} className={styles.item}>
               <div>
                 <p className={styles.name}>{label}</p>
-                <p className={styles.quiet}>{emailOf(identity)}</p>
+                <p className={styles.quiet}>{identityDetail(identity)}</p>
               </div>
-              {linking && identities.length > 1 && (
+              {canRemove && (
                 <Button onClick={() => setRemoving(identity)}>
                   Remove<span className="unseen"> {label}</span>
                 </Button>
@@ -46,8 +41,10 @@ export function LinkedPanel() {
           );
         })}
       </ul>
-      {identities.length === 1 && linking && (
-        <p className={styles.quiet}>This is the only one, so it cannot be removed. Link another one first.</p>
+      {identities.length === 1 && (
+        <p className={styles.quiet}>
+          This is the only one, so it cannot be removed.{unlinked.length > 0 && ' Link another one first.'}
+        </p>
       )}
       {unlinked.map(({ name, label }) => (
         <LinkForm key={`${name} ${restoreCount}`} name={name} label={label} />
@@ -55,11 +52,6 @@ export function LinkedPanel() {
       {removing && <RemoveIdentity identity={removing} onClose={() => setRemoving(null)} />}
     </PanelView>
   );
-}
-
-function emailOf({ identity_data }: UserIdentity): string {
-  const email: unknown = identity_data?.['email'];
-  return typeof email === 'string' ? email : '';
 }
 
 function LinkForm({ name, label }: { name: string; label: string }) {
@@ -91,50 +83,6 @@ function LinkForm({ name, label }: { name: string; label: string }) {
           Link {label}
         </Button>
       </form>
-      {dialog}
-    </>
-  );
-}
-
-const TEXTS: Readonly<Record<string, string>> = {
-  single_identity_not_deletable:
-    'This is the only way left to sign in. Link another one or set a password first. A new one counts after a week.',
-  email_conflict_identity_not_deletable:
-    'Without it your account would have an address that belongs to another account, so it cannot be removed.',
-};
-
-function RemoveIdentity({ identity, onClose }: { identity: UserIdentity; onClose: () => void }) {
-  const { auth } = useSupabase();
-  const { providers } = useClientConfig().signIn;
-  const request = useAuthRequest();
-  const toast = useToast();
-  const { apply, dialog } = useRecentSignIn();
-  const label = identityLabel(identity.provider, providers);
-  return (
-    <>
-      <ConfirmChangeDialog
-        title={`Remove ${label}?`}
-        onClose={onClose}
-        onConfirm={async () => {
-          const error = await apply((nonce) =>
-            request('DELETE', `/user/identities/${identity.identity_id}?${new URLSearchParams({ nonce }).toString()}`),
-          );
-          if (error === 'cancelled') return null;
-          // The stored user still has the identity, or another tab has removed one.
-          await auth.refreshSession();
-          if (error && error.code !== 'identity_not_found')
-            return { kind: 'error', text: TEXTS[error.code ?? ''] ?? recoveryMessage(error) };
-          toast({ kind: 'success', text: `Removed: ${label}.` });
-          onClose();
-          return null;
-        }}
-      >
-        <p>
-          {identity.provider === 'email'
-            ? 'Your password and mailed codes will no longer sign you in, and your other devices are signed out.'
-            : `${label} will no longer sign you in. Devices that signed in with it are signed out.`}
-        </p>
-      </ConfirmChangeDialog>
       {dialog}
     </>
   );

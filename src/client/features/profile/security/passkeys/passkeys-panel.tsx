@@ -75,7 +75,7 @@ export function PasskeysPanel() {
         </ul>
       )}
       <AddPasskey
-        isFirst={!passkeys.data?.length}
+        count={passkeys.data?.length ?? null}
         onAdded={async (id) => {
           setAddedId(id);
           await reload();
@@ -176,7 +176,8 @@ type RegistrationOptions = {
   options: Parameters<typeof startRegistration>[0]['optionsJSON'];
 };
 
-function AddPasskey({ isFirst, onAdded }: { isFirst: boolean; onAdded: (id: string) => Promise<void> }) {
+/** `count`: of the user's passkeys; null while it is unknown. */
+function AddPasskey({ count, onAdded }: { count: number | null; onAdded: (id: string) => Promise<void> }) {
   const { auth } = useSupabase();
   const request = useAuthRequest();
   const { apply, dialog } = useRecentSignIn();
@@ -213,8 +214,13 @@ function AddPasskey({ isFirst, onAdded }: { isFirst: boolean; onAdded: (id: stri
     <>
       <form className={styles.form} onSubmit={onSubmit}>
         {outcome && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
-        <Button tone={isFirst ? 'primary' : 'plain'} type="submit" busy={busy} busyLabel="Waiting for your device...">
-          {isFirst ? 'Add a passkey' : 'Add another passkey'}
+        <Button
+          tone={count === 0 ? 'primary' : 'plain'}
+          type="submit"
+          busy={busy}
+          busyLabel="Waiting for your device..."
+        >
+          {count ? 'Add another passkey' : 'Add a passkey'}
         </Button>
       </form>
       {dialog}

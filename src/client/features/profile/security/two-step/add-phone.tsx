@@ -10,7 +10,7 @@ import { Field } from '#client/ui/form/field.tsx';
 import { ResendForm } from '#client/ui/form/resend-form.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { PanelView } from '../panel-view.tsx';
-import { toOutcome } from '../recent-sign-in.tsx';
+import { phoneOutcome } from '../phone/phone-outcome.ts';
 import { createCodes, unusedName, useEnrolment } from './enrolment.ts';
 import type { AddFactorProps } from './enrolment.ts';
 import styles from '../security.module.css';
@@ -33,9 +33,10 @@ export function AddPhone({ factors, onAdded, onCancel }: AddFactorProps) {
       friendly_name: unusedName('Text message', factors),
       phone,
     });
-    if (error) return toOutcome(error);
+    if (error === 'cancelled') return null;
+    if (error) return phoneOutcome(error);
     const { error: notSent } = await challenge(factor!.id);
-    if (notSent) return toOutcome(notSent);
+    if (notSent) return phoneOutcome(notSent);
     setSent({ factorId: factor!.id, phone });
     return null;
   });
