@@ -187,6 +187,6 @@ function truncate(text: string, length: number): { text: string; cut?: true } {
   return { text: visible.slice(0, length).toWellFormed(), cut: true };
 }
 
-/** Also escapes the Unicode line breaks that `JSON.stringify` leaves as they are. */
+/** Returns one line of JSON: escapes the Unicode line breaks that `JSON.stringify` leaves as they are. */
 const toJsonLine = (value: unknown): string =>
   JSON.stringify(value).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029').replaceAll('\u0085', '\\u0085');

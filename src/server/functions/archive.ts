@@ -18,7 +18,7 @@ import { readBody } from './read-body.ts';
 /** A log has at most 256 KB, so a page has at most 6 MB. */
 const PAGE_ROWS = 25;
 
-/** As the service, because row-level security hides locked days from a Dabbler. Only rows of the user are read. */
+/** Runs as the service, because row-level security hides locked days from a Dabbler. Reads only rows of the user. */
 const READ_PAGE = `
   select date::text, content, hustle_score as "hustleScore", ai_feedback as feedback,
          to_json(ai_analyzed_at) #>> '{}' as "analyzedAt"

@@ -213,7 +213,8 @@ export const ACCOUNT_AND_SESSION = prepareQuery(({ userId, sessionId }: { userId
 );
 
 /**
- * One statement. Null if the user does not exist; `session` is null for a null id and for a session of another user.
+ * Sends one statement. Null if the user does not exist; `session` is null for a null id, for a session that has ended
+ * and for a session of another user.
  */
 export async function findAccountAndSession(
   service: AsService,

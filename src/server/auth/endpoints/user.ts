@@ -165,8 +165,8 @@ async function claimAddressMail(
 type PasswordChange = { session: SessionRow | null; passwordHash: string; device: Device };
 
 /**
- * Also ends the user's other sessions, links and codes, which locks out anyone with the old password
- * (docs/specification/wire.md 12).
+ * Stores the new password. Ends the user's other sessions, links and codes, which locks out anyone with the old
+ * password (docs/specification/wire.md 12).
  */
 async function changePassword(deps: AuthDeps, user: UserRow, { session, passwordHash, device }: PasswordChange) {
   const now = deps.clock.now();

@@ -163,8 +163,8 @@ export async function removeFactor(transaction: AsService, removal: Removal): Pr
 type ConfirmedSessions = { method: string } & ({ factorId: string } | { userId: string; exceptSessionId?: string });
 
 /**
- * Lowers sessions that a factor, or a user's recovery code, has confirmed from `aal2` to `aal1`. Sessions that a
- * passkey started keep `aal2`.
+ * Lowers to `aal1` the sessions that a factor, or a recovery code of the user, has confirmed. Sessions that a passkey
+ * started keep `aal2`.
  */
 export async function endSecondStep(transaction: AsService, sessions: ConfirmedSessions): Promise<void> {
   const { method } = sessions;

@@ -150,7 +150,10 @@ async function requireMayAddFactor(transaction: AsService, userId: string, aal: 
   if (factors.some((factor) => factor.status === 'verified')) throw new AuthError('enroll_needs_second_step');
 }
 
-/** Also deletes the user's other unverified factors of the type. False if the factor was removed meanwhile. */
+/**
+ * Marks a new factor as verified and deletes the user's other unverified factors of its type. False if the factor was
+ * removed meanwhile. No-op for a verified factor.
+ */
 async function markVerified(transaction: AsService, factor: StoredFactor, now: Date): Promise<boolean> {
   if (factor.status === 'verified') return true;
   const rows = await transaction.run(

@@ -1,9 +1,10 @@
 /**
- * Issues access tokens, valid for an hour, and verifies them on every request.
+ * Issues access tokens, valid for an hour, and verifies those of requests.
  *
  * Verifying a signature costs more than reading a day, so the claims of verified tokens are cached by token. A session
- * can end before its token expires. `verify` therefore checks that the session exists and that its user is not banned,
- * and caches the result for 30 seconds; a sign-out on this server drops the cached result at once.
+ * can end before its token expires. `verify` therefore checks that the session exists, that its user is not banned and
+ * that no second step is missing, and caches the result for 30 seconds. A sign-out on this server drops the cached
+ * result at once.
  */
 import { errors, jwtVerify } from 'jose';
 import type { JWTPayload, JWTVerifyGetKey } from 'jose';

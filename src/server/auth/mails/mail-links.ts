@@ -14,9 +14,10 @@ const PAGES = {
 } as const satisfies Record<LinkType, string>;
 
 /**
- * A link to our own pages: they consume the token only after a click, because mail scanners open every link and would
- * use the token up. The page of another application takes no token, so its link opens GET /verify, whose button
- * redirects to the application with a session. A PKCE client expects an auth code, so its links open GET /verify too.
+ * Returns the address of a mailed link. Mail scanners open every link, so a token is consumed only after a click. A
+ * link to our own site opens one of our pages, which takes the token. The page of another application takes no token,
+ * so its link opens GET /verify, whose button redirects to the application with a session. A PKCE client expects an
+ * auth code, so its links open GET /verify too.
  */
 export function mailLink(config: AuthDeps['config'], type: LinkType, linkToken: string, redirectTo: string): string {
   if (isOwnOrigin(redirectTo, config) && !isPkceLink(linkToken)) {

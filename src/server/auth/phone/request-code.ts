@@ -46,8 +46,8 @@ async function prepareRequestedText(deps: AuthDeps, { phone, data, createsUser, 
   const padding = startPadding();
   try {
     const service = deps.database.asService('sign in by phone');
-    // Before the budget may refuse the request: the owner may then enter the code of a stranger's earlier sign-up, and
-    // the stranger's password must not survive.
+    // Runs before the budget may refuse the request. The owner may then enter the code of a stranger's earlier sign-up,
+    // and the stranger's password must not survive that.
     await clearUnprovenPassword(service, phone);
     await consumeRecipientBudget(deps, { phone, ip: device.ip });
     if (!createsUser) return null;

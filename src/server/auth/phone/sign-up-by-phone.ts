@@ -48,8 +48,8 @@ export async function signUpByPhone(context: Context<AppEnv>, deps: AuthDeps, bo
     matches: existing !== null && (await deps.passwords.matches(password, existing.password_hash)),
     passwordHash: existing ? null : await deps.passwords.hash(password),
   }));
-  // Before the budget may refuse the request: the owner may then enter the code of a stranger's earlier sign-up, and
-  // the stranger's password must not survive.
+  // Runs before the budget may refuse the request. The owner may then enter the code of a stranger's earlier sign-up,
+  // and the stranger's password must not survive that.
   if (existing && !matches) await clearUnprovenPassword(service, phone);
   await consumeRecipientBudget(deps, { phone, ip: device.ip }).catch(async (error: unknown) => {
     await padding.finish();

@@ -48,8 +48,8 @@ export async function supervise(dataDir: string, log: Logger, extra: Record<stri
       ...user,
       cwd: paths.cluster,
       env: childEnvironment(),
-      // Its own session: Ctrl-C signals the whole foreground process group, and would stop the database while requests
-      // are in flight.
+      // PostgreSQL gets a session of its own. Ctrl-C signals the whole foreground process group, and would otherwise
+      // stop the database while requests are in flight.
       detached: true,
       stdio: ['ignore', output.fd, output.fd],
     });
