@@ -1052,6 +1052,37 @@ CREATE OR REPLACE FUNCTION public.replace_date_header(content text, to_date date
  SET search_path TO ''
 RETURN regexp_replace(content, '^<h2 class="date-header">[^<]*</h2>'::text, (('<h2 class="date-header">'::text || to_char((to_date)::timestamp with time zone, 'FMDay - FMMonth FMDD, FMYYYY'::text)) || '</h2>'::text));
 
+CREATE OR REPLACE FUNCTION public.report_entry()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+begin
+  if tg_op <> 'INSERT' and (tg_op = 'DELETE' or (old.user_id, old.date) is distinct from (new.user_id, new.date)) then
+    perform public.report_entry_change(concat_ws(' ', old.user_id, to_char(old.date, 'YYYY-MM-DD'), old.id));
+  end if;
+  if tg_op <> 'DELETE' then
+    perform public.report_entry_change(
+      concat_ws(' ', new.user_id, to_char(new.date, 'YYYY-MM-DD'), new.id, new.revision));
+  end if;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.report_entry_change(report text)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+begin
+  if current_setting('application_name') = 'hustle-forge' then
+    raise info using errcode = 'HF001', message = report;
+  else
+    perform pg_catalog.pg_notify('entry_changes', report);
+  end if;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.revise_entry()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1092,6 +1123,8 @@ CREATE TRIGGER keep_deleted_version AFTER DELETE ON public.entries FOR EACH ROW 
 CREATE TRIGGER keep_server_columns BEFORE UPDATE ON public.entries FOR EACH ROW WHEN (((((new.updated_at IS DISTINCT FROM old.updated_at) OR (new.ai_feedback IS DISTINCT FROM old.ai_feedback)) OR (new.hustle_score IS DISTINCT FROM old.hustle_score)) OR (new.ai_analyzed_at IS DISTINCT FROM old.ai_analyzed_at))) EXECUTE FUNCTION public.keep_server_columns();
 CREATE TRIGGER keep_server_columns_of_new BEFORE INSERT ON public.entries FOR EACH ROW WHEN (((((new.updated_at IS DISTINCT FROM now()) OR (new.ai_feedback IS DISTINCT FROM NULL::text)) OR (new.hustle_score IS DISTINCT FROM NULL::integer)) OR (new.ai_analyzed_at IS DISTINCT FROM NULL::timestamp with time zone))) EXECUTE FUNCTION public.keep_server_columns();
 CREATE TRIGGER keep_version AFTER UPDATE OF date, content ON public.entries FOR EACH ROW WHEN (((new.date IS DISTINCT FROM old.date) OR (new.content IS DISTINCT FROM old.content))) EXECUTE FUNCTION public.keep_version();
+CREATE TRIGGER report_revised_entry AFTER UPDATE ON public.entries FOR EACH ROW WHEN (((((old.user_id IS DISTINCT FROM new.user_id) OR (old.date IS DISTINCT FROM new.date)) OR (old.id IS DISTINCT FROM new.id)) OR (old.revision IS DISTINCT FROM new.revision))) EXECUTE FUNCTION public.report_entry();
+CREATE TRIGGER report_written_entry AFTER INSERT OR DELETE ON public.entries FOR EACH ROW EXECUTE FUNCTION public.report_entry();
 CREATE TRIGGER revise_entry BEFORE UPDATE ON public.entries FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.revise_entry();
 CREATE TRIGGER revised_to_nothing BEFORE UPDATE ON public.entries FOR EACH ROW WHEN (((new.content_text = ''::text) AND (old.content_text <> ''::text))) EXECUTE FUNCTION public.forget_day();
 CREATE TRIGGER only_added_to BEFORE DELETE OR UPDATE OR TRUNCATE ON public.payment_changes FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_change_of_ledger();
@@ -1222,6 +1255,8 @@ grant execute on function public.latest_today(timestamp with time zone) to publi
 grant execute on function public.note_payment_status() to public;
 grant execute on function public.refuse_change_of_ledger() to public;
 grant execute on function public.replace_date_header(text,date) to public;
+grant execute on function public.report_entry() to public;
+grant execute on function public.report_entry_change(text) to public;
 grant execute on function public.revise_entry() to public;
 grant execute on function public.touch_profile() to public;
 grant insert (id, country, ai_consent) on public.profiles to authenticated;

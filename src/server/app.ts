@@ -15,6 +15,7 @@ import { dataRoutes } from './data/routes.ts';
 import type { Database } from './database/database.ts';
 import { functionRoutes } from './functions/routes.ts';
 import type { AppEnv } from './http/app-env.ts';
+import type { ChangeStreams } from './live/change-streams.ts';
 import { canonicalHost } from './http/requests/canonical-host.ts';
 import { errorResponse } from './http/error-response.ts';
 import { healthRoutes } from './http/health.ts';
@@ -42,6 +43,7 @@ export type Deps = {
   sms: SmsSender | null;
   background: BackgroundTasks;
   accessTokens: AccessTokens;
+  changeStreams: ChangeStreams;
   signingKeys: SigningKeys;
   /** Null when SAML is off. */
   samlKey: SamlKey | null;

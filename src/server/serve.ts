@@ -15,6 +15,7 @@ import { resetConsentOnProviderChange } from './coach/provider-consent.ts';
 import { createCoach } from './coach/coach.ts';
 import type { Database } from './database/database.ts';
 import { listen } from './http/listen.ts';
+import { createChangeStreams } from './live/change-streams.ts';
 import { createMetrics, createRegistry } from './http/metrics.ts';
 import { securityHeaders } from './http/security-headers.ts';
 import { jobList } from './jobs/job-list.ts';
@@ -64,6 +65,7 @@ export async function serve({ config, database, clock, log }: Deps): Promise<Run
       knownDevicesKey: signingKeys.deriveSecret('known-devices'),
     }),
   });
+  const changeStreams = createChangeStreams({ database, clock, log });
   const app = createApp({
     config,
     database,
@@ -75,6 +77,7 @@ export async function serve({ config, database, clock, log }: Deps): Promise<Run
     passwords,
     payments,
     coach,
+    changeStreams,
     signingKeys,
     samlKey: auth.samlKeyFile === null ? null : await loadSamlKey(auth.samlKeyFile),
     site,
@@ -82,12 +85,13 @@ export async function serve({ config, database, clock, log }: Deps): Promise<Run
     metrics: createMetrics(createRegistry()),
   });
   const listening = await listen({ host, port, headers: securityHeaders(config), fetch: app.fetch });
+  changeStreams.start();
   return {
     port: listening.port,
     startJobs: () => jobs.start(),
     async stop() {
       coach?.beginShutdown();
-      await Promise.all([listening.stop(), jobs.stop()]);
+      await Promise.all([changeStreams.stop(), listening.stop(), jobs.stop()]);
       await coach?.whenIdle();
       await Promise.all([mailer.close(), background.close(), passwords.close()]);
     },

@@ -13,8 +13,9 @@ import { signServiceToken } from '#server/auth/keys/service-token.ts';
 import { loadSigningKeys } from '#server/auth/keys/signing-keys.ts';
 import type { Deps } from '#server/app.ts';
 import { EXPOSED_TABLES } from '#server/data/exposed-tables.ts';
-import { functionsOf } from '#server/functions/routes.ts';
+import { functionsOf, GET_FUNCTIONS } from '#server/functions/routes.ts';
 import { createLog } from '#server/log.ts';
+import { readChanges } from '../support/read-changes.ts';
 import { SoftwareAuthenticator } from '../support/software-authenticator.ts';
 import { createSamlPeer } from './auth/sso/saml-peer.ts';
 import { daysAgo, startDataWorld, today } from './data/fixture.ts';
@@ -133,7 +134,8 @@ describe('routes', () => {
       for (const verb of await grantedMethods(table)) actual.add(`${verb} /rest/v1/${table}`);
     }
     const functions = functionsOf({ ...world.server, payments: null, coach: null } as never);
-    for (const name of functions.keys()) actual.add(`POST /functions/v1/${name}`);
+    for (const name of functions.keys())
+      actual.add(`${GET_FUNCTIONS.has(name) ? 'GET' : 'POST'} /functions/v1/${name}`);
     expect(documented.toSorted()).toEqual([...actual].toSorted());
   });
 
@@ -508,6 +510,17 @@ describe('responses match the document', () => {
   test('Find, import and export', async () => {
     const { cleo: as, ana } = world;
     await call(200, 'POST', '/functions/v1/find-entries', { as: ana, body: { query: 'again' } });
+    const changes = await readChanges(world.server.url, as.token);
+    const { error } = await as.client
+      .from('entries')
+      .insert({ user_id: as.id, date: daysAgo(9), content: '<p>live</p>' });
+    expect(error).toBeNull();
+    for (let event = await changes.next(); ; event = await changes.next()) {
+      if (event.event !== 'change') continue;
+      expectValid(validatorFor('components', 'schemas', 'DayChange'), event.data, JSON.stringify(event.data));
+      break;
+    }
+    changes.close();
     await call(400, 'POST', '/functions/v1/find-entries', { as: ana, body: {} });
     await call(403, 'POST', '/functions/v1/record-export', { as: ana });
     await call(200, 'POST', '/functions/v1/record-export', { as });
@@ -521,8 +534,10 @@ describe('responses match the document', () => {
   test('every function rejects a guest, an invalid token and a body that is too large', async () => {
     const paths = Object.keys(api.paths).filter((path) => /^\/functions\/v1\/(?!paypal-webhook)/.test(path));
     for (const path of paths) {
-      await call(401, 'POST', path, { body: {} });
-      await call(401, 'POST', path, { as: { ...world.ana, token: 'x.y.z' }, body: {} });
+      const method = 'post' in api.paths[path]! ? 'POST' : 'GET';
+      await call(401, method, path, { ...(method === 'POST' && { body: {} }) });
+      await call(401, method, path, { as: { ...world.ana, token: 'x.y.z' }, ...(method === 'POST' && { body: {} }) });
+      if (method === 'GET') continue;
       const bytes = path.endsWith('/import-entries') ? IMPORT_BODY_BYTES : 64 * 1024;
       await call(413, 'POST', path, { as: world.ana, body: 'a'.repeat(bytes) });
     }

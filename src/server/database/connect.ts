@@ -28,6 +28,7 @@ const CONNECT_TIMEOUT_MS = 10_000;
 const IDLE_TIMEOUT_MS = 60_000;
 const STATEMENT_TIMEOUT_MS = 15_000;
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 10_000;
+const LISTENER_TIMEOUT_MS = 5_000;
 
 /** @throws Error with a message for the operator about the server, its roles, its version or its migrations. */
 export async function openDatabase({ config, log, whenRunning = 'refuse' }: DatabaseOptions): Promise<Database> {
@@ -42,7 +43,9 @@ export async function openDatabase({ config, log, whenRunning = 'refuse' }: Data
       pool,
       log,
       isCurrent: (service) => isMigrated(service, migrations),
-      connectOwner: () => connectOwner(server.url),
+      connectOwner: () => connect({ connectionString: server.url }),
+      connectListener: () =>
+        connect({ ...requestConnection(server.url), keepAlive: true, query_timeout: LISTENER_TIMEOUT_MS }),
       onClosed: () => server.close(),
     });
   } catch (error) {
@@ -52,13 +55,13 @@ export async function openDatabase({ config, log, whenRunning = 'refuse' }: Data
   }
 }
 
-async function connectOwner(url: string): Promise<pg.Client> {
-  const owner = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
+async function connect(options: pg.ClientConfig): Promise<pg.Client> {
+  const client = new pg.Client({ ...options, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
   // A broken connection already rejects the query in flight; without a listener, its `error` event would end the
   // process.
-  owner.on('error', () => undefined);
-  await owner.connect();
-  return owner;
+  client.on('error', () => undefined);
+  await client.connect();
+  return client;
 }
 
 function requestPool(ownerUrl: string, log: Logger): pg.Pool {
@@ -70,6 +73,7 @@ function requestPool(ownerUrl: string, log: Logger): pg.Pool {
     keepAlive: true,
     statement_timeout: STATEMENT_TIMEOUT_MS,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
+    // The trigger `report_entry` reports changes to connections of this name (changes/change-announcer.ts).
     application_name: 'hustle-forge',
     types: valueTypes(),
   });

@@ -29,7 +29,7 @@ describe('an error of the database', () => {
     expect(answerFor(failure('42501'), false)?.status).toBe(403);
     expect(answerFor(failure('42501'), true)?.status).toBe(401);
   });
-  test.each(['08006', '53300', '57P01', '57014', '58030', '40P01', '26000', 'ECONNREFUSED', 'ECONNRESET'])(
+  test.each(['08006', '53300', '57P01', '57014', '58030', '25006', '40P01', '26000', 'ECONNREFUSED', 'ECONNRESET'])(
     '%s asks for another try',
     (code) => {
       expect(answerFor(failure(code), false)).toMatchObject({ status: 503, code: 'PGRST000', details: null });
@@ -38,7 +38,7 @@ describe('an error of the database', () => {
   test('a pool that is exhausted asks for another try', () => {
     expect(answerFor(new Error('timeout exceeded when trying to connect'), false)?.status).toBe(503);
   });
-  test.each(['42601', '42P01', 'XX000', '25006'])('%s is our own fault and has no answer of its own', (code) => {
+  test.each(['42601', '42P01', 'XX000'])('%s is our own fault and has no answer of its own', (code) => {
     expect(answerFor(failure(code), false)).toBeNull();
   });
   test('anything else that is thrown has none either', () => {

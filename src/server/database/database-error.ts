@@ -20,6 +20,8 @@ function isDatabaseFailure(error: unknown): error is DatabaseFailure {
 
 /** SQLSTATE classes: lost connection (08), no resources (53), shutdown or cancelled query (57), system error (58). */
 const UNREACHABLE = new Set(['08', '53', '57', '58']);
+/** A write reached a server that only reads: a standby during a failover, or a primary whose disk is full. */
+const READ_ONLY = '25006';
 /**
  * SQLSTATEs of a stale or missing prepared statement (a migration changed the tables meanwhile). `pooled-database.ts`
  * closes the connection, and the next connection prepares its statements again.
@@ -52,7 +54,8 @@ export function answerFor(error: unknown, guest: boolean): DataError | null {
   if (error instanceof DataError) return error;
   if (!isDatabaseFailure(error)) return isConnectionFailure(error) ? dataError('PGRST000') : null;
   const { code, message, detail = null, hint = null } = error;
-  if (UNREACHABLE.has(code.slice(0, 2)) || STALE_STATEMENT_CODES.has(code)) return dataError('PGRST000');
+  if (UNREACHABLE.has(code.slice(0, 2)) || code === READ_ONLY || STALE_STATEMENT_CODES.has(code))
+    return dataError('PGRST000');
   if (code.startsWith(COLLISION)) return dataError('PGRST000', { message: 'Two requests collided. Please try again' });
   const status = STATUSES[code] ?? (code.startsWith('22') || code.startsWith('23') ? 400 : null);
   if (status === null) return null;

@@ -4,6 +4,7 @@
  */
 import type { CompiledQuery } from 'kysely';
 import type { Client } from 'pg';
+import type { ChangeListener } from './changes/change-listener.ts';
 
 /** The identity that row-level security sees: the role, and the claims as JSON (`request.jwt.claims`). */
 export type Identity = {
@@ -37,6 +38,11 @@ export interface Database {
    * Opens a dedicated connection as the table owner and closes it after `work`. Only for DDL: no request uses it.
    */
   asOwner<T>(reason: string, work: (owner: Client) => Promise<T>): Promise<T>;
+  /**
+   * Follows the changes of days that any server of the database commits. Starts in the background; returns a function
+   * that stops.
+   */
+  listenToChanges(listener: ChangeListener): () => Promise<void>;
   /** True when the database responds and has exactly this program's migrations. */
   isReady(): Promise<boolean>;
   close(): Promise<void>;

@@ -4,6 +4,9 @@ import pg from 'pg';
 
 import type { Logger } from '#server/log.ts';
 
+import { createChangeAnnouncer } from './changes/change-announcer.ts';
+import { listenToChanges } from './changes/change-listener.ts';
+import { CHANGES_CHANNEL } from './changes/entry-change.ts';
 import { STALE_STATEMENT_CODES } from './database-error.ts';
 import type { AsService, AsUser, Database, Result, Statements } from './database.ts';
 import { ACT_AS, RlsQuery } from './rls-query.ts';
@@ -15,23 +18,36 @@ export type PooledDatabaseOptions = {
   log: Logger;
   isCurrent(service: AsService): Promise<boolean>;
   connectOwner(): Promise<pg.Client>;
+  /** Opens a connection for LISTEN, outside the pool. */
+  connectListener(): Promise<pg.Client>;
   /** Called after the pool is closed; stops the embedded server. */
   onClosed(): Promise<void>;
 };
 
+/**
+ * One transaction, which does not wait for its flush: NOTIFY blocks the NOTIFY of other servers until the commit ends.
+ */
+const NOTIFY = `
+  select set_config('synchronous_commit', 'off', true), pg_notify('${CHANGES_CHANNEL}', payload)
+    from unnest($1::text[]) as payload`;
+
 const SERVICE: ActingAs = { role: 'service_role', claimsJson: '{"role":"service_role"}' };
 
 export function createPooledDatabase(options: PooledDatabaseOptions): Database {
-  const { pool, log, isCurrent, connectOwner, onClosed } = options;
+  const { pool, log, isCurrent, connectOwner, connectListener, onClosed } = options;
   const types = valueTypes();
+  const announcer = createChangeAnnouncer({ log, notify: (payloads) => runAlone(SERVICE, NOTIFY, [payloads]) });
 
   async function runAlone(actingAs: ActingAs, text: string, values: readonly unknown[]): Promise<Result<unknown>> {
     const client = await pool.connect();
+    announcer.watch(client);
     try {
       const result = await client.query(new RlsQuery(actingAs, text, values, types)).done;
+      announcer.settle(client);
       client.release();
       return result;
     } catch (error) {
+      announcer.settle(client, error);
       client.release(error instanceof pg.DatabaseError && STALE_STATEMENT_CODES.has(error.code ?? ''));
       throw error;
     }
@@ -39,14 +55,17 @@ export function createPooledDatabase(options: PooledDatabaseOptions): Database {
 
   async function transact<T>(actingAs: ActingAs, work: (transaction: Statements) => Promise<T>): Promise<T> {
     const client = await pool.connect();
+    announcer.watch(client);
     try {
       await client.query('begin');
       await client.query(ACT_AS, [actingAs.role, actingAs.claimsJson]);
       const answer = await work(statements(async (text, values) => asOneResult(await client.query(text, [...values]))));
       await client.query('commit');
+      announcer.settle(client);
       client.release();
       return answer;
     } catch (error) {
+      announcer.settle(client, error);
       // If the rollback fails, the connection is unusable: discard it, and PostgreSQL rolls back by itself.
       await client.query('rollback').then(
         () => client.release(),
@@ -79,8 +98,14 @@ export function createPooledDatabase(options: PooledDatabaseOptions): Database {
         await owner.end();
       }
     },
+    listenToChanges: (listener) => {
+      // A server that was killed may have left changes unannounced. Its next start tells every page to read again.
+      announcer.announceAny();
+      return listenToChanges({ connect: connectListener, log, listener });
+    },
     isReady: () => isCurrent(asService('check readiness')).catch(() => false),
     close: async () => {
+      await announcer.close();
       await pool.end();
       await onClosed();
     },

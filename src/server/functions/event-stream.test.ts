@@ -97,6 +97,24 @@ describe('eventStream', () => {
     await setImmediate();
   });
 
+  test('disconnects a client that leaves too many events unread, and ends the source', async () => {
+    const ended = Promise.withResolvers<void>();
+    const stream = eventStream(
+      async function* (signal) {
+        for (let number = 0; !signal.aborted; number += 1)
+          yield { event: 'change', data: { number }, id: String(number) };
+        ended.resolve();
+      },
+      { maxUnread: 5 },
+    );
+    await ended.promise;
+    await expect(stream.text()).rejects.toThrow('does not read');
+  });
+
+  test('writes the id of an event before it', () => {
+    expect(frame({ event: 'change', data: {}, id: 'a.1' })).toBe('id: a.1\nevent: change\ndata: {}\n\n');
+  });
+
   test('fails when its source fails instead of ending normally', async () => {
     const stream = eventStream(async function* () {
       yield { event: 'text', data: 'half' };

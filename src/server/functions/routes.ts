@@ -1,6 +1,7 @@
 /**
  * Server functions, `POST /functions/v1/<name>`, as supabase-js `functions.invoke` calls them
- * (docs/specification/wire.md 22). The caller is authenticated before a function runs.
+ * (docs/specification/wire.md 22); those of `GET_FUNCTIONS` are called with GET. The caller is authenticated before a
+ * function runs.
  */
 import { Hono } from 'hono';
 import type { Context } from 'hono';
@@ -18,10 +19,12 @@ import { isClientDisconnected } from '../http/requests/client-disconnected.ts';
 import { authenticate } from '../http/authenticate.ts';
 import type { Caller } from '../http/authenticate.ts';
 import type { Database } from '../database/database.ts';
+import type { ChangeStreams } from '../live/change-streams.ts';
 import type { Logger } from '../log.ts';
 import type { Payments } from '../payments/payments.ts';
 import { aiFeedback } from './ai-feedback.ts';
 import { archive } from './archive.ts';
+import { streamChanges } from './changes.ts';
 import { findEntries } from './find-entries.ts';
 import { importEntries } from './import-entries.ts';
 import { recordExport } from './record-export.ts';
@@ -38,6 +41,7 @@ type FunctionDeps = {
   /** Null when no coach is configured. */
   coach: Coach | null;
   accessTokens: Pick<AccessTokens, 'verify'>;
+  changeStreams: ChangeStreams;
   auth: AuthDeps;
   log: Logger;
 };
@@ -46,16 +50,19 @@ type ServerFunction = (context: Context<AppEnv>, caller: Caller) => Response | P
 
 /** All functions by their name in the path. */
 export const functionsOf = (deps: FunctionDeps): ReadonlyMap<string, ServerFunction> =>
-  new Map([
+  new Map<string, ServerFunction>([
     ['paypal-create-order', handleCreateOrder(deps.payments)],
     ['paypal-capture-order', handleCaptureOrder(deps.payments)],
     ['find-entries', findEntries(deps)],
     ['record-export', recordExport(deps)],
     ['import-entries', importEntries(deps)],
     ['archive', archive(deps)],
+    ['changes', streamChanges(deps)],
     ['ai-feedback', aiFeedback(deps)],
     ['trend-analysis', trendAnalysis(deps)],
   ]);
+
+export const GET_FUNCTIONS: ReadonlySet<string> = new Set(['changes']);
 
 export function functionRoutes(deps: FunctionDeps): Hono<AppEnv> {
   const { config, accessTokens, log } = deps;
@@ -64,11 +71,13 @@ export function functionRoutes(deps: FunctionDeps): Hono<AppEnv> {
   const routes = new Hono<AppEnv>();
 
   routes.all('/:name', async (context) => {
-    const run = functions.get(context.req.param('name'));
+    const name = context.req.param('name');
+    const run = functions.get(name);
     if (!run) return refuse(context, 404, 'NOT_FOUND', 'Requested function was not found');
-    if (context.req.method !== 'POST') {
-      context.header('Allow', 'POST');
-      return refuse(context, 405, 'METHOD_NOT_ALLOWED', 'Functions are called with POST');
+    const method = GET_FUNCTIONS.has(name) ? 'GET' : 'POST';
+    if (context.req.method !== method) {
+      context.header('Allow', method);
+      return refuse(context, 405, 'METHOD_NOT_ALLOWED', `This function is called with ${method}`);
     }
     try {
       const caller = await authenticate(context.req.header('authorization'), { accessTokens, publishableKey });

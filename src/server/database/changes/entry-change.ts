@@ -1,0 +1,29 @@
+/**
+ * A committed change of a day, as the trigger `report_entry` writes it: `USER DATE ROW REVISION`
+ * (docs/specification/live.md). It carries no text of the log.
+ */
+import { isDay } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
+
+export type EntryChange = {
+  userId: string;
+  date: Day;
+  id: string;
+  /** Null: the day no longer has the row `id`. */
+  revision: number | null;
+};
+
+/** The channel of LISTEN and NOTIFY. */
+export const CHANGES_CHANNEL = 'entry_changes';
+/** The SQLSTATE of a report that PostgreSQL sends to the connection that made the change. */
+export const REPORT_SQLSTATE = 'HF001';
+/** A line that stands for any number of changes of any user: every page has to read its open days again. */
+export const ANY_CHANGE = '*';
+
+/** Returns null for a line of another format, such as one of a newer release. */
+export function parseEntryChange(line: string): EntryChange | null {
+  const [userId, date, id, revision, ...more] = line.split(' ');
+  if (!userId || !isDay(date) || !id || more.length > 0) return null;
+  if (revision === undefined) return { userId, date, id, revision: null };
+  return /^\d{1,10}$/.test(revision) ? { userId, date, id, revision: Number(revision) } : null;
+}

@@ -1,0 +1,57 @@
+/**
+ * The latest changes of all users, for clients that connect again with a `Last-Event-ID`.
+ *
+ * An event id is `EPOCH.MILLISECONDS`. The epoch is random and begins with each connection to the database, so an id of
+ * another process, or of a time before a gap, is known as such. The milliseconds since then order the events and, unlike
+ * a counter, tell nothing about how much other users write.
+ */
+import { randomBytes } from 'node:crypto';
+import type { EntryChange } from '../database/changes/entry-change.ts';
+
+const MAX_CHANGES = 5_000;
+const EVENT_ID = /^([\w-]{8})\.(\d{1,15})$/;
+
+export type ChangeHistory = ReturnType<typeof createChangeHistory>;
+
+/** @param now monotonic, in milliseconds */
+export function createChangeHistory(now: () => number, maxChanges = MAX_CHANGES) {
+  let epoch = '';
+  let begunAt = 0;
+  let changes: { at: number; change: EntryChange }[] = [];
+  /** The time of the newest change that was dropped. An event of the same millisecond may have been dropped as well. */
+  let droppedAt = -1;
+
+  const elapsed = (): number => Math.floor(now() - begunAt);
+
+  return {
+    /** Begins a new epoch, because changes may have been missed. */
+    begin(): void {
+      epoch = randomBytes(6).toString('base64url');
+      begunAt = now();
+      changes = [];
+      droppedAt = -1;
+    },
+
+    add(change: EntryChange): void {
+      changes.push({ at: elapsed(), change });
+      if (changes.length <= maxChanges) return;
+      // Drop a tenth at a time: dropping one would move the whole array at each change.
+      const dropped = changes.splice(0, Math.ceil(maxChanges / 10));
+      droppedAt = dropped.at(-1)!.at;
+    },
+
+    /** The id of an event that is sent now. */
+    eventId: (): string => `${epoch}.${elapsed()}`,
+
+    /**
+     * The user's changes since the event, possibly with some that the client has seen already. Null if they are not all
+     * known. Threat: a forged id; it selects among this user's own changes only.
+     */
+    changesSince(eventId: string | undefined, userId: string): EntryChange[] | null {
+      const [, ofEpoch, milliseconds] = EVENT_ID.exec(eventId ?? '') ?? [];
+      const since = Number(milliseconds);
+      if (epoch === '' || ofEpoch !== epoch || since <= droppedAt || since > elapsed()) return null;
+      return changes.filter(({ at, change }) => at >= since && change.userId === userId).map(({ change }) => change);
+    },
+  };
+}

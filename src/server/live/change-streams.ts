@@ -1,0 +1,183 @@
+/**
+ * Tells each signed-in browser which of its user's days have changed (docs/specification/live.md). One connection of
+ * this process follows the changes of all users; a stream receives those of its own user.
+ */
+import { earliestToday } from '#domain/day/day.ts';
+import type { DayChange, LiveEvent, StreamEndReason } from '#domain/live/live-event.ts';
+import { isLocked } from '#domain/plan/plan.ts';
+import { AccessTokenError } from '../auth/keys/access-tokens.ts';
+import type { Clock } from '../clock.ts';
+import type { EntryChange } from '../database/changes/entry-change.ts';
+import type { Database } from '../database/database.ts';
+import type { Caller } from '../http/authenticate.ts';
+import type { Logger } from '../log.ts';
+import { isCallerPremium } from '../plans/is-caller-premium.ts';
+import { createChangeHistory } from './change-history.ts';
+
+/** A browser opens one stream, so this is the number of a user's browsers. */
+export const MAX_STREAMS_PER_USER = 10;
+const MAX_STREAMS = 4_000;
+/** More changes than this, as an import writes, are sent as one `resync`. */
+const MAX_WAITING = 100;
+/** How long a stream may outlive its session while nothing changes. */
+const RECHECK_MS = 30_000;
+
+export type StreamEvent = LiveEvent & { id?: string };
+
+export type StreamRequest = {
+  userId: string;
+  lastEventId: string | undefined;
+  /** Authenticates the request again. Throws an AccessTokenError if its token or session has ended. */
+  authenticate: () => Promise<Caller>;
+};
+
+export type ChangeStreams = {
+  /** Starts to follow the changes. */
+  start(): void;
+  /** Null if the server has as many streams as it can hold. */
+  open(request: StreamRequest): ((disconnected: AbortSignal) => AsyncGenerator<StreamEvent>) | null;
+  /** Ends all streams, so that the server can stop. */
+  stop(): Promise<void>;
+};
+
+type Delivery = EntryChange | 'ready' | 'resync';
+type Subscription = { userId: string; waiting: Delivery[]; ended: StreamEndReason | null; wake: () => void };
+
+type Deps = {
+  database: Database;
+  clock: Clock;
+  log: Logger;
+  limits?: { streams: number; perUser: number };
+};
+
+export function createChangeStreams({
+  database,
+  clock,
+  log,
+  limits = { streams: MAX_STREAMS, perUser: MAX_STREAMS_PER_USER },
+}: Deps): ChangeStreams {
+  const history = createChangeHistory(() => performance.now());
+  /** In the order of opening. */
+  const byUser = new Map<string, Set<Subscription>>();
+  let open = 0;
+  let stopListening: (() => Promise<void>) | null = null;
+  let isStopped = false;
+
+  const allSubscriptions = (): Subscription[] => [...byUser.values()].flatMap((own) => [...own]);
+
+  function deliver(subscription: Subscription, delivery: Delivery): void {
+    if (delivery === 'resync' || subscription.waiting.length >= MAX_WAITING) subscription.waiting = ['resync'];
+    else subscription.waiting.push(delivery);
+    subscription.wake();
+  }
+
+  function end(subscription: Subscription, reason: StreamEndReason): void {
+    subscription.ended ??= reason;
+    subscription.wake();
+  }
+
+  function subscribe(userId: string): Subscription {
+    const subscription: Subscription = { userId, waiting: [], ended: null, wake: () => undefined };
+    const own = byUser.get(userId) ?? new Set();
+    byUser.set(userId, own.add(subscription));
+    open += 1;
+    // The oldest is the most likely to be left over from a phone that has lost its network.
+    const living = [...own].filter(({ ended }) => ended === null);
+    if (living.length > limits.perUser) end(living[0]!, 'too_many');
+    return subscription;
+  }
+
+  function unsubscribe(subscription: Subscription): void {
+    const own = byUser.get(subscription.userId);
+    if (!own?.delete(subscription)) return;
+    open -= 1;
+    if (own.size === 0) byUser.delete(subscription.userId);
+  }
+
+  /** Resolves when the subscription has something to send, ends or is due for a check of its session. */
+  function untilDue(subscription: Subscription, disconnected: AbortSignal): Promise<void> {
+    if (subscription.waiting.length > 0 || subscription.ended !== null || disconnected.aborted)
+      return Promise.resolve();
+    return new Promise((resolve) => {
+      const timer = setTimeout(done, RECHECK_MS);
+      disconnected.addEventListener('abort', done, { once: true });
+      subscription.wake = done;
+      function done(): void {
+        clearTimeout(timer);
+        disconnected.removeEventListener('abort', done);
+        subscription.wake = () => undefined;
+        resolve();
+      }
+    });
+  }
+
+  /**
+   * The days of a free plan's window with row and revision, any other day only to a user whose plan opens it: to others
+   * a locked day tells no more than `entry_dates` does.
+   */
+  async function describeChange({ date, id, revision }: EntryChange, caller: Caller): Promise<DayChange> {
+    if (revision === null) return { date, stored: false };
+    const isOpen =
+      !isLocked(date, false, earliestToday(clock.now())) || (await isCallerPremium(database, caller.identity));
+    return isOpen ? { date, stored: true, id, revision } : { date, stored: true };
+  }
+
+  async function* send(
+    subscription: Subscription,
+    { authenticate }: StreamRequest,
+    disconnected: AbortSignal,
+  ): AsyncGenerator<StreamEvent> {
+    try {
+      for (;;) {
+        await untilDue(subscription, disconnected);
+        if (disconnected.aborted) return;
+        if (subscription.ended) return yield { event: 'end', data: { reason: subscription.ended } };
+        const deliveries = subscription.waiting;
+        subscription.waiting = [];
+        // A session that has ended receives nothing more, not even a change of a time before its end.
+        const caller = await authenticate();
+        for (const delivery of deliveries) {
+          const id = history.eventId();
+          if (typeof delivery === 'string') yield { event: delivery, data: {}, id };
+          else yield { event: 'change', data: await describeChange(delivery, caller), id };
+        }
+      }
+    } catch (error) {
+      if (!(error instanceof AccessTokenError)) log.warn({ reason: String(error) }, 'a stream of changes failed');
+      yield { event: 'end', data: { reason: error instanceof AccessTokenError ? 'session' : 'unavailable' } };
+    } finally {
+      unsubscribe(subscription);
+    }
+  }
+
+  return {
+    start() {
+      stopListening ??= database.listenToChanges({
+        onChange(change) {
+          history.add(change);
+          for (const subscription of byUser.get(change.userId) ?? []) deliver(subscription, change);
+        },
+        onGap() {
+          history.begin();
+          for (const subscription of allSubscriptions()) deliver(subscription, 'resync');
+        },
+      });
+    },
+
+    open(request) {
+      if (isStopped || open >= limits.streams) return null;
+      const { userId, lastEventId } = request;
+      const missed = history.changesSince(lastEventId, userId);
+      const subscription = subscribe(userId);
+      if (!missed || missed.length > MAX_WAITING) deliver(subscription, 'resync');
+      else for (const delivery of [...missed, 'ready' as const]) deliver(subscription, delivery);
+      return (disconnected) => send(subscription, request, disconnected);
+    },
+
+    async stop() {
+      isStopped = true;
+      for (const subscription of allSubscriptions()) end(subscription, 'unavailable');
+      await stopListening?.();
+    },
+  };
+}
