@@ -39,11 +39,11 @@ test('today can be written while the profile loads, and a missing profile can be
   await expect(page.getByText('Refreshing profile...')).toBeVisible();
   await expect(editor(page)).toBeVisible();
   await page.getByRole('button', { name: 'Refresh Profile' }).click();
-  await expectToast(page, 'Failed to refresh profile. Please try again.');
+  await expect(page.getByText('Failed to refresh profile. Please try again.')).toBeVisible();
   await page.unroute(PROFILE);
   await page.getByRole('button', { name: 'Refresh Profile' }).click();
   await expectToast(page, 'Profile refreshed successfully!');
-  await expect(page.getByText('Refreshing profile...')).toBeHidden();
+  await expect(page.getByRole('button', { name: 'Refresh Profile' })).toBeHidden();
 });
 
 test.describe('a plan that cannot be loaded', () => {
@@ -95,7 +95,21 @@ test.describe('a plan that cannot be loaded', () => {
     await page.getByRole('button', { name: 'Refresh Profile' }).click();
     await expect(page.getByText('Failed to refresh profile. Please try again.')).toBeVisible();
 
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    await page.route(PROFILE, async (route) => {
+      await released;
+      await route.fallback();
+    });
     await page.goto(`/journal?date=${daysAgo(40)}`);
+    await expect(page.getByText('Loading Journal...')).toBeVisible();
+    const words = page.getByText('Waiting for a connection to the server.');
+    await expect(words).toBeHidden();
+    const delays = () => words.evaluate((each) => each.getAnimations().map((it) => it.effect!.getTiming().delay));
+    expect(await delays()).toEqual([2_000]);
+    await words.evaluate((each) => each.getAnimations().forEach((animation) => animation.finish()));
+    await expect(words).toBeVisible();
+    await expectAccessible(page);
+    release();
     await expect(page.getByText('This day opens as soon as your plan is known.')).toBeVisible();
     await expect(page.getByText('This log is locked.')).toHaveCount(0);
     await page.unroute(PROFILE);

@@ -14,9 +14,9 @@ export function PlanPlaceholder() {
   return profileState === 'unavailable' ? <PlanUnavailable /> : <LoadingText />;
 }
 
-/** Shows a failed refresh inline, a successful one as a toast: once the plan is known, this component disappears. */
+/** For a missing row too. Shows a failed refresh inline, a successful one as a toast: once the plan is known, this component disappears. */
 export function PlanUnavailable() {
-  const { refreshProfile } = useSession();
+  const { profileState, refreshProfile } = useSession();
   const toast = useToast();
   const [busy, setBusy] = useState(false);
   const [hasFailed, setHasFailed] = useState(false);
@@ -30,9 +30,13 @@ export function PlanUnavailable() {
   return (
     <div className={styles.unread}>
       <p role="status">
-        {hasFailed ? PROFILE_MESSAGES.refreshFailed : "We couldn't load your plan. Your logs and your plan are safe."}
+        {hasFailed
+          ? PROFILE_MESSAGES.refreshFailed
+          : profileState === 'missing'
+            ? 'Refreshing profile...'
+            : "We couldn't load your plan. Your logs and your plan are safe."}
       </p>
-      <Button onClick={refresh} busy={busy} busyLabel="Refreshing profile...">
+      <Button onClick={refresh} busy={busy} busyLabel="Refreshing...">
         Refresh Profile
       </Button>
     </div>

@@ -5,6 +5,7 @@ import { dayLabel } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
 import { StoredLog } from '#client/editor/stored/stored-log.tsx';
 import { Button } from '#client/ui/button.tsx';
+import { LoadingText } from '#client/ui/loading-text.tsx';
 import { DayPage } from './day-page.tsx';
 import { useJournal } from '#client/sync/day-savers-provider.tsx';
 import { entryQuery, isLockedError } from '#client/sync/entries/entry-queries.ts';
@@ -52,8 +53,8 @@ function OpenDayView({ date, today, isFirstLog, onUpgrade }: DayViewProps) {
 
 function Loading() {
   return (
-    <div className={styles.skeleton} role="status">
-      <p>Loading entry...</p>
+    <div className={styles.skeleton}>
+      <LoadingText text="Loading entry..." />
       <span />
       <span />
       <span />
