@@ -18,6 +18,7 @@ import { readFont, renderIndexPage, SANDBOX_STYLES } from './page.ts';
 import { createPaypalApp } from './paypal/server.ts';
 import { createSamlApp } from './saml/server.ts';
 import { createSmsApp, smsSettingsAt } from './sms/server.ts';
+import { createWalletsApp, WALLET_SETTINGS } from './wallets/app.ts';
 
 /** As with PayPal, the payer returns before the webhook arrives. */
 const WEBHOOK_DELAY_MS = 1000;
@@ -27,11 +28,12 @@ const MODEL_PATH = '/sandbox/ai-model';
 const MODEL_PACE_MS = 40;
 
 const [, , publicUrl, dataDir] = process.argv;
-const [mailbox, saml] = await Promise.all([
+const [mailbox, saml, wallets] = await Promise.all([
   startMailbox(),
   publicUrl === undefined || dataDir === undefined
     ? null
     : createSamlApp({ publicUrl, keyFolder: join(dataDir, 'sandbox') }),
+  createWalletsApp(dataDir === undefined ? undefined : join(dataDir, 'sandbox', 'wallets.key')),
 ]);
 // The product stores order ids beyond the lifetime of this process, so ids must not repeat.
 const seed = randomInt(2 ** 32);
@@ -64,6 +66,7 @@ app.route('/', sms.app);
 app.route('/', identity.app);
 if (saml !== null) app.route('/', saml.app);
 app.route('/', createCaptchaApp());
+app.route('/', wallets);
 app.route(MODEL_PATH, model.app);
 app.all('/sandbox/*', async (context) => (await mailbox.handle(context.req.raw)) ?? context.notFound());
 
@@ -81,6 +84,7 @@ server.listen(0, '127.0.0.1', () => {
     ...captchaSettingsAt(httpUrl, process.env['SANDBOX_CAPTCHA']),
     ...identity.settingsAt(httpUrl, publicUrl ?? httpUrl),
     ...saml?.settings,
+    ...WALLET_SETTINGS,
   });
 });
 

@@ -14,7 +14,9 @@ export function templateValues(config: Config): Record<string, string> {
     sandbox:
       config.sandbox.url === null
         ? ''
-        : '<aside aria-label="Sandbox"><a class="sandbox-badge" href="/sandbox">Sandbox</a></aside>',
+        : '<aside aria-label="Sandbox"><a class="sandbox-badge" href="/sandbox">Sandbox</a></aside>' +
+          // Puts into the page what a visitor's browser would bring along.
+          '<script src="/sandbox/page.js" type="module"></script>',
     contact: contact.email === undefined ? '' : link(`mailto:${contact.email}`, contact.email),
     // An address that is set for contact and for support is shown once.
     support:
