@@ -67,6 +67,16 @@ export const ACCOUNT_SCENES: readonly Scene[] = [
     },
   },
   {
+    name: 'login-wallet-asks',
+    as: 'guest',
+    path: ROUTES.login.path,
+    prepare: async (page) => {
+      await button(page, 'Continue with a wallet').click();
+      await button(page, 'Continue with Sandbox wallet (Ethereum)').click();
+      await page.getByRole('dialog', { name: 'Sign this message?' }).waitFor();
+    },
+  },
+  {
     name: 'second-step',
     as: 'guest',
     path: ROUTES.login.path,

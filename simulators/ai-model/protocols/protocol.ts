@@ -42,7 +42,7 @@ export type Frames = {
   readonly closing: readonly string[];
 };
 
-/** Why a request is rejected. `name` is the protocol's error name if one status has several. */
+/** The rejection of a request. `name` is the error's name in protocols that have several errors for one status. */
 export type Refusal = {
   readonly status: number;
   readonly name?: string;

@@ -1,7 +1,6 @@
 /**
- * Threat: prompt injection. A log contains the markers that the server parses from a reply. The stored score must come
- * from the model: the text fallback parses only the reply, and a reply that repeats the log's score line has two scores
- * and is rejected.
+ * Threat: prompt injection. A user writes the marker of a score into a log and so tries to choose the score. The server
+ * looks for markers in the model's reply only, and rejects a reply with two scores, such as one that quotes the log.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startCoachWorld } from './fixture.ts';

@@ -126,12 +126,8 @@ const prefer = fc
   ])
   .map((parts) => parts.join(','));
 
-/** Random URL parameters. `toWellFormed` replaces lone surrogates, which a URL cannot contain. */
-const query = fc
-  .array(parameter, { maxLength: 4 })
-  .map((parameters) =>
-    new URLSearchParams(parameters.map(([name, text]) => [name.toWellFormed(), text.toWellFormed()])).toString(),
-  );
+/** Random URL parameters. URLSearchParams replaces lone surrogates, which a URL cannot contain. */
+const query = fc.array(parameter, { maxLength: 4 }).map((parameters) => new URLSearchParams(parameters).toString());
 
 test(
   'random requests get a typed response, never a 500 and never data of another user',

@@ -1,4 +1,4 @@
-/** Moving a log to another day: by keys, from the menu, and beside a second tab with a stale copy. */
+/** Moves a log to another day, by keys and from the menu, and while a second tab has an older copy of the log open. */
 import type { Page } from '@playwright/test';
 import { dayLabel as labelOf } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';

@@ -49,7 +49,7 @@ export async function startOidcPeer(): Promise<OidcPeer> {
     close: () => server.stop(),
   };
   server.service.on(Events.BeforeTokenSigning, (token: MutableToken) => {
-    // The access token comes first and has no audience of ours.
+    // Only ID tokens are changed. The access token, which is signed first, has no audience.
     if (token.payload['aud'] === undefined) return;
     Object.assign(token.payload, peer.claims);
     alteration?.(token);
