@@ -15,7 +15,7 @@ import type { AppEnv } from '../http/app-env.ts';
 import { createConcurrencyLimiter, runLimited } from '../http/requests/concurrency-limiter.ts';
 import { readBody } from './read-body.ts';
 
-/** A log has at most 256 KB, so a page has at most 6 MB. */
+/** A log has at most 256 KB, so a page has little more than 6 MB. */
 const PAGE_ROWS = 25;
 
 /** Runs as the service, because row-level security hides locked days from a Dabbler. Reads only rows of the user. */
