@@ -53,7 +53,7 @@ function contentSecurityPolicy(apiUrl: string, captcha: CaptchaSettings | null):
   ].join('; ');
 }
 
-/** The policy of the app's page; every other page has the one of `securityHeaders`. */
+/** The policy of the app's page. Other pages have the one of `securityHeaders`, except the auth server's own pages. */
 export const appPagePolicy = ({ apiUrl, auth }: Pick<Config, 'apiUrl' | 'auth'>): string =>
   contentSecurityPolicy(apiUrl, auth.captcha);
 

@@ -1,4 +1,7 @@
-/** The audit log of security events (docs/specification/accounts.md 13): rows are only added. */
+/**
+ * The audit log of security events (docs/specification/accounts.md 13). Rows are only added; the deletion of an account
+ * erases from its rows whatever names a person (`erase_audit_log`).
+ */
 import type { Insertable } from 'kysely';
 import type { AuthTables, JsonObject } from '#server/database/tables/auth-tables.ts';
 import type { AsService } from '#server/database/database.ts';

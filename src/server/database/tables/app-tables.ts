@@ -59,7 +59,8 @@ export type AppTables = {
     valid_from: Day | null;
   };
   /**
-   * One row for each attempt to buy a year. Rows are never deleted; amount, currency, country and user are immutable.
+   * One row for each attempt to buy a year. Rows are never deleted. Amount and currency are immutable; user and country
+   * change only when `erase_payer` removes a deleted account from the row.
    */
   payments: {
     id: Generated<string>;

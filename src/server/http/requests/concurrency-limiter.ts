@@ -20,8 +20,8 @@ type Limits = {
 };
 
 /**
- * Creates the limiter for every request of the data wire. Six per user is as many as a browser sends at once over
- * HTTP/1.1 and fewer than the connections of the database pool.
+ * Creates the limiter for the writes and the ordinary reads of the data wire; costly reads have a limiter of their own.
+ * Six per user is as many as a browser sends at once over HTTP/1.1 and fewer than the connections of the database pool.
  */
 export const createPerUserLimiter = (): ConcurrencyLimiter =>
   createConcurrencyLimiter({ maxUsers: Infinity, maxPerUser: 6, maxQueued: 2_000, maxQueuedPerUser: 100 });

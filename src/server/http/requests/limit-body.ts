@@ -2,7 +2,7 @@
  * Limits the size of request bodies and reads them.
  *
  * Threat: unauthenticated clients exhaust memory with large bodies. The body is read only when a handler requests it,
- * on protected routes after authentication; the body of a rejected request is discarded unread.
+ * on protected routes after it checked the access token; the body of a rejected request is discarded unread.
  */
 import type { Context, MiddlewareHandler } from 'hono';
 import type { AppEnv } from '../app-env.ts';
