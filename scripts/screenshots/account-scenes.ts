@@ -92,6 +92,25 @@ export const ACCOUNT_SCENES: readonly Scene[] = [
     },
   },
   {
+    name: 'recovery-code-used',
+    as: 'guest',
+    path: ROUTES.login.path,
+    prepare: async (page, server) => {
+      const email = `${randomUUID()}@example.com`;
+      await signUp(server, 'Jo Example', email);
+      await enterPassword(page, email);
+      await page.waitForURL((url) => url.pathname !== ROUTES.login.path);
+      await addApp(page);
+      const code = await page.getByRole('list', { name: 'Recovery codes' }).getByRole('listitem').first().innerText();
+      await page.evaluate(() => localStorage.clear());
+      await enterPassword(page, email);
+      await button(page, 'Use a recovery code').click();
+      await page.getByLabel('Recovery code').fill(code);
+      await button(page, 'Continue').click();
+      await page.getByText('You used a recovery code.').waitFor();
+    },
+  },
+  {
     name: 'two-step-app',
     as: 'guest',
     path: ROUTES.login.path,

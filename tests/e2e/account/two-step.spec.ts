@@ -103,8 +103,10 @@ test('an authenticator app is asked for at each sign-in, before anything of the 
     await page.getByLabel('Recovery code').fill(codes[3]!.toUpperCase());
     await page.getByRole('button', { name: 'Continue' }).click();
     await expect(page).toHaveURL('/profile');
-    await page.getByRole('button', { name: 'Change: Two-step verification' }).click();
-    await expect(page.getByText('9 of 10 left')).toBeVisible();
+    await expect(page.getByRole('status').getByText(/^You used a recovery code\. 9 are left\./)).toBeVisible();
+    await inBothThemes(page, expectAccessible);
+    await page.getByRole('status').getByRole('link', { name: 'Two-step verification' }).click();
+    await expect(page.getByText('9 of 10 left')).toBeInViewport();
   });
 
   await test.step('new codes replace the old ones', async () => {

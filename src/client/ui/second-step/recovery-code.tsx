@@ -1,13 +1,24 @@
 /** The second step with one of the recovery codes, for a user who has lost the device of the other ways. */
 import { isWrongCode, recoveryMessage } from '#domain/messages.ts';
+import { useSupabase } from '#client/lib/api/supabase.ts';
 import type { Auth } from '#client/lib/api/supabase.ts';
 import { textOf, useSubmit } from '#client/lib/hooks/use-submit.ts';
 import { Button } from '../button.tsx';
 import { Field } from '../form/field.tsx';
 import { Notice } from '../notice.tsx';
+import { useToast } from '../toast.tsx';
+import { recoveryNotice } from './recovery-notice.ts';
 import styles from './second-step.module.css';
 
 export function RecoveryCode({ auth, onPassed }: { auth: Auth; onPassed: () => void }) {
+  const { auth: pageAuth } = useSupabase();
+  const toast = useToast();
+  /** Best effort: the next screen shows it, and the profile page shows the number too. */
+  const showRemaining = async (): Promise<void> => {
+    const { data } = await auth.mfa.recoveryCodes.getStatus();
+    // Another client holds the session while a password is reset: the profile page would ask for a sign-in.
+    if (data) toast(recoveryNotice(data.remaining, auth === pageAuth));
+  };
   const { outcome, busy, onSubmit, errorOf } = useSubmit(async (form) => {
     const code = textOf(form, 'code').trim();
     if (code === '') return { kind: 'error', text: 'Enter one of your recovery codes.', field: 'code' };
@@ -16,6 +27,7 @@ export function RecoveryCode({ auth, onPassed }: { auth: Auth; onPassed: () => v
       return { kind: 'error', text: 'This code is wrong or was already used. Try another one.', field: 'code' };
     }
     if (error) return { kind: 'error', text: recoveryMessage(error) };
+    void showRemaining();
     onPassed();
     return null;
   });

@@ -1,5 +1,5 @@
 /** A section of the profile page with one line of state. Its controls are loaded when it is opened. */
-import { useId, useState } from 'react';
+import { useEffect, useId, useRef, useState } from 'react';
 import type { ReactNode } from 'react';
 import { Button } from '#client/ui/button.tsx';
 import { useOpenChunk } from '#client/ui/lazy-chunk.ts';
@@ -21,18 +21,32 @@ type AccountSectionProps = {
   /** The label of the button that opens the panel. */
   openLabel: string;
   panel: LazyChunk<PanelProps>;
+  /** A link with this hash opens the panel. */
+  hash?: string;
 };
 
-export function AccountSection({ title, summary, openLabel, panel }: AccountSectionProps) {
+export function AccountSection({ title, summary, openLabel, panel, hash }: AccountSectionProps) {
   const panelId = useId();
   const openChunk = useOpenChunk();
   const [isOpen, setOpen] = useState(false);
   const [isClosable, setClosable] = useState(true);
   const toggle = (): void => (isOpen ? setOpen(false) : openChunk(panel, () => setOpen(true)));
+  const summaryElement = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (hash === undefined) return;
+    const show = (): void => {
+      setOpen(true);
+      summaryElement.current?.closest('section')?.scrollIntoView();
+    };
+    const openLinked = (): void => void (location.hash === hash && openChunk(panel, show, false));
+    openLinked();
+    addEventListener('hashchange', openLinked);
+    return () => removeEventListener('hashchange', openLinked);
+  }, [hash, openChunk, panel]);
   const label = isOpen ? 'Close' : openLabel;
   return (
     <Section title={title}>
-      <div className={styles.summary}>
+      <div ref={summaryElement} className={styles.summary}>
         <div>{summary}</div>
         {isClosable && (
           <Button

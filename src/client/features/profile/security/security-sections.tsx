@@ -4,6 +4,7 @@ import { useClientConfig, useSupabase } from '#client/lib/api/supabase.ts';
 import { useUser } from '#client/lib/session/session.ts';
 import { isSsoUser } from '#client/lib/session/sso-user.ts';
 import { lazyChunk } from '#client/ui/lazy-chunk.ts';
+import { TWO_STEP_HASH } from '#client/ui/second-step/recovery-notice.ts';
 import { AccountSection } from './account-section.tsx';
 import { joinWords } from './join-words.ts';
 import { useLinkedSignIns } from './linked/use-linked-sign-ins.ts';
@@ -50,6 +51,7 @@ function TwoStepSection() {
       summary={isOn ? joinWords([...new Set(kinds)]) : 'Off'}
       openLabel={isOn ? 'Change' : 'Set up'}
       panel={twoStepPanel}
+      hash={TWO_STEP_HASH}
     />
   );
 }

@@ -1,0 +1,23 @@
+/** Tells a user who has just used a recovery code how many are left, and where to replace what was lost. */
+import { ROUTES } from '#domain/routes.ts';
+import type { Toast } from '../toast.tsx';
+
+/** Opens the section of the profile page. */
+export const TWO_STEP_HASH = '#two-step';
+
+/** With so few left, the notice asks for new codes. */
+const FEW = 3;
+
+/** `hasLink` is false where leaving the page would lose what the user is doing. */
+export function recoveryNotice(remaining: number, hasLink: boolean): Toast {
+  const href = `${ROUTES.profile.path}${TWO_STEP_HASH}`;
+  const label = remaining <= FEW ? 'Get new codes' : 'Two-step verification';
+  return { kind: 'info', text: textFor(remaining), ...(hasLink && { link: { label, href } }) };
+}
+
+function textFor(remaining: number): string {
+  if (remaining === 0) return 'That was your last recovery code. Get new ones now, or a lost app or key locks you out.';
+  if (remaining === 1) return 'You used a recovery code. Only one is left. Get new ones soon.';
+  if (remaining <= FEW) return `You used a recovery code. Only ${remaining} are left. Get new ones soon.`;
+  return `You used a recovery code. ${remaining} are left. If you lost your app or key, set up another one.`;
+}
