@@ -28,6 +28,8 @@ export default defineConfig({
   use: {
     ...devices['Desktop Chrome'],
     timezoneId,
+    // A worker would answer requests before `page.route` sees them; only its own tests allow it.
+    serviceWorkers: 'block',
     // A trace records every action and frame, also of tests that pass. `npm test -- --trace FILE` turns tracing on.
     trace: 'off',
     launchOptions: {

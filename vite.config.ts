@@ -11,6 +11,8 @@ import { cssSideEffects } from './scripts/vite/css-side-effects.ts';
 import { pageRoutes } from './scripts/vite/page-routes.ts';
 import { preloadFonts } from './scripts/vite/preload-fonts.ts';
 import { prerender } from './scripts/vite/prerender.ts';
+import { serviceWorker } from './scripts/vite/service-worker.ts';
+import { unusedAuthCode } from './scripts/vite/unused-auth-code.ts';
 
 const SERVER = process.env['DEV_SERVER_URL'] ?? 'http://127.0.0.1:3000';
 const SANS = 'instrument-sans-latin-wght-normal';
@@ -76,6 +78,12 @@ export default defineConfig({
     preloadFonts({ app: [SANS], landing: [SANS, SERIF], terms: [SANS, SERIF], privacy: [SANS, SERIF] }),
     pageRoutes(),
     cssSideEffects(),
+    unusedAuthCode(),
+    serviceWorker({
+      worker: 'service-worker/service-worker.ts',
+      removingWorker: 'service-worker/removing-worker.ts',
+      fonts: [SANS],
+    }),
     brotliAtBuild(),
   ],
   css: { modules: { generateScopedName: readableClassName } },

@@ -11,6 +11,7 @@ const STEPS: Record<string, () => Promise<boolean>> = {
   'domain types': () => runTool('tsc', ['-p', 'src/domain']),
   'server types': () => runTool('tsc', ['-p', 'src/server']),
   'client types': () => runTool('tsc', ['-p', 'src/client']),
+  'service worker types': () => runTool('tsc', ['-p', 'src/client/service-worker']),
   'other types': () => runTool('tsc', ['-p', '.']),
   'lint and import rules': () => runTool('oxlint', ['--type-aware', '--deny-warnings']),
   'tests of the import rules': () => runTool('vitest', ['run', '--project', 'unit', 'tests/fences']),

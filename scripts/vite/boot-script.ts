@@ -5,9 +5,8 @@
  * emitted as a small classic script with a content hash in its name, which allows immutable caching.
  */
 import { createHash } from 'node:crypto';
-import { join } from 'node:path';
-import { build } from 'vite';
 import type { Plugin } from 'vite';
+import { compileScript } from './compile-script.ts';
 
 const PLACEHOLDER = '<!--boot-script-->';
 
@@ -16,18 +15,7 @@ export function bootScript(entry: string): Plugin {
   let development = false;
   let fileName = 'boot.js';
 
-  async function compile(): Promise<string> {
-    const result = await build({
-      root,
-      configFile: false,
-      logLevel: 'error',
-      publicDir: false,
-      build: { write: false, lib: { entry: join(root, entry), formats: ['iife'], name: 'boot' }, target: 'es2023' },
-    });
-    const bundle = Array.isArray(result) ? result[0] : result;
-    if (!bundle || !('output' in bundle)) throw new Error('the boot script was not built');
-    return bundle.output[0].code;
-  }
+  const compile = (): Promise<string> => compileScript(root, entry);
 
   return {
     name: 'boot-script',

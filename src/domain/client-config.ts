@@ -10,6 +10,8 @@ export type ClientConfig = {
     coach: boolean;
     mail: boolean;
     sandbox: boolean;
+    /** False removes the service worker of this browser. */
+    serviceWorker: boolean;
   };
   /** Settings of sign-in, sign-up and linking. Signing in with a mail address and a password is always possible. */
   signIn: {

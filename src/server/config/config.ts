@@ -44,6 +44,8 @@ export type Config = {
   /** Where the browser finds the API; empty means the page's own origin. */
   readonly apiUrl: string;
   readonly publishableKey: string;
+  /** false: browsers remove the service worker that they have. */
+  readonly serviceWorker: boolean;
   readonly contact: ClientConfig['contact'];
 };
 
@@ -97,6 +99,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = p
     coach: readCoachSettings(settings, production),
     apiUrl: settings.url('API_URL', 'https://project.supabase.co', null) ?? '',
     publishableKey: settings.text('PUBLISHABLE_KEY', PUBLISHABLE_KEY),
+    serviceWorker: settings.onOff('SERVICE_WORKER', true),
     contact: settings.contact(),
   };
   validateCombinations(config, settings);

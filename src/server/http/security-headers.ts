@@ -46,6 +46,7 @@ function contentSecurityPolicy(apiUrl: string, captcha: CaptchaSettings | null):
     "img-src 'self' data:",
     "font-src 'self'",
     "manifest-src 'self'",
+    "worker-src 'self'",
     `connect-src 'self'${api}${widget('connect-src')}`,
     "form-action 'self'",
     "base-uri 'none'",

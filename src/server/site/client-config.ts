@@ -15,6 +15,7 @@ export function clientConfig(config: Config): ClientConfig {
       coach: config.coach !== null,
       mail: config.mail.smtpUrl !== null,
       sandbox: config.sandbox.url !== null,
+      serviceWorker: config.serviceWorker,
     },
     signIn: {
       signups: auth.signups,

@@ -33,6 +33,8 @@ beforeAll(async () => {
     writeFile(join(dist, 'terms.html'), 'terms'),
     writeFile(join(dist, 'privacy.html'), 'privacy'),
     writeFile(join(dist, 'favicon.svg'), '<svg/>'),
+    writeFile(join(dist, 'service-worker.js'), 'stores("hustle-forge-shell-version")'),
+    writeFile(join(dist, 'service-worker-off.js'), 'removes()'),
     writeFile(join(dist, 'assets', 'app-1.js'), SCRIPT),
     writeFile(join(dist, 'assets', 'newsreader-latin-wght-normal-1.woff2'), 'serif'),
     writeFile(join(dist, 'assets', 'app-1.js.br'), brotliCompressSync(SCRIPT)),
@@ -154,6 +156,40 @@ describe('pages', () => {
     expect((await pageRoutes(site).request('/login')).status).toBe(404);
     expect((await pageRoutes(site).request('/config.json')).status).toBe(200);
   });
+});
+
+describe('the service worker', () => {
+  const worker = async (env: Record<string, string> = {}) => {
+    const answer = await visit('/service-worker.js', {}, env);
+    expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'no-cache']);
+    expect(answer.headers.get('content-type')).toBe('text/javascript; charset=utf-8');
+    return answer.text();
+  };
+
+  test('changes with the settings in the pages that it stores, and only with them', async () => {
+    const text = await worker();
+    expect(text).toMatch(/^stores\("[\w-]{22}"\)$/);
+    expect(await worker()).toBe(text);
+    expect(await worker({ LOG_LEVEL: 'debug' })).toBe(text);
+    expect(await worker({ OPERATOR_NAME: 'Ada' })).not.toBe(text);
+  });
+
+  test('is replaced by one that removes it if it is off', async () => {
+    expect(await worker({ SERVICE_WORKER: 'off' })).toBe('removes()');
+  });
+
+  test('is allowed by the policy of every page', async () => {
+    const { page } = securityHeaders(readConfig({}));
+    expect(page.find(([name]) => name === 'Content-Security-Policy')![1]).toContain("worker-src 'self'");
+    expect((await visit('/journal')).headers.get('content-security-policy')).toContain("worker-src 'self'");
+  });
+});
+
+test('shared text comes to the journal in the fragment, and no cache keeps it', async () => {
+  const answer = await visit('/share?title=A%20%26%20B&text=words');
+  expect(answer.status).toBe(303);
+  expect(answer.headers.get('location')).toBe('/journal#shared=A%20%26%20B%0Awords');
+  expect(answer.headers.get('cache-control')).toBe('no-store');
 });
 
 test.each(Object.entries(LAZY_MODULES))('the lazy modules of %s exist', (_route, modules) => {

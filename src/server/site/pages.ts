@@ -4,21 +4,22 @@
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { brotliCompress } from 'node:zlib';
 import { Hono } from 'hono';
 import type { Handler } from 'hono';
+import { SHARE_PATH, sharedTextAddress } from '#domain/log/shared-text.ts';
 import { ROUTES } from '#domain/routes.ts';
 import type { RouteName } from '#domain/routes.ts';
 import type { Config } from '../config/config.ts';
 import type { AppEnv } from '../http/app-env.ts';
 import { appPagePolicy } from '../http/security-headers.ts';
-import { etagOf, readBuiltFiles } from './built-files.ts';
+import { readBuiltFiles } from './built-files.ts';
 import type { BuiltFile, BuiltFiles } from './built-files.ts';
 import { clientConfig } from './client-config.ts';
+import { compressed } from './compressed.ts';
 import { fillSlots, templateValues, visibleSections, renderConditionals } from './page-template.ts';
 import { preloadsFor } from './preloads.ts';
 import type { BuildManifest } from './preloads.ts';
+import { SERVICE_WORKER_PATH, serviceWorkerFile } from './service-worker.ts';
 import { answerWith, staticFile } from './static-files.ts';
 
 const PRERENDERED: Partial<Record<RouteName, string>> = {
@@ -27,6 +28,7 @@ const PRERENDERED: Partial<Record<RouteName, string>> = {
   privacy: '/privacy.html',
 };
 const APP_PAGE = '/app.html';
+const HTML = 'text/html; charset=utf-8';
 
 /** `policy` replaces the Content-Security-Policy of all other responses; null keeps it. */
 type Page = { file: BuiltFile; preloads: string; policy: string | null };
@@ -44,7 +46,7 @@ export async function loadSite(folder: string, config: Config): Promise<Site> {
     if (built)
       filled.set(
         name,
-        await compressed(fillSlots(renderConditionals(Buffer.from(built.body).toString('utf8'), shown), slots)),
+        await compressed(fillSlots(renderConditionals(Buffer.from(built.body).toString('utf8'), shown), slots), HTML),
       );
   }
   const pages = new Map<string, Page>();
@@ -59,14 +61,11 @@ export async function loadSite(folder: string, config: Config): Promise<Site> {
       policy: isApp ? appPagePolicy(config) : null,
     });
   }
-  return { files, pages, configJson: JSON.stringify(clientConfig(config)) };
-}
-
-const brotli = promisify(brotliCompress);
-
-async function compressed(html: string): Promise<BuiltFile> {
-  const body = Buffer.from(html);
-  return { type: 'text/html; charset=utf-8', body, brotli: Buffer.from(await brotli(body)), etag: etagOf(body) };
+  const stored = [filled.get(APP_PAGE), filled.get('/landing.html')];
+  const worker = await serviceWorkerFile(files, stored, config.serviceWorker);
+  const served = new Map(files);
+  if (worker) served.set(SERVICE_WORKER_PATH, worker);
+  return { files: served, pages, configJson: JSON.stringify(clientConfig(config)) };
 }
 
 async function readManifest(folder: string): Promise<BuildManifest> {
@@ -96,6 +95,11 @@ export function pageRoutes(site: Site): Hono<AppEnv> {
       return answerWith(font, context);
     });
   }
+  // Only a browser without the service worker asks here: with it, shared text leaves the browser with the log.
+  routes.get(SHARE_PATH, (context) => {
+    context.header('Cache-Control', 'no-store');
+    return context.redirect(sharedTextAddress(new URL(context.req.url).search), 303);
+  });
   const file: Handler<AppEnv> = (context) => staticFile(site.files, context) ?? context.notFound();
   routes.get('/assets/*', file);
   for (const path of site.files.keys()) if (!path.startsWith('/assets/')) routes.get(path, file);

@@ -6,6 +6,8 @@ import type { UpgradeFeature } from '#domain/plan/upgrade.ts';
 import { JournalScreen } from '#client/features/journal/journal-screen.tsx';
 import { useEditor } from '#client/features/journal/day/use-editor.ts';
 import { lazyChunk, preloadChunksWhenIdle, useOpenChunk } from '#client/ui/lazy-chunk.ts';
+import { useClientConfig } from '#client/lib/api/supabase.ts';
+import { useToast } from '#client/ui/toast.tsx';
 import { LoadingScreen } from '../loading-screen.tsx';
 import { useUpgrade } from '../layout/upgrade-context.ts';
 
@@ -32,7 +34,15 @@ export function JournalRoute() {
   const openFind = (): void => openChunk(find, () => setFinding(true));
   const openMove = (date: Day): void => openChunk(move, () => setMoving(date));
   const editable = useEditor().module !== null;
-  useEffect(() => (editable ? preloadChunksWhenIdle() : undefined), [editable]);
+  const config = useClientConfig();
+  const toast = useToast();
+  useEffect(() => {
+    if (!editable) return;
+    const startWorker = async (): Promise<void> =>
+      (await import('../service-worker/start-service-worker.ts')).startServiceWorker(config, toast);
+    const stops = [preloadChunksWhenIdle(), preloadChunksWhenIdle([startWorker])];
+    return () => stops.forEach((stop) => stop());
+  }, [config, editable, toast]);
   // One overlay at a time: the upgrade dialog replaces the one it was opened from.
   const offer = (feature: UpgradeFeature) => {
     setMenuOpen(false);

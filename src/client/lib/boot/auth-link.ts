@@ -12,7 +12,7 @@ declare global {
 
 const AUTH_PARAMS = /(^|&)(access_token|token_hash|error|error_code|code)=|&message=.*&sb=/;
 
-type Address = Pick<Location, 'pathname' | 'search' | 'hash'>;
+type Address = { pathname: string; search: string; hash: string };
 export type AuthLink = {
   /** The path of the screen that handles the link. */
   path: string;

@@ -1,16 +1,18 @@
 /**
  * Runs before the first paint on every page: removes the tokens of an auth link from the URL, applies theme and font,
- * and redirects a signed-in user from the landing page to the journal. On the journal's page it prefetches today's log,
- * the dates of all logs and the profile while the app's code loads.
+ * and redirects a signed-in user from the landing page to the journal. On the journal's page it stores text that another
+ * app shared, and prefetches today's log, the dates of all logs and the profile while the app's code loads.
  */
 import type { ClientConfig } from '#domain/client-config.ts';
 import { dayOf } from '#domain/day/day.ts';
+import { sharedTextOf } from '#domain/log/shared-text.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { prefetch } from './prefetch.ts';
 import { findAuthLink } from './auth-link.ts';
 import type { AuthLink } from './auth-link.ts';
+import { watchStart } from './watch-start.ts';
 import { applyEditorFont, applyTheme, subscribeToTheme } from '../session/preferences.ts';
-import { sessionStorageKey } from '../session/storage-keys.ts';
+import { sessionStorageKey, SHARED_TEXTS_PREFIX } from '../session/storage-keys.ts';
 import { readStoredSession } from '../session/stored-session.ts';
 
 const { page } = document.documentElement.dataset;
@@ -19,6 +21,7 @@ if (link) consumeAuthLink(link);
 // Pasting a link into the address bar of an open page may change only the fragment, which loads no page.
 addEventListener('hashchange', () => findAuthLink(location) && location.reload());
 
+watchStart();
 applyTheme();
 applyEditorFont();
 // Follows theme changes on pages without any other script too.
@@ -27,7 +30,10 @@ subscribeToTheme(() => undefined);
 try {
   if (!link && page === 'landing' && localStorage.getItem(sessionStorageKey(settings().apiUrl)))
     location.replace('/journal');
-  if (page === 'app' && location.pathname === ROUTES.journal.path) prefetchJournal(settings());
+  if (page === 'app' && location.pathname === ROUTES.journal.path) {
+    storeSharedText(settings());
+    prefetchJournal(settings());
+  }
 } catch {
   // Without storage there is no session, and without settings in the page no server to ask yet.
 }
@@ -41,6 +47,16 @@ function consumeAuthLink({ path, params }: AuthLink): void {
   history.replaceState(null, '', page === 'app' ? path : location.pathname);
   if (page === 'app') globalThis.hustleForgeAuthLink = params;
   else location.replace(`${path}#${params}`);
+}
+
+/** If the browser refuses to store the text, it stays in the URL. */
+function storeSharedText({ apiUrl }: Settings): void {
+  const text = sharedTextOf(location.hash);
+  if (text === null) return;
+  const key = SHARED_TEXTS_PREFIX + (readStoredSession(apiUrl, false)?.user.id ?? '');
+  const texts = JSON.parse(localStorage.getItem(key) ?? '[]') as string[];
+  localStorage.setItem(key, JSON.stringify([...texts, text]));
+  history.replaceState(null, '', `${location.pathname}?date=${dayOf(new Date())}`);
 }
 
 type Settings = { apiUrl: string; publishableKey: string };

@@ -5,6 +5,11 @@ export const FONT_KEY = 'fontFamily';
 export const SUSPENDED_FONT_KEY = 'hustle-forge:resting-font';
 /** The line, in plain text, that a visitor typed on the landing page. It becomes the first log after sign-up. */
 export const FIRST_LINE_KEY = 'hustle-forge:first-line';
+/**
+ * Texts that other apps shared and that are not in the log yet, as a JSON array. Followed by the id of the user who was
+ * signed in, or by nothing: then the next user who signs in gets them.
+ */
+export const SHARED_TEXTS_PREFIX = 'hustle-forge:shared:';
 /** The email address typed on one account screen, to prefill the next. In sessionStorage. */
 export const TYPED_ADDRESS_KEY = 'hustle-forge:typed-address';
 /** The requested deletion of an account, for the landing page of this tab. In sessionStorage. */

@@ -1,5 +1,5 @@
 /** Removes a signed-out user's data from this browser's storage. */
-import { FIRST_LINE_KEY, TYPED_ADDRESS_KEY } from './storage-keys.ts';
+import { FIRST_LINE_KEY, SHARED_TEXTS_PREFIX, TYPED_ADDRESS_KEY } from './storage-keys.ts';
 
 /**
  * The keys of a user's data contain the user's id. Theme and font belong to the browser and stay
@@ -9,5 +9,6 @@ export function wipeUserData(userId: string): void {
   for (const key of Object.keys(localStorage)) if (key.includes(userId)) localStorage.removeItem(key);
   // Threat: the next user sees this user's text and email address, and the text starts their journal.
   localStorage.removeItem(FIRST_LINE_KEY);
+  localStorage.removeItem(SHARED_TEXTS_PREFIX);
   sessionStorage.removeItem(TYPED_ADDRESS_KEY);
 }

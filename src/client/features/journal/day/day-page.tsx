@@ -6,12 +6,15 @@ import { QUICK_SAVE_DELAY_MS } from '#domain/log/entry.ts';
 import { dayQuestion } from '#domain/day/past-day.ts';
 import type { JournalEditorHandle } from '#client/editor/create-editor.ts';
 import { StoredLog } from '#client/editor/stored/stored-log.tsx';
+import { useUser } from '#client/lib/session/session.ts';
+import { FIRST_LINE_KEY, SHARED_TEXTS_PREFIX } from '#client/lib/session/storage-keys.ts';
 import { lazyChunk, useOpenChunk } from '#client/ui/lazy-chunk.ts';
+import { useToast } from '#client/ui/toast.tsx';
 import { useJournal } from '#client/sync/day-savers-provider.tsx';
 import type { DaySaver } from '#client/sync/day-saver/day-saver.ts';
 import { entryKey } from '#client/sync/entries/entry-queries.ts';
 import type { ReadEntry } from '#client/sync/entries/entry-queries.ts';
-import { logOf, takeFirstLine } from '../first-line.ts';
+import { logOf } from '../log-of.ts';
 import styles from '../journal.module.css';
 import { QuickOptions } from '../quick-options.tsx';
 import { SaveStatusLine } from './save-status-line.tsx';
@@ -50,11 +53,22 @@ export function DayPage({ date, today, read, isFirstLog, onUpgrade }: DayPagePro
     if (conflict) openChunk(conflictNotice, () => setHasNotice(true), false);
   }, [conflict, openChunk]);
 
-  const shouldTakeFirstLine = isFirstLog && date === today && read.stored === null;
+  const isToday = date === today;
+  const startsJournal = isFirstLog && isToday && read.stored === null;
+  const { id: userId } = useUser();
+  const toast = useToast();
   useEffect(() => {
-    const line = shouldTakeFirstLine ? takeFirstLine(localStorage) : null;
-    if (line !== null) saver.write(logOf(line), 0);
-  }, [shouldTakeFirstLine, saver]);
+    const keys = [FIRST_LINE_KEY, SHARED_TEXTS_PREFIX, SHARED_TEXTS_PREFIX + userId];
+    if (!isToday || keys.every((key) => localStorage.getItem(key) === null)) return;
+    // Without the chunk the text stays in the storage until the next load.
+    import('../arrived-text.ts').then(
+      ({ addArrivedText }) => {
+        if (addArrivedText(localStorage, userId, saver, startsJournal) > 0)
+          toast({ kind: 'success', text: 'What you shared is in your log.' });
+      },
+      () => undefined,
+    );
+  }, [isToday, saver, startsJournal, toast, userId]);
 
   const [editor, setEditor] = useState<JournalEditorHandle | null>(null);
   const isWritable = editor !== null && !conflict && !isLocked;

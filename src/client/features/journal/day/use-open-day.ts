@@ -1,7 +1,7 @@
 /** The open day: the date in the URL, or the initial day of the plan. */
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
-import { earlierOf, isDay } from '#domain/day/day.ts';
+import { addDays, earlierOf, isDay } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
 import { initialDay } from '#domain/day/initial-day.ts';
 import { ROUTES } from '#domain/routes.ts';
@@ -22,7 +22,9 @@ export function useOpenDay(today: Day, premium: boolean | null): OpenDay {
   const [initial, setInitial] = useState<Day | null>(null);
   const decided = initial ?? findInitialDay(today, premium, dates.isFetched ? (dates.data ?? []) : null);
   if (initial !== decided) setInitial(decided);
-  const date = isDay(requested) ? earlierOf(requested, today) : decided;
+  // The shortcut "Yesterday" of the installed app has a fixed URL.
+  const day = requested === 'yesterday' ? addDays(today, -1) : requested;
+  const date = isDay(day) ? earlierOf(day, today) : decided;
   useEffect(() => {
     // Replace an invalid or future date in the URL, so that a bookmark or a shared link names the shown day.
     if (requested === undefined || date === null || requested === date) return;

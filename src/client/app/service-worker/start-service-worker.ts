@@ -1,0 +1,76 @@
+/**
+ * Registers the service worker and watches for new versions (docs/specification/opening-and-installing.md 2). Loaded once the
+ * page is idle.
+ */
+import type { ClientConfig } from '#domain/client-config.ts';
+import { removeServiceWorker, SERVICE_WORKER_PATH } from '#client/lib/boot/remove-service-worker.ts';
+import type { PageMessage } from '#client/service-worker/messages.ts';
+import type { Toast } from '#client/ui/toast.tsx';
+
+/** A tab may stay open for days: it asks for a new version when the user returns, at most this often. */
+const UPDATE_INTERVAL_MS = 60 * 60_000;
+
+let hasStarted = false;
+
+export async function startServiceWorker({ features }: ClientConfig, toast: (toast: Toast) => void): Promise<void> {
+  const workers = navigator.serviceWorker as ServiceWorkerContainer | undefined;
+  // Undefined without https; the development server has no worker.
+  if (!workers || import.meta.env.DEV || hasStarted) return;
+  hasStarted = true;
+  if (!features.serviceWorker) return removeServiceWorker();
+
+  let isOutdated = false;
+  const offerReload = (): void =>
+    toast({
+      kind: 'info',
+      text: 'A new version is ready.',
+      // Unsaved text is in a draft of this browser, which the new page restores.
+      action: { label: 'Reload', run: () => location.reload() },
+    });
+  const onNewWorker = async (): Promise<void> => {
+    isOutdated = !(await confirmStart(workers));
+    if (isOutdated) offerReload();
+  };
+  workers.addEventListener('controllerchange', () => void onNewWorker());
+  void confirmStart(workers);
+
+  let updatedAt = -Infinity;
+  const update = async (): Promise<void> => {
+    if (Date.now() - updatedAt < UPDATE_INTERVAL_MS) return;
+    updatedAt = Date.now();
+    try {
+      const registration = await workers.register(SERVICE_WORKER_PATH, { updateViaCache: 'none' });
+      await registration.update();
+    } catch {
+      if (await isWorkerGone()) await removeServiceWorker();
+    }
+  };
+  document.addEventListener('visibilitychange', () => {
+    if (document.visibilityState === 'hidden') return;
+    if (isOutdated) offerReload();
+    else void update();
+  });
+  await update();
+}
+
+/**
+ * Tells the worker that a page of its version has started. False if the worker is of another version than the page.
+ */
+async function confirmStart({ controller }: ServiceWorkerContainer): Promise<boolean> {
+  if (!controller) return true;
+  const paths = [...document.scripts].map(({ src }) => new URL(src).pathname);
+  const { port1, port2 } = new MessageChannel();
+  const hasFiles = await new Promise<boolean>((resolve) => {
+    port1.addEventListener('message', ({ data }) => resolve(data === true), { once: true });
+    port1.start();
+    controller.postMessage({ type: 'hasFiles', paths } satisfies PageMessage, [port2]);
+  });
+  if (hasFiles) controller.postMessage({ type: 'started' } satisfies PageMessage);
+  return hasFiles;
+}
+
+/** The operator has removed the file; a browser keeps its worker in that case. */
+async function isWorkerGone(): Promise<boolean> {
+  const answer = await fetch(SERVICE_WORKER_PATH, { method: 'HEAD', cache: 'no-store' }).catch(() => null);
+  return answer?.status === 404 || answer?.status === 410;
+}

@@ -1,0 +1,102 @@
+import { describe, expect, test } from 'vitest';
+import { FIRST_LINE_KEY, SHARED_TEXTS_PREFIX } from '#client/lib/session/storage-keys.ts';
+import { addArrivedText, appendItem } from './arrived-text.ts';
+
+class MemoryStorage implements Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> {
+  readonly values = new Map<string, string>();
+  getItem = (key: string): string | null => this.values.get(key) ?? null;
+  setItem = (key: string, value: string): void => void this.values.set(key, value);
+  removeItem = (key: string): void => void this.values.delete(key);
+}
+
+const item = (text: string): string => `<li><p>${text}</p></li>`;
+const OWN = `${SHARED_TEXTS_PREFIX}ada`;
+
+function openDay(html: string, { canDraft = true } = {}) {
+  const storage = new MemoryStorage();
+  const day = { html };
+  const today = {
+    text: () => day.html,
+    write: (next: string) => void (day.html = next),
+    storeDraft: () => canDraft,
+  };
+  const add = (isFirstLog = false) => addArrivedText(storage as unknown as Storage, 'ada', today, isFirstLog);
+  return { storage, day, add };
+}
+
+describe('an item', () => {
+  test.each([
+    ['', `<ol>${item('new')}</ol>`],
+    ['<ol><li><p></p></li></ol>', `<ol>${item('new')}</ol>`],
+    [`<ol>${item('a')}</ol>`, `<ol>${item('a')}${item('new')}</ol>`],
+    [`<ol>${item('a')}<li><p></p></li></ol>`, `<ol>${item('a')}${item('new')}</ol>`],
+    [`<ul>${item('a')}</ul>`, `<ul>${item('a')}${item('new')}</ul>`],
+    ['<p>words</p>', `<p>words</p><ol>${item('new')}</ol>`],
+    [
+      `<ol><li><p>a</p><ol>${item('b')}</ol></li></ol>`,
+      `<ol><li><p>a</p><ol>${item('b')}</ol></li>${item('new')}</ol>`,
+    ],
+  ])('joins %s', (html, expected) => expect(appendItem(html, 'new')).toBe(expected));
+
+  test('is text, not markup, and keeps its lines', () => {
+    expect(appendItem('', 'a <b>\nb & c')).toBe('<ol><li><p>a &lt;b&gt;<br>b &amp; c</p></li></ol>');
+  });
+
+  test('that is in the log already is not added again', () => {
+    const html = `<ol>${item('new')}${item('b')}</ol>`;
+    expect(appendItem(html, 'new')).toBe(html);
+  });
+});
+
+describe('shared text', () => {
+  test('of this user and of a signed-out time joins the log once', () => {
+    const { storage, day, add } = openDay(`<ol>${item('a')}</ol>`);
+    storage.setItem(SHARED_TEXTS_PREFIX, '["before"]');
+    storage.setItem(OWN, '["one","two"]');
+    expect(add()).toBe(3);
+    expect(day.html).toBe(`<ol>${['a', 'before', 'one', 'two'].map(item).join('')}</ol>`);
+    expect(add()).toBe(0);
+    expect(storage.values.size).toBe(0);
+  });
+
+  test('stays in the storage while no draft holds it, and is added once after all', () => {
+    const { storage, day, add } = openDay('', { canDraft: false });
+    storage.setItem(OWN, '["one"]');
+    expect(add()).toBe(0);
+    expect(storage.getItem(OWN)).toBe('["one"]');
+    add();
+    expect(day.html).toBe(`<ol>${item('one')}</ol>`);
+  });
+
+  test('of another user stays where it is', () => {
+    const { storage, day, add } = openDay('');
+    storage.setItem(`${SHARED_TEXTS_PREFIX}bob`, '["secret"]');
+    expect(add()).toBe(0);
+    expect([day.html, storage.values.size]).toEqual(['', 1]);
+  });
+
+  test('that cannot be read is ignored', () => {
+    const { storage, add } = openDay('');
+    for (const json of ['{', '7', '[1]', 'null']) {
+      storage.setItem(OWN, json);
+      expect(add()).toBe(0);
+    }
+  });
+});
+
+describe('the line of the landing page', () => {
+  test('starts the first log', () => {
+    const { storage, day, add } = openDay('');
+    storage.setItem(FIRST_LINE_KEY, '  called \n Miller ');
+    add(true);
+    expect(day.html).toBe(`<ol>${item('called Miller')}</ol>`);
+    expect(storage.values.size).toBe(0);
+  });
+
+  test('does not join a journal that has logs', () => {
+    const { storage, day, add } = openDay('');
+    storage.setItem(FIRST_LINE_KEY, 'called Miller');
+    add(false);
+    expect([day.html, storage.values.size]).toEqual(['', 1]);
+  });
+});

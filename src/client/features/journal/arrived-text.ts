@@ -1,0 +1,60 @@
+/**
+ * Text that arrived from outside the journal and becomes an item of today's log: the line that a visitor typed on the
+ * landing page, and text that another app shared. Loaded only when there is some.
+ */
+import { escapeHtml } from '#domain/export/escape-html.ts';
+import { FIRST_LINE_MAX_LENGTH } from '#domain/log/entry.ts';
+import { FIRST_LINE_KEY, SHARED_TEXTS_PREFIX } from '#client/lib/session/storage-keys.ts';
+import type { DaySaver } from '#client/sync/day-saver/day-saver.ts';
+
+type Today = Pick<DaySaver, 'text' | 'write' | 'storeDraft'>;
+
+/**
+ * Adds the texts to the log of today. A text leaves the storage only once a draft holds it, so that a crash in between
+ * loses nothing. Returns the number of shared texts.
+ *
+ * `isFirstLog`: the user has no logs. The line of the landing page starts only such a journal.
+ */
+export function addArrivedText(storage: Storage, userId: string, today: Today, isFirstLog: boolean): number {
+  const keys = [SHARED_TEXTS_PREFIX, SHARED_TEXTS_PREFIX + userId];
+  const shared = keys.flatMap((key) => parseTexts(storage.getItem(key)));
+  const texts = [...(isFirstLog ? readFirstLine(storage) : []), ...shared];
+  if (texts.length === 0) return 0;
+  today.write(texts.reduce(appendItem, today.text()), 0);
+  if (!today.storeDraft()) return 0;
+  for (const key of isFirstLog ? [...keys, FIRST_LINE_KEY] : keys) storage.removeItem(key);
+  return shared.length;
+}
+
+/** Appends an item to the list that ends the log. An item that the log has already is not added once more. */
+export function appendItem(html: string, text: string): string {
+  const item = `<li><p>${text
+    .split(/\s*\n\s*/)
+    .map(escapeHtml)
+    .join('<br>')}</p></li>`;
+  if (html.includes(item)) return html;
+  const list = /<\/[ou]l>$/.exec(html)?.[0];
+  if (list === undefined) return `${html}<ol>${item}</ol>`;
+  const items = html.slice(0, -list.length).replace(/<li><p>(<br>)?<\/p><\/li>$/, '');
+  return items + item + list;
+}
+
+/** The line with single spaces; empty without one. */
+function readFirstLine(storage: Storage): string[] {
+  const line = storage
+    .getItem(FIRST_LINE_KEY)
+    ?.replace(/\s+/g, ' ')
+    .trim()
+    .slice(0, FIRST_LINE_MAX_LENGTH)
+    .toWellFormed();
+  return line ? [line] : [];
+}
+
+function parseTexts(json: string | null): string[] {
+  try {
+    const texts: unknown = JSON.parse(json ?? '[]');
+    return Array.isArray(texts) ? texts.filter((text) => typeof text === 'string') : [];
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,18 @@
+import { removeServiceWorker, SERVICE_WORKER_PATH } from './remove-service-worker.ts';
+
+/**
+ * Removes the service worker and reloads if an error stops the page before it shows anything, because the worker's files
+ * may be broken. Without a server the page stays as it is: the worker may hold the only copy of the app.
+ */
+export function watchStart(): void {
+  if (!navigator.serviceWorker?.controller) return;
+  const onError = async (): Promise<void> => {
+    if (document.querySelector('#root:empty') === null) return;
+    const answer = await fetch(SERVICE_WORKER_PATH, { method: 'HEAD', cache: 'no-store' }).catch(() => null);
+    if (answer === null || answer.status >= 500) return;
+    await removeServiceWorker();
+    location.reload();
+  };
+  // The events of scripts that fail to load do not bubble, so listen in the capture phase.
+  addEventListener('error', () => void onError(), { capture: true, once: true });
+}

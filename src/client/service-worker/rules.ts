@@ -1,0 +1,86 @@
+/** The rules of the service worker: which requests it answers, and which responses it may store. */
+import { SHARE_PATH } from '#domain/log/shared-text.ts';
+import { ROUTES } from '#domain/routes.ts';
+import { findAuthLink } from '#client/lib/boot/auth-link.ts';
+
+/** `network`: the browser sends the request as if there were no worker. */
+export type Handling = 'asset' | 'page' | 'share' | 'network';
+
+/** The names of the worker's caches start with this, so that removing the worker leaves other caches alone. */
+export const CACHE_PREFIX = 'hustle-forge:';
+/** Hashed files of all versions: a name never gets another content, so versions share the cache. */
+export const ASSET_CACHE = `${CACHE_PREFIX}assets`;
+/** One cache for each version of the worker, for the pages that name its hashed files. */
+export const shellCache = (version: string): string => `${CACHE_PREFIX}shell:${version}`;
+
+export const SHELL_PATH = ROUTES.journal.path;
+const ASSET_FOLDER = '/assets/';
+
+/** Pages that the cached shell can stand in for. Prerendered pages are documents of their own. */
+const SHELL_PAGES: ReadonlySet<string> = new Set(
+  (['login', 'signup', 'forgotPassword', 'journal', 'reviews', 'settings', 'profile', 'receipt'] as const).map(
+    (name) => ROUTES[name].path,
+  ),
+);
+
+type Asked = Pick<Request, 'method' | 'mode' | 'url'>;
+
+export function handlingOf({ method, mode, url }: Asked, origin: string): Handling {
+  const { origin: target, pathname, search } = new URL(url);
+  if (target !== origin || method !== 'GET') return 'network';
+  if (mode !== 'navigate') return pathname.startsWith(ASSET_FOLDER) ? 'asset' : 'network';
+  if (pathname === SHARE_PATH) return 'share';
+  // Threat: a mail's link carries a token that counts once; it goes to the server or fails where the user sees it.
+  if (findAuthLink({ pathname, search, hash: '' })) return 'network';
+  return pathname === ROUTES.landing.path || SHELL_PAGES.has(pathname) ? 'page' : 'network';
+}
+
+/** The cached page for a path: the landing page is a document of its own, all other pages share one shell. */
+export const shellPathOf = (pathname: string): string =>
+  pathname === ROUTES.landing.path ? ROUTES.landing.path : SHELL_PATH;
+
+/** False for a server that cannot answer at the moment; every other answer, also a redirect, is the server's word. */
+export const isServerAnswer = ({ status }: Pick<Response, 'status'>): boolean => status < 500;
+
+type Answer = Pick<Response, 'ok' | 'redirected' | 'type' | 'headers'>;
+
+const TYPES: Readonly<Record<string, RegExp>> = {
+  js: /^text\/javascript/,
+  css: /^text\/css/,
+  woff2: /^font\/woff2/,
+  svg: /^image\/svg/,
+  png: /^image\/png/,
+};
+
+/**
+ * True for a complete file of our own of the type that its name says. Threat: a hotel's sign-in page or a proxy's error
+ * page, answered with status 200, would be stored as a script for good.
+ */
+export function isStorableAsset(path: string, { ok, redirected, type, headers }: Answer): boolean {
+  const expected = TYPES[path.slice(path.lastIndexOf('.') + 1)];
+  return ok && !redirected && type === 'basic' && expected?.test(headers.get('content-type') ?? '') === true;
+}
+
+/**
+ * True for our own page that names only files of this version. While servers of two versions answer by turns, the page
+ * may be of the other one; without its files it would not start offline.
+ */
+export function isStorableShell(
+  { ok, redirected, type, headers }: Answer,
+  html: string,
+  files: ReadonlySet<string>,
+): boolean {
+  const named = [...html.matchAll(/(?:src|href)="(\/assets\/[^"]+\.(?:js|css))"/g)].map((match) => match[1]!);
+  const isOurs = ok && !redirected && type === 'basic' && headers.get('content-type')?.startsWith('text/html') === true;
+  return isOurs && named.length > 0 && named.every((path) => files.has(path));
+}
+
+/** Paths of the asset cache that no open page can need: a page of an earlier version keeps all files. */
+export function outdatedAssets(
+  stored: readonly string[],
+  files: ReadonlySet<string>,
+  openPages: number,
+): readonly string[] {
+  // Files outside the list, such as fonts of other alphabets, are stored again when they are used.
+  return openPages > 1 ? [] : stored.filter((path) => !files.has(path));
+}

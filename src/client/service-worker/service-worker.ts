@@ -1,0 +1,135 @@
+/**
+ * The service worker: opens the app's pages while the server is slow or unreachable, from hashed files and pages without
+ * any user's data (docs/specification/opening-and-installing.md 1). Any failure inside falls back to the network.
+ */
+import { sharedTextAddress } from '#domain/log/shared-text.ts';
+import { ROUTES } from '#domain/routes.ts';
+import {
+  ASSET_CACHE,
+  CACHE_PREFIX,
+  handlingOf,
+  isServerAnswer,
+  isStorableAsset,
+  isStorableShell,
+  outdatedAssets,
+  SHELL_PATH,
+  shellCache,
+  shellPathOf,
+} from './rules.ts';
+import type { PageMessage } from './messages.ts';
+
+declare const self: ServiceWorkerGlobalScope;
+/** The hashed files of this build; the build fills them in (scripts/vite/service-worker.ts). */
+declare const BUILT_FILES: readonly string[];
+/** The server replaces these words by a hash of the pages that it serves, which depend on its settings. */
+const SHELL_VERSION = 'hustle-forge-shell-version';
+
+/** After this time without an answer, a page opens from the cache. */
+const NETWORK_TIMEOUT_MS = 1_000;
+const MAX_CONCURRENT_DOWNLOADS = 4;
+
+const FILES: ReadonlySet<string> = new Set(BUILT_FILES);
+const SHELL = shellCache(SHELL_VERSION);
+
+self.addEventListener('install', (event) => {
+  // Activating at once is safe: pages come from the network first, and files of open pages stay in the cache.
+  event.waitUntil(install().then(() => self.skipWaiting()));
+});
+self.addEventListener('activate', (event) => event.waitUntil(activate()));
+self.addEventListener('fetch', handleFetch);
+self.addEventListener('message', (event) => {
+  const message = event.data as PageMessage;
+  if (message.type === 'hasFiles') event.ports[0]?.postMessage(message.paths.every((path) => FILES.has(path)));
+  else event.waitUntil(deleteOutdatedAssets());
+});
+
+async function install(): Promise<void> {
+  const [assets, shell] = await Promise.all([caches.open(ASSET_CACHE), caches.open(SHELL)]);
+  await Promise.all([SHELL_PATH, ROUTES.landing.path].map((path) => storeShell(shell, path)));
+  const stored = new Set(await pathsIn(assets));
+  const missing = BUILT_FILES.filter((path) => !stored.has(path));
+  const download = async (): Promise<void> => {
+    for (let path = missing.pop(); path !== undefined; path = missing.pop()) await storeAsset(assets, path);
+  };
+  await Promise.all(Array.from({ length: MAX_CONCURRENT_DOWNLOADS }, download));
+}
+
+async function storeShell(cache: Cache, path: string): Promise<void> {
+  const response = await fetch(path, { cache: 'no-store' });
+  if (!isStorableShell(response, await response.clone().text(), FILES))
+    throw new Error(`${path} is of another version`);
+  await cache.put(path, response);
+}
+
+async function storeAsset(cache: Cache, path: string): Promise<void> {
+  const response = await fetch(path);
+  if (!isStorableAsset(path, response)) throw new Error(`${path} cannot be stored`);
+  await cache.put(path, response);
+}
+
+async function activate(): Promise<void> {
+  const outdated = (await caches.keys()).filter(
+    (name) => name.startsWith(CACHE_PREFIX) && name !== ASSET_CACHE && name !== SHELL,
+  );
+  await Promise.all(outdated.map((name) => caches.delete(name)));
+  // Starts the request of a page while the browser starts the worker.
+  await self.registration.navigationPreload?.enable();
+  await self.clients.claim();
+}
+
+/** Runs when a page has just started with files of this version. */
+async function deleteOutdatedAssets(): Promise<void> {
+  const assets = await caches.open(ASSET_CACHE);
+  const pages = await self.clients.matchAll({ type: 'window', includeUncontrolled: true });
+  const outdated = outdatedAssets(await pathsIn(assets), FILES, pages.length);
+  await Promise.all(outdated.map((path) => assets.delete(path)));
+}
+
+const pathsIn = async (cache: Cache): Promise<string[]> =>
+  (await cache.keys()).map((request) => new URL(request.url).pathname);
+
+function handleFetch(event: FetchEvent): void {
+  const { request } = event;
+  switch (handlingOf(request, self.location.origin)) {
+    case 'asset':
+      return event.respondWith(answerAsset(event).catch(() => fetch(request)));
+    case 'page':
+      return event.respondWith(answerPage(event).catch(() => fetch(request)));
+    case 'share':
+      return event.respondWith(Response.redirect(sharedTextAddress(new URL(request.url).search), 303));
+    case 'network':
+      return;
+  }
+}
+
+async function answerAsset(event: FetchEvent): Promise<Response> {
+  const { pathname } = new URL(event.request.url);
+  const assets = await caches.open(ASSET_CACHE);
+  const cached = await assets.match(pathname, { ignoreVary: true });
+  if (cached) return cached;
+  const response = await fetch(event.request);
+  if (isStorableAsset(pathname, response)) {
+    const copy = response.clone();
+    // Best effort: a full storage must not fail the request.
+    event.waitUntil(assets.put(pathname, copy).catch(() => undefined));
+  }
+  return response;
+}
+
+async function answerPage(event: FetchEvent): Promise<Response> {
+  const { pathname } = new URL(event.request.url);
+  const answered = askServer(event);
+  // Keeps the request alive after the shell has answered: the browser would log its cancellation.
+  event.waitUntil(answered.catch(() => undefined));
+  const shell = caches.match(shellPathOf(pathname), { cacheName: SHELL, ignoreVary: true });
+  const tooLate = new Promise<null>((resolve) => {
+    setTimeout(() => resolve(null), NETWORK_TIMEOUT_MS);
+  });
+  const inTime = await Promise.race([answered.catch(() => null), tooLate]);
+  if (inTime && isServerAnswer(inTime)) return inTime;
+  return (await shell) ?? answered;
+}
+
+async function askServer({ preloadResponse, request }: FetchEvent): Promise<Response> {
+  return ((await preloadResponse) as Response | undefined) ?? fetch(request);
+}

@@ -1,0 +1,12 @@
+/** Makes files of texts that are only known at the start of the server. */
+import { promisify } from 'node:util';
+import { brotliCompress } from 'node:zlib';
+import { etagOf } from './built-files.ts';
+import type { BuiltFile } from './built-files.ts';
+
+const brotli = promisify(brotliCompress);
+
+export async function compressed(text: string, type: string): Promise<BuiltFile> {
+  const body = Buffer.from(text);
+  return { type, body, brotli: Buffer.from(await brotli(body)), etag: etagOf(body) };
+}

@@ -1,0 +1,22 @@
+/** The service worker's file. Its bytes change with the pages that it stores, which depend on the server's settings. */
+import type { BuiltFile, BuiltFiles } from './built-files.ts';
+import { etagOf } from './built-files.ts';
+import { compressed } from './compressed.ts';
+
+export const SERVICE_WORKER_PATH = '/service-worker.js';
+/** Served in the worker's place with SERVICE_WORKER=off: deletes the worker's caches and unregisters it. */
+const REMOVING_WORKER = '/service-worker-off.js';
+/** Stands for the pages' version in the built worker. */
+const SHELL_VERSION = 'hustle-forge-shell-version';
+
+/** @param pages the pages that the worker stores. Null without a build. */
+export async function serviceWorkerFile(
+  files: BuiltFiles,
+  pages: readonly (BuiltFile | undefined)[],
+  isOn: boolean,
+): Promise<BuiltFile | null> {
+  const built = files.get(isOn ? SERVICE_WORKER_PATH : REMOVING_WORKER);
+  if (!built) return null;
+  const version = etagOf(pages.map((page) => page?.etag).join()).slice(3, -1);
+  return compressed(Buffer.from(built.body).toString('utf8').replaceAll(SHELL_VERSION, version), built.type);
+}

@@ -1,0 +1,230 @@
+/** The service worker: opening without a server, new versions, removal, and text that other apps share. */
+import type { Page } from '@playwright/test';
+import { daysAgo, editor, expectSaved, items, log, sessionOf, storedLog, today } from './support/journal.ts';
+import { startGateway } from './support/gateway.ts';
+import type { Gateway } from './support/gateway.ts';
+import { expect, test as base } from './support/test.ts';
+
+const test = base.extend<{ gateway: Gateway }>({
+  serviceWorkers: 'allow',
+  gateway: async ({ server }, use) => {
+    const gateway = await startGateway(server.url);
+    await use(gateway);
+    await gateway.close();
+  },
+  baseURL: async ({ gateway }, use) => use(gateway.url),
+  expectedErrors: /net::ERR_|status of 404|MIME type of "text\/html"/,
+});
+
+const write = async (page: Page, text: string): Promise<void> => {
+  await editor(page).click();
+  await page.keyboard.press('ControlOrMeta+End');
+  await page.keyboard.type(text);
+};
+
+/** Waits until the worker controls the page and has stored its files. */
+async function expectControlled(page: Page): Promise<void> {
+  await page.waitForFunction(() => navigator.serviceWorker.controller?.state === 'activated');
+}
+
+const hasWorker = (page: Page): Promise<boolean> =>
+  page.evaluate(async () => (await navigator.serviceWorker.getRegistration()) !== undefined);
+
+/** The paths of everything in this browser's caches. */
+const cachedPaths = (page: Page): Promise<string[]> =>
+  page.evaluate(async () => {
+    const found: string[] = [];
+    for (const name of await caches.keys())
+      for (const { url } of await (await caches.open(name)).keys()) found.push(url.slice(location.origin.length));
+    return found;
+  });
+
+const newVersion = (page: Page) => page.getByRole('status').filter({ hasText: 'A new version is ready.' });
+const checkForUpdate = (page: Page) =>
+  page.evaluate(async () => void (await (await navigator.serviceWorker.ready).update()));
+
+test('starts after the log is editable and stores public files only, also through a sign-out', async ({
+  page,
+  signUp,
+}) => {
+  await signUp(page);
+  expect(await hasWorker(page)).toBe(false);
+  await write(page, 'nobody else reads this');
+  await expectSaved(page);
+  await expectControlled(page);
+  await page.reload();
+  await expect(items(page)).toHaveText(['nobody else reads this']);
+  const isPublic = (path: string): boolean => path === '/' || path === '/journal' || path.startsWith('/assets/');
+  expect((await cachedPaths(page)).filter((path) => !isPublic(path))).toEqual([]);
+
+  await page.getByRole('button', { name: 'Open menu' }).click();
+  await page.getByRole('button', { name: 'Logout' }).click();
+  await expect(page).toHaveURL('/');
+  const paths = await cachedPaths(page);
+  expect(paths).toContain('/journal');
+  expect(paths.filter((path) => !isPublic(path))).toEqual([]);
+  const texts = await page.evaluate(async () => (await caches.match('/journal'))!.text());
+  expect(texts).not.toContain('nobody else');
+});
+
+test('opens the journal while the server cannot be reached, or does not answer', async ({ page, signUp, gateway }) => {
+  await signUp(page);
+  await expectControlled(page);
+  for (const network of ['down', 'silent'] as const) {
+    gateway.network = network;
+    await page.goto(`/journal?date=${daysAgo(3)}`, { waitUntil: 'commit' });
+    await expect(page.getByRole('button', { name: 'Open menu' })).toBeVisible();
+    await page.goto('/', { waitUntil: 'commit' });
+    await expect(page).toHaveURL('/journal');
+    await expect(page.getByRole('button', { name: 'Open menu' })).toBeVisible();
+  }
+  gateway.network = 'up';
+  await page.reload();
+  await expect(editor(page)).toBeVisible();
+});
+
+test('offers a new version in words, keeps the old one whole, and reloads without losing unsaved text', async ({
+  page,
+  context,
+  signUp,
+  gateway,
+  expectAccessible,
+}) => {
+  await signUp(page);
+  await expectControlled(page);
+  // A second tab of the first version: its files stay as long as it is open.
+  const other = await context.newPage();
+  await other.goto('/journal');
+  await expect(editor(other)).toBeVisible();
+
+  gateway.release = 2;
+  await page.route('**/rest/v1/entries*', (route) =>
+    route.request().method() === 'GET' ? route.fallback() : route.abort(),
+  );
+  await write(page, 'not saved yet');
+  await checkForUpdate(page);
+  await expect(newVersion(page)).toBeVisible();
+  await expectAccessible(page);
+  await expect(items(page)).toHaveText(['not saved yet']);
+  await expect(page.locator('html')).not.toHaveAttribute('data-release');
+
+  await newVersion(page).getByRole('button', { name: 'Reload' }).click();
+  await expect(page.locator('html')).toHaveAttribute('data-release', '2');
+  await expect(items(page)).toHaveText(['not saved yet']);
+  await page.unroute('**/rest/v1/entries*');
+  await write(page, '!');
+  await expectSaved(page);
+  await expect(newVersion(page)).toHaveCount(0);
+
+  const oldEntry = await other.evaluate(() => [...document.scripts].find(({ src }) => /\/app-/.test(src))!.src);
+  const isStored = () => page.evaluate(async (url) => (await caches.match(url)) !== undefined, oldEntry);
+  expect(await isStored()).toBe(true);
+  expect(await other.evaluate(async (url) => (await fetch(url)).status, oldEntry)).toBe(200);
+  await other.close();
+  await page.reload();
+  await expect(editor(page)).toBeVisible();
+  await expect.poll(isStored).toBe(false);
+
+  gateway.network = 'down';
+  await page.reload();
+  await expect(page.locator('html')).toHaveAttribute('data-release', '2');
+});
+
+test('removes itself and its files once its file is gone', async ({ page, signUp, gateway }) => {
+  await signUp(page);
+  await expectControlled(page);
+  gateway.worker = 404;
+  await page.reload();
+  await expect(editor(page)).toBeVisible();
+  await expect.poll(() => hasWorker(page)).toBe(false);
+  expect(await cachedPaths(page)).toEqual([]);
+});
+
+test('removes itself from a server that switched it off, also below a page that does not run', async ({
+  page,
+  signUp,
+  gateway,
+}) => {
+  await signUp(page);
+  await expectControlled(page);
+  gateway.worker = 'off';
+  await checkForUpdate(page);
+  await expect.poll(() => hasWorker(page)).toBe(false);
+  expect(await cachedPaths(page)).toEqual([]);
+  await page.reload();
+  await expect(editor(page)).toBeVisible();
+  expect(await page.evaluate(() => navigator.serviceWorker.controller)).toBeNull();
+});
+
+test('removes itself when a stored file is broken, and the page starts from the network', async ({ page, signUp }) => {
+  await signUp(page);
+  await expectControlled(page);
+  await page.evaluate(async () => {
+    const entry = [...document.scripts].find(({ src }) => /\/app-/.test(src))!.src;
+    const cache = await caches.open('hustle-forge:assets');
+    const headers = { 'content-type': 'text/html' };
+    await cache.put(new URL(entry).pathname, new Response('<h1>Sign in to the hotel</h1>', { headers }));
+  });
+  await page.reload();
+  await expect(editor(page)).toBeVisible();
+  expect(await page.evaluate(() => navigator.serviceWorker.controller)).toBeNull();
+});
+
+test.describe('text that another app shares', () => {
+  test('becomes one item of today, with and without the worker, and a reload adds nothing', async ({
+    page,
+    request,
+    signUp,
+    gateway,
+  }) => {
+    await signUp(page);
+    await page.goto('/share?title=News&text=Called%20%3CMiller%3E&url=https://a.example/');
+    await expect(items(page)).toHaveText(['NewsCalled <Miller>https://a.example/']);
+    await expect(page).toHaveURL(`/journal?date=${today()}`);
+    await expectSaved(page);
+    await page.reload();
+    await expect(items(page)).toHaveText(['NewsCalled <Miller>https://a.example/']);
+
+    await expectControlled(page);
+    const requested: string[] = [];
+    page.on('request', (sent) => requested.push(sent.url()));
+    await page.goto('/share?text=Second');
+    await expect(items(page)).toHaveText(['NewsCalled <Miller>https://a.example/', 'Second']);
+    await expectSaved(page);
+    const session = await sessionOf(page);
+    expect(await storedLog(request, session, today())).toBe(
+      log('News<br>Called &lt;Miller&gt;<br>https://a.example/', 'Second'),
+    );
+    await page.goBack();
+    await page.goForward();
+    await expect(items(page)).toHaveCount(2);
+
+    gateway.network = 'down';
+    await page.goto('/share?text=Third');
+    await expect(page.getByRole('button', { name: 'Open menu' })).toBeVisible();
+    gateway.network = 'up';
+    await page.reload();
+    await expect(items(page).last()).toHaveText('Third');
+    await expectSaved(page);
+  });
+
+  test('waits for the sign-in of a signed-out user', async ({ page, accounts }) => {
+    const { person } = await accounts.create();
+    await page.goto('/share?text=Called%20Miller');
+    await expect(page).toHaveURL('/login');
+    await page.reload();
+    await page.getByLabel('Email address').fill(person.email);
+    await page.getByLabel('Password').fill(person.password);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await expect(items(page)).toHaveText(['Called Miller']);
+    await expectSaved(page);
+    await page.reload();
+    await expect(items(page)).toHaveText(['Called Miller']);
+  });
+});
+
+test('the shortcut "Yesterday" opens yesterday', async ({ page, signUp }) => {
+  await signUp(page);
+  await page.goto('/journal?date=yesterday');
+  await expect(page).toHaveURL(`/journal?date=${daysAgo(1)}`);
+});
