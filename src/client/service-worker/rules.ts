@@ -1,5 +1,5 @@
 /** The rules of the service worker: which requests it answers, and which responses it may store. */
-import { SHARE_PATH } from '#domain/log/shared-text.ts';
+import { SHARE_PATH } from '#domain/shared-text.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { findAuthLink } from '#client/lib/boot/auth-link.ts';
 

@@ -1,8 +1,8 @@
 /**
  * The service worker: opens the app's pages while the server is slow or unreachable, from hashed files and pages without
- * any user's data (docs/specification/opening-and-installing.md 1). Any failure inside falls back to the network.
+ * any user's data (docs/specification/product.md 7). Any failure inside falls back to the network.
  */
-import { sharedTextAddress } from '#domain/log/shared-text.ts';
+import { sharedTextAddress } from '#domain/shared-text.ts';
 import { ROUTES } from '#domain/routes.ts';
 import {
   ASSET_CACHE,
@@ -96,7 +96,12 @@ function handleFetch(event: FetchEvent): void {
     case 'page':
       return event.respondWith(answerPage(event).catch(() => fetch(request)));
     case 'share':
-      return event.respondWith(Response.redirect(sharedTextAddress(new URL(request.url).search), 303));
+      return event.respondWith(
+        Response.redirect(
+          sharedTextAddress((name) => new URL(request.url).searchParams.get(name)),
+          303,
+        ),
+      );
     case 'network':
       return;
   }

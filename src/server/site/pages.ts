@@ -6,7 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Hono } from 'hono';
 import type { Handler } from 'hono';
-import { SHARE_PATH, sharedTextAddress } from '#domain/log/shared-text.ts';
+import { SHARE_PATH, sharedTextAddress } from '#domain/shared-text.ts';
 import { ROUTES } from '#domain/routes.ts';
 import type { RouteName } from '#domain/routes.ts';
 import type { Config } from '../config/config.ts';
@@ -98,7 +98,10 @@ export function pageRoutes(site: Site): Hono<AppEnv> {
   // Only a browser without the service worker asks here: with it, shared text leaves the browser with the log.
   routes.get(SHARE_PATH, (context) => {
     context.header('Cache-Control', 'no-store');
-    return context.redirect(sharedTextAddress(new URL(context.req.url).search), 303);
+    return context.redirect(
+      sharedTextAddress((name) => context.req.query(name)),
+      303,
+    );
   });
   const file: Handler<AppEnv> = (context) => staticFile(site.files, context) ?? context.notFound();
   routes.get('/assets/*', file);

@@ -1,5 +1,5 @@
 /**
- * Registers the service worker and watches for new versions (docs/specification/opening-and-installing.md 2). Loaded once the
+ * Registers the service worker and watches for new versions (docs/specification/product.md 8). Loaded once the
  * page is idle.
  */
 import type { ClientConfig } from '#domain/client-config.ts';

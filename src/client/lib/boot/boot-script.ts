@@ -5,7 +5,7 @@
  */
 import type { ClientConfig } from '#domain/client-config.ts';
 import { dayOf } from '#domain/day/day.ts';
-import { sharedTextOf } from '#domain/log/shared-text.ts';
+import { sharedTextOf } from '#domain/shared-text.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { prefetch } from './prefetch.ts';
 import { findAuthLink } from './auth-link.ts';

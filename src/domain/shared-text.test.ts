@@ -2,7 +2,15 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { sharedTextAddress, sharedTextOf } from './shared-text.ts';
 
-const shared = (search: string): string | null => sharedTextOf(new URL(sharedTextAddress(search), 'http://x').hash);
+function shared(search: string): string | null {
+  const query = new URLSearchParams(search);
+  return sharedTextOf(
+    new URL(
+      sharedTextAddress((name) => query.get(name)),
+      'http://x',
+    ).hash,
+  );
+}
 
 describe('shared text', () => {
   test.each([
