@@ -27,7 +27,13 @@ export function useJournal(): Journal {
   return journal;
 }
 
-export function DaySaversProvider({ children }: { children: ReactNode }) {
+type DaySaversProviderProps = {
+  /** A save has deleted the log of a day, which had this text. */
+  onRemoved: (savers: DaySavers, date: Day, html: string) => void;
+  children: ReactNode;
+};
+
+export function DaySaversProvider({ onRemoved, children }: DaySaversProviderProps) {
   const queries = useQueryClient();
   const data = useData();
   const user = useUser();
@@ -46,7 +52,7 @@ export function DaySaversProvider({ children }: { children: ReactNode }) {
       });
       invalidateEntryCache(queries);
     };
-    const savers = createDaySavers({
+    const savers: DaySavers = createDaySavers({
       transport,
       timers: {
         now: () => Date.now(),
@@ -58,6 +64,7 @@ export function DaySaversProvider({ children }: { children: ReactNode }) {
       drafts: createDayDrafts(localStorage, user.id, crypto.randomUUID()),
       isOnline: () => navigator.onLine,
       onStored,
+      onRemoved: (date, html) => onRemoved(savers, date, html),
     });
     return { savers, transport };
   });

@@ -12,13 +12,15 @@ export type DaySaversOptions = {
   drafts: DayDrafts;
   isOnline: () => boolean;
   onStored: (date: Day, stored: StoredLog | null) => void;
+  /** A save of this page has deleted the log of a day. */
+  onRemoved: (date: Day, html: string) => void;
 };
 
 const SEND_LIMIT_MS = 5_000;
 
 export type DaySavers = ReturnType<typeof createDaySavers>;
 
-export function createDaySavers({ transport, timers, drafts, isOnline, onStored }: DaySaversOptions) {
+export function createDaySavers({ transport, timers, drafts, isOnline, onStored, onRemoved }: DaySaversOptions) {
   const savers = new Map<Day, DaySaver>();
   const listeners = new Set<() => void>();
   /** Replaced only when it changes: `useSyncExternalStore` compares by identity. */
@@ -40,6 +42,7 @@ export function createDaySavers({ transport, timers, drafts, isOnline, onStored 
       isOnline,
       drafts: { store: (draft) => drafts.store(date, draft), drop: () => drafts.drop(date) },
       onStored: (now) => onStored(date, now),
+      onRemoved: (html) => onRemoved(date, html),
     });
     saver.subscribe(updateUnsavedDays);
     savers.set(date, saver);

@@ -14,7 +14,7 @@ export type SaveStatus =
   | { kind: 'refused'; reason: string };
 
 /** `14:02`, or `Nov 20, 14:02` if that was on another day. */
-function formatTime(at: number, now: number): string {
+export function formatTime(at: number, now: number): string {
   const then = new Date(at);
   const clock = `${String(then.getHours()).padStart(2, '0')}:${String(then.getMinutes()).padStart(2, '0')}`;
   return dayOf(then) === dayOf(new Date(now))

@@ -3,7 +3,12 @@ import { Outlet } from '@tanstack/react-router';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import type { UpgradeFeature } from '#domain/plan/upgrade.ts';
+import type { Day } from '#domain/day/day.ts';
+import { dayLabel } from '#domain/day/day.ts';
 import { DaySaversProvider } from '#client/sync/day-savers-provider.tsx';
+import type { DaySavers } from '#client/sync/day-savers.ts';
+import { bringBackLog } from '#client/sync/entries/bring-back-log.ts';
+import { useToast } from '#client/ui/toast.tsx';
 import { createDataClient, DataContext } from '#client/lib/api/data-client.ts';
 import { draftsOfOthers } from '#client/sync/day-drafts.ts';
 import { lazyChunk, useOpenChunk } from '#client/ui/lazy-chunk.ts';
@@ -42,6 +47,13 @@ function Members() {
   const [isSignInLoaded, setSignInLoaded] = useState(false);
   const [hasOthersDrafts, setHasOthersDrafts] = useState(false);
   const openChunk = useOpenChunk();
+  const toast = useToast();
+  const offerUndo = (savers: DaySavers, date: Day, html: string): void =>
+    toast({
+      kind: 'info',
+      text: `The log of ${dayLabel(date)} is deleted.`,
+      action: { label: 'Undo', run: () => void bringBackLog(savers, date, html) },
+    });
   const openOffer = useCallback((feature: UpgradeFeature) => openChunk(upgrade, () => setOffer(feature)), [openChunk]);
 
   // The page opens the overlay by itself, so it retries by itself: on reconnect and on each pointer press.
@@ -71,7 +83,7 @@ function Members() {
     <QueryClientProvider client={queries}>
       <DataContext value={data}>
         <UpgradeContext value={openOffer}>
-          <DaySaversProvider>
+          <DaySaversProvider onRemoved={offerUndo}>
             <Outlet />
           </DaySaversProvider>
         </UpgradeContext>

@@ -2,7 +2,6 @@
 import { Link } from '@tanstack/react-router';
 import { Crown, Keyboard, Moon, Sun } from 'lucide-react';
 import { useEffect, useState } from 'react';
-import type { Day } from '#domain/day/day.ts';
 import { PLANS } from '#domain/plan/plan.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { supportHref } from '#domain/account/support.ts';
@@ -19,18 +18,10 @@ import { useSupportAddress } from '#client/ui/account/support-link.tsx';
 import { UpgradeButton } from '#client/ui/plan/upgrade-button.tsx';
 import { FIND_KEYS, Keys, Shortcuts } from './shortcuts.tsx';
 import { SignOutButton } from './sign-out-button.tsx';
+import type { Overlay, OverlayProps } from '../routes/overlay-props.ts';
 import styles from './sidebar.module.css';
 
-type SidebarProps = {
-  /** The day open in the journal behind the menu. */
-  date: Day | null;
-  onClose: () => void;
-  onFind: () => void;
-  onMove: (date: Day) => void;
-  onUpgrade: () => void;
-};
-
-export function Sidebar({ date, onClose, onFind, onMove, onUpgrade }: SidebarProps) {
+export function Sidebar({ date, onClose, onOpen, onUpgrade }: OverlayProps) {
   const { user } = useSession();
   const premium = usePremium();
   const support = useSupportAddress();
@@ -63,7 +54,7 @@ export function Sidebar({ date, onClose, onFind, onMove, onUpgrade }: SidebarPro
           <Link to={ROUTES.journal.path} onClick={onClose}>
             Logs
           </Link>
-          <button type="button" onClick={onFind} aria-haspopup="dialog">
+          <button type="button" onClick={() => onOpen('find', date)} aria-haspopup="dialog">
             Find
             <span className={styles.shortcut} aria-hidden="true">
               <Keys of={FIND_KEYS} />
@@ -86,10 +77,10 @@ export function Sidebar({ date, onClose, onFind, onMove, onUpgrade }: SidebarPro
             </a>
           )}
         </nav>
-        <MoveLog date={date} onMove={onMove} />
+        <DayLinks date={date} onOpen={onOpen} />
         {shortcuts && <Shortcuts />}
         <div className={styles.end}>
-          {premium === false && <UpgradeButton onClick={onUpgrade} />}
+          {premium === false && <UpgradeButton onClick={() => onUpgrade('default')} />}
           <div className={styles.tools}>
             <ThemeToggle />
             <IconButton
@@ -108,16 +99,21 @@ export function Sidebar({ date, onClose, onFind, onMove, onUpgrade }: SidebarPro
   );
 }
 
-/** Renders nothing for a day without a log. */
-function MoveLog({ date, onMove }: Pick<SidebarProps, 'date' | 'onMove'>) {
+/** What can be done with the open day, and with days that were deleted. A locked day has no saver. */
+function DayLinks({ date, onOpen }: Pick<OverlayProps, 'date' | 'onOpen'>) {
   const { savers } = useJournal();
   const view = date && savers.get(date)?.view();
-  if (!view || (!view.stored && !view.unsaved)) return null;
+  const hasLog = view && (view.stored || view.unsaved);
+  const link = (overlay: Overlay, label: string) => (
+    <button type="button" onClick={() => onOpen(overlay, date)} aria-haspopup="dialog">
+      {label}
+    </button>
+  );
   return (
     <div className={styles.links}>
-      <button type="button" onClick={() => onMove(date)} aria-haspopup="dialog">
-        Move this log to another day…
-      </button>
+      {hasLog && link('move', 'Move this log to another day…')}
+      {view && link('versions', 'Earlier versions…')}
+      {link('deleted', 'Deleted days…')}
     </div>
   );
 }

@@ -2,11 +2,12 @@
 import { useState } from 'react';
 import { FindDialog } from '#client/features/find/find-dialog.tsx';
 import { useJournal } from '#client/sync/day-savers-provider.tsx';
+import type { OverlayProps } from './overlay-props.ts';
 
-export function JournalFind({ onClose, onUpgrade }: { onClose: () => void; onUpgrade: () => void }) {
+export function JournalFind({ onClose, onUpgrade }: OverlayProps) {
   const { savers } = useJournal();
   const [unsaved] = useState(() =>
     savers.unsavedDays().map((date) => ({ date, html: savers.getUnsaved(date)?.text() ?? '' })),
   );
-  return <FindDialog unsaved={unsaved} onClose={onClose} onUpgrade={onUpgrade} />;
+  return <FindDialog unsaved={unsaved} onClose={onClose} onUpgrade={() => onUpgrade('historical-logs')} />;
 }

@@ -21,6 +21,7 @@ import { Dialog } from '#client/ui/dialog.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { useToast } from '#client/ui/toast.tsx';
 import styles from './journal-move.module.css';
+import type { OverlayProps } from './overlay-props.ts';
 
 type MoveFailure = Exclude<MoveOutcome, { kind: 'moved' }>;
 
@@ -43,7 +44,9 @@ function failureText(kind: MoveFailure['kind'], { from, to }: Move): string {
   }
 }
 
-export function JournalMove({ from, onClose }: { from: Day; onClose: () => void }) {
+export const JournalMove = ({ date, onClose }: OverlayProps) => date && <MoveDialog from={date} onClose={onClose} />;
+
+function MoveDialog({ from, onClose }: { from: Day; onClose: () => void }) {
   const { savers } = useJournal();
   const today = useToday();
   const premium = usePremium() === true;

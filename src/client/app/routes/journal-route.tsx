@@ -1,4 +1,4 @@
-/** The journal screen and its overlays: menu, feedback, Find and "Move this log". */
+/** The journal screen and its overlays. */
 import { useSearch } from '@tanstack/react-router';
 import { lazy, Suspense, useCallback, useEffect, useState } from 'react';
 import type { Day } from '#domain/day/day.ts';
@@ -6,16 +6,23 @@ import type { UpgradeFeature } from '#domain/plan/upgrade.ts';
 import { JournalScreen } from '#client/features/journal/journal-screen.tsx';
 import { useEditor } from '#client/features/journal/day/use-editor.ts';
 import { lazyChunk, preloadChunksWhenIdle, useOpenChunk } from '#client/ui/lazy-chunk.ts';
+import type { LazyChunk } from '#client/ui/lazy-chunk.ts';
 import { useClientConfig } from '#client/lib/api/supabase.ts';
 import { useToast } from '#client/ui/toast.tsx';
 import { LoadingScreen } from '../loading-screen.tsx';
 import { useUpgrade } from '../layout/upgrade-context.ts';
+import type { Overlay, OverlayProps } from './overlay-props.ts';
 
 const calendar = lazyChunk(async () => (await import('#client/features/calendar/calendar-dialog.tsx')).CalendarDialog);
-const sidebar = lazyChunk(async () => (await import('../layout/sidebar.tsx')).Sidebar);
 const feedback = lazyChunk(async () => (await import('./journal-feedback.tsx')).JournalFeedback);
-const move = lazyChunk(async () => (await import('./journal-move.tsx')).JournalMove);
-const find = lazyChunk(async () => (await import('./journal-find.tsx')).JournalFind);
+/** The modal overlays. Only one is open at a time. */
+const overlays: Readonly<Record<Overlay, LazyChunk<OverlayProps>>> = {
+  menu: lazyChunk(async () => (await import('../layout/sidebar.tsx')).Sidebar),
+  find: lazyChunk(async () => (await import('./journal-find.tsx')).JournalFind),
+  move: lazyChunk(async () => (await import('./journal-move.tsx')).JournalMove),
+  versions: lazyChunk(async () => (await import('#client/features/versions/versions-dialog.tsx')).VersionsDialog),
+  deleted: lazyChunk(async () => (await import('#client/features/versions/deleted-days-dialog.tsx')).DeletedDaysDialog),
+};
 
 const JournalPaymentReturn = lazy(async () => ({
   default: (await import('./journal-payment-return.tsx')).JournalPaymentReturn,
@@ -24,15 +31,15 @@ const JournalPaymentReturn = lazy(async () => ({
 export function JournalRoute() {
   const upgrade = useUpgrade();
   const [returning, setReturning] = useState(useSearch({ strict: false, select: (search) => 'payment' in search }));
-  const [menuOpen, setMenuOpen] = useState(false);
-  const [menuDay, setMenuDay] = useState<Day | null>(null);
-  const [moving, setMoving] = useState<Day | null>(null);
-  const [finding, setFinding] = useState(false);
+  const [shown, setShown] = useState<{ overlay: Overlay; date: Day | null } | null>(null);
   const [feedbackOn, setFeedbackOn] = useState<Day | null>(null);
+  const close = (): void => setShown(null);
   const closeFeedback = useCallback(() => setFeedbackOn(null), []);
   const openChunk = useOpenChunk();
-  const openFind = (): void => openChunk(find, () => setFinding(true));
-  const openMove = (date: Day): void => openChunk(move, () => setMoving(date));
+  const open = (overlay: Overlay, date: Day | null): void => {
+    close();
+    openChunk(overlays[overlay], () => setShown({ overlay, date }));
+  };
   const editable = useEditor().module !== null;
   const config = useClientConfig();
   const toast = useToast();
@@ -43,11 +50,10 @@ export function JournalRoute() {
     const stops = [preloadChunksWhenIdle(), preloadChunksWhenIdle([startWorker])];
     return () => stops.forEach((stop) => stop());
   }, [config, editable, toast]);
-  // One overlay at a time: the upgrade dialog replaces the one it was opened from.
+  // The upgrade dialog replaces the overlay that it was opened from.
   const offer = (feature: UpgradeFeature) => {
-    setMenuOpen(false);
-    setFeedbackOn(null);
-    setFinding(false);
+    close();
+    closeFeedback();
     upgrade(feature);
   };
 
@@ -58,38 +64,16 @@ export function JournalRoute() {
       </Suspense>
     );
   }
+  const View = shown && overlays[shown.overlay].View;
   return (
     <>
       <JournalScreen
-        onOpenMenu={(date) =>
-          openChunk(sidebar, () => {
-            setMenuDay(date);
-            setMenuOpen(true);
-          })
-        }
+        onOpen={open}
         onOpenFeedback={(date) => openChunk(feedback, () => setFeedbackOn(date))}
-        onFind={openFind}
-        onMove={openMove}
         onUpgrade={upgrade}
         calendar={calendar}
       />
-      {menuOpen && (
-        <sidebar.View
-          date={menuDay}
-          onClose={() => setMenuOpen(false)}
-          onFind={() => {
-            setMenuOpen(false);
-            openFind();
-          }}
-          onMove={(date) => {
-            setMenuOpen(false);
-            openMove(date);
-          }}
-          onUpgrade={() => offer('default')}
-        />
-      )}
-      {moving && <move.View from={moving} onClose={() => setMoving(null)} />}
-      {finding && <find.View onClose={() => setFinding(false)} onUpgrade={() => offer('historical-logs')} />}
+      {View && <View key={shown.overlay} date={shown.date} onClose={close} onOpen={open} onUpgrade={offer} />}
       {feedbackOn && (
         <feedback.View openedOn={feedbackOn} onClose={closeFeedback} onUpgrade={() => offer('ai-feedback')} />
       )}

@@ -34,15 +34,13 @@ export type CalendarProps = {
 };
 
 type JournalScreenProps = {
-  onOpenMenu: (date: Day | null) => void;
+  onOpen: (overlay: 'menu' | 'find' | 'move', date: Day | null) => void;
   onOpenFeedback: (date: Day) => void;
-  onFind: () => void;
-  onMove: (date: Day) => void;
   onUpgrade: (feature: UpgradeFeature) => void;
   calendar: LazyChunk<CalendarProps>;
 };
 
-export function JournalScreen({ onOpenMenu, onOpenFeedback, onFind, onMove, onUpgrade, calendar }: JournalScreenProps) {
+export function JournalScreen({ onOpen, onOpenFeedback, onUpgrade, calendar }: JournalScreenProps) {
   const today = useToday();
   const premium = usePremium();
   const { profileState } = useSession();
@@ -65,8 +63,8 @@ export function JournalScreen({ onOpenMenu, onOpenFeedback, onFind, onMove, onUp
     next,
     today: () => open(today),
     calendar: pick,
-    move: () => void (date && onMove(date)),
-    find: onFind,
+    move: () => void (date && onOpen('move', date)),
+    find: () => onOpen('find', date),
   });
 
   useEffect(() => {
@@ -82,7 +80,7 @@ export function JournalScreen({ onOpenMenu, onOpenFeedback, onFind, onMove, onUp
         onNext={next}
         onToday={() => open(today)}
         onPick={pick}
-        onOpenMenu={() => onOpenMenu(date)}
+        onOpenMenu={() => onOpen('menu', date)}
         onOpenFeedback={() => void (date && onOpenFeedback(date))}
       />
       <main className={styles.page} data-travel={travel}>

@@ -5,6 +5,7 @@ import { PostgrestClient } from '@supabase/postgrest-js';
 import { createContext, use } from 'react';
 import type { Day } from '#domain/day/day.ts';
 import type { Entry, Profile } from '#domain/log/entry.ts';
+import type { DeletedDay, EntryVersion } from '#domain/log/entry-version.ts';
 import type { PaymentStatus } from '#domain/payment/payment.ts';
 import type { PlanId } from '#domain/plan/plan.ts';
 import { fetchPrefetched } from '../boot/prefetch.ts';
@@ -64,6 +65,8 @@ type Schema = {
         Relationships: [];
       };
       entry_dates: ReadOnly<Pick<Entry, 'user_id' | 'date'>>;
+      entry_versions: ReadOnly<EntryVersion>;
+      deleted_days: ReadOnly<DeletedDay>;
       payments: ReadOnly<Payment>;
       plan_changes: ReadOnly<PlanChange>;
       analyses: ReadOnly<Analysis>;

@@ -28,11 +28,13 @@ export type DaySaverOptions = {
   drafts: { store: (draft: DayDraft) => boolean; drop: () => void };
   /** The server has confirmed this row; null means that the day has no row. */
   onStored: (stored: StoredLog | null) => void;
+  /** A save of this page has deleted the log with this text. */
+  onRemoved: (html: string) => void;
 };
 
 export type DaySaver = ReturnType<typeof createDaySaver>;
 
-export function createDaySaver({ date, stored, transport, timers, isOnline, drafts, onStored }: DaySaverOptions) {
+export function createDaySaver({ date, stored, transport, timers, isOnline, drafts, ...on }: DaySaverOptions) {
   let state = initialState(stored);
   let view = viewOf(state, isOnline());
   let editor: OpenEditor | null = null;
@@ -110,7 +112,7 @@ export function createDaySaver({ date, stored, transport, timers, isOnline, draf
       case 'replaceEditorText':
         return editor?.replace(effect.html);
       case 'notifyStored':
-        return onStored(effect.stored);
+        return on.onStored(effect.stored);
     }
   }
 
@@ -125,8 +127,12 @@ export function createDaySaver({ date, stored, transport, timers, isOnline, draf
         const { id, revision, savedAt } = outcome;
         return dispatch({ type: 'saveSucceeded', version: { id, revision, savedAt } });
       }
-      case 'removed':
-        return dispatch({ type: 'saveSucceeded', version: null });
+      case 'removed': {
+        const { stored: removed } = state;
+        dispatch({ type: 'saveSucceeded', version: null });
+        if (removed) on.onRemoved(removed.html);
+        return;
+      }
       case 'changed':
         return dispatch({ type: 'saveConflicted' });
       case 'signedOut':

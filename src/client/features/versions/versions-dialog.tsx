@@ -1,0 +1,224 @@
+/** The dialog "Earlier versions": what a log said before, what changed since, and the way back. */
+import { useQuery } from '@tanstack/react-query';
+import { useEffect, useState, useSyncExternalStore } from 'react';
+import { dayLabel } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
+import { VERSION_DAYS, VERSION_INTERVAL_MINUTES } from '#domain/log/entry-version.ts';
+import { isLocked } from '#domain/plan/plan.ts';
+import { useData } from '#client/lib/api/data-client.ts';
+import { useToday } from '#client/lib/hooks/use-today.ts';
+import { usePremium } from '#client/lib/plan/premium.ts';
+import { useUser } from '#client/lib/session/session.ts';
+import { useJournal } from '#client/sync/day-savers-provider.tsx';
+import type { DaySaver } from '#client/sync/day-saver/day-saver.ts';
+import { formatTime } from '#client/sync/save-status.ts';
+import { Button } from '#client/ui/button.tsx';
+import { Dialog } from '#client/ui/dialog.tsx';
+import { LoadingText } from '#client/ui/loading-text.tsx';
+import { Notice } from '#client/ui/notice.tsx';
+import { useToast } from '#client/ui/toast.tsx';
+import { compareLogs } from './compare-logs.ts';
+import { Comparison } from './comparison.tsx';
+import { LoadProblem } from './load-problem.tsx';
+import { versionQuery, versionsQuery } from './version-queries.ts';
+import type { ListedVersion } from './version-queries.ts';
+import styles from './versions.module.css';
+
+type VersionsDialogProps = { date: Day | null; onClose: () => void };
+
+export function VersionsDialog({ date, onClose }: VersionsDialogProps) {
+  const { savers } = useJournal();
+  const today = useToday();
+  const premium = usePremium() === true;
+  const saver = date && savers.get(date);
+  return (
+    <Dialog title="Earlier versions" onClose={onClose} className={styles.dialog}>
+      {!saver || isLocked(saver.date, premium, today) ? (
+        <p>Your plan does not open this day.</p>
+      ) : (
+        <Versions saver={saver} onClose={onClose} />
+      )}
+    </Dialog>
+  );
+}
+
+function Versions({ saver, onClose }: { saver: DaySaver; onClose: () => void }) {
+  const { date } = saver;
+  const data = useData();
+  const { id: userId } = useUser();
+  const request = useQuery(versionsQuery(data, userId, date));
+  const [chosen, setChosen] = useState<string | null>(null);
+  const versions = request.data;
+
+  // Unsaved text is sent first: the list then has every version, and "now" is what the server has.
+  useEffect(() => void saver.flush(), [saver]);
+
+  if (request.isError) return <LoadProblem what="earlier versions" request={request} />;
+  if (!versions) return <LoadingText />;
+  const index = Math.max(
+    0,
+    versions.findIndex(({ id }) => id === chosen),
+  );
+  const version = versions[index];
+  if (!version) {
+    return (
+      <p className={styles.hint}>
+        {dayLabel(date)} has no earlier versions. While you write, one is kept every {VERSION_INTERVAL_MINUTES} minutes,
+        and always before most of a log is removed. They stay for {VERSION_DAYS} days.
+      </p>
+    );
+  }
+  return (
+    <>
+      <p className={styles.hint}>{dayLabel(date)}</p>
+      <div className={styles.columns}>
+        <VersionList versions={versions} chosen={version.id} onChoose={setChosen} />
+        <ChosenVersion
+          key={version.id}
+          saver={saver}
+          version={version}
+          next={versions[index - 1] ?? null}
+          onClose={onClose}
+        />
+      </div>
+    </>
+  );
+}
+
+/** What replaced a version; an ordinary edit needs no words. */
+const REASONS: Readonly<Record<ListedVersion['replaced_by'], string>> = {
+  edit: '',
+  drop: 'before most of it was removed',
+  restore: 'before an earlier version came back',
+  deletion: 'before it was deleted',
+};
+
+const timeOf = (iso: string): string => formatTime(Date.parse(iso), Date.now());
+
+type VersionListProps = { versions: readonly ListedVersion[]; chosen: string; onChoose: (id: string) => void };
+
+function VersionList({ versions, chosen, onChoose }: VersionListProps) {
+  return (
+    <ul className={styles.list} aria-label="Versions, newest first">
+      {versions.map(({ id, written_at: writtenAt, replaced_by: change }) => (
+        <li key={id}>
+          <button
+            type="button"
+            className={styles.version}
+            aria-pressed={id === chosen}
+            data-autofocus={id === chosen || undefined}
+            onClick={() => onChoose(id)}
+          >
+            <time dateTime={writtenAt}>{timeOf(writtenAt)}</time>
+            {REASONS[change] && <span className={styles.reason}>{REASONS[change]}</span>}
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+type ChosenVersionProps = {
+  saver: DaySaver;
+  version: ListedVersion;
+  /** The version that replaced this one; null if the current text did. */
+  next: ListedVersion | null;
+  onClose: () => void;
+};
+
+function ChosenVersion({ saver, version, next, onClose }: ChosenVersionProps) {
+  const data = useData();
+  const { id: userId } = useUser();
+  const [isAgainstNext, setAgainstNext] = useState(false);
+  const view = useSyncExternalStore(saver.subscribe, saver.view);
+  const request = useQuery(versionQuery(data, userId, version.id));
+  const nextRequest = useQuery({
+    ...versionQuery(data, userId, next?.id ?? ''),
+    enabled: isAgainstNext && next !== null,
+  });
+  const { bringBack, busy, problem } = useBringBack(saver, onClose);
+
+  const later = isAgainstNext && next ? nextRequest : { data: saver.text(), isError: false };
+  const label = `Version of ${timeOf(version.written_at)}, compared with ${isAgainstNext && next ? 'the next version' : 'now'}`;
+  const failed = request.isError ? request : nextRequest.isError && isAgainstNext ? nextRequest : null;
+  const html = request.data;
+  const canBringBack = !view.conflict && view.status.kind !== 'locked';
+  return (
+    <section className={styles.chosen} aria-label={label}>
+      {next && (
+        <fieldset className={styles.choice}>
+          <legend>Compared with</legend>
+          {[false, true].map((value) => (
+            <label key={String(value)}>
+              <input
+                type="radio"
+                name="compared-with"
+                checked={isAgainstNext === value}
+                onChange={() => setAgainstNext(value)}
+              />
+              {value ? 'the next version' : 'now'}
+            </label>
+          ))}
+        </fieldset>
+      )}
+      {failed && <LoadProblem what="this version" request={failed} />}
+      {html === null && <Notice kind="info">This version is no longer kept.</Notice>}
+      {!failed &&
+        html !== null &&
+        (html === undefined || typeof later.data !== 'string' ? (
+          <LoadingText />
+        ) : (
+          <Comparison lines={compareLogs(html, later.data)} label={label} isSameFormatting={html === later.data} />
+        ))}
+      {typeof html === 'string' && (
+        <div className={styles.actions}>
+          <Button
+            tone="primary"
+            busy={busy}
+            busyLabel="Saving..."
+            disabled={!canBringBack}
+            softDisabled={html === saver.text()}
+            onClick={() => void bringBack(html)}
+          >
+            Bring back this version
+          </Button>
+          <p className={styles.hint}>
+            {canBringBack
+              ? 'Your text of now is kept as a version.'
+              : 'First decide what to keep of this day. It was changed somewhere else.'}
+          </p>
+        </div>
+      )}
+      <div role="status">{problem && <Notice kind="error">{problem}</Notice>}</div>
+    </section>
+  );
+}
+
+/** Brings a version back like an edit of the user: the editor takes it as one step of undo, and the saver sends it. */
+function useBringBack(saver: DaySaver, onDone: () => void) {
+  const toast = useToast();
+  const [busy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<string | null>(null);
+
+  async function bringBack(html: string): Promise<void> {
+    setBusy(true);
+    setProblem(null);
+    // The server keeps only text that it has.
+    const isSaved = await saver.flush();
+    if (!isSaved) {
+      setBusy(false);
+      return setProblem("Your latest changes aren't saved yet, so nothing was brought back. Try again once they are.");
+    }
+    const before = saver.text();
+    saver.write(html, 0);
+    await saver.flush();
+    setBusy(false);
+    onDone();
+    const undo = (): void => {
+      saver.write(before, 0);
+      toast({ kind: 'success', text: 'Your text is back as it was.' });
+    };
+    toast({ kind: 'success', text: 'Brought back the earlier version.', action: { label: 'Undo', run: undo } });
+  }
+  return { bringBack, busy, problem };
+}
