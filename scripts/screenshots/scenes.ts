@@ -7,6 +7,7 @@ import { ACCOUNT_SCENES } from './account-scenes.ts';
 import { BILLING_SCENES } from './billing-scenes.ts';
 import { COACH_SCENES } from './coach-scenes.ts';
 import { PROFILE_SCENES } from './profile-scenes.ts';
+import { VERSIONS_SCENES } from './versions-scenes.ts';
 import { waitForMailedLink } from './sandbox-mail.ts';
 import { signUp } from './accounts.ts';
 import type { Scene } from './scene.ts';
@@ -255,6 +256,7 @@ export const SCENES: readonly Scene[] = [
   ...BILLING_SCENES,
   { name: 'feedback-pitch', as: 'free', path: ROUTES.journal.path, prepare: openFeedback },
   ...COACH_SCENES,
+  ...VERSIONS_SCENES,
   {
     name: 'settings-free',
     as: 'free',

@@ -13,7 +13,7 @@ export type DaySaversOptions = {
   isOnline: () => boolean;
   onStored: (date: Day, stored: StoredLog | null) => void;
   /** A save of this page has deleted the log of a day. */
-  onRemoved: (date: Day, html: string) => void;
+  onRemoved?: (date: Day, html: string) => void;
 };
 
 const SEND_LIMIT_MS = 5_000;
@@ -42,7 +42,7 @@ export function createDaySavers({ transport, timers, drafts, isOnline, onStored,
       isOnline,
       drafts: { store: (draft) => drafts.store(date, draft), drop: () => drafts.drop(date) },
       onStored: (now) => onStored(date, now),
-      onRemoved: (html) => onRemoved(date, html),
+      onRemoved: (html) => onRemoved?.(date, html),
     });
     saver.subscribe(updateUnsavedDays);
     savers.set(date, saver);

@@ -51,7 +51,7 @@ function Members() {
   const offerUndo = (savers: DaySavers, date: Day, html: string): void =>
     toast({
       kind: 'info',
-      text: `The log of ${dayLabel(date)} is deleted.`,
+      text: `The log of ${dayLabel(date)} was deleted.`,
       action: { label: 'Undo', run: () => void bringBackLog(savers, date, html) },
     });
   const openOffer = useCallback((feature: UpgradeFeature) => openChunk(upgrade, () => setOffer(feature)), [openChunk]);

@@ -102,13 +102,7 @@ function VersionList({ versions, chosen, onChoose }: VersionListProps) {
     <ul className={styles.list} aria-label="Versions, newest first">
       {versions.map(({ id, written_at: writtenAt, replaced_by: change }) => (
         <li key={id}>
-          <button
-            type="button"
-            className={styles.version}
-            aria-pressed={id === chosen}
-            data-autofocus={id === chosen || undefined}
-            onClick={() => onChoose(id)}
-          >
+          <button type="button" className={styles.version} aria-pressed={id === chosen} onClick={() => onChoose(id)}>
             <time dateTime={writtenAt}>{timeOf(writtenAt)}</time>
             {REASONS[change] && <span className={styles.reason}>{REASONS[change]}</span>}
           </button>
@@ -184,7 +178,7 @@ function ChosenVersion({ saver, version, next, onClose }: ChosenVersionProps) {
           </Button>
           <p className={styles.hint}>
             {canBringBack
-              ? 'Your text of now is kept as a version.'
+              ? 'Your current text is kept as a version.'
               : 'First decide what to keep of this day. It was changed somewhere else.'}
           </p>
         </div>

@@ -29,7 +29,7 @@ export type DaySaverOptions = {
   /** The server has confirmed this row; null means that the day has no row. */
   onStored: (stored: StoredLog | null) => void;
   /** A save of this page has deleted the log with this text. */
-  onRemoved: (html: string) => void;
+  onRemoved?: (html: string) => void;
 };
 
 export type DaySaver = ReturnType<typeof createDaySaver>;
@@ -130,7 +130,7 @@ export function createDaySaver({ date, stored, transport, timers, isOnline, draf
       case 'removed': {
         const { stored: removed } = state;
         dispatch({ type: 'saveSucceeded', version: null });
-        if (removed) on.onRemoved(removed.html);
+        if (removed) on.onRemoved?.(removed.html);
         return;
       }
       case 'changed':

@@ -1,0 +1,199 @@
+/** Earlier versions of a log and deleted days: from the menu, by keys, on a phone, offline, and beside a plan's end. */
+import type { Page } from '@playwright/test';
+import { dayLabel as labelOf } from '#domain/day/day.ts';
+import {
+  daysAgo,
+  editor,
+  expectSaved,
+  headersOf,
+  items,
+  log,
+  openDay,
+  sessionOf,
+  storedLog,
+  storeLog,
+  today,
+} from '../support/journal.ts';
+import { writeLockedLog } from '../support/database.ts';
+import { expectNoHorizontalScroll, inBothThemes } from '../support/themes.ts';
+import { expect, expectToast, test } from '../support/test.ts';
+
+const dialog = (page: Page, name = 'Earlier versions') => page.getByRole('dialog', { name });
+const lines = (page: Page) => dialog(page).getByRole('list', { name: 'compared with' }).getByRole('listitem');
+
+async function openFromMenu(page: Page, name: string): Promise<void> {
+  await page.getByRole('button', { name: 'Open menu' }).click();
+  await dialog(page, 'Menu').getByRole('button', { name }).click();
+}
+
+async function emptyDay(page: Page): Promise<void> {
+  await editor(page).click();
+  await page.keyboard.press('ControlOrMeta+a');
+  await page.keyboard.press('Delete');
+}
+
+const LONG = log('called Ann', 'fixed the import', 'wrote the release notes', 'paid the bills');
+
+test('an earlier version shows what changed, comes back, and its replacement can be undone', async ({
+  page,
+  signUp,
+  request,
+  expectAccessible,
+}) => {
+  await signUp(page);
+  const session = await sessionOf(page);
+  await storeLog(request, session, daysAgo(1), LONG);
+  await storeLog(request, session, daysAgo(1), log('called Ben'));
+  await storeLog(request, session, daysAgo(1), log('wrote nothing at all'));
+  await openDay(page, daysAgo(1));
+  await expect(items(page)).toHaveText(['wrote nothing at all']);
+  await openFromMenu(page, 'Earlier versions…');
+  const versions = dialog(page).getByRole('list', { name: 'Versions, newest first' }).getByRole('button');
+  await expect(versions).toHaveCount(2);
+  await expect(lines(page)).toHaveText([/Removed: called Ben/, /Added: wrote nothing at all/]);
+  await inBothThemes(page, expectAccessible);
+
+  await page.keyboard.press('Tab');
+  await expect(versions.first()).toBeFocused();
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await expect(versions.last()).toHaveAttribute('aria-pressed', 'true');
+  await expect(versions.last()).toContainText('before most of it was removed');
+  await expect(lines(page)).toHaveCount(5);
+  await dialog(page).getByRole('radio', { name: 'the next version' }).check();
+  await expect(lines(page)).toHaveText([
+    /Edited: called.*removed: Ann.*added: Ben/,
+    /Removed: fixed the import/,
+    /Removed: wrote the release notes/,
+    /Removed: paid the bills/,
+  ]);
+
+  await dialog(page).getByRole('button', { name: 'Bring back this version' }).click();
+  await expect(dialog(page)).toBeHidden();
+  await expectToast(page, 'Brought back the earlier version.');
+  await expect(items(page)).toHaveCount(4);
+  await expectSaved(page);
+  expect(await storedLog(request, session, daysAgo(1))).toBe(LONG);
+
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await expect(items(page)).toHaveText(['wrote nothing at all']);
+  await expect.poll(() => storedLog(request, session, daysAgo(1))).toBe(log('wrote nothing at all'));
+  await openFromMenu(page, 'Earlier versions…');
+  // The text that was brought back and replaced again is listed once, as the newest.
+  await expect(versions).toHaveCount(3);
+  await expect(versions.first()).toContainText('before an earlier version came back');
+  await page.keyboard.press('Escape');
+  await expect(dialog(page)).toBeHidden();
+});
+
+test('unsaved text is saved before a version comes back', async ({ page, signUp, request }) => {
+  await signUp(page);
+  const session = await sessionOf(page);
+  await storeLog(request, session, today(), LONG);
+  await storeLog(request, session, today(), log('short'));
+  await openDay(page, today());
+  await expect(items(page)).toHaveText(['short']);
+  await editor(page).click();
+  await page.keyboard.press('ControlOrMeta+End');
+  await page.keyboard.type(' and typed just now');
+  await openFromMenu(page, 'Earlier versions…');
+  await dialog(page).getByRole('button', { name: 'Bring back this version' }).click();
+  await expect(items(page)).toHaveCount(4);
+  await expect.poll(() => storedLog(request, session, today())).toBe(LONG);
+  const kept = await request.get('/rest/v1/entry_versions?select=content&order=kept_at.desc&limit=1', {
+    headers: headersOf(session),
+  });
+  expect(await kept.text()).toContain('short and typed just now');
+});
+
+test('a day that is emptied is undone from the toast, by keys, and is announced', async ({ page, signUp, request }) => {
+  await page.clock.install();
+  await signUp(page);
+  const session = await sessionOf(page);
+  await page.keyboard.type('a whole day of work');
+  await page.clock.runFor(3_000);
+  await expectSaved(page);
+  await emptyDay(page);
+  await page.clock.runFor(3_000);
+  const undo = page.getByRole('button', { name: 'Undo' });
+  await expect(
+    page.getByRole('status').filter({ hasText: `The log of ${labelOf(today())} was deleted.` }),
+  ).toBeVisible();
+  expect(await storedLog(request, session, today())).toBe(null);
+
+  // The toast stays while it has the focus.
+  await undo.focus();
+  await page.clock.runFor(60_000);
+  await page.keyboard.press('Enter');
+  await expect(items(page)).toHaveText(['a whole day of work']);
+  await expect.poll(() => storedLog(request, session, today())).toBe(log('a whole day of work'));
+  await expect(undo).toBeHidden();
+});
+
+test('a deleted day is listed on a phone, comes back, and is then listed no more', async ({
+  page,
+  signUp,
+  request,
+  expectAccessible,
+}) => {
+  await page.setViewportSize({ width: 320, height: 640 });
+  await signUp(page);
+  const session = await sessionOf(page);
+  const listed = dialog(page, 'Deleted days').getByRole('listitem');
+  await openFromMenu(page, 'Deleted days…');
+  await expect(dialog(page, 'Deleted days')).toContainText('No deleted days.');
+  await page.keyboard.press('Escape');
+
+  for (const date of [daysAgo(2), daysAgo(5)]) await storeLog(request, session, date, LONG);
+  const filter = `date=in.(${daysAgo(2)},${daysAgo(5)})`;
+  await request.delete(`/rest/v1/entries?${filter}`, { headers: headersOf(session) });
+  await openFromMenu(page, 'Deleted days…');
+  await expect(listed).toHaveCount(2);
+  await expect(listed.first()).toContainText('called Ann');
+  await expectNoHorizontalScroll(page);
+  await inBothThemes(page, expectAccessible);
+
+  await page.getByRole('button', { name: `Bring back ${labelOf(daysAgo(5))}` }).click();
+  await expectToast(page, `The log of ${labelOf(daysAgo(5))} is back.`);
+  await expect(page).toHaveURL(new RegExp(`date=${daysAgo(5)}`));
+  await expect(items(page)).toHaveCount(4);
+  expect(await storedLog(request, session, daysAgo(5))).toBe(LONG);
+  await openFromMenu(page, 'Deleted days…');
+  await expect(listed).toHaveCount(1);
+  await page.keyboard.press('Escape');
+
+  await openFromMenu(page, 'Earlier versions…');
+  await expect(lines(page)).toHaveCount(4);
+  await expectNoHorizontalScroll(page);
+});
+
+test.describe('without answers', () => {
+  test.use({ expectedErrors: /Failed to load resource|ERR_/ });
+
+  test('both dialogs say that nothing is lost, and try again', async ({ page, signUp }) => {
+    await signUp(page);
+    await expect(editor(page)).toBeVisible();
+    for (const [entry, name] of [
+      ['Earlier versions…', 'Earlier versions'],
+      ['Deleted days…', 'Deleted days'],
+    ] as const) {
+      await page.route(/rest\/v1\/(entry_versions|deleted_days)/, (route) => route.abort());
+      await openFromMenu(page, entry);
+      await expect(dialog(page, name).getByRole('alert').filter({ hasText: 'Nothing is lost.' })).toBeVisible();
+      await page.unroute(/rest\/v1\/(entry_versions|deleted_days)/);
+      await dialog(page, name).getByRole('button', { name: 'Try again' }).click();
+      await expect(dialog(page, name)).toContainText(/has no earlier versions|No deleted days/);
+      await page.keyboard.press('Escape');
+    }
+  });
+});
+
+test('a locked day has no earlier versions to open', async ({ page, signUp, baseURL }) => {
+  const { email } = await signUp(page);
+  await writeLockedLog(baseURL!, email, daysAgo(40), LONG);
+  await page.goto(`/journal?date=${daysAgo(40)}`);
+  await expect(page.getByText('This log is locked.')).toBeVisible();
+  await page.getByRole('button', { name: 'Open menu' }).click();
+  await expect(dialog(page, 'Menu').getByRole('button', { name: 'Deleted days…' })).toBeVisible();
+  await expect(dialog(page, 'Menu').getByRole('button', { name: 'Earlier versions…' })).toHaveCount(0);
+});
