@@ -99,7 +99,7 @@ export function Sidebar({ date, onClose, onOpen, onUpgrade }: OverlayProps) {
   );
 }
 
-/** What can be done with the open day, and with days that were deleted. A locked day has no saver. */
+/** Entries for the open day, unless it is locked (a locked day has no saver), and for deleted days. */
 function DayLinks({ date, onOpen }: Pick<OverlayProps, 'date' | 'onOpen'>) {
   const { savers } = useJournal();
   const view = date && savers.get(date)?.view();

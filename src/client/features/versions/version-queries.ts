@@ -1,4 +1,4 @@
-/** Reads earlier versions and deleted days. Nothing here is kept in the browser. */
+/** Reads earlier versions and deleted days. The browser stores neither. */
 import { queryOptions } from '@tanstack/react-query';
 import type { Day } from '#domain/day/day.ts';
 import type { DeletedDay, EntryVersion } from '#domain/log/entry-version.ts';

@@ -85,7 +85,7 @@ function Versions({ saver, onClose }: { saver: DaySaver; onClose: () => void }) 
   );
 }
 
-/** What replaced a version; an ordinary edit needs no words. */
+/** The change that replaced a version. An ordinary edit needs no words. */
 const REASONS: Readonly<Record<ListedVersion['replaced_by'], string>> = {
   edit: '',
   drop: 'before most of it was removed',
