@@ -28,7 +28,8 @@ type Wallet = {
 /**
  * An app to mount into another server at its root.
  *
- * @param keyFile keeps the keys beyond this process, as the product keeps the accounts; without it they are new
+ * @param keyFile keeps the keys, because the product keeps the accounts of these wallets; without it, each start makes
+ * new keys
  */
 export async function createWalletsApp(keyFile?: string): Promise<Hono> {
   const seed = keyFile === undefined ? randomBytes(64) : await openSeed(keyFile);

@@ -1,6 +1,6 @@
 /**
  * Two wallets for the product's pages: Ethereum (announced by EIP-6963, asked by EIP-1193) and Solana (registered by the
- * Wallet Standard). They ask before they sign, and the simulator holds their keys (app.ts).
+ * Wallet Standard). They ask the user before they sign. The simulator holds their keys (app.ts).
  */
 const NAME = 'Sandbox wallet';
 const ICON = 'data:image/svg+xml,%3Csvg xmlns="http://www.w3.org/2000/svg"/%3E';
@@ -44,7 +44,7 @@ async function sign(chain, message) {
 async function askUser(message) {
   const host = document.createElement('div');
   const root = host.attachShadow({ mode: 'open' });
-  // The page's policy forbids inline styles, but not those of a script.
+  // The page's Content-Security-Policy forbids inline styles, but not a style sheet that a script constructs.
   const styles = new CSSStyleSheet();
   const response = await fetch('/sandbox/style.css');
   root.adoptedStyleSheets = [await styles.replace(await response.text())];

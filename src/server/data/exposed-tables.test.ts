@@ -28,7 +28,7 @@ test.each([...EXPOSED_TABLES.values()])('$name matches the columns and key of th
   const key = await db.admin.query<{ name: string }>(
     `select attname as name from pg_index join pg_attribute on attrelid = indrelid and attnum = any (indkey)
       where indrelid = ('public.' || $1)::regclass and indisprimary order by array_position(indkey::int2[], attnum)`,
-    // A view has no key of its own: both have one row for a day of a user.
+    // A view has no key. Each of these two has one row for a day of a user, as `entries` has.
     [['entry_dates', 'deleted_days'].includes(table.name) ? 'entries' : table.name],
   );
   expect(table.key.map(({ name }) => name)).toEqual(key.rows.map(({ name }) => name));

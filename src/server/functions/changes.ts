@@ -8,7 +8,7 @@ import type { AccessTokens } from '../auth/keys/access-tokens.ts';
 import type { ChangeStreams } from '../live/change-streams.ts';
 import { eventStream } from './event-stream.ts';
 
-/** An event has at most 200 bytes. */
+/** An event has at most 200 bytes, so the unread events of a stream take at most 40 kB. */
 const MAX_UNREAD_EVENTS = 200;
 
 type ChangesDeps = {

@@ -1,9 +1,9 @@
 /**
  * The latest changes of all users, for clients that connect again with a `Last-Event-ID`.
  *
- * An event id is `EPOCH.MILLISECONDS`. The epoch is random and begins with each connection to the database, so an id of
- * another process, or of a time before a gap, is known as such. The milliseconds since then order the events and, unlike
- * a counter, tell nothing about how much other users write.
+ * An event id is `EPOCH.MILLISECONDS`. A new random epoch begins with each connection to the database, so an id of
+ * another process, or of a time before a gap, is recognised by its epoch. The milliseconds since the epoch began order
+ * the events and, unlike a counter, do not reveal how much other users write.
  */
 import { randomBytes } from 'node:crypto';
 import type { EntryChange } from '../database/changes/entry-change.ts';
@@ -24,7 +24,7 @@ export function createChangeHistory(now: () => number, maxChanges = MAX_CHANGES)
   const elapsed = (): number => Math.floor(now() - begunAt);
 
   return {
-    /** Begins a new epoch, because changes may have been missed. */
+    /** Forgets all changes and begins a new epoch. Called when changes may have been missed. */
     begin(): void {
       epoch = randomBytes(6).toString('base64url');
       begunAt = now();

@@ -34,7 +34,7 @@ export type StreamRequest = {
 export type ChangeStreams = {
   /** Starts to follow the changes. */
   start(): void;
-  /** Null if the server has as many streams as it can hold. */
+  /** Returns null if the server is stopping or has as many streams as it can hold. */
   open(request: StreamRequest): ((disconnected: AbortSignal) => AsyncGenerator<StreamEvent>) | null;
   /** Ends all streams, so that the server can stop. */
   stop(): Promise<void>;
@@ -57,7 +57,7 @@ export function createChangeStreams({
   limits = { streams: MAX_STREAMS, perUser: MAX_STREAMS_PER_USER },
 }: Deps): ChangeStreams {
   const history = createChangeHistory(() => performance.now());
-  /** In the order of opening. */
+  /** The subscriptions of each user, the oldest first. */
   const byUser = new Map<string, Set<Subscription>>();
   let open = 0;
   let stopListening: (() => Promise<void>) | null = null;
@@ -112,8 +112,8 @@ export function createChangeStreams({
   }
 
   /**
-   * The days of a free plan's window with row and revision, any other day only to a user whose plan opens it: to others
-   * a locked day tells no more than `entry_dates` does.
+   * Leaves out row and revision if the user's plan locks the day: of a locked day, a user learns no more than its date,
+   * as from `entry_dates`.
    */
   async function describeChange({ date, id, revision }: EntryChange, caller: Caller): Promise<DayChange> {
     if (revision === null) return { date, stored: false };

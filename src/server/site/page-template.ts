@@ -15,7 +15,7 @@ export function templateValues(config: Config): Record<string, string> {
       config.sandbox.url === null
         ? ''
         : '<aside aria-label="Sandbox"><a class="sandbox-badge" href="/sandbox">Sandbox</a></aside>' +
-          // Puts into the page what a visitor's browser would bring along.
+          // The script simulates the wallets that a visitor may have as extensions of the browser.
           '<script src="/sandbox/page.js" type="module"></script>',
     contact: contact.email === undefined ? '' : link(`mailto:${contact.email}`, contact.email),
     // An address that is set for contact and for support is shown once.

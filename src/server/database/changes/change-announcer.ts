@@ -20,7 +20,7 @@ const MAX_REPORTS = 4_000;
 export type ChangeAnnouncer = {
   /** Collects the reports of a connection from now on. Idempotent. */
   watch(client: pg.ClientBase): void;
-  /** Announces what the connection reported since the last call. Without a commit, `error` says why it has failed. */
+  /** Announces what the connection reported since the last call. `error` is what a failed transaction has thrown. */
   settle(client: pg.ClientBase, error?: unknown): void;
   /** Tells all servers that changes of any user may have been missed. */
   announceAny(): void;
@@ -77,7 +77,7 @@ export function createChangeAnnouncer({ notify, log }: Deps): ChangeAnnouncer {
       if (own.length === 0) return;
       reports.set(client, []);
       // An error of PostgreSQL means a rollback. After any other error, such as a lost connection, the change may have
-      // been committed.
+      // been committed. Announcing a change that was rolled back only makes a page read its day again.
       if (!(error instanceof pg.DatabaseError)) add(own);
     },
     announceAny: () => add([ANY_CHANGE]),

@@ -35,7 +35,7 @@ export function listenToChanges({ connect, log, listener }: Deps): () => Promise
     }
   }
 
-  /** Resolves when the connection is lost or the listener stops. `onListening` is called once it listens. */
+  /** Resolves when the connection is lost or the listener stops. `onListening` is called once LISTEN has succeeded. */
   async function listenOnce(onListening: () => void): Promise<void> {
     const client = await connect();
     const lost = new AbortController();
