@@ -12,7 +12,7 @@ const DATE = day('2026-11-21');
 /** Lets all pending promise callbacks run. */
 const flushPromises = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-function createVirtualTime(start = 1_000_000) {
+export function createVirtualTime(start = 1_000_000) {
   let now = start;
   let pending: { at: number; run: () => void }[] = [];
   const timers: Timers = {

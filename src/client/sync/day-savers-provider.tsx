@@ -7,16 +7,25 @@ import { useData } from '#client/lib/api/data-client.ts';
 import { clearPrefetched } from '#client/lib/boot/prefetch.ts';
 import { invalidateEntryCache } from '#client/sync/entries/entry-cache.ts';
 import { createDayDrafts } from '#client/sync/day-drafts.ts';
-import { DATES_KEY } from '#client/sync/entries/entry-dates.ts';
+import { setDateStored } from '#client/sync/entries/entry-dates.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
 import { useSession, useUser } from '#client/lib/session/session.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
 import { createDaySavers } from './day-savers.ts';
+import type { Timers } from './day-saver/day-saver.ts';
 import type { DaySavers } from './day-savers.ts';
 import { entryKey } from './entries/entry-queries.ts';
 import type { ReadEntry } from './entries/entry-queries.ts';
 import { createEntryTransport } from './entries/entry-transport.ts';
 import type { EntryTransport } from './save-requests.ts';
+
+export const browserTimers: Timers = {
+  now: () => Date.now(),
+  after(ms, run) {
+    const timer = setTimeout(run, ms);
+    return () => clearTimeout(timer);
+  },
+};
 
 type Journal = { savers: DaySavers; transport: EntryTransport };
 const JournalContext = createContext<Journal | null>(null);
@@ -45,22 +54,12 @@ export function DaySaversProvider({ onRemoved, children }: DaySaversProviderProp
     const transport = createEntryTransport(data, user.id, () => void refreshProfile());
     const onStored = (date: Day, stored: ReadEntry['stored']): void => {
       queries.setQueryData<ReadEntry>(entryKey(date), { stored, askedAt: Date.now() });
-      queries.setQueryData<Day[]>(DATES_KEY, (dates) => {
-        if (!dates) return dates;
-        const others = dates.filter((other) => other !== date);
-        return stored ? [...others, date].sort().reverse() : others;
-      });
+      setDateStored(queries, date, stored !== null);
       invalidateEntryCache(queries);
     };
     const savers: DaySavers = createDaySavers({
       transport,
-      timers: {
-        now: () => Date.now(),
-        after(ms, run) {
-          const timer = setTimeout(run, ms);
-          return () => clearTimeout(timer);
-        },
-      },
+      timers: browserTimers,
       drafts: createDayDrafts(localStorage, user.id, crypto.randomUUID()),
       isOnline: () => navigator.onLine,
       onStored,

@@ -11,7 +11,7 @@ import { bringBackLog } from '#client/sync/entries/bring-back-log.ts';
 import { useToast } from '#client/ui/toast.tsx';
 import { createDataClient, DataContext } from '#client/lib/api/data-client.ts';
 import { draftsOfOthers } from '#client/sync/day-drafts.ts';
-import { lazyChunk, useOpenChunk } from '#client/ui/lazy-chunk.ts';
+import { lazyChunk, preloadChunksWhenIdle, useOpenChunk } from '#client/ui/lazy-chunk.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
 import { syncEditorFontWithPlan } from '#client/lib/session/preferences.ts';
 import { useSession } from '#client/lib/session/session.ts';
@@ -26,6 +26,7 @@ const signIn = lazyChunk(async () => (await import('#client/features/account/sig
 const otherUsersDrafts = lazyChunk(
   async () => (await import('#client/features/account/other-users-drafts.tsx')).OtherUsersDrafts,
 );
+const live = lazyChunk(async () => (await import('#client/sync/live/live-updates.tsx')).LiveUpdates);
 
 export function MembersLayout() {
   const access = useMemberAccess();
@@ -44,6 +45,7 @@ function Members() {
   const [queries] = useState(() => new QueryClient({ defaultOptions: { queries: { retry: 1, staleTime: 30_000 } } }));
   usePlanChange(premium, queries);
   const [offer, setOffer] = useState<UpgradeFeature | null>(null);
+  const [isLive, setLive] = useState(false);
   const [isSignInLoaded, setSignInLoaded] = useState(false);
   const [hasOthersDrafts, setHasOthersDrafts] = useState(false);
   const openChunk = useOpenChunk();
@@ -75,6 +77,8 @@ function Members() {
       openChunk(otherUsersDrafts, () => setHasOthersDrafts(true), false);
   }, [openChunk, userId]);
 
+  useEffect(() => preloadChunksWhenIdle([() => live.load().then(() => setLive(true))]), []);
+
   useEffect(() => {
     if (premium !== null) syncEditorFontWithPlan(premium);
   }, [premium]);
@@ -84,6 +88,7 @@ function Members() {
       <DataContext value={data}>
         <UpgradeContext value={openOffer}>
           <DaySaversProvider onRemoved={offerUndo}>
+            {isLive && <live.View />}
             <Outlet />
           </DaySaversProvider>
         </UpgradeContext>

@@ -5,7 +5,9 @@ import type { EntryTransport, Failure, StoredLog } from '../save-requests.ts';
 /** `askedAt` is when the request was sent: an answer is stale if a save was acknowledged since. */
 export type ReadEntry = { stored: StoredLog | null; askedAt: number };
 
-export const entryKey = (date: Day) => ['entry', date] as const;
+/** The prefix of every `entryKey`. */
+export const ENTRY_KEY = ['entry'] as const;
+export const entryKey = (date: Day) => [...ENTRY_KEY, date] as const;
 
 class EntryReadError extends Error {
   override name = 'EntryReadError';

@@ -1,0 +1,36 @@
+/** Shows changes that were made elsewhere while a member's screen is open. Loaded once the page can be edited. */
+import { useQueryClient } from '@tanstack/react-query';
+import { useEffect } from 'react';
+import { fetchAsUser } from '#client/lib/api/fetch-as-user.ts';
+import { useSupabase } from '#client/lib/api/supabase.ts';
+import { useSession, useUser } from '#client/lib/session/session.ts';
+import { browserTimers, useJournal } from '../day-savers-provider.tsx';
+import { startLiveSync } from './live-sync.ts';
+import { createRemoteChanges } from './remote-changes.ts';
+
+export function LiveUpdates(): null {
+  const queries = useQueryClient();
+  const { savers } = useJournal();
+  const { id: userId } = useUser();
+  const { expired } = useSession();
+  const { apiUrl, withSession } = useSupabase();
+
+  useEffect(() => {
+    // After a new sign-in the effect runs again.
+    if (expired) return;
+    const changes = createRemoteChanges({ savers, queries, timers: browserTimers });
+    const stop = startLiveSync({
+      userId,
+      url: `${apiUrl}/functions/v1/changes`,
+      send: withSession(fetchAsUser(userId, fetch)),
+      timers: browserTimers,
+      applyChange: (change) => changes.apply(change),
+      catchUp: () => changes.catchUp(),
+    });
+    return () => {
+      stop();
+      changes.close();
+    };
+  }, [apiUrl, expired, queries, savers, userId, withSession]);
+  return null;
+}

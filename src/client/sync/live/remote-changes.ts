@@ -1,0 +1,81 @@
+/**
+ * Brings a change that was made elsewhere to the page: the open day is read again through its query, and the dates of
+ * the calendar follow without a request. A change made by this page is known already and causes no request.
+ */
+import type { QueryClient } from '@tanstack/react-query';
+import type { Day } from '#domain/day/day.ts';
+import type { DayChange } from '#domain/live/live-event.ts';
+import type { Timers } from '../day-saver/day-saver.ts';
+import type { DaySavers } from '../day-savers.ts';
+import { invalidateEntryCache } from '../entries/entry-cache.ts';
+import { DATES_KEY, setDateStored } from '../entries/entry-dates.ts';
+import { ENTRY_KEY, entryKey } from '../entries/entry-queries.ts';
+import type { StoredLog } from '../save-requests.ts';
+
+/** The answer to a read is not shown while an input method is composing; the day is then read again. */
+const RECHECK_MS = 1_000;
+const MAX_RECHECKS = 5;
+
+type Deps = { savers: DaySavers; queries: QueryClient; timers: Timers };
+
+export function createRemoteChanges({ savers, queries, timers }: Deps) {
+  /** The newest change of each day that waits for the day's own save. */
+  const waiting = new Map<Day, DayChange>();
+  const unsubscribe = savers.subscribe(() => {
+    for (const date of waiting.keys()) settle(date);
+  });
+  let isClosed = false;
+
+  function settle(date: Day): void {
+    const change = waiting.get(date);
+    // The save in flight shows whether the change is this page's own. Unsaved text is compared when it is sent.
+    if (!change || savers.getUnsaved(date)) return;
+    waiting.delete(date);
+    setDateStored(queries, date, change.stored);
+    const saver = savers.get(date);
+    if (saver && isKnown(saver.view().stored, change)) return;
+    invalidateEntryCache(queries);
+    void readAgain(change, 0);
+  }
+
+  async function readAgain(change: DayChange, rechecks: number): Promise<void> {
+    const { date } = change;
+    await queries.invalidateQueries({ queryKey: entryKey(date) });
+    const isShown =
+      queries
+        .getQueryCache()
+        .find({ queryKey: entryKey(date) })
+        ?.isActive() === true;
+    if (!isShown || rechecks === MAX_RECHECKS) return;
+    timers.after(RECHECK_MS, () => {
+      const saver = savers.get(date);
+      if (isClosed || !saver || saver.view().unsaved || isKnown(saver.view().stored, change)) return;
+      void readAgain(change, rechecks + 1);
+    });
+  }
+
+  return {
+    apply(change: DayChange): void {
+      waiting.set(change.date, change);
+      settle(change.date);
+    },
+
+    /** Reads everything again that is on screen. The rest is read when it is opened. */
+    catchUp(): void {
+      void queries.invalidateQueries({ queryKey: ENTRY_KEY });
+      void queries.invalidateQueries({ queryKey: DATES_KEY });
+      invalidateEntryCache(queries);
+    },
+
+    close(): void {
+      isClosed = true;
+      unsubscribe();
+    },
+  };
+}
+
+/** True if the page has this version of the day, or a newer one of the same row. */
+function isKnown(stored: StoredLog | null, { stored: hasLog, id, revision }: DayChange): boolean {
+  if (!hasLog) return stored === null;
+  return stored !== null && revision !== undefined && stored.id === id && stored.revision >= revision;
+}

@@ -1,0 +1,111 @@
+/** Changes made elsewhere appear on an open page, over one connection of the browser. */
+import type { BrowserContext, Page, Request } from '@playwright/test';
+import { editor, expectSaved, items, log, openDay, sessionOf, storeLog, today } from '../support/journal.ts';
+import { expect, test } from '../support/test.ts';
+
+const STREAM = /\/functions\/v1\/changes$/;
+
+/** The streams that the pages of a browser have opened and not closed yet. */
+function countStreams(context: BrowserContext): { opened: () => number; open: () => number } {
+  let opened = 0;
+  let closed = 0;
+  context.on('request', (request) => (opened += Number(STREAM.test(request.url()))));
+  const onEnd = (request: Request): void => void (closed += Number(STREAM.test(request.url())));
+  context.on('requestfinished', onEnd);
+  context.on('requestfailed', onEnd);
+  return { opened: () => opened, open: () => opened - closed };
+}
+
+const untilConnected = (page: Page): Promise<unknown> => page.waitForResponse(STREAM, { timeout: 20_000 });
+
+/** The browser of the tests shows every page, so the page is told that it is hidden. */
+async function setHidden(page: Page, isHidden: boolean): Promise<void> {
+  await page.evaluate(
+    (state) => {
+      Object.defineProperty(document, 'visibilityState', { value: state, configurable: true });
+      document.dispatchEvent(new Event('visibilitychange'));
+    },
+    isHidden ? 'hidden' : 'visible',
+  );
+}
+
+test('a change of another device appears within two seconds, and the caret stays', async ({ page, signUp }) => {
+  const connected = untilConnected(page);
+  await signUp(page);
+  await editor(page).click();
+  await page.keyboard.type('first line');
+  await expectSaved(page);
+  await connected;
+
+  const session = await sessionOf(page);
+  const reads: string[] = [];
+  page.on('request', (request) => void (request.method() === 'GET' && reads.push(request.url())));
+  await page.keyboard.press('Home');
+  await page.keyboard.press('ArrowRight');
+  const sentAt = Date.now();
+  await storeLog(page.request, session, today(), log('first line', 'from the phone'));
+  await expect(items(page)).toHaveText(['first line', 'from the phone'], { timeout: 2_000 });
+  expect(Date.now() - sentAt).toBeLessThan(2_000);
+  await page.keyboard.type('X');
+  await expect(items(page).first()).toHaveText('fXirst line');
+  await expect(editor(page)).toBeFocused();
+
+  // The page's own save is no news to itself.
+  reads.length = 0;
+  await expectSaved(page);
+  // A later change of another device proves that the event of the own save has arrived before it.
+  await storeLog(page.request, session, today(), log('fXirst line', 'from the phone', 'again'));
+  await expect(items(page)).toHaveText(['fXirst line', 'from the phone', 'again'], { timeout: 2_000 });
+  expect(reads.filter((url) => url.includes(`date=eq.${today()}`))).toHaveLength(1);
+});
+
+test('two tabs share one connection, and a hidden browser has none', async ({ page, context, signUp }) => {
+  const streams = countStreams(context);
+  const connected = untilConnected(page);
+  await signUp(page);
+  await connected;
+  const second = await context.newPage();
+  await openDay(second, today());
+  await expect
+    .poll(
+      () => second.evaluate(() => performance.getEntriesByType('resource').some(({ name }) => name.includes('/live-'))),
+      { timeout: 20_000 },
+    )
+    .toBe(true);
+
+  await storeLog(page.request, await sessionOf(page), today(), log('for both tabs'));
+  for (const tab of [page, second]) await expect(items(tab)).toHaveText(['for both tabs'], { timeout: 2_000 });
+  expect(streams.opened()).toBe(1);
+
+  // The other tab takes over when this one is hidden.
+  await setHidden(page, true);
+  await expect.poll(() => [streams.opened(), streams.open()]).toEqual([2, 1]);
+  await setHidden(second, true);
+  await expect.poll(() => streams.open()).toBe(0);
+
+  await storeLog(page.request, await sessionOf(page), today(), log('while nobody looked'));
+  await setHidden(page, false);
+  await expect(items(page)).toHaveText(['while nobody looked'], { timeout: 2_000 });
+  await expect.poll(() => streams.open()).toBe(1);
+});
+
+test('a sign-out ends the connection', async ({ page, context, signUp }) => {
+  const streams = countStreams(context);
+  const connected = untilConnected(page);
+  await signUp(page);
+  await connected;
+  await page.getByRole('button', { name: 'Open menu' }).click();
+  await page.getByRole('button', { name: 'Logout' }).click();
+  await expect(page).toHaveURL(/\/$/);
+  await expect.poll(() => streams.open()).toBe(0);
+});
+
+test('behind a proxy that buffers the stream, the page asks by itself', async ({ page, signUp }) => {
+  // A response that never begins, as from a proxy that waits for its end.
+  await page.route(STREAM, () => undefined);
+  const asked = page.waitForRequest(STREAM, { timeout: 20_000 });
+  await signUp(page);
+  await asked;
+  await storeLog(page.request, await sessionOf(page), today(), log('found by asking'));
+  await expect(items(page)).toHaveText(['found by asking'], { timeout: 20_000 });
+});
