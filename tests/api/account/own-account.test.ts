@@ -367,12 +367,19 @@ const KEPT_CHOICES = [
   'public.plan_uses.kind',
 ];
 
-describe('the deletion of a due account', () => {
+describe('the deletion of an account by a job', () => {
   test('leaves an account whose deletion was undone meanwhile', async () => {
     const { id } = await world.signedUp();
-    const deletion = { userId: id, actor: 'job', now: world.clock.now(), onlyIfDue: true } as const;
+    const deletion = { userId: id, actor: 'job', now: world.clock.now(), onlyIf: 'due' } as const;
     expect(await deleteAccount(world.database, deletion)).toBeNull();
     expect(await dueAtOf(id)).toBeNull();
+  });
+
+  test('leaves an account that became a permanent one meanwhile', async () => {
+    const { id } = await world.signedUp();
+    const deletion = { userId: id, actor: 'job', now: world.clock.now(), onlyIf: 'anonymous' } as const;
+    expect(await deleteAccount(world.database, deletion)).toBeNull();
+    expect(await rows('select id from auth.users where id = $1', [id])).toHaveLength(1);
   });
 });
 

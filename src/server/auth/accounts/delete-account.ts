@@ -14,8 +14,11 @@ type Deletion = {
   userId: string;
   actor: AuditEntry['actor'];
   now: Date;
-  /** Deletes the account only if its owner has requested the deletion and the time to undo it is over. */
-  onlyIfDue?: boolean;
+  /**
+   * Deletes the account only if this is still true once its row is locked: `due` if its owner has requested the
+   * deletion and the time to undo it is over, `anonymous` if it still has no address and no other way to sign in.
+   */
+  onlyIf?: 'due' | 'anonymous';
   /** Further keys of `auth.rate_limits` that belong to the user, without their prefix. */
   findRateLimitKeys?: (addressOrPhone: string) => readonly string[];
 };
@@ -26,22 +29,23 @@ export type DeletedAccount = {
   endedSessions: string[];
 };
 
-/** Null if there is no such account, or if `onlyIfDue` is set and its deletion is not due. Idempotent. */
+/** Null if there is no such account, or if it does not meet `onlyIf`. Idempotent. */
 export async function deleteAccount(database: Database, deletion: Deletion): Promise<DeletedAccount | null> {
-  const { userId, actor, now, onlyIfDue = false, findRateLimitKeys = () => [] } = deletion;
+  const { userId, actor, now, onlyIf, findRateLimitKeys = () => [] } = deletion;
   return database.transactAsService('delete an account', async (transaction) => {
     // Locks the user's row. A concurrent sign-in, which undoes the deletion, either committed before or waits for this
     // lock and then finds no account.
     const [user] = await transaction.run(
       queryBuilder
         .selectFrom('auth.users')
-        .select(['email', 'phone', 'deletion_due_at'])
+        .select(['email', 'phone', 'deletion_due_at', 'is_anonymous'])
         .where('id', '=', userId)
         .forUpdate(),
     );
     if (!user) return null;
     const { email, phone, deletion_due_at: dueAt } = user;
-    if (onlyIfDue && (dueAt === null || dueAt > now)) return null;
+    if (onlyIf === 'due' && (dueAt === null || dueAt > now)) return null;
+    if (onlyIf === 'anonymous' && !user.is_anonymous) return null;
 
     const sessions = await transaction.run(
       queryBuilder.deleteFrom('auth.sessions').where('user_id', '=', userId).returning('id'),

@@ -2,16 +2,19 @@
 import type { Context } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';
 import type { AuthDeps } from '../auth-deps.ts';
+import type { AccessClaims } from '../keys/access-tokens.ts';
 import { AuthError } from '../wire/errors.ts';
 import { readBearer } from '../wire/require-user.ts';
 
 export const ADMIN_ROLES: ReadonlySet<string> = new Set(['service_role', 'supabase_admin']);
 
 /**
- * Throws `no_authorization`, `bad_jwt` or `not_admin`. Threat: privilege escalation by the role of a user. Only the
- * operator signs tokens without a session, so a token with a session is never an admin's, whatever its role.
+ * Threat: privilege escalation by the role of a user. Only the operator signs tokens without a session, so a token with
+ * a session is never an admin's, whatever its role.
  */
+export const isAdminToken = ({ role, sessionId }: AccessClaims): boolean => ADMIN_ROLES.has(role) && sessionId === null;
+
+/** Throws `no_authorization`, `bad_jwt` or `not_admin`. */
 export async function requireAdmin(context: Context<AppEnv>, deps: AuthDeps): Promise<void> {
-  const { role, sessionId } = await readBearer(context, deps);
-  if (!ADMIN_ROLES.has(role) || sessionId !== null) throw new AuthError('not_admin');
+  if (!isAdminToken(await readBearer(context, deps))) throw new AuthError('not_admin');
 }

@@ -10,13 +10,13 @@ import { isLoopback } from '#server/config/loopback.ts';
 import { isWebProtocol } from '#server/config/redirect-patterns.ts';
 import type { AppEnv } from '#server/http/app-env.ts';
 import type { AuthDeps } from '../auth-deps.ts';
+import { isAdminToken } from '../admin/require-admin.ts';
 import { AccessTokenError } from '../keys/access-tokens.ts';
 import type { Body } from '../wire/body.ts';
 import { AuthError } from '../wire/errors.ts';
 import { findBearer } from '../wire/require-user.ts';
 import { askSiteverify } from './siteverify.ts';
 
-const ADMIN_ROLES: ReadonlySet<string> = new Set(['service_role', 'supabase_admin']);
 /** Error codes of the captcha service that mean our keys are wrong. Every request that needs a captcha then fails. */
 const MISCONFIGURED = /-input-secret$|^sitekey-secret-mismatch$/;
 
@@ -52,7 +52,7 @@ async function isAdmin(context: Context<AppEnv>, { accessTokens }: AuthDeps): Pr
   // A client without a session sends its publishable key, which is not a JWT: a JWT has three parts.
   if (token?.split('.', 4).length !== 3) return false;
   try {
-    return ADMIN_ROLES.has((await accessTokens.readClaims(token)).role);
+    return isAdminToken(await accessTokens.readClaims(token));
   } catch (error) {
     if (error instanceof AccessTokenError) return false;
     throw error;

@@ -29,7 +29,7 @@ export async function deleteDueAccounts(deps: Deps, signal: AbortSignal): Promis
     .orderBy('deletion_due_at')
     .limit(MAX_ACCOUNTS_PER_RUN);
   const users = await deps.database.asService('find due accounts').run(due);
-  return deleteAll(deps, users, { onlyIfDue: true, signal });
+  return deleteAll(deps, users, { onlyIf: 'due', signal });
 }
 
 export async function deleteAbandonedAnonymousUsers(deps: Deps, signal: AbortSignal): Promise<number> {
@@ -54,23 +54,23 @@ export async function deleteAbandonedAnonymousUsers(deps: Deps, signal: AbortSig
     )
     .limit(MAX_ACCOUNTS_PER_RUN);
   const users = await deps.database.asService('find anonymous users').run(abandoned);
-  return deleteAll(deps, users, { onlyIfDue: false, signal });
+  return deleteAll(deps, users, { onlyIf: 'anonymous', signal });
 }
 
-type Options = { onlyIfDue: boolean; signal: AbortSignal };
+type Options = { onlyIf: 'due' | 'anonymous'; signal: AbortSignal };
 
 /** Logs an account that cannot be deleted and goes on. Then throws at the end, so that the job runs again. */
 async function deleteAll(
   { database, clock, log, mailer, findRateLimitKeys }: Deps,
   users: readonly { id: string }[],
-  { onlyIfDue, signal }: Options,
+  { onlyIf, signal }: Options,
 ): Promise<number> {
   const now = clock.now();
   let [deleted, failed] = [0, 0];
   for (const { id: userId } of users) {
     if (signal.aborted) break;
     try {
-      const account = await deleteAccount(database, { userId, actor: 'job', now, onlyIfDue, findRateLimitKeys });
+      const account = await deleteAccount(database, { userId, actor: 'job', now, onlyIf, findRateLimitKeys });
       if (account === null) continue;
       deleted += 1;
       if (account.email !== null) mailer.send(accountDeletedMail({ to: account.email }));

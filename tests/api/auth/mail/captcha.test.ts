@@ -1,9 +1,10 @@
 /** Captcha on the auth wire (docs/specification/accounts.md 9, providers.md 8). */
-import { createHmac } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { SignJWT, importJWK } from 'jose';
+import type { JWTPayload } from 'jose';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { askSiteverify, parseVerdict } from '#server/auth/captcha/siteverify.ts';
 import { Secret } from '#server/config/secret.ts';
@@ -137,10 +138,13 @@ describe.each(['hcaptcha', 'turnstile'] as const)('with %s', (provider) => {
     expect(performance.now() - startedAt).toBeLessThan(5_000);
   });
 
-  test('a service token needs no captcha, and a forged one does', async () => {
+  test('a service token needs no captcha, unlike a forged one or one with a session', async () => {
     const key = JSON.parse(await readFile(join(world.config.dataDir, 'signing-key.json'), 'utf8'));
     const claims = { role: 'service_role', exp: Math.floor(Date.now() / 1000) + 60 };
-    const token = await new SignJWT(claims).setProtectedHeader({ alg: 'ES256' }).sign(await importJWK(key, 'ES256'));
+    const signing = await importJWK(key, 'ES256');
+    const sign = (payload: JWTPayload) => new SignJWT(payload).setProtectedHeader({ alg: 'ES256' }).sign(signing);
+    const token = await sign(claims);
+    const ofSession = await sign({ ...claims, session_id: randomUUID() });
     const body = { email: newAddress() };
     expect((await world.request('POST', '/recover', { body, token })).status).toBe(200);
     const [head = '', payload = ''] = token.split('.');
@@ -149,7 +153,7 @@ describe.each(['hcaptcha', 'turnstile'] as const)('with %s', (provider) => {
     const user = await world
       .client()
       .auth.signUp({ email: newAddress(), password: PASSWORD, options: { captchaToken } });
-    for (const bearer of [forged, 'a.b.c', world.config.publishableKey, user.data.session!.access_token]) {
+    for (const bearer of [forged, ofSession, 'a.b.c', world.config.publishableKey, user.data.session!.access_token]) {
       expect((await world.request('POST', '/recover', { body, token: bearer })).body.code).toBe('captcha_failed');
     }
   });
