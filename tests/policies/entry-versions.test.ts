@@ -255,7 +255,12 @@ test('a new log on a day whose log was deleted keeps the versions of the old one
   expect(await textsOf()).toEqual(['<p>again</p>', '<p>mine</p>']);
 });
 
-test(`a day keeps its ${MAX_VERSIONS_PER_DAY} newest versions`, async () => {
+test(`a day keeps its ${MAX_VERSIONS_PER_DAY} newest versions, however many other days have`, async () => {
+  await db.admin.query(
+    `insert into entry_versions (user_id, date, entry_id, content, written_at, kept_at, replaced_by)
+       select $1, $2, gen_random_uuid(), 'x', now(), now() + interval '1 day', 'edit' from generate_series(1, 20)`,
+    [FREE, DAYS.firstLocked],
+  );
   for (let index = 1; index <= MAX_VERSIONS_PER_DAY + 2; index += 1) {
     await pass(VERSION_INTERVAL_MINUTES);
     await save(`<p>version ${index}</p>`);
@@ -278,8 +283,8 @@ describe('moving a log', () => {
     await save(header(TODAY));
     await pass(VERSION_INTERVAL_MINUTES);
     await save(withDateHeader(TODAY, '<p>first and second</p>'));
-    await pass(VERSION_INTERVAL_MINUTES);
     await remove(target);
+    await pass(VERSION_INTERVAL_MINUTES);
     expect(await move()).toBe(1);
     expect(await textsOf()).toEqual([]);
     // Oldest last; "mine" was deleted on the target day before.
