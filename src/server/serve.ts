@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { createApp } from './app.ts';
 import { createAccessTokens } from './auth/keys/access-tokens.ts';
 import { createPasswords } from './auth/passwords/passwords.ts';
+import type { Passwords } from './auth/passwords/passwords.ts';
 import { loadSigningKeys } from './auth/keys/signing-keys.ts';
 import { createBackgroundTasks } from './jobs/background-tasks.ts';
 import { loadSamlKey } from './auth/saml/saml-key.ts';
@@ -30,7 +31,14 @@ import { createSmsSender } from './sms/sms-sender.ts';
 
 const BUILT_CLIENT = join(import.meta.dirname, '..', '..', 'dist');
 
-type Deps = { config: Config; database: Database; clock: Clock; log: Logger };
+type Deps = {
+  config: Config;
+  database: Database;
+  clock: Clock;
+  log: Logger;
+  /** A thread of this server's own unless given. The caller closes what it gives. */
+  passwords?: Passwords;
+};
 
 export type RunningServer = {
   readonly port: number;
@@ -40,13 +48,13 @@ export type RunningServer = {
   stop(): Promise<void>;
 };
 
-export async function serve({ config, database, clock, log }: Deps): Promise<RunningServer> {
+export async function serve({ config, database, clock, log, ...given }: Deps): Promise<RunningServer> {
   const { auth, dataDir, host, mail, port, publicUrl } = config;
   const signingKeys = await loadSigningKeys({ signingKeyFile: auth.signingKeyFile, dataDir, clock, log });
   const site = await loadSite(BUILT_CLIENT, config);
   const mailer = createMailer(mail, log);
   const background = createBackgroundTasks(log);
-  const passwords = createPasswords();
+  const passwords = given.passwords ?? createPasswords();
   const requestMails = (): void => jobs.request('send-receipts');
   const payments = createPayments({ config, database, clock, log, requestMails });
   const { coachProvider } = clientConfig(config);
@@ -93,7 +101,7 @@ export async function serve({ config, database, clock, log }: Deps): Promise<Run
       coach?.beginShutdown();
       await Promise.all([changeStreams.stop(), listening.stop(), jobs.stop()]);
       await coach?.whenIdle();
-      await Promise.all([mailer.close(), background.close(), passwords.close()]);
+      await Promise.all([mailer.close(), background.close(), given.passwords ? null : passwords.close()]);
     },
   };
 }

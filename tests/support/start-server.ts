@@ -20,6 +20,7 @@ import { startPaypalServer } from '../../simulators/paypal/server.ts';
 import type { PaypalServer } from '../../simulators/paypal/server.ts';
 import { startSmsServer } from '../../simulators/sms/server.ts';
 import type { SmsServer } from '../../simulators/sms/server.ts';
+import { fastPasswords } from './fast-passwords.ts';
 import { createTestDatabase } from './test-database.ts';
 
 type Options = {
@@ -31,6 +32,8 @@ type Options = {
   jobs?: 'on';
   /** Starts the SMS simulator and points the server at it. Off by default: sign-in by phone is then disabled. */
   sms?: 'on';
+  /** Hashes passwords at the cost of production, in a thread of the server. Without it, see `fastPasswords`. */
+  passwords?: 'real';
 };
 
 /** Runs with the real time. `advance` moves the clock ahead, so that tests do not wait. */
@@ -79,7 +82,13 @@ export async function startTestServer(options: Options = {}): Promise<TestServer
     ...options.settings,
   });
   const log = options.logTo ? createLog('debug', options.logTo) : createLog('error');
-  const serving = await serve({ config, database, clock, log });
+  const serving = await serve({
+    config,
+    database,
+    clock,
+    log,
+    ...(options.passwords !== 'real' && { passwords: fastPasswords }),
+  });
   if (options.jobs === 'on') serving.startJobs();
   return {
     url: `http://localhost:${serving.port}`,

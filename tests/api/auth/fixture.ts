@@ -53,7 +53,7 @@ export type AuthWorld = TestServer & {
 
 export async function startAuthWorld(
   settings: Record<string, string> = {},
-  options: { sms?: 'on' } = {},
+  options: { sms?: 'on'; passwords?: 'real' } = {},
 ): Promise<AuthWorld> {
   const server = await startTestServer({ settings, ...options });
 

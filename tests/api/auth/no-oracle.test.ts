@@ -8,7 +8,7 @@ import type { AuthWorld } from './fixture.ts';
 
 let world: AuthWorld;
 beforeAll(async () => {
-  world = await startAuthWorld({ AUTH_AUTOCONFIRM: 'off' }, { sms: 'on' });
+  world = await startAuthWorld({ AUTH_AUTOCONFIRM: 'off' }, { sms: 'on', passwords: 'real' });
 });
 afterAll(() => world.close());
 

@@ -5,7 +5,7 @@ import type { AuthWorld, WireBody } from './fixture.ts';
 
 let world: AuthWorld;
 beforeAll(async () => {
-  world = await startAuthWorld();
+  world = await startAuthWorld({}, { passwords: 'real' });
 });
 afterAll(() => world.close());
 

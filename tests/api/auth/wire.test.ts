@@ -292,18 +292,3 @@ describe('the operator’s signing key', () => {
     }
   });
 });
-
-describe('a burst of sign-ins', () => {
-  test('gets 503 with Retry-After, while a renewal succeeds', async () => {
-    const { email, refresh } = await world.signedUp();
-    const signIn = () => world.request('POST', '/token?grant_type=password', { body: { email, password: PASSWORD } });
-    const burst = Promise.all(Array.from({ length: 80 }, signIn));
-    const renewal = await world.request('POST', '/token?grant_type=refresh_token', {
-      body: { refresh_token: refresh },
-    });
-    expect(renewal.status).toBe(200);
-    const responses = await burst;
-    expect(new Set(responses.map((response) => response.status))).toEqual(new Set([200, 503]));
-    expect(responses.find((response) => response.status === 503)!.headers.get('retry-after')).toBe('1');
-  });
-});
