@@ -145,6 +145,9 @@ describe('an edited line', () => {
     expect(mergeLogs(ol(...texts), by('m', 4), by('t', 4)).isDoubtful).toBe(true);
     expect(mergeLogs(ol(...texts), by('m', 3), by('t', 3)).isDoubtful).toBe(false);
     expect(mergeLogs(ol(...texts), by('m', 5), by('t', 2)).isDoubtful).toBe(false);
+    const others = ['one', 'two', 'three', 'four'];
+    const longer = (log: string) => log.replace('</ol>', `${items(...others)}</ol>`);
+    expect(mergeLogs(longer(ol(...texts)), longer(by('m', 4)), longer(by('t', 4))).isDoubtful).toBe(false);
   });
 });
 
@@ -187,6 +190,17 @@ test('bare text at the deepest level moves outwards, because its paragraph would
   expect(isCleanLog(deep('a'))).toBe(true);
   expect(isCleanLog(html)).toBe(true);
   expect(html).toContain('<p>a m</p>');
+});
+
+test('a line that one device marked and the other nested moves outwards if it would be too deep', () => {
+  const nested = (depth: number, html: string) => `${'<ul><li>'.repeat(depth)}${html}${'</li></ul>'.repeat(depth)}`;
+  const base = nested(47, '<p>a</p><p>b c</p>');
+  const mine = nested(47, '<p>a</p><p><strong><em><u>b c</u></em></strong></p>');
+  const theirs = nested(49, '<p>a</p><p>b c</p>');
+  expect([base, mine, theirs].map(isCleanLog)).toEqual([true, true, true]);
+  const { html } = mergeLogs(base, mine, theirs);
+  expect(isCleanLog(html)).toBe(true);
+  expect(html).toContain('<strong><em><u>b c</u></em></strong>');
 });
 
 test('short lines that both added in different places are kept in both orders', () => {
@@ -251,6 +265,18 @@ describe('a deleted line', () => {
       doubts: [{ kind: 'editedAndDeleted', editedBy, text: 'b b t', line: 1 }],
     });
   });
+
+  test('is not reported if the other device only moved it or took words off it', () => {
+    const base = ol('aa', 'bb', 'cc dd');
+    expect(mergeLogs(base, ol('aa', 'bb'), ol('cc dd', 'aa', 'bb'))).toMatchObject({
+      html: ol('cc dd', 'aa', 'bb'),
+      doubts: [],
+    });
+    expect(mergeLogs(base, ol('aa', 'bb'), ol('aa', 'bb', 'cc'))).toMatchObject({
+      html: ol('aa', 'bb', 'cc'),
+      doubts: [],
+    });
+  });
 });
 
 describe('structure', () => {
@@ -269,6 +295,13 @@ describe('structure', () => {
       ol(sub('x', 'm'), 'b', 'c'),
       ol('b', 'c', sub('x')),
       ol('b', 'c', sub('x', 'm')),
+    ],
+    [
+      'an item moved by theirs among its siblings, one added by mine',
+      ol(sub('xx', 'yy', 'zz'), 'b'),
+      ol(sub('xx', 'm', 'yy', 'zz'), 'b'),
+      ol(sub('yy', 'zz', 'xx'), 'b'),
+      ol(sub('m', 'yy', 'zz', 'xx'), 'b'),
     ],
     ['a list toggled by mine', ol('a', 'b'), ul('a', 'b'), ol('a', 't', 'b', 'u'), ul('a', 't', 'b', 'u')],
     ['a list toggled by theirs', ol('a', 'b'), ol('a', 'm', 'b', 'n'), ul('a', 'b'), ul('a', 'm', 'b', 'n')],
@@ -432,6 +465,7 @@ describe('mapPosition', () => {
       5,
       { line: 0, offset: 9 },
     ],
+    ['where theirs added words', ol('one two'), ol('one two', 'm'), ol('one and two'), 0, 4, { line: 0, offset: 4 }],
     ['in a text that theirs contains', ol('b'), ol('b c'), ol('a b c d'), 0, 2, { line: 0, offset: 4 }],
     [
       'in a line that theirs deleted',

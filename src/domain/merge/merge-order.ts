@@ -47,7 +47,7 @@ export function orderUnits({ mine, theirs, unitOf, structures }: Order): Unit[] 
     let to = from;
     for (let next = to.after?.unit; next && next.theirs === null; next = to.after?.unit) {
       const parent = parentOf(next);
-      if (parent === null || !(parent === from.unit || isMovedByTheirs(parent))) break;
+      if (parent === null || !isMovedByTheirs(parent)) break;
       to = to.after!;
     }
     from.before!.after = to.after;
