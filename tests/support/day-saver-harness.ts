@@ -1,8 +1,9 @@
 /** Harness for the day saver's tests: virtual time, one server row and an editor. */
 import { createDayDrafts } from '#client/sync/day-drafts.ts';
-import { mergeLogs } from '#client/sync/merge-logs.ts';
+import type { MergeLoader } from '#client/sync/merge-loader.ts';
+import * as mergeModule from '#client/sync/merge-chunk.ts';
 import { createDaySaver } from '#client/sync/day-saver/day-saver.ts';
-import type { DaySaver, Timers } from '#client/sync/day-saver/day-saver.ts';
+import type { DaySaver, EditorChange, Timers } from '#client/sync/day-saver/day-saver.ts';
 import type { EntryTransport, Failure, MovedLog, StoredLog, WriteOutcome } from '#client/sync/save-requests.ts';
 import { day } from '#domain/day/day.ts';
 import type { Version } from '#domain/log/entry.ts';
@@ -58,6 +59,9 @@ export class MemoryStorage implements Storage {
   }
 }
 
+/** The merge as if its chunk had loaded at once. */
+export const loadedMerge: MergeLoader = { loaded: () => mergeModule, load: async () => mergeModule };
+
 /** `lost`: the server stores the write and the response is lost. `down`: the server receives nothing. */
 export type ServerMode = 'fine' | 'down' | 'lost' | 'signedOut' | 'refused';
 
@@ -83,7 +87,11 @@ export function createDaySaverHarness() {
     acknowledged: [] as (StoredLog | null)[],
     /** The editor's content. */
     editorText: '',
+    /** How the editor's text was replaced last. */
+    editorChange: null as EditorChange | null,
     isComposing: false,
+    /** False: the merge's chunk cannot be loaded. */
+    canMerge: true,
     saver: null as unknown as DaySaver,
     transport: null as unknown as EntryTransport,
     detach: () => {},
@@ -134,11 +142,12 @@ export function createDaySaverHarness() {
         stored: world.isLocked ? null : world.row,
         transport: world.transport,
         timers: time.timers,
+        merger,
         isOnline: () => world.isOnline,
         drafts: { store: (draft) => drafts.store(DATE, draft), drop: () => drafts.drop(DATE) },
         onStored: (stored) => void world.acknowledged.push(stored),
       });
-      const draft = drafts.claim(DATE, mergeLogs);
+      const draft = drafts.claim(DATE, mergeModule.mergeLogs);
       if (draft) world.saver.restore(draft, !world.isLocked);
       world.isEditing = false;
       if (!world.isLocked) world.openEditor();
@@ -148,11 +157,19 @@ export function createDaySaverHarness() {
       world.editorText = world.saver.text();
       world.detach = world.saver.attach({
         read: () => world.editorText,
-        replace: (html) => void (world.editorText = html),
+        replace(html, change) {
+          world.editorText = html;
+          world.editorChange = change;
+        },
         isComposing: () => world.isComposing,
       });
     },
     status: () => world.saver.view().status.kind,
+  };
+
+  const merger: MergeLoader = {
+    loaded: () => (world.canMerge ? mergeModule : null),
+    load: async () => (world.canMerge ? mergeModule : null),
   };
 
   const currentFailure = (): Failure | null => {

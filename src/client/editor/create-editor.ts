@@ -4,6 +4,9 @@ import { closeHistory } from '@tiptap/pm/history';
 import { Selection } from '@tiptap/pm/state';
 import { EMPTY_LOG_HTML } from './stored/empty-log-html.ts';
 import { journalExtensions } from './extensions.ts';
+import { deferredParts } from './load-deferred-plugins.ts';
+import type { TextPosition } from './replace-blocks.ts';
+import { replaceRange } from './replace-range.ts';
 import { createSerialiser } from './serialise.ts';
 
 export type EditorOptions = {
@@ -20,10 +23,13 @@ export type EditorOptions = {
   onEdit: () => void;
 };
 
+/** `isUndoable`: as one undo step; otherwise undo takes back only what the user typed. */
+type TextChange = { isUndoable: boolean; mapPosition: ((position: TextPosition) => TextPosition) | null };
+
 export type JournalEditorHandle = {
   editor: Editor;
   read: () => string;
-  replace: (html: string) => void;
+  replace: (html: string, change: TextChange) => void;
   isComposing: () => boolean;
   /** Focuses the end of the paragraph at this height of the window; below the text, the end of the log. */
   focusAtHeight: (clientY: number) => void;
@@ -69,7 +75,7 @@ export function createJournalEditor(options: EditorOptions): JournalEditorHandle
   return {
     editor,
     read: () => serialise(editor.state.doc),
-    replace: (html) => replaceText(editor, html),
+    replace: (html, change) => replaceText(editor, html, change),
     isComposing: () => editor.view.composing,
     focusAtHeight: (clientY) => focusAtHeight(editor, clientY),
   };
@@ -106,17 +112,15 @@ function focusAtHeight(editor: Editor, clientY: number): void {
 }
 
 /**
- * Replaces the text by changing only what differs, so that the caret stays in its sentence, and as a separate undo
- * step. `preventUpdate` suppresses `onEdit`: the user has not edited the text.
+ * Replaces the text by changing only what differs, so that the caret stays in its sentence. `preventUpdate` suppresses
+ * `onEdit`: the user has not edited the text.
  */
-function replaceText(editor: Editor, html: string): void {
-  const { doc, tr } = editor.state;
-  const next = createDocument(html || EMPTY_LOG_HTML, editor.schema, PARSE_OPTIONS);
-  const start = doc.content.findDiffStart(next.content);
-  const end = doc.content.findDiffEnd(next.content);
-  if (start === null || end === null) return;
-  // In repeated text, the common suffix may overlap the common prefix.
-  const overlap = Math.max(0, start - Math.min(end.a, end.b));
-  tr.replace(start, end.a + overlap, next.slice(start, end.b + overlap));
-  editor.view.dispatch(closeHistory(tr).setMeta('preventUpdate', true));
+function replaceText({ state, schema, view }: Editor, html: string, { isUndoable, mapPosition }: TextChange): void {
+  const next = createDocument(html || EMPTY_LOG_HTML, schema, PARSE_OPTIONS);
+  let transaction = deferredParts()?.replaceBlocks(state, next, mapPosition);
+  if (!transaction) replaceRange((transaction = state.tr), state.doc, next, 0);
+  if (!transaction.docChanged) return;
+  if (isUndoable) closeHistory(transaction);
+  else transaction.setMeta('addToHistory', false);
+  view.dispatch(transaction.setMeta('preventUpdate', true));
 }

@@ -1,9 +1,10 @@
-/** The toolbar and the plugins for pasting and links, in a separate chunk: the first keystroke does not need them. */
+/** Parts of the editor that the first keystroke does not need, in a separate chunk. */
 import type { Plugin } from '@tiptap/pm/state';
 import { linkPlugin } from './links/link-plugin.ts';
 import { pastePlugin, pasteText } from './paste/paste.ts';
+import { replaceBlocks } from './replace-blocks.ts';
 
 export const createDeferredPlugins = (): Plugin[] => [pastePlugin(), linkPlugin()];
 
-export { pasteText };
+export { pasteText, replaceBlocks };
 export { Toolbar } from './toolbar/toolbar.tsx';

@@ -1,4 +1,4 @@
-/** Loads the plugins for pasting and links, and the toolbar, in the background once an editor exists. */
+/** Loads the plugins for pasting and links, the toolbar and the merge's edits in the background once an editor exists. */
 import { Extension } from '@tiptap/core';
 import type { Editor } from '@tiptap/core';
 import { Plugin } from '@tiptap/pm/state';
@@ -9,6 +9,8 @@ type DeferredPlugins = typeof import('./deferred-plugins.ts');
 const RETRY_COMPOSING_MS = 200;
 
 let loaded: DeferredPlugins | null = null;
+/** Null until the chunk has loaded. */
+export const deferredParts = (): DeferredPlugins | null => loaded;
 let loading: Promise<DeferredPlugins | null> | null = null;
 /** Null if the load failed: the editor works without these plugins. The next call retries a failed load. */
 export const loadDeferredPlugins = (): Promise<DeferredPlugins | null> =>

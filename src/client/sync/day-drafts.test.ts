@@ -1,12 +1,11 @@
 import { beforeEach, expect, test } from 'vitest';
 import { day } from '#domain/day/day.ts';
 import { MemoryStorage } from '../../../tests/support/day-saver-harness.ts';
+import { mergeLogs } from '#domain/merge/merge-logs.ts';
 import { createDayDrafts, daysOfDrafts, draftsOfOthers } from './day-drafts.ts';
 
 const DATE = day('2026-11-21');
 const DRAFT = { html: '<p>a</p>', baseRevision: 3, at: 1, base: '<p>b</p>', sent: ['<p>c</p>'] };
-
-const concat = (newest: string, older: string): string => newest + older;
 
 let storage: MemoryStorage;
 beforeEach(() => {
@@ -17,7 +16,7 @@ test('a page claims the draft of an earlier page', () => {
   expect(createDayDrafts(storage, 'ada', 'one').store(DATE, DRAFT)).toBe(true);
   const next = createDayDrafts(storage, 'ada', 'two');
   expect(next.days()).toEqual([DATE]);
-  expect(next.claim(DATE, concat)).toEqual(DRAFT);
+  expect(next.claim(DATE, mergeLogs)).toEqual(DRAFT);
   next.drop(DATE);
   expect(storage.length).toBe(0);
 });
@@ -27,8 +26,8 @@ test('fields missing in a draft of an earlier release are undefined', () => {
   storage.setItem(`hustle-forge:draft:ada:${DATE}`, JSON.stringify(kept));
   const drafts = createDayDrafts(storage, 'ada', 'two');
   const known = { html: '<p>a</p>', baseRevision: null, at: 1, base: undefined, sent: [] };
-  expect(drafts.claim(DATE, concat)).toEqual(known);
-  expect(drafts.claim(DATE, concat)).toEqual(known);
+  expect(drafts.claim(DATE, mergeLogs)).toEqual(known);
+  expect(drafts.claim(DATE, mergeLogs)).toEqual(known);
 });
 
 test.each([{ base: 1 }, { base: null }, { sent: 'text' }, { sent: [1, null, {}] }])(
@@ -36,7 +35,7 @@ test.each([{ base: 1 }, { base: null }, { sent: 'text' }, { sent: [1, null, {}] 
   (odd) => {
     const kept = { html: '<p>a</p>', baseRevision: 3, at: 1, ...odd };
     storage.setItem(`hustle-forge:draft:ada:${DATE}`, JSON.stringify(kept));
-    expect(createDayDrafts(storage, 'ada', 'one').claim(DATE, concat)).toMatchObject({ base: undefined, sent: [] });
+    expect(createDayDrafts(storage, 'ada', 'one').claim(DATE, mergeLogs)).toMatchObject({ base: undefined, sent: [] });
   },
 );
 
@@ -44,7 +43,7 @@ test('a user cannot see drafts of another user on the same device', () => {
   createDayDrafts(storage, 'ada', 'one').store(DATE, DRAFT);
   const other = createDayDrafts(storage, 'bob', 'two');
   expect(other.days()).toEqual([]);
-  expect(other.claim(DATE, concat)).toBe(null);
+  expect(other.claim(DATE, mergeLogs)).toBe(null);
 });
 
 test("drop keeps another tab's draft", () => {
@@ -58,7 +57,7 @@ test('each tab has its own draft, and the next page merges them', () => {
   createDayDrafts(storage, 'ada', 'two').store(DATE, { ...DRAFT, at: 2 });
   const next = createDayDrafts(storage, 'ada', 'three');
   expect(next.days()).toEqual([DATE]);
-  expect(next.claim(DATE, concat)).toEqual({
+  expect(next.claim(DATE, mergeLogs)).toEqual({
     ...DRAFT,
     ...{ html: '<p>a</p><p>older</p>', at: 2, sent: ['<p>c</p>', '<p>d</p>'] },
   });
@@ -66,11 +65,33 @@ test('each tab has its own draft, and the next page merges them', () => {
   expect(storage.length).toBe(0);
 });
 
+test('a line that one tab deleted from the common base stays deleted, and without a common base no line is lost', () => {
+  const texts = (base: string) => {
+    storage.clear();
+    createDayDrafts(storage, 'ada', 'one').store(DATE, { ...DRAFT, html: '<p>a</p><p>b</p>', base: '<p>a</p>' });
+    createDayDrafts(storage, 'ada', 'two').store(DATE, { ...DRAFT, html: '<p>c</p>', base, at: 2 });
+    return createDayDrafts(storage, 'ada', 'three').claim(DATE, mergeLogs)?.html;
+  };
+  expect(texts('<p>a</p>')).toBe('<p>c</p><p>b</p>');
+  expect(texts('<p>a</p><p>d</p>')).toBe('<p>c</p><p>a</p><p>b</p>');
+});
+
+test('without the merge, a page claims the newest draft and leaves the others', () => {
+  createDayDrafts(storage, 'ada', 'one').store(DATE, { ...DRAFT, html: '<p>older</p>' });
+  createDayDrafts(storage, 'ada', 'two').store(DATE, { ...DRAFT, at: 2 });
+  const next = createDayDrafts(storage, 'ada', 'three');
+  expect(next.claim(DATE, null)).toEqual({ ...DRAFT, at: 2 });
+  expect(next.hasOthers(DATE)).toBe(true);
+  expect(storage.length).toBe(2);
+  expect(next.claim(DATE, mergeLogs)).toMatchObject({ html: '<p>a</p><p>older</p>' });
+  expect(next.hasOthers(DATE)).toBe(false);
+});
+
 test('the drafts of other tabs stay if the merged draft cannot be stored', () => {
   createDayDrafts(storage, 'ada', 'one').store(DATE, { ...DRAFT, html: '<p>older</p>' });
   createDayDrafts(storage, 'ada', 'two').store(DATE, { ...DRAFT, at: 2 });
   storage.maxValueLength = 0;
-  const merged = createDayDrafts(storage, 'ada', 'three').claim(DATE, concat);
+  const merged = createDayDrafts(storage, 'ada', 'three').claim(DATE, mergeLogs);
   expect(merged).toMatchObject({ html: '<p>a</p><p>older</p>' });
   expect(storage.length).toBe(2);
 });
@@ -78,7 +99,7 @@ test('the drafts of other tabs stay if the merged draft cannot be stored', () =>
 test.each(['', '{', 'null', '[]', '{"html":1}', '{"html":"a"}', '"text"'])('ignores the stored value %j', (json) => {
   storage.setItem(`hustle-forge:draft:ada:${DATE}`, json);
   const drafts = createDayDrafts(storage, 'ada', 'one');
-  expect(drafts.claim(DATE, concat)).toBe(null);
+  expect(drafts.claim(DATE, mergeLogs)).toBe(null);
   drafts.drop(DATE);
 });
 
@@ -86,7 +107,7 @@ test('a browser that rejects writes stores no draft and causes no error', () => 
   storage.maxValueLength = 0;
   const drafts = createDayDrafts(storage, 'ada', 'one');
   expect(drafts.store(DATE, DRAFT)).toBe(false);
-  expect(drafts.claim(DATE, concat)).toBe(null);
+  expect(drafts.claim(DATE, mergeLogs)).toBe(null);
   expect(drafts.days()).toEqual([]);
 });
 

@@ -5,6 +5,7 @@
  */
 import { isDay } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
+import type { MergeModule } from './merge-loader.ts';
 
 const PREFIX = 'hustle-forge:draft:';
 
@@ -64,17 +65,28 @@ export function createDayDrafts(storage: Storage, userId: string, writer: string
       }
     },
 
-    /** Takes over the drafts of all pages for this day: the newest, with the others merged into it. */
-    claim(date: Day, merge: (newest: string, older: string) => string): DayDraft | null {
-      const keys = keysUnder(storage, prefix + date);
-      const [newest, ...others] = keys.flatMap((key) => parse(read(storage, key)) ?? []).sort((a, b) => b.at - a.at);
+    /**
+     * Takes over the drafts of all pages for this day: the newest, with the others merged into it. Without the merge only
+     * the newest, and `hasOthers` stays true.
+     */
+    claim(date: Day, merge: MergeModule['mergeLogs'] | null): DayDraft | null {
+      const stored = keysUnder(storage, prefix + date).map((key) => ({ key, draft: parse(read(storage, key)) }));
+      const newestFirst = stored.sort((a, b) => (b.draft?.at ?? 0) - (a.draft?.at ?? 0));
+      const claimed = merge ? newestFirst : newestFirst.slice(0, 1);
+      const [newest, ...others] = claimed.flatMap(({ draft }) => draft ?? []);
       if (!newest) return null;
       const sent = [newest, ...others].flatMap((draft) => draft.sent);
-      const html = others.reduce((merged, older) => merge(merged, older.html), newest.html);
+      const html = others.reduce(
+        (merged, older) => mergeDrafts(merge, { ...newest, html: merged }, older),
+        newest.html,
+      );
       const found = { ...newest, html, sent: [...new Set(sent)] };
-      if (this.store(date, found)) for (const key of keys) if (key !== ownKey(date)) storage.removeItem(key);
+      if (this.store(date, found)) for (const { key } of claimed) if (key !== ownKey(date)) storage.removeItem(key);
       return found;
     },
+
+    /** True if another page has left a draft of this day, or is writing one. */
+    hasOthers: (date: Day): boolean => keysUnder(storage, prefix + date).some((key) => key !== ownKey(date)),
 
     /** Call once the server has the text. Another tab's draft of the same day stays. */
     drop(date: Day): void {
@@ -89,6 +101,20 @@ export function createDayDrafts(storage: Storage, userId: string, writer: string
     /** Ignores later writes: after the sign-out a late timer must not store the text again. */
     close: () => void (closed = true),
   };
+}
+
+/**
+ * The text of two drafts of a day. Lines that one of them deleted stay deleted if both have the same base. Without the
+ * merge both texts follow each other: repeated lines are better than lost ones.
+ */
+export function mergeDrafts(
+  merge: MergeModule['mergeLogs'] | null,
+  newest: Pick<DayDraft, 'html' | 'base'>,
+  older: Pick<DayDraft, 'html' | 'base'>,
+): string {
+  if (!merge) return newest.html + older.html;
+  const base = newest.base === older.base ? newest.base : undefined;
+  return merge(base ?? '', newest.html, older.html).html;
 }
 
 /** The draft keys of other users, who used this browser earlier and did not sign out. */

@@ -16,6 +16,7 @@ import type { Timers } from './day-saver/day-saver.ts';
 import type { DaySavers } from './day-savers.ts';
 import { entryKey } from './entries/entry-queries.ts';
 import type { ReadEntry } from './entries/entry-queries.ts';
+import { createMergeLoader } from './merge-loader.ts';
 import { createEntryTransport } from './entries/entry-transport.ts';
 import type { EntryTransport } from './save-requests.ts';
 
@@ -60,6 +61,7 @@ export function DaySaversProvider({ onRemoved, children }: DaySaversProviderProp
     const savers: DaySavers = createDaySavers({
       transport,
       timers: browserTimers,
+      merger: createMergeLoader(browserTimers),
       drafts: createDayDrafts(localStorage, user.id, crypto.randomUUID()),
       isOnline: () => navigator.onLine,
       onStored,

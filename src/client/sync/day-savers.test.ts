@@ -2,7 +2,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import { day } from '#domain/day/day.ts';
 import { createDayDrafts } from '#client/sync/day-drafts.ts';
-import { MemoryStorage, log } from '../../../tests/support/day-saver-harness.ts';
+import { loadedMerge, MemoryStorage, log } from '../../../tests/support/day-saver-harness.ts';
 import { createDaySavers } from './day-savers.ts';
 import type { Failure } from './save-requests.ts';
 
@@ -36,6 +36,7 @@ function openTab(writer: string) {
       remove: () => Promise.resolve({ kind: 'changed' }),
     },
     timers: { now: () => now, after: () => () => undefined },
+    merger: loadedMerge,
     drafts,
     isOnline: () => true,
     onStored: () => undefined,

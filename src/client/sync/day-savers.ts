@@ -3,12 +3,13 @@ import type { Day } from '#domain/day/day.ts';
 import type { DayDrafts } from '#client/sync/day-drafts.ts';
 import { createDaySaver } from './day-saver/day-saver.ts';
 import type { DaySaver, Timers } from './day-saver/day-saver.ts';
-import { mergeLogs } from './merge-logs.ts';
+import type { MergeLoader } from './merge-loader.ts';
 import type { EntryTransport, StoredLog } from './save-requests.ts';
 
 export type DaySaversOptions = {
   transport: EntryTransport;
   timers: Timers;
+  merger: MergeLoader;
   drafts: DayDrafts;
   isOnline: () => boolean;
   onStored: (date: Day, stored: StoredLog | null) => void;
@@ -20,7 +21,8 @@ const SEND_LIMIT_MS = 5_000;
 
 export type DaySavers = ReturnType<typeof createDaySavers>;
 
-export function createDaySavers({ transport, timers, drafts, isOnline, onStored, onRemoved }: DaySaversOptions) {
+export function createDaySavers(options: DaySaversOptions) {
+  const { transport, timers, merger, drafts, isOnline, onStored, onRemoved } = options;
   const savers = new Map<Day, DaySaver>();
   const listeners = new Set<() => void>();
   /** Replaced only when it changes: `useSyncExternalStore` compares by identity. */
@@ -39,6 +41,7 @@ export function createDaySavers({ transport, timers, drafts, isOnline, onStored,
       stored,
       transport,
       timers,
+      merger,
       isOnline,
       drafts: { store: (draft) => drafts.store(date, draft), drop: () => drafts.drop(date) },
       onStored: (now) => onStored(date, now),
@@ -46,9 +49,21 @@ export function createDaySavers({ transport, timers, drafts, isOnline, onStored,
     });
     saver.subscribe(updateUnsavedDays);
     savers.set(date, saver);
-    const draft = drafts.claim(date, mergeLogs);
-    if (draft) saver.restore(draft, isReadable);
+    claimDrafts(saver, isReadable);
+    if (drafts.hasOthers(date)) void claimOtherDrafts(saver, isReadable);
     return saver;
+  }
+
+  function claimDrafts(saver: DaySaver, isReadable: boolean): void {
+    const draft = drafts.claim(saver.date, merger.loaded()?.mergeLogs ?? null);
+    if (draft) saver.restore(draft, isReadable);
+  }
+
+  /** Merges the drafts of several pages. If the merge cannot be loaded, they stay for the next page. */
+  async function claimOtherDrafts(saver: DaySaver, isReadable: boolean): Promise<void> {
+    if (!(await merger.load())) return;
+    saver.storeDraft();
+    claimDrafts(saver, isReadable);
   }
 
   const allSavers = (): DaySaver[] => [...savers.values()];
@@ -61,6 +76,9 @@ export function createDaySavers({ transport, timers, drafts, isOnline, onStored,
       saver.offer(stored, askedAt);
       return saver;
     },
+
+    /** Null if the merge cannot be loaded now. */
+    loadMerge: async () => (await merger.load())?.mergeLogs ?? null,
 
     /** The saver of a day that was opened earlier. */
     get: (date: Day): DaySaver | null => savers.get(date) ?? null,
@@ -88,10 +106,10 @@ export function createDaySavers({ transport, timers, drafts, isOnline, onStored,
       const conflict = saver?.view().conflict;
       if (!saver || !conflict?.moved) return false;
       const askedAt = timers.now();
-      const outcome = await transport.read(conflict.moved.date);
-      if (outcome.kind !== 'read') return false;
+      const [outcome, merge] = await Promise.all([transport.read(conflict.moved.date), merger.load()]);
+      if (outcome.kind !== 'read' || !merge) return false;
       const target = this.open(conflict.moved.date, outcome.stored, askedAt);
-      target.write(saver.mergeWith(target.text()), 0);
+      target.write(saver.mergeWith(merge, target.text()), 0);
       // `takeTheirs` drops the draft of the old day, so the target's text must be in a draft or on the server before.
       if (!target.storeDraft() && !(await target.flush())) return false;
       saver.takeTheirs();
@@ -152,8 +170,8 @@ export function createDaySavers({ transport, timers, drafts, isOnline, onStored,
       for (const date of drafts.days()) {
         const saver = savers.get(date);
         if (!saver || saver.view().unsaved) continue;
-        const draft = drafts.claim(date, mergeLogs);
-        if (draft) saver.restore(draft);
+        claimDrafts(saver, true);
+        if (drafts.hasOthers(date)) await claimOtherDrafts(saver, true);
       }
       this.retry();
       return this.sendAll();

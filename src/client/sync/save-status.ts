@@ -7,6 +7,8 @@ export type SaveStatus =
   | { kind: 'saving' }
   | { kind: 'saved'; at: number }
   | { kind: 'retrying' }
+  /** Code of this page could not be loaded: a new release may have replaced it. */
+  | { kind: 'outdated' }
   | { kind: 'offline' }
   | { kind: 'signedOut' }
   | { kind: 'conflict' }
@@ -35,6 +37,8 @@ export function statusText(status: SaveStatus, now: number): string {
       return `Saved ${formatTime(status.at, now)}`;
     case 'retrying':
       return 'Not saved – retrying';
+    case 'outdated':
+      return 'Not saved – reload the page and it will be';
     case 'offline':
       return 'On this device only – sending when online';
     case 'signedOut':

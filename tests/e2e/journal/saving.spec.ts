@@ -3,7 +3,6 @@ import {
   daysAgo,
   editor,
   expectSaved,
-  headersOf,
   items,
   log,
   openDay,
@@ -157,64 +156,6 @@ test.describe('while the server cannot be reached', () => {
     await page.unroute('**/rest/v1/entries*');
     await context.setOffline(false);
     await expect(editor(page)).toBeVisible();
-  });
-});
-
-test('a change on another device is not overwritten: both can be kept, or the other one taken and undone', async ({
-  page,
-  signUp,
-  request,
-  expectAccessible,
-}) => {
-  await signUp(page);
-  const session = await sessionOf(page);
-  const conflict = page.getByRole('heading', { name: 'This day was changed somewhere else.' });
-  await page.keyboard.type('shared');
-  await expectSaved(page);
-
-  await test.step('keep both', async () => {
-    await storeLog(request, session, today(), log('shared', 'from the phone'));
-    await page.keyboard.type('\nfrom the desk');
-    await expect(conflict).toBeVisible();
-    await expect(status(page, 'Not saved – changed elsewhere')).toBeVisible();
-    // A stray click beside the two versions writes in neither.
-    await expect(page.getByRole('article')).toHaveAttribute('data-writable', 'false');
-    // The bars fade while the user writes and return with the pointer.
-    await page.mouse.move(300, 300);
-    await expectAccessible(page);
-    expect(await storedLog(request, session, today())).toBe(log('shared', 'from the phone'));
-    await page.getByRole('button', { name: 'Keep both' }).click();
-    await expect(items(page)).toHaveText(['shared', 'from the desk', 'from the phone']);
-    await expectSaved(page);
-    expect(await storedLog(request, session, today())).toBe(log('shared', 'from the desk', 'from the phone'));
-  });
-
-  await test.step('use the other one, and undo', async () => {
-    await storeLog(request, session, today(), log('theirs'));
-    await editor(page).click();
-    await page.keyboard.press('ControlOrMeta+End');
-    await page.keyboard.type(' too');
-    await page.getByRole('button', { name: 'Use the other one' }).click();
-    await expect(items(page)).toHaveText(['theirs']);
-    await editor(page).focus();
-    await page.keyboard.press('ControlOrMeta+z');
-    await expect(items(page)).toHaveText(['shared', 'from the desk', 'from the phone too']);
-    await expect
-      .poll(() => storedLog(request, session, today()))
-      .toBe(log('shared', 'from the desk', 'from the phone too'));
-  });
-
-  await test.step('a day that was deleted and written again has revision 1 and is still another row', async () => {
-    await openDay(page, daysAgo(1));
-    await editor(page).click();
-    await page.keyboard.type('mine');
-    await expectSaved(page);
-    const deleted = await request.delete(`/rest/v1/entries?date=eq.${daysAgo(1)}`, { headers: headersOf(session) });
-    expect(deleted.ok(), await deleted.text()).toBe(true);
-    await storeLog(request, session, daysAgo(1), log('theirs'));
-    await page.keyboard.type(' too');
-    await expect(conflict).toBeVisible();
-    expect(await storedLog(request, session, daysAgo(1))).toBe(log('theirs'));
   });
 });
 

@@ -2,6 +2,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createDaySaverHarness, log } from '../../../../tests/support/day-saver-harness.ts';
 import type { DaySaverHarness } from '../../../../tests/support/day-saver-harness.ts';
+import type { SaverView } from './state.ts';
 
 let world: DaySaverHarness;
 beforeEach(() => {
@@ -285,50 +286,220 @@ describe('when the network fails', () => {
   });
 });
 
+/** The only stored draft. */
+const draftOf = ({ storage }: DaySaverHarness): unknown => JSON.parse(storage.getItem(storage.key(0)!)!);
+
 describe('when the day was changed elsewhere', () => {
   beforeEach(() => {
     world.row = { id: 'row', html: log('a'), revision: 1, savedAt: 0 };
     world.loadPage();
   });
 
-  test('a conflict overwrites neither version, and both can be kept', async () => {
+  test('lines of both devices are merged and saved, without a question', async () => {
     world.writeElsewhere(log('a', 'theirs'));
     world.type(log('a', 'mine'));
+    const views: SaverView[] = [];
+    world.saver.subscribe(() => views.push(world.saver.view()));
     await world.advance(3_000);
-    expect(world.status()).toBe('conflict');
-    expect(world.row?.html).toBe(log('a', 'theirs'));
-    expect(world.writes).toEqual([]);
-    world.saver.keepBoth();
-    await world.advance(1_000);
+    expect(world.status()).toBe('saved');
     expect(world.editorText).toBe(log('a', 'mine', 'theirs'));
-    expect(world.row?.html).toBe(log('a', 'mine', 'theirs'));
+    expect(world.row).toMatchObject({ html: log('a', 'mine', 'theirs'), revision: 3 });
+    expect(views.filter(({ conflict, doubts }) => conflict ?? doubts[0])).toEqual([]);
+    expect(world.storage.length).toBe(0);
+  });
+
+  test('an item edited on both devices is kept twice, one below the other, and reported until a screen shows it', async () => {
+    world.writeElsewhere(log('a plan', 'b'));
+    world.type(log('new a', 'mine'));
+    await world.advance(3_000);
+    expect(world.row?.html).toBe(log('new a', 'a plan', 'mine', 'b'));
+    expect(world.saver.view().doubts).toEqual([{ kind: 'editedTwice', mine: 'new a', theirs: 'a plan', line: 0 }]);
+    world.saver.dismissDoubts();
+    expect(world.saver.view().doubts).toEqual([]);
+  });
+
+  test('the merge says where the caret goes and is no undo step', async () => {
+    world.writeElsewhere(log('theirs', 'a'));
+    world.type(log('a', 'mine'));
+    await world.advance(3_000);
+    expect(world.editorText).toBe(log('theirs', 'a', 'mine'));
+    expect(world.editorChange?.isUndoable).toBe(false);
+    expect(world.editorChange?.mapPosition?.({ line: 1, offset: 4 })).toEqual({ line: 2, offset: 4 });
+  });
+
+  test('text typed after the merge is saved on top of it', async () => {
+    world.writeElsewhere(log('a', 'theirs'));
+    world.type(log('a', 'mine'));
+    world.latencyMs = 1_000;
+    await world.advance(3_500);
+    world.type(log('a', 'mine', 'more'));
+    await world.advance(30_000);
+    expect(world.row?.html).toBe(log('a', 'mine', 'more', 'theirs'));
     expect(world.status()).toBe('saved');
   });
 
-  test('typing during a conflict sends no request', async () => {
-    world.writeElsewhere(log('theirs'));
-    world.type(log('mine'));
-    await world.advance(3_000);
-    world.type(log('mine', 'more'));
-    await world.advance(30_000);
-    expect(world.writes).toEqual([]);
-    world.saver.keepBoth();
-    await world.advance(100);
-    expect(world.row?.html).toBe(log('mine', 'more', 'theirs'));
+  describe('with most lines edited on both devices', () => {
+    const [MINE, THEIRS] = [log('one m', 'two m', 'three m', 'four m'), log('t one', 't two', 't three', 't four')];
+    const BOTH = log('one m', 't one', 'two m', 't two', 'three m', 't three', 'four m', 't four');
+
+    beforeEach(() => {
+      world.row = { id: 'row', html: log('one', 'two', 'three', 'four'), revision: 1, savedAt: 0 };
+      world.loadPage();
+      world.writeElsewhere(THEIRS);
+    });
+
+    test('a conflict overwrites neither version, and both can be kept', async () => {
+      world.type(MINE);
+      await world.advance(3_000);
+      expect(world.status()).toBe('conflict');
+      expect(world.row?.html).toBe(THEIRS);
+      expect(world.writes).toEqual([]);
+      world.saver.keepBoth();
+      await world.advance(1_000);
+      expect(world.editorText).toBe(BOTH);
+      expect(world.editorChange?.isUndoable).toBe(true);
+      expect(world.row?.html).toBe(BOTH);
+      expect(world.status()).toBe('saved');
+      expect(world.saver.view().doubts).toEqual([]);
+    });
+
+    test('typing during a conflict sends no request', async () => {
+      world.type(MINE);
+      await world.advance(3_000);
+      world.type(MINE.replace('four m', 'four more'));
+      await world.advance(30_000);
+      expect(world.writes).toEqual([]);
+      world.saver.keepBoth();
+      await world.advance(100);
+      expect(world.row?.html).toBe(BOTH.replace('four m', 'four more'));
+    });
+
+    test('the other version can be chosen, and undo restores and saves this one', async () => {
+      world.type(MINE);
+      await world.advance(3_000);
+      world.saver.takeTheirs();
+      await world.advance(30_000);
+      expect(world.editorText).toBe(THEIRS);
+      expect(world.editorChange?.isUndoable).toBe(true);
+      expect(world.writes).toEqual([]);
+      expect(world.status()).toBe('saved');
+      world.type(MINE);
+      await world.advance(3_000);
+      expect(world.row?.html).toBe(MINE);
+    });
+
+    test('text typed during the conflict of a restored draft is in the next draft', async () => {
+      world.type(MINE);
+      world.saver.close();
+      world.loadPage();
+      expect(world.status()).toBe('conflict');
+      world.type(MINE.replace('four m', 'four more'));
+      world.saver.close();
+      world.loadPage();
+      expect(world.editorText).toBe(MINE.replace('four m', 'four more'));
+      expect(world.status()).toBe('conflict');
+    });
   });
 
-  test('the other version can be chosen, and undo restores and saves this one', async () => {
-    world.writeElsewhere(log('theirs'));
-    world.type(log('mine'));
-    await world.advance(3_000);
-    world.saver.takeTheirs();
-    await world.advance(30_000);
-    expect(world.editorText).toBe(log('theirs'));
-    expect(world.writes).toEqual([]);
-    expect(world.status()).toBe('saved');
-    world.type(log('mine'));
-    await world.advance(3_000);
-    expect(world.row?.html).toBe(log('mine'));
+  describe('and the merge cannot be loaded', () => {
+    beforeEach(() => {
+      world.canMerge = false;
+      world.writeElsewhere(log('a', 'theirs'));
+      world.type(log('a', 'mine'));
+    });
+
+    test('the status asks for a reload, the draft keeps the text, and a retry merges once the merge loads', async () => {
+      await world.advance(10_000);
+      expect(world.status()).toBe('outdated');
+      expect(world.editorText).toBe(log('a', 'mine'));
+      expect(world.row?.html).toBe(log('a', 'theirs'));
+      expect(draftOf(world)).toMatchObject({ html: log('a', 'mine'), base: log('a') });
+      world.isOnline = false;
+      world.saver.retry();
+      await world.advance(100);
+      expect(world.status()).toBe('offline');
+      world.isOnline = true;
+      world.canMerge = true;
+      await world.advance(30_000);
+      expect(world.status()).toBe('saved');
+      expect(world.row?.html).toBe(log('a', 'mine', 'theirs'));
+    });
+
+    test('the reloaded page merges', async () => {
+      await world.advance(10_000);
+      world.saver.close();
+      world.canMerge = true;
+      world.loadPage();
+      await world.advance(100);
+      expect(world.row?.html).toBe(log('a', 'mine', 'theirs'));
+      expect(world.storage.length).toBe(0);
+    });
+
+    test('a restored draft waits for the merge and is not shown as failed', async () => {
+      world.saver.close();
+      world.loadPage();
+      expect(world.status()).toBe('unsaved');
+      expect(world.editorText).toBe(log('a', 'mine'));
+      world.canMerge = true;
+      await world.advance(100);
+      expect(world.row?.html).toBe(log('a', 'mine', 'theirs'));
+    });
+  });
+
+  describe('and the newer row is offered while text is unsaved', () => {
+    const offer = () => world.saver.offer(world.row, world.timers.now() + 1);
+
+    test('the text is merged with it at once and saved later', async () => {
+      world.writeElsewhere(log('a', 'theirs'));
+      world.type(log('a', 'mine'));
+      offer();
+      expect(world.editorText).toBe(log('a', 'mine', 'theirs'));
+      expect(world.writes).toEqual([]);
+      expect(draftOf(world)).toMatchObject({
+        html: log('a', 'mine', 'theirs'),
+        base: log('a', 'theirs'),
+        baseRevision: 2,
+      });
+      await world.advance(2_100);
+      expect(world.writes).toEqual([log('a', 'mine', 'theirs')]);
+      expect(world.status()).toBe('saved');
+    });
+
+    test('a row that has the text needs no save', async () => {
+      world.writeElsewhere(log('a', 'mine', 'theirs'));
+      world.type(log('a', 'mine'));
+      offer();
+      expect(world.editorText).toBe(log('a', 'mine', 'theirs'));
+      expect(world.status()).toBe('saved');
+      await world.advance(10_000);
+      expect(world.writes).toEqual([]);
+      expect(world.storage.length).toBe(0);
+    });
+
+    test.each([
+      ['is an older revision', () => (world.row = { ...world.row!, revision: 0, html: log('older') })],
+      ['is gone', () => (world.row = null)],
+      ['is another row', () => (world.row = { id: 'other', html: log('other'), revision: 9, savedAt: 0 })],
+    ])('the text stays until the save if the row %s', (_, change) => {
+      world.type(log('a', 'mine'));
+      change();
+      offer();
+      expect(world.editorText).toBe(log('a', 'mine'));
+      expect(world.status()).toBe('unsaved');
+    });
+
+    test.each([
+      ['an input method composes a word', () => (world.isComposing = true)],
+      ['a save is in flight', () => void world.saver.flush()],
+      ['the merge has not loaded', () => (world.canMerge = false)],
+    ])('the text stays if %s', (_, change) => {
+      world.writeElsewhere(log('a', 'theirs'));
+      world.type(log('a', 'mine'));
+      change();
+      offer();
+      expect(world.editorText).toBe(log('a', 'mine'));
+      expect(['unsaved', 'saving']).toContain(world.status());
+    });
   });
 
   test('the same text elsewhere is no conflict', async () => {
@@ -354,11 +525,13 @@ describe('when the day was changed elsewhere', () => {
     expect(world.status()).toBe('saved');
   });
 
-  test('a text deleted here does not return without asking', async () => {
+  test('lines deleted here stay deleted, and lines added elsewhere stay', async () => {
     world.writeElsewhere(log('a', 'b'));
     world.type(log(''));
     await world.advance(5_000);
-    expect(world.status()).toBe('conflict');
+    expect(world.row?.html).toBe(log('', 'b'));
+    expect(world.editorText).toBe(log('', 'b'));
+    expect(world.status()).toBe('saved');
   });
 
   test('a higher revision of the same text is no conflict and does not fail the flush', async () => {
@@ -398,11 +571,12 @@ describe('when the day was changed elsewhere', () => {
     world.serverMode = 'fine';
     world.type(log('a'));
     await world.advance(10_000);
-    expect(world.status()).toBe('conflict');
-    expect(world.editorText).toBe(log('a'));
+    expect(world.status()).toBe('saved');
+    expect(world.editorText).toBe(log('a', 'theirs'));
+    expect(world.row?.html).toBe(log('a', 'theirs'));
   });
 
-  test('a day that was removed and created again elsewhere is neither overwritten nor ignored', async () => {
+  test('a day that was removed and created again elsewhere is merged', async () => {
     world.writeElsewhere(null);
     world.writeElsewhere(log('theirs'));
     expect(world.row?.revision).toBe(1);
@@ -412,24 +586,38 @@ describe('when the day was changed elsewhere', () => {
     world.writeElsewhere(log('theirs again'));
     world.type(log('theirs', 'mine'));
     await world.advance(10_000);
-    expect(world.status()).toBe('conflict');
-    expect(world.row?.html).toBe(log('theirs again'));
+    expect(world.status()).toBe('saved');
+    expect(world.row?.html).toBe(log('theirs again', 'mine'));
   });
 
-  test('a day that was removed elsewhere is inserted again', async () => {
+  test('a day that was removed elsewhere keeps what was written here since', async () => {
     world.writeElsewhere(null);
     world.type(log('a', 'mine'));
     await world.advance(5_000);
-    expect(world.row?.html).toBe(log('a', 'mine'));
+    expect(world.row?.html).toBe(log('mine'));
+    expect(world.editorText).toBe(log('mine'));
   });
 
-  test('the text is not replaced while an input method composes a word', async () => {
+  test('the text is not changed while an input method composes a word, and is merged after it', async () => {
     world.isComposing = true;
     world.writeElsewhere(log('a', 'b', 'c'));
     world.type(log('a', 'b'));
     await world.advance(5_000);
     expect(world.editorText).toBe(log('a', 'b'));
-    expect(world.status()).toBe('conflict');
+    expect(world.saver.view().conflict).toBe(null);
+    expect(world.requests).toBeLessThan(12);
+    world.isComposing = false;
+    await world.advance(2_000);
+    expect(world.editorText).toBe(log('a', 'b', 'c'));
+    expect(world.status()).toBe('saved');
+  });
+
+  test('a composed word is saved at once if the merge leaves the text as it is', async () => {
+    world.isComposing = true;
+    world.writeElsewhere(log('a', 'b'));
+    world.type(log('a', 'b', 'c'));
+    await world.advance(3_000);
+    expect(world.row?.html).toBe(log('a', 'b', 'c'));
   });
 
   test('a day without unsaved text takes over a newer row', async () => {
@@ -450,9 +638,6 @@ describe('when the day was changed elsewhere', () => {
     expect(world.editorText).toBe(log('a', 'b'));
   });
 });
-
-/** The only stored draft. */
-const draftOf = ({ storage }: DaySaverHarness): unknown => JSON.parse(storage.getItem(storage.key(0)!)!);
 
 describe('when the log was moved to another day elsewhere', () => {
   beforeEach(() => {
@@ -535,20 +720,17 @@ describe('drafts', () => {
     expect(world.storage.length).toBe(0);
   });
 
-  test('a draft of an older revision conflicts with the newer one at every load', async () => {
+  test('a draft of an older revision is merged with the newer one', async () => {
     world.row = { id: 'row', html: log('a'), revision: 1, savedAt: 0 };
     world.loadPage();
     world.type(log('mine'));
     world.saver.close();
     world.writeElsewhere(log('theirs'));
     world.loadPage();
-    expect(world.status()).toBe('conflict');
-    expect(world.editorText).toBe(log('mine'));
-    world.saver.close();
-    world.loadPage();
-    await world.advance(30_000);
-    expect(world.status()).toBe('conflict');
-    expect(world.row.html).toBe(log('theirs'));
+    expect(world.editorText).toBe(log('mine', 'theirs'));
+    await world.advance(100);
+    expect(world.row.html).toBe(log('mine', 'theirs'));
+    expect(world.storage.length).toBe(0);
   });
 
   describe('of a page that closed before its save', () => {
@@ -579,15 +761,14 @@ describe('drafts', () => {
       expect(world.storage.length).toBe(0);
     });
 
-    test('a deleted line conflicts with a change from elsewhere', async () => {
+    test('a line deleted here stays deleted, and a line added elsewhere stays', async () => {
       leaveWith(log('a'));
       world.writeElsewhere(log('a', 'b', 'theirs'));
       world.loadPage();
-      await world.advance(30_000);
-      expect(world.status()).toBe('conflict');
-      expect(world.editorText).toBe(log('a'));
-      expect(world.storage.length).toBe(1);
-      expect(world.row?.html).toBe(log('a', 'b', 'theirs'));
+      expect(world.editorText).toBe(log('a', 'theirs'));
+      await world.advance(100);
+      expect(world.row?.html).toBe(log('a', 'theirs'));
+      expect(world.storage.length).toBe(0);
     });
 
     test('a line deleted while its save is in flight stays deleted', async () => {
@@ -602,35 +783,22 @@ describe('drafts', () => {
       expect(world.status()).toBe('saved');
     });
 
-    test('a day that was deleted and created again elsewhere conflicts, although its revision is the same', async () => {
+    test('a day that was deleted and created again elsewhere is merged, although its revision is the same', async () => {
       leaveWith(log('a', 'mine'));
       world.row = { id: 'another', html: log('theirs'), revision: 1, savedAt: 0 };
       world.loadPage();
       await world.advance(30_000);
-      expect(world.status()).toBe('conflict');
-      expect(world.row.html).toBe(log('theirs'));
+      expect(world.row.html).toBe(log('mine', 'theirs'));
     });
 
-    test('text typed during the conflict of a restored draft is in the next draft', async () => {
-      leaveWith(log('a'));
-      world.writeElsewhere(log('theirs'));
-      world.loadPage();
-      expect(world.status()).toBe('conflict');
-      world.type(log('a', 'typed since'));
-      world.saver.close();
-      world.loadPage();
-      expect(world.editorText).toBe(log('a', 'typed since'));
-    });
-
-    test('a line deleted right after keeping both stays deleted', async () => {
+    test('a line deleted right after the merge stays deleted', async () => {
       leaveWith(log('a'));
       world.writeElsewhere(log('a', 'b', 'theirs'));
       world.loadPage();
-      world.saver.keepBoth();
-      world.type(log('a', 'theirs'));
+      world.type(log('theirs'));
       await world.advance(5_000);
       expect(world.status()).toBe('saved');
-      expect(world.row?.html).toBe(log('a', 'theirs'));
+      expect(world.row?.html).toBe(log('theirs'));
     });
 
     test('a draft without deletions gives way to a version that contains all of its lines', async () => {
@@ -827,7 +995,7 @@ describe('when the plan locks the day', () => {
     expect(world.status()).toBe('saved');
   });
 
-  test('a draft of a locked day conflicts with a change from elsewhere when it is unlocked', async () => {
+  test('a draft of a locked day is merged with a change from elsewhere when it is unlocked', async () => {
     world.type(log('mine'));
     world.saver.close();
     world.isLocked = true;
@@ -836,7 +1004,7 @@ describe('when the plan locks the day', () => {
     world.isLocked = false;
     world.showUnlockedDay();
     await world.advance(100);
-    expect(world.status()).toBe('conflict');
-    expect(world.row?.html).toBe(log('theirs'));
+    expect(world.row?.html).toBe(log('mine', 'theirs'));
+    expect(world.status()).toBe('saved');
   });
 });

@@ -3,7 +3,9 @@ import { AUTO_SAVE_DELAY_MS } from '#domain/log/entry.ts';
 import type { Day } from '#domain/day/day.ts';
 import type { DayDraft } from '../day-drafts.ts';
 import type { EntryTransport, ReadOutcome, StoredLog, WriteOutcome } from '../save-requests.ts';
-import type { DaySaverEffect, DaySaverEvent, EventContext, TimerName } from './events.ts';
+import type { LogPosition } from '#domain/merge/map-position.ts';
+import type { MergeLoader, MergeModule } from '../merge-loader.ts';
+import type { DaySaverEffect, DaySaverEvent, EventContext, TextChange, TimerName } from './events.ts';
 import { needsText, reduce } from './reducer.ts';
 import { hasTextNewerThan, initialState, isSafe, isSameView, mergeWith, viewOf } from './state.ts';
 
@@ -13,10 +15,14 @@ export type Timers = { now: () => number; after: (ms: number, run: () => void) =
 /** The editor that is open on the day. */
 export type OpenEditor = {
   read: () => string;
-  /** Replaces the text as one step that undo takes back, without reporting an edit. */
-  replace: (html: string) => void;
+  /** Replaces the text without reporting an edit. `mapPosition` maps the caret and the ends of the selection. */
+  replace: (html: string, change: EditorChange) => void;
   /** An input method is in the middle of a word: the text must not be changed. */
   isComposing: () => boolean;
+};
+
+export type EditorChange = Pick<TextChange, 'isUndoable'> & {
+  mapPosition: ((position: LogPosition) => LogPosition) | null;
 };
 
 export type DaySaverOptions = {
@@ -24,6 +30,7 @@ export type DaySaverOptions = {
   stored: StoredLog | null;
   transport: EntryTransport;
   timers: Timers;
+  merger: MergeLoader;
   isOnline: () => boolean;
   drafts: { store: (draft: DayDraft) => boolean; drop: () => void };
   /** The server has confirmed this row; null means that the day has no row. */
@@ -34,7 +41,8 @@ export type DaySaverOptions = {
 
 export type DaySaver = ReturnType<typeof createDaySaver>;
 
-export function createDaySaver({ date, stored, transport, timers, isOnline, drafts, ...on }: DaySaverOptions) {
+export function createDaySaver(options: DaySaverOptions) {
+  const { date, stored, transport, timers, merger, isOnline, drafts, ...on } = options;
   let state = initialState(stored);
   let view = viewOf(state, isOnline());
   let editor: OpenEditor | null = null;
@@ -47,6 +55,7 @@ export function createDaySaver({ date, stored, transport, timers, isOnline, draf
     now: timers.now(),
     isComposing: editor?.isComposing() === true,
     newRowId: crypto.randomUUID(),
+    merge: merger.loaded()?.mergeLogs ?? null,
   });
 
   function readEditor(): void {
@@ -94,7 +103,8 @@ export function createDaySaver({ date, stored, transport, timers, isOnline, draf
         return;
       }
       case 'read':
-        return void transport.read(date, effect.rowId).then(onRead);
+        // The row may have to be merged.
+        return void Promise.all([transport.read(date, effect.rowId), merger.load()]).then(([row]) => onRead(row));
       case 'insert':
         return void transport.insert(date, effect.html, effect.rowId).then(onWritten);
       case 'update':
@@ -110,10 +120,16 @@ export function createDaySaver({ date, stored, transport, timers, isOnline, draf
       case 'dropDraft':
         return drafts.drop();
       case 'replaceEditorText':
-        return editor?.replace(effect.html);
+        return replaceEditorText(effect.html, effect.change);
       case 'notifyStored':
         return on.onStored(effect.stored);
     }
+  }
+
+  function replaceEditorText(html: string, { isUndoable, mappedLines }: TextChange): void {
+    const merge = merger.loaded();
+    const mapPosition = merge && mappedLines && ((at: LogPosition) => merge.mapPosition({ mappedLines }, at));
+    editor?.replace(html, { isUndoable, mapPosition });
   }
 
   function onRead(outcome: ReadOutcome): void {
@@ -186,8 +202,8 @@ export function createDaySaver({ date, stored, transport, timers, isOnline, draf
     restore: (draft: DayDraft, isReadable = true) => dispatch({ type: 'draftFound', draft, isReadable }),
 
     /**
-     * The server's row, read at `askedAt`. Ignored if text is unsaved, the row is stale or an input method is
-     * composing.
+     * The server's row, read at `askedAt`. Unsaved text is merged with it. Ignored if the row is stale or an input method
+     * is composing.
      */
     offer: (row: StoredLog | null, askedAt: number) => dispatch({ type: 'remoteChanged', stored: row, askedAt }),
 
@@ -210,16 +226,17 @@ export function createDaySaver({ date, stored, transport, timers, isOnline, draf
      */
     storeDraft,
 
-    /** Saves every line of both versions. */
+    /** Saves the merge of both versions. */
     keepBoth: () => dispatch({ type: 'bothKept' }),
 
     /** Takes the other version; undo in the editor brings this one back. */
     takeTheirs: () => dispatch({ type: 'theirsTaken' }),
 
-    /**
-     * Returns the text with the lines of `html` that the text lacks; unchanged if `html` is what the text is based on.
-     */
-    mergeWith: (html: string) => (text(), mergeWith(state, html)),
+    /** A screen has shown the view's doubts. */
+    dismissDoubts: () => dispatch({ type: 'doubtsShown' }),
+
+    /** Returns the merge of the text with another version of its base. */
+    mergeWith: ({ mergeLogs }: MergeModule, html: string) => (text(), mergeWith(state, mergeLogs, html).html),
 
     /**
      * True if no draft at the time `at` had all of the unsaved text, so a sign-out at that time did not ask about it.

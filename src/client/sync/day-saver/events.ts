@@ -2,7 +2,9 @@
  * The reducer's events and effects. Events and effects are plain data, so that a history can be recorded and replayed.
  */
 import type { Version } from '#domain/log/entry.ts';
+import type { LogMerge } from '#domain/merge/merge-logs.ts';
 import type { DayDraft } from '../day-drafts.ts';
+import type { MergeModule } from '../merge-loader.ts';
 import type { Failure, MovedLog, StoredLog } from '../save-requests.ts';
 
 export type TimerName = 'save' | 'draft';
@@ -44,13 +46,26 @@ export type DaySaverEvent =
   | { type: 'bothKept' }
   /** The user resolved a conflict by taking the other version. */
   | { type: 'theirsTaken' }
+  /** A screen has shown the doubts of the merges so far. */
+  | { type: 'doubtsShown' }
   | { type: 'disposed' };
 
 /**
  * Added by the driver. `isComposing`: an input method is in the middle of a word, so the editor must not be changed.
- * `newRowId`: a random UUID that no row has yet.
+ * `newRowId`: a random UUID that no row has yet. `merge` is null until its chunk has loaded.
  */
-export type EventContext = { now: number; isComposing: boolean; newRowId: string };
+export type EventContext = {
+  now: number;
+  isComposing: boolean;
+  newRowId: string;
+  merge: MergeModule['mergeLogs'] | null;
+};
+
+/**
+ * How the editor replaces its text. `isUndoable`: as one undo step; otherwise undo takes back only what the user typed.
+ * `mappedLines` says where the caret goes; without it the caret stays beside its neighbours.
+ */
+export type TextChange = Pick<LogMerge, 'mappedLines'> & { isUndoable: boolean };
 
 export type DaySaverEffect =
   /** Replaces the timer of that name; with `at` null, only stops that timer. */
@@ -62,6 +77,5 @@ export type DaySaverEffect =
   | { type: 'remove'; version: Version }
   | { type: 'storeDraft'; draft: DayDraft }
   | { type: 'dropDraft' }
-  /** Replaces the editor's text as one undo step. */
-  | { type: 'replaceEditorText'; html: string }
+  | { type: 'replaceEditorText'; html: string; change: TextChange }
   | { type: 'notifyStored'; stored: StoredLog | null };

@@ -2,9 +2,10 @@
  * The saving engine of one day as a pure state machine: no clock, network, storage or editor, all of which
  * `day-saver.ts` drives. The rules are in docs/specification/days-and-saving.md 5, 6 and 8.
  */
-import { mergeLogs } from '../merge-logs.ts';
+import { mergeDrafts } from '../day-drafts.ts';
+import type { StoredLog } from '../save-requests.ts';
 import type { DaySaverEffect, DaySaverEvent, EventContext, TimerName } from './events.ts';
-import { canSave, isSettled, mergeWith } from './state.ts';
+import { basisOf, canSave, isSettled, mergeWith } from './state.ts';
 import type { DaySaverState } from './state.ts';
 import {
   acknowledge,
@@ -12,8 +13,8 @@ import {
   fail,
   markUnsaved,
   putText,
-  rebase,
   read,
+  rebase,
   reconcile,
   scheduleDraft,
   set,
@@ -60,7 +61,7 @@ function apply(step: Step, event: DaySaverEvent): void {
       if (state.isEditorAhead) set(step, { text: event.html, isEditorAhead: false });
       return;
     case 'textReplaced':
-      putText(step, event.html);
+      putText(step, event.html, { isUndoable: true });
       return markUnsaved(step, event.delayMs);
 
     case 'editorClosed':
@@ -97,8 +98,10 @@ function apply(step: Step, event: DaySaverEvent): void {
     case 'bothKept':
       return keepBoth(step);
     case 'theirsTaken':
-      if (hold?.kind === 'conflict') takeStored(step, hold.theirs);
+      if (hold?.kind === 'conflict') takeStored(step, hold.theirs, { isUndoable: true });
       return;
+    case 'doubtsShown':
+      return set(step, { doubts: [] });
 
     case 'draftFound':
       return takeDraft(step, event);
@@ -126,25 +129,39 @@ function forgetWrite(step: Step): void {
 }
 
 /**
- * A row from another query replaces the text, unless text is unsaved, the query is stale or an input method is
- * composing.
+ * A row from another query replaces the text, unless the query is stale or an input method is composing. Unsaved text is
+ * merged with it.
  */
 function takeRemote(step: Step, { stored, askedAt }: Extract<DaySaverEvent, { type: 'remoteChanged' }>): void {
   const { isUnsaved, acknowledgedAt, stored: before } = step.state;
-  if (isUnsaved || askedAt <= acknowledgedAt || step.isComposing) return;
+  if (askedAt <= acknowledgedAt || step.isComposing) return;
+  if (isUnsaved) return mergeRemote(step, stored);
   set(step, { stored });
   const html = stored?.html ?? '';
   if (html !== (before?.html ?? '')) putText(step, html);
 }
 
+/**
+ * Merges unsaved text with a newer revision of its row before the next save. In all other cases, for example if the row
+ * is gone and may have been moved, the save finds out.
+ */
+function mergeRemote(step: Step, stored: StoredLog | null): void {
+  const { attempt, hold } = step.state;
+  const { baseId, baseRevision } = basisOf(step.state);
+  if (attempt || hold) return;
+  if (stored && stored.id === baseId && stored.revision > (baseRevision ?? 0)) reconcile(step, stored);
+}
+
 function keepBoth(step: Step): void {
-  const { hold } = step.state;
-  if (hold?.kind !== 'conflict') return;
-  const merged = mergeWith(step.state, hold.theirs?.html ?? '');
+  const { hold, text } = step.state;
+  if (hold?.kind !== 'conflict' || !step.merge) return;
+  const theirs = hold.theirs?.html ?? '';
+  // The lines of a moved log stay here as well: the user chose this day for the whole text.
+  const { html, mappedLines } = hold.moved ? step.merge('', text, theirs) : mergeWith(step.state, step.merge, theirs);
   rebase(step, hold.theirs);
   // The row of that id may be the moved log, which stays where it is.
   set(step, { newRowId: null });
-  putText(step, merged);
+  putText(step, html, { mappedLines, isUndoable: true });
   markUnsaved(step, 0);
   beginAttempt(step);
 }
@@ -157,7 +174,7 @@ function takeDraft(step: Step, { draft, isReadable }: Extract<DaySaverEvent, { t
   const { state } = step;
   const { html, base, baseId, baseRevision, sent = [] } = draft;
   if (state.isUnsaved) {
-    putText(step, mergeLogs(state.text, html));
+    putText(step, mergeDrafts(step.merge, { html: state.text, base: basisOf(state).base }, draft));
     return markUnsaved(step, 0);
   }
   const isKnown = isSettled(state, html);
@@ -178,5 +195,5 @@ function takeDraft(step: Step, { draft, isReadable }: Extract<DaySaverEvent, { t
   });
   // If the day no longer has the draft's row, only the next attempt's read by the row's id tells whether the log was
   // moved.
-  if (isReadable && (state.stored !== null || baseId === undefined)) reconcile(step, state.stored);
+  if (isReadable && (baseId === undefined || state.stored?.id === baseId)) reconcile(step, state.stored);
 }

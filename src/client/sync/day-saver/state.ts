@@ -1,7 +1,8 @@
 /** The state of saving one day: serialisable data that only the reducer changes, and its selectors. */
 import { isEmptyLog } from '#domain/log/entry-text.ts';
+import type { LogMerge, MergeDoubt } from '#domain/merge/merge-logs.ts';
 import type { DayDraft } from '../day-drafts.ts';
-import { mergeLogs } from '../merge-logs.ts';
+import type { MergeModule } from '../merge-loader.ts';
 import type { Failure, MovedLog, StoredLog } from '../save-requests.ts';
 import type { SaveStatus } from '../save-status.ts';
 
@@ -9,7 +10,7 @@ import type { SaveStatus } from '../save-status.ts';
 export type Basis = Pick<DayDraft, 'base' | 'baseId' | 'baseRevision'>;
 
 /**
- * The day was changed elsewhere and the user must choose. `theirs` is the day's row on the server, null if the day has
+ * The day was changed elsewhere and no merge decides, so the user must choose. `theirs` is the day's row on the server, null if the day has
  * none. `moved` is set if the log that the text is based on was moved to another day.
  */
 export type Conflict = { kind: 'conflict'; theirs: StoredLog | null; moved?: MovedLog | undefined };
@@ -50,13 +51,17 @@ export type DaySaverState = Readonly<{
   saveDueAt: number;
   attempt: Attempt | null;
   /**
-   * Texts sent by this page, or by the page that left the draft, without an answer. A row with such a text is no
-   * conflict.
+   * Texts sent by this page, or by the page that left the draft, without an answer. A row with such a text was not
+   * changed elsewhere.
    */
   unacknowledged: readonly string[];
   /** Consecutive attempts that ended as `unreachable`; determines the backoff. */
   failures: number;
+  /** The last of these failures: the text must be merged, but the merge could not be loaded. */
+  isMergeMissing: boolean;
   hold: Hold | null;
+  /** Lines of merged text that the user has not been told of yet. */
+  doubts: readonly MergeDoubt[];
   /**
    * The basis of an earlier page's draft, until the text may be sent or is replaced. If null, the basis is `stored`.
    */
@@ -86,7 +91,9 @@ export const initialState = (stored: StoredLog | null): DaySaverState => ({
   attempt: null,
   unacknowledged: [],
   failures: 0,
+  isMergeMissing: false,
   hold: null,
+  doubts: [],
   draftBasis: null,
   draftPendingSince: null,
   draftDueAt: null,
@@ -119,12 +126,16 @@ export const canSave = (
 ): boolean =>
   isUnsaved && !isDisposed && !attempt && (!hold || (hold.kind === 'locked' && (evenLocked || failures > 0)));
 
-/**
- * Appends the lines of `html` that the text lacks, unless `html` equals the text's base: then those lines were deleted
- * here.
- */
-export const mergeWith = (state: DaySaverState, html: string): string =>
-  html === basisOf(state).base ? state.text : mergeLogs(state.text, html);
+/** Merges the unsaved text with another version. Without a base the merge has the lines of both. */
+export function mergeWith(state: DaySaverState, merge: MergeModule['mergeLogs'], theirs: string): LogMerge {
+  const { text, unacknowledged } = state;
+  const { base } = basisOf(state);
+  if (base === undefined) return merge('', text, theirs);
+  // The base of `theirs` is a text sent without an answer if `theirs` has all of its changes. Lines of that text that
+  // were deleted here since must not come back.
+  const stored = unacknowledged.findLast((sent) => sent !== base && merge(base, sent, theirs).html === theirs);
+  return merge(stored ?? base, text, theirs);
+}
 
 /** True if no draft stored at `at` or earlier contains all of the unsaved text. */
 export const hasTextNewerThan = (state: DaySaverState, at: number): boolean => {
@@ -143,6 +154,7 @@ export const isSafe = ({ isUnsaved, isDraftSafe, isDisposed }: DaySaverState): b
 export type SaverView = {
   status: SaveStatus;
   conflict: Conflict | null;
+  doubts: readonly MergeDoubt[];
   unsaved: boolean;
   stored: StoredLog | null;
 };
@@ -150,19 +162,25 @@ export type SaverView = {
 export const viewOf = (state: DaySaverState, isOnline: boolean): SaverView => ({
   status: statusOf(state, isOnline),
   conflict: state.hold?.kind === 'conflict' ? state.hold : null,
+  doubts: state.doubts,
   unsaved: state.isUnsaved,
   stored: state.stored,
 });
 
-function statusOf({ hold, failures, isUnsaved, attempt, stored }: DaySaverState, isOnline: boolean): SaveStatus {
+function statusOf(
+  { hold, failures, isMergeMissing, isUnsaved, attempt, stored }: DaySaverState,
+  isOnline: boolean,
+): SaveStatus {
   if (hold) return hold.kind === 'conflict' ? { kind: 'conflict' } : hold;
-  if (failures > 0 || (isUnsaved && !isOnline)) return { kind: isOnline ? 'retrying' : 'offline' };
+  if (isUnsaved && !isOnline) return { kind: 'offline' };
+  if (failures > 0) return { kind: isMergeMissing ? 'outdated' : 'retrying' };
   if (isUnsaved) return { kind: attempt ? 'saving' : 'unsaved' };
   return stored ? { kind: 'saved', at: stored.savedAt } : { kind: 'empty' };
 }
 
 export const isSameView = (a: SaverView, b: SaverView): boolean =>
   a.conflict === b.conflict &&
+  a.doubts === b.doubts &&
   a.unsaved === b.unsaved &&
   a.stored === b.stored &&
   JSON.stringify(a.status) === JSON.stringify(b.status);

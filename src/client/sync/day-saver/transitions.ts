@@ -1,10 +1,10 @@
 /** The functions that the reducer is composed of. Each replaces `step.state` and may append to `step.effects`. */
 import { AUTO_SAVE_MAX_WAIT_MS } from '#domain/log/entry.ts';
 import { isEmptyLog } from '#domain/log/entry-text.ts';
-import { containsLog, isSameText } from '../merge-logs.ts';
+import type { LogMerge } from '#domain/merge/merge-logs.ts';
 import type { Failure, MovedLog, StoredLog } from '../save-requests.ts';
-import type { DaySaverEffect, EventContext } from './events.ts';
-import { basisOf, canSave, isSettled } from './state.ts';
+import type { DaySaverEffect, EventContext, TextChange } from './events.ts';
+import { basisOf, canSave, isSettled, mergeWith } from './state.ts';
 import type { Conflict, DaySaverState } from './state.ts';
 
 /** Storing a draft serialises the document, which is too slow for every change. */
@@ -12,6 +12,7 @@ const DRAFT_DELAY_MS = 400;
 const DRAFT_MAX_WAIT_MS = 3_000;
 const RETRY_FIRST_MS = 1_000;
 const RETRY_MAX_MS = 30_000;
+const RETRY_COMPOSING_MS = 1_000;
 /** A row whose revision changes after every read would be written in a loop: after this many writes, back off. */
 const MAX_WRITES = 3;
 
@@ -49,10 +50,17 @@ function chooseRowId(step: Step): void {
   if (basisOf(step.state).baseId === undefined) set(step, { newRowId: step.newRowId });
 }
 
-/** Puts another text into the day and, if one is open, into the editor. */
-export function putText(step: Step, html: string): void {
+/**
+ * Puts another text into the day and, if one is open, into the editor. Undo takes back a text that the user chose, and
+ * no change from elsewhere.
+ */
+export function putText(step: Step, html: string, change: Partial<TextChange> = {}): void {
   set(step, { text: html, isEditorAhead: false });
-  step.effects.push({ type: 'replaceEditorText', html });
+  step.effects.push({
+    type: 'replaceEditorText',
+    html,
+    change: { isUndoable: false, mappedLines: null, ...change },
+  });
 }
 
 export function storeDraft(step: Step): void {
@@ -99,14 +107,14 @@ export function settle(step: Step): void {
   step.effects.push({ type: 'dropDraft' });
 }
 
-/** The server's row replaces the text; undo in the editor brings the text back. */
-export function takeStored(step: Step, stored: StoredLog | null): void {
+/** The server's row replaces the text. */
+export function takeStored(step: Step, stored: StoredLog | null, change?: Partial<TextChange>): void {
   acknowledge(step, stored);
-  putText(step, stored?.html ?? '');
+  putText(step, stored?.html ?? '', change);
   settle(step);
 }
 
-export function fail(step: Step, failure: Failure): void {
+export function fail(step: Step, failure: Failure, isMergeMissing = false): void {
   if (failure.kind === 'unreachable') {
     const failures = step.state.failures + 1;
     const backoffMs = Math.min(RETRY_FIRST_MS * 2 ** (failures - 1), RETRY_MAX_MS);
@@ -114,7 +122,7 @@ export function fail(step: Step, failure: Failure): void {
   } else {
     set(step, { failures: 0, hold: failure });
   }
-  set(step, { attempt: null });
+  set(step, { attempt: null, isMergeMissing });
   storeDraft(step);
 }
 
@@ -157,38 +165,60 @@ function holdConflict(step: Step, conflict: Omit<Conflict, 'kind'>): false {
   return false;
 }
 
+/** The editor must not be changed yet: the next attempt compares the versions again. */
+function postpone(step: Step): false {
+  set(step, { attempt: null, hold: null, saveDueAt: step.now + RETRY_COMPOSING_MS });
+  return false;
+}
+
 /**
- * Three-way comparison of the base, the unsaved text and the server's row. True: the text may be sent, based on that
- * row. False: the attempt is over, because the row replaced the text or the user must choose.
+ * Compares the unsaved text with the server's row, and merges them if the row was changed. True: the text may be sent,
+ * based on that row. False: the attempt is over, because the row has the text, the user must choose, or the versions
+ * cannot be merged yet.
  */
 export function reconcile(step: Step, theirs: StoredLog | null, moved?: MovedLog): boolean {
-  const { text, unacknowledged } = step.state;
-  const { base, baseRevision } = basisOf(step.state);
-  const { isComposing } = step;
+  const { state, merge, isComposing } = step;
+  const { base, baseRevision } = basisOf(state);
   const other = theirs?.html ?? '';
-  if (theirs && unacknowledged.includes(other)) {
+  if (theirs && state.unacknowledged.includes(other)) {
     acknowledge(step, theirs);
     return true;
   }
-  if (moved) {
-    // Sending the text would put lines of the moved log on its old and its new day.
-    if (isComposing || !containsLog(moved.html, text)) return holdConflict(step, { theirs, moved });
-    takeStored(step, theirs);
-    return false;
-  }
-  const isSameRevision = (theirs?.revision ?? null) === baseRevision;
-  // The revision alone is not enough: a day that was deleted and created again restarts at 1.
-  const isUnchanged = other === base || (isSameRevision && isSameText(base ?? other, other));
-  if (isUnchanged || isSameText(text, other) || containsLog(text, other)) {
+  // Only without a base is the revision enough: a day that was deleted and created again restarts at 1.
+  const isUnchanged = base === undefined ? (theirs?.revision ?? null) === baseRevision : other === base;
+  if (!moved && (isUnchanged || other === state.text)) {
     rebase(step, theirs);
     return true;
   }
-  // The row has every line of the text, and no line was deleted here. A draft without its base may hide a deletion.
-  const isContained =
-    base !== undefined &&
-    containsLog(other, text) &&
-    [base, ...unacknowledged].every((earlier) => containsLog(text, earlier));
-  if (isComposing || !isContained) return holdConflict(step, { theirs });
-  takeStored(step, theirs);
-  return false;
+  if (!merge) {
+    // Outside an attempt the merge may still load: the next attempt waits for it.
+    if (state.attempt) fail(step, { kind: 'unreachable' }, true);
+    return false;
+  }
+  const merged = mergeWith(state, merge, moved?.html ?? other);
+  if (moved) {
+    // Sending the text would put lines of the moved log on its old and its new day.
+    if (merged.html !== moved.html) return holdConflict(step, { theirs, moved });
+    if (isComposing) return postpone(step);
+    takeStored(step, theirs);
+    return false;
+  }
+  // Without a base, a line that the text lacks may have been deleted here or added elsewhere.
+  if (merged.isDoubtful || (base === undefined && merged.html !== state.text)) return holdConflict(step, { theirs });
+  if (isComposing && merged.html !== state.text) return postpone(step);
+  return takeMerge(step, theirs, merged);
+}
+
+/** The merged text replaces the text, based on the row. False if the row has the merged text. */
+function takeMerge(step: Step, theirs: StoredLog | null, { html, doubts, mappedLines }: LogMerge): boolean {
+  if (doubts.length > 0) set(step, { doubts: [...step.state.doubts, ...doubts] });
+  rebase(step, theirs);
+  if (html !== step.state.text) putText(step, html, { mappedLines });
+  if (isSettled(step.state, html)) {
+    acknowledge(step, theirs);
+    settle(step);
+    return false;
+  }
+  storeDraft(step);
+  return true;
 }

@@ -5,7 +5,7 @@ import type { Day } from '#domain/day/day.ts';
 import { createDayDrafts } from '#client/sync/day-drafts.ts';
 import { createDaySavers } from '#client/sync/day-savers.ts';
 import type { Failure, StoredLog } from '#client/sync/save-requests.ts';
-import { MemoryStorage, log } from '../../../../tests/support/day-saver-harness.ts';
+import { loadedMerge, MemoryStorage, log } from '../../../../tests/support/day-saver-harness.ts';
 import { bringBackLog } from './bring-back-log.ts';
 
 const MONDAY = day('2026-11-16');
@@ -46,6 +46,7 @@ function openTab() {
       },
     },
     timers: { now: () => 0, after: () => () => undefined },
+    merger: loadedMerge,
     drafts: createDayDrafts(new MemoryStorage(), 'ada', 'one'),
     isOnline: () => true,
     onStored: () => undefined,

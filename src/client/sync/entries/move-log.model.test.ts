@@ -5,7 +5,7 @@ import { createDayDrafts } from '#client/sync/day-drafts.ts';
 import { day } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
 import type { Version } from '#domain/log/entry.ts';
-import { log, MemoryStorage } from '../../../../tests/support/day-saver-harness.ts';
+import { loadedMerge, log, MemoryStorage } from '../../../../tests/support/day-saver-harness.ts';
 import { fuzzBudget } from '../../../../tests/support/fuzz-budget.ts';
 import { createDaySavers } from '../day-savers.ts';
 import type { DaySavers } from '../day-savers.ts';
@@ -115,6 +115,7 @@ function createWorld(browsers: 1 | 2) {
     const savers = createDaySavers({
       transport: transportOf(page),
       timers: { now: () => (now += 1), after: () => () => {} },
+      merger: loadedMerge,
       drafts: createDayDrafts(storages[device % browsers]!, 'ada', `page ${(writers += 1)}`),
       isOnline: () => true,
       onStored: () => {},

@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { createDayDrafts } from '#client/sync/day-drafts.ts';
 import { day } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
-import { log, MemoryStorage } from '../../../../tests/support/day-saver-harness.ts';
+import { loadedMerge, log, MemoryStorage } from '../../../../tests/support/day-saver-harness.ts';
 import { createDaySavers } from '../day-savers.ts';
 import { moveLog } from './move-log.ts';
 import type { SendMove } from './move-log.ts';
@@ -63,6 +63,7 @@ function openTab(writer: string) {
   const savers = createDaySavers({
     transport,
     timers: { now: () => (now += 1), after: () => () => {} },
+    merger: loadedMerge,
     drafts: createDayDrafts(storage, 'ada', writer),
     isOnline: () => online,
     onStored: () => {},

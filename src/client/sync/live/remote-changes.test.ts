@@ -2,7 +2,7 @@ import { QueryClient, QueryObserver } from '@tanstack/react-query';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { day } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
-import { createVirtualTime, log, MemoryStorage } from '../../../../tests/support/day-saver-harness.ts';
+import { loadedMerge, createVirtualTime, log, MemoryStorage } from '../../../../tests/support/day-saver-harness.ts';
 import { createDayDrafts } from '../day-drafts.ts';
 import { createDaySavers } from '../day-savers.ts';
 import { DATES_KEY } from '../entries/entry-dates.ts';
@@ -46,6 +46,7 @@ function openPage() {
       remove: save,
     },
     timers: time.timers,
+    merger: loadedMerge,
     drafts: createDayDrafts(new MemoryStorage(), 'ada', 'one'),
     isOnline: () => true,
     onStored: (date, stored) => queries.setQueryData<ReadEntry>(entryKey(date), { stored, askedAt: time.timers.now() }),

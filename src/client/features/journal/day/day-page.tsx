@@ -11,6 +11,7 @@ import { FIRST_LINE_KEY, SHARED_TEXTS_PREFIX } from '#client/lib/session/storage
 import { lazyChunk, useOpenChunk } from '#client/ui/lazy-chunk.ts';
 import { useToast } from '#client/ui/toast.tsx';
 import { useJournal } from '#client/sync/day-savers-provider.tsx';
+import { loadMerge } from '#client/sync/merge-loader.ts';
 import type { DaySaver } from '#client/sync/day-saver/day-saver.ts';
 import { entryKey } from '#client/sync/entries/entry-queries.ts';
 import type { ReadEntry } from '#client/sync/entries/entry-queries.ts';
@@ -22,7 +23,11 @@ import { useFocusOnBlankClick } from '../use-focus-on-blank-click.ts';
 import { useEditor } from './use-editor.ts';
 
 /** Loaded when the page is idle or a conflict appears: most pages never show it. */
-const conflictNotice = lazyChunk(async () => (await import('./conflict-notice.tsx')).ConflictNotice);
+const conflictNotice = lazyChunk(async () => {
+  // In idle time the merge loads as well, so that a later merge needs no connection.
+  void loadMerge();
+  return (await import('./conflict-notice.tsx')).ConflictNotice;
+});
 
 type DayPageProps = {
   date: Day;
@@ -48,7 +53,7 @@ export function DayPage({ date, today, read, isFirstLog, onUpgrade }: DayPagePro
 
   const openChunk = useOpenChunk();
   const [, setHasNotice] = useState(false);
-  const { conflict } = view;
+  const { conflict, doubts } = view;
   useEffect(() => {
     if (conflict) openChunk(conflictNotice, () => setHasNotice(true), false);
   }, [conflict, openChunk]);
@@ -57,6 +62,12 @@ export function DayPage({ date, today, read, isFirstLog, onUpgrade }: DayPagePro
   const startsJournal = isFirstLog && isToday && read.stored === null;
   const { id: userId } = useUser();
   const toast = useToast();
+  useEffect(() => {
+    if (doubts.length === 0) return;
+    saver.dismissDoubts();
+    void loadMerge().then((merge) => merge && toast({ kind: 'info', text: merge.mergeMessage(doubts) }));
+  }, [doubts, saver, toast]);
+
   useEffect(() => {
     const keys = [FIRST_LINE_KEY, SHARED_TEXTS_PREFIX, SHARED_TEXTS_PREFIX + userId];
     if (!isToday || keys.every((key) => localStorage.getItem(key) === null)) return;

@@ -1,0 +1,34 @@
+/** Loads the merge of two versions of a log in a chunk of its own: most pages never need it. */
+export type MergeModule = typeof import('./merge-chunk.ts');
+
+export type MergeLoader = {
+  /** Null until `load` has resolved with the module. */
+  loaded: () => MergeModule | null;
+  /** Never rejects. Null if the chunk does not load in time; a later call tries again. */
+  load: () => Promise<MergeModule | null>;
+};
+
+/** A dead connection must not hold up a save for long: it is tried again with backoff. */
+const LOAD_LIMIT_MS = 10_000;
+
+let module: MergeModule | null = null;
+let loading: Promise<MergeModule | null> | null = null;
+
+/** For the page's idle time, so that a later merge needs no connection. */
+export const loadMerge = (): Promise<MergeModule | null> =>
+  (loading ??= import('./merge-chunk.ts').then(
+    (loaded) => (module = loaded),
+    () => (loading = null),
+  ));
+
+export const createMergeLoader = (timers: { after: (ms: number, run: () => void) => () => void }): MergeLoader => ({
+  loaded: () => module,
+  load: () =>
+    new Promise((resolve) => {
+      const stop = timers.after(LOAD_LIMIT_MS, () => resolve(null));
+      void loadMerge().then((loaded) => {
+        stop();
+        resolve(loaded);
+      });
+    }),
+});

@@ -1,0 +1,206 @@
+/** Two devices of a user write on the same day: their versions are merged, and a question is the exception. */
+import {
+  daysAgo,
+  editor,
+  expectSaved,
+  headersOf,
+  items,
+  log,
+  openDay,
+  sessionOf,
+  status,
+  storedLog,
+  storeLog,
+  today,
+} from '../support/journal.ts';
+import { expect, expectToast, test } from '../support/test.ts';
+import type { Locator, Page } from '@playwright/test';
+
+const MERGED_TWICE = 'A line was edited here and somewhere else. Both versions are kept, one below the other.';
+
+const conflict = (page: Page): Locator => page.getByRole('heading', { name: 'This day was changed somewhere else.' });
+
+/**
+ * Holds back the changes that the page sends, so that it does not read what another device writes meanwhile. Returns the
+ * function that lets them go.
+ */
+async function holdSaves(page: Page): Promise<() => void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  await page.route('**/rest/v1/entries*', async (route) => {
+    if (route.request().method() === 'PATCH') await promise;
+    await route.fallback();
+  });
+  return resolve;
+}
+
+/** Types behind the last line. */
+async function append(page: Page, text: string): Promise<void> {
+  await editor(page).click();
+  await page.keyboard.press('ControlOrMeta+End');
+  await page.keyboard.type(text);
+}
+
+test('lines and edits of two devices become one day without a question, and the caret stays', async ({
+  page,
+  browser,
+  baseURL,
+  signUp,
+  request,
+}) => {
+  await signUp(page);
+  const session = await sessionOf(page);
+  await page.keyboard.type('shared');
+  await expectSaved(page);
+  const phone = await browser.newContext({ baseURL: baseURL!, storageState: await page.context().storageState() });
+  const other = await phone.newPage();
+  await openDay(other, today());
+  await expect(items(other)).toHaveText(['shared']);
+
+  await test.step('both add a line, and this device goes on typing in its own', async () => {
+    const release = await holdSaves(page);
+    await append(page, '\nfrom the desk');
+    await append(other, '\nfrom the phone');
+    await expectSaved(other);
+    release();
+    await expect(items(page)).toHaveText(['shared', 'from the desk', 'from the phone']);
+    await page.keyboard.type(' and more');
+    await expect(items(page)).toHaveText(['shared', 'from the desk and more', 'from the phone']);
+    await expectSaved(page);
+    const merged = log('shared', 'from the desk and more', 'from the phone');
+    await expect.poll(() => storedLog(request, session, today())).toBe(merged);
+  });
+
+  await test.step('undo takes back what was typed here, and nothing of the other device', async () => {
+    for (let presses = 0; presses < 3; presses += 1) await page.keyboard.press('ControlOrMeta+z');
+    await expect(items(page).last()).toHaveText('from the phone');
+    await expect(items(page).getByText('and more')).toHaveCount(0);
+    for (let presses = 0; presses < 3; presses += 1) await page.keyboard.press('ControlOrMeta+Shift+z');
+    await expect(items(page)).toHaveText(['shared', 'from the desk and more', 'from the phone']);
+    await expectSaved(page);
+  });
+
+  await test.step('the other device shows the merged day when the user comes back to it', async () => {
+    await other.evaluate(() => document.dispatchEvent(new Event('visibilitychange', { bubbles: true })));
+    await expect(items(other)).toHaveText(['shared', 'from the desk and more', 'from the phone']);
+  });
+
+  await test.step('an item that both edited is kept twice, and this is said once', async () => {
+    const release = await holdSaves(page);
+    await append(page, ' and the desk');
+    await append(other, ' and a walk');
+    await expectSaved(other);
+    release();
+    const both = ['shared', 'from the desk and more', 'from the phone and the desk', 'from the phone and a walk'];
+    await expect(items(page)).toHaveText(both);
+    await expectToast(page, MERGED_TWICE);
+    await expectSaved(page);
+    await expect.poll(() => storedLog(request, session, today())).toBe(log(...both));
+    await expect(page.getByText(MERGED_TWICE)).toHaveCount(1);
+    await page.keyboard.type('!');
+    await expect(items(page).nth(2)).toHaveText('from the phone and the desk!');
+  });
+  await phone.close();
+});
+
+test('a day that was deleted and written again on another device is merged', async ({ page, signUp, request }) => {
+  await signUp(page);
+  const session = await sessionOf(page);
+  await openDay(page, daysAgo(1));
+  await editor(page).click();
+  await page.keyboard.type('mine');
+  await expectSaved(page);
+  const release = await holdSaves(page);
+  await page.keyboard.type(' too');
+  const deleted = await request.delete(`/rest/v1/entries?date=eq.${daysAgo(1)}`, { headers: headersOf(session) });
+  expect(deleted.ok(), await deleted.text()).toBe(true);
+  // The new row has revision 1 like the old one.
+  await storeLog(request, session, daysAgo(1), log('theirs'));
+  release();
+  await expect(items(page)).toHaveText(['mine too', 'theirs']);
+  await expectSaved(page);
+  expect(await storedLog(request, session, daysAgo(1))).toBe(log('mine too', 'theirs'));
+});
+
+test('a day that both devices rewrote asks: both can be kept, or the other one taken and undone', async ({
+  page,
+  signUp,
+  request,
+  expectAccessible,
+}) => {
+  await signUp(page);
+  const session = await sessionOf(page);
+  const texts = ['first', 'second', 'third', 'fourth'];
+  await page.keyboard.type(texts.join('\n'));
+  await expectSaved(page);
+
+  /** Both devices edit every line. */
+  const rewrite = async (lines: readonly string[], here: string, there: string): Promise<void> => {
+    const release = await holdSaves(page);
+    await editor(page).click();
+    await page.keyboard.press('ControlOrMeta+Home');
+    for (const [index] of lines.entries()) {
+      if (index > 0) await page.keyboard.press('ArrowDown');
+      await page.keyboard.press('End');
+      await page.keyboard.type(` ${here}`);
+    }
+    await storeLog(request, session, today(), log(...lines.map((line) => `${there} ${line}`)));
+    release();
+    await expect(conflict(page)).toBeVisible();
+  };
+
+  const both = texts.flatMap((text) => [`${text} desk`, `phone ${text}`]);
+  await test.step('keep both', async () => {
+    await rewrite(texts, 'desk', 'phone');
+    await expect(status(page, 'Not saved – changed elsewhere')).toBeVisible();
+    // A stray click beside the two versions writes in neither.
+    await expect(page.getByRole('article')).toHaveAttribute('data-writable', 'false');
+    // The bars fade while the user writes and return with the pointer.
+    await page.mouse.move(300, 300);
+    await expectAccessible(page);
+    expect(await storedLog(request, session, today())).toBe(log(...texts.map((text) => `phone ${text}`)));
+    await page.getByRole('button', { name: 'Keep both' }).click();
+    await expect(items(page)).toHaveText(both);
+    await expectSaved(page);
+    expect(await storedLog(request, session, today())).toBe(log(...both));
+  });
+
+  await test.step('use the other one, and undo', async () => {
+    await rewrite(both, 'again', 'anew');
+    await page.getByRole('button', { name: 'Use the other one' }).click();
+    await expect(items(page)).toHaveText(both.map((line) => `anew ${line}`));
+    await editor(page).focus();
+    await page.keyboard.press('ControlOrMeta+z');
+    await expect(items(page)).toHaveText(both.map((line) => `${line} again`));
+    await expect.poll(() => storedLog(request, session, today())).toBe(log(...both.map((line) => `${line} again`)));
+  });
+});
+
+test.describe('when the merge cannot be loaded', () => {
+  test.use({ expectedErrors: /Failed to load resource|Failed to fetch dynamically imported module/ });
+
+  test('the text stays on this device, the status asks for a reload, and the reload merges', async ({
+    page,
+    signUp,
+    request,
+  }) => {
+    await signUp(page);
+    const session = await sessionOf(page);
+    await page.keyboard.type('shared');
+    await expectSaved(page);
+    await page.route(/merge-chunk.*\.js$/, (route) => route.abort());
+    await page.reload();
+    await expect(editor(page)).toBeVisible();
+    const release = await holdSaves(page);
+    await append(page, '\nfrom the desk');
+    await storeLog(request, session, today(), log('shared', 'from the phone'));
+    release();
+    await expect(status(page, 'Not saved – reload the page and it will be')).toBeVisible();
+    await expect(items(page)).toHaveText(['shared', 'from the desk']);
+    expect(await storedLog(request, session, today())).toBe(log('shared', 'from the phone'));
+    await page.unroute(/merge-chunk.*\.js$/);
+    await page.reload();
+    await expect(items(page)).toHaveText(['shared', 'from the desk', 'from the phone']);
+    await expectSaved(page);
+    expect(await storedLog(request, session, today())).toBe(log('shared', 'from the desk', 'from the phone'));
+  });
+});
