@@ -156,6 +156,8 @@ test.each<[what: string, before: string[], after: string[], drops: boolean]>([
   ['more than half are replaced by as many others', ['a', 'b', 'c', 'd'], ['a', 'x', 'y', 'z'], true],
   ['half are replaced', ['a', 'b', 'c', 'd'], ['a', 'b', 'y', 'z'], false],
   ['every item is replaced by more text', ['one', 'two'], ['x', 'y', 'z', 'a much longer text'], true],
+  ['half are replaced and one is edited', ['aaa', 'bbb', 'ccc', 'ddd'], ['xxx', 'yyy', 'ccc edited', 'ddd'], false],
+  ['repeated items are replaced by others', ['a', 'a', 'a', 'b'], ['a', 'x', 'y', 'z'], true],
   ['the order changes', ['a', 'b', 'c', 'd'], ['d', 'c', 'b', 'a'], false],
   ['repeated items are gone', ['a', 'a', 'a', 'a'], ['a'], true],
   ['a single item is edited at its end', [LONG], [`${LONG}, and more`], false],
@@ -426,6 +428,12 @@ describe('deleted_days', () => {
       DAYS.firstOpen,
     ]);
     expect(await readDays()).toEqual([]);
+  });
+
+  test('lists no day by a version that an edit has replaced', async () => {
+    await db.admin.query('delete from entries where user_id = $1', [FREE]);
+    await db.admin.query("update entry_versions set replaced_by = 'edit' where date <> $1", [TODAY]);
+    expect((await readDays()).map(({ date }) => date)).toEqual([TODAY]);
   });
 
   test('lists only own days that the plan opens', async () => {
