@@ -12,7 +12,7 @@ declare module '@tanstack/history' {
   }
 }
 
-/** `granted` with an expired session too: the screen stays, and the user signs in on top of it. */
+/** Returns `granted` also for an expired session: the screen stays, and the sign-in overlay opens above it. */
 export function useMemberAccess(): 'loading' | 'granted' | 'denied' {
   const { status, user } = useSession();
   if (status === 'loading') return 'loading';
@@ -31,7 +31,7 @@ export function RedirectToLogin() {
   );
 }
 
-/** A full page load: the landing and legal pages are separate HTML documents. */
+/** Loads a new page: the landing page is a separate HTML document, not a route of the app. */
 export function RedirectToLanding() {
   useEffect(() => location.replace(ROUTES.landing.path), []);
   return <LoadingScreen />;

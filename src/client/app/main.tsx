@@ -33,6 +33,6 @@ try {
     </StrictMode>,
   );
 } catch {
-  // Without its configuration the app has no server address; the screen offers a reload.
+  // The configuration could not be read, so the app does not know its server. The error screen offers a reload.
   root.render(<ErrorScreen />);
 }

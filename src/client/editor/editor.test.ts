@@ -1,5 +1,5 @@
 // @vitest-environment happy-dom
-/** The editor's HTML is what the server stores unchanged, and an emptied log becomes a numbered list again. */
+/** Tests the editor: its HTML, which the server must store unchanged, empty logs, pasting, Markdown and shortcuts. */
 import { Fragment, Slice } from '@tiptap/pm/model';
 import { Selection } from '@tiptap/pm/state';
 import fc from 'fast-check';

@@ -30,7 +30,8 @@ export function handlingOf({ method, mode, url }: Asked, origin: string): Handli
   if (target !== origin || method !== 'GET') return 'network';
   if (mode !== 'navigate') return pathname.startsWith(ASSET_FOLDER) ? 'asset' : 'network';
   if (pathname === SHARE_PATH) return 'share';
-  // Threat: a mail's link carries a token that counts once; it goes to the server or fails where the user sees it.
+  // The URL of a mailed link has a token that works once. Only the network answers it, so that the user sees when the
+  // server is unreachable.
   if (findAuthLink({ pathname, search, hash: '' })) return 'network';
   return pathname === ROUTES.landing.path || SHELL_PAGES.has(pathname) ? 'page' : 'network';
 }
@@ -39,7 +40,7 @@ export function handlingOf({ method, mode, url }: Asked, origin: string): Handli
 export const shellPathOf = (pathname: string): string =>
   pathname === ROUTES.landing.path ? ROUTES.landing.path : SHELL_PATH;
 
-/** False for a server that cannot answer at the moment; every other answer, also a redirect, is the server's word. */
+/** False if the server cannot answer at the moment (5xx). Any other answer, also a redirect, is shown to the user. */
 export const isServerAnswer = ({ status }: Pick<Response, 'status'>): boolean => status < 500;
 
 type Answer = Pick<Response, 'ok' | 'redirected' | 'type' | 'headers'>;
@@ -75,7 +76,7 @@ export function isStorableShell(
   return isOurs && named.length > 0 && named.every((path) => files.has(path));
 }
 
-/** Paths of the asset cache that no open page can need: a page of an earlier version keeps all files. */
+/** Paths of the asset cache that no open page can need. Empty if several pages are open: one may be an older build. */
 export function outdatedAssets(
   stored: readonly string[],
   files: ReadonlySet<string>,

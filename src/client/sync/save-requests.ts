@@ -1,4 +1,4 @@
-/** The requests of the day saver to the data wire, and their outcomes. */
+/** The requests of the day saver to /rest/v1, and their outcomes. */
 import type { Day } from '#domain/day/day.ts';
 import type { Version } from '#domain/log/entry.ts';
 

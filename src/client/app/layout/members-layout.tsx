@@ -58,7 +58,8 @@ function Members() {
     });
   const openOffer = useCallback((feature: UpgradeFeature) => openChunk(upgrade, () => setOffer(feature)), [openChunk]);
 
-  // The page opens the overlay by itself, so it retries by itself: on reconnect and on each pointer press.
+  // No click opens the sign-in overlay, so no click retries when its code fails to load. This effect retries on
+  // reconnect and on each pointer press.
   useEffect(() => {
     if (!expired || isSignInLoaded) return;
     const openSignIn = (): void => openChunk(signIn, () => setSignInLoaded(true), false);

@@ -3,7 +3,7 @@ import styles from './sidebar.module.css';
 
 const isApple = /Mac|iPhone|iPad/.test(navigator.userAgent);
 export const FIND_KEYS = [isApple ? '⌘' : 'Ctrl', 'K'] as const;
-/** On a Mac, Option alone moves the caret or types special characters. */
+/** Control and Option on a Mac, where Option alone moves the caret or types special characters. */
 const DAY_KEYS = isApple ? ['⌃', '⌥'] : ['Alt'];
 
 const MOD = isApple ? '⌘' : 'Ctrl';

@@ -99,7 +99,7 @@ export function Sidebar({ date, onClose, onOpen, onUpgrade }: OverlayProps) {
   );
 }
 
-/** Entries for the open day, unless it is locked (a locked day has no saver), and for deleted days. */
+/** Menu items for the open day and for deleted days. A locked day without unsent text has no saver, so no items. */
 function DayLinks({ date, onOpen }: Pick<OverlayProps, 'date' | 'onOpen'>) {
   const { savers } = useJournal();
   const view = date && savers.get(date)?.view();

@@ -1,6 +1,6 @@
 /**
- * Delays navigation until the code of the next screen has loaded, and cancels it when loading fails. Without this the
- * router would already have left the current screen, with the text typed on it.
+ * Delays navigation until the code of the next screen has loaded, and cancels it when loading fails. Otherwise the
+ * router would leave the current screen, with the text typed on it, for an error screen. Redirects are not cancelled.
  */
 import { useRouter } from '@tanstack/react-router';
 import { useEffect } from 'react';
@@ -28,7 +28,7 @@ export function useNavigationGuard(): void {
             return true;
           }
         } else {
-          // A new release has deleted the file: load the next screen as a new page, whose chunks exist.
+          // Runs if a new release has deleted the chunk: loads the next screen as a new page, whose chunks exist.
           const leave = (): void => void (id === latestId && location.assign(href));
           if (!(await loadChunk(load, true, leave))) return true;
         }

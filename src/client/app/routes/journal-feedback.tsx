@@ -17,7 +17,7 @@ export function JournalFeedback({ openedOn, onClose, onUpgrade }: JournalFeedbac
   const dateParam: unknown = useSearch({ strict: false, select: (search: { date?: unknown }) => search.date });
   const [initialDateParam] = useState(dateParam);
   const date = isDay(dateParam) ? earlierOf(dateParam, today) : openedOn;
-  // Back to a URL without a date: only the journal knows which day it shows there, so close the panel.
+  // The user went back to a URL without a date. Only the journal knows which day it shows then, so close the panel.
   const isDayUnknown = dateParam === undefined && initialDateParam !== undefined;
   useEffect(() => void (isDayUnknown && onClose()), [isDayUnknown, onClose]);
 

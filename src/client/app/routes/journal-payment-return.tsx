@@ -30,7 +30,7 @@ export function JournalPaymentReturn({ onEnd }: { onEnd: () => void }) {
   );
 }
 
-/** Defers the reload while any day has unsaved text. The paid plan is already in effect. */
+/** Defers the reload while any day has unsaved text. The reload can wait: the page already knows the paid plan. */
 function reloadWhenSaved(savers: DaySavers): void {
   if (savers.unsavedDays().length === 0) return location.reload();
   const stop = savers.subscribe(() => {

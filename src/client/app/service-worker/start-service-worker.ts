@@ -7,7 +7,7 @@ import { removeServiceWorker, SERVICE_WORKER_PATH } from '#client/lib/boot/remov
 import type { PageMessage } from '#client/service-worker/messages.ts';
 import type { Toast } from '#client/ui/toast.tsx';
 
-/** A tab may stay open for days: it asks for a new version when the user returns, at most this often. */
+/** A tab may stay open for days, so it checks for a new version when the user returns, at most this often. */
 const UPDATE_INTERVAL_MS = 60 * 60_000;
 
 let hasStarted = false;
@@ -54,7 +54,8 @@ export async function startServiceWorker({ features }: ClientConfig, toast: (toa
 }
 
 /**
- * Tells the worker that a page of its version has started. False if the worker is of another version than the page.
+ * Asks the worker whether its version has this page's scripts. If so, tells it that a page of its version has started.
+ * Returns false if the worker is of another version than the page.
  */
 async function confirmStart({ controller }: ServiceWorkerContainer): Promise<boolean> {
   if (!controller) return true;
@@ -69,7 +70,7 @@ async function confirmStart({ controller }: ServiceWorkerContainer): Promise<boo
   return hasFiles;
 }
 
-/** The operator has removed the file; a browser keeps its worker in that case. */
+/** Whether the operator has removed the worker's file. A browser keeps an installed worker even then. */
 async function isWorkerGone(): Promise<boolean> {
   const answer = await fetch(SERVICE_WORKER_PATH, { method: 'HEAD', cache: 'no-store' }).catch(() => null);
   return answer?.status === 404 || answer?.status === 410;

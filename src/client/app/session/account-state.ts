@@ -9,8 +9,8 @@ export type AccountState = {
   /** The user asked to sign out, here or in another tab: the page goes to `/` instead of asking for a password. */
   leaving: boolean;
   /**
-   * Has passed the first step of a sign-in, but not the second. `user` is then null, or the user of the expired
-   * session.
+   * The user who has passed the first step of a sign-in, but not the second. `user` is then null, or the user of the
+   * expired session.
    */
   secondStepUser: User | null;
 };
@@ -25,7 +25,7 @@ export const SIGNED_OUT: AccountState = {
 export const LOADING: AccountState = { ...SIGNED_OUT, status: 'loading' };
 
 /**
- * `signedOutUserId`: the user who asked to sign out in this browser. When the session of any other user is lost, it has
+ * `signedOutUserId`: the user who asked to sign out in this browser. If any other user's session ends, that session has
  * expired.
  */
 export function reduceAccount(

@@ -19,7 +19,8 @@ const RENEWAL_TIMEOUT_MS = 3_000;
 /** Trusts a stored session that needs no renewal. The first auth event corrects it. */
 function initialAccount(apiUrl: string): AccountState {
   const session = readStoredSession(apiUrl, true);
-  // The mark of an unfinished sign-out would turn an expiry of this session into a sign-out, which wipes local data.
+  // SIGNED_OUT_KEY may remain from an unfinished sign-out. It would turn an expiry of this session into a sign-out,
+  // which wipes local data.
   if (session) localStorage.removeItem(SIGNED_OUT_KEY);
   return session ? signedInAs(session) : LOADING;
 }
@@ -63,7 +64,8 @@ export function SessionProvider({ children }: { children: ReactNode }) {
       }
       change((before) => reduceAccount(before, session, signedOutUserId));
     };
-    // Only the server ends a session, and auth-js then removes it: a stored session counts while it cannot be renewed.
+    // auth-js removes a session from storage when the session has ended. So a session that is still stored counts, even
+    // while the server cannot be reached to renew it.
     const stored = () => readStoredSession(apiUrl, false);
     const stopWaiting = (): void => {
       const session = stored();
@@ -77,15 +79,15 @@ export function SessionProvider({ children }: { children: ReactNode }) {
       // Threat: the next user of the same tab would see the email address that this user typed.
       if (session) sessionStorage.removeItem(TYPED_ADDRESS_KEY);
       const now = latest.current;
-      // The mark of an earlier session would turn an expiry of this one into a sign-out.
+      // SIGNED_OUT_KEY of an earlier session would turn an expiry of this session into a sign-out.
       if (session && (now.status !== 'signedIn' || now.expired)) {
         signOutAt.current = null;
         localStorage.removeItem(SIGNED_OUT_KEY);
       }
       apply(session);
     });
-    // Threat: auth-js's broadcast of another tab's sign-out may arrive before its mark in the storage. Without the mark
-    // the session looks expired, and the log would stay readable behind the question for the password.
+    // Threat: auth-js's broadcast of another tab's sign-out may arrive before that tab's SIGNED_OUT_KEY. Without the
+    // key the session looks expired, and the log would stay readable behind the sign-in overlay.
     const onStorage = ({ key }: StorageEvent): void => {
       if (key === SIGNED_OUT_KEY && latest.current.expired) apply(null);
     };

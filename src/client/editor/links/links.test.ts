@@ -1,5 +1,5 @@
 // @vitest-environment happy-dom
-/** Addresses in the editor are shown as links and stored as text. */
+/** Tests that the editor shows addresses as links, stores them as text and opens them. */
 import { closeHistory } from '@tiptap/pm/history';
 import { TextSelection } from '@tiptap/pm/state';
 import fc from 'fast-check';

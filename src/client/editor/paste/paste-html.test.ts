@@ -1,9 +1,9 @@
 // @vitest-environment happy-dom
-/** Pasted HTML of Word, Google Docs and Google Sheets, links as text, and the removal of styles and scripts. */
+/** Tests `cleanPastedHtml` with HTML of Word, Google Docs and Google Sheets, with links, styles and scripts. */
 import { describe, expect, test } from 'vitest';
 import { cleanPastedHtml } from './paste-html.ts';
 
-/** The structure without attributes, on one line. */
+/** The cleaned HTML without layout attributes, on one line. */
 const clean = (html: string): string =>
   cleanPastedHtml(html)
     .replace(/\s*(?:class|id|dir|role|lang|align|aria-level|width|border|cellspacing|cellpadding)="[^"]*"/g, '')

@@ -117,7 +117,7 @@ function openList(paragraph: Element, parent: Element | undefined, marker: strin
 }
 
 /**
- * Moves a list that is a direct child of a list into the item before that list. Without such an item, unwraps the list.
+ * Moves a list that is a direct child of another list into the item before it. Without such an item, unwraps the list.
  */
 function nestStrayLists(root: Element): void {
   for (const list of root.querySelectorAll('ul > ul, ul > ol, ol > ul, ol > ol')) {

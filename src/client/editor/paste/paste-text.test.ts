@@ -1,4 +1,4 @@
-/** Plain text from terminals, chats and notes. */
+/** Tests the parsing of pasted plain text from terminals, chats and notes. */
 import { expect, test } from 'vitest';
 import { parsePastedText, withoutMarker } from './paste-text.ts';
 

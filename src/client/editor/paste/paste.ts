@@ -44,8 +44,8 @@ function createList(lines: PastedLine[], schema: Schema): Node {
 const isProse = (node: Node): boolean => ['paragraph', 'orderedList', 'bulletList'].includes(node.type.name);
 
 /**
- * Paragraphs and lists alone are merged into the line at the caret. With a heading, quote or code block, all blocks
- * stay whole.
+ * Returns a slice whose first and last line merge with the text at the caret if the HTML has only paragraphs and lists.
+ * With a heading, quote or code block, all blocks stay whole.
  */
 function markdownToSlice(html: string, schema: Schema): Slice {
   const { content } = DOMParser.fromSchema(schema).parse(parseInert(html), { preserveWhitespace: true });

@@ -1,7 +1,8 @@
 /** Parses untrusted HTML in an inert document, which runs no scripts, loads no resources and applies no styles. */
 
 /**
- * The browser reports styles and handlers as policy violations even in an inert document, so they are renamed first.
+ * Matches `style` and event handler attributes. They are renamed before parsing, because the browser reports them as
+ * violations of the content security policy even in an inert document.
  */
 const ACTIVE_ATTRIBUTE = /(<[a-z][^<>]*?[\s"'/])(style|on[a-z]+)(?=\s*=)/gi;
 const NON_CONTENT = /<(style|script|head|title|xml|o:p)\b[^<>]*>[\s\S]*?<\/\1\s*>/gi;

@@ -11,7 +11,7 @@ export function AccountLayout({ title, lead, children, footer }: AccountLayoutPr
   useTitle(title);
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
-    // Replacing a form drops its focus, so move focus to the heading; a new form's first field already has it.
+    // When one form replaces another, the focus is lost: move it to the heading, unless a field of the new form has it.
     if (document.activeElement === document.body) heading.current?.focus();
   }, []);
 

@@ -19,7 +19,7 @@ type CoachPanelProps = { date: Day; log: OpenLog; onClose: () => void; onUpgrade
 export function CoachPanel({ date, log, onClose, onUpgrade }: CoachPanelProps) {
   const premium = usePremium();
   const { features } = useClientConfig();
-  // The plan may end while a button of the panel has focus.
+  // If the plan ends while a button of the panel has the focus, the upgrade button gets the focus.
   const { fallbackRef, areaProps } = useFocusRestore();
   return (
     <CoachSheet title="HAI Feedback" onClose={onClose}>
@@ -51,7 +51,7 @@ function Pitch({ configured, button, onUpgrade }: PitchProps) {
           <p className={styles.quiet}>{FAIR_USE_NOTE}</p>
         </>
       ) : (
-        // Without a coach there is no feedback to sell, but the upgrade includes more.
+        // A server without a coach cannot sell feedback. The upgrade button stays, because a Closer gets more.
         <Notice kind="info">{AI_MESSAGES.notConfigured}</Notice>
       )}
       <UpgradeButton button={button} onClick={onUpgrade} />

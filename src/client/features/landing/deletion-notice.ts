@@ -61,7 +61,7 @@ function signInLink(): HTMLElement {
   return link;
 }
 
-/** False when the token is no longer valid. Rejects without an answer. */
+/** Returns false if the token is no longer valid (403). Throws for any other failure. */
 async function undoDeletion(token: string): Promise<boolean> {
   const json = document.querySelector<HTMLMetaElement>('meta[name="hustle-forge-config"]')?.content ?? '{}';
   const { apiUrl = '' } = JSON.parse(json) as Partial<ClientConfig>;

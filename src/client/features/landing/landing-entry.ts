@@ -9,7 +9,7 @@ import { ROUTES } from '#domain/routes.ts';
 import { showDeletionNotice } from './deletion-notice.ts';
 import './landing-page.module.css';
 
-/** Returns whether the text was stored; false without storage. */
+/** Stores the text, or removes the stored line if the text is blank. Returns whether a text is stored. */
 function saveFirstLine(text: string): boolean {
   try {
     if (text.trim() === '') localStorage.removeItem(FIRST_LINE_KEY);
@@ -45,6 +45,6 @@ function rememberFirstLine(line: HTMLTextAreaElement, savedHint: HTMLElement): v
 
 const line = document.querySelector<HTMLTextAreaElement>('#first-line');
 const savedHint = document.querySelector<HTMLElement>('#saved');
-// Both are missing on a server that creates no accounts.
+// The page has neither the line nor its hint on a server that creates no accounts.
 if (line && savedHint) rememberFirstLine(line, savedHint);
 showDeletionNotice(document.querySelector<HTMLElement>('#leaving')!);

@@ -34,7 +34,7 @@ export function ReviewsPitch({ onUpgrade }: { onUpgrade: () => void }) {
           </dl>
         </>
       ) : (
-        // Without a coach there are no reviews to sell, but the upgrade includes more.
+        // A server without a coach cannot sell reviews. The upgrade button stays, because a Closer gets more.
         <Notice kind="info">{AI_MESSAGES.notConfigured}</Notice>
       )}
       <UpgradeButton onClick={onUpgrade} />

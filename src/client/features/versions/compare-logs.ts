@@ -19,7 +19,10 @@ export type ComparedLine = {
 
 /** Beyond this time a comparison falls back to a coarser one: two long logs without a common line take minutes. */
 const TIMEOUT_MS = 300;
-/** Compared with every candidate, so limited: a longer block of changed lines is shown as removed and added. */
+/**
+ * Each added line of a block is compared with every removed line, so the block is limited: the lines of a longer block
+ * are shown as removed and added.
+ */
 const MAX_PAIRED_LINES = 60;
 /** The share of common words from which two lines count as one line that was edited. */
 const MIN_SIMILARITY = 0.5;

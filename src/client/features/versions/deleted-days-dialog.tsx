@@ -43,7 +43,7 @@ function DeletedDays({ onClose }: { onClose: () => void }) {
 
   if (request.isError) return <LoadProblem what="deleted days" request={request} />;
   if (!request.data) return <LoadingText />;
-  // The server opens days that are still open in another time zone.
+  // The server also returns days that are open only in another time zone. Hide those that are locked in this one.
   const days = request.data.filter(({ date }) => !isLocked(date, premium !== false, today));
   if (days.length === 0) return <p className={styles.empty}>No deleted days.</p>;
   return (

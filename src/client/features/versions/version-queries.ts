@@ -48,7 +48,7 @@ export const versionQuery = (data: DataClient, userId: string, id: string) =>
   queryOptions({
     ...ONCE,
     queryKey: ['entry-version', id],
-    // A version never changes, except for its header.
+    // A version's text never changes. A move to another day changes only the date header, which `readVersion` removes.
     staleTime: Infinity,
     queryFn: () => readVersion(data, userId, id),
   });

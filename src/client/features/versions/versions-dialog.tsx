@@ -197,7 +197,7 @@ function useBringBack(saver: DaySaver, onDone: () => void) {
   async function bringBack(html: string): Promise<void> {
     setBusy(true);
     setProblem(null);
-    // The server keeps only text that it has.
+    // Save the current text first: the server can keep it as an earlier version only if the server has it.
     const isSaved = await saver.flush();
     if (!isSaved) {
       setBusy(false);

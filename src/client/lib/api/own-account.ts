@@ -61,7 +61,7 @@ function createOwnAccount({ apiUrl, withSession, renewOrEndSession }: Supabase) 
       const response = await request('GET', '/auth/v1/sessions', undefined, signal);
       return ((await response.json()) as { sessions: OwnSession[] }).sessions;
     },
-    /** A session that has ended already counts as ended. */
+    /** Succeeds also if the session has already ended. */
     async endSession(id: string): Promise<void> {
       await request('DELETE', `/auth/v1/sessions/${id}`).catch((error: unknown) => {
         if (!(error instanceof RefusedError && error.refusal.code === 'not_found')) throw error;

@@ -13,8 +13,8 @@ const STORAGE_KEY = 'hustle-forge-flow';
 const isVerifier = (key: string): boolean => key.endsWith('code-verifier');
 
 /**
- * Keeps the verifiers in this browser, and everything else in memory. `session` links an account to its user.
- * `authFetch` adds a captcha.
+ * Stores the PKCE verifiers in this browser, and everything else in memory. With `session`, `linkIdentity` can link a
+ * provider to that session's user. `authFetch` adds a captcha.
  */
 export function createPkceAuth(
   config: ClientConfig,
@@ -36,7 +36,7 @@ export function createPkceAuth(
     flowType: 'pkce',
     detectSessionInUrl: false,
     autoRefreshToken: false,
-    // Two tabs may start a sign-in each.
+    // Two tabs may each start a sign-in: the id of the flow in the redirect URL selects the right verifier.
     experimental: { appendPkceFlowIdToRedirects: true },
   });
 }

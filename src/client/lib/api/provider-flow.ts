@@ -1,7 +1,10 @@
 /** A sign-in or a link that leaves the page for a provider and returns with a code (docs/specification/wire.md 24). */
 import { ROUTES } from '#domain/routes.ts';
 
-/** Each flow returns to its own follow-up. `tab` is a sign-in for another tab, which waits with its page. */
+/**
+ * The flow decides what follows the return: a sign-in, a linked provider on the profile page, or (`tab`) a sign-in on
+ * behalf of another tab, whose session has expired and whose page stays open.
+ */
 export const FLOWS = ['signIn', 'link', 'tab'] as const;
 export type Flow = (typeof FLOWS)[number];
 

@@ -1,4 +1,4 @@
-/** A prefetched response goes to the same request of the same user, once, and only while it is fresh. */
+/** Tests that a prefetched response goes to the same request of the same user, once, and only while it is fresh. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { fetchPrefetched, prefetch } from './prefetch.ts';
 

@@ -1,4 +1,4 @@
-/** Removes a service worker that fails, together with its caches. They hold only public files. */
+/** Removes the service worker and its caches, which hold only public files, never a user's data. */
 import { CACHE_PREFIX } from '#client/service-worker/rules.ts';
 
 export const SERVICE_WORKER_PATH = '/service-worker.js';

@@ -1,10 +1,10 @@
 /**
- * Re-reads a value that depends on the time: on focus, when the tab is shown, and every few seconds while it is
+ * Re-reads a value that depends on the time: on focus, when the tab is shown, and every 15 seconds while the tab is
  * visible.
  */
 import { useSyncExternalStore } from 'react';
 
-/** A sleeping machine stops timers, so focus and visibility changes update too. */
+/** The heartbeat alone is not enough: a sleeping machine stops timers, so focus and visibility changes update too. */
 const HEARTBEAT_MS = 15_000;
 
 /** Runs no timer while the tab is hidden. */

@@ -18,7 +18,7 @@ export type SessionState = {
   profileState: 'loading' | 'ready' | 'missing' | 'unavailable';
   /** The session has ended, but not by a sign-out. The screen stays, with the sign-in overlay on top. */
   expired: boolean;
-  /** The user of a sign-in that waits for its second step. Screens read nothing of this account before it. */
+  /** The user of a sign-in that waits for its second step. Until then, screens read none of this account's data. */
   secondStepUser: User | null;
   /** Reads the profile again. Resolves with whether there is one. */
   refreshProfile: () => Promise<boolean>;
@@ -39,7 +39,8 @@ export type SessionState = {
 export type UnsavedText = {
   send: () => Promise<readonly Day[]>;
   /**
-   * Returns whether text was typed after `at`, and protects it: a sign-out requested at `at` has not asked about it.
+   * Returns whether text was typed after `at`. Keeps such text in a new draft, because a sign-out requested at `at` has
+   * not asked the user about it.
    */
   keepTypedAfter: (at: number) => boolean;
   /** Drops the text after a sign-out and stops writing to this browser's storage. */

@@ -1,9 +1,9 @@
-/** The keys of localStorage and sessionStorage. The boot script reads some of them too. */
+/** The keys of localStorage and sessionStorage that more than one module uses, among them the boot script. */
 export const THEME_KEY = 'theme';
 export const FONT_KEY = 'fontFamily';
 /** The chosen font of a user whose plan has ended, restored when the plan starts again. */
 export const SUSPENDED_FONT_KEY = 'hustle-forge:resting-font';
-/** The line, in plain text, that a visitor typed on the landing page. It becomes the first log after sign-up. */
+/** The plain text that a visitor typed on the landing page. After sign-up it becomes an item of the first log. */
 export const FIRST_LINE_KEY = 'hustle-forge:first-line';
 /**
  * Texts that other apps shared and that are not in the log yet, as a JSON array. Followed by the id of the user who was

@@ -1,6 +1,6 @@
 /**
- * The reducer in a simulated page: random events, a server that answers late, never or not at all, an editor, a draft
- * store and crashes. Every step checks the invariants that the driver and the screens rely on.
+ * Model test of the reducer in a simulated page: random events, a server that answers late or not at all, an editor, a
+ * draft store and crashes. Every step checks the invariants that the driver and the screens rely on.
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';

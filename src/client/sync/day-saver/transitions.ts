@@ -84,7 +84,7 @@ export function acknowledge(step: Step, stored: StoredLog | null): void {
   step.effects.push({ type: 'notifyStored', stored });
 }
 
-/** The unsaved text may be sent, based on this row. */
+/** Bases the unsaved text on this row, so that the text may be sent. */
 export function rebase(step: Step, stored: StoredLog | null): void {
   const newRowId = stored ? null : step.state.newRowId;
   set(step, { stored, newRowId, draftBasis: null, hold: null });

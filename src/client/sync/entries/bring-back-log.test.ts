@@ -1,4 +1,4 @@
-/** Deleting a log and bringing it back, against a server with one row for each day. */
+/** Tests that a deleted log can be brought back, against a simulated server with one row for each day. */
 import { beforeEach, expect, test } from 'vitest';
 import { day } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';

@@ -8,7 +8,7 @@ import type { DaySavers } from '../day-savers.ts';
  * now are kept. True if it is saved.
  */
 export async function bringBackLog(savers: DaySavers, date: Day, html: string): Promise<boolean> {
-  // Without a row, as far as is known here. If another page has added one, the save finds out.
+  // This page knows of no row for the day. If another page has added one, the save detects the conflict.
   const saver = savers.get(date) ?? savers.open(date, null, 0);
   const merge = isEmptyLog(saver.text()) ? null : await savers.loadMerge();
   saver.write(isEmptyLog(saver.text()) ? html : mergeDrafts(merge, { html: saver.text() }, { html }), 0);

@@ -1,4 +1,4 @@
-/** Reads and writes days through the data wire, and maps each response to one of the saver's outcomes. */
+/** Reads and writes days through /rest/v1, and maps each response to one of the saver's outcomes. */
 import type { PostgrestSingleResponse } from '@supabase/postgrest-js';
 import { earliestToday, latestToday } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';

@@ -56,7 +56,8 @@ export function createSendMove(data: DataClient, userId: string): SendMove {
       .select(COLUMNS);
     if (answer.error) return failure(answer, version);
     if (answer.data[0]) return { kind: 'moved', log: storedLog(answer.data[0]) };
-    // An earlier request without an answer may have moved the row, which was edited since: that counts as moved.
+    // No row matched. An earlier request without an answer may have moved the row, and an edit raised its revision
+    // since: a row with this id on the target day counts as moved.
     const atTarget = await entries().select(COLUMNS).match({ user_id: userId, id, date: to }).retry(false);
     if (atTarget.error) return failure(atTarget, version);
     return atTarget.data[0] ? { kind: 'moved', log: storedLog(atTarget.data[0]) } : { kind: 'changed' };

@@ -1,4 +1,4 @@
-/** Tells a user who signs in, while it happens, that the sign-in has undone the deletion of the account. */
+/** Tells a user by a toast that signing in has undone the deletion of the account. */
 import type { Session } from '@supabase/auth-js';
 import { useCallback, useEffect } from 'react';
 import { OWN_ACCOUNT_MESSAGES } from '#domain/account/own-account-messages.ts';
@@ -6,7 +6,7 @@ import { useSupabase } from '#client/lib/api/supabase.ts';
 import { DELETION_KEY } from '#client/lib/session/storage-keys.ts';
 import { useToast } from '../toast.tsx';
 
-/** Only the session of the answer has the mark: a client that adopts its tokens does not take it over. */
+/** Reads the mark in the session that the server has answered with. `setSession` with its tokens drops the mark. */
 export const hasUndoneDeletion = (session: (Session & { deletion_undone?: true }) | null): boolean =>
   session?.deletion_undone ?? false;
 
@@ -27,7 +27,7 @@ export function useWelcome(): (isDeletionUndone: boolean) => void {
   const toast = useToast();
   return useCallback(
     (isDeletionUndone) => {
-      // The landing page must not offer to undo the deletion any more, nor do so to another user.
+      // The landing page must no longer offer to undo the deletion, neither to this user nor to the next one.
       sessionStorage.removeItem(DELETION_KEY);
       if (isDeletionUndone) toast({ kind: 'success', text: OWN_ACCOUNT_MESSAGES.deletionUndone });
     },

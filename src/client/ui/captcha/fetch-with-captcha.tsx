@@ -8,7 +8,10 @@ const CLOSED = 'Nothing was sent, because the check was closed. Try again when y
 const REFUSED = 'The check did not succeed. Please try again.';
 const UNAVAILABLE = 'The check is not available at the moment. Please try again in a few minutes.';
 
-/** A refusal is answered as the server does, with words for users instead of the provider's codes. */
+/**
+ * Sends the request with a solved captcha. If the user closes the overlay or the captcha fails, returns a response like
+ * the server's `captcha_failed`, with a message for users.
+ */
 export async function fetchWithCaptcha(
   captcha: CaptchaSettings,
   input: RequestInfo | URL,
@@ -41,7 +44,7 @@ function askForToken(captcha: CaptchaSettings): Promise<string | null> {
   return new Promise((resolve) => {
     const container = document.createElement('div');
     document.body.append(container);
-    // A root of its own: the client of the auth wire is created outside the page's tree.
+    // A React root of its own: the auth client that calls this function lives outside the page's component tree.
     const root = createRoot(container);
     const finish = (token: string | null): void => {
       root.unmount();

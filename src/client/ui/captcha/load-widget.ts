@@ -13,7 +13,7 @@ type Widget = {
       size: 'normal' | 'compact';
       callback: (token: string) => void;
       'error-callback': () => void;
-      /** hCaptcha's pictures. It would append them to the body, where an open dialog makes them inert. */
+      /** Where hCaptcha appends its pictures; by default to the body, which an open dialog makes inert. */
       'challenge-container': HTMLElement;
     },
   ): string;
@@ -25,7 +25,7 @@ const TIMEOUT_MS = 15_000;
 const providerWidget = (provider: CaptchaSettings['provider']): Widget | undefined =>
   (globalThis as { hcaptcha?: Widget; turnstile?: Widget })[provider];
 
-/** Rejects if the script does not come. The next call tries again. */
+/** Rejects if the provider's script does not load. The next call tries again. */
 export async function loadWidget({ provider, scriptUrl }: CaptchaSettings): Promise<Widget> {
   const loaded = providerWidget(provider);
   if (loaded) return loaded;

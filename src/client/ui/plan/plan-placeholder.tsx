@@ -14,7 +14,10 @@ export function PlanPlaceholder() {
   return profileState === 'unavailable' ? <PlanUnavailable /> : <LoadingText />;
 }
 
-/** For a missing row too. Shows a failed refresh inline, a successful one as a toast: once the plan is known, this component disappears. */
+/**
+ * The notice and refresh button for a plan that could not be read and for a missing profile row. Shows a failed refresh
+ * inline, a successful one as a toast, because this component disappears once the plan is known.
+ */
 export function PlanUnavailable() {
   const { profileState, refreshProfile } = useSession();
   const toast = useToast();

@@ -13,10 +13,10 @@ import styles from './second-step.module.css';
 export function RecoveryCode({ auth, onPassed }: { auth: Auth; onPassed: () => void }) {
   const { auth: pageAuth } = useSupabase();
   const toast = useToast();
-  /** Best effort: the next screen shows it, and the profile page shows the number too. */
+  /** Shows the number of unused codes in a toast. Best effort: the profile page shows the number too. */
   const showRemaining = async (): Promise<void> => {
     const { data } = await auth.mfa.recoveryCodes.getStatus();
-    // Another client holds the session while a password is reset: the profile page would ask for a sign-in.
+    // During a password reset, `auth` is a client in memory, and the page has no session: no link to the profile page.
     if (data) toast(recoveryNotice(data.remaining, auth === pageAuth));
   };
   const { outcome, busy, onSubmit, errorOf } = useSubmit(async (form) => {

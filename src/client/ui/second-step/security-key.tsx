@@ -9,7 +9,7 @@ import styles from './second-step.module.css';
 export function SecurityKey({ auth, factor, onPassed }: FactorProps) {
   const { outcome, busy, onSubmit } = useSubmit(async () => {
     const { error } = await auth.mfa.webauthn.authenticate({ factorId: factor.id });
-    // The browser tells neither a cancelled dialog from a missing key nor anything else about its failures.
+    // Browsers report a cancelled dialog, a time-out and a missing key alike.
     if (error?.name === 'NotAllowedError') return { kind: 'error', text: 'The security key was not used. Try again.' };
     if (error) return { kind: 'error', text: providerMessage(error) };
     onPassed();

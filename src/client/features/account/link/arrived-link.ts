@@ -23,7 +23,7 @@ export type ProviderReturn =
 
 export type ArrivedLink = MailLink | ProviderReturn;
 
-/** The server returns these without the parameters of `flowReturnUrl`, because it does not know the flow. */
+/** Codes of provider errors that the server returns without `flowReturnUrl`, because it does not know the flow. */
 const UNMARKED_PROVIDER_ERROR = /^(bad_oauth_\w+|flow_state_already_used)$/;
 
 /** Threat: anyone can write a link, so text from the query is never shown. */

@@ -60,7 +60,7 @@ function PasswordReset({ children }: { children: ReactNode }) {
   );
 }
 
-/** A new link that signs in; for an address that is not confirmed yet, it confirms the address too. */
+/** Mails a new link that signs in. For an unconfirmed address, the link confirms the address too. */
 function NewLink({ text, onContinue }: Omit<BrokenLinkProps, 'isAddressChange'>) {
   const { auth } = useSupabase();
   const [sentTo, setSentTo] = useState<string | null>(null);
@@ -70,7 +70,7 @@ function NewLink({ text, onContinue }: Omit<BrokenLinkProps, 'isAddressChange'>)
     if (problem) return { kind: 'error', text: problem, field: 'email' };
     const { error } = await mailCode(auth, email);
     if (error) return { kind: 'error', text: recoveryMessage(error) };
-    // A sign-in with the code must not come back to this page.
+    // Once the mailed code has signed the user in, the guard must redirect instead of showing this link again.
     clearAuthLink();
     setSentTo(email);
     return null;

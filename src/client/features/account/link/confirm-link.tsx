@@ -87,7 +87,7 @@ export function ConfirmLink({ link, onDrop }: ConfirmLinkProps) {
           }
           label={link.kind === 'tokens' ? 'Try again' : 'Confirm'}
           busyLabel="Confirming..."
-          // One click is enough for the account that is already signed in.
+          // If the link is for the signed-in account, this click also stores the new session: no second confirmation.
           onConfirm={() => state.open((account) => (account.user.id === user?.id ? adopt(account) : null))}
         />
       );

@@ -19,14 +19,14 @@ const MESSAGES: Readonly<Record<string, (label: string, isLink: boolean) => stri
   flow_state_expired: () => TOO_LATE,
   flow_state_not_found: () => TOO_LATE,
   bad_code_verifier: () => ELSEWHERE,
-  // auth-js: no verifier is stored in this browser.
+  // The codes of auth-js if no PKCE verifier is stored in this browser.
   pkce_code_verifier_not_found: () => ELSEWHERE,
   AuthPKCECodeVerifierMissingError: () => ELSEWHERE,
   temporarily_unavailable: (label) => `We could not reach ${label}. Please try again in a few minutes.`,
   AuthRetryableFetchError: () => 'We could not reach the server. Please try again in a few minutes.',
 };
 
-/** `code` is the error of the address or of the auth client. Text from an address is never shown. */
+/** `code` comes from the URL or from the auth client. Threat: anyone can write a URL, so its text is never shown. */
 export function providerReturnMessage(code: string | undefined, label: string, isLink: boolean): string {
   const message = Object.hasOwn(MESSAGES, code ?? '') ? MESSAGES[code ?? ''] : undefined;
   return message?.(label, isLink) ?? `Something went wrong between us and ${label}. Please try again.`;

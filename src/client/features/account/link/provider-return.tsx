@@ -1,6 +1,6 @@
 /**
- * Finishes a sign-in at a provider that this browser has started (docs/specification/accounts.md 15). No click is asked
- * for: the verifier in this browser proves that its user started it.
+ * Finishes a sign-in at a provider that this browser has started (docs/specification/accounts.md 15). The screen asks
+ * for no click: the PKCE verifier in this browser proves that the sign-in was started here.
  */
 import { useNavigate, useRouter } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
@@ -102,7 +102,7 @@ function useFinishedFlow(arrived: Arrived, label: string, onDrop: () => void): F
     );
     if (error) return setState({ failed: error.code ?? error.name });
     if (arrived.flow === 'link') {
-      // The session of the page stays: the new one has passed no second step.
+      // The page keeps its own session. The flow's session is ended, because it has passed no second step.
       await flowAuth.signOut({ scope: 'local' });
       await auth.refreshSession();
       toast({ kind: 'success', text: `You can now sign in with ${label}.` });
@@ -115,7 +115,7 @@ function useFinishedFlow(arrived: Arrived, label: string, onDrop: () => void): F
       // The page's guard sees the new session, asks for the second step and goes on to `from`.
       history.replace(ROUTES.login.path, { from });
       clearAuthLink();
-      // It sees no change if another tab has signed the same user in.
+      // The guard sees no change if another tab has already signed the same user in, so redirect here.
       if (user?.id === data.user.id && !expired) history.replace(from);
     }
     const adopted = await auth.setSession(data.session);

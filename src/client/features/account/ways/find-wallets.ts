@@ -13,7 +13,10 @@ export type FoundWallet = { name: string } & (
 
 const MAX_NAME_LENGTH = 40;
 
-/** Wallets answer in the same task. Threat: a name is any extension's own text, so it is shown as text and cut. */
+/**
+ * Synchronous, because wallets announce themselves in the task that asks for them. Threat: any extension can announce
+ * any name, so names are cut and shown as plain text.
+ */
 export const findWallets = (chain: Chain): readonly FoundWallet[] => {
   const found = chain === 'ethereum' ? findEthereumWallets() : findSolanaWallets();
   return found.map((wallet) => ({ ...wallet, name: wallet.name.slice(0, MAX_NAME_LENGTH) }));
@@ -73,7 +76,7 @@ function findSolanaWallets(): FoundWallet[] {
   return [{ chain: 'solana', name: 'your wallet', connect }];
 }
 
-/** auth-js takes the interface of `window.solana`. */
+/** Adapts a Wallet Standard wallet to the interface of `window.solana`, which auth-js expects. */
 async function adaptWallet({ features }: StandardWallet): Promise<SolanaWallet> {
   const signIn = features['solana:signIn'];
   if (signIn) return { signIn: (...inputs: object[]) => signIn.signIn(inputs[0] ?? {}) } as unknown as SolanaWallet;

@@ -44,7 +44,7 @@ export function PasskeyButton({ hasAutofill = true }: { hasAutofill?: boolean })
       }}
     >
       {shown && <Notice kind={shown.kind}>{shown.text}</Notice>}
-      {/* Without the words "Sign in": they name the button of the password form alone. */}
+      {/* Not "Sign in with a passkey": only the button of the password form is named "Sign in". */}
       <Button type="submit" busy={busy} busyLabel="Waiting for your passkey...">
         Continue with a passkey
       </Button>

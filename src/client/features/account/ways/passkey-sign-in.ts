@@ -5,7 +5,7 @@ import type { ProviderError } from '#domain/messages.ts';
 import type { Auth } from '#client/lib/api/supabase.ts';
 import type { Outcome } from '#client/lib/hooks/use-submit.ts';
 
-/** The server accepts an answer for five minutes; the autofill may wait for longer, so it asks again before. */
+/** A challenge is valid for five minutes. The autofill may wait longer, so it requests a new challenge before that. */
 const AUTOFILL_RENEWAL_MS = 4 * 60_000;
 
 const TEXTS: Readonly<Record<string, string>> = {
@@ -20,7 +20,7 @@ const toOutcome = (error: ProviderError): Outcome => ({
   text: TEXTS[error.code ?? ''] ?? signInMessage(error),
 });
 
-/** Null after a sign-in, and after a ceremony that another one has replaced. */
+/** Returns null after a sign-in, or if another WebAuthn ceremony of this page has replaced this one. */
 export async function signInWithPasskey(auth: Auth): Promise<Outcome> {
   const { data, error } = await auth.passkey.startAuthentication();
   return error ? toOutcome(error) : answerChallenge(auth, data, false);
@@ -35,7 +35,7 @@ export function offerInAutofill(auth: Auth, onOutcome: (outcome: Outcome) => voi
   const offer = async (): Promise<void> => {
     if (isEnded || document.visibilityState === 'hidden' || !(await browserSupportsWebAuthnAutofill())) return;
     const { data } = await auth.passkey.startAuthentication();
-    // The offer is an extra: without a challenge, the button says what is wrong.
+    // Without a challenge, stay silent: the passkey button reports the error when the user presses it.
     if (isEnded || !data) return;
     const outcome = await answerChallenge(auth, data, true);
     if (isEnded || !outcome) return;

@@ -33,7 +33,7 @@ export async function signInWithSso(
 
 /**
  * Opens the provider in another tab, so that the page and its unsaved text stay. Call it from a click.
- * @param name of the wire: `google`, or `sso:` with the id of a company's identity provider
+ * @param name the provider's name in the API: `google`, or `sso:` with the id of a company's identity provider
  */
 export async function signInInOtherTab(
   config: ClientConfig,

@@ -72,7 +72,7 @@ async function signInWithWallet(
   const response = await fetch(`${apiUrl}/auth/v1/web3/nonce`, { headers: { apikey: publishableKey } });
   if (!response.ok) return { kind: 'error', text: 'The server did not answer. Please try again.' };
   const { nonce } = (await response.json()) as { nonce: string };
-  // Without a query: the server compares the address with its own.
+  // Without the query: the server compares the URL in the signed message with its own addresses.
   const url = `${location.origin}${location.pathname}`;
   const statement = 'Sign in to Hustle Forge.';
   try {

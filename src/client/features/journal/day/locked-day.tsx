@@ -1,6 +1,6 @@
 /**
- * A day that is too old for the plan: whether it has a log, and how to unlock it. The server returns no text of it, so
- * the page hides none that could be uncovered. It shows only text of this device that could not be sent.
+ * A day that is too old for the plan: whether it has a log, and how to unlock it. The server never sends the log's
+ * text, so the page has none to hide. The page shows only text of this device that could not be sent.
  */
 import { Lock } from 'lucide-react';
 import { useEffect, useSyncExternalStore } from 'react';

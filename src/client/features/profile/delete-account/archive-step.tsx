@@ -23,7 +23,7 @@ export function ArchiveStep({ kind, onAccepted, onContinue }: ArchiveStepProps) 
   const account = useOwnAccount();
   const { sendUnsavedText } = useSession();
   const [file, setFile] = useState<{ name: string; url: string } | null>(null);
-  /** Days whose text is not in the archive. The user has been told once they are set. */
+  /** Days with text that could not be sent, which the archive will lack. Once set, the next submit goes on anyway. */
   const [unsent, setUnsent] = useState<readonly Day[]>([]);
   const stop = useRef(new AbortController());
   useEffect(() => () => stop.current.abort(), []);

@@ -26,13 +26,13 @@ export function DeleteAccountDialog({ onClose }: { onClose: () => void }) {
   const required = useQuery({
     queryKey,
     queryFn: async ({ signal }) => (await account.readFacts(signal)).required_proof,
-    // A proof is fresh for minutes, so every dialog asks again.
+    // The required proof depends on how recent the last proof is, so every opened dialog asks the server again.
     staleTime: 0,
     gcTime: 0,
     refetchOnWindowFocus: false,
   });
   const [step, setStep] = useState<'archive' | 'final'>('archive');
-  /** The proof that the server has accepted for the archive. The deletion takes it too. */
+  /** The proof that the server has accepted for the archive. The final step sends it for the deletion too. */
   const [accepted, setAccepted] = useState<Proof | null>(null);
   const kind = required.data;
 

@@ -27,14 +27,14 @@ export function FinalStep({ kind, accepted, onClose }: FinalStepProps) {
   const { email } = useUser();
   const premium = usePremium();
   const { sendUnsavedText, signOut } = useSession();
-  /** The proof of the archive was refused here: it has expired. */
+  /** True after the server has refused the archive's proof for the deletion, because the proof had expired. */
   const [isRefused, setRefused] = useState(false);
   const [unsent, setUnsent] = useState<readonly Day[]>([]);
   const factsId = useId();
   const isAccepted = accepted !== null && !isRefused;
 
   const { outcome, busy, onSubmit, errorOf } = useSubmit(async (form) => {
-    // Undoing the deletion must bring back what was typed last, too.
+    // Send unsaved text first, so that undoing the deletion brings it back too.
     const days = await sendUnsavedText();
     if (days.length > 0 && unsent.length === 0) {
       setUnsent(days);

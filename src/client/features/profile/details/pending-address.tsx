@@ -61,7 +61,7 @@ export function PendingAddress({ change, onFirstConfirmed, onCorrect }: PendingA
         ),
       )}
       <ResendForm
-        // The server counts from the latest mail.
+        // A new key restarts the countdown: the server limits mails from the time of the latest one.
         key={`${next} ${sentAt}`}
         className={styles.resend}
         sentAt={sentAt === undefined ? undefined : Date.parse(sentAt)}

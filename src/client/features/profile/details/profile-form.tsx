@@ -53,12 +53,13 @@ export function ProfileForm({ hasPassword, emailField }: ProfileFormProps) {
     }
 
     if (form.password !== '') setPasswordsKey((count) => count + 1);
-    // An anonymous user may get the address at once.
+    // The address of an anonymous user may change at once, so no confirmation is announced.
     const isPending = form.email !== now.email && !user.is_anonymous;
     return { kind: 'success', text: isPending ? ADDRESS_PENDING : MESSAGES.profileUpdated };
   });
 
-  // "No user is signed in" is shown under the sign-in overlay and hidden after the user has signed in again.
+  // Hides "No user is signed in" after the user has signed in again, and the note about a pending address once no
+  // change is pending.
   const isResolved =
     (outcome?.text === MESSAGES.notSignedIn && !expired) || (outcome?.text === ADDRESS_PENDING && !user.new_email);
 
@@ -74,7 +75,7 @@ export function ProfileForm({ hasPassword, emailField }: ProfileFormProps) {
           pattern={NAME_PATTERN}
           title="Enter your name"
         />
-        {/* Shows the current address when a change begins, is confirmed or is cancelled. */}
+        {/* A new key resets the field to the current address when a change begins, is confirmed or is cancelled. */}
         <Field
           key={`${now.email} ${user.new_email}`}
           ref={emailField}

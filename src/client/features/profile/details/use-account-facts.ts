@@ -7,11 +7,11 @@ export function useAccountFacts() {
   const { id, updated_at: changedAt } = useUser();
   const account = useOwnAccount();
   return useQuery({
-    // A change of the address or the password changes the user.
+    // A change of the address or the password changes the user's `updated_at`.
     queryKey: ['account-facts', id, changedAt],
     queryFn: ({ signal }) => account.readFacts(signal),
     placeholderData: keepPreviousData,
-    // A link of a mail, opened in another tab, confirms an address.
+    // Always stale: a mailed link that was opened in another tab may have confirmed an address.
     staleTime: 0,
   });
 }

@@ -1,6 +1,6 @@
 /**
- * Changes that need a recent sign-in (docs/specification/wire.md 31). If the sign-in is older than a day, a dialog asks
- * for the second step or, without one, for a mailed code, and the change is tried again.
+ * Applies changes that need a recent sign-in (docs/specification/wire.md 31). If the sign-in is older than a day, a
+ * dialog asks for the second step or, without one, for a mailed code, and applies the change again.
  */
 import { useEffect, useRef, useState } from 'react';
 import type { ReactNode } from 'react';
@@ -20,7 +20,7 @@ import styles from './security.module.css';
 /** `nonce` is the mailed code; empty at first, and after a second step. */
 type Change = (nonce: string) => Promise<{ error: ProviderError | null }>;
 type Pending = { change: Change; settle: (result: ChangeResult) => void };
-/** Null after the change. */
+/** Null if the change succeeded. */
 export type ChangeResult = null | 'cancelled' | ProviderError;
 
 type RecentSignIn = {

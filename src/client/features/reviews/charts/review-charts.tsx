@@ -13,7 +13,7 @@ type ReviewChartsProps = {
   period: ReviewPeriod;
   today: Day;
   logged: readonly LoggedDay[];
-  /** An analysis lists the wins of the period, so the first lines are hidden. */
+  /** True if an analysis, which lists the wins of the period, is shown. Then the first lines are hidden. */
   hasAnalysis: boolean;
 };
 

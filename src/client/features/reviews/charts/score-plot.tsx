@@ -50,7 +50,7 @@ export function ScorePlot({ from, today, logged }: ScorePlotProps) {
       ) : (
         <>
           {!isTable && <Plot key={from} from={from} today={today} points={points} />}
-          {/* The wrapper is hidden, because a table does not shrink below its content. */}
+          {/* `unseen` is on a wrapper: it sets a size of one pixel, but a table is never smaller than its text. */}
           <div className={isTable ? styles.whole : 'unseen'}>
             <ScoreTable points={points} />
           </div>

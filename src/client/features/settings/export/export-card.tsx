@@ -129,7 +129,7 @@ export function ExportCard({ premium, sendAll, onUpgrade }: ExportCardProps) {
   );
 }
 
-/** The job keeps its position, so a retry resumes after a failure. */
+/** Runs an export. After a failure the job keeps its position, so a retry resumes there. */
 function useExport(sendAll: () => Promise<readonly Day[]>) {
   const data = useData();
   const { id: userId } = useUser();

@@ -132,7 +132,7 @@ function useImport() {
       const text = error instanceof ImportRejected ? error.message : 'The server could not be reached.';
       setShown({ kind: 'stopped', text: signal.aborted ? null : text, progress });
     }
-    // The import changed logs that are cached.
+    // The import has changed logs, so everything that is cached may be stale.
     await queries.invalidateQueries();
   }
 
@@ -169,7 +169,7 @@ function useImport() {
       stop.current?.abort();
       if (shown.kind === 'reading') setShown({ kind: 'idle' });
     },
-    /** Keeps the imported days and lists them. */
+    /** Ends a stopped import: lists the days that it has imported, which stay. */
     finish(): void {
       if (job.current) setShown({ kind: 'done', summary: job.current.summary });
     },

@@ -15,7 +15,7 @@ const TEXTS: Readonly<Record<string, string>> = {
     'Without it your account would have an address that belongs to another account, so it cannot be removed.',
 };
 
-/** Says what the server does (docs/specification/accounts.md 15). */
+/** The consequences that the server's removal of the identity has (docs/specification/accounts.md 15). */
 const CONSEQUENCES: Readonly<Record<string, string>> = {
   email: 'Your password and mailed codes will no longer sign you in, and your other devices are signed out.',
   phone: 'Texted codes will no longer sign you in, and your other devices are signed out.',
@@ -38,7 +38,7 @@ export function RemoveIdentity({ identity, onClose }: { identity: UserIdentity; 
             request('DELETE', `/user/identities/${identity.identity_id}?${new URLSearchParams({ nonce }).toString()}`),
           );
           if (error === 'cancelled') return null;
-          // The stored user still has the identity, or another tab has removed one.
+          // Also after an error, because another tab may have removed the identity: the stored user still has it.
           await auth.refreshSession();
           if (error && error.code !== 'identity_not_found')
             return { kind: 'error', text: TEXTS[error.code ?? ''] ?? recoveryMessage(error) };

@@ -8,7 +8,7 @@ import { identityLabel } from './identity-label.ts';
 type LinkedSignIns = {
   identities: readonly UserIdentity[];
   labelOf: (identity: UserIdentity) => string;
-  /** The server keeps the last way to sign in. */
+  /** False for the last way to sign in: the server refuses to remove it. */
   canRemove: boolean;
   /** The providers that can still be linked. */
   unlinked: ClientConfig['signIn']['providers'];

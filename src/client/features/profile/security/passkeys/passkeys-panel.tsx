@@ -194,7 +194,7 @@ function AddPasskey({ count, onAdded }: { count: number | null; onAdded: (id: st
     try {
       credential = await startRegistration({ optionsJSON: challenge.options });
     } catch (cause) {
-      // The library names the device's refusal to hold two passkeys of one account.
+      // InvalidStateError: the device already holds a passkey of this account.
       return cause instanceof Error && cause.name === 'InvalidStateError'
         ? failureOf({ code: 'webauthn_credential_exists', message: '' })
         : { kind: 'error', text: 'No passkey was added. Try again.' };

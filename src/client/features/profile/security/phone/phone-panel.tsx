@@ -131,9 +131,10 @@ function CodeStep({ sentTo, onConfirmed, onRestart, onCancel }: CodeStepProps) {
   const user = useUser();
   const toast = useToast();
   const send = async () => {
-    // Threat: a stranger may have asked for a code to the same number, and `resend` could repeat that one.
+    // Threat: a stranger may have asked for a code to the same number, and `resend` could repeat the stranger's code.
     const { error } = await auth.updateUser({ phone: sentTo });
-    // A session older than a day has been confirmed for the first code.
+    // With a session older than a day, `updateUser` asks for a confirmation, which the user gave for the first code.
+    // `resend` needs none.
     return error?.code === 'reauthentication_needed' ? auth.resend({ type: 'phone_change', phone: sentTo }) : { error };
   };
   return (
@@ -148,13 +149,14 @@ function CodeStep({ sentTo, onConfirmed, onRestart, onCancel }: CodeStepProps) {
         submitLabel="Confirm the number"
         autoFocus
         check={async (token) => {
-          // The code starts a session without the second step. The session of the page stays instead.
+          // The code starts a session that has passed no second step. In memory, so that the page keeps its session.
           const codeAuth = createMemoryAuth();
           const { data, error } = await codeAuth.verifyOtp({ phone: sentTo, token, type: 'phone_change' });
           if (error?.code === 'phone_exists') return { outcome: { kind: 'error', text: UNUSABLE } };
           if (error) return { error };
           await codeAuth.signOut({ scope: 'local' });
-          // Threat: a stranger asks for a code to the number of this user, whose code then joins the stranger's account.
+          // Threat: a stranger asks for a code to this user's number. That code, typed here, adds the number to the
+          // stranger's account, so tell the user.
           if (data.user?.id !== user.id) return { outcome: { kind: 'error', text: FOREIGN_CODE } };
           await auth.refreshSession();
           const isFirst = confirmedPhone(user) === null;

@@ -17,7 +17,7 @@ export function AddKey({ factors, onAdded, onCancel }: AddFactorProps) {
     const name = unusedName('Security key', factors);
     const { error, factor } = await enrol({ factor_type: 'webauthn', friendly_name: name });
     if (error) return toOutcome(error);
-    // For a new factor the server's challenge is one that registers a key.
+    // For an unverified factor the server sends a registration challenge, so `authenticate` registers the key.
     const { error: failed } = await auth.mfa.webauthn.authenticate({ factorId: factor!.id });
     if (failed) {
       // Best effort: the server forgets an unverified factor by itself.

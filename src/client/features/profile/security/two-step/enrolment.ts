@@ -42,7 +42,7 @@ export function useEnrolment() {
   };
 }
 
-/** Null if the user has codes already, or they could not be created: the list offers them too. */
+/** Null if the user already has codes, or if creating them failed: the factor list also offers to create them. */
 export async function createCodes(auth: Auth): Promise<readonly string[] | null> {
   const { data } = await auth.mfa.recoveryCodes.generate();
   return data?.codes ?? null;

@@ -1,4 +1,4 @@
-/** The second factors of the account and its recovery codes, or what two-step verification is. */
+/** The account's second factors and recovery codes; without a factor, an explanation of two-step verification. */
 import { useQuery } from '@tanstack/react-query';
 import type { Factor } from '@supabase/auth-js';
 import { useState } from 'react';

@@ -1,4 +1,4 @@
-/** Turns two-step verification on and off, and shows what is left of the recovery codes. */
+/** The panel of two-step verification: adds and removes second factors, and shows the recovery codes. */
 import { useState } from 'react';
 import { useUser } from '#client/lib/session/session.ts';
 import { useToast } from '#client/ui/toast.tsx';
@@ -16,7 +16,7 @@ export function TwoStepPanel({ setClosable }: PanelProps) {
   const [view, setView] = useState<TwoStepView>('list');
   const open = (next: TwoStepView): void => {
     setView(next);
-    // The codes are shown once.
+    // New recovery codes are shown only once, so the panel cannot be closed while it shows them.
     setClosable(typeof next === 'string');
   };
   const add = {

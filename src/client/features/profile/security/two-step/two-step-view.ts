@@ -1,4 +1,4 @@
-/** A step of the panel. With `codes`, the recovery codes wait to be kept. */
+/** A step of the panel. With `codes`, it shows new recovery codes until the user confirms to have kept them. */
 export type TwoStepView =
   | 'list'
   | 'addApp'
