@@ -17,7 +17,7 @@ export type ClientConfig = {
   signIn: {
     /** New accounts can be created. */
     signups: boolean;
-    /** `name` is the provider of the wire, `label` completes "Continue with …". */
+    /** `name` is the provider's name in the API, such as `google`; `label` completes "Continue with …". */
     providers: readonly { name: string; label: string }[];
     linking: boolean;
     passkeys: boolean;

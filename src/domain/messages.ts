@@ -115,6 +115,6 @@ const LINK_MESSAGES: Readonly<Record<string, string>> = {
   temporarily_unavailable: TRY_LATER,
 };
 
-/** By the code in the link's address or in the response. Never shows text from an address: anyone can write a link. */
+/** The message for an error code of a link's URL or of a response. Anyone can write a URL, so its text is not shown. */
 export const linkMessage = (code: string | undefined): string =>
   (Object.hasOwn(LINK_MESSAGES, code ?? '') && LINK_MESSAGES[code ?? '']) || MESSAGES.linkUnusable;

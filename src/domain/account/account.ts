@@ -6,7 +6,7 @@ export const PASSWORD_MIN_LENGTH = 6;
 export const PASSWORD_MAX_BYTES = 72;
 export const EMAIL_MAX_LENGTH = 255;
 export const COMMON_PASSWORD_PROBLEM = 'Please choose a password that is harder to guess';
-/** The server knows more passwords than `isCommonPassword`, and the name and address of the owner. */
+/** For passwords that only the server rejects: more common ones, and ones close to the owner's name or address. */
 export const GUESSABLE_PASSWORD_PROBLEM =
   'This password is easy to guess: it is common, or close to your name, your address or ours. Try a few random words.';
 /** The pattern of a required name: `required` alone accepts spaces. */

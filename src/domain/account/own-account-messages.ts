@@ -12,10 +12,10 @@ export const OWN_ACCOUNT_MESSAGES = {
   notReached: 'The server could not be reached. Nothing has changed. Please try again.',
 } as const;
 
-/** Longer than any limit but that of the archive. */
+/** Of the rate limits, only the archive's can ask for a longer wait. */
 const ARCHIVE_WAIT_SECONDS = 24 * 3_600;
 
-/** A refusal of the auth wire or of the archive: its code, and the seconds of `Retry-After`. */
+/** A refusal of /auth/v1 or of the function `archive`: its code, and the seconds of `Retry-After`. */
 export type Refusal = { code: string; retryAfterSeconds: number };
 
 /** `field` names the input that the text is about: the password or the code. */

@@ -22,7 +22,7 @@ export function firstLines(logs: readonly { date: Day; html: string }[]): DayTex
     .sort((a, b) => (a.date < b.date ? -1 : 1));
 }
 
-/** The accepted headings of the list of wins. An analysis in any language uses this English heading. */
+/** The accepted headings of the list of wins. The heading is English in an analysis of any language. */
 const WINS_HEADINGS = ['**Wins**', '**Wins**:', '**Wins:**'];
 export const [WINS_HEADING] = WINS_HEADINGS as [string];
 

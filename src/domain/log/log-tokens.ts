@@ -19,7 +19,7 @@ export function forEachToken(html: string, onTag: (tag: string) => void, onText:
     const next = html.indexOf('<', at + 1);
     const end = next === -1 ? html.length : next;
     if (html.charCodeAt(at) === 60 /* < */) {
-      // `close` is kept for every `<` before it: searching for `>` again takes quadratic time on a text of many `<`.
+      // Reuse `close` for every `<` before it: a search for `>` per `<` takes quadratic time on a text of many `<`.
       if (close < at) close = html.indexOf('>', at);
       if (close === -1) close = html.length;
       if (close < end) {

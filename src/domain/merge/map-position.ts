@@ -14,7 +14,10 @@ export function mapPosition({ mappedLines }: Pick<LogMerge, 'mappedLines'>, posi
   return { line: mapped.line, offset: mapOffset(mapped.before, mapped.after, position.offset) };
 }
 
-/** Keeps the distance to the part of the text that both versions share: at its start, else at its end. */
+/**
+ * If `after` contains `before`, the caret stays at its letter. Otherwise the caret keeps its distance to the start
+ * within the common prefix, and to the end within the common suffix. Between the two, it moves to the suffix's start.
+ */
 function mapOffset(before: string | null, after: string, offset: number): number {
   if (before === null) return after.length;
   const at = Math.min(Math.max(offset, 0), before.length);

@@ -7,10 +7,10 @@ export type Content = { readonly tag: TextTag; readonly html: string; readonly t
 /** `other` is set if both edits are kept: the version of theirs, shown beside the version of mine. */
 export type MergedContent = { readonly content: Content; readonly other: Content | null };
 
-/** Searching a long text in a long text may take quadratic time. */
+/** The maximum product of both lengths for a search within the whole text, which may take quadratic time. */
 const MAX_SEARCH = 4_000_000;
 
-/** True if `long` has all of `short`, ignoring white space at the ends. */
+/** True if `long` contains `short` without the white space at its ends. Of long texts, only both ends are searched. */
 export function containsText(long: string, short: string): boolean {
   const part = short.trim();
   if (part.length * long.length <= MAX_SEARCH) return long.includes(part);
@@ -43,7 +43,10 @@ export function mergeContent(unit: Unit): MergedContent {
 const isContained = (a: Line, b: Line): boolean =>
   a.text.length < b.text.length ? containsText(b.text, a.text) : containsText(a.text, b.text);
 
-/** Of equal texts the one with more marks; the same one whichever side is mine. */
+/**
+ * The longer text, or of equally long texts the one with more markup. The order by HTML makes the result the same
+ * whichever version is mine.
+ */
 function longerOf(a: Line, b: Line): Line {
   const difference = a.text.trim().length - b.text.trim().length || a.html.length - b.html.length;
   return difference > 0 || (difference === 0 && a.html >= b.html) ? a : b;
@@ -108,5 +111,5 @@ export function isChanged(unit: Unit, version: 'mine' | 'theirs'): boolean {
   return isMoved || line.html !== base.html || line.tag !== base.tag || line.path.length !== base.path.length;
 }
 
-/** Both edits are worth a message only if the line had words to begin with. */
+/** True if the base line has words: only then is a merge of the line reported as a doubt. */
 export const isNotable = (base: Line | null): base is Line => base !== null && !isBlank(base);

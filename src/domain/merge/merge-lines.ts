@@ -74,7 +74,7 @@ function withoutCodeTag(html: string): string {
   return isWrapped ? html.slice('<code>'.length, -'</code>'.length) : html;
 }
 
-/** The level of lists around the current token, with the tag of the list that ended just before. */
+/** An open container; null for the log itself. `listBefore`: the tag of the list that has just ended inside it. */
 type Frame = { container: Container | null; listBefore: ListTag | null };
 
 /** `html`: clean (`isCleanLog`), without a date header. Drops white space between tags and containers without a line. */

@@ -22,9 +22,9 @@ const versions = versionsOf(baseLines(), logEdits());
 
 const flatLines = baseLines().map((lines) => lines.map((line) => ({ ...line, depth: Math.min(1, line.depth) })));
 /**
- * Edits that leave no doubt which line became which, and no trace that the base could hide: a line that was nested by
- * one version stays after the other deleted it with its parent, at its old depth, and looks unchanged in a later merge
- * with the same base.
+ * Edits after which it is clear which line became which. Nesting is excluded: if one version nests a line and the other
+ * deletes it with its parent, the merge keeps the line at its old depth, and a later merge with the same base takes the
+ * line for unchanged.
  */
 const CLEAR_EDITS = new Set<string>([
   ...(['insert', 'delete', 'edit', 'append', 'clear'] satisfies LogEdit['kind'][]),

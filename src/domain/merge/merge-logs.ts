@@ -20,17 +20,17 @@ export type MergeDoubt =
   | { kind: 'editedAndDeleted'; editedBy: 'mine' | 'theirs'; text: string; line: number };
 
 /**
- * The place of a line of mine in the merged log. Offsets map from `before` to `after`; for a deleted line, whose `before`
- * is null, to the end of the line before it.
+ * The place of a line of mine in the merged log, whose text changed from `before` to `after`. If the line was deleted,
+ * `before` is null, and the place is the end of the line before it.
  */
 export type MappedLine = { readonly line: number; readonly before: string | null; readonly after: string };
 
 export type LogMerge = {
   readonly html: string;
   readonly doubts: readonly MergeDoubt[];
-  /** So many lines were edited on both sides that the user should choose instead of sorting the merged log out. */
+  /** True if both versions edited so many of the same lines that the user should choose one of the versions. */
   readonly isDoubtful: boolean;
-  /** For `mapPosition`: by line of mine; null if the merged log is mine. */
+  /** For `mapPosition`, indexed by the lines of mine; null if the merged log is mine. */
   readonly mappedLines: readonly MappedLine[] | null;
 };
 

@@ -1,10 +1,10 @@
-/** Orders the units: mine's order, with the additions and moves of theirs inserted after the lines they follow there. */
+/** Orders the units as mine does. Lines that theirs added or moved come after the line that they follow in theirs. */
 import type { Container, Line, Unit } from './merge-lines.ts';
 import type { Structure } from './merge-structure.ts';
 
 type Node = { unit: Unit | null; before: Node | null; after: Node | null };
 
-/** The items of nested lists fit into this many containers; a longer chain is a cycle of two contradicting moves. */
+/** A log nests at most this many containers. A longer chain of parents is a cycle, made by two contradicting moves. */
 const MAX_CHAIN = 100;
 
 type Order = {
@@ -42,7 +42,7 @@ export function orderUnits({ mine, theirs, unitOf, structures }: Order): Unit[] 
     last = node;
   }
 
-  /** Takes out a unit that theirs moved, with the lines that mine added inside the moved container. */
+  /** Removes a unit that theirs moved, and the following lines that mine added inside it. Returns the last of them. */
   const unlink = (from: Node): Node => {
     let to = from;
     for (let next = to.after?.unit; next && next.theirs === null; next = to.after?.unit) {
@@ -55,7 +55,10 @@ export function orderUnits({ mine, theirs, unitOf, structures }: Order): Unit[] 
     return to;
   };
 
-  /** The nearest earlier line of theirs that still stands where theirs has it. */
+  /**
+   * The nearest earlier line of theirs that mine has not moved. The parent of the line, and lines that mine moved
+   * together with this parent, count too.
+   */
   const lineBefore = (index: number, parent: Unit | null): Node => {
     for (let at = index - 1; at >= 0; at -= 1) {
       const unit = unitOf.get(theirs[at]!)!;

@@ -15,7 +15,7 @@ type Side = 'mine' | 'theirs';
 
 export type StructureMerge = {
   structureOf: (unit: Unit) => Structure;
-  /** The same for the same container in all versions, as long as it begins with the same line. */
+  /** Identifies a container: equal in all versions in which the container begins with the same line. */
   keyOf: (container: Container) => string;
 };
 
@@ -48,7 +48,7 @@ export function createStructureMerge(unitOf: ReadonlyMap<Line, Unit>): Structure
   const decide = (unit: Unit, valueOf: (line: Line) => string): Line => {
     const { base, mine, theirs } = unit;
     if (!mine || !theirs) return (mine ?? theirs)!;
-    // The words that an emptied line keeps stay where they are.
+    // One version emptied the line and the other changed it: the changed line is kept (`mergeContent`), in its place.
     if (isBlank(mine) && isChanged(unit, 'theirs')) return theirs;
     if (isBlank(theirs) && isChanged(unit, 'mine')) return mine;
     return base && valueOf(mine) === valueOf(base) ? theirs : mine;
@@ -73,8 +73,8 @@ export function createStructureMerge(unitOf: ReadonlyMap<Line, Unit>): Structure
 }
 
 /**
- * Gives lines that only one version has the containers of their neighbours, where the other version put the neighbours
- * into another list, item or quote.
+ * Gives each line that only this version added the containers of its neighbours, if the other version has put these
+ * neighbours into another list, item or quote.
  */
 export function adoptAdded(
   lines: readonly Line[],
@@ -91,7 +91,7 @@ export function adoptAdded(
     return own.some((level) => level.key === key) || chain.some((ancestor) => keyOf(ancestor) === key);
   };
 
-  /** By parent and list the nearest following shared line. */
+  /** For each line the nearest following sibling (`placeOf`) that both versions have. */
   const next: (Line | undefined)[] = [];
   const following = new Map<unknown, Line>();
   for (const line of lines.toReversed()) {
@@ -122,7 +122,7 @@ export function adoptAdded(
 /** Lines with the same place are siblings: in the same list, or directly in the same container. */
 const placeOf = (line: Line): unknown => ownOf(line)[0]?.list ?? parentOf(line) ?? 'root';
 
-/** The list of the first level with the tag that the model has now: the other version may have changed it. */
+/** Gives the first list of `own` the tag of the list of `model`: the other version may have changed `ol` to `ul`. */
 function withTagsOf(own: readonly Level[], model: readonly Level[]): readonly Level[] {
   const [first, ...rest] = own;
   const tag = model[0]?.tag;

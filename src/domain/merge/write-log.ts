@@ -75,7 +75,7 @@ export function createLogWriter(): LogWriter {
       const fits = (level: { tag: Container['tag'] | null }): boolean => (room -= elementsOf(level.tag)) >= 0;
       const kept = open.slice(0, depth).findIndex((frame) => !fits(frame));
       closeTo(kept === -1 ? depth : kept);
-      // Bare text at the deepest level would become too deep as a paragraph: it moves outwards.
+      // Levels beyond ENTRY_MAX_DEPTH are left out. Bare text becomes a paragraph here, which is one element deeper.
       for (const level of levels) {
         if (!fits(level)) break;
         openLevel(level);

@@ -33,7 +33,8 @@ export function writeUnits(
     const depth = deepest === -1 ? 0 : keys.get(keyOf(chain[deepest]!))!;
     const missing = chain.slice(deepest + 1);
     const parent = missing.at(-1);
-    // The parent exists, but another line came in between: the line stays at its depth, in the container now open there.
+    // The parent is in the log, but another line in between has closed it: the line stays at its depth, in the
+    // container that is open there now.
     const isDisplaced = parent && isKept.has(unitOf.get(parent.head!)!);
     if (isDisplaced && missing.every((container, index) => isOpen(container, depth + index)))
       return { depth: depth + missing.length, levels: own };
@@ -44,7 +45,7 @@ export function writeUnits(
   const writeOther = (unit: Unit, structure: Structure, { other }: MergedContent): void => {
     if (!other) return;
     const { depth, levels } = place(structure);
-    // New keys: what belongs to the unit stays with the version of mine.
+    // New keys, so that lines inside the unit's containers stay with the version of mine.
     const own = levels.map((level) => ({ ...level, key: `${level.key}.other` }));
     writer.add(depth, own, other.tag, other.html);
     otherLineOf.set(unit, lines++);
@@ -71,7 +72,7 @@ const levelOf = ({ tag, list, isFirst }: Container, key: string): Level => ({
   beginsList: false,
 });
 
-/** An item whose first line was deleted passes its place to the item inside that comes first now. */
+/** If the first line of the item `outer` was deleted, the first item inside takes the place of `outer`. */
 function wrapLevels(inner: readonly Level[], outer: Level): readonly Level[] {
   const [first, ...rest] = inner;
   if (!first || first.tag === 'blockquote' || outer.tag === 'blockquote') return [outer, ...inner];

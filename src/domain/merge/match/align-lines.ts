@@ -1,13 +1,13 @@
-/** Finds each line of one version of a log in another version: by words first, then by likeness and position. */
+/** Finds each line of the base in an edited version: first by equal words, then by similarity and position. */
 import { matchInOrder } from './common-subsequence.ts';
 import { isBlank, parentOf, textKey } from '../merge-lines.ts';
 import type { Line } from '../merge-lines.ts';
 import { heaviestInOrder, indexByWords, similarity, sketchText } from './similar-lines.ts';
 import type { Pair, Sketch } from './similar-lines.ts';
 
-/** Above this likeness a line between the same neighbours is an edit of the other. */
+/** From this similarity on, a line between the same neighbours (in the same gap) counts as an edit of the base line. */
 const MIN_EDIT_SCORE = 0.35;
-/** Above this likeness a line elsewhere is a moved and edited one. */
+/** From this similarity on, a line elsewhere counts as the base line, moved and edited. */
 const MIN_MOVE_SCORE = 0.6;
 const BLANK_WEIGHT = 1;
 const TEXT_WEIGHT = 4;
@@ -15,7 +15,7 @@ const TEXT_WEIGHT = 4;
 export type Alignment = {
   /** For each base line the index of the same line in the other version, or -1 if it was deleted. */
   readonly match: Int32Array;
-  /** 1 for a line whose position among the others changed. */
+  /** For each base line 1 if its position among the other lines changed, otherwise 0. */
   readonly isMoved: Uint8Array;
 };
 
@@ -76,7 +76,7 @@ function matchMoved(
   }
 }
 
-/** The unmatched lines between the same two lines that kept their order have the same gap. */
+/** Numbers the gaps between matched lines that were not moved: the lines of a gap have its number in both versions. */
 function gapsOf(sideLength: number, { match, isMoved }: Alignment): { ofBase: Int32Array; ofSide: Int32Array } {
   const ofBase = new Int32Array(match.length);
   const ofSide = new Int32Array(sideLength);
@@ -127,7 +127,7 @@ function matchEdited(
     if (match[a] === -1 && !isTaken[b]) take(a, b, true);
 }
 
-/** Finds the lines at the same distance from the start or the end of the gap. */
+/** Returns a function that finds the free lines at the same distance from the start or the end of the same gap. */
 function indexByPosition(
   freeBase: readonly Line[],
   freeSide: readonly Line[],
@@ -152,8 +152,9 @@ function rangesOf(gaps: readonly number[]): Map<number, { from: number; to: numb
 }
 
 /**
- * A single line in place of a single line without a common word is an edit only of an empty line, to an empty line, or
- * of an item with others inside, which stay inside. Otherwise the line was deleted and another one added.
+ * Matches the only free lines of a gap although they are not similar, if one of the two is blank, or if the base line
+ * is the first line of an item with nested items, which so stay nested. Otherwise the base line counts as deleted and
+ * the other line as added.
  */
 function matchAlone(
   base: readonly Line[],
@@ -175,7 +176,7 @@ function matchAlone(
   }
 }
 
-/** By gap the index of its only free line; -1 for a gap with several. */
+/** Maps each gap to the index of its only free line, or to -1 if several of its lines are free. */
 function aloneByGap(lines: readonly Line[], gaps: Int32Array, isFree: (index: number) => boolean): Map<number, number> {
   const alone = new Map<number, number>();
   for (const { index } of lines) {

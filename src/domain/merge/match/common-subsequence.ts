@@ -1,14 +1,14 @@
 /** Matches the equal elements of two sequences in order. */
 
-/** Up to this product of lengths the match is optimal (LCS); above, unique elements divide the sequences (patience). */
+/** Up to this product of the lengths, the match is optimal (LCS). Above it, unique elements divide both (patience). */
 const MAX_LCS_CELLS = 1 << 16;
 const MAX_PATIENCE_DEPTH = 8;
 
 type Range = { aFrom: number; aTo: number; bFrom: number; bTo: number };
 
 /**
- * For each index of `a` the index of an equal element of `b`, or -1. `weights` of `a` say which elements are worth more:
- * an empty line less than a line with words.
+ * Returns for each index of `a` the index of an equal element of `b`, or -1. `weights` has the weight of each element
+ * of `a`: the match with the highest total weight is the best.
  */
 export function matchInOrder(a: Int32Array, b: Int32Array, weights: Int32Array): Int32Array {
   const match = new Int32Array(a.length).fill(-1);
@@ -71,7 +71,7 @@ function uniqueIndexes(keys: Int32Array, from: number, to: number): Map<number, 
   return indexes;
 }
 
-/** The longest part of `pairs`, which are sorted by their first number, whose second numbers increase. */
+/** The longest subsequence of `pairs` whose second numbers increase. `pairs` are sorted by their first numbers. */
 function longestIncreasing(pairs: readonly [number, number][]): [number, number][] {
   const tails: number[] = [];
   const before = new Int32Array(pairs.length).fill(-1);

@@ -3,22 +3,25 @@ import type { Alignment } from './align-lines.ts';
 import { isBlank } from '../merge-lines.ts';
 import type { Line } from '../merge-lines.ts';
 
-/** A line equal to the other version's edit is looked for this far from the edited line. */
+/** A line that equals the other version's edit is searched up to this many lines from the edited line. */
 const REMATCH_DISTANCE = 2;
-/** A corrected match may show that another one is wrong. */
+/** A corrected match may show that another match is wrong, so the correction is repeated, at most this often. */
 const MAX_PASSES = 3;
 
 export type AlignedVersion = { readonly lines: readonly Line[]; readonly alignment: Alignment };
 type Version = AlignedVersion & {
   /** 1 for each line that matches no base line. */
   readonly free: Uint8Array;
-  /** The indexes of the free lines. */
+  /** The indexes of the free lines with words, by their text. */
   readonly added: ReadonlyMap<string, number>;
   /** The indexes of base lines by their edited text. */
   readonly edited: ReadonlyMap<string, number>;
 };
 
-/** One version may be an earlier merge with the other: then it has lines of the other, edited or not. */
+/**
+ * Compares both versions, because one may be an earlier merge with the other. Then it has lines of the other version,
+ * edited or not, which `alignLines` cannot recognise.
+ */
 export function correctMatches(base: readonly Line[], mine: AlignedVersion, theirs: AlignedVersion): void {
   for (let pass = 0; pass < MAX_PASSES; pass += 1) {
     const versions = [withChanges(base, mine), withChanges(base, theirs)] as const;
@@ -58,7 +61,10 @@ function correctMatch(
   );
 }
 
-/** The version has the other version's edit of the line, but too different from the base to be found. */
+/**
+ * `edited` is the other version's edit of base line `i`, which has no match in this version. If a free line has that
+ * text, it becomes the match: the edit was too different from the base line to be found by similarity.
+ */
 function matchAdded({ alignment, free, added }: Version, i: number, edited: string): boolean {
   const j = added.get(edited);
   if (j === undefined || !free[j]) return false;
@@ -68,7 +74,10 @@ function matchAdded({ alignment, free, added }: Version, i: number, edited: stri
   return true;
 }
 
-/** The other version has the base line unchanged and the edited text as a line of its own: the line was added. */
+/**
+ * Removes the match of base line `i`. `isAdded`: the other version has the base line unchanged, and the edited text as
+ * another, added line. So the matched line was added too, and is no edit of the base line.
+ */
 function unmatchAdded({ alignment, free }: Version, i: number, isAdded: boolean): boolean {
   if (!isAdded) return false;
   free[alignment.match[i]!] = 1;
@@ -78,8 +87,8 @@ function unmatchAdded({ alignment, free }: Version, i: number, isAdded: boolean)
 }
 
 /**
- * If one version has both edits of a line, its line that equals the other version's edit becomes the match. Of equally
- * distant lines the same one is chosen whichever version is mine.
+ * If one version has both edits of a line, its line that equals the other version's edit becomes the match. The nearest
+ * such line wins. Swapping mine and theirs gives the same result: the sides are tried in the order of the texts.
  */
 function rematchEither(i: number, ...sides: readonly (readonly [version: Version, wanted: string])[]): boolean {
   const sorted = sides.toSorted(([, a], [, b]) => (a < b ? -1 : 1));
@@ -98,7 +107,10 @@ function rematch({ lines, alignment, free }: Version, i: number, step: number, w
   return true;
 }
 
-/** The edit of mine is also in theirs, matched there to a similar line that mine deleted, emptied or left alone. */
+/**
+ * Mine's edit of base line `i` may also be in theirs, but matched there to a similar base line `k`. If mine has
+ * deleted, emptied or not changed line `k`, the match in theirs moves from `k` to `i`.
+ */
 function takeOver(base: readonly Line[], i: number, mine: Version, theirs: Version): boolean {
   const own = textOf(mine, i);
   const k = own === undefined ? undefined : theirs.edited.get(own);

@@ -3,15 +3,18 @@ import { isBlank, parentOf, textKey } from '../merge-lines.ts';
 import type { Line, Unit } from '../merge-lines.ts';
 import { MIN_PREFIX_LENGTH } from './similar-lines.ts';
 
-/** Of many equal lines added by the other version, only so many are compared. */
+/** Of many candidates for one added line, only this many are compared. */
 const MAX_COMPARED = 16;
-/** Two devices hardly ever add the same longer text in two places: one of the versions has it from the other. */
+/**
+ * From this length on, equal added lines are joined even in different places: two devices hardly ever add the same
+ * long text, so one version has the line from the other.
+ */
 const MIN_ANYWHERE_LENGTH = 8;
 
-/** `region`: the number of shared lines before it. `sharedBefore`: the text of the last of these. */
+/** `region`: the number of shared lines before the added line. `sharedBefore`: the text of the last of these. */
 type Added = { readonly line: Line; readonly region: number; readonly sharedBefore: string; isJoined: boolean };
 
-/** Sets `theirs` of the units of mine that have a line of theirs as well. */
+/** Sets `theirs` of each unit that mine has added, if theirs has added the same or a continued line. */
 export function joinAdded(mine: readonly Line[], theirs: readonly Line[], unitOf: Map<Line, Unit>): void {
   const fromMine = addedLines(mine, unitOf, (unit) => unit.theirs === null && unit.base === null);
   const fromTheirs = addedLines(theirs, unitOf, () => false);
@@ -49,7 +52,7 @@ export function joinAdded(mine: readonly Line[], theirs: readonly Line[], unitOf
   }
 }
 
-/** A line is shared if all versions have it in the same order. */
+/** The lines that one version has added. A line is shared if both versions have it and neither has moved it. */
 function addedLines(
   lines: readonly Line[],
   unitOf: ReadonlyMap<Line, Unit>,
@@ -80,7 +83,10 @@ function groupBy<K>(added: readonly Added[], keyOf: (added: Added) => K): Map<K,
   return groups;
 }
 
-/** Of two equal lines in a row either may be the shared one. */
+/**
+ * True if the equal lines are in the same region, or on both sides of a shared line with the same text: of two equal
+ * lines in a row, either may be the one that was matched as shared.
+ */
 function isAroundEqual(own: Added, other: Added): boolean {
   if (Math.abs(own.region - other.region) > 1) return false;
   const later = own.region > other.region ? own : other;
@@ -89,7 +95,7 @@ function isAroundEqual(own: Added, other: Added): boolean {
 
 function findFree(candidates: Added[] | undefined, isWanted: (added: Added) => boolean): Added | undefined {
   if (!candidates) return undefined;
-  // Joined lines at the front are not looked at again: equal lines are joined in order.
+  // Drop the joined lines at the front, so that they are not examined again: equal lines are joined in order.
   while (candidates[0]?.isJoined) candidates.shift();
   return candidates.slice(0, MAX_COMPARED).find((added) => !added.isJoined && isWanted(added));
 }

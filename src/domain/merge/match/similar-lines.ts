@@ -1,10 +1,10 @@
 /** Scores how alike two texts are, and finds candidates by shared words without comparing every pair. */
 
 const SAMPLE_LENGTH = 400;
-/** A word of more lines than this finds no candidates: it says little, and long lists of lines take quadratic time. */
+/** A word that is in more lines is ignored: it distinguishes little, and comparing its lines takes quadratic time. */
 const MAX_LINES_PER_WORD = 8;
 const MAX_CANDIDATES = 4;
-/** A shorter text is no prefix worth noticing. */
+/** A shorter common beginning does not make two texts similar. */
 export const MIN_PREFIX_LENGTH = 3;
 /** Letter pairs recur in unrelated texts, so equal words count more. */
 const LETTER_WEIGHT = 0.5;
@@ -19,7 +19,10 @@ export function sketchText(text: string): Sketch {
   return { text: trimmed, words: new Set(sample.toLowerCase().match(WORD) ?? []) };
 }
 
-/** From 0 to 1: the share of common words, or of common letter pairs where no word is equal. Neither text is blank. */
+/**
+ * From 0 to 1: the share of common words, or half the share of common letter pairs if no word is equal. At least 0.7 if
+ * one text begins with the other. Neither text is blank.
+ */
 export function similarity(a: Sketch, b: Sketch): number {
   let shared = 0;
   for (const word of a.words) if (b.words.has(word)) shared += 1;
