@@ -94,7 +94,7 @@ function signIns(people: readonly Person[]): Load {
   }));
 }
 
-/** The same number of passwords on one thread of this process, with the parameters and the priority of the product. */
+/** Verifies `SIGN_IN_CONNECTIONS` passwords at once, on one thread of this process, as the product's server does. */
 function verifications(): Load {
   const hash = passwords.hash(PASSWORD);
   return async (seconds) => {

@@ -1,4 +1,4 @@
-/** Steps of the scenes that change an account: each begins with a new one. */
+/** Steps of the scenes that change an account. Each such scene begins with a new account. */
 import { randomUUID } from 'node:crypto';
 import type { Page } from '@playwright/test';
 import { ROUTES } from '#domain/routes.ts';
@@ -11,7 +11,7 @@ export const PASSWORD = 'correct horse';
 export const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name });
 export const heading = (page: Page, name: string) => page.getByRole('heading', { name });
 
-/** Signs in a new account with the password form, which the scenes that follow may change. */
+/** Creates an account, which the scene may change, and signs in to it with the password form. */
 export async function signInAsNewAccount(page: Page, server: ScreenshotServer): Promise<void> {
   const email = `${randomUUID()}@example.com`;
   await signUp(server, 'Jo Example', email);

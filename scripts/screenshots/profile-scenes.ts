@@ -27,7 +27,7 @@ const profileScene = (name: string, section: string, prepare: Prepare): Scene =>
 
 const open = (section: string) => (page: Page) => button(page, new RegExp(`: ${section}$`)).click();
 
-/** Adds an authenticator, which may be asked for. */
+/** Adds a virtual WebAuthn authenticator to the browser, for passkeys. */
 async function addAuthenticator(page: Page): Promise<void> {
   const devTools = await page.context().newCDPSession(page);
   await devTools.send('WebAuthn.enable');
@@ -67,7 +67,7 @@ async function linkGoogle(page: Page): Promise<void> {
   await open('Linked sign-ins')(page);
 }
 
-/** Asks for a code to a number of its own. Returns the number. */
+/** Requests a texted code to a new number. Returns the number. */
 async function requestTextedCode(page: Page): Promise<string> {
   await open('Phone number')(page);
   const phone = `+4915123${Math.floor(100_000 + Math.random() * 900_000)}`;
@@ -84,7 +84,7 @@ async function addPhone(page: Page): Promise<void> {
   await button(page, 'Change the number').waitFor();
 }
 
-/** Requests a change of the address. Returns the current one. */
+/** Requests a change of the address. Returns the current address. */
 async function changeAddress(page: Page): Promise<string> {
   const field = page.getByLabel('Email Address');
   const email = await field.inputValue();

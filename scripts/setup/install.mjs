@@ -37,7 +37,7 @@ export async function installIfNeeded(root) {
 
 /**
  * True if npm's record of the installed packages has every version of the lock file, except optional packages for other
- * platforms. So a manual `npm install` needs no second one.
+ * platforms. So no second install follows a manual `npm install`.
  */
 function isInstalled(root, lock) {
   const record = join(root, 'node_modules', '.package-lock.json');

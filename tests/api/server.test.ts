@@ -1,4 +1,4 @@
-/** Behaviour of the app outside the wires: health, unknown paths, oversized bodies, log privacy. */
+/** Tests what belongs to no single API of the app: health, unknown paths, oversized bodies, log privacy. */
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestServer } from '../support/start-server.ts';

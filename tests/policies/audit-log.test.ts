@@ -1,4 +1,4 @@
-/** `auth.audit_log`: the service adds rows and changes none, and erases the person from those of a deleted account. */
+/** Rules of `auth.audit_log`: the service only adds rows, and erases the person from the rows of a deleted account. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createTestDatabase } from '../support/test-database.ts';

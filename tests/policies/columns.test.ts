@@ -17,8 +17,8 @@ beforeEach(() => resetFixtures(db.admin));
 afterAll(() => db.drop());
 
 /**
- * `writable`: columns that a signed-in user may write, `insertable`: only in an insert. `ignored`: columns that a user may send without effect; a
- * trigger restores the server's values.
+ * `writable`: columns that a signed-in user may insert and update. `insertable`: columns that a user may only insert.
+ * `ignored`: columns that a user may send without effect, because a trigger restores the server's values.
  */
 const TABLES = {
   profiles: {

@@ -1,4 +1,4 @@
-/** `erase_payer`: the only change of a user in the ledgers, for the service alone and only without an account. */
+/** `erase_payer`, the only way to change the user in a ledger: only the service may call it, for a deleted account. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createTestDatabase } from '../support/test-database.ts';

@@ -1,4 +1,4 @@
-/** Logs and random edits of them, for property tests of the merge. Every word of an edit is new, so it can be found again. */
+/** Logs and random edits of them, for property tests of the merge. Edits add unique words, which tests find again. */
 import fc from 'fast-check';
 
 /** One text block. `depth`: the number of lists around it; 0 is a block outside of lists. */
@@ -53,7 +53,7 @@ export const baseLines = (maxLength = 8): fc.Arbitrary<EditedLine[]> =>
 export const logEdits = (maxLength = 6): fc.Arbitrary<LogEdit[]> =>
   fc.array(fc.record({ kind: fc.constantFrom(...KINDS), at: fc.nat(20), to: fc.nat(20) }), { maxLength });
 
-/** `author` begins every new word. */
+/** `author` is the beginning of the unique word that an insert, an edit or an append adds. */
 export function applyEdits(base: readonly EditedLine[], edits: readonly LogEdit[], author: string): EditedLine[] {
   const lines = [...base];
   edits.forEach(({ kind, at, to }, index) => {
@@ -88,7 +88,7 @@ export function applyEdits(base: readonly EditedLine[], edits: readonly LogEdit[
   return lines;
 }
 
-/** The HTML of the editor for these lines. A list deeper than the line before allows is as deep as possible. */
+/** The editor's HTML for these lines. A line is at most one list deeper than the line before, whatever its `depth`. */
 export function renderLines(lines: readonly EditedLine[]): string {
   let html = '';
   const open: ('ol' | 'ul')[] = [];

@@ -21,10 +21,10 @@ export type Forgery = {
   userPresent?: boolean;
   signCount?: number;
   userHandle?: string | null;
-  /** Signs with this credential's key under the other's id. */
+  /** For `get`: the authenticator whose key signs. The answer still has the id of the answering authenticator. */
   signedBy?: SoftwareAuthenticator;
   format?: string;
-  /** Instead of a new id, for `create`. */
+  /** For `create`: the credential's id, instead of a new one. */
   credentialId?: Buffer;
 };
 

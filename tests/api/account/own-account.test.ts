@@ -92,7 +92,7 @@ describe('DELETE /sessions/{id}', () => {
     const ana = await world.signedUp();
     const { body: other } = await signIn(ana.email);
     const [, session] = await listed(ana.access);
-    // The data wire caches that a session exists.
+    // Lets /rest/v1 cache that the session exists, which must not delay its end below.
     expect(await readEntries(other.access_token)).toBe(200);
     expect((await world.request('DELETE', `/sessions/${session.id}`, { token: ana.access })).status).toBe(204);
     expect(await readEntries(other.access_token)).toBe(401);
@@ -334,7 +334,7 @@ describe('a requested deletion is undone', () => {
   });
 });
 
-/** No column leads to a user. Rows of `rate_limits` and `payment_events` name users in texts. */
+/** Tables without a column that leads to a user. `rate_limits` and `payment_events` name users in their texts. */
 const TABLES_WITHOUT_USER = [
   'auth.rate_limits',
   'auth.sso_domains',
@@ -355,7 +355,7 @@ const KEPT_TEXTS = [
   'public.payments.capture_id',
   'public.plan_changes.reason',
 ];
-/** Constraints allow no other text in them. The country is set to null. */
+/** Columns whose constraints allow only fixed texts, and the country, which is set to null. */
 const KEPT_CHOICES = [
   'auth.audit_log.actor',
   'public.payment_ledger.kind',

@@ -98,7 +98,7 @@ export async function markPersonalColumns(
   const marks: Marks = { marked: [], refused: [] };
   const client = await admin.connect();
   try {
-    // Without triggers: they keep ledgers and the audit log as they are.
+    // Disables triggers, which would refuse to change the ledgers and the audit log.
     await client.query('begin; set local session_replication_role = replica');
     for (const item of columns) {
       const { table, column, type } = item;

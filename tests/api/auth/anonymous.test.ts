@@ -192,7 +192,7 @@ test('a network gets 429 after thirty anonymous sign-ins in an hour', async () =
   try {
     const from = (ip: string) => world.request('POST', '/signup', { body: {}, headers: { 'X-Real-Ip': ip } });
     for (let count = 0; count < 2; count += 1) expect((await from('192.0.2.1')).status).toBe(200);
-    // Stands for 28 sign-ins in the five minutes before, which the bucket of all sign-ups has forgotten.
+    // Simulates 28 more sign-ins of this network within the hour, without the limit for all kinds of sign-ups.
     const { rows } = await world.admin.query(
       `update auth.rate_limits set points = points + 28 where key like 'anonymous:%' returning points`,
     );

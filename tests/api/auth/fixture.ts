@@ -1,4 +1,4 @@
-/** Test fixture of the auth wire: a server, real clients, raw requests and received mail. */
+/** Test fixture of /auth/v1: a server, real clients, raw requests and received mail. */
 import { randomBytes, randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
@@ -141,7 +141,7 @@ export async function openRequest(
     Authorization: `Bearer ${token}`,
     'Content-Type': 'application/json',
     'Content-Length': Buffer.byteLength(text),
-    // The server answers this once it has called the handler.
+    // The server answers `100 Continue` once it has called the handler.
     Expect: '100-continue',
   };
   const request = httpRequest(`${world.url}/auth/v1${path}`, { method, headers });

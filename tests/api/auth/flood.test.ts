@@ -16,7 +16,7 @@ const MAX_GROWTH = 150 * MEGABYTE;
 test('lets 40 of 200 sign-ins wait, tells the others to retry, and computes one password at a time', async () => {
   const { email, refresh } = await world.signedUp();
   const signIn = () => world.request('POST', '/token?grant_type=password', { body: { email, password: PASSWORD } });
-  // Starts the password thread and its lists, which count as the state at rest.
+  // The first sign-in starts the password thread, whose memory counts as the state at rest.
   expect((await signIn()).status).toBe(200);
   const before = process.memoryUsage().rss;
   let highest = before;

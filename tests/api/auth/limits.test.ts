@@ -1,4 +1,4 @@
-/** Rate limits of the auth wire (docs/specification/accounts.md 9). */
+/** Rate limits of /auth/v1 (docs/specification/accounts.md 9). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createLog } from '#server/log.ts';
 import { serve } from '#server/serve.ts';

@@ -1,6 +1,6 @@
 /**
- * An answer, its headers and its time do not tell a caller whether an address or a number has an account
- * (docs/specification/accounts.md 2, 3, 6 and 8). Each row asks for an unknown, a confirmed and an unconfirmed one.
+ * Tests that an answer, its headers and its time do not tell a caller whether an address or a number has an account
+ * (docs/specification/accounts.md 2, 3, 6 and 8). Each row probes an unknown, a confirmed and an unconfirmed address.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PASSWORD, newAddress, newNumber, startAuthWorld } from './fixture.ts';
@@ -37,7 +37,7 @@ const byPhone: [string, Probe][] = [
   ['a repeated confirmation', (address) => ['/resend', { ...address, type: 'sms' }]],
   ['a repeated change of number', (address) => ['/resend', { ...address, type: 'phone_change' }]],
 ];
-/** Their answers wait for a minimum response time. */
+/** Probes whose answers wait for a minimum response time. */
 const padded: [string, Kind, Probe][] = [
   [
     'a guessed code of a recovery',

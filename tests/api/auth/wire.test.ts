@@ -1,6 +1,6 @@
 /**
- * Common behaviour of the auth wire (docs/specification/wire.md 2, 3 and 17): error formats, bodies, limits, keys,
- * overload.
+ * Tests what all routes of /auth/v1 have in common (docs/specification/wire.md 2, 3 and 17): error formats, bodies,
+ * limits, keys, overload.
  */
 import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,6 @@
 /**
- * Threat: a compromised or incompatible endpoint. It redirects the request, answers without an end, or returns metadata
- * that the database rejects or that would leak the journal into the server's log.
+ * Threat: a compromised or incompatible endpoint of an AI service. It redirects the request, answers without an end, or
+ * returns metadata that the database rejects or that would leak the journal into the server's log.
  */
 import { createServer } from 'node:http';
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';

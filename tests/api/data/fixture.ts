@@ -1,4 +1,4 @@
-/** Test fixture of the data wire: users Ana and Ben with a free plan, Cleo with a premium one, and a guest. */
+/** Test fixture of /rest/v1: users Ana and Ben with a free plan, Cleo with a premium one, and a guest. */
 import { createClient } from '@supabase/supabase-js';
 import type { SupabaseClient } from '@supabase/supabase-js';
 import { addDays, day } from '#domain/day/day.ts';

@@ -1,4 +1,4 @@
-/** Earlier versions and deleted days over the data wire (docs/specification/days-and-saving.md 12). */
+/** Earlier versions and deleted days through /rest/v1 (docs/specification/days-and-saving.md 12). */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Day } from '#domain/day/day.ts';
 import { withDateHeader } from '#domain/log/entry-html.ts';

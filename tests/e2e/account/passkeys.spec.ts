@@ -43,7 +43,7 @@ test('the owner adds, names and removes a passkey, which signs in meanwhile', as
 
   await test.step('the passkey signs in', async () => {
     await page.evaluate(() => localStorage.clear());
-    // The authenticator answers the offer of the page's autofill at once.
+    // Loading the page is enough: the simulated authenticator accepts at once what the page's autofill offers.
     await page.goto('/login');
     await expect(page).toHaveURL('/journal');
     await page.goto('/profile');

@@ -12,7 +12,7 @@ for (const [provider, name] of [
     await expect(page.getByRole('heading', { level: 1 })).toHaveText(`Sign in with ${name}`);
     await page.getByLabel('Email address').fill(email);
     await page.getByRole('button', { name: 'Continue with this address' }).click();
-    // The page did not start this flow itself, so it asks before it accepts a session from an address.
+    // The page did not start this flow itself, so it asks before it accepts a session from a URL.
     await expect(page.getByText(email)).toBeVisible();
     await page.getByRole('button', { name: 'Continue', exact: true }).click();
     await expect(editor(page)).toBeVisible();

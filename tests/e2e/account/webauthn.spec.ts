@@ -1,4 +1,4 @@
-/** The ceremonies of passkeys and security keys with Chromium's own authenticator, over the wire alone. */
+/** The ceremonies of passkeys and security keys with Chromium's own authenticator and /auth/v1, without our screens. */
 import type { Page } from '@playwright/test';
 import { addAuthenticator } from '../support/second-factors.ts';
 import { expect, test } from '../support/test.ts';
@@ -6,7 +6,7 @@ import { expect, test } from '../support/test.ts';
 type Answer = { status: number; body: Record<string, never> & { [field: string]: unknown } };
 type Call = { path: string; token?: string; body?: unknown };
 
-/** Posts from the page to the auth wire. */
+/** Posts from the page to /auth/v1. */
 const call = (page: Page, request: Call): Promise<Answer> =>
   page.evaluate(async ({ path, token, body }) => {
     const response = await fetch(`/auth/v1${path}`, {
@@ -105,7 +105,7 @@ test('the code of a QR picture is readable by the browser', async ({ page, accou
   const { qr_code } = enrolled.body['totp'] as unknown as { qr_code: string };
   const size = await page.evaluate(async (svg) => {
     const image = new Image();
-    // The form that auth-js gives to pages.
+    // auth-js hands the SVG to pages as a data URL of this form.
     image.src = `data:image/svg+xml;utf-8,${svg}`;
     await image.decode();
     return image.naturalWidth;

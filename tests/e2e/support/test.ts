@@ -144,7 +144,7 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
   // oxlint-disable-next-line no-empty-pattern -- Playwright insists on a destructured first parameter
   expectAccessible: async ({}, use) => {
     await use(async (page, rules = 'all') => {
-      // A running animation has the contrast of neither state.
+      // While an animation runs, the contrast is neither that of its start nor that of its end.
       await page.emulateMedia({ reducedMotion: 'reduce' });
       if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(AXE);
       // Legacy mode opens no second page for each run. It only leaves out frames, and the pages have none.

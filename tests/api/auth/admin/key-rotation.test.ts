@@ -1,4 +1,4 @@
-/** A running server follows a rotation of its signing key, and nobody is signed out. */
+/** Tests that a running server follows a rotation of its signing key, and that no user is signed out. */
 import { join } from 'node:path';
 import { decodeProtectedHeader } from 'jose';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -38,7 +38,8 @@ test('tokens, sessions and mailed links of the old key outlive a rotation', asyn
   const newKid = kidOf(renewed.body.access_token);
   expect(newKid).not.toBe(kidOf(access));
   expect(await publishedKids()).toEqual([newKid, kidOf(access)]);
-  // The parent token derives the active one, which needs the old derivation root.
+  // A refresh token that is used again gets its successor, which the server derives: the rotation kept the input of
+  // the derivation.
   const repeated = await world.request('POST', '/token?grant_type=refresh_token', { body: { refresh_token: refresh } });
   expect(repeated.body.refresh_token).toBe(renewed.body.refresh_token);
   const verified = await world.request('POST', '/verify', { body: { type: 'recovery', token_hash: hashIn(mail) } });

@@ -10,7 +10,7 @@ beforeAll(async () => {
   world = await startAuthWorld({ AUTH_REDIRECT_URLS: 'https://app.example.com/**' });
   token = await world.serviceToken();
 });
-// Some tests advance the clock beyond the life of a token.
+// Each test gets a new token, because some tests advance the clock beyond the life of a token.
 beforeEach(async () => {
   token = await world.serviceToken();
   ({ admin } = (await world.adminClient()).auth);

@@ -1,6 +1,6 @@
 /**
  * Budgets of second factors and recovery codes, by network address and by factor (docs/specification/limits.md 2), and
- * the network that may answer a challenge. A request that names no address comes from a new one.
+ * the network that may answer a challenge. A request of this file without `ip` comes from a new address.
  */
 import { generate } from 'otplib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -90,7 +90,7 @@ describe('wrong codes', () => {
     await guess(fuzzBudget(200));
     expect(await countCompared(owner)).toBe(10);
     for (const expected of [20, 30, 30]) {
-      // The window of a quarter of an hour ends; the limiter has a clock of its own.
+      // Ends the limiter's window of a quarter of an hour in the database, because the limiter ignores the test clock.
       await world.admin.query("update auth.rate_limits set expire = 0 where key like 'factor:%'");
       await guess(50);
       expect(await countCompared(owner)).toBe(expected);

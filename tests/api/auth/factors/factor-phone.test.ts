@@ -27,7 +27,7 @@ const textTo = (phone: string, count = 1) =>
     },
     { timeout: 5_000, interval: 20 },
   );
-/** The limiter has a clock of its own. */
+/** Deletes the counts of texts, because the limiter ignores the test clock. */
 const allowTexts = () => world.admin.query("delete from auth.rate_limits where key like 'sms-%'");
 
 async function challenged(token: string, id: string, phone: string, count = 1) {

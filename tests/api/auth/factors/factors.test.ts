@@ -26,7 +26,7 @@ const claimsOf = (token: string) => JSON.parse(Buffer.from(token.split('.')[1]!,
 /** The code of an authenticator app at the server's time, `steps` of 30 seconds from now. */
 const codeOf = (secret: string, steps = 0): Promise<string> =>
   generate({ secret, epoch: Math.floor(world.clock.now().getTime() / 1000) + steps * 30 });
-/** A code that no step of the tolerance has. */
+/** A code that is wrong in the current, the previous and the next time step, all of which the server accepts. */
 async function wrongCodeOf(secret: string): Promise<string> {
   const right = await Promise.all([-1, 0, 1].map((step) => codeOf(secret, step)));
   return ['000000', '111111', '222222', '333333'].find((code) => !right.includes(code))!;
@@ -45,7 +45,7 @@ async function enrolled(token: string, name = 'app'): Promise<Totp> {
 }
 const challenged = async (token: string, id: string): Promise<string> =>
   ok(await post(`/factors/${id}/challenge`, token, {})).id;
-/** Moves the clock by a step first, because each step counts once. */
+/** Passes the second step. Moves the clock by a time step first, because the server accepts one code per step. */
 async function passed(token: string, totp: Totp): Promise<WireBody> {
   world.clock.advance(30_000);
   const challenge_id = await challenged(token, totp.id);

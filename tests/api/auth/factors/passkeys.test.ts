@@ -141,7 +141,7 @@ describe('registration', () => {
       const { challenge_id, options } = await begin('registration', access);
       const { id } = copy.credential;
       const credential = new SoftwareAuthenticator(origin).create(options);
-      // The id stands in the signed data: swapping it in the envelope alone proves nothing.
+      // The credential's id is also in the authenticator data, so replacing it in the envelope alone must fail.
       const swapped = { ...credential, id: id.toString('base64url'), rawId: id.toString('base64url') };
       expect(errorOf(await finish('registration', { challenge_id, credential: swapped }, access))).toEqual(WRONG);
     }

@@ -1,4 +1,4 @@
-/** Captcha on the auth wire (docs/specification/accounts.md 9, providers.md 8). */
+/** Captcha checks of /auth/v1 (docs/specification/accounts.md 9, providers.md 8). */
 import { createHmac, randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

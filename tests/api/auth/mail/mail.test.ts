@@ -170,7 +170,7 @@ describe('with confirmation by mail', () => {
       await asked();
       return performance.now() - start;
     };
-    // One step of startPadding. Timers may fire up to a millisecond early.
+    // `startPadding` pads responses to 100 ms. Timers may fire up to a millisecond early.
     for (const email of [newAddress(), owner]) {
       expect(await timed(() => signUp(email))).toBeGreaterThanOrEqual(98);
       const guess = () => world.request('POST', '/verify', { body: { type: 'signup', email, token: 'x' } });

@@ -68,7 +68,7 @@ async function confirmed(): Promise<string> {
   return email;
 }
 
-/** Each asks for a mail with the real client and resolves to the address and the number of mails it then has. */
+/** Each flow requests a mail with the real client. Resolves with the address and its number of mails. */
 const FLOWS = {
   'sign-up': async (client: ReturnType<typeof pkceClient>, emailRedirectTo: string) => {
     const email = newAddress();

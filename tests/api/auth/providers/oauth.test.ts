@@ -42,7 +42,7 @@ const newChallenge = () => {
   return { verifier, challenge: createHash('sha256').update(verifier).digest('base64url') };
 };
 
-/** Stops at the callback: what the provider sends the browser to. */
+/** Stops at the callback, the URL that the provider redirects the browser to. */
 const startAtProvider = (browser: Browser, parameters: Record<string, string> = {}): Promise<URL> =>
   browser.follow(authorizeUrl(parameters), `${world.url}/auth/v1/callback`);
 

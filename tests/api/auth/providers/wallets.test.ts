@@ -281,7 +281,7 @@ test('a Solana key of small order signs nothing', async () => {
   const wallet: Wallet = {
     chain: 'solana',
     address: base58.encode(Uint8Array.from([1, ...Array<number>(31).fill(0)])),
-    // R and s of zero fit every text under this key by the cofactored equation.
+    // The key is the identity point. With R the identity point and s = 0, the signature fits every text.
     sign: () => Buffer.from([1, ...Array<number>(63).fill(0)]).toString('base64url'),
   };
   expect((await refusal(wallet, {}))[2]).toBe('Signature does not match address in message');
