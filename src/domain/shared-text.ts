@@ -4,7 +4,7 @@
  */
 import { ROUTES } from './routes.ts';
 
-/** Where the operating system delivers shared text, as a query. */
+/** The path that the operating system opens with the shared text in its query. */
 export const SHARE_PATH = '/share';
 const FRAGMENT = '#shared=';
 

@@ -23,7 +23,7 @@ export type EditorOptions = {
   onEdit: () => void;
 };
 
-/** `isUndoable`: as one undo step; otherwise undo takes back only what the user typed. */
+/** `isUndoable`: undo reverts the change as one step. Otherwise undo skips the change and reverts only typed text. */
 type TextChange = { isUndoable: boolean; mapPosition: ((position: TextPosition) => TextPosition) | null };
 
 export type JournalEditorHandle = {

@@ -14,7 +14,7 @@ type JournalEditorProps = {
   label: string;
   /** The placeholder of an empty log. */
   placeholder: string;
-  /** Called after mounting: while rendering, the previous day's editor still has the focus. */
+  /** Whether the editor takes the focus. Called after mounting: before that, the previous day's editor has the focus. */
   mayTakeFocus: () => boolean;
   onEdit: () => void;
   /** Called when the editor is ready. Returns a function that runs before the editor is destroyed. */

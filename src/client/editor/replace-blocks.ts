@@ -8,7 +8,7 @@ import { replaceRange } from './replace-range.ts';
 /** `line` counts the text blocks of the document; `offset` counts the positions within the block. */
 export type TextPosition = { readonly line: number; readonly offset: number };
 
-/** `mapPosition` maps the ends of the selection; if it is null, they stay beside their neighbours. */
+/** `mapPosition` maps the ends of the selection. If it is null, ProseMirror maps them: they keep their neighbours. */
 export function replaceBlocks(
   state: EditorState,
   next: Node,
@@ -17,7 +17,7 @@ export function replaceBlocks(
   const { doc, selection } = state;
   let { tr } = state;
   replaceContent(tr, doc, next, 0);
-  // ProseMirror fits a replaced part differently if the schema refuses the document in between.
+  // If the schema refuses an intermediate document, ProseMirror changes the replaced part to fit: replace everything.
   if (!tr.doc.eq(next)) tr = state.tr.replaceWith(0, doc.content.size, next.content);
   if (mapPosition && selection instanceof TextSelection) {
     const [anchor, head] = [selection.anchor, selection.head].map((end) =>

@@ -66,8 +66,8 @@ export function createDayDrafts(storage: Storage, userId: string, writer: string
     },
 
     /**
-     * Takes over the drafts of all pages for this day: the newest, with the others merged into it. Without the merge only
-     * the newest, and `hasOthers` stays true.
+     * Takes over the drafts of all pages for this day: the newest, with the others merged into it. If `merge` is null,
+     * takes over only the newest draft, and `hasOthers` stays true for the others.
      */
     claim(date: Day, merge: MergeModule['mergeLogs'] | null): DayDraft | null {
       const stored = keysUnder(storage, prefix + date).map((key) => ({ key, draft: parse(read(storage, key)) }));
@@ -104,8 +104,8 @@ export function createDayDrafts(storage: Storage, userId: string, writer: string
 }
 
 /**
- * The text of two drafts of a day. Lines that one of them deleted stay deleted if both have the same base. Without the
- * merge both texts follow each other: repeated lines are better than lost ones.
+ * Merges the texts of two drafts of a day. Lines that one of them deleted stay deleted if both have the same base. If
+ * `merge` is null, appends one text to the other: repeated lines are better than lost ones.
  */
 export function mergeDrafts(
   merge: MergeModule['mergeLogs'] | null,

@@ -8,13 +8,13 @@ export type MergeLoader = {
   load: () => Promise<MergeModule | null>;
 };
 
-/** A dead connection must not hold up a save for long: it is tried again with backoff. */
+/** A dead connection must not block a save for longer. The save is then tried again with backoff. */
 const LOAD_LIMIT_MS = 10_000;
 
 let module: MergeModule | null = null;
 let loading: Promise<MergeModule | null> | null = null;
 
-/** For the page's idle time, so that a later merge needs no connection. */
+/** Loads the module. Pages call this when they are idle, so that a later merge needs no connection. */
 export const loadMerge = (): Promise<MergeModule | null> =>
   (loading ??= import('./merge-chunk.ts').then(
     (loaded) => (module = loaded),

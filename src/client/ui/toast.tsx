@@ -7,7 +7,10 @@ import { Button, IconButton } from './button.tsx';
 import styles from './toast.module.css';
 
 const TOAST_MS = 5_000;
-/** For a toast with a link, or with a button unless it is an error. On a phone a toast covers the menu button. */
+/**
+ * How long a toast with a link or a button is shown. Not longer, because on a phone a toast covers the menu button. An
+ * error with a button stays until the user dismisses it.
+ */
 const LONG_TOAST_MS = 20_000;
 /**
  * A dialog often closes as its toast is shown. The live region must have moved out of the dialog before the text is
@@ -42,7 +45,7 @@ function useToasts(): Toasts {
 /** Returns a function that shows a toast. */
 export const useToast = (): Toasts['show'] => useToasts().show;
 
-/** For modal dialogs, which would otherwise cover the toasts and make them inert. */
+/** Modal dialogs call this function, because they would otherwise cover the toasts and make them inert. */
 export const useAttachToasts = (): Toasts['attach'] => useToasts().attach;
 
 export function ToastProvider({ children }: { children: ReactNode }) {

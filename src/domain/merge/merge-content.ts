@@ -52,7 +52,7 @@ function longerOf(a: Line, b: Line): Line {
   return difference > 0 || (difference === 0 && a.html >= b.html) ? a : b;
 }
 
-/** Line breaks mean something else inside a code block: its content never gets the tag of another block. */
+/** A code block has line feeds instead of `<br>`, so its content never gets the tag of another block, or vice versa. */
 const isCodeChange = (base: Line, mine: Line, theirs: Line): boolean =>
   new Set([base, mine, theirs].map(({ tag }) => tag === 'pre')).size > 1;
 
@@ -84,7 +84,7 @@ function withMarksOf(base: Line, marked: Line, edited: Line): string {
   return isBalanced(html) ? html : edited.html;
 }
 
-/** The tags before and after `inner`, or null if other characters surround it or no tag does. */
+/** The tags before and after `inner` in `html`. Null if `html` has no tags around `inner`, or anything besides tags. */
 function splitAround(html: string, inner: string): { before: string; after: string } | null {
   const at = html.length > inner.length ? html.indexOf(inner) : -1;
   if (at === -1) return null;

@@ -36,7 +36,7 @@ export function reduceAccount(
   if (session && needsSecondStep(session)) {
     const { user } = session;
     if (now.secondStepUser?.id === user.id) return now;
-    // Keep the page of a user who signs in again on top of it.
+    // A user who signs in again in the overlay keeps the page below it.
     const page = now.user?.id === user.id ? { ...now, expired: true } : SIGNED_OUT;
     return { ...page, secondStepUser: user };
   }

@@ -11,7 +11,7 @@ export function usePlanChange(premium: boolean | null, queries: QueryClient): vo
     if (expired) return;
     let isRefreshing = false;
     const refresh = async (): Promise<void> => {
-      // A tab that comes to the front fires `focus` and `visibilitychange`.
+      // A tab that comes to the front fires both `focus` and `visibilitychange`, so ignore the second event.
       if (isRefreshing || document.visibilityState === 'hidden') return;
       isRefreshing = true;
       await refreshProfile();

@@ -1,4 +1,4 @@
-/** Names the signed-in account on screens that may replace it. */
+/** Names the signed-in account on screens that may sign in another account instead. */
 import { useSession } from '#client/lib/session/session.ts';
 import styles from './account.module.css';
 

@@ -143,7 +143,7 @@ function takeRemote(step: Step, { stored, askedAt }: Extract<DaySaverEvent, { ty
 
 /**
  * Merges unsaved text with a newer revision of its row before the next save. In all other cases, for example if the row
- * is gone and may have been moved, the save finds out.
+ * is gone and may have been moved, the next save compares the versions.
  */
 function mergeRemote(step: Step, stored: StoredLog | null): void {
   const { attempt, hold } = step.state;

@@ -10,8 +10,8 @@ import type { SaveStatus } from '../save-status.ts';
 export type Basis = Pick<DayDraft, 'base' | 'baseId' | 'baseRevision'>;
 
 /**
- * The day was changed elsewhere and no merge decides, so the user must choose. `theirs` is the day's row on the server, null if the day has
- * none. `moved` is set if the log that the text is based on was moved to another day.
+ * The day was changed elsewhere and the merge cannot decide, so the user must choose. `theirs` is the day's row on the
+ * server, null if the day has none. `moved` is set if the log that the text is based on was moved to another day.
  */
 export type Conflict = { kind: 'conflict'; theirs: StoredLog | null; moved?: MovedLog | undefined };
 
@@ -57,10 +57,10 @@ export type DaySaverState = Readonly<{
   unacknowledged: readonly string[];
   /** Consecutive attempts that ended as `unreachable`; determines the backoff. */
   failures: number;
-  /** The last of these failures: the text must be merged, but the merge could not be loaded. */
+  /** True if the last attempt failed because the text must be merged, but the code of the merge could not be loaded. */
   isMergeMissing: boolean;
   hold: Hold | null;
-  /** Lines of merged text that the user has not been told of yet. */
+  /** The doubts of the merges so far that no screen has shown to the user yet. */
   doubts: readonly MergeDoubt[];
   /**
    * The basis of an earlier page's draft, until the text may be sent or is replaced. If null, the basis is `stored`.

@@ -51,8 +51,8 @@ function chooseRowId(step: Step): void {
 }
 
 /**
- * Puts another text into the day and, if one is open, into the editor. Undo takes back a text that the user chose, and
- * no change from elsewhere.
+ * Puts another text into the day and, if one is open, into the editor. Undo in the editor reverts only a text that the
+ * user chose (`isUndoable`), never a change from elsewhere.
  */
 export function putText(step: Step, html: string, change: Partial<TextChange> = {}): void {
   set(step, { text: html, isEditorAhead: false });
@@ -165,7 +165,7 @@ function holdConflict(step: Step, conflict: Omit<Conflict, 'kind'>): false {
   return false;
 }
 
-/** The editor must not be changed yet: the next attempt compares the versions again. */
+/** An input method is composing, so the editor must not be changed. The next attempt compares the versions again. */
 function postpone(step: Step): false {
   set(step, { attempt: null, hold: null, saveDueAt: step.now + RETRY_COMPOSING_MS });
   return false;
@@ -184,7 +184,8 @@ export function reconcile(step: Step, theirs: StoredLog | null, moved?: MovedLog
     acknowledge(step, theirs);
     return true;
   }
-  // Only without a base is the revision enough: a day that was deleted and created again restarts at 1.
+  // Compares the texts, because a day that was deleted and created again restarts at revision 1. Only a draft without
+  // a base is compared by its revision.
   const isUnchanged = base === undefined ? (theirs?.revision ?? null) === baseRevision : other === base;
   if (!moved && (isUnchanged || other === state.text)) {
     rebase(step, theirs);

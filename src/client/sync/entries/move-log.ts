@@ -64,7 +64,10 @@ export function createSendMove(data: DataClient, userId: string): SendMove {
   };
 }
 
-/** `retriedVersion` is the version of an earlier move without an answer: the day may have been read as empty since. */
+/**
+ * `retriedVersion` is the version of an earlier move without an answer. The saver may no longer have this version: if
+ * that move succeeded, the day may have been read as empty since.
+ */
 export async function moveLog(
   savers: DaySavers,
   send: SendMove,

@@ -1,6 +1,6 @@
 /**
- * The state machine of several tabs of one browser under random inputs, with the browser's lock, a server and a proxy
- * that may hold everything back.
+ * Model test of `live-state.ts`: several tabs of one browser under random inputs, with the browser's lock, a server and
+ * a proxy that may hold all bytes back.
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';

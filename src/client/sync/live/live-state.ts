@@ -21,12 +21,12 @@ export type LiveState = Readonly<{
   /** This tab holds the browser's lock, so it has the browser's only connection. Only a visible tab asks for it. */
   isLeader: boolean;
   /**
-   * `connecting`: nothing has arrived yet. `refused`: the server does not accept the session, or ended the stream for a
-   * newer one.
+   * `connecting`: no byte has arrived yet. `waiting`: for the next attempt. `polling`: the stream does not work, so the
+   * page reads everything again at intervals. `refused`: the server does not accept the session.
    */
   phase: 'idle' | 'connecting' | 'open' | 'waiting' | 'polling' | 'refused';
   timerAt: number | null;
-  /** Attempts since the last event that ended without one. */
+  /** Consecutive attempts that ended without an event. */
   failures: number;
   /** While polling: when to try the stream again. Null if the server has no stream. */
   streamRetryAt: number | null;
@@ -173,7 +173,7 @@ function catchUp(step: Step): void {
 
 function refuse(step: Step, status: number, retryAfterMs: number): void {
   if (status === 401 || status === 403) return set(step, { phase: 'refused', timerAt: null });
-  // Too many streams or an outage, which end; any other 4xx comes from a server without this stream.
+  // Too many requests and outages are temporary. Any other status comes from a server without this stream.
   if (status >= 500 || status === 429 || status === 408) return retry(step, retryAfterMs);
   return poll(step, null);
 }

@@ -19,7 +19,8 @@ export type LiveSyncOptions = {
 
 /** Starts the connection if the page is visible. Returns a function that ends it. */
 export function startLiveSync({ userId, url, send, timers, applyChange, catchUp }: LiveSyncOptions): () => void {
-  // Threat: a tab of another user of this browser. The names contain the user, so neither hears the other.
+  // Threat: another tab of this browser belongs to another user. The names contain the user's id, so the tabs of two
+  // users share neither the lock nor the messages.
   const name = `hustle-forge:live:${userId}`;
   const channel = new BroadcastChannel(name);
   let state = initialLiveState;

@@ -10,7 +10,7 @@ import { useToast } from '../toast.tsx';
 export const hasUndoneDeletion = (session: (Session & { deletion_undone?: true }) | null): boolean =>
   session?.deletion_undone ?? false;
 
-/** For the screens that sign in. */
+/** Calls `welcome` after every sign-in while the calling screen is mounted. For the screens that sign in. */
 export function useWelcomeBack(): void {
   const { auth } = useSupabase();
   const welcome = useWelcome();

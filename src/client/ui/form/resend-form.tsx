@@ -13,7 +13,7 @@ const RESEND_SECONDS = 60;
 type ResendFormProps = {
   className?: string | undefined;
   send: () => Promise<{ error: ProviderError | null }>;
-  /** When the last one was sent; the first render unless set. */
+  /** When the last mail or text was sent, in milliseconds; by default the time of the first render. */
   sentAt?: number | undefined;
   /** Shown after sending. */
   sentText: string;

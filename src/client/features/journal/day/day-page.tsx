@@ -24,7 +24,7 @@ import { useEditor } from './use-editor.ts';
 
 /** Loaded when the page is idle or a conflict appears: most pages never show it. */
 const conflictNotice = lazyChunk(async () => {
-  // In idle time the merge loads as well, so that a later merge needs no connection.
+  // Also loads the code of the merge, so that a later merge needs no connection.
   void loadMerge();
   return (await import('./conflict-notice.tsx')).ConflictNotice;
 });
