@@ -1,6 +1,6 @@
 /**
  * Passwords at the lowest cost of argon2id, in the test's own thread: with the cost and the thread of production,
- * passwords would take a quarter of the time of the auth wire's tests.
+ * passwords would take a quarter of the time of the tests of /auth/v1.
  */
 import { hashSync, verifySync } from '@node-rs/argon2';
 import type { Passwords } from '#server/auth/passwords/passwords.ts';

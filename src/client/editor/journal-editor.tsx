@@ -14,7 +14,7 @@ type JournalEditorProps = {
   label: string;
   /** The placeholder of an empty log. */
   placeholder: string;
-  /** Whether the editor takes the focus. Called after mounting: before that, the previous day's editor has the focus. */
+  /** Whether the editor takes the focus. Called after mounting: until then, the previous editor has it. */
   mayTakeFocus: () => boolean;
   onEdit: () => void;
   /** Called when the editor is ready. Returns a function that runs before the editor is destroyed. */

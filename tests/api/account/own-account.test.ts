@@ -455,7 +455,7 @@ describe('the job delete-accounts', () => {
         order by 1`,
       [],
     );
-    // Erased by `erase_audit_log` and `erase_payer`.
+    // Columns without a foreign key, in which `erase_audit_log` and `erase_payer` replace or clear the user.
     expect(unreferenced.map(({ name }) => name)).toEqual([
       'auth.audit_log.user_id',
       'payments.user_id',

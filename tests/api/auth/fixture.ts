@@ -47,7 +47,7 @@ export type AuthWorld = TestServer & {
   mailTo(address: string, count?: number): Promise<ReturnType<TestServer['mailbox']['messagesTo']>[number]>;
   /** The newest mail to an address with this subject, once it has arrived. */
   mailWith(subject: string, address: string): Promise<ReturnType<TestServer['mailbox']['messagesTo']>[number]>;
-  /** Resolves once exactly `count` sign-in notices have arrived at an address, and lets the next one leave at once. */
+  /** Resolves once exactly `count` sign-in notices have arrived. Then the server may send the next one. */
   signInNotices(address: string, count: number): Promise<void>;
 };
 

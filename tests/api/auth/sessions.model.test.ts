@@ -28,9 +28,9 @@ type Session = {
   id: string;
   /** Oldest first; the last one is active. */
   tokens: Token[];
-  /** Tokens before this index are from before a second step. */
+  /** Tokens before this index are from before a second step and no longer renew the session. */
   firstValid: number;
-  /** The newest access token, and the one before, which a client holds whose answer was lost. */
+  /** The newest access token, and the one before, which a client still holds if the newest answer was lost. */
   access: { value: string; issuedAt: number }[];
   aal: 'aal1' | 'aal2';
   createdAt: number;

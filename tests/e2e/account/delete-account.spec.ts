@@ -20,7 +20,7 @@ async function openDialog(page: Page): Promise<void> {
   await expect(archiveStep(page).getByLabel('Your password')).toBeFocused();
 }
 
-/** Without a copy of the logs. */
+/** Deletes the account without downloading a copy of the logs first. */
 async function deleteAccount(page: Page, password: string): Promise<void> {
   await openDialog(page);
   await button(page, 'Continue without a copy').click();

@@ -50,7 +50,7 @@ test('a change of another device appears within two seconds, and the caret stays
   await expect(items(page).first()).toHaveText('fXirst line');
   await expect(editor(page)).toBeFocused();
 
-  // The page's own save is no news to itself.
+  // The event of the page's own save makes the page read nothing.
   reads.length = 0;
   await expectSaved(page);
   // A later change of another device proves that the event of the own save has arrived before it.
