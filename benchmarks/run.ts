@@ -11,6 +11,7 @@ const BENCHMARKS: Readonly<Record<string, string>> = {
   requests: 'requests',
   auth: 'auth',
   find: 'find',
+  merge: 'domain/merge',
   start: 'start',
   typing: 'browser/typing',
   editable: 'browser/editable',
