@@ -1,9 +1,10 @@
 /** Tests unsent text across all days, and the sign-out. */
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { day } from '#domain/day/day.ts';
 import { createDayDrafts } from '#client/sync/day-drafts.ts';
 import { loadedMerge, MemoryStorage, log } from '../../../tests/support/day-saver-harness.ts';
 import { createDaySavers } from './day-savers.ts';
+import type { MergeLoader, MergeModule } from './merge-loader.ts';
 import type { Failure } from './save-requests.ts';
 
 const MONDAY = day('2026-11-16');
@@ -22,7 +23,7 @@ beforeEach(() => {
 });
 
 /** Timers never elapse, so only explicit calls send. */
-function openTab(writer: string) {
+function openTab(writer: string, merger = loadedMerge) {
   const drafts = createDayDrafts(storage, 'ada', writer);
   const savers = createDaySavers({
     transport: {
@@ -36,7 +37,7 @@ function openTab(writer: string) {
       remove: () => Promise.resolve({ kind: 'changed' }),
     },
     timers: { now: () => now, after: () => () => undefined },
-    merger: loadedMerge,
+    merger,
     drafts,
     isOnline: () => true,
     onStored: () => undefined,
@@ -66,6 +67,58 @@ test('the text of a tab closed while offline survives a write of another tab on 
   failure = null;
   expect(await openTab('three').savers.sendAll()).toEqual([]);
   expect(inserted).toEqual([log('written in the first', 'written in the second')]);
+});
+
+describe('the drafts of two closed tabs', () => {
+  /** The merge as if its chunk loaded at the first request, or never. */
+  const lazyMerge = (canLoad: boolean): MergeLoader => {
+    let loaded: MergeModule | null = null;
+    return { loaded: () => loaded, load: async () => (loaded = canLoad ? await loadedMerge.load() : null) };
+  };
+  const NEWER = { ...DRAFT, html: log('newer', 'slip'), at: 2 };
+  const settle = () => new Promise((resolve) => void setImmediate(resolve));
+
+  beforeEach(() => {
+    now = 10;
+    openTab('one').drafts.store(MONDAY, DRAFT);
+    openTab('two').drafts.store(MONDAY, NEWER);
+  });
+
+  test('are merged once the merge has loaded, without what the user deleted meanwhile', async () => {
+    const { savers } = openTab('three', lazyMerge(true));
+    const saver = savers.open(MONDAY, null, 0);
+    expect(saver.text()).toBe(NEWER.html);
+    saver.write(log('newer', 'typed'), 2_000);
+    await settle();
+    expect(saver.text()).toBe(log('newer', 'typed', 'from another tab'));
+    expect(storage.length).toBe(1);
+    expect(await savers.sendAll()).toEqual([]);
+    expect(inserted).toEqual([log('newer', 'typed', 'from another tab')]);
+    expect(storage.length).toBe(0);
+  });
+
+  test('stay if the merge cannot be loaded, and the next page sends the other one', async () => {
+    const { savers } = openTab('three', lazyMerge(false));
+    savers.open(MONDAY, null, 0);
+    await settle();
+    await savers.flush();
+    expect(inserted).toEqual([NEWER.html]);
+    expect(savers.unsentDays()).toEqual([MONDAY]);
+    expect(await openTab('four').savers.sendAll()).toEqual([]);
+    expect(inserted).toEqual([NEWER.html, DRAFT.html]);
+    expect(storage.length).toBe(0);
+  });
+
+  test('are both sent by a sign-out of a tab that is open on the day', async () => {
+    storage.clear();
+    const { savers } = openTab('three', lazyMerge(true));
+    savers.open(MONDAY, null, 0);
+    openTab('one').drafts.store(MONDAY, DRAFT);
+    openTab('two').drafts.store(MONDAY, NEWER);
+    expect(await savers.sendBeforeSignOut()).toEqual([]);
+    expect(inserted).toEqual([log('newer', 'slip', 'from another tab')]);
+    expect(storage.length).toBe(0);
+  });
 });
 
 test('a sign-out sends refused text and the drafts of other tabs', async () => {

@@ -314,6 +314,10 @@ describe('when the day was changed elsewhere', () => {
     await world.advance(3_000);
     expect(world.row?.html).toBe(log('new a', 'a plan', 'mine', 'b'));
     expect(world.saver.view().doubts).toEqual([{ kind: 'editedTwice', mine: 'new a', theirs: 'a plan', line: 0 }]);
+    world.writeElsewhere(log('new a', 'a plan', 'mine', 'b too'));
+    world.type(log('new a', 'a plan', 'mine', 'my b'));
+    await world.advance(3_000);
+    expect(world.saver.view().doubts).toMatchObject([{ mine: 'new a' }, { mine: 'my b', theirs: 'b too' }]);
     world.saver.dismissDoubts();
     expect(world.saver.view().doubts).toEqual([]);
   });
