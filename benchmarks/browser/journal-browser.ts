@@ -14,8 +14,8 @@ export const EDITOR = '.ProseMirror[contenteditable=true]';
 export type JournalBrowser = {
   browser: Browser;
   app: Running;
-  /** Signs up a user with `html` as today's log. Returns a page on the app's origin that runs no script. */
-  openSignedInPage: (html: string) => Promise<Page>;
+  /** Signs up a user with `html` as today's log. Returns a page on the app's origin, or `origin`, that runs no script. */
+  openSignedInPage: (html: string, origin?: string) => Promise<Page>;
   close: () => Promise<void>;
 };
 
@@ -28,9 +28,9 @@ export async function openJournalBrowser(): Promise<JournalBrowser> {
   return {
     browser,
     app,
-    openSignedInPage: async (html) => {
+    openSignedInPage: async (html, origin = app.url.replace('127.0.0.1', 'localhost')) => {
       const page = await (await browser.newContext({ viewport: { width: 1280, height: 800 } })).newPage();
-      await signUp(page, app.url.replace('127.0.0.1', 'localhost'), html);
+      await signUp(page, origin, html);
       return page;
     },
     close: async () => {

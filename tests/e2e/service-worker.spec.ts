@@ -54,6 +54,8 @@ test('starts after the log is editable and stores public files only, also throug
   await expectControlled(page);
   await page.reload();
   await expect(items(page)).toHaveText(['nobody else reads this']);
+  const offered = await page.evaluate(() => sessionStorage.getItem('e2e-toasts'));
+  expect(offered ?? '').not.toContain('new version');
   const isPublic = (path: string): boolean => path === '/' || path === '/journal' || path.startsWith('/assets/');
   expect((await cachedPaths(page)).filter((path) => !isPublic(path))).toEqual([]);
 

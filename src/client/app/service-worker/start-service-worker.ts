@@ -59,7 +59,9 @@ export async function startServiceWorker({ features }: ClientConfig, toast: (toa
  */
 async function confirmStart({ controller }: ServiceWorkerContainer): Promise<boolean> {
   if (!controller) return true;
-  const paths = [...document.scripts].map(({ src }) => new URL(src).pathname);
+  // The sandbox and a captcha have scripts of their own, which no version contains.
+  const scripts = [...document.scripts].filter(({ src }) => src.startsWith(`${location.origin}/assets/`));
+  const paths = scripts.map(({ src }) => new URL(src).pathname);
   const { port1, port2 } = new MessageChannel();
   const hasFiles = await new Promise<boolean>((resolve) => {
     port1.addEventListener('message', ({ data }) => resolve(data === true), { once: true });
