@@ -165,7 +165,7 @@ async function markTimes(page: Page): Promise<void> {
         performance.mark(name);
       };
       const observer = new MutationObserver(() => {
-        markOnce('text-visible', document.body?.textContent.includes(text) === true);
+        markOnce('text-visible', (document.body as HTMLElement | null)?.textContent.includes(text) ?? false);
         markOnce('log-editable', document.querySelector(editor) !== null);
         if (seen.size === 2) observer.disconnect();
       });

@@ -12,12 +12,17 @@ let loaded: DeferredPlugins | null = null;
 /** Null until the chunk has loaded. */
 export const deferredParts = (): DeferredPlugins | null => loaded;
 let loading: Promise<DeferredPlugins | null> | null = null;
-/** Null if the load failed: the editor works without these plugins. The next call retries a failed load. */
+/**
+ * Null if the load failed: the editor works without these plugins. The next call retries a failed load. The load starts
+ * in a later task: starting it costs milliseconds, and the first call comes before the editor is on the page.
+ */
 export const loadDeferredPlugins = (): Promise<DeferredPlugins | null> =>
-  (loading ??= import('./deferred-plugins.ts').then(
-    (module) => (loaded = module),
-    () => (loading = null),
-  ));
+  (loading ??= new Promise((resolve) => setTimeout(resolve))
+    .then(() => import('./deferred-plugins.ts'))
+    .then(
+      (module) => (loaded = module),
+      () => (loading = null),
+    ));
 
 /**
  * Waits for the end of an IME composition: registering a plugin redraws the editor, which would break the composition.
