@@ -3,7 +3,16 @@ import { randomUUID } from 'node:crypto';
 import type { Page } from '@playwright/test';
 import { ROUTES } from '#domain/routes.ts';
 import { signUp } from './accounts.ts';
-import { addApp, button, enterPassword, heading, PASSWORD, signInAsNewAccount, startApp } from './new-account.ts';
+import {
+  addApp,
+  button,
+  endSession,
+  enterPassword,
+  heading,
+  PASSWORD,
+  signInAsNewAccount,
+  startApp,
+} from './new-account.ts';
 import type { Scene } from './scene.ts';
 
 async function requestCode(page: Page): Promise<void> {
@@ -39,6 +48,35 @@ export const ACCOUNT_SCENES: readonly Scene[] = [
       await heading(page, 'Check your email').waitFor();
     },
   },
+  {
+    name: 'login-more',
+    as: 'guest',
+    path: ROUTES.login.path,
+    prepare: (page) => page.getByText('More ways to sign in').click(),
+  },
+  {
+    name: 'login-passkey-failed',
+    as: 'guest',
+    path: ROUTES.login.path,
+    prepare: async (page) => {
+      const json = { error_code: 'webauthn_challenge_expired', msg: '' };
+      await page.route('**/passkeys/authentication/options', (route) => route.fulfill({ status: 400, json }));
+      await button(page, 'Use a passkey').click();
+      await page.getByText('That took too long. Try again.').waitFor();
+    },
+  },
+  {
+    name: 'session-ended-google',
+    as: 'guest',
+    path: ROUTES.login.path,
+    prepare: async (page) => {
+      await button(page, 'Continue with Google').click();
+      await heading(page, 'Sign in with Google').waitFor();
+      await page.getByLabel('Email address').fill(`${randomUUID()}@example.com`);
+      await button(page, 'Continue with this address').click();
+      await endSession(page);
+    },
+  },
   { name: 'login-code', as: 'guest', path: ROUTES.login.path, prepare: requestCode },
   {
     name: 'login-code-sent',
@@ -71,6 +109,7 @@ export const ACCOUNT_SCENES: readonly Scene[] = [
     as: 'guest',
     path: ROUTES.login.path,
     prepare: async (page) => {
+      await page.getByText('More ways to sign in').click();
       await button(page, 'Continue with a wallet').click();
       await button(page, 'Continue with Sandbox wallet (Ethereum)').click();
       await page.getByRole('dialog', { name: 'Sign this message?' }).waitFor();

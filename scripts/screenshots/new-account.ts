@@ -41,3 +41,15 @@ export async function addApp(page: Page): Promise<void> {
   await button(page, 'Turn on').click();
   await heading(page, 'Keep your recovery codes').waitFor();
 }
+
+/** Ends the session of the open journal, as if it had ended elsewhere, and waits for the overlay. */
+export async function endSession(page: Page): Promise<void> {
+  await page.locator('.ProseMirror[contenteditable=true]').waitFor();
+  await page.evaluate(() => {
+    const key = Object.keys(localStorage).find((name) => name.endsWith('-auth-token'))!;
+    const session = JSON.parse(localStorage.getItem(key)!) as object;
+    localStorage.setItem(key, JSON.stringify({ ...session, expires_at: 1, refresh_token: 'ended' }));
+    document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));
+  });
+  await page.getByRole('dialog', { name: 'Sign in again' }).waitFor();
+}

@@ -6,6 +6,7 @@ import { ROUTES } from '#domain/routes.ts';
 import { ACCOUNT_SCENES } from './account-scenes.ts';
 import { BILLING_SCENES } from './billing-scenes.ts';
 import { COACH_SCENES } from './coach-scenes.ts';
+import { endSession } from './new-account.ts';
 import { PROFILE_SCENES } from './profile-scenes.ts';
 import { VERSIONS_SCENES } from './versions-scenes.ts';
 import { waitForMailedLink } from './sandbox-mail.ts';
@@ -205,16 +206,7 @@ export const SCENES: readonly Scene[] = [
     name: 'session-ended',
     as: 'free',
     path: ROUTES.journal.path,
-    prepare: async (page) => {
-      await waitForEditor(page);
-      await page.evaluate(() => {
-        const key = Object.keys(localStorage).find((name) => name.endsWith('-auth-token'))!;
-        const session = JSON.parse(localStorage.getItem(key)!) as object;
-        localStorage.setItem(key, JSON.stringify({ ...session, expires_at: 1, refresh_token: 'ended' }));
-        document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));
-      });
-      await page.getByRole('dialog', { name: 'Sign in again' }).waitFor();
-    },
+    prepare: endSession,
   },
   { name: 'menu', as: 'free', path: ROUTES.journal.path, prepare: openMenu },
   {

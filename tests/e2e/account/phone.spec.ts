@@ -90,6 +90,7 @@ test('a number that was added on the profile page signs in with a texted code', 
   await test.step('the texted code opens the journal', async () => {
     await page.evaluate(() => localStorage.clear());
     await page.goto('/login');
+    await page.getByText('More ways to sign in').click();
     await page.getByRole('button', { name: 'Text me a code' }).click();
     await page.getByLabel('Phone number').fill(next);
     await page.getByRole('button', { name: 'Text me a code' }).click();

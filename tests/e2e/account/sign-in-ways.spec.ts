@@ -1,5 +1,6 @@
 /** Signing in without a password: mailed codes, passkeys and providers, and what their returns and failures show. */
-import type { Page } from '@playwright/test';
+import type { Locator, Page } from '@playwright/test';
+import { sessionStorageKey } from '#client/lib/session/storage-keys.ts';
 import { waitForMailedCode } from '../../../scripts/screenshots/sandbox-mail.ts';
 import { editor, expectSaved, items } from '../support/journal.ts';
 import { endSession, tracesOf } from '../support/session.ts';
@@ -10,6 +11,45 @@ import { expect, test } from '../support/test.ts';
 const WANTED_PAGE = '/journal?date=2026-11-02';
 
 const heading = (page: Page, name: string) => page.getByRole('heading', { name });
+
+/** Opens the disclosure of the rare ways, by keyboard. */
+async function openMoreWays(page: Page): Promise<void> {
+  const disclosure = page.getByText('More ways to sign in');
+  await disclosure.focus();
+  await page.keyboard.press('Enter');
+}
+
+/** The buttons that are shown, in the order of the Tab key. */
+async function expectButtons(ways: Locator, names: string[]): Promise<void> {
+  await expect(ways.getByRole('button')).toHaveCount(names.length);
+  for (const [index, name] of names.entries())
+    await expect(ways.getByRole('button').nth(index)).toHaveAccessibleName(name);
+}
+
+test('the sign-in page orders the ways, and folds the rare ones until one of them is used', async ({
+  page,
+  signUp,
+  expectAccessible,
+}) => {
+  await page.goto('/login');
+  const ways = page.getByRole('region', { name: 'Other ways to sign in' });
+  const common = ['Email me a code', 'Use a passkey', 'Continue with Google', 'Continue with GitHub'];
+  const rare = ['Text me a code', 'Continue with a wallet', 'Single sign-on'];
+  await expectButtons(ways, common);
+  await inBothThemes(page, expectAccessible);
+  await openMoreWays(page);
+  await expectButtons(ways, [...common, ...rare]);
+  await inBothThemes(page, expectAccessible);
+  await expectNoHorizontalScroll(page);
+
+  await signUp(page);
+  await page.evaluate(() => {
+    localStorage.clear();
+    localStorage.setItem('hustle-forge:last-way', 'wallet');
+  });
+  await page.goto('/login');
+  await expectButtons(ways, [...common, ...rare]);
+});
 
 async function enterMailedCode(page: Page, email: string): Promise<void> {
   const field = page.getByLabel('Code from your email');
@@ -23,7 +63,7 @@ test('a mailed code signs in and goes back to the page that needed the sign-in',
   signUp,
   expectAccessible,
 }) => {
-  const { email } = await signUp(page);
+  const { email, password } = await signUp(page);
   await page.evaluate(() => localStorage.clear());
   await page.goto(WANTED_PAGE);
   await expect(page).toHaveURL('/login');
@@ -45,6 +85,20 @@ test('a mailed code signs in and goes back to the page that needed the sign-in',
   await page.getByLabel('Code from your email').focus();
   await enterMailedCode(page, email);
   await expect(page).toHaveURL(WANTED_PAGE);
+
+  await test.step('the overlay of an expired session offers the code first', async () => {
+    await endSession(page);
+    const overlay = page.getByRole('dialog', { name: 'Sign in again' });
+    await expect(overlay.getByRole('button', { name: 'Email me a code' })).toBeFocused();
+    await expect(overlay.getByLabel('Password')).toHaveCount(0);
+    await inBothThemes(page, expectAccessible);
+    await overlay.getByRole('button', { name: 'Use your password' }).click();
+    await overlay.getByLabel('Password').fill(password);
+    await page.keyboard.press('Enter');
+    await expect(overlay).toHaveCount(0);
+    await endSession(page);
+    await expect(overlay.getByLabel('Password')).toBeFocused();
+  });
 });
 
 test('an expired link offers a new one, which comes with a code', async ({ page, signUp, expectAccessible }) => {
@@ -119,6 +173,7 @@ test("a company's provider signs in and goes back to the page that needed the si
     await company.press('Enter');
   };
   await page.goto('/login');
+  await openMoreWays(page);
   await page.getByRole('button', { name: 'Single sign-on' }).click();
   await startSso('sso.example');
   await page.getByRole('button', { name: 'Deny access' }).click();
@@ -126,6 +181,7 @@ test("a company's provider signs in and goes back to the page that needed the si
   await expect(page).toHaveURL('/login');
 
   await page.goto(WANTED_PAGE);
+  await openMoreWays(page);
   await page.getByRole('button', { name: 'Single sign-on' }).click();
   await startSso('ana@unknown.example');
   await expect(company).toHaveAccessibleDescription('Single sign-on is not set up for unknown.example.');
@@ -164,6 +220,9 @@ test("a company's provider signs in and goes back to the page that needed the si
     await tab.getByRole('button', { name: 'ana@sso.example' }).click();
     await expect(heading(tab, 'You are signed in')).toBeVisible();
     await expect(overlay).toHaveCount(0);
+    await page.evaluate((key) => localStorage.removeItem(key), sessionStorageKey(page.url()));
+    await page.goto('/login');
+    await expect(page.getByRole('button', { name: 'Single sign-on' })).toBeVisible();
   });
 });
 
@@ -176,7 +235,7 @@ test('the back button leads from a provider to a sign-in page that works', async
   await expect(heading(page, 'Sign in with Google')).toBeVisible();
 });
 
-test('an expired session is renewed at a provider in another tab', async ({ page, context }) => {
+test('an expired session is renewed at a provider in another tab', async ({ page, context, expectAccessible }) => {
   const email = `${crypto.randomUUID()}@example.com`;
   await page.goto('/login');
   await page.getByRole('button', { name: 'Continue with Google' }).click();
@@ -186,6 +245,9 @@ test('an expired session is renewed at a provider in another tab', async ({ page
   await endSession(page);
   const overlay = page.getByRole('dialog', { name: 'Sign in again' });
   await expect(overlay.getByRole('button', { name: 'Continue with GitHub' })).toHaveCount(0);
+  await expect(overlay.getByRole('button', { name: 'Continue with Google' })).toBeFocused();
+  await expect(overlay.getByLabel('Password')).toHaveCount(0);
+  await inBothThemes(page, expectAccessible);
   const opened = context.waitForEvent('page');
   await overlay.getByRole('button', { name: 'Continue with Google' }).click();
   const tab = await opened;

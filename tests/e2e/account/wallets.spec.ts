@@ -8,6 +8,7 @@ import { expect, test } from '../support/test.ts';
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 
 const openWallets = async (page: Page): Promise<void> => {
+  await page.getByText('More ways to sign in').click();
   await button(page, 'Continue with a wallet').click();
   await expect(page.getByRole('heading', { name: 'Sign in with a wallet' })).toBeVisible();
 };

@@ -6,6 +6,7 @@ import { ROUTES } from '#domain/routes.ts';
 import { useClientConfig, useSupabase } from '#client/lib/api/supabase.ts';
 import { useRestoreCount } from '#client/lib/hooks/use-restore-count.ts';
 import { textOf, useSubmit } from '#client/lib/hooks/use-submit.ts';
+import { rememberWay } from '#client/lib/session/last-way.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { PasswordField } from '#client/ui/form/password-field.tsx';
@@ -55,7 +56,9 @@ function LoginForm() {
     attemptedEmail.current = email;
     const { error } = await auth.signInWithPassword({ email, password: textOf(form, 'password') });
     // On success the route guard sees the session and redirects.
-    return error ? { kind: 'error', text: signInMessage(error) } : null;
+    if (error) return { kind: 'error', text: signInMessage(error) };
+    rememberWay('password');
+    return null;
   });
 
   if (unconfirmed !== null) {

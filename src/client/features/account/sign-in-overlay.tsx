@@ -1,12 +1,13 @@
 /**
- * An overlay that asks for the password when the session has expired. The page below stays mounted, so no text is lost,
- * even if the user has to reset the password here.
+ * An overlay that asks to sign in again when the session has expired, first in the way that this browser used last. The
+ * page below stays mounted, so no text is lost, even if the user has to reset the password here.
  */
 import { useState } from 'react';
 import { MESSAGES, recoveryMessage, signInMessage } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';
+import { rememberWay } from '#client/lib/session/last-way.ts';
+import type { Way } from '#client/lib/session/last-way.ts';
 import { useSession, useUser } from '#client/lib/session/session.ts';
-import { ssoProviderOf } from '#client/lib/session/sso-user.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
 import { useSignOut } from '#client/lib/session/use-sign-out.ts';
 import { textOf, useSubmit } from '#client/lib/hooks/use-submit.ts';
@@ -24,10 +25,12 @@ import { useAdoptSession } from './link/use-link-verification.ts';
 import type { VerifiedAccount } from './link/use-link-verification.ts';
 import { PasswordAccount } from './password/password-account.tsx';
 import { AfterSecondStep } from './second-step/after-second-step.tsx';
-import { OtherTabButton, OVERLAY_FORMS, OverlayWays } from './ways/overlay-ways.tsx';
-import type { OverlayForm } from './ways/overlay-ways.tsx';
+import { OVERLAY_FORMS, useAccountWays, WayButton } from './overlay/overlay-ways.tsx';
+import type { OverlayForm } from './overlay/overlay-ways.tsx';
 import { OverlayFrame } from './ways/way-frame.tsx';
+import { Ways } from './ways/ways.tsx';
 import styles from './account.module.css';
+import wayStyles from './ways/sign-in-ways.module.css';
 
 export function SignInOverlay() {
   const { auth } = useSupabase();
@@ -56,23 +59,36 @@ export function SignInOverlay() {
   );
 }
 
-/** The first step: the password, or a new one after a mailed code. */
+/** The first step: one of the account's ways to sign in, or a new password after a mailed code. */
 function FirstStep() {
   const adoptSession = useAdoptSession();
   const user = useUser();
   const email = user.email ?? '';
-  const ssoProvider = ssoProviderOf(user);
-  const [step, setStep] = useState<'password' | 'code' | OverlayForm | VerifiedAccount>('password');
+  const ways = useAccountWays();
+  const start = ways[0] === 'password' ? 'password' : 'ways';
+  const [step, setStep] = useState<'ways' | 'password' | 'code' | OverlayForm | VerifiedAccount>(start);
+  const back = (): void => setStep(start);
   const FormView = step === 'mailCode' || step === 'phoneCode' || step === 'wallet' ? OVERLAY_FORMS[step].View : null;
 
   return (
     <>
-      {step === 'password' && ssoProvider !== undefined && <SsoStep provider={ssoProvider} />}
-      {step === 'password' && ssoProvider === undefined && (
-        <PasswordStep onSent={() => setStep('code')} onOpen={setStep} />
+      {step === 'ways' && <WaysStep ways={ways} onOpen={setStep} />}
+      {step === 'password' && (
+        <PasswordStep
+          others={ways.filter((way) => way !== 'password')}
+          onSent={() => setStep('code')}
+          onOpen={setStep}
+        />
       )}
-      {FormView && <FormView frame={OverlayFrame} address={email} onBack={() => setStep('password')} />}
-      {step === 'code' && <CodeStep onVerified={setStep} onBack={() => setStep('password')} />}
+      {FormView && (
+        <FormView
+          frame={OverlayFrame}
+          address={email}
+          phone={user.phone ? `+${user.phone}` : undefined}
+          onBack={back}
+        />
+      )}
+      {step === 'code' && <CodeStep onVerified={setStep} onBack={back} />}
       {typeof step === 'object' && (
         <>
           <PasswordAccount account={step} />
@@ -83,11 +99,11 @@ function FirstStep() {
               onAccepted={async () => {
                 // A stored session closes the overlay.
                 const error = await adoptSession(step);
-                if (error) setStep('password');
+                if (error) back();
                 return null;
               }}
               requestAgain={
-                <button type="button" className={styles.inline} onClick={() => setStep('password')}>
+                <button type="button" className={styles.inline} onClick={back}>
                   Start again
                 </button>
               }
@@ -99,34 +115,65 @@ function FirstStep() {
   );
 }
 
+const NO_WAY =
+  'Your session has ended, and this account has no way to sign in again. Copy your text before you leave this page.';
 const SESSION_ENDED = 'Your session has ended. Your text is still here and will be saved when you sign in.';
 
-/** An account of single sign-on has no other way in, not even a mailed code. */
-function SsoStep({ provider }: { provider: string }) {
+type OnOpen = (form: OverlayForm | 'password') => void;
+
+/** For an account that another way than the password signed in to last. */
+function WaysStep({ ways, onOpen }: { ways: readonly Way[]; onOpen: OnOpen }) {
+  const { email } = useUser();
+  const [first, ...others] = ways;
+  return (
+    <>
+      <p className={styles.lead}>{first === undefined ? NO_WAY : SESSION_ENDED}</p>
+      <div className={styles.form}>
+        {email && <EmailField value={email} readOnly />}
+        {first !== undefined && <WayButton way={first} isFirst onOpen={onOpen} />}
+      </div>
+      <OtherWays ways={others} onOpen={onOpen} />
+      <div className={styles.under}>
+        <LeaveButton />
+      </div>
+    </>
+  );
+}
+
+function OtherWays({ ways, onOpen }: { ways: readonly Way[]; onOpen: OnOpen }) {
+  if (ways.length === 0) return null;
+  return (
+    <Ways>
+      {ways.map((way) => (
+        <WayButton key={way} way={way} onOpen={onOpen} />
+      ))}
+    </Ways>
+  );
+}
+
+function LeaveButton() {
   const signingOut = useSignOut();
   return (
     <>
-      <p className={styles.lead}>{SESSION_ENDED}</p>
-      <EmailField value={useUser().email ?? ''} readOnly />
-      <OtherTabButton name={provider} label="single sign-on" />
-      <div className={styles.under}>
-        <Button tone="text" onClick={() => signingOut.start('local')}>
-          Sign out and leave this page
-        </Button>
-      </div>
+      <Button tone="text" onClick={() => signingOut.start('local')}>
+        Sign out and leave this page
+      </Button>
       <SignOutDialog signingOut={signingOut} />
     </>
   );
 }
 
-function PasswordStep({ onSent, onOpen }: { onSent: () => void; onOpen: (form: OverlayForm) => void }) {
+type PasswordStepProps = { others: readonly Way[]; onSent: () => void; onOpen: OnOpen };
+
+function PasswordStep({ others, onSent, onOpen }: PasswordStepProps) {
   const { auth } = useSupabase();
-  const signingOut = useSignOut();
   const email = useUser().email ?? '';
   const { outcome, busy, onSubmit } = useSubmit(async (form) => {
     // A new session closes the overlay.
     const { error } = await auth.signInWithPassword({ email, password: textOf(form, 'password') });
-    return error ? { kind: 'error', text: signInMessage(error) } : null;
+    if (error) return { kind: 'error', text: signInMessage(error) };
+    rememberWay('password');
+    return null;
   });
   const recovery = useSubmit(async () => {
     const { error } = await auth.resetPasswordForEmail(email, {
@@ -155,17 +202,16 @@ function PasswordStep({ onSent, onOpen }: { onSent: () => void; onOpen: (form: O
           Sign in
         </Button>
       </form>
-      <OverlayWays onOpen={onOpen} />
-      <form className={styles.under} onSubmit={recovery.onSubmit}>
-        {recovery.outcome && <Notice kind={recovery.outcome.kind}>{recovery.outcome.text}</Notice>}
-        <Button tone="text" type="submit" busy={recovery.busy} busyLabel="Sending...">
-          Forgot your password?
-        </Button>
-        <Button tone="text" onClick={() => signingOut.start('local')}>
-          Sign out and leave this page
-        </Button>
-      </form>
-      <SignOutDialog signingOut={signingOut} />
+      <OtherWays ways={others} onOpen={onOpen} />
+      <div className={styles.under}>
+        <form className={wayStyles.way} onSubmit={recovery.onSubmit}>
+          {recovery.outcome && <Notice kind={recovery.outcome.kind}>{recovery.outcome.text}</Notice>}
+          <Button tone="text" type="submit" busy={recovery.busy} busyLabel="Sending...">
+            Forgot your password?
+          </Button>
+        </form>
+        <LeaveButton />
+      </div>
     </>
   );
 }

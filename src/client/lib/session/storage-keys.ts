@@ -12,6 +12,8 @@ export const FIRST_LINE_KEY = 'hustle-forge:first-line';
 export const SHARED_TEXTS_PREFIX = 'hustle-forge:shared:';
 /** The email address typed on one account screen, to prefill the next. In sessionStorage. */
 export const TYPED_ADDRESS_KEY = 'hustle-forge:typed-address';
+/** The way that signed in last in this browser; stays after a sign-out. */
+export const LAST_WAY_KEY = 'hustle-forge:last-way';
 /** The requested deletion of an account, for the landing page of this tab. In sessionStorage. */
 export const DELETION_KEY = 'hustle-forge:deletion';
 /** The id of the user who asked to sign out and the time, so that every tab can tell a sign-out from an expiry. */

@@ -3,6 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { MESSAGES, providerMessage } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';
+import { rememberWay } from '#client/lib/session/last-way.ts';
 import { useSession } from '#client/lib/session/session.ts';
 import { useSubmit } from '#client/lib/hooks/use-submit.ts';
 import type { Outcome } from '#client/lib/hooks/use-submit.ts';
@@ -55,6 +56,7 @@ export function ConfirmLink({ link, onDrop }: ConfirmLinkProps) {
   const adopt = async (account: VerifiedAccount): Promise<Outcome> => {
     const error = await adoptSession(account);
     if (error) return { kind: 'error', text: providerMessage(error) };
+    if (type === 'magiclink') rememberWay('mailCode');
     if (isAddressChange) toast({ kind: 'success', text: 'Your email address was changed.' });
     await leave(isAddressChange ? ROUTES.profile.path : ROUTES.journal.path);
     return null;

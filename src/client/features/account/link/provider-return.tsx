@@ -10,6 +10,7 @@ import { createPkceAuth } from '#client/lib/api/pkce-auth.ts';
 import { RETURN_PATH_KEY } from '#client/lib/api/provider-flow.ts';
 import { useClientConfig, useSupabase } from '#client/lib/api/supabase.ts';
 import { useSubmit } from '#client/lib/hooks/use-submit.ts';
+import { rememberWay } from '#client/lib/session/last-way.ts';
 import { useSession } from '#client/lib/session/session.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
@@ -120,6 +121,7 @@ function useFinishedFlow(arrived: Arrived, label: string, onDrop: () => void): F
     }
     const adopted = await auth.setSession(data.session);
     if (adopted.error) return setState({ failed: adopted.error.code ?? adopted.error.name });
+    rememberWay(arrived.provider ? `provider:${arrived.provider}` : 'sso');
     welcome(hasUndoneDeletion(data.session));
     if (arrived.flow === 'tab') setState('done');
   };

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import { ROUTES } from '#domain/routes.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
 import type { Auth } from '#client/lib/api/supabase.ts';
+import { rememberWay } from '#client/lib/session/last-way.ts';
 import { CodeForm } from '#client/ui/form/code-form.tsx';
 import { ResendForm } from '#client/ui/form/resend-form.tsx';
 import type { WayFrame } from './way-frame.tsx';
@@ -45,7 +46,9 @@ export function MailedCode({ frame: Frame, address, onRestart, restartLabel, foo
         check={async (token) => {
           // The user typed this address here, so no login CSRF is possible: store the session, and the guard redirects.
           const { error } = await auth.verifyOtp({ email: address, token, type: 'email' });
-          return error ? { error } : { outcome: null };
+          if (error) return { error };
+          rememberWay('mailCode');
+          return { outcome: null };
         }}
       />
       <ResendForm className={styles.form} send={() => mailCode(auth, address)} sentText="We sent the email again.">

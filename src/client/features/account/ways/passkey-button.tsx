@@ -9,7 +9,13 @@ import styles from './sign-in-ways.module.css';
 
 const loadPasskeys = () => import('./passkey-sign-in.ts');
 
-export function PasskeyButton({ hasAutofill = true }: { hasAutofill?: boolean }) {
+type PasskeyButtonProps = {
+  hasAutofill?: boolean;
+  /** The way that is offered first. */
+  isFirst?: boolean;
+};
+
+export function PasskeyButton({ hasAutofill = true, isFirst = false }: PasskeyButtonProps) {
   const { auth } = useSupabase();
   const { captcha } = useClientConfig().signIn;
   const [isOffered, setOffered] = useState(true);
@@ -45,8 +51,14 @@ export function PasskeyButton({ hasAutofill = true }: { hasAutofill?: boolean })
     >
       {shown && <Notice kind={shown.kind}>{shown.text}</Notice>}
       {/* Not "Sign in with a passkey": only the button of the password form is named "Sign in". */}
-      <Button type="submit" busy={busy} busyLabel="Waiting for your passkey...">
-        Continue with a passkey
+      <Button
+        tone={isFirst ? 'primary' : 'plain'}
+        data-autofocus={isFirst || undefined}
+        type="submit"
+        busy={busy}
+        busyLabel="Waiting..."
+      >
+        Use a passkey
       </Button>
     </form>
   );

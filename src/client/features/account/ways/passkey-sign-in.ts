@@ -3,6 +3,7 @@ import { browserSupportsWebAuthnAutofill, startAuthentication, WebAuthnAbortServ
 import { MESSAGES, signInMessage } from '#domain/messages.ts';
 import type { ProviderError } from '#domain/messages.ts';
 import type { Auth } from '#client/lib/api/supabase.ts';
+import { rememberWay } from '#client/lib/session/last-way.ts';
 import type { Outcome } from '#client/lib/hooks/use-submit.ts';
 
 /** A challenge is valid for five minutes. The autofill may wait longer, so it requests a new challenge before that. */
@@ -66,7 +67,9 @@ async function answerChallenge(auth: Auth, challenge: Challenge, useBrowserAutof
     challengeId: challenge.challenge_id,
     credential: credential as never,
   });
-  return error ? toOutcome(error) : null;
+  if (error) return toOutcome(error);
+  rememberWay('passkey');
+  return null;
 }
 
 const isAborted = (cause: unknown): boolean => cause instanceof Error && cause.name === 'AbortError';

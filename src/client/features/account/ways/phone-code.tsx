@@ -4,6 +4,7 @@ import { parsePhone, PHONE_HINT, PHONE_PROBLEM } from '#domain/account/phone.ts'
 import { recoveryMessage } from '#domain/messages.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
 import { textOf, useSubmit } from '#client/lib/hooks/use-submit.ts';
+import { rememberWay } from '#client/lib/session/last-way.ts';
 import { Button } from '#client/ui/button.tsx';
 import { CodeForm } from '#client/ui/form/code-form.tsx';
 import { Field } from '#client/ui/form/field.tsx';
@@ -12,7 +13,7 @@ import { Notice } from '#client/ui/notice.tsx';
 import type { WayProps } from './way-frame.tsx';
 import styles from '../account.module.css';
 
-export function PhoneCode({ frame: Frame, onBack }: WayProps) {
+export function PhoneCode({ frame: Frame, phone: known, onBack }: WayProps) {
   const { auth } = useSupabase();
   const [sentTo, setSentTo] = useState<string | null>(null);
   const send = (phone: string) => auth.signInWithOtp({ phone, options: { shouldCreateUser: false } });
@@ -49,6 +50,7 @@ export function PhoneCode({ frame: Frame, onBack }: WayProps) {
             autoComplete="tel"
             autoFocus
             required
+            {...(known !== undefined && { value: known, readOnly: true })}
             error={errorOf('phone')}
           />
           <Button className={styles.submit} tone="primary" type="submit" busy={busy} busyLabel="Sending...">
@@ -77,14 +79,16 @@ export function PhoneCode({ frame: Frame, onBack }: WayProps) {
         submitLabel="Sign in"
         check={async (token) => {
           const { error } = await auth.verifyOtp({ phone: sentTo, token, type: 'sms' });
-          return error ? { error } : { outcome: null };
+          if (error) return { error };
+          rememberWay('phoneCode');
+          return { outcome: null };
         }}
       />
       <ResendForm className={styles.form} send={() => send(sentTo)} sentText="We texted you another code.">
         <p>
           No text message? Wait a moment, or{' '}
           <button type="button" className={styles.inline} onClick={() => setSentTo(null)}>
-            use another number
+            {known === undefined ? 'use another number' : 'start again'}
           </button>
           .
         </p>

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import { ROUTES } from '#domain/routes.ts';
 import { useClientConfig } from '#client/lib/api/supabase.ts';
 import { useSubmit } from '#client/lib/hooks/use-submit.ts';
+import { readLastWay } from '#client/lib/session/last-way.ts';
 import { Button } from '#client/ui/button.tsx';
 import { lazyChunk, useOpenChunk } from '#client/ui/lazy-chunk.ts';
 import { Notice } from '#client/ui/notice.tsx';
@@ -43,22 +44,38 @@ export function SignInWays({ onOpen, returnPath }: SignInWaysProps) {
   const { signIn } = useClientConfig();
   const openChunk = useOpenChunk();
   const formButton = (form: WayForm, label: string) => (
-    <Button onClick={() => openChunk(FORMS[form], () => onOpen(form))}>{label}</Button>
+    <Button key={form} onClick={() => openChunk(FORMS[form], () => onOpen(form))}>
+      {label}
+    </Button>
   );
   const hasWallets = signIn.wallets.ethereum || signIn.wallets.solana;
   const { passkeys, mailCodes, phone, providers, sso } = signIn;
-  if (![passkeys, mailCodes, phone, sso, hasWallets, providers.length > 0].includes(true)) return null;
+  const rare = [
+    phone && formButton('phoneCode', 'Text me a code'),
+    hasWallets && formButton('wallet', 'Continue with a wallet'),
+    sso && formButton('sso', 'Single sign-on'),
+  ].filter(Boolean);
+  if (!passkeys && !mailCodes && providers.length + rare.length === 0) return null;
   return (
     <Ways>
-      {passkeys && <PasskeyButton />}
-      {mailCodes && formButton('mailCode', 'Email me a code')}
-      {phone && formButton('phoneCode', 'Text me a code')}
+      <div className={styles.row}>
+        {mailCodes && formButton('mailCode', 'Email me a code')}
+        {passkeys && <PasskeyButton />}
+        {rare.length === 1 && rare}
+      </div>
       <ProviderButtons returnPath={returnPath} terms={TERMS} />
-      {hasWallets && formButton('wallet', 'Continue with a wallet')}
-      {sso && formButton('sso', 'Single sign-on')}
+      {rare.length > 1 && (
+        <details className={styles.more} open={RARE_WAYS.test(readLastWay() ?? '')}>
+          <summary>More ways to sign in</summary>
+          <div className={styles.way}>{rare}</div>
+        </details>
+      )}
     </Ways>
   );
 }
+
+/** The ways behind the disclosure, which is open if one of them signed in last. */
+const RARE_WAYS = /^(phoneCode|wallet|sso)$/;
 
 /** The providers alone, for the sign-up page. */
 export function ProviderWays({ returnPath }: { returnPath: string | undefined }) {
@@ -90,9 +107,14 @@ function ProviderButtons({ returnPath, terms }: { returnPath: string | undefined
   if (providers.length === 0) return null;
   return (
     <>
-      {providers.map(({ name, label }) => (
-        <ProviderButton key={name} name={name} label={label} returnPath={returnPath} />
-      ))}
+      <p className={styles.terms} aria-hidden="true">
+        Continue with
+      </p>
+      <div className={styles.row}>
+        {providers.map(({ name, label }) => (
+          <ProviderButton key={name} name={name} label={label} returnPath={returnPath} />
+        ))}
+      </div>
       {/* A provider may open a new account, without the checkbox of the sign-up form. */}
       {signups && <p className={styles.terms}>{terms}</p>}
     </>
@@ -111,7 +133,10 @@ function ProviderButton({ name, label, returnPath }: ProviderButtonProps) {
     <form className={styles.way} onSubmit={onSubmit}>
       {outcome && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
       <Button type="submit" busy={busy} busyLabel="Redirecting...">
-        Continue with {label}
+        <span>
+          <span className="unseen">Continue with </span>
+          {label}
+        </span>
       </Button>
     </form>
   );

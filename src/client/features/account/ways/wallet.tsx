@@ -5,6 +5,7 @@ import { useClientConfig, useSupabase } from '#client/lib/api/supabase.ts';
 import type { Supabase } from '#client/lib/api/supabase.ts';
 import { useSubmit } from '#client/lib/hooks/use-submit.ts';
 import type { Outcome } from '#client/lib/hooks/use-submit.ts';
+import { rememberWay } from '#client/lib/session/last-way.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { findWallets } from './find-wallets.ts';
@@ -90,8 +91,10 @@ async function signInWithWallet(
             statement,
             options: { url, signInWithSolana: { nonce } },
           });
-    // On success the route guard sees the session and redirects.
-    return error && { kind: 'error', text: error.code === undefined ? REFUSED : signInMessage(error) };
+    if (error) return { kind: 'error', text: error.code === undefined ? REFUSED : signInMessage(error) };
+    // The route guard sees the session and redirects.
+    rememberWay('wallet');
+    return null;
   } catch (cause) {
     const isRejected = (cause as { code?: unknown }).code === USER_REJECTED;
     return { kind: 'error', text: isRejected ? 'You did not sign the message. Nothing has changed.' : NO_ANSWER };

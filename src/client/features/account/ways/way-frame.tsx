@@ -16,7 +16,9 @@ export const OverlayFrame: WayFrame = ({ lead, children, footer }) => (
 export type WayProps = {
   frame: WayFrame;
   /** The address of the expired session; the form asks for it if missing. */
-  address?: string;
+  address?: string | undefined;
+  /** The number of the expired session; the form asks for it if missing. */
+  phone?: string | undefined;
   /** The page that redirected to the sign-in. */
   returnPath?: string | undefined;
   onBack: () => void;

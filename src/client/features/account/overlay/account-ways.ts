@@ -1,0 +1,32 @@
+/** Which ways sign in to an account, and which of them to offer first. */
+import type { User } from '@supabase/auth-js';
+import type { ClientConfig } from '#domain/client-config.ts';
+import type { Way } from '#client/lib/session/last-way.ts';
+import { isSsoUser } from '#client/lib/session/sso-user.ts';
+
+/**
+ * `lastWay` signed in last in this browser. Without it, the way that the account began with comes first. Empty for a
+ * user who never added an address, a number or a provider.
+ */
+export function accountWays(user: User, signIn: ClientConfig['signIn'], lastWay: string | null): readonly Way[] {
+  // The server refuses a user of single sign-on any other way to sign in, also a mailed code.
+  if (isSsoUser(user)) return ['sso'];
+  if (user.is_anonymous) return [];
+  const { provider: began = 'email', providers: linked = [] } = user.app_metadata;
+  const known = signIn.providers.filter(({ name }) => linked.includes(name));
+  const hasAddress = Boolean(user.email);
+  const ways = [
+    // A user who began with a provider may have set a password later.
+    ...(hasAddress ? (['password'] as const) : []),
+    ...(signIn.passkeys ? (['passkey'] as const) : []),
+    ...(signIn.mailCodes && hasAddress ? (['mailCode'] as const) : []),
+    ...(signIn.phone && user.phone ? (['phoneCode'] as const) : []),
+    ...(linked.includes('web3') ? (['wallet'] as const) : []),
+    ...known.map(({ name }) => `provider:${name}` as const),
+  ];
+  const first =
+    ways.find((way) => way === lastWay) ?? ways.find((way) => way === (BEGINNINGS[began] ?? `provider:${began}`));
+  return first === undefined ? ways : [first, ...ways.filter((way) => way !== first)];
+}
+
+const BEGINNINGS: Readonly<Record<string, Way>> = { email: 'password', phone: 'phoneCode', web3: 'wallet' };

@@ -1,0 +1,94 @@
+/** The ways to sign in of the account whose session has expired. The page under the overlay stays. */
+import { useClientConfig, useSupabase } from '#client/lib/api/supabase.ts';
+import { useSubmit } from '#client/lib/hooks/use-submit.ts';
+import { readLastWay } from '#client/lib/session/last-way.ts';
+import type { Way } from '#client/lib/session/last-way.ts';
+import { useUser } from '#client/lib/session/session.ts';
+import { ssoProviderOf } from '#client/lib/session/sso-user.ts';
+import { Button } from '#client/ui/button.tsx';
+import { lazyChunk, useOpenChunk } from '#client/ui/lazy-chunk.ts';
+import { Notice } from '#client/ui/notice.tsx';
+import { accountWays } from './account-ways.ts';
+import { PasskeyButton } from '../ways/passkey-button.tsx';
+import { signInInOtherTab } from '../ways/provider-sign-in.ts';
+import styles from '../ways/sign-in-ways.module.css';
+
+export const OVERLAY_FORMS = {
+  mailCode: lazyChunk(async () => (await import('../ways/mail-code.tsx')).MailCode),
+  phoneCode: lazyChunk(async () => (await import('../ways/phone-code.tsx')).PhoneCode),
+  wallet: lazyChunk(async () => (await import('../ways/wallet.tsx')).Wallet),
+};
+export type OverlayForm = keyof typeof OVERLAY_FORMS;
+
+/** The way to offer first, then the others. */
+export function useAccountWays(): readonly Way[] {
+  const { signIn } = useClientConfig();
+  return accountWays(useUser(), signIn, readLastWay());
+}
+
+const LABELS = {
+  mailCode: 'Email me a code',
+  phoneCode: 'Text me a code',
+  wallet: 'Continue with a wallet',
+} as const;
+
+type WayButtonProps = {
+  way: Way;
+  /** The way that is offered first. */
+  isFirst?: boolean;
+  onOpen: (form: OverlayForm | 'password') => void;
+};
+
+export function WayButton({ way, isFirst = false, onOpen }: WayButtonProps) {
+  const { providers } = useClientConfig().signIn;
+  const sso = ssoProviderOf(useUser());
+  const openChunk = useOpenChunk();
+  const looks = { tone: isFirst ? 'primary' : 'plain', 'data-autofocus': isFirst || undefined } as const;
+  switch (way) {
+    case 'password':
+      return <Button onClick={() => onOpen('password')}>Use your password</Button>;
+    case 'passkey':
+      return <PasskeyButton hasAutofill={false} isFirst={isFirst} />;
+    case 'mailCode':
+    case 'phoneCode':
+    case 'wallet':
+      return (
+        <Button {...looks} onClick={() => openChunk(OVERLAY_FORMS[way], () => onOpen(way))}>
+          {LABELS[way]}
+        </Button>
+      );
+    case 'sso':
+      return <OtherTabButton name={sso ?? ''} label="single sign-on" looks={looks} />;
+    default: {
+      const name = way.slice('provider:'.length);
+      const label = providers.find((provider) => provider.name === name)?.label ?? name;
+      return <OtherTabButton name={name} label={label} looks={looks} />;
+    }
+  }
+}
+
+const TEXTS = {
+  opened: (label: string) => `Sign in with ${label} in the new tab, then come back here.`,
+  blocked: () => 'Your browser blocked the new tab. Allow it, and try again.',
+  failed: () => 'Something went wrong between us and your provider. Please try again.',
+};
+
+type OtherTabButtonProps = { name: string; label: string; looks: { tone: 'primary' | 'plain' } };
+
+/** Leaving the page would lose unsaved text, so the provider opens in another tab. */
+function OtherTabButton({ name, label, looks }: OtherTabButtonProps) {
+  const config = useClientConfig();
+  const { authFetch } = useSupabase();
+  const { outcome, busy, onSubmit } = useSubmit(async () => {
+    const result = await signInInOtherTab(config, authFetch, name);
+    return { kind: result === 'opened' ? 'success' : 'error', text: TEXTS[result](label) };
+  });
+  return (
+    <form className={styles.way} onSubmit={onSubmit}>
+      {outcome && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
+      <Button {...looks} type="submit" busy={busy} busyLabel="Opening...">
+        Continue with {label}
+      </Button>
+    </form>
+  );
+}
