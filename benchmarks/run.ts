@@ -10,6 +10,7 @@ import { exitWithParent } from '../scripts/lifecycle/exit-with-parent.ts';
 const BENCHMARKS: Readonly<Record<string, string>> = {
   requests: 'requests',
   auth: 'auth',
+  live: 'live',
   find: 'find',
   merge: 'domain/merge',
   start: 'start',
