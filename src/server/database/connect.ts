@@ -8,6 +8,7 @@ import { openEmbeddedServer } from './embedded/server.ts';
 import type { EmbeddedOptions } from './embedded/server.ts';
 import { isMigrated, migrate } from './migrations/migrate.ts';
 import { createPooledDatabase } from './pooled-database.ts';
+import { warnUnlessDurable } from './durability.ts';
 import { rejectPrivilegedLogin, requestConnection } from './roles.ts';
 import { valueTypes } from './tables/value-types.ts';
 
@@ -39,6 +40,7 @@ export async function openDatabase({ config, log, whenRunning = 'refuse' }: Data
   try {
     const migrations = await migrate(server.url, log);
     await rejectPrivilegedLogin(pool);
+    await warnUnlessDurable(pool, log);
     return createPooledDatabase({
       pool,
       log,

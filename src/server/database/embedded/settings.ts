@@ -15,6 +15,10 @@ export function serverSettings(endpoint: Endpoint): Record<string, string> {
     shared_buffers: '64MB',
     // Our statements are short: JIT compilation would cost more than it saves.
     jit: 'off',
+    // An acknowledged save is on disk. Set here, because a setting of the command line overrides postgresql.conf.
+    fsync: 'on',
+    synchronous_commit: 'on',
+    full_page_writes: 'on',
     timezone: 'UTC',
     log_timezone: 'UTC',
     log_line_prefix: '%m [%p] ',

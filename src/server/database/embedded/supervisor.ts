@@ -23,8 +23,9 @@ const POLL_MS = 10;
 /** Long, because crash recovery replays the WAL first. */
 const START_LIMIT_MS = 120_000;
 const STOP_LIMIT_MS = 30_000;
-/** The supervisor gives up after this many failures in a row. */
-const MAX_RESTARTS_IN_A_ROW = 5;
+/** A full disk may have space again after hours, so restarts go on. At this number the log calls for an operator. */
+const ALARM_AFTER_RESTARTS = 5;
+const MAX_RESTART_DELAY_MS = 30_000;
 const STABLE_AFTER_MS = 60_000;
 
 export async function supervise(dataDir: string, log: Logger, extra: Record<string, string>): Promise<Supervised> {
@@ -37,7 +38,7 @@ export async function supervise(dataDir: string, log: Logger, extra: Record<stri
   const settingFlags = settings.flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 
   let child: ChildProcess | null = null;
-  let stopping = false;
+  const stopping = new AbortController();
   let restarting: Promise<void> | null = null;
 
   async function launch(): Promise<void> {
@@ -63,7 +64,7 @@ export async function supervise(dataDir: string, log: Logger, extra: Record<stri
     await untilReady(started, paths.cluster, paths.logFile);
     const readyAt = Date.now();
     const onExit = () => {
-      if (!stopping) restarting = restart(Date.now() - readyAt);
+      if (!stopping.signal.aborted) restarting = restart(Date.now() - readyAt);
     };
     if (hasEnded(started)) onExit();
     else started.once('exit', onExit);
@@ -72,17 +73,19 @@ export async function supervise(dataDir: string, log: Logger, extra: Record<stri
   let failures = 0;
   async function restart(servedMs: number): Promise<void> {
     failures = servedMs > STABLE_AFTER_MS ? 0 : failures;
-    while (!stopping && failures < MAX_RESTARTS_IN_A_ROW) {
+    while (!stopping.signal.aborted) {
       log.error({ logFile: paths.logFile }, 'the database exited unexpectedly, restarting it');
       failures += 1;
+      if (failures === ALARM_AFTER_RESTARTS)
+        log.fatal({ logFile: paths.logFile }, 'the database keeps crashing: check its log, its disk and its memory');
       try {
         return await launch();
       } catch (error) {
         log.error({ err: error }, 'the database restart failed');
-        await delay(2 ** failures * 100, undefined, { ref: false });
+        const delayMs = Math.min(2 ** failures * 100, MAX_RESTART_DELAY_MS);
+        await delay(delayMs, undefined, { ref: false, signal: stopping.signal }).catch(() => undefined);
       }
     }
-    if (!stopping) log.fatal({ logFile: paths.logFile }, 'the database keeps crashing, giving up');
   }
 
   const signal = (mode: StopMode) => {
@@ -91,7 +94,7 @@ export async function supervise(dataDir: string, log: Logger, extra: Record<stri
   const unregister = stopOnProcessExit(() => signal('fast'));
 
   async function stop(): Promise<void> {
-    stopping = true;
+    stopping.abort();
     await restarting;
     if (child && !hasEnded(child)) {
       const ended = once(child, 'exit');

@@ -1,0 +1,41 @@
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createLog } from '#server/log.ts';
+import { createTestDatabase } from '../../../tests/support/test-database.ts';
+import type { TestDatabase } from '../../../tests/support/test-database.ts';
+import { warnUnlessDurable } from './durability.ts';
+import { serverSettings } from './embedded/settings.ts';
+
+let db: TestDatabase;
+beforeAll(async () => {
+  db = await createTestDatabase();
+});
+afterAll(() => db.drop());
+
+async function warningsWith(options: string): Promise<unknown[]> {
+  const lines: { level: string; settings?: string[] }[] = [];
+  const log = createLog('warn', { write: (line) => void lines.push(JSON.parse(line) as (typeof lines)[number]) });
+  const client = new pg.Client({ connectionString: db.url, options });
+  await client.connect();
+  await warnUnlessDurable(client, log);
+  await client.end();
+  return lines.map(({ level, settings }) => ({ level, settings }));
+}
+
+// The server of the tests runs with all three settings off.
+test('warns of each setting that can lose an acknowledged save', async () => {
+  expect(await warningsWith('')).toEqual([
+    { level: 'warn', settings: ['fsync', 'full_page_writes', 'synchronous_commit'] },
+  ]);
+});
+
+test('judges by the settings of the session', async () => {
+  expect(await warningsWith('-c synchronous_commit=on')).toEqual([
+    { level: 'warn', settings: ['fsync', 'full_page_writes'] },
+  ]);
+});
+
+test('the embedded server has all three on', () => {
+  const settings = serverSettings({ kind: 'socket', port: 5432 });
+  expect(settings).toMatchObject({ fsync: 'on', synchronous_commit: 'on', full_page_writes: 'on' });
+});

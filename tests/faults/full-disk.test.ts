@@ -1,0 +1,110 @@
+/** A data directory whose disk is full or read-only, on a small file system of its own. Needs the right to mount one. */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openDatabase } from '#server/database/connect.ts';
+import { answerFor } from '#server/database/database-error.ts';
+import type { AsService, Database } from '#server/database/database.ts';
+import { createLog } from '#server/log.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'hustle-forge-disk-'));
+const USER = '00000000-0000-4000-8000-000000000001';
+/** Longer than the first five restarts of the database. */
+const OUTAGE_MS = process.env['TEST_LONG'] ? 15_000 : 0;
+
+const run = (command: string, ...args: string[]): void =>
+  void execFileSync(command, [...args, folder], { stdio: 'ignore' });
+const mount = (options: string): void => run('mount', '-t', 'tmpfs', '-o', options, 'tmpfs');
+
+function canMount(): boolean {
+  try {
+    mount('size=160m,mode=755');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const isMounted = canMount();
+// oxlint-disable-next-line no-console -- a skipped test must say why
+if (!isMounted) console.warn('full-disk.test.ts is skipped: this user may not mount a file system');
+const open = (): Promise<Database> =>
+  openDatabase({ config: { dataDir: folder, databaseUrl: null }, log: createLog('silent') });
+
+describe.skipIf(!isMounted)('on a file system of its own (skipped without the right to mount)', () => {
+  let database: Database;
+  let service: AsService;
+  let days = 0;
+  beforeAll(async () => {
+    database = await open();
+    service = database.asService('test');
+    await service.statement('insert into auth.users (id) values ($1)', [USER]);
+  });
+  afterAll(async () => {
+    await database.close();
+    run('umount', '-l');
+    rmSync(folder, { recursive: true });
+  });
+
+  const insertDay = (text: string) =>
+    service.statement(
+      `insert into entries (user_id, date, content) values ($1, '2000-01-01'::date + $2::int, $3) returning date`,
+      [USER, (days += 1), text],
+    );
+  const errorOf = (work: Promise<unknown>): Promise<unknown> =>
+    work.then(
+      () => null,
+      (error: unknown) => error,
+    );
+
+  /** Inserts until the database refuses. Returns the error and how many days were acknowledged. */
+  async function fill(): Promise<{ acknowledged: number; error: unknown }> {
+    for (let acknowledged = 0; ; acknowledged += 1) {
+      // Random text, because PostgreSQL compresses any other.
+      const text = Array.from({ length: 4_000 }, () => Math.random().toString(36)).join(' ');
+      const error = await errorOf(insertDay(text));
+      if (error) return { acknowledged, error };
+    }
+  }
+
+  test(
+    'a save on a full disk asks for another try, and no acknowledged save is lost',
+    { timeout: 120_000 },
+    async () => {
+      const filler = join(folder, 'filler');
+      const { bavail, bsize } = statfsSync(folder);
+      writeFileSync(filler, Buffer.alloc(bavail * bsize - 1_000_000));
+      const { acknowledged, error } = await fill();
+      expect(error).toMatchObject({ code: '53100' });
+      expect(answerFor(error, false)).toMatchObject({ status: 503 });
+
+      // The write-ahead log finds no space either, which ends the database's process.
+      await errorOf(database.asOwner('test', (owner) => owner.query('select pg_switch_wal()')));
+      const lost = await errorOf(fill().then(({ error: reason }) => Promise.reject(reason as Error)));
+      expect(answerFor(lost, false)).toMatchObject({ status: 503 });
+      await delay(OUTAGE_MS);
+
+      rmSync(filler);
+      await expect.poll(() => errorOf(insertDay('<p>again</p>')), { timeout: 60_000 }).toBeNull();
+      const { rows } = await service.statement<{ count: number }>(
+        'select count(*)::int from entries where user_id = $1',
+        [USER],
+      );
+      expect(rows[0]!.count).toBeGreaterThan(acknowledged);
+    },
+  );
+
+  test('a start on a read-only disk fails with the reason', { timeout: 60_000 }, async () => {
+    await database.close();
+    run('mount', '-o', 'remount,ro');
+    const failure = await errorOf(open());
+    run('mount', '-o', 'remount,rw');
+    expect(String(failure)).toMatch(/EROFS|read-only/i);
+    database = await open();
+    service = database.asService('test');
+    expect(await errorOf(insertDay('<p>after it</p>'))).toBeNull();
+  });
+});
