@@ -5,14 +5,16 @@
 import { createServer } from 'node:http';
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { PROVIDERS, startCoachWorld } from './fixture.ts';
 import type { CoachWorld } from './fixture.ts';
 import { today } from '../data/fixture.ts';
 
 const DATE = { date: today() };
+type Provider = (typeof PROVIDERS)[number];
 /** A word that appears only in the log. */
 const MARKER = 'zyxgate';
+const LOG = [`Shipped the ${MARKER} importer to 40 customers`];
 
 const opened: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -21,7 +23,9 @@ afterEach(async () => {
 
 type Endpoint = { url: string; requests: { headers: IncomingHttpHeaders; body: string }[] };
 
-async function startEndpoint(answer: (response: ServerResponse, requestBody: string) => void): Promise<Endpoint> {
+type Answer = (response: ServerResponse, requestBody: string) => void;
+
+async function startEndpoint(answer: Answer, closers = opened): Promise<Endpoint> {
   const requests: Endpoint['requests'] = [];
   const server = createServer((request, response) => {
     let body = '';
@@ -32,29 +36,55 @@ async function startEndpoint(answer: (response: ServerResponse, requestBody: str
     });
   });
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  opened.push(async () => {
+  closers.push(async () => {
     server.closeAllConnections();
     await new Promise((closed) => server.close(closed));
   });
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests };
 }
 
-async function worldAt(url: string, provider: (typeof PROVIDERS)[number] = 'openai-compatible'): Promise<CoachWorld> {
-  const world = await startCoachWorld({ AI_BASE_URL: `${url}/v1` }, provider);
+/** A server of its own, for a test after which the server treats the endpoint in another way. */
+async function worldAt(url: string): Promise<CoachWorld> {
+  const world = await startCoachWorld({ AI_BASE_URL: `${url}/v1` }, 'openai-compatible');
   opened.push(() => world.close());
-  await world.writeLog(world.cleo, today(), [`Shipped the ${MARKER} importer to 40 customers`]);
+  await world.writeLog(world.cleo, today(), LOG);
   return world;
+}
+
+type Shared = { world: CoachWorld; endpoint: Endpoint; answer: (answer: Answer) => void };
+const shared = new Map<Provider, Promise<Shared>>();
+const closers: (() => Promise<void>)[] = [];
+afterAll(async () => {
+  for (const close of closers.reverse()) await close();
+});
+
+async function startShared(provider: Provider): Promise<Shared> {
+  let current: Answer = () => undefined;
+  const endpoint = await startEndpoint((response, requestBody) => current(response, requestBody), closers);
+  const world = await startCoachWorld({ AI_BASE_URL: `${endpoint.url}/v1` }, provider);
+  closers.push(() => world.close());
+  return { world, endpoint, answer: (answer) => void (current = answer) };
+}
+
+/** A new person with a log, on the server of this provider, whose endpoint answers so from now on. */
+async function personWith(answer: Answer, provider: Provider = 'openai-compatible') {
+  if (!shared.has(provider)) shared.set(provider, startShared(provider));
+  const { world, endpoint, answer: setAnswer } = await shared.get(provider)!;
+  setAnswer(answer);
+  endpoint.requests.length = 0;
+  world.logged.length = 0;
+  const person = await world.createCloser();
+  await world.writeLog(person, today(), LOG);
+  return { world, endpoint, person };
 }
 
 describe.each(PROVIDERS)('%s', (provider) => {
   test.each([302, 307, 308])('does not follow a redirect with status %i', async (status) => {
     const elsewhere = await startEndpoint((response) => response.writeHead(400).end());
-    const first = await startEndpoint((response) =>
-      response.writeHead(status, { location: `${elsewhere.url}/v1` }).end(),
-    );
-    const world = await worldAt(first.url, provider);
-    expect((await world.feedback(world.cleo, DATE)).problem).toMatchObject({ class: 'configuration' });
-    expect(first.requests).toHaveLength(1);
+    const redirect: Answer = (response) => response.writeHead(status, { location: `${elsewhere.url}/v1` }).end();
+    const { world, endpoint, person } = await personWith(redirect, provider);
+    expect((await world.feedback(person, DATE)).problem).toMatchObject({ class: 'configuration' });
+    expect(endpoint.requests).toHaveLength(1);
     expect(elsewhere.requests).toEqual([]);
   });
 });
@@ -115,30 +145,31 @@ test.each<[string, (response: ServerResponse) => void]>([
   ],
 ])('aborts an endless %s at the size limit', async (_what, answer) => {
   let bytesRead = 0;
-  const endpoint = await startEndpoint((response) => {
+  const { world, person } = await personWith((response) => {
     const { socket } = response;
     response.once('close', () => (bytesRead = socket!.bytesWritten));
     answer(response);
   });
-  const world = await worldAt(endpoint.url);
-  expect((await world.feedback(world.cleo, DATE)).problem).toMatchObject({ class: 'format' });
+  expect((await world.feedback(person, DATE)).problem).toMatchObject({ class: 'format' });
   await expect.poll(() => bytesRead).toBeGreaterThan(4 * 1024 * 1024);
   expect(bytesRead).toBeLessThan(32 * 1024 * 1024);
-  expect(await world.countRows(world.cleo)).toMatchObject({ analyses: 0, claims: 0 });
+  expect(await world.countRows(person)).toMatchObject({ analyses: 0, claims: 0 });
 });
 
 test('stores a valid answer despite invalid metadata of the endpoint', async () => {
   const usage = { prompt_tokens: 1e20, completion_tokens: 1.5 };
-  const endpoint = await startEndpoint((response) =>
+  const { world, person } = await personWith((response) =>
     events(response).end(`${GOOD.replace('"m"', '"\\u0000m"')}${chunk({}, { usage }, 'stop')}data: [DONE]\n\n`),
   );
-  const world = await worldAt(endpoint.url);
-  expect((await world.feedback(world.cleo, DATE)).done).toMatchObject({ score: 5 });
-  const { rows } = await world.server.admin.query('select model_version, input_tokens, output_tokens from analyses');
+  expect((await world.feedback(person, DATE)).done).toMatchObject({ score: 5 });
+  const { rows } = await world.server.admin.query(
+    'select model_version, input_tokens, output_tokens from analyses where user_id = $1',
+    [person.id],
+  );
   expect(rows).toEqual([{ model_version: 'm', input_tokens: null, output_tokens: null }]);
 });
 
-test.each<[string, (response: ServerResponse, requestBody: string) => void]>([
+test.each<[string, Answer]>([
   ['as the finish reason', (response, requestBody) => events(response).end(`${GOOD}${chunk({}, {}, requestBody)}`)],
   [
     'as an error',
@@ -150,9 +181,8 @@ test.each<[string, (response: ServerResponse, requestBody: string) => void]>([
     (response, requestBody) => events(response).end(`data: ${JSON.stringify({ error: { message: requestBody } })}\n\n`),
   ],
 ])('the server log contains no journal text that an endpoint repeats %s', async (_how, answer) => {
-  const endpoint = await startEndpoint(answer);
-  const world = await worldAt(endpoint.url);
-  expect((await world.feedback(world.cleo, DATE)).problem).not.toBeNull();
+  const { world, endpoint, person } = await personWith(answer);
+  expect((await world.feedback(person, DATE)).problem).not.toBeNull();
   expect(endpoint.requests[0]!.body).toContain(MARKER);
   expect(world.logged.join('')).toContain('"msg":"analysis"');
   expect(world.logged.join('')).not.toContain(MARKER);

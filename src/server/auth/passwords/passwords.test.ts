@@ -21,15 +21,15 @@ describe('passwords', () => {
       expect(await passwords.matches('wrong', against)).toBe(false);
       return performance.now() - start;
     };
-    // Alternates the two and keeps the fastest round of each, so that other programs distort neither more.
+    // Alternates the two and keeps the fastest round of each, so that other programs distort neither more. On a busy
+    // machine a few rounds may all be slow.
     let [unknown, known] = [Infinity, Infinity];
-    for (let round = 0; round < 9; round += 1) {
+    const isAlike = () => unknown / known > 0.5 && unknown / known < 2;
+    for (let round = 0; round < 9 || (round < 60 && !isAlike()); round += 1) {
       unknown = Math.min(unknown, await timed(null));
       known = Math.min(known, await timed(hash));
     }
-    const ratio = unknown / known;
-    expect(ratio).toBeGreaterThan(0.5);
-    expect(ratio).toBeLessThan(2);
+    expect(isAlike(), `${unknown} ms and ${known} ms`).toBe(true);
   });
 
   test('throw on a malformed hash and never match a missing one', async () => {
