@@ -63,8 +63,8 @@ export function isStorableAsset(path: string, { ok, redirected, type, headers }:
 }
 
 /**
- * True for our own page that names only files of this version. While servers of two versions answer by turns, the page
- * may be of the other one; without its files it would not start offline.
+ * True for our own page that names only files of this version. During a release, servers of two versions may answer by
+ * turns. A page of the other version would not start offline, because this version's worker does not store its files.
  */
 export function isStorableShell(
   { ok, redirected, type, headers }: Answer,

@@ -114,7 +114,7 @@ function watchPage(savers: DaySavers): () => void {
   const onVisibility = (): void => (document.visibilityState === 'hidden' ? savers.persist() : savers.retry());
   const retry = (): void => savers.retry();
   const onBeforeUnload = (event: BeforeUnloadEvent): void => {
-    // Ask only if leaving would lose text, because its draft could not be stored either.
+    // Ask the user only if leaving would lose text that is neither on the server nor in a draft.
     if (!savers.isSafe()) event.preventDefault();
   };
   document.addEventListener('visibilitychange', onVisibility);

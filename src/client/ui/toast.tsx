@@ -139,7 +139,7 @@ function ToastCard({ toast, onDismiss }: { toast: ShownToast; onDismiss: (id: nu
   };
   const [hasArrived, setHasArrived] = useState(false);
   useEffect(() => {
-    // The action of an error is the only way forward, so the toast stays. That of a success, such as Undo, is optional.
+    // The action of an error is the only way forward, so its toast stays. Other actions, such as Undo, are optional.
     if (toast.action && toast.kind === 'error') return;
     const timer = setInterval(
       () => {

@@ -25,7 +25,7 @@ export function mergeContent(unit: Unit): MergedContent {
   const { base, mine, theirs } = unit;
   if (!mine || !theirs) return { content: (mine ?? theirs)!, other: null };
   if (!base) return { content: longerOf(mine, theirs), other: null };
-  // An emptied line is a deleted one: a change of the other version keeps the words.
+  // Emptying a line counts as deleting it: if the other version has changed the line, the changed line is kept.
   if (isBlank(mine) && isChanged(unit, 'theirs')) return { content: theirs, other: null };
   if (isBlank(theirs) && isChanged(unit, 'mine')) return { content: mine, other: null };
   if (isCodeChange(base, mine, theirs)) return mergeWhole(base, mine, theirs);

@@ -16,7 +16,7 @@ const AUTH_TIMEOUT_MS = 15_000;
 /** auth-js tries to renew a session for up to 30 seconds before it reports anything. */
 const RENEWAL_TIMEOUT_MS = 3_000;
 
-/** Trusts a stored session that needs no renewal. The first auth event corrects it. */
+/** The state before the first auth event, which corrects it: trusts a stored session that needs no renewal. */
 function initialAccount(apiUrl: string): AccountState {
   const session = readStoredSession(apiUrl, true);
   // SIGNED_OUT_KEY may remain from an unfinished sign-out. It would turn an expiry of this session into a sign-out,

@@ -1,4 +1,4 @@
-/** The sections about signing in: how, and where. */
+/** The sections about how the user signs in, and about the devices that are signed in. */
 import { SecuritySections } from './security/security-sections.tsx';
 import { SessionsSection } from './sessions/sessions-section.tsx';
 

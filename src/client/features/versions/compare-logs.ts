@@ -17,7 +17,7 @@ export type ComparedLine = {
   readonly parts: readonly Part[];
 };
 
-/** Beyond this time a comparison falls back to a coarser one: two long logs without a common line take minutes. */
+/** After this time, a coarser comparison is shown: a full comparison of two long, different logs would take minutes. */
 const TIMEOUT_MS = 300;
 /**
  * Each added line of a block is compared with every removed line, so the block is limited: the lines of a longer block

@@ -3,7 +3,7 @@ import type { ClientConfig } from '#domain/client-config.ts';
 
 const META = 'meta[name="hustle-forge-config"]';
 
-/** From the page, where our server has written them, or from `/config.json` when a static file server sent the page. */
+/** Reads the settings that our server writes into the page; if a static server sent the page, reads `/config.json`. */
 export async function readClientConfig(): Promise<ClientConfig> {
   const inPage = document.querySelector<HTMLMetaElement>(META)?.content;
   if (inPage) return JSON.parse(inPage) as ClientConfig;

@@ -110,7 +110,7 @@ function unreadable(reason: 'network' | 'general', name: CoachRequest<unknown>['
 
 /** Parses a response that is no stream: `{ success: false, code, error }`, or a body that cannot be read. */
 async function refusalOf(response: Response, name: CoachRequest<unknown>['name']): Promise<CoachFailure> {
-  // `withSession` renews or ends the session.
+  // `withSession` has already ended the session, or tried to renew it.
   if (response.status === 401) {
     return { kind: 'refused', reason: 'signed_out', message: AI_MESSAGES.signedOut, retryAt: null };
   }

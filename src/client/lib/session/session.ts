@@ -20,7 +20,7 @@ export type SessionState = {
   expired: boolean;
   /** The user of a sign-in that waits for its second step. Until then, screens read none of this account's data. */
   secondStepUser: User | null;
-  /** Reads the profile again. Resolves with whether there is one. */
+  /** Reads the profile again. Resolves with whether this read found a profile. */
   refreshProfile: () => Promise<boolean>;
   /**
    * Signs out in all tabs of this browser, wipes the user's local data and opens the landing page. A tab with text

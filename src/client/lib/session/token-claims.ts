@@ -1,4 +1,4 @@
-/** Reads the claims of an access token without checking its signature, which only the server can do. */
+/** Reads the claims of an access token without checking its signature: the server checks every token that it gets. */
 
 /** Null for a malformed token. */
 export function readClaims(token: string): { sub?: unknown; aal?: unknown } | null {

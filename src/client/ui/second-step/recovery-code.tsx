@@ -1,4 +1,4 @@
-/** The second step with one of the recovery codes, for a user who has lost the device of the other ways. */
+/** The second step with one of the recovery codes, for a user who has lost the devices of all other ways. */
 import { isWrongCode, recoveryMessage } from '#domain/messages.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
 import type { Auth } from '#client/lib/api/supabase.ts';

@@ -96,7 +96,7 @@ export function ConfirmLink({ link, onDrop }: ConfirmLinkProps) {
     case 'verified': {
       const { account } = state;
       const decline = (): void => {
-        // Best effort: ends the session on the server. It was never stored in this browser.
+        // Best effort: ends the session on the server. This browser has never stored the session.
         void account.auth.signOut({ scope: 'local' });
         proceed();
       };

@@ -1,6 +1,6 @@
 /**
  * A day that is too old for the plan: whether it has a log, and how to unlock it. The server never sends the log's
- * text, so the page has none to hide. The page shows only text of this device that could not be sent.
+ * text, so the page has none to hide. The only log text it shows is text of this device that could not be sent.
  */
 import { Lock } from 'lucide-react';
 import { useEffect, useSyncExternalStore } from 'react';

@@ -17,7 +17,7 @@ import styles from './delete-account.module.css';
 
 type FinalStepProps = {
   kind: ProofKind;
-  /** Accepted for the archive a moment ago; null asks for one. */
+  /** The proof that the server accepted for the archive a moment ago. If null, the form asks for a proof. */
   accepted: Proof | null;
   onClose: () => void;
 };

@@ -70,7 +70,7 @@ function ConfirmDialog({ change, settle }: Pending) {
   );
 }
 
-/** The server sends one code a minute, and the latest one still works. */
+/** Errors of a request for a code within a minute after the last code was sent, which still works. */
 const SENT_ALREADY = new Set(['over_email_send_rate_limit', 'over_sms_send_rate_limit']);
 
 function MailedCode({ change, settle }: Pending) {

@@ -3,7 +3,7 @@ import type { Day } from '#domain/day/day.ts';
 import type { Entry } from '#domain/log/entry.ts';
 import type { DataClient } from '#client/lib/api/data-client.ts';
 
-/** Dates are small. If the server returns fewer rows than requested, the next request continues after the last one. */
+/** Dates are small. If the server returns fewer rows than requested, the next request continues after the last row. */
 const DATES_PER_REQUEST = 5_000;
 const INITIAL_PAGE_SIZE = 200;
 const MAX_PAGE_SIZE = 500;
