@@ -203,7 +203,7 @@ describe('replacing the text', () => {
   test('between any two logs gives the other log, with a caret inside', () => {
     fc.assert(
       fc.property(editorLogs, editorLogs, fc.nat(200), (from, to, at) => {
-        // An emptied log becomes a list.
+        // Excludes the empty log, because the editor turns an emptied log into a list.
         fc.pre(to !== '<p></p>');
         const fresh = open(to);
         const expected = fresh.read();

@@ -1,4 +1,4 @@
-/** Changes rows in the database of the worker's server, for states that only passing time would cause. */
+/** Changes rows in the database of the worker's server, for states that tests cannot reach, such as old sessions. */
 import type { Day } from '#domain/day/day.ts';
 import { joinDatabase } from './accounts.ts';
 import { e2eDataDir } from './data-dir.ts';

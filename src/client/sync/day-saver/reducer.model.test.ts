@@ -72,7 +72,7 @@ function createSimulation() {
   const deleted = new Set<string>();
 
   function writeWord(): string {
-    // Words of equal length: none begins another one.
+    // Words of equal length, so that no word is the beginning of another word.
     const word = `word${String((words += 1)).padStart(4, '0')}`;
     written.push(word);
     return word;
