@@ -8,6 +8,7 @@ import { BILLING_SCENES } from './billing-scenes.ts';
 import { COACH_SCENES } from './coach-scenes.ts';
 import { endSession } from './new-account.ts';
 import { PROFILE_SCENES } from './profile-scenes.ts';
+import { TWO_DEVICES_SCENES } from './two-devices-scenes.ts';
 import { VERSIONS_SCENES } from './versions-scenes.ts';
 import { waitForMailedLink } from './sandbox-mail.ts';
 import { signUp } from './accounts.ts';
@@ -248,6 +249,7 @@ export const SCENES: readonly Scene[] = [
   ...BILLING_SCENES,
   { name: 'feedback-pitch', as: 'free', path: ROUTES.journal.path, prepare: openFeedback },
   ...COACH_SCENES,
+  ...TWO_DEVICES_SCENES,
   ...VERSIONS_SCENES,
   {
     name: 'settings-free',

@@ -92,6 +92,8 @@ export function createDaySaverHarness() {
     isComposing: false,
     /** False: the merge's chunk cannot be loaded. */
     canMerge: true,
+    /** False: the chunk loads at the first request for it. */
+    isMergeLoaded: true,
     saver: null as unknown as DaySaver,
     transport: null as unknown as EntryTransport,
     detach: () => {},
@@ -168,8 +170,11 @@ export function createDaySaverHarness() {
   };
 
   const merger: MergeLoader = {
-    loaded: () => (world.canMerge ? mergeModule : null),
-    load: async () => (world.canMerge ? mergeModule : null),
+    loaded: () => (world.canMerge && world.isMergeLoaded ? mergeModule : null),
+    async load() {
+      world.isMergeLoaded = true;
+      return merger.loaded();
+    },
   };
 
   const currentFailure = (): Failure | null => {

@@ -405,6 +405,15 @@ describe('when the day was changed elsewhere', () => {
     });
   });
 
+  test('the merge loads with the first refused save', async () => {
+    world.isMergeLoaded = false;
+    world.writeElsewhere(log('a', 'theirs'));
+    world.type(log('a', 'mine'));
+    await world.advance(2_100);
+    expect(world.row?.html).toBe(log('a', 'mine', 'theirs'));
+    expect(world.status()).toBe('saved');
+  });
+
   describe('and the merge cannot be loaded', () => {
     beforeEach(() => {
       world.canMerge = false;
@@ -437,6 +446,17 @@ describe('when the day was changed elsewhere', () => {
       await world.advance(100);
       expect(world.row?.html).toBe(log('a', 'mine', 'theirs'));
       expect(world.storage.length).toBe(0);
+    });
+
+    test('a save whose response was lost is recognised without it', async () => {
+      world.row = { id: 'row', html: log('a'), revision: 1, savedAt: 0 };
+      world.serverMode = 'lost';
+      await world.advance(2_100);
+      world.serverMode = 'fine';
+      world.type(log('a', 'mine', 'more'));
+      await world.advance(10_000);
+      expect(world.status()).toBe('saved');
+      expect(world.writes).toEqual([log('a', 'mine'), log('a', 'mine', 'more')]);
     });
 
     test('a restored draft waits for the merge and is not shown as failed', async () => {
@@ -527,6 +547,7 @@ describe('when the day was changed elsewhere', () => {
     await world.advance(5_000);
     expect(world.editorText).toBe(log('a', 'b', 'c'));
     expect(world.status()).toBe('saved');
+    expect(world.acknowledged).toEqual([world.row]);
   });
 
   test('lines deleted here stay deleted, and lines added elsewhere stay', async () => {
@@ -844,6 +865,35 @@ describe('drafts', () => {
         }
       },
     );
+  });
+
+  describe('without their base text, because the storage was full', () => {
+    beforeEach(() => {
+      world.row = { id: 'row', html: log('a', 'b'), revision: 1, savedAt: 0 };
+      world.loadPage();
+      world.storage.maxValueLength = 100;
+      world.type(log('a', 'c'));
+      world.saver.close();
+      expect(draftOf(world)).not.toHaveProperty('base');
+    });
+
+    test('keep every line if the user keeps both versions', async () => {
+      world.writeElsewhere(log('a', 'b', 'theirs'));
+      world.loadPage();
+      await world.advance(1_000);
+      expect(world.status()).toBe('conflict');
+      world.saver.keepBoth();
+      await world.advance(1_000);
+      expect(world.row?.html).toBe(log('a', 'c', 'b', 'theirs'));
+    });
+
+    test('are sent if they have every line of the row', async () => {
+      world.writeElsewhere(log('c'));
+      world.loadPage();
+      await world.advance(1_000);
+      expect(world.row?.html).toBe(log('a', 'c'));
+      expect(world.storage.length).toBe(0);
+    });
   });
 
   test('a draft whose text is stored is dropped', async () => {

@@ -1,0 +1,75 @@
+/** Scenes of a day that another device changed. The answers are made up, so the account's own day stays as it is. */
+import type { Page } from '@playwright/test';
+import { ROUTES } from '#domain/routes.ts';
+import type { Scene } from './scene.ts';
+
+const ROW = { id: '00000000-0000-4000-8000-000000000001', updated_at: new Date().toISOString() };
+const LINES = ['Shipped the billing report', 'Called the supplier', 'Reviewed four pull requests', 'Wrote the notes'];
+const log = (texts: readonly string[]): string => `<ol>${texts.map((text) => `<li><p>${text}</p></li>`).join('')}</ol>`;
+
+const dateOf = (url: string): string => /date(?:=|\.)eq\.([\d-]+)/.exec(decodeURIComponent(url))![1]!;
+
+/** Writes `LINES`, then edits the last `count` of them here and all of these on another device. */
+async function editTwice(page: Page, count: number): Promise<void> {
+  const theirs = LINES.map((line, index) => (index < LINES.length - count ? line : `From the phone: ${line}`));
+  let writes = 0;
+  await page.route('**/rest/v1/entries*', async (route) => {
+    if (route.request().method() === 'GET')
+      return route.fulfill({
+        json: [{ ...ROW, date: dateOf(route.request().url()), revision: 2, content: log(theirs) }],
+      });
+    writes += 1;
+    // The second write finds the row of the other device.
+    return route.fulfill({ json: writes === 2 ? [] : [{ ...ROW, revision: writes }] });
+  });
+  await page.locator('.ProseMirror[contenteditable=true]').click();
+  await page.keyboard.insertText(LINES[0]!);
+  for (const line of LINES.slice(1)) {
+    await page.keyboard.press('Enter');
+    await page.keyboard.insertText(line);
+  }
+  // The page sends unsaved text at once when the connection returns.
+  const save = (): Promise<unknown> => page.evaluate(() => dispatchEvent(new Event('online')));
+  await save();
+  await page
+    .getByRole('status')
+    .filter({ hasText: /^Saved/ })
+    .waitFor();
+  for (let index = 0; index < count; index += 1) {
+    if (index > 0) await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('End');
+    await page.keyboard.insertText(', at the desk');
+  }
+  await save();
+}
+
+export const TWO_DEVICES_SCENES: readonly Scene[] = [
+  {
+    name: 'merged-twice',
+    as: 'newcomer',
+    path: ROUTES.journal.path,
+    prepare: async (page) => {
+      await editTwice(page, 1);
+      await page.getByText('A line was edited here and somewhere else.').waitFor();
+    },
+  },
+  {
+    name: 'conflict',
+    as: 'newcomer',
+    path: ROUTES.journal.path,
+    prepare: async (page) => {
+      await editTwice(page, LINES.length);
+      await page.getByRole('button', { name: 'Keep both' }).waitFor();
+    },
+  },
+  {
+    name: 'merge-missing',
+    as: 'newcomer',
+    path: ROUTES.journal.path,
+    prepare: async (page) => {
+      await page.route(/merge-chunk.*\.js$/, (route) => route.abort());
+      await editTwice(page, 1);
+      await page.getByText('Not saved – reload the page and it will be').waitFor();
+    },
+  },
+];
