@@ -48,13 +48,13 @@ const CHUNKS = [
   },
   {
     name: 'members',
-    test: /node_modules\/(@tanstack\/(react-query|query-core)|@supabase\/postgrest-js)\/|client\/(lib\/(api\/data-client|plan\/premium|hooks\/use-today)|ui\/plan\/plan-placeholder|app\/layout\/(members-layout|upgrade-context)|editor\/stored\/(log-text|stored-log|inert-html|empty-log-html)|sync\/save-status|features\/journal\/day\/save-status-line)|domain\/(export\/escape-html|log\/quick-entries)|icons\/chevron-/,
+    test: /node_modules\/(@tanstack\/(react-query|query-core)|@supabase\/postgrest-js)\/|client\/(lib\/(api\/data-client|plan\/premium|hooks\/use-today)|ui\/plan\/plan-placeholder|app\/layout\/(members-layout|upgrade-context)|editor\/stored\/(log-text|stored-log|inert-html|empty-log-html)|sync\/(save-status|entries\/entry-dates)|features\/journal\/day\/save-status-line)|domain\/(export\/escape-html|log\/quick-entries)|icons\/chevron-/,
     priority: 1,
   },
   {
     // The deferred plugins share some of these modules. One chunk of all of them compresses better than two.
     name: 'editor',
-    test: /node_modules\/(@tiptap|prosemirror-|orderedmap|rope-sequence|w3c-keyname)|client\/editor\/(split-list|caret)/,
+    test: /node_modules\/(@tiptap|prosemirror-|orderedmap|rope-sequence|w3c-keyname)|client\/editor\/(split-list|caret|replace-range)/,
     priority: 1,
   },
   {

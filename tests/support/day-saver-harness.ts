@@ -1,5 +1,6 @@
 /** Harness for the day saver's tests: virtual time, one server row and an editor. */
 import { createDayDrafts } from '#client/sync/day-drafts.ts';
+import type { DayDraft } from '#client/sync/day-drafts.ts';
 import type { MergeLoader } from '#client/sync/merge-loader.ts';
 import * as mergeModule from '#client/sync/merge-chunk.ts';
 import { createDaySaver } from '#client/sync/day-saver/day-saver.ts';
@@ -97,6 +98,8 @@ export function createDaySaverHarness() {
     saver: null as unknown as DaySaver,
     transport: null as unknown as EntryTransport,
     detach: () => {},
+    /** Replaces the browser's storage of drafts. */
+    storeDraft: null as ((draft: DayDraft) => Promise<boolean>) | null,
     /** Whether an editor is open. The locked view has no editor. */
     isEditing: false,
     /** Another device writes or deletes the day. */
@@ -146,7 +149,7 @@ export function createDaySaverHarness() {
         timers: time.timers,
         merger,
         isOnline: () => world.isOnline,
-        drafts: { store: (draft) => drafts.store(DATE, draft), drop: () => drafts.drop(DATE) },
+        drafts: { store: world.storeDraft ?? ((draft) => drafts.store(DATE, draft)), drop: () => drafts.drop(DATE) },
         onStored: (stored) => void world.acknowledged.push(stored),
       });
       const draft = drafts.claim(DATE, mergeModule.mergeLogs);

@@ -1,6 +1,7 @@
 /** Creates the editor of one day's log, independent of React and of saving. */
 import { createDocument, Editor } from '@tiptap/core';
 import { closeHistory } from '@tiptap/pm/history';
+import type { Node, Schema } from '@tiptap/pm/model';
 import { Selection } from '@tiptap/pm/state';
 import { EMPTY_LOG_HTML } from './stored/empty-log-html.ts';
 import { journalExtensions } from './extensions.ts';
@@ -21,6 +22,8 @@ export type EditorOptions = {
   autofocus: boolean;
   /** Called on every keystroke, so it must be cheap. Call `read` only when the text is needed. */
   onEdit: () => void;
+  /** A replaced text has content outside the schema. The editor keeps its old text and must be closed. */
+  onUnreadable: () => void;
 };
 
 /** `isUndoable`: undo reverts the change as one step. Otherwise undo skips the change and reverts only typed text. */
@@ -75,7 +78,9 @@ export function createJournalEditor(options: EditorOptions): JournalEditorHandle
   return {
     editor,
     read: () => serialise(editor.state.doc),
-    replace: (html, change) => replaceText(editor, html, change),
+    replace(html, change) {
+      if (!replaceText(editor, html, change)) options.onUnreadable();
+    },
     isComposing: () => editor.view.composing,
     focusAtHeight: (clientY) => focusAtHeight(editor, clientY),
   };
@@ -113,14 +118,24 @@ function focusAtHeight(editor: Editor, clientY: number): void {
 
 /**
  * Replaces the text by changing only what differs, so that the caret stays in its sentence. `preventUpdate` suppresses
- * `onEdit`: the user has not edited the text.
+ * `onEdit`: the user has not edited the text. False if the schema does not know all of the text.
  */
-function replaceText({ state, schema, view }: Editor, html: string, { isUndoable, mapPosition }: TextChange): void {
-  const next = createDocument(html || EMPTY_LOG_HTML, schema, PARSE_OPTIONS);
+function replaceText({ state, schema, view }: Editor, html: string, { isUndoable, mapPosition }: TextChange): boolean {
+  const next = parseKnown(html || EMPTY_LOG_HTML, schema);
+  if (!next) return false;
   let transaction = deferredParts()?.replaceBlocks(state, next, mapPosition);
   if (!transaction) replaceRange((transaction = state.tr), state.doc, next, 0);
-  if (!transaction.docChanged) return;
+  if (!transaction.docChanged) return true;
   if (isUndoable) closeHistory(transaction);
   else transaction.setMeta('addToHistory', false);
   view.dispatch(transaction.setMeta('preventUpdate', true));
+  return true;
+}
+
+function parseKnown(html: string, schema: Schema): Node | null {
+  try {
+    return createDocument(html, schema, PARSE_OPTIONS, { errorOnInvalidContent: true });
+  } catch {
+    return null;
+  }
 }

@@ -19,9 +19,11 @@ let made: JournalEditorHandle | null = null;
 afterEach(() => made?.editor.destroy());
 
 let edits = 0;
+let unreadable = 0;
 function open(html: string): JournalEditorHandle {
   const element = document.body.appendChild(document.createElement('div'));
   edits = 0;
+  unreadable = 0;
   made = createJournalEditor({
     element,
     html,
@@ -31,6 +33,7 @@ function open(html: string): JournalEditorHandle {
     placeholder: () => 'What have you done today?',
     autofocus: false,
     onEdit: () => (edits += 1),
+    onUnreadable: () => (unreadable += 1),
   });
   if (!made) throw new Error('the editor refused the log');
   return made;
@@ -218,6 +221,15 @@ describe('replacing the text', () => {
       }),
       { numRuns: fuzzBudget(60) },
     );
+  });
+
+  test('a replaced text with content outside the schema is not taken', () => {
+    const { read, replace } = open(LIST);
+    replace('<p>a</p><table><tbody><tr><td>cell</td></tr></tbody></table>', MERGED);
+    expect(read()).toBe(LIST);
+    expect(unreadable).toBe(1);
+    replace('<p>b</p>', MERGED);
+    expect([read(), unreadable]).toEqual(['<p>b</p>', 1]);
   });
 
   test('by an empty string starts the list', () => {

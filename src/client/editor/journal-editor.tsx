@@ -19,7 +19,7 @@ type JournalEditorProps = {
   onEdit: () => void;
   /** Called when the editor is ready. Returns a function that runs before the editor is destroyed. */
   onOpen: (handle: JournalEditorHandle) => () => void;
-  /** Called instead of `onOpen` if the text has content that the editor would drop. */
+  /** Called instead of `onOpen`, or later, if the text has content that the editor would drop. */
   onUnreadable: () => void;
 };
 
@@ -39,6 +39,7 @@ export function JournalEditor(props: JournalEditorProps) {
       placeholder: () => readPlaceholder(),
       autofocus: mayTakeFocus(),
       onEdit: () => handleEdit(),
+      onUnreadable: () => handleUnreadable(),
     });
   });
   const { placeholder } = props;

@@ -40,21 +40,21 @@ test.each([{ base: 1 }, { base: null }, { sent: 'text' }, { sent: [1, null, {}] 
 );
 
 test('a user cannot see drafts of another user on the same device', () => {
-  createDayDrafts(storage, 'ada', 'one').store(DATE, DRAFT);
+  void createDayDrafts(storage, 'ada', 'one').store(DATE, DRAFT);
   const other = createDayDrafts(storage, 'bob', 'two');
   expect(other.days()).toEqual([]);
   expect(other.claim(DATE, mergeLogs)).toBe(null);
 });
 
 test("drop keeps another tab's draft", () => {
-  createDayDrafts(storage, 'ada', 'one').store(DATE, DRAFT);
+  void createDayDrafts(storage, 'ada', 'one').store(DATE, DRAFT);
   createDayDrafts(storage, 'ada', 'two').drop(DATE);
   expect(storage.length).toBe(1);
 });
 
 test('each tab has its own draft, and the next page merges them', () => {
-  createDayDrafts(storage, 'ada', 'one').store(DATE, { ...DRAFT, html: '<p>older</p>', sent: ['<p>d</p>'] });
-  createDayDrafts(storage, 'ada', 'two').store(DATE, { ...DRAFT, at: 2 });
+  void createDayDrafts(storage, 'ada', 'one').store(DATE, { ...DRAFT, html: '<p>older</p>', sent: ['<p>d</p>'] });
+  void createDayDrafts(storage, 'ada', 'two').store(DATE, { ...DRAFT, at: 2 });
   const next = createDayDrafts(storage, 'ada', 'three');
   expect(next.days()).toEqual([DATE]);
   expect(next.claim(DATE, mergeLogs)).toEqual({
@@ -68,8 +68,8 @@ test('each tab has its own draft, and the next page merges them', () => {
 test('a line that one tab deleted from the common base stays deleted, and without a common base no line is lost', () => {
   const texts = (base: string) => {
     storage.clear();
-    createDayDrafts(storage, 'ada', 'one').store(DATE, { ...DRAFT, html: '<p>a</p><p>b</p>', base: '<p>a</p>' });
-    createDayDrafts(storage, 'ada', 'two').store(DATE, { ...DRAFT, html: '<p>c</p>', base, at: 2 });
+    void createDayDrafts(storage, 'ada', 'one').store(DATE, { ...DRAFT, html: '<p>a</p><p>b</p>', base: '<p>a</p>' });
+    void createDayDrafts(storage, 'ada', 'two').store(DATE, { ...DRAFT, html: '<p>c</p>', base, at: 2 });
     return createDayDrafts(storage, 'ada', 'three').claim(DATE, mergeLogs)?.html;
   };
   expect(texts('<p>a</p>')).toBe('<p>c</p><p>b</p>');
@@ -77,8 +77,8 @@ test('a line that one tab deleted from the common base stays deleted, and withou
 });
 
 test('without the merge, a page claims the newest draft and leaves the others', () => {
-  createDayDrafts(storage, 'ada', 'one').store(DATE, { ...DRAFT, html: '<p>older</p>' });
-  createDayDrafts(storage, 'ada', 'two').store(DATE, { ...DRAFT, at: 2 });
+  void createDayDrafts(storage, 'ada', 'one').store(DATE, { ...DRAFT, html: '<p>older</p>' });
+  void createDayDrafts(storage, 'ada', 'two').store(DATE, { ...DRAFT, at: 2 });
   const next = createDayDrafts(storage, 'ada', 'three');
   expect(next.claim(DATE, null)).toEqual({ ...DRAFT, at: 2 });
   expect(next.hasOthers(DATE)).toBe(true);
@@ -88,8 +88,8 @@ test('without the merge, a page claims the newest draft and leaves the others', 
 });
 
 test('the drafts of other tabs stay if the merged draft cannot be stored', () => {
-  createDayDrafts(storage, 'ada', 'one').store(DATE, { ...DRAFT, html: '<p>older</p>' });
-  createDayDrafts(storage, 'ada', 'two').store(DATE, { ...DRAFT, at: 2 });
+  void createDayDrafts(storage, 'ada', 'one').store(DATE, { ...DRAFT, html: '<p>older</p>' });
+  void createDayDrafts(storage, 'ada', 'two').store(DATE, { ...DRAFT, at: 2 });
   storage.maxValueLength = 0;
   const merged = createDayDrafts(storage, 'ada', 'three').claim(DATE, mergeLogs);
   expect(merged).toMatchObject({ html: '<p>a</p><p>older</p>' });
@@ -112,9 +112,9 @@ test('a browser that rejects writes stores no draft and causes no error', () => 
 });
 
 test("draftsOfOthers excludes the user's own drafts", () => {
-  createDayDrafts(storage, 'ada', 'one').store(DATE, DRAFT);
-  createDayDrafts(storage, 'bob', 'one').store(DATE, DRAFT);
-  createDayDrafts(storage, 'bo', 'one').store(day('2026-11-20'), DRAFT);
+  void createDayDrafts(storage, 'ada', 'one').store(DATE, DRAFT);
+  void createDayDrafts(storage, 'bob', 'one').store(DATE, DRAFT);
+  void createDayDrafts(storage, 'bo', 'one').store(day('2026-11-20'), DRAFT);
   expect(daysOfDrafts(draftsOfOthers(storage, 'ada'))).toEqual(['2026-11-20', DATE]);
   expect(daysOfDrafts(draftsOfOthers(storage, 'bo'))).toEqual([DATE]);
 });

@@ -1,13 +1,32 @@
 /**
- * Stores unacknowledged text synchronously in this browser: a buffer for crashes, closed tabs and dead connections,
- * never the archive. The key contains the user id, so the page never shows a user the drafts of another user of this
- * browser.
+ * The outbox: unacknowledged text of many days, for crashes, closed tabs and dead connections; never the archive. Each
+ * draft is first stored synchronously in localStorage, then in IndexedDB, which has room for all days. An empty value
+ * in localStorage then marks the draft. Without IndexedDB the text stays in localStorage. Keys contain the user id, so
+ * the page never shows a user the drafts of another user of this browser.
  */
 import { isDay } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
 import type { MergeModule } from './merge-loader.ts';
 
 const PREFIX = 'hustle-forge:draft:';
+/** The value in localStorage of a draft whose text is in IndexedDB. */
+const MARKER = '';
+/** A browser that does not open its database must not keep the journal closed. */
+const LOAD_LIMIT_MS = 1_500;
+
+/** The draft of one page. */
+export type OutboxDraft = { date: Day; writer: string; draft: DayDraft };
+
+/** The drafts of one user in IndexedDB. */
+export type Outbox = {
+  readAll: () => Promise<OutboxDraft[]>;
+  /** Changes of one draft take effect in the order of the calls. */
+  put: (draft: OutboxDraft) => Promise<unknown>;
+  remove: (date: Day, writer: string) => Promise<unknown>;
+  close: () => void;
+  /** The writers whose page lives. They send their drafts themselves. */
+  aliveWriters: () => Promise<ReadonlySet<string>>;
+};
 
 export type DayDraft = {
   html: string;
@@ -48,29 +67,91 @@ function parse(json: string | null): (DayDraft & { sent: readonly string[] }) | 
  * `writer` identifies this page: each tab stores its own draft. If all tabs shared one draft, a tab closed while
  * offline would lose its text as soon as another tab wrote on that day.
  */
-export function createDayDrafts(storage: Storage, userId: string, writer: string) {
+export function createDayDrafts(storage: Storage, userId: string, writer: string, outbox: Outbox | null = null) {
   const prefix = `${PREFIX}${userId}:`;
-  const ownKey = (date: Day): string => `${prefix}${date}:${writer}`;
+  const keyOf = (date: Day, of: string): string => `${prefix}${date}:${of}`;
+  const ownKey = (date: Day): string => keyOf(date, writer);
+  /** The drafts in the outbox, by their key in localStorage. */
+  const loaded = new Map<string, DayDraft>();
+  /** The other pages that lived at the last `load`. */
+  let alive: ReadonlySet<string> = new Set();
   let closed = false;
 
+  const isLeft = (key: string): boolean => {
+    const [, of = ''] = key.slice(prefix.length).split(':');
+    return of === writer || !alive.has(of);
+  };
+  const keysOf = (start: string): string[] => [
+    ...new Set([...keysUnder(storage, start), ...[...loaded.keys()].filter((key) => key.startsWith(start))]),
+  ];
+
+  /** The newer of both places: a page may have ended before its last text was in IndexedDB. */
+  function newestAt(key: string): ReturnType<typeof parse> {
+    const [inStorage, inOutbox] = [parse(read(storage, key)), loaded.get(key)];
+    const isStorageNewer = inStorage !== null && (!inOutbox || inStorage.at >= inOutbox.at);
+    return isStorageNewer ? inStorage : inOutbox ? { ...inOutbox, sent: inOutbox.sent ?? [] } : null;
+  }
+
+  function remove(key: string): void {
+    const [date, of = ''] = key.slice(prefix.length).split(':');
+    if (read(storage, key) !== null) storage.removeItem(key);
+    loaded.delete(key);
+    // If it stays, the next page finds that the server has this text.
+    if (outbox && !closed) outbox.remove(date as Day, of).catch(() => {});
+  }
+
   return {
-    /** Returns false if the browser rejects the draft: storage is full or disabled. */
-    store(date: Day, draft: DayDraft): boolean {
-      if (closed) return true;
-      try {
-        storage.setItem(ownKey(date), JSON.stringify(draft));
-        return true;
-      } catch {
-        return false;
+    /**
+     * Loads the drafts of all pages from IndexedDB, on which `claim` and `days` depend. Never rejects, and resolves
+     * after a moment even if the browser does not answer.
+     */
+    async load(): Promise<void> {
+      if (!outbox || closed) return;
+      const limit = new Promise<null>((resolve) => setTimeout(resolve, LOAD_LIMIT_MS, null));
+      const reading = Promise.all([outbox.aliveWriters(), outbox.readAll()]).catch(() => null);
+      const answer = await Promise.race([reading, limit]);
+      if (!answer || closed) return;
+      const [writers, found] = answer;
+      alive = writers;
+      const isOwn = (key: string): boolean => key.endsWith(`:${writer}`);
+      for (const key of loaded.keys()) if (!isOwn(key)) loaded.delete(key);
+      for (const { date, writer: of, draft } of found) if (of !== writer) loaded.set(keyOf(date, of), draft);
+      // The browser cleared its database but not this storage.
+      for (const key of keysUnder(storage, prefix)) {
+        if (read(storage, key) === MARKER && !loaded.has(key) && !isOwn(key)) storage.removeItem(key);
       }
     },
 
     /**
-     * Takes over the drafts of all pages for this day: the newest, with the others merged into it. If `merge` is null,
-     * takes over only the newest draft, and `hasOthers` stays true for the others.
+     * False if the browser rejects the draft: storage is full or disabled. A promise if only IndexedDB may have room.
      */
-    claim(date: Day, merge: MergeModule['mergeLogs'] | null): DayDraft | null {
-      const stored = keysUnder(storage, prefix + date).map((key) => ({ key, draft: parse(read(storage, key)) }));
+    store(date: Day, draft: DayDraft): boolean | Promise<boolean> {
+      if (closed) return true;
+      const key = ownKey(date);
+      const json = JSON.stringify(draft);
+      const isStored = write(storage, key, json);
+      if (!outbox) return isStored;
+      loaded.set(key, draft);
+      const isInOutbox = outbox.put({ date, writer, draft }).then(
+        () => {
+          // Frees the room, unless the page has stored a newer draft or dropped this one meanwhile.
+          if (read(storage, key) === json) write(storage, key, MARKER);
+          return true;
+        },
+        () => false,
+      );
+      return isStored || isInOutbox;
+    },
+
+    /**
+     * Takes over the drafts for this day that closed pages left: the newest, with the others merged into it. With
+     * `evenOpen`, takes over the drafts of open pages too. If `merge` is null, takes over only the newest draft, and
+     * `hasOthers` stays true for the others.
+     */
+    claim(date: Day, merge: MergeModule['mergeLogs'] | null, evenOpen = false): DayDraft | null {
+      const stored = keysOf(prefix + date)
+        .filter((key) => evenOpen || isLeft(key))
+        .map((key) => ({ key, draft: newestAt(key) }));
       const newestFirst = stored.sort((a, b) => (b.draft?.at ?? 0) - (a.draft?.at ?? 0));
       const claimed = merge ? newestFirst : newestFirst.slice(0, 1);
       const [newest, ...others] = claimed.flatMap(({ draft }) => draft ?? []);
@@ -81,25 +162,39 @@ export function createDayDrafts(storage: Storage, userId: string, writer: string
         newest.html,
       );
       const found = { ...newest, html, sent: [...new Set(sent)] };
-      if (this.store(date, found)) for (const { key } of claimed) if (key !== ownKey(date)) storage.removeItem(key);
+      const removeOthers = (isStored: boolean): void => {
+        if (isStored) for (const { key } of claimed) if (key !== ownKey(date)) remove(key);
+      };
+      const isStored = this.store(date, found);
+      if (typeof isStored === 'boolean') removeOthers(isStored);
+      else void isStored.then(removeOthers);
       return found;
     },
 
-    /** True if another page has left a draft of this day, or is writing one. */
-    hasOthers: (date: Day): boolean => keysUnder(storage, prefix + date).some((key) => key !== ownKey(date)),
+    /** True if a closed page has left a draft of this day. With `evenOpen` also if another page is writing one. */
+    hasOthers: (date: Day, evenOpen = false): boolean =>
+      keysOf(prefix + date).some((key) => key !== ownKey(date) && (evenOpen || isLeft(key))),
 
     /** Call once the server has the text. Another tab's draft of the same day stays. */
     drop(date: Day): void {
-      if (read(storage, ownKey(date)) !== null) storage.removeItem(ownKey(date));
+      if (read(storage, ownKey(date)) !== null || loaded.has(ownKey(date))) remove(ownKey(date));
     },
 
     /** The days for which this user has a draft. */
     days(): Day[] {
-      return daysOfDrafts(keysUnder(storage, prefix));
+      return daysOfDrafts(keysOf(prefix));
+    },
+
+    /** The days for which a closed page has left a draft. */
+    leftDays(): Day[] {
+      return daysOfDrafts(keysOf(prefix).filter((key) => isLeft(key) && !key.endsWith(`:${writer}`)));
     },
 
     /** Ignores later writes: after the sign-out a late timer must not store the text again. */
-    close: () => void (closed = true),
+    close(): void {
+      closed = true;
+      outbox?.close();
+    },
   };
 }
 
@@ -121,6 +216,9 @@ export function mergeDrafts(
 export const draftsOfOthers = (storage: Storage, userId: string): string[] =>
   keysUnder(storage, PREFIX).filter((key) => !key.startsWith(`${PREFIX}${userId}:`));
 
+/** The id of the user who wrote this draft. */
+export const userOfDraft = (key: string): string => key.slice(PREFIX.length).split(':')[0]!;
+
 /** The days of these drafts, without duplicates. */
 export const daysOfDrafts = (keys: readonly string[]): Day[] =>
   [...new Set(keys.map((key) => key.slice(PREFIX.length).split(':')[1]))].filter(isDay).sort();
@@ -131,6 +229,15 @@ function keysUnder(storage: Storage, prefix: string): string[] {
     return keys.filter((key) => key.startsWith(prefix));
   } catch {
     return [];
+  }
+}
+
+function write(storage: Storage, key: string, value: string): boolean {
+  try {
+    storage.setItem(key, value);
+    return true;
+  } catch {
+    return false;
   }
 }
 

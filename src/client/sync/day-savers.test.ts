@@ -50,8 +50,8 @@ test('unsentDays lists the days of this tab and of other tabs once each', () => 
   savers.open(TUESDAY, null, 0).write(log('a'), 2_000);
   savers.open(MONDAY, null, 0);
   const other = openTab('two');
-  other.drafts.store(MONDAY, DRAFT);
-  other.drafts.store(TUESDAY, DRAFT);
+  void other.drafts.store(MONDAY, DRAFT);
+  void other.drafts.store(TUESDAY, DRAFT);
   expect(savers.unsentDays()).toEqual([MONDAY, TUESDAY]);
 });
 
@@ -80,8 +80,8 @@ describe('the drafts of two closed tabs', () => {
 
   beforeEach(() => {
     now = 10;
-    openTab('one').drafts.store(MONDAY, DRAFT);
-    openTab('two').drafts.store(MONDAY, NEWER);
+    void openTab('one').drafts.store(MONDAY, DRAFT);
+    void openTab('two').drafts.store(MONDAY, NEWER);
   });
 
   test('are merged once the merge has loaded, without what the user deleted meanwhile', async () => {
@@ -113,8 +113,8 @@ describe('the drafts of two closed tabs', () => {
     storage.clear();
     const { savers } = openTab('three', lazyMerge(true));
     savers.open(MONDAY, null, 0);
-    openTab('one').drafts.store(MONDAY, DRAFT);
-    openTab('two').drafts.store(MONDAY, NEWER);
+    void openTab('one').drafts.store(MONDAY, DRAFT);
+    void openTab('two').drafts.store(MONDAY, NEWER);
     expect(await savers.sendBeforeSignOut()).toEqual([]);
     expect(inserted).toEqual([log('newer', 'slip', 'from another tab')]);
     expect(storage.length).toBe(0);
@@ -126,7 +126,7 @@ test('a sign-out sends refused text and the drafts of other tabs', async () => {
   failure = { kind: 'refused', reason: 'no' };
   savers.open(TUESDAY, null, 0).write(log('a'), 0);
   savers.open(MONDAY, null, 0);
-  openTab('two').drafts.store(MONDAY, DRAFT);
+  void openTab('two').drafts.store(MONDAY, DRAFT);
   expect(await savers.sendBeforeSignOut()).toEqual([MONDAY, TUESDAY]);
   failure = null;
   expect(await savers.sendBeforeSignOut()).toEqual([]);

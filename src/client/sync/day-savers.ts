@@ -35,7 +35,7 @@ export function createDaySavers(options: DaySaversOptions) {
     for (const listener of listeners) listener();
   }
 
-  function createSaver(date: Day, stored: StoredLog | null, isReadable = true): DaySaver {
+  function createSaver(date: Day, stored: StoredLog | null, isReadable = true, evenOpen = false): DaySaver {
     const saver = createDaySaver({
       date,
       stored,
@@ -49,21 +49,21 @@ export function createDaySavers(options: DaySaversOptions) {
     });
     saver.subscribe(updateUnsavedDays);
     savers.set(date, saver);
-    claimDrafts(saver, isReadable);
-    if (drafts.hasOthers(date)) void claimOtherDrafts(saver, isReadable);
+    claimDrafts(saver, isReadable, evenOpen);
+    if (drafts.hasOthers(date, evenOpen)) void claimOtherDrafts(saver, isReadable, evenOpen);
     return saver;
   }
 
-  function claimDrafts(saver: DaySaver, isReadable: boolean): void {
-    const draft = drafts.claim(saver.date, merger.loaded()?.mergeLogs ?? null);
+  function claimDrafts(saver: DaySaver, isReadable: boolean, evenOpen: boolean): void {
+    const draft = drafts.claim(saver.date, merger.loaded()?.mergeLogs ?? null, evenOpen);
     if (draft) saver.restore(draft, isReadable);
   }
 
   /** Merges the drafts of several pages. If the merge cannot be loaded, they stay for the next page. */
-  async function claimOtherDrafts(saver: DaySaver, isReadable: boolean): Promise<void> {
+  async function claimOtherDrafts(saver: DaySaver, isReadable: boolean, evenOpen: boolean): Promise<void> {
     if (!(await merger.load())) return;
     saver.storeDraft();
-    claimDrafts(saver, isReadable);
+    claimDrafts(saver, isReadable, evenOpen);
   }
 
   const allSavers = (): DaySaver[] => [...savers.values()];
@@ -133,17 +133,25 @@ export function createDaySavers(options: DaySaversOptions) {
     },
 
     /**
-     * Restores and sends the drafts of days without a saver: a crash, a closed tab or another tab left them. The draft
-     * of a day that is now locked is restored and stays unsent. `only` limits this to one day.
+     * Restores and sends the drafts that a crash or a closed tab left, except on a day with unsaved text, whose drafts
+     * wait. The draft of a day that is now locked is restored and stays unsent. `only` limits this to one day. With
+     * `evenOpen`, takes over the drafts of open tabs too.
      */
-    async recover(only?: Day): Promise<void> {
-      for (const date of drafts.days()) {
-        if (savers.has(date) || (only !== undefined && date !== only)) continue;
-        const outcome = await transport.read(date);
-        if (savers.has(date)) continue;
-        // If the read failed, the draft stays, and opening the day retries.
-        if (outcome.kind === 'read') createSaver(date, outcome.stored);
-        else if (outcome.kind === 'locked') createSaver(date, null, false);
+    async recover(only?: Day, evenOpen = false): Promise<void> {
+      await drafts.load();
+      for (const date of evenOpen ? drafts.days() : drafts.leftDays()) {
+        if (only !== undefined && date !== only) continue;
+        if (!savers.has(date)) {
+          const outcome = await transport.read(date);
+          // If the read failed, the draft stays, and opening the day retries.
+          if (outcome.kind !== 'read' && outcome.kind !== 'locked') continue;
+          const stored = outcome.kind === 'read' ? outcome.stored : null;
+          if (!savers.has(date)) createSaver(date, stored, outcome.kind === 'read', evenOpen);
+        }
+        const saver = savers.get(date);
+        if (!saver || saver.view().unsaved || !drafts.hasOthers(date, evenOpen)) continue;
+        claimDrafts(saver, true, evenOpen);
+        if (drafts.hasOthers(date, evenOpen)) await claimOtherDrafts(saver, true, evenOpen);
       }
     },
 
@@ -159,22 +167,16 @@ export function createDaySavers(options: DaySaversOptions) {
      * Sends all unsent text of this browser, including drafts of earlier pages. Returns the days that are still unsent,
      * after five seconds at the latest, so that a dead connection does not block the caller.
      */
-    async sendAll(): Promise<Day[]> {
+    async sendAll(evenOpen = false): Promise<Day[]> {
       const limit = new Promise((resolve) => timers.after(SEND_LIMIT_MS, () => resolve(null)));
-      await Promise.race([this.recover().then(() => this.flush()), limit]);
+      await Promise.race([this.recover(undefined, evenOpen).then(() => this.flush()), limit]);
       return this.unsentDays();
     },
 
-    /** `sendAll` for a sign-out: also retries failed saves, and sends the drafts of other tabs, which may be closed. */
+    /** `sendAll` for a sign-out: also retries failed saves, and sends the drafts of other tabs. */
     async sendBeforeSignOut(): Promise<Day[]> {
-      for (const date of drafts.days()) {
-        const saver = savers.get(date);
-        if (!saver || saver.view().unsaved) continue;
-        claimDrafts(saver, true);
-        if (drafts.hasOthers(date)) await claimOtherDrafts(saver, true);
-      }
       this.retry();
-      return this.sendAll();
+      return this.sendAll(true);
     },
 
     retry: () => void allSavers().map((saver) => saver.retry()),

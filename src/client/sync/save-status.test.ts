@@ -10,6 +10,13 @@ const STATES: [SaveStatus, string, announced: boolean, alarming: boolean][] = [
   [{ kind: 'saving' }, 'Saving...', false, false],
   [{ kind: 'saved', at: NOW }, 'Saved 14:02', true, false],
   [{ kind: 'saved', at: new Date(2026, 10, 20, 9, 5).getTime() }, 'Saved Nov 20, 09:05', true, false],
+  [{ kind: 'unconfirmed', seenAt: NOW }, 'From this device, as of 14:02', true, false],
+  [
+    { kind: 'unconfirmed', seenAt: null },
+    'Not loaded – what you write is kept on this device and added to this day',
+    true,
+    false,
+  ],
   [{ kind: 'retrying' }, 'Not saved – retrying', true, true],
   [{ kind: 'offline' }, 'On this device only – sending when online', true, true],
   [{ kind: 'signedOut' }, 'Not saved – sign in and it will be', true, true],

@@ -6,6 +6,8 @@ export type SaveStatus =
   | { kind: 'unsaved' }
   | { kind: 'saving' }
   | { kind: 'saved'; at: number }
+  /** The text is what the server answered at `seenAt`; null if this device has no answer yet. */
+  | { kind: 'unconfirmed'; seenAt: number | null }
   | { kind: 'retrying' }
   /** Code of this page could not be loaded: a new release may have replaced it. */
   | { kind: 'outdated' }
@@ -24,6 +26,9 @@ export function formatTime(at: number, now: number): string {
     : `${MONTHS[then.getMonth()]!.slice(0, 3)} ${then.getDate()}, ${clock}`;
 }
 
+/** Marks what this device kept of an earlier answer of the server. */
+export const copiedText = (at: number, now: number): string => `From this device, as of ${formatTime(at, now)}`;
+
 /** The text of the status line under the log. `now` in milliseconds. */
 export function statusText(status: SaveStatus, now: number): string {
   switch (status.kind) {
@@ -35,6 +40,10 @@ export function statusText(status: SaveStatus, now: number): string {
       return 'Saving...';
     case 'saved':
       return `Saved ${formatTime(status.at, now)}`;
+    case 'unconfirmed':
+      return status.seenAt === null
+        ? 'Not loaded – what you write is kept on this device and added to this day'
+        : copiedText(status.seenAt, now);
     case 'retrying':
       return 'Not saved – retrying';
     case 'outdated':
@@ -56,4 +65,8 @@ export function statusText(status: SaveStatus, now: number): string {
 export const isAnnounced = (status: SaveStatus): boolean => !['empty', 'unsaved', 'saving'].includes(status.kind);
 
 /** True if the line is coloured: there is text on this device only. */
-export const isAlarming = (status: SaveStatus): boolean => isAnnounced(status) && status.kind !== 'saved';
+export const isAlarming = (status: SaveStatus): boolean =>
+  isAnnounced(status) && !['saved', 'unconfirmed'].includes(status.kind);
+
+/** Shown while unsaved text is in the memory of this page alone. */
+export const KEEP_TAB_OPEN = 'This browser cannot keep a copy. Leave this tab open until your text is saved.';

@@ -5,7 +5,7 @@ import { MESSAGES } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { SIGNED_OUT_KEY, sessionStorageKey } from '#client/lib/session/storage-keys.ts';
 import { editor, items, openDay, sessionOf, today } from '../support/journal.ts';
-import { endSession } from '../support/session.ts';
+import { endSession, everythingStored as stored } from '../support/session.ts';
 import { inBothThemes } from '../support/themes.ts';
 import { expect, test } from '../support/test.ts';
 
@@ -28,10 +28,6 @@ const logOut = async (page: Page): Promise<void> => {
 /** Aborts all saves and nothing else. */
 const refuseSaves = (context: BrowserContext): Promise<unknown> =>
   context.route(ENTRIES, (route) => (route.request().method() === 'GET' ? route.fallback() : route.abort()));
-
-/** The content of localStorage and sessionStorage. */
-const stored = (page: Page): Promise<string> =>
-  page.evaluate(() => JSON.stringify([Object.entries(localStorage), Object.entries(sessionStorage)]));
 
 test.describe('while saving fails', () => {
   test.use({ expectedErrors: /net::ERR_(FAILED|INTERNET_DISCONNECTED)/ });
@@ -82,6 +78,7 @@ test.describe('while saving fails', () => {
     await button(page, 'Discard and sign out').click();
     await expect(page).toHaveURL('/');
     await expect(other).toHaveURL('/');
+    await expect.poll(() => stored(page)).not.toContain(`"hustle-forge:${user.id}"`);
     const left = await stored(page);
     expect(left).not.toContain(SECRET);
     expect(left).not.toContain(user.email);

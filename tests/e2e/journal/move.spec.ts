@@ -129,15 +129,24 @@ test('text that a second tab types on the old day is added to the moved log, wit
   const second = await context.newPage();
   await openDay(second, from);
   await expect(items(second)).toHaveText(['first']);
+
+  // The save of the second tab arrives after the move: a tab without unsaved text would show the move at once.
+  const isMoved = Promise.withResolvers<void>();
+  await second.route('**/rest/v1/entries*', async (route) => {
+    if (route.request().method() === 'PATCH') await isMoved.promise;
+    await route.continue();
+  });
+  const save = second.waitForRequest((sent) => sent.method() === 'PATCH');
+  await editor(second).click();
+  await second.keyboard.press('ControlOrMeta+End');
+  await second.keyboard.insertText(' and second');
+  await save;
   await page.bringToFront();
   await page.keyboard.press('Alt+m');
   await choose(page, to);
   await expect(dayLabel(page)).toHaveText(labelOf(to));
+  isMoved.resolve();
 
-  // The second tab learns of the move only when it saves: it gets no focus event, because it had the focus.
-  await editor(second).click();
-  await second.keyboard.press('ControlOrMeta+End');
-  await second.keyboard.insertText(' and second');
   const moved = second.getByRole('heading', { name: `This log was moved to ${labelOf(to)}.` });
   await expect(moved.or(status(second, /^Saved/))).toBeVisible();
   await expect(moved).toBeVisible();

@@ -27,3 +27,24 @@ export async function endSession(page: Page): Promise<void> {
  */
 export const tracesOf = (page: Page): Promise<string> =>
   page.evaluate(() => JSON.stringify([location.href, localStorage, sessionStorage, history.state]));
+
+/** The content of localStorage, sessionStorage and every IndexedDB database, with the names of the databases. */
+export const everythingStored = (page: Page): Promise<string> =>
+  page.evaluate(async () => {
+    const settled = <T>(request: IDBRequest<T>): Promise<T> =>
+      new Promise((resolve, reject) => {
+        request.addEventListener('success', () => resolve(request.result));
+        request.addEventListener('error', () => reject(request.error!));
+      });
+    const databases: unknown[] = [];
+    for (const { name = '' } of await indexedDB.databases()) {
+      const database = await settled(indexedDB.open(name));
+      for (const store of database.objectStoreNames) {
+        databases.push([name, store, await settled(database.transaction(store).objectStore(store).getAll())]);
+      }
+      database.close();
+      // Opening a database that was deleted meanwhile creates an empty one.
+      if (database.objectStoreNames.length === 0) indexedDB.deleteDatabase(name);
+    }
+    return JSON.stringify([Object.entries(localStorage), Object.entries(sessionStorage), databases]);
+  });

@@ -12,7 +12,8 @@ import { useToday } from '#client/lib/hooks/use-today.ts';
 type JournalFeedbackProps = { openedOn: Day; onClose: () => void; onUpgrade: () => void };
 
 export function JournalFeedback({ openedOn, onClose, onUpgrade }: JournalFeedbackProps) {
-  const { savers, transport } = useJournal();
+  const journal = useJournal();
+  const { savers } = journal;
   const today = useToday();
   const dateParam: unknown = useSearch({ strict: false, select: (search: { date?: unknown }) => search.date });
   const [initialDateParam] = useState(dateParam);
@@ -21,7 +22,7 @@ export function JournalFeedback({ openedOn, onClose, onUpgrade }: JournalFeedbac
   const isDayUnknown = dateParam === undefined && initialDateParam !== undefined;
   useEffect(() => void (isDayUnknown && onClose()), [isDayUnknown, onClose]);
 
-  const { data } = useQuery({ ...entryQuery(transport, date), enabled: false });
+  const { data } = useQuery({ ...entryQuery(journal, date), enabled: false });
   const unsaved = useSyncExternalStore(savers.subscribe, () => savers.getUnsaved(date) !== null);
   const flush = useCallback(async () => !(await savers.flush()).includes(date), [date, savers]);
   const log = { revision: data?.stored?.revision ?? null, unsaved, flush };

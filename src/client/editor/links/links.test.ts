@@ -29,7 +29,7 @@ function open(html: string): JournalEditorHandle {
     autofocus: false,
     placeholder: () => '',
   };
-  made = createJournalEditor({ ...options, onEdit: () => {} })!;
+  made = createJournalEditor({ ...options, onEdit: () => {}, onUnreadable: () => {} })!;
   return made;
 }
 

@@ -1,8 +1,9 @@
 /** Shown if another user's drafts are in this browser: only that user can send them, any user can discard them. */
 import { useState } from 'react';
 import { dayLabel } from '#domain/day/day.ts';
-import { daysOfDrafts, draftsOfOthers } from '#client/sync/day-drafts.ts';
+import { daysOfDrafts, draftsOfOthers, userOfDraft } from '#client/sync/day-drafts.ts';
 import { useUser } from '#client/lib/session/session.ts';
+import { wipeDatabase } from '#client/lib/session/wipe-user-data.ts';
 import { useSignOut } from '#client/lib/session/use-sign-out.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Dialog } from '#client/ui/dialog.tsx';
@@ -14,7 +15,10 @@ export function OtherUsersDrafts({ onClose }: { onClose: () => void }) {
   const signingOut = useSignOut();
   const [days] = useState(() => daysOfDrafts(draftsOfOthers(localStorage, id)));
   const discard = (): void => {
-    for (const key of draftsOfOthers(localStorage, id)) localStorage.removeItem(key);
+    for (const key of draftsOfOthers(localStorage, id)) {
+      localStorage.removeItem(key);
+      wipeDatabase(userOfDraft(key));
+    }
     onClose();
   };
   return (

@@ -1,6 +1,7 @@
 /** The "Select Date" dialog. A locked day opens the upgrade dialog instead. */
 import type { Day } from '#domain/day/day.ts';
 import { isLocked } from '#domain/plan/plan.ts';
+import { copiedText } from '#client/sync/save-status.ts';
 import { Dialog } from '#client/ui/dialog.tsx';
 import styles from './calendar-dialog.module.css';
 import { MonthCalendar } from './month-calendar.tsx';
@@ -11,18 +12,21 @@ type CalendarDialogProps = {
   today: Day;
   premium: boolean;
   datesWithEntries: readonly Day[];
+  /** The dates are a copy of this time, because the server does not answer. */
+  datesCopiedAt: number | null;
   onChoose: (day: Day) => void;
   /** Called for a locked day. */
   onLocked: () => void;
   onClose: () => void;
 };
 
-export function CalendarDialog({ open, onChoose, onLocked, onClose, ...calendar }: CalendarDialogProps) {
+export function CalendarDialog({ open, onChoose, onLocked, onClose, datesCopiedAt, ...calendar }: CalendarDialogProps) {
   if (!open) return null;
   const select = (day: Day): void => (isLocked(day, calendar.premium, calendar.today) ? onLocked() : onChoose(day));
   return (
     <Dialog title="Select Date" onClose={onClose} className={styles.dialog}>
       <MonthCalendar {...calendar} onSelect={select} />
+      {datesCopiedAt !== null && <p className={styles.copied}>{copiedText(datesCopiedAt, Date.now())}</p>}
     </Dialog>
   );
 }

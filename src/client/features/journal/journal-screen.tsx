@@ -28,6 +28,7 @@ export type CalendarProps = {
   today: Day;
   premium: boolean;
   datesWithEntries: readonly Day[];
+  datesCopiedAt: number | null;
   onChoose: (day: Day) => void;
   onLocked: () => void;
   onClose: () => void;
@@ -45,7 +46,10 @@ export function JournalScreen({ onOpen, onOpenFeedback, onUpgrade, calendar }: J
   const premium = usePremium();
   const { profileState } = useSession();
   // An unavailable plan counts as the free one here, so the journal opens without waiting.
-  const { date, datesWithEntries, open } = useOpenDay(today, profileState === 'unavailable' ? false : premium);
+  const { date, datesWithEntries, datesCopiedAt, open } = useOpenDay(
+    today,
+    profileState === 'unavailable' ? false : premium,
+  );
   const locked = date && isDayLocked(date, premium, today);
   const travel = useTravel(date);
   const [picking, setPicking] = useState(false);
@@ -105,6 +109,7 @@ export function JournalScreen({ onOpen, onOpenFeedback, onUpgrade, calendar }: J
           today={today}
           premium={premium !== false}
           datesWithEntries={datesWithEntries}
+          datesCopiedAt={datesCopiedAt}
           onChoose={(day) => {
             setPicking(false);
             open(day);
@@ -139,14 +144,14 @@ function useTravel(date: Day | null): 'back' | 'forward' | undefined {
 /** Prefetches today before the profile is known, then the unlocked neighbours of the open day. */
 function usePrefetch(date: Day | null, today: Day, premium: boolean): void {
   const queries = useQueryClient();
-  const { transport } = useJournal();
+  const journal = useJournal();
   const [first] = useState(today);
-  useEffect(() => void queries.prefetchQuery(entryQuery(transport, first)), [first, queries, transport]);
+  useEffect(() => void queries.prefetchQuery(entryQuery(journal, first)), [first, queries, journal]);
   useEffect(() => {
     if (date === null) return;
     for (const day of [addDays(date, -1), addDays(date, 1)]) {
       const isOpen = day >= FIRST_DAY && day <= today && !isLocked(day, premium, today);
-      if (isOpen) void queries.prefetchQuery(entryQuery(transport, day));
+      if (isOpen) void queries.prefetchQuery(entryQuery(journal, day));
     }
-  }, [date, premium, queries, today, transport]);
+  }, [date, premium, queries, today, journal]);
 }

@@ -1,4 +1,7 @@
-/** The keys of localStorage and sessionStorage that more than one module uses, among them the boot script. */
+/**
+ * The keys of localStorage and sessionStorage that more than one module uses, among them the boot script, and the names
+ * of databases.
+ */
 export const THEME_KEY = 'theme';
 export const FONT_KEY = 'fontFamily';
 /** The chosen font of a user whose plan has ended, restored when the plan starts again. */
@@ -18,6 +21,10 @@ export const LAST_WAY_KEY = 'hustle-forge:last-way';
 export const DELETION_KEY = 'hustle-forge:deletion';
 /** The id of the user who asked to sign out and the time, so that every tab can tell a sign-out from an expiry. */
 export const SIGNED_OUT_KEY = 'hustle-forge:signed-out';
+
+/** The IndexedDB database of a user. */
+export const userDatabaseName = (userId: string): string => `${DATABASE_PREFIX}${userId}`;
+export const DATABASE_PREFIX = 'hustle-forge:';
 
 /**
  * The key that supabase-js uses, so that any Supabase client on this origin finds the session

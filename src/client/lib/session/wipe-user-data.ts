@@ -1,14 +1,29 @@
 /** Removes a signed-out user's data from this browser's storage. */
-import { FIRST_LINE_KEY, SHARED_TEXTS_PREFIX, TYPED_ADDRESS_KEY } from './storage-keys.ts';
+import { FIRST_LINE_KEY, SHARED_TEXTS_PREFIX, TYPED_ADDRESS_KEY, userDatabaseName } from './storage-keys.ts';
 
 /**
  * The keys of a user's data contain the user's id. Theme and font belong to the browser and stay
  * (docs/specification/product.md 5).
  */
 export function wipeUserData(userId: string): void {
-  for (const key of Object.keys(localStorage)) if (key.includes(userId)) localStorage.removeItem(key);
+  removeDataOf(userId);
   // Threat: the next user sees this user's text and email address, and the text starts their journal.
   localStorage.removeItem(FIRST_LINE_KEY);
   localStorage.removeItem(SHARED_TEXTS_PREFIX);
   sessionStorage.removeItem(TYPED_ADDRESS_KEY);
+}
+
+/** Removes what is stored under this user's id. */
+export function removeDataOf(userId: string): void {
+  for (const key of Object.keys(localStorage)) if (key.includes(userId)) localStorage.removeItem(key);
+  wipeDatabase(userId);
+}
+
+/** Pages that have the database open, also in other tabs, close it on the event that this causes, and never reopen it. */
+export function wipeDatabase(userId: string): void {
+  try {
+    indexedDB.deleteDatabase(userDatabaseName(userId));
+  } catch {
+    // A browser without IndexedDB has no database.
+  }
 }

@@ -910,11 +910,31 @@ describe('drafts', () => {
     expect(world.storage.length).toBe(0);
   });
 
-  test('are stored within half a second of a pause', async () => {
+  test('are stored within 100 ms, also while the user types on', async () => {
     world.loadPage();
     world.type(log('a'));
-    await world.advance(450);
-    expect(world.storage.length).toBe(1);
+    await world.advance(60);
+    world.type(log('ab'));
+    await world.advance(40);
+    expect(world.storage.getItem(world.storage.key(0)!)).toContain('ab');
+  });
+
+  test('that only the database can take are safe once it has them', async () => {
+    const answers: ((isStored: boolean) => void)[] = [];
+    world.storeDraft = () => new Promise<boolean>((resolve) => answers.push(resolve));
+    world.loadPage();
+    world.type(log('a'));
+    await world.advance(100);
+    expect(world.saver.view().isKept).toBe(false);
+    world.type(log('a', 'b'));
+    await world.advance(100);
+    // The outcome of an older draft says nothing about the newest.
+    answers[0]!(true);
+    await world.advance(0);
+    expect(world.saver.view().isKept).toBe(false);
+    answers[1]!(true);
+    await world.advance(0);
+    expect(world.saver.view().isKept).toBe(true);
   });
 
   test('the page is unsafe to close if the browser stores no draft', async () => {

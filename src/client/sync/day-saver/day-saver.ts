@@ -32,7 +32,8 @@ export type DaySaverOptions = {
   timers: Timers;
   merger: MergeLoader;
   isOnline: () => boolean;
-  drafts: { store: (draft: DayDraft) => boolean; drop: () => void };
+  /** A promise: the browser does not know yet whether it can store the draft. */
+  drafts: { store: (draft: DayDraft) => boolean | Promise<boolean>; drop: () => void };
   /** The server has confirmed this row; null means that the day has no row. */
   onStored: (stored: StoredLog | null) => void;
   /** A save of this page has deleted the log with this text. */
@@ -111,12 +112,8 @@ export function createDaySaver(options: DaySaverOptions) {
         return void transport.update(date, effect.html, effect.version).then(onWritten);
       case 'remove':
         return void transport.remove(date, effect.version).then(onWritten);
-      case 'storeDraft': {
-        const { html, baseRevision, at } = effect.draft;
-        // If the browser rejects the draft, for example because storage is full, store it without base and sent texts.
-        const isStored = drafts.store(effect.draft) || drafts.store({ html, baseRevision, at });
-        return dispatch({ type: isStored ? 'draftStored' : 'draftRejected' });
-      }
+      case 'storeDraft':
+        return keepDraft(effect.draft);
       case 'dropDraft':
         return drafts.drop();
       case 'replaceEditorText':
@@ -130,6 +127,25 @@ export function createDaySaver(options: DaySaverOptions) {
     const merge = merger.loaded();
     const mapPosition = merge && mappedLines && ((at: LogPosition) => merge.mapPosition({ mappedLines }, at));
     editor?.replace(html, { isUndoable, mapPosition });
+  }
+
+  /** The number of drafts so far: the outcome of an older draft says nothing about the newest one. */
+  let draftCount = 0;
+
+  function keepDraft(draft: DayDraft): void {
+    const count = (draftCount += 1);
+    const report = (isStored: boolean): void => {
+      if (count === draftCount) dispatch({ type: isStored ? 'draftStored' : 'draftRejected' });
+    };
+    // If the browser rejects the draft, for example because storage is full, store it without base and sent texts.
+    const keepTextOnly = (): boolean => {
+      const { html, baseRevision, baseId, at } = draft;
+      return drafts.store({ html, baseRevision, baseId, at }) === true;
+    };
+    const isStored = drafts.store(draft);
+    if (typeof isStored === 'boolean') return report(isStored || keepTextOnly());
+    report(false);
+    void isStored.then((isStoredLater) => count === draftCount && report(isStoredLater || keepTextOnly()));
   }
 
   function onRead(outcome: ReadOutcome): void {

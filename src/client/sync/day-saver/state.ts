@@ -156,6 +156,8 @@ export type SaverView = {
   conflict: Conflict | null;
   doubts: readonly MergeDoubt[];
   unsaved: boolean;
+  /** False if unsaved text is in this page alone, because the browser rejected its draft. */
+  isKept: boolean;
   stored: StoredLog | null;
 };
 
@@ -164,6 +166,7 @@ export const viewOf = (state: DaySaverState, isOnline: boolean): SaverView => ({
   conflict: state.hold?.kind === 'conflict' ? state.hold : null,
   doubts: state.doubts,
   unsaved: state.isUnsaved,
+  isKept: isSafe(state),
   stored: state.stored,
 });
 
@@ -182,5 +185,6 @@ export const isSameView = (a: SaverView, b: SaverView): boolean =>
   a.conflict === b.conflict &&
   a.doubts === b.doubts &&
   a.unsaved === b.unsaved &&
+  a.isKept === b.isKept &&
   a.stored === b.stored &&
   JSON.stringify(a.status) === JSON.stringify(b.status);

@@ -7,9 +7,8 @@ import type { DaySaverEffect, EventContext, TextChange } from './events.ts';
 import { basisOf, canSave, isSettled, mergeWith } from './state.ts';
 import type { Conflict, DaySaverState } from './state.ts';
 
-/** Storing a draft serialises the document, which is too slow for every change. */
-const DRAFT_DELAY_MS = 400;
-const DRAFT_MAX_WAIT_MS = 3_000;
+/** Text is in a draft after this time at the latest. Storing one at every key would slow down typing in a long log. */
+const DRAFT_INTERVAL_MS = 100;
 const RETRY_FIRST_MS = 1_000;
 const RETRY_MAX_MS = 30_000;
 const RETRY_COMPOSING_MS = 1_000;
@@ -22,11 +21,10 @@ export function set(step: Step, changes: Partial<DaySaverState>): void {
   step.state = { ...step.state, ...changes };
 }
 
-/** Debounces the draft of an edit. */
+/** Throttles the drafts of edits. */
 export function scheduleDraft(step: Step): void {
-  const { now } = step;
-  const draftPendingSince = step.state.draftPendingSince ?? now;
-  set(step, { draftPendingSince, draftDueAt: Math.min(now + DRAFT_DELAY_MS, draftPendingSince + DRAFT_MAX_WAIT_MS) });
+  const draftPendingSince = step.state.draftPendingSince ?? step.now;
+  set(step, { draftPendingSince, draftDueAt: draftPendingSince + DRAFT_INTERVAL_MS });
 }
 
 export function markUnsaved(step: Step, delayMs: number): void {

@@ -1,38 +1,39 @@
 /** The dates of all of the user's logs. They include locked days, of which the server returns the date but no text. */
 import { queryOptions, useQuery } from '@tanstack/react-query';
-import type { QueryClient } from '@tanstack/react-query';
+import { isDay } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
 import { useData } from '#client/lib/api/data-client.ts';
 import type { DataClient } from '#client/lib/api/data-client.ts';
 import { useUser } from '#client/lib/session/session.ts';
+import { useLocalCopies } from '../day-savers-provider.tsx';
+import type { LocalCopies } from '../store/local-copies.ts';
+import { DATES_KEY } from './entry-cache.ts';
 
-export const DATES_KEY = ['entry-dates'] as const;
+const COPY_KEY = 'entry-dates';
 
-/** Newest first. */
-const datesQuery = (data: DataClient, userId: string) =>
+/** Newest first. Shows the copy that this device kept until the server answers, with the time of the copy. */
+const datesQuery = (data: DataClient, userId: string, copies: LocalCopies | null) =>
   queryOptions({
     queryKey: DATES_KEY,
-    queryFn: async (): Promise<Day[]> => {
+    queryFn: async ({ client }): Promise<Day[]> => {
+      void copies?.read(COPY_KEY).then((copy) => {
+        if (!Array.isArray(copy?.value) || client.getQueryData(DATES_KEY)) return;
+        client.setQueryData<Day[]>(DATES_KEY, copy.value.filter(isDay), { updatedAt: copy.at });
+      });
       const answer = await data
         .from('entry_dates')
         .select('date')
         .eq('user_id', userId)
         .order('date', { ascending: false })
         .throwOnError();
-      return answer.data.map((row) => row.date);
+      const dates = answer.data.map((row) => row.date);
+      void copies?.keep(COPY_KEY, dates);
+      return dates;
     },
     networkMode: 'always',
     // The journal opens without the dates (docs/specification/messages.md 5), so don't delay it by a retry.
     retry: false,
   });
 
-/** Adds or removes a date without a request. */
-export function setDateStored(queries: QueryClient, date: Day, isStored: boolean): void {
-  queries.setQueryData<Day[]>(DATES_KEY, (dates) => {
-    if (!dates || dates.includes(date) === isStored) return dates;
-    return isStored ? [...dates, date].sort().reverse() : dates.filter((other) => other !== date);
-  });
-}
-
 /** `data` is undefined until the dates are loaded: a day without a dot may then still have a log. */
-export const useEntryDates = () => useQuery(datesQuery(useData(), useUser().id));
+export const useEntryDates = () => useQuery(datesQuery(useData(), useUser().id, useLocalCopies()));

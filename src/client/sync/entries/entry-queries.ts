@@ -1,9 +1,13 @@
 import { queryOptions } from '@tanstack/react-query';
 import type { Day } from '#domain/day/day.ts';
 import type { EntryTransport, Failure, StoredLog } from '../save-requests.ts';
+import type { LocalCopies } from '../store/local-copies.ts';
 
-/** `askedAt` is when the request was sent: an answer is stale if a save was acknowledged since. */
-export type ReadEntry = { stored: StoredLog | null; askedAt: number };
+/**
+ * `askedAt` is when the request was sent: an answer is stale if a save was acknowledged since. `seenAt` is set for the
+ * copy of an earlier answer, which this device kept; the server has not confirmed it yet. Null: this device has no copy.
+ */
+export type ReadEntry = { stored: StoredLog | null; askedAt: number; seenAt?: number | null };
 
 /** The prefix of every `entryKey`. */
 export const ENTRY_KEY = ['entry'] as const;
@@ -22,13 +26,31 @@ class EntryReadError extends Error {
 export const isLockedError = (error: Error | null): boolean =>
   error instanceof EntryReadError && error.failure.kind === 'locked';
 
-export const entryQuery = (transport: EntryTransport, date: Day) =>
+type EntrySource = { transport: EntryTransport; copies: LocalCopies; draftsLoaded: Promise<void> };
+
+/** True if the server did not answer. */
+export const isUnreachableError = (error: Error | null): boolean =>
+  error instanceof EntryReadError && error.failure.kind === 'unreachable';
+
+/** Shows the copy of an earlier answer, if this device kept one, until the server answers. */
+export const entryQuery = ({ transport, copies, draftsLoaded }: EntrySource, date: Day) =>
   queryOptions({
     queryKey: entryKey(date),
-    queryFn: async (): Promise<ReadEntry> => {
+    queryFn: async ({ client }): Promise<ReadEntry> => {
       const askedAt = Date.now();
-      const outcome = await transport.read(date);
+      const reading = transport.read(date);
+      let isAnswered = false;
+      const showCopy = async (): Promise<void> => {
+        const [seen] = await Promise.all([copies.readDay(date), draftsLoaded]);
+        if (isAnswered || !seen || client.getQueryData(entryKey(date))) return;
+        client.setQueryData<ReadEntry>(entryKey(date), { stored: seen.stored, askedAt: 0, seenAt: seen.seenAt });
+      };
+      void showCopy();
+      const outcome = await reading;
+      isAnswered = true;
+      if (outcome.kind === 'locked') void copies.pruneDays((day) => day.date !== date);
       if (outcome.kind !== 'read') throw new EntryReadError(outcome);
+      void copies.keepDay(date, outcome.stored);
       return { stored: outcome.stored, askedAt };
     },
     // Send the request even if the browser reports to be offline, so that a failed load shows an error.

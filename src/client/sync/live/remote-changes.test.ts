@@ -5,7 +5,7 @@ import type { Day } from '#domain/day/day.ts';
 import { loadedMerge, createVirtualTime, log, MemoryStorage } from '../../../../tests/support/day-saver-harness.ts';
 import { createDayDrafts } from '../day-drafts.ts';
 import { createDaySavers } from '../day-savers.ts';
-import { DATES_KEY } from '../entries/entry-dates.ts';
+import { DATES_KEY } from '../entries/entry-cache.ts';
 import { entryKey } from '../entries/entry-queries.ts';
 import type { ReadEntry } from '../entries/entry-queries.ts';
 import type { StoredLog, WriteOutcome } from '../save-requests.ts';

@@ -7,8 +7,7 @@ import type { Day } from '#domain/day/day.ts';
 import type { DayChange } from '#domain/live/live-event.ts';
 import type { Timers } from '../day-saver/day-saver.ts';
 import type { DaySavers } from '../day-savers.ts';
-import { invalidateEntryCache } from '../entries/entry-cache.ts';
-import { DATES_KEY, setDateStored } from '../entries/entry-dates.ts';
+import { DATES_KEY, invalidateEntryCache, setDateStored } from '../entries/entry-cache.ts';
 import { ENTRY_KEY, entryKey } from '../entries/entry-queries.ts';
 import type { StoredLog } from '../save-requests.ts';
 

@@ -15,6 +15,7 @@ import { loadMerge } from '#client/sync/merge-loader.ts';
 import type { DaySaver } from '#client/sync/day-saver/day-saver.ts';
 import { entryKey } from '#client/sync/entries/entry-queries.ts';
 import type { ReadEntry } from '#client/sync/entries/entry-queries.ts';
+import type { SaveStatus } from '#client/sync/save-status.ts';
 import { logOf } from '../log-of.ts';
 import styles from '../journal.module.css';
 import { QuickOptions } from '../quick-options.tsx';
@@ -28,6 +29,9 @@ const conflictNotice = lazyChunk(async () => {
   void loadMerge();
   return (await import('./conflict-notice.tsx')).ConflictNotice;
 });
+
+/** As in screens.md 2, a wait is explained after two seconds. */
+const LATE_MS = 2_000;
 
 type DayPageProps = {
   date: Day;
@@ -58,8 +62,16 @@ export function DayPage({ date, today, read, isFirstLog, onUpgrade }: DayPagePro
     if (conflict) openChunk(conflictNotice, () => setHasNotice(true), false);
   }, [conflict, openChunk]);
 
+  const isUnconfirmed = read.seenAt !== undefined;
+  const isLate = useIsLate(isUnconfirmed);
+  const { kind } = view.status;
+  const status: SaveStatus =
+    isUnconfirmed && isLate && (kind === 'saved' || kind === 'empty')
+      ? { kind: 'unconfirmed', seenAt: read.seenAt ?? null }
+      : view.status;
+
   const isToday = date === today;
-  const startsJournal = isFirstLog && isToday && read.stored === null;
+  const startsJournal = isFirstLog && isToday && read.stored === null && !isUnconfirmed;
   const { id: userId } = useUser();
   const toast = useToast();
   useEffect(() => {
@@ -94,12 +106,22 @@ export function DayPage({ date, today, read, isFirstLog, onUpgrade }: DayPagePro
         onEditor={setEditor}
       />
       {conflict && <conflictNotice.View saver={saver} conflict={conflict} />}
-      <SaveStatusLine saver={saver} status={view.status} onUpgrade={onUpgrade} />
+      <SaveStatusLine saver={saver} status={status} isKept={view.isKept} onUpgrade={onUpgrade} />
       {isBefore(date, today) && (
         <QuickOptions stored={view.stored} onChoose={(text) => saver.write(logOf(text), QUICK_SAVE_DELAY_MS)} />
       )}
     </article>
   );
+}
+
+/** True if the server has not answered for so long that the page says where the text comes from. */
+function useIsLate(isWaiting: boolean): boolean {
+  const [isLate, setLate] = useState(!navigator.onLine);
+  useEffect(() => {
+    const timer = setTimeout(() => setLate(isWaiting), isWaiting ? LATE_MS : 0);
+    return () => clearTimeout(timer);
+  }, [isWaiting]);
+  return isLate;
 }
 
 type LogProps = {
@@ -113,7 +135,6 @@ type LogProps = {
 function Log({ saver, label, placeholder, onEditor }: LogProps) {
   const { module, failed, retry } = useEditor();
   const [unreadable, setUnreadable] = useState(false);
-  const [html] = useState(() => saver.text());
 
   if (unreadable) {
     return (
@@ -122,7 +143,7 @@ function Log({ saver, label, placeholder, onEditor }: LogProps) {
           This log holds something that the editor does not know. It is shown as it is stored, and cannot be changed
           here, so that nothing of it is lost.
         </p>
-        <StoredLog html={html} label={label} />
+        <StoredLog html={saver.text()} label={label} />
       </>
     );
   }

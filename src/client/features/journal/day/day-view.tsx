@@ -8,7 +8,7 @@ import { Button } from '#client/ui/button.tsx';
 import { LoadingText } from '#client/ui/loading-text.tsx';
 import { DayPage } from './day-page.tsx';
 import { useJournal } from '#client/sync/day-savers-provider.tsx';
-import { entryQuery, isLockedError } from '#client/sync/entries/entry-queries.ts';
+import { entryQuery, isLockedError, isUnreachableError } from '#client/sync/entries/entry-queries.ts';
 import styles from '../journal.module.css';
 
 type LockedDayProps = { date: Day; onUpgrade: () => void };
@@ -35,16 +35,19 @@ export function DayView(props: DayViewProps) {
 }
 
 function OpenDayView({ date, today, isFirstLog, onUpgrade }: DayViewProps) {
-  const { savers, transport } = useJournal();
-  const entry = useQuery(entryQuery(transport, date));
+  const journal = useJournal();
+  const { savers } = journal;
+  const entry = useQuery(entryQuery(journal, date));
   // The server's answer takes precedence over the page's plan and over cached data.
   if (isLockedError(entry.error)) return <Locked date={date} onUpgrade={onUpgrade} />;
 
   // Unsaved text of this page can be shown and edited without a response.
   const unsaved = entry.data ? null : savers.getUnsaved(date);
+  // A day begins offline too: what is written on it is merged with a log of another device once the server answers.
+  const isBegunOffline = date === today && isUnreachableError(entry.error);
 
-  if (entry.data || unsaved) {
-    const read = entry.data ?? { stored: unsaved!.view().stored, askedAt: 0 };
+  if (entry.data || unsaved || isBegunOffline) {
+    const read = entry.data ?? { stored: unsaved?.view().stored ?? null, askedAt: 0, seenAt: null };
     return <DayPage date={date} today={today} read={read} isFirstLog={isFirstLog} onUpgrade={onUpgrade} />;
   }
   if (entry.isError) return <NotLoaded date={date} onRetry={() => entry.refetch()} busy={entry.isFetching} />;

@@ -1,13 +1,19 @@
 import type { DaySaver } from '#client/sync/day-saver/day-saver.ts';
-import { isAlarming, isAnnounced, statusText } from '#client/sync/save-status.ts';
+import { isAlarming, isAnnounced, KEEP_TAB_OPEN, statusText } from '#client/sync/save-status.ts';
 import type { SaveStatus } from '#client/sync/save-status.ts';
 import styles from './save-status-line.module.css';
 
 const RETRYABLE_KINDS = ['retrying', 'offline', 'refused'];
 
-type SaveStatusLineProps = { saver: DaySaver; status: SaveStatus; onUpgrade: (() => void) | null };
+type SaveStatusLineProps = {
+  saver: DaySaver;
+  status: SaveStatus;
+  /** False if the browser could not store the unsaved text. */
+  isKept: boolean;
+  onUpgrade: (() => void) | null;
+};
 
-export function SaveStatusLine({ saver, status, onUpgrade }: SaveStatusLineProps) {
+export function SaveStatusLine({ saver, status, isKept, onUpgrade }: SaveStatusLineProps) {
   return (
     <div className={styles.line}>
       {/* A screen reader announces only the result of a save. */}
@@ -19,6 +25,9 @@ export function SaveStatusLine({ saver, status, onUpgrade }: SaveStatusLineProps
         data-kind={status.kind}
       >
         {statusText(status, Date.now())}
+      </p>
+      <p className={styles.warning} role="status">
+        {!isKept && KEEP_TAB_OPEN}
       </p>
       {RETRYABLE_KINDS.includes(status.kind) && (
         <button type="button" className={styles.button} onClick={() => saver.retry()}>

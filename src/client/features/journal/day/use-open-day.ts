@@ -11,6 +11,8 @@ export type OpenDay = {
   /** Null until the initial day of a Closer is known. */
   date: Day | null;
   datesWithEntries: readonly Day[];
+  /** The dates are a copy of this time, in milliseconds, because the server does not answer; null if they are not. */
+  datesCopiedAt: number | null;
   open: (date: Day) => void;
 };
 
@@ -20,7 +22,8 @@ export function useOpenDay(today: Day, premium: boolean | null): OpenDay {
   const dates = useEntryDates();
   // Set once: neither midnight nor the first save of a day may change the day while the user writes.
   const [initial, setInitial] = useState<Day | null>(null);
-  const decided = initial ?? findInitialDay(today, premium, dates.isFetched ? (dates.data ?? []) : null);
+  const decided =
+    initial ?? findInitialDay(today, premium, dates.isFetched ? (dates.data ?? []) : null, !dates.isFetching);
   if (initial !== decided) setInitial(decided);
   // The shortcut "Yesterday" of the installed app has a fixed URL.
   const day = requested === 'yesterday' ? addDays(today, -1) : requested;
@@ -34,15 +37,26 @@ export function useOpenDay(today: Day, premium: boolean | null): OpenDay {
   return {
     date,
     datesWithEntries: dates.data ?? [],
+    datesCopiedAt: dates.isError && dates.data ? dates.dataUpdatedAt : null,
     open: (next) => void navigate({ to: ROUTES.journal.path, search: { date: next } as never }),
   };
 }
 
-/** Null while unknown. If the latest log is of today or yesterday, the day is today under either plan. */
-function findInitialDay(today: Day, premium: boolean | null, dates: readonly Day[] | null): Day | null {
+/**
+ * Null while unknown. If the latest log is of today or yesterday, the day is today under either plan. `isConfirmed`: the
+ * dates are not a copy that the server may still correct.
+ */
+function findInitialDay(
+  today: Day,
+  premium: boolean | null,
+  dates: readonly Day[] | null,
+  isConfirmed: boolean,
+): Day | null {
   if (premium === false) return today;
   if (dates === null) return null;
   const latest = dates[0] ?? null;
   const asCloser = initialDay(true, latest, today);
+  // A copy without logs may be older than the first log.
+  if (!isConfirmed && (latest === null || asCloser !== today)) return null;
   return premium === true || asCloser === today ? asCloser : null;
 }

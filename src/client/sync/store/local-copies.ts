@@ -1,0 +1,43 @@
+/**
+ * Copies of what the server answered, for a fast start and for reading without a connection. Best effort: without
+ * IndexedDB nothing is found and nothing is kept.
+ */
+import { dayOf } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
+import { isLocked } from '#domain/plan/plan.ts';
+import type { StoredLog } from '../save-requests.ts';
+import type { Copy, SeenDay, UserDatabase } from './user-database.ts';
+
+/** Days stay that the plan opens, if they are in the free window or were seen in the last 30 days. */
+export const isKeptLocally = ({ date, seenAt }: SeenDay, premium: boolean, today: Day): boolean =>
+  !isLocked(date, premium, today) &&
+  (!isLocked(date, false, today) || !isLocked(dayOf(new Date(seenAt)), false, today));
+
+export type LocalCopies = ReturnType<typeof createLocalCopies>;
+
+export function createLocalCopies(database: UserDatabase, now: () => number) {
+  const ignore = (): null => null;
+  return {
+    readDay: (date: Day): Promise<SeenDay | null> =>
+      database.use((connection) => connection.get('days', date)).then((seen) => seen ?? null, ignore),
+
+    readDays: (): Promise<SeenDay[]> => database.use((connection) => connection.getAll('days')).catch(() => []),
+
+    /** The server has just answered that the day has this row, or none. */
+    keepDay: (date: Day, stored: StoredLog | null): Promise<unknown> =>
+      database.use((connection) => connection.put('days', { date, stored, seenAt: now() })).catch(ignore),
+
+    /** Removes the days that `isKept` rejects. */
+    async pruneDays(isKept: (day: SeenDay) => boolean): Promise<void> {
+      for (const day of await this.readDays()) {
+        if (!isKept(day)) await database.use((connection) => connection.delete('days', day.date)).catch(ignore);
+      }
+    },
+
+    read: (key: string): Promise<Copy | null> =>
+      database.use((connection) => connection.get('copies', key)).then((copy) => copy ?? null, ignore),
+
+    keep: (key: string, value: unknown): Promise<unknown> =>
+      database.use((connection) => connection.put('copies', { value, at: now() }, key)).catch(ignore),
+  };
+}

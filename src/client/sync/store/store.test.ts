@@ -1,0 +1,249 @@
+/** The outbox, the copies and the wiping of a user's database, on an IndexedDB in memory. */
+import 'fake-indexeddb/auto';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { addDays, day } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
+import { mergeLogs } from '#domain/merge/merge-logs.ts';
+import { wipeDatabase } from '#client/lib/session/wipe-user-data.ts';
+import { MemoryStorage } from '../../../../tests/support/day-saver-harness.ts';
+import { createDayDrafts } from '../day-drafts.ts';
+import type { DayDraft, Outbox } from '../day-drafts.ts';
+import type { MergeModule } from '../merge-loader.ts';
+import { createLocalCopies, isKeptLocally } from './local-copies.ts';
+import { createOutbox } from './outbox.ts';
+import { openUserDatabase } from './user-database.ts';
+import type { UserDatabase } from './user-database.ts';
+import { wipeOtherUsers } from './wipe-other-users.ts';
+
+const DATE = day('2026-11-21');
+const DRAFT: DayDraft = {
+  html: '<p>a</p>',
+  baseRevision: 3,
+  baseId: 'row',
+  at: 5,
+  base: '<p>b</p>',
+  sent: ['<p>c</p>'],
+};
+const KEY = `hustle-forge:draft:ada:${DATE}`;
+const concat: MergeModule['mergeLogs'] = (_base, mine, theirs) => ({
+  ...mergeLogs('', '', ''),
+  html: mine + theirs,
+});
+const names = async (): Promise<string[]> => (await indexedDB.databases()).map(({ name = '' }) => name).sort();
+
+let storage: MemoryStorage;
+let alive: Set<string>;
+let databases: UserDatabase[];
+const open = (userId = 'ada'): UserDatabase => {
+  const database = openUserDatabase(userId);
+  databases.push(database);
+  return database;
+};
+function openPage(writer: string, userId = 'ada') {
+  const outbox = createOutbox(open(userId), { aliveWriters: async () => alive });
+  return { outbox, drafts: createDayDrafts(storage, userId, writer, outbox) };
+}
+/** Waits for all requests before this one: a database runs them in order. */
+const settle = async ({ outbox }: { outbox: Outbox }): Promise<void> => {
+  await outbox.readAll();
+  await outbox.readAll();
+};
+
+beforeEach(async () => {
+  for (const database of databases ?? []) database.close();
+  databases = [];
+  storage = new MemoryStorage();
+  alive = new Set();
+  for (const name of await names()) indexedDB.deleteDatabase(name);
+  vi.stubGlobal('localStorage', storage);
+  vi.stubGlobal('sessionStorage', new MemoryStorage());
+});
+
+describe('a draft', () => {
+  test('is in localStorage at once, and later only in the database, with a marker', async () => {
+    const page = openPage('one');
+    expect(page.drafts.store(DATE, DRAFT)).toBe(true);
+    expect(JSON.parse(storage.getItem(`${KEY}:one`)!)).toEqual(DRAFT);
+    await settle(page);
+    expect(storage.getItem(`${KEY}:one`)).toBe('');
+    expect(await page.outbox.readAll()).toEqual([{ date: DATE, writer: 'one', draft: DRAFT }]);
+  });
+
+  test('is claimed by the next page with its base, row and sent texts', async () => {
+    const page = openPage('one');
+    void page.drafts.store(DATE, DRAFT);
+    await settle(page);
+    const next = openPage('two');
+    await next.drafts.load();
+    expect(next.drafts.leftDays()).toEqual([DATE]);
+    expect(next.drafts.claim(DATE, concat)).toEqual(DRAFT);
+    await settle(next);
+    expect(await next.outbox.readAll()).toEqual([{ date: DATE, writer: 'two', draft: DRAFT }]);
+    next.drafts.drop(DATE);
+    expect(await next.outbox.readAll()).toEqual([]);
+    expect(storage.length).toBe(0);
+  });
+
+  test.each([
+    { name: 'in localStorage', at: 6, newest: 'newer' },
+    { name: 'in the database', at: 4, newest: '<p>a</p>' },
+  ])('is the newer of both places: $name', async ({ at, newest }) => {
+    const page = openPage('one');
+    void page.drafts.store(DATE, DRAFT);
+    await settle(page);
+    storage.setItem(`${KEY}:one`, JSON.stringify({ ...DRAFT, html: 'newer', at }));
+    const next = openPage('two');
+    await next.drafts.load();
+    expect(next.drafts.claim(DATE, concat)?.html).toBe(newest);
+  });
+
+  test('that replaces another while it is written keeps the newer text in localStorage until that is written too', async () => {
+    const page = openPage('one');
+    void page.drafts.store(DATE, DRAFT);
+    void page.drafts.store(DATE, { ...DRAFT, html: 'newer', at: 6 });
+    await page.outbox.readAll();
+    await settle(page);
+    expect(storage.getItem(`${KEY}:one`)).toBe('');
+    expect((await page.outbox.readAll())[0]?.draft.html).toBe('newer');
+  });
+
+  test('that is dropped while it is written leaves nothing', async () => {
+    const page = openPage('one');
+    void page.drafts.store(DATE, DRAFT);
+    page.drafts.drop(DATE);
+    await settle(page);
+    expect(await page.outbox.readAll()).toEqual([]);
+    expect(storage.length).toBe(0);
+    expect(page.drafts.days()).toEqual([]);
+  });
+
+  test('of an open page stays with that page, except at a sign-out', async () => {
+    const page = openPage('one');
+    void page.drafts.store(DATE, DRAFT);
+    await settle(page);
+    alive = new Set(['one']);
+    const other = openPage('two');
+    await other.drafts.load();
+    expect(other.drafts.leftDays()).toEqual([]);
+    expect(other.drafts.days()).toEqual([DATE]);
+    expect(other.drafts.claim(DATE, concat)).toBe(null);
+    expect(other.drafts.claim(DATE, concat, true)).toEqual(DRAFT);
+  });
+
+  test('of a closed page is merged into the own one, and only the merged one stays', async () => {
+    const [one, two] = [openPage('one'), openPage('two')];
+    void one.drafts.store(DATE, { ...DRAFT, html: 'old', at: 1, sent: ['x'] });
+    await settle(one);
+    void two.drafts.store(DATE, DRAFT);
+    await two.drafts.load();
+    expect(two.drafts.claim(DATE, concat)).toMatchObject({ html: '<p>a</p>old', sent: ['<p>c</p>', 'x'] });
+    await settle(two);
+    expect((await two.outbox.readAll()).map(({ writer }) => writer)).toEqual(['two']);
+    expect([...Array(storage.length).keys()].map((index) => storage.key(index))).toEqual([`${KEY}:two`]);
+  });
+
+  test('of forty days, too large for localStorage, are all found by the next page', async () => {
+    storage.maxValueLength = 10;
+    const page = openPage('one');
+    const days = Array.from({ length: 40 }, (_, index): Day => addDays(DATE, -index));
+    const results = days.map(async (date) => page.drafts.store(date, { ...DRAFT, html: date }));
+    expect(await Promise.all(results)).toEqual(days.map(() => true));
+    const next = openPage('two');
+    await next.drafts.load();
+    expect(next.drafts.leftDays()).toEqual(days.toSorted());
+    for (const date of days) expect(next.drafts.claim(date, concat)?.html).toBe(date);
+  });
+
+  test('that neither place takes is reported', async () => {
+    storage.maxValueLength = 0;
+    const page = openPage('one');
+    page.outbox.close();
+    expect(await page.drafts.store(DATE, DRAFT)).toBe(false);
+  });
+
+  test('that localStorage takes is safe without a database', async () => {
+    const page = openPage('one');
+    page.outbox.close();
+    expect(page.drafts.store(DATE, DRAFT)).toBe(true);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(JSON.parse(storage.getItem(`${KEY}:one`)!)).toEqual(DRAFT);
+  });
+
+  test('has no marker once the browser has cleared the database', async () => {
+    storage.setItem(`${KEY}:one`, '');
+    const page = openPage('two');
+    await page.drafts.load();
+    expect(page.drafts.days()).toEqual([]);
+  });
+});
+
+describe('a wiped database', () => {
+  test('is gone although another tab has it open, and no late draft creates it again', async () => {
+    const [one, two] = [openPage('one'), openPage('two')];
+    void one.drafts.store(DATE, DRAFT);
+    await Promise.all([settle(one), settle(two)]);
+    one.drafts.close();
+    wipeDatabase('ada');
+    await expect.poll(names).toEqual([]);
+    storage.maxValueLength = 0;
+    expect(await two.drafts.store(DATE, DRAFT)).toBe(false);
+    expect(one.drafts.store(DATE, DRAFT)).toBe(true);
+    await two.drafts.load();
+    expect(await names()).toEqual([]);
+  });
+
+  test('of another user goes when somebody else signs in, unless text in it is unsent', async () => {
+    const copies = createLocalCopies(open('ben'), () => 1);
+    await copies.keepDay(DATE, null);
+    const cleo = openPage('one', 'cleo');
+    await createLocalCopies(open('cleo'), () => 1).keepDay(DATE, null);
+    void cleo.drafts.store(DATE, DRAFT);
+    await settle(cleo);
+    await createLocalCopies(open('ada'), () => 1).keepDay(DATE, null);
+    await wipeOtherUsers('ada');
+    await expect.poll(names).toEqual(['hustle-forge:ada', 'hustle-forge:cleo']);
+    expect(await createLocalCopies(open('cleo'), () => 1).readDays()).toEqual([]);
+    expect(await openPage('two', 'cleo').outbox.readAll()).toHaveLength(1);
+    expect(await createLocalCopies(open('ada'), () => 1).readDays()).toHaveLength(1);
+  });
+});
+
+describe('copies', () => {
+  const stored = { id: 'row', revision: 2, html: '<p>a</p>', savedAt: 3 };
+
+  test('return what was kept and when', async () => {
+    const copies = createLocalCopies(open(), () => 7);
+    await copies.keepDay(DATE, stored);
+    await copies.keep('entry-dates', [DATE]);
+    expect(await copies.readDay(DATE)).toEqual({ date: DATE, stored, seenAt: 7 });
+    expect(await copies.readDay(addDays(DATE, 1))).toBe(null);
+    expect(await copies.read('entry-dates')).toEqual({ value: [DATE], at: 7 });
+    expect(await copies.read('other')).toBe(null);
+  });
+
+  test('are empty without a database', async () => {
+    const database = open();
+    const copies = createLocalCopies(database, () => 7);
+    await copies.keepDay(DATE, stored);
+    database.close();
+    expect([await copies.readDay(DATE), await copies.readDays(), await copies.read('x')]).toEqual([null, [], null]);
+    await copies.keepDay(DATE, null);
+    await copies.pruneDays(() => false);
+  });
+
+  test('of days that a plan no longer opens, or that were not seen for long, are pruned', async () => {
+    const at = (date: Day): number => new Date(`${date}T12:00`).getTime();
+    const day60 = addDays(DATE, -60);
+    const seen = (date: Day, on: Day) => ({ date, stored, seenAt: at(on) });
+    expect(isKeptLocally(seen(addDays(DATE, -29), day60), false, DATE)).toBe(true);
+    expect(isKeptLocally(seen(addDays(DATE, -30), DATE), false, DATE)).toBe(false);
+    expect(isKeptLocally(seen(day60, addDays(DATE, -29)), true, DATE)).toBe(true);
+    expect(isKeptLocally(seen(day60, addDays(DATE, -30)), true, DATE)).toBe(false);
+
+    const copies = createLocalCopies(open(), () => at(DATE));
+    await copies.keepDay(DATE, stored);
+    await copies.keepDay(day60, stored);
+    await copies.pruneDays((kept) => isKeptLocally(kept, false, DATE));
+    expect((await copies.readDays()).map(({ date }) => date)).toEqual([DATE]);
+  });
+});

@@ -1,0 +1,86 @@
+/**
+ * The tabs of one user in one browser. Each tab holds a lock while its page lives, so that the others can tell whose
+ * drafts were left behind. Tabs send the writes of a day in turn and tell each other what they stored. A browser without
+ * Web Locks counts every other tab as gone, and its tabs learn of changes when they read the day.
+ */
+import { isDay } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
+import type { EntryTransport, StoredLog } from '../save-requests.ts';
+
+/** The server has confirmed this row at `at`, in milliseconds; null if the day has none. */
+export type StoredMessage = { date: Day; stored: StoredLog | null; at: number };
+
+export type Tabs = ReturnType<typeof createTabs>;
+
+export function createTabs(userId: string, writer: string, onStored: (message: StoredMessage) => void) {
+  const prefix = `hustle-forge:${userId}:`;
+  const locks = 'locks' in navigator ? navigator.locks : null;
+  let channel: BroadcastChannel | null = null;
+  /** The page is being closed, or is in the back/forward cache. */
+  let isLeaving = false;
+
+  /** Holds this page's lock until the returned function is called. */
+  function holdLock(): () => void {
+    let release = (): void => {};
+    const released = new Promise<void>((resolve) => (release = resolve));
+    locks?.request(`${prefix}writer:${writer}`, { ifAvailable: true }, () => released).catch(() => {});
+    return release;
+  }
+
+  return {
+    /** Joins the other tabs. Returns a function that leaves them. */
+    join(): () => void {
+      const opened = 'BroadcastChannel' in globalThis ? new BroadcastChannel(prefix) : null;
+      channel = opened;
+      opened?.addEventListener('message', ({ data }: MessageEvent<Partial<StoredMessage> | null>) => {
+        const isMessage = isDay(data?.date) && typeof data.at === 'number' && data.stored !== undefined;
+        if (isMessage) onStored(data as StoredMessage);
+      });
+      let release = holdLock();
+      // A held lock keeps the page out of the back/forward cache.
+      const onHide = (): void => {
+        isLeaving = true;
+        release();
+      };
+      const onShow = ({ persisted }: PageTransitionEvent): void => {
+        isLeaving = false;
+        if (persisted) release = holdLock();
+      };
+      addEventListener('pagehide', onHide);
+      addEventListener('pageshow', onShow);
+      return () => {
+        release();
+        opened?.close();
+        if (channel === opened) channel = null;
+        removeEventListener('pagehide', onHide);
+        removeEventListener('pageshow', onShow);
+      };
+    },
+
+    /** The writers whose page lives. Never rejects. */
+    async aliveWriters(): Promise<ReadonlySet<string>> {
+      const state = await locks?.query().catch(() => null);
+      const start = `${prefix}writer:`;
+      const names = state?.held?.map(({ name = '' }) => name) ?? [];
+      return new Set(names.filter((name) => name.startsWith(start)).map((name) => name.slice(start.length)));
+    },
+
+    announce: (message: StoredMessage): void => channel?.postMessage(message),
+
+    /** Sends the writes of a day one after the other. The server's optimistic lock protects them without it as well. */
+    inTurn(transport: EntryTransport): EntryTransport {
+      const queue = <T>(date: Day, send: () => Promise<T>): Promise<T> =>
+        // A page that is being closed cannot wait: the browser lets it only start requests. Its visibility changes only
+        // after `pagehide`.
+        !locks || isLeaving || document.visibilityState === 'hidden'
+          ? send()
+          : locks.request(`${prefix}send:${date}`, send);
+      return {
+        read: transport.read,
+        insert: (date, ...rest) => queue(date, () => transport.insert(date, ...rest)),
+        update: (date, ...rest) => queue(date, () => transport.update(date, ...rest)),
+        remove: (date, ...rest) => queue(date, () => transport.remove(date, ...rest)),
+      };
+    },
+  };
+}

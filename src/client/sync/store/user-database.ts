@@ -1,0 +1,63 @@
+/**
+ * One IndexedDB database per user: unsent text, and copies of what the server answered. The name contains the user id, so
+ * a page never opens another user's database.
+ */
+import { openDB } from 'idb';
+import type { DBSchema, IDBPDatabase } from 'idb';
+import type { Day } from '#domain/day/day.ts';
+import { userDatabaseName } from '#client/lib/session/storage-keys.ts';
+import type { OutboxDraft } from '../day-drafts.ts';
+import type { StoredLog } from '../save-requests.ts';
+
+/** A day as the server last answered; null if it had no log. */
+export type SeenDay = { date: Day; stored: StoredLog | null; seenAt: number };
+/** Another answer of the server, as it was at `at`. */
+export type Copy = { value: unknown; at: number };
+
+interface Schema extends DBSchema {
+  drafts: { key: [Day, string]; value: OutboxDraft };
+  days: { key: Day; value: SeenDay };
+  copies: { key: string; value: Copy };
+}
+export type Connection = IDBPDatabase<Schema>;
+
+/** Requests a database that is open. Rejects without one: private mode, a wiped database, storage the browser cleared. */
+export type UserDatabase = {
+  use: <T>(request: (connection: Connection) => Promise<T>) => Promise<T>;
+  /** No later request reaches the database, not even to create it again. */
+  close: () => void;
+};
+
+/** Opens the database once. After it was closed or wiped, also by another tab, nothing opens it again. */
+export function openUserDatabase(userId: string): UserDatabase {
+  let isClosed = false;
+  const opening = openDB<Schema>(userDatabaseName(userId), 1, {
+    upgrade(database) {
+      database.createObjectStore('drafts', { keyPath: ['date', 'writer'] });
+      database.createObjectStore('days', { keyPath: 'date' });
+      database.createObjectStore('copies');
+    },
+    // Another tab deletes the database: an open connection would block it.
+    blocking: () => close(),
+    terminated: () => close(),
+  });
+  // Attach a handler now, or a browser without IndexedDB reports an unhandled rejection.
+  opening.catch(() => {});
+
+  function close(): void {
+    isClosed = true;
+    opening.then(
+      (connection) => connection.close(),
+      () => {},
+    );
+  }
+
+  return {
+    async use(request) {
+      const connection = await opening;
+      if (isClosed) throw new DOMException('the database is closed', 'InvalidStateError');
+      return request(connection);
+    },
+    close,
+  };
+}

@@ -1,0 +1,24 @@
+/** Removes the data of users who used this browser earlier without signing out. */
+import { DATABASE_PREFIX, userDatabaseName } from '#client/lib/session/storage-keys.ts';
+import { removeDataOf } from '#client/lib/session/wipe-user-data.ts';
+import { draftsOfOthers, userOfDraft } from '../day-drafts.ts';
+import { openUserDatabase } from './user-database.ts';
+
+/** Unsent text stays until somebody decides about it; what the server also has is removed. */
+export async function wipeOtherUsers(userId: string): Promise<void> {
+  const found = await indexedDB.databases();
+  for (const { name = '' } of found) {
+    if (!name.startsWith(DATABASE_PREFIX) || name === userDatabaseName(userId)) continue;
+    const other = name.slice(DATABASE_PREFIX.length);
+    const database = openUserDatabase(other);
+    const unsent = await database.use((connection) => connection.count('drafts')).catch(() => 0);
+    const isInStorage = draftsOfOthers(localStorage, userId).some((key) => userOfDraft(key) === other);
+    if (unsent > 0 || isInStorage) {
+      await database.use((connection) => Promise.all([connection.clear('days'), connection.clear('copies')]));
+      database.close();
+    } else {
+      database.close();
+      removeDataOf(other);
+    }
+  }
+}

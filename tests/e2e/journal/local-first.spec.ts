@@ -1,0 +1,187 @@
+/** The browser's own store: killed tabs, days without an answer, full storage, and several tabs. */
+import type { BrowserContext, Page } from '@playwright/test';
+import {
+  daysAgo,
+  editor,
+  expectSaved,
+  items,
+  log,
+  openDay,
+  sessionOf,
+  status,
+  storedLog,
+  storeLog,
+  today,
+} from '../support/journal.ts';
+import { expect, test } from '../support/test.ts';
+
+const API = '**/rest/v1/**';
+
+/** Ends the renderer at once, without `pagehide` or `beforeunload`. */
+async function crash(page: Page): Promise<void> {
+  const crashed = page.waitForEvent('crash');
+  const session = await page.context().newCDPSession(page);
+  // The page is gone before it answers.
+  session.send('Page.crash').catch(() => {});
+  await crashed;
+  await page.close();
+}
+
+const rejectAnswers = (context: BrowserContext): Promise<unknown> => context.route(API, (route) => route.abort());
+
+/** IndexedDB and localStorage reject every draft, as in a browser whose storage is full. */
+const fillStorage = (): void => {
+  const full = (): never => {
+    throw new DOMException('full', 'QuotaExceededError');
+  };
+  IDBObjectStore.prototype.put = full;
+  const { setItem } = Storage.prototype;
+  Storage.prototype.setItem = function store(key, value) {
+    if (key.includes('draft')) full();
+    setItem.call(this, key, value);
+  };
+};
+
+test.describe('without an answer of the server', () => {
+  test.use({ expectedErrors: /net::ERR_(FAILED|INTERNET_DISCONNECTED)/ });
+
+  test('text typed 150 ms before the tab is killed is there again, and is sent later', async ({
+    page,
+    context,
+    signUp,
+  }) => {
+    await signUp(page);
+    const session = await sessionOf(page);
+    await rejectAnswers(context);
+    await page.keyboard.type('typed just before the crash');
+    await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 150)));
+    await crash(page);
+
+    const next = await context.newPage();
+    await next.goto('/journal');
+    await expect(items(next)).toHaveText(['typed just before the crash']);
+    await expect(status(next, /^(Not saved|On this device)/)).toBeVisible();
+    await context.unroute(API);
+    await expectSaved(next);
+    expect(await storedLog(context.request, session, today())).toBe(log('typed just before the crash'));
+  });
+
+  test('days seen before can be read and written, and say since when; other days cannot', async ({
+    page,
+    context,
+    signUp,
+    expectAccessible,
+  }) => {
+    await signUp(page);
+    const session = await sessionOf(page);
+    await storeLog(context.request, session, daysAgo(1), log('seen yesterday'));
+    await storeLog(context.request, session, daysAgo(9), log('never seen here'));
+    await openDay(page, daysAgo(1));
+    await expect(items(page)).toHaveText(['seen yesterday']);
+    await rejectAnswers(context);
+
+    await page.goto(`/journal?date=${daysAgo(1)}`);
+    await expect(items(page)).toHaveText(['seen yesterday']);
+    await expect(status(page, /^From this device, as of \d\d:\d\d$/)).toBeVisible();
+    await expectAccessible(page);
+    await page.goto(`/journal?date=${daysAgo(9)}`);
+    await expect(page.getByRole('heading', { name: 'This day could not be loaded.' })).toBeVisible();
+    await expect(editor(page)).toHaveCount(0);
+
+    await page.goto(`/journal?date=${daysAgo(1)}`);
+    await editor(page).click();
+    await page.keyboard.press('ControlOrMeta+End');
+    await page.keyboard.type(' and continued');
+    await expect(status(page, 'Not saved – retrying')).toBeVisible();
+    await context.unroute(API);
+    await expectSaved(page);
+    expect(await storedLog(context.request, session, daysAgo(1))).toBe(log('seen yesterday and continued'));
+  });
+
+  test('today can be begun on a device that has not seen it', async ({ page, context, signUp }) => {
+    await signUp(page);
+    const session = await sessionOf(page);
+    await page.evaluate(
+      (name) => new Promise((resolve) => indexedDB.deleteDatabase(name).addEventListener('success', resolve)),
+      `hustle-forge:${session.user.id}`,
+    );
+    await rejectAnswers(context);
+    await page.goto('/journal');
+    await expect(
+      status(page, 'Not loaded – what you write is kept on this device and added to this day'),
+    ).toBeVisible();
+    await editor(page).click();
+    await page.keyboard.type('begun on the train');
+    await context.unroute(API);
+    await expectSaved(page);
+    expect(await storedLog(context.request, session, today())).toBe(log('begun on the train'));
+  });
+
+  test('a browser that stores nothing says so until the text is saved', async ({ page, context, signUp }) => {
+    await signUp(page);
+    await page.evaluate(fillStorage);
+    await rejectAnswers(context);
+    await page.keyboard.type('in memory only');
+    const warning = status(page, 'This browser cannot keep a copy. Leave this tab open until your text is saved.');
+    await expect(warning).toBeVisible();
+    await expect(status(page, 'Not saved – retrying')).toBeVisible();
+    await expect(warning).toBeVisible();
+    await expect(items(page)).toHaveText(['in memory only']);
+    await context.unroute(API);
+    await expectSaved(page);
+    await expect(warning).toBeHidden();
+  });
+});
+
+test('drafts of forty days wait through a restart and are all sent', async ({ page, context, signUp, admin }) => {
+  const { email } = await signUp(page);
+  await admin('plan:grant', email);
+  const session = await sessionOf(page);
+  const days = Array.from({ length: 40 }, (_, index) => daysAgo(index));
+  await page.evaluate(
+    async ([name, dates]) => {
+      const opened = indexedDB.open(name);
+      await new Promise((resolve) => opened.addEventListener('success', resolve));
+      const drafts = opened.result.transaction('drafts', 'readwrite').objectStore('drafts');
+      for (const date of dates) {
+        const html = `<ol><li><p>unsent of ${date}</p></li></ol>`;
+        drafts.put({ date, writer: 'closed', draft: { html, base: '', baseRevision: null, at: 1, sent: [] } });
+      }
+      await new Promise((resolve) => drafts.transaction.addEventListener('complete', resolve));
+    },
+    [`hustle-forge:${session.user.id}`, days] as const,
+  );
+  await page.reload();
+  await expect(items(page)).toHaveText([`unsent of ${today()}`]);
+  for (const date of days) {
+    await expect.poll(() => storedLog(context.request, session, date)).toBe(log(`unsent of ${date}`));
+  }
+});
+
+test('a tab shows at once what another tab saved, and leaves its unsent text to it', async ({
+  page,
+  context,
+  signUp,
+}) => {
+  await signUp(page);
+  const other = await context.newPage();
+  await openDay(other, today());
+  await editor(other).click();
+  await other.keyboard.type('from the other tab');
+  await expectSaved(other);
+  await expect(items(page)).toHaveText(['from the other tab']);
+
+  const writes: string[] = [];
+  context.on('request', (request) => void (request.method() !== 'GET' && writes.push(request.method())));
+  await context.route(API, (route) => (route.request().method() === 'GET' ? route.fallback() : route.abort()));
+  await other.keyboard.type(', unsent');
+  await expect(status(other, /^Not saved/)).toBeVisible();
+  const third = await context.newPage();
+  await openDay(third, today());
+  await expect(items(third)).toHaveText(['from the other tab']);
+  await context.unroute(API);
+  await expect(items(third)).toHaveText(['from the other tab, unsent']);
+  await expect(items(page)).toHaveText(['from the other tab, unsent']);
+  await expectSaved(third);
+  expect(await storedLog(context.request, await sessionOf(page), today())).toBe(log('from the other tab, unsent'));
+});
