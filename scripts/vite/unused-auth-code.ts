@@ -1,6 +1,6 @@
 /**
- * Leaves out code of auth-js that the app never calls and that a bundler cannot see as unused, because methods of
- * its one class refer to it: the administrator's API, and messages for Ethereum wallets (wallet.ts has its own).
+ * Leaves out the administrator's API of auth-js, which the app never calls. A bundler cannot see that it is unused,
+ * because methods of the client's one class refer to it.
  */
 import type { Plugin } from 'vite';
 
@@ -24,20 +24,14 @@ const ADMIN_API = `
     }
   }`;
 
-const REPLACEMENTS: Readonly<Record<string, string>> = {
-  'GoTrueAdminApi.js': ADMIN_API,
-  'web3/ethereum.js':
-    'export const createSiweMessage = undefined, fromHex = undefined, getAddress = undefined, toHex = undefined;',
-};
-
 export function unusedAuthCode(): Plugin {
   return {
     name: 'unused-auth-code',
     apply: 'build',
     enforce: 'pre',
     load: {
-      filter: { id: /@supabase\/auth-js\/dist\/module\/.*(GoTrueAdminApi|web3\/ethereum)\.js$/ },
-      handler: (id) => Object.entries(REPLACEMENTS).find(([name]) => id.endsWith(name))![1],
+      filter: { id: /@supabase\/auth-js\/dist\/module\/.*GoTrueAdminApi\.js$/ },
+      handler: () => ADMIN_API,
     },
   };
 }
