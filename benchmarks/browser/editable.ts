@@ -14,7 +14,7 @@ import { EDITOR, openJournalBrowser } from './journal-browser.ts';
 
 const ROUNDS = 15;
 const TEXT = 'One thing done';
-/** Longer than any start; a start that waits for the API does not end. */
+/** Longer than any start that ends: a start that waited for a silent API would never end. */
 const TIMEOUT_MS = 10_000;
 
 const script = await bundle(join(import.meta.dirname, 'bare-tiptap.ts'));
@@ -42,7 +42,7 @@ const bareUrl = `http://localhost:${(bare.address() as AddressInfo).port}/`;
 
 const journal = await openJournalBrowser();
 const app = new URL(journal.app.url.replace('127.0.0.1', 'localhost'));
-/** Passes everything on to the app, except requests to the APIs while `isApiSilent`. */
+/** While true, the proxy does not answer requests to the APIs. It passes all other requests on to the app. */
 let isApiSilent = false;
 const proxy = createServer((request, response) => {
   if (isApiSilent && /^\/(auth|rest|functions)\/v1\//.test(request.url!)) return;
@@ -134,7 +134,7 @@ async function compare(
   ];
 }
 
-/** Measures starts with and without an API that answers alternately. */
+/** Measures in turn a start with an API that answers and a start with an API that does not. */
 async function compareWithSilentApi(page: Page, leaveFor: (url: string) => string): Promise<Figure> {
   const rounds: { answering: number; silent: number }[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
@@ -181,7 +181,7 @@ async function markTimes(page: Page): Promise<void> {
   );
 }
 
-/** Infinity for what does not appear. */
+/** The times of one start: Infinity for a text or an editor that does not appear. */
 async function measureStart(page: Page, url: string, from: string): Promise<Times> {
   await page.bringToFront();
   await page.goto(from);

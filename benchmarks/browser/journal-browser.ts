@@ -14,7 +14,7 @@ export const EDITOR = '.ProseMirror[contenteditable=true]';
 export type JournalBrowser = {
   browser: Browser;
   app: Running;
-  /** Signs up a user with `html` as today's log. Returns a page on the app's origin, or `origin`, that runs no script. */
+  /** Signs up a user with `html` as today's log. Returns a page without scripts on `origin`, by default the app's. */
   openSignedInPage: (html: string, origin?: string) => Promise<Page>;
   close: () => Promise<void>;
 };

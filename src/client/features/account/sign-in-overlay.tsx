@@ -121,7 +121,7 @@ const SESSION_ENDED = 'Your session has ended. Your text is still here and will 
 
 type OnOpen = (form: OverlayForm | 'password') => void;
 
-/** For an account that another way than the password signed in to last. */
+/** The ways of an account whose way to offer first is not the password, or which has no way. */
 function WaysStep({ ways, onOpen }: { ways: readonly Way[]; onOpen: OnOpen }) {
   const { email } = useUser();
   const [first, ...others] = ways;

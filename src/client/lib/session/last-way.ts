@@ -1,13 +1,13 @@
 /**
- * The way that signed in last in this browser, so that the next sign-in offers it first. It names no account and opens
- * none.
+ * The way that signed in last in this browser, so that the next sign-in offers it first. The stored text is no secret:
+ * it names no account.
  */
 import { LAST_WAY_KEY } from './storage-keys.ts';
 
-/** `provider:` with the provider's name on the wire, such as `provider:google`. */
+/** `provider:` with the provider's name in the API, such as `provider:google`. */
 export type Way = 'password' | 'mailCode' | 'phoneCode' | 'passkey' | 'wallet' | 'sso' | `provider:${string}`;
 
 export const rememberWay = (way: Way): void => localStorage.setItem(LAST_WAY_KEY, way);
 
-/** Another release, or another program of this origin, may have stored any text. */
+/** Not a `Way`: another release, or another program on this origin, may have stored any text. */
 export const readLastWay = (): string | null => localStorage.getItem(LAST_WAY_KEY);

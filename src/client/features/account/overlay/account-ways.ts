@@ -1,12 +1,13 @@
-/** Which ways sign in to an account, and which of them to offer first. */
+/** Which ways may sign in to an account, and which of them to offer first. */
 import type { User } from '@supabase/auth-js';
 import type { ClientConfig } from '#domain/client-config.ts';
 import type { Way } from '#client/lib/session/last-way.ts';
 import { isSsoUser } from '#client/lib/session/sso-user.ts';
 
 /**
- * `lastWay` signed in last in this browser. Without it, the way that the account began with comes first. Empty for a
- * user who never added an address, a number or a provider.
+ * `lastWay`, the way that signed in last in this browser, comes first. If it is not one of the account's ways, the way
+ * that the account began with comes first. Empty for an anonymous user, who never added an address, a number or a
+ * provider.
  */
 export function accountWays(user: User, signIn: ClientConfig['signIn'], lastWay: string | null): readonly Way[] {
   // The server refuses a user of single sign-on any other way to sign in, also a mailed code.

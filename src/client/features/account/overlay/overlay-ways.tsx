@@ -1,4 +1,4 @@
-/** The ways to sign in of the account whose session has expired. The page under the overlay stays. */
+/** The buttons that sign in again to the account whose session has expired. They all keep the page open. */
 import { useClientConfig, useSupabase } from '#client/lib/api/supabase.ts';
 import { useSubmit } from '#client/lib/hooks/use-submit.ts';
 import { readLastWay } from '#client/lib/session/last-way.ts';
@@ -34,7 +34,7 @@ const LABELS = {
 
 type WayButtonProps = {
   way: Way;
-  /** The way that is offered first. */
+  /** Whether `way` is the one to offer first. */
   isFirst?: boolean;
   onOpen: (form: OverlayForm | 'password') => void;
 };

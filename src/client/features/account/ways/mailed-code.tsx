@@ -44,7 +44,7 @@ export function MailedCode({ frame: Frame, address, onRestart, restartLabel, foo
         tone="primary"
         submitLabel="Sign in"
         check={async (token) => {
-          // The user typed this address here, so no login CSRF is possible: store the session, and the guard redirects.
+          // The user entered the code here, so no login CSRF is possible: store the session, and the guard redirects.
           const { error } = await auth.verifyOtp({ email: address, token, type: 'email' });
           if (error) return { error };
           rememberWay('mailCode');

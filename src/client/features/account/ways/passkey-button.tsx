@@ -11,7 +11,7 @@ const loadPasskeys = () => import('./passkey-sign-in.ts');
 
 type PasskeyButtonProps = {
   hasAutofill?: boolean;
-  /** The way that is offered first. */
+  /** Whether passkeys are the way to offer first. */
   isFirst?: boolean;
 };
 
@@ -22,7 +22,7 @@ export function PasskeyButton({ hasAutofill = true, isFirst = false }: PasskeyBu
   const [autofillOutcome, setAutofillOutcome] = useState<Outcome>(null);
 
   useEffect(() => {
-    // A captcha must not appear before the user does anything.
+    // The offer would show the captcha, which must not appear before the user does anything.
     if (!hasAutofill || !isOffered || captcha) return;
     let isEnded = false;
     let endOffer = (): void => void (isEnded = true);

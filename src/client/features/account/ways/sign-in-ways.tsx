@@ -20,7 +20,7 @@ const FORMS = {
 };
 export type WayForm = keyof typeof FORMS;
 
-/** A way that has a form of its own. */
+/** The form of a way that needs more than a button. */
 export function WayFormView({ form, ...way }: WayProps & { form: WayForm }) {
   switch (form) {
     case 'mailCode':
@@ -115,7 +115,7 @@ function ProviderButtons({ returnPath, terms }: { returnPath: string | undefined
           <ProviderButton key={name} name={name} label={label} returnPath={returnPath} />
         ))}
       </div>
-      {/* A provider may open a new account, without the checkbox of the sign-up form. */}
+      {/* Signing in at a provider may create an account without the sign-up form, whose checkbox accepts the terms. */}
       {signups && <p className={styles.terms}>{terms}</p>}
     </>
   );

@@ -92,8 +92,8 @@ async function signInWithWallet(
             options: { url, signInWithSolana: { nonce } },
           });
     if (error) return { kind: 'error', text: error.code === undefined ? REFUSED : signInMessage(error) };
-    // The route guard sees the session and redirects.
     rememberWay('wallet');
+    // The stored session makes the route guard redirect, or closes the overlay.
     return null;
   } catch (cause) {
     const isRejected = (cause as { code?: unknown }).code === USER_REJECTED;
