@@ -70,7 +70,7 @@ test('the text of a tab closed while offline survives a write of another tab on 
 });
 
 describe('the drafts of two closed tabs', () => {
-  /** The merge as if its chunk loaded at the first request, or never. */
+  /** A merge whose chunk has not loaded yet: it loads at the first request, or never if not `canLoad`. */
   const lazyMerge = (canLoad: boolean): MergeLoader => {
     let loaded: MergeModule | null = null;
     return { loaded: () => loaded, load: async () => (loaded = canLoad ? await loadedMerge.load() : null) };

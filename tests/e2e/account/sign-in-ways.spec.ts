@@ -19,7 +19,7 @@ async function openMoreWays(page: Page): Promise<void> {
   await page.keyboard.press('Enter');
 }
 
-/** The buttons that are shown, in the order of the Tab key. */
+/** Expects `names` to be the names of all shown buttons, in the order of the Tab key. */
 async function expectButtons(ways: Locator, names: string[]): Promise<void> {
   await expect(ways.getByRole('button')).toHaveCount(names.length);
   for (const [index, name] of names.entries())

@@ -23,7 +23,7 @@ const tokenIn = (address: string): string => new URL(address).searchParams.get('
 async function decide(page: Page, button: string): Promise<URL> {
   const approval = '**/checkoutnow*';
   let location = '';
-  // A route cannot stop a redirect, so the browser never gets the answer that contains it.
+  // A route cannot stop a redirect that the browser follows, so the browser gets a page instead of the redirect.
   await page.route(approval, async (route) => {
     location = (await route.fetch({ maxRedirects: 0 })).headers()['location'] ?? '';
     await route.fulfill({ contentType: 'text/html', body: '<title>Redirected</title>' });

@@ -41,7 +41,7 @@ async function signIn(email: string, password: string = PASSWORD) {
   return world.client().auth.signInWithPassword({ email, password });
 }
 
-/** The status of a request to /rest/v1, which caches that a session exists. */
+/** The status of a request to /rest/v1, for which the server caches that a session exists. */
 const readEntries = async (access: string): Promise<number> =>
   (await fetch(`${world.url}/rest/v1/entries?select=date`, { headers: { Authorization: `Bearer ${access}` } })).status;
 
