@@ -15,7 +15,7 @@ export type CoachSpan =
 
 export type CoachBlock = { kind: 'paragraph'; spans: CoachSpan[] } | { kind: 'list' | 'numbers'; items: CoachSpan[][] };
 
-/** Ignores indentation, so nested lists are flattened. */
+/** Up to 12 characters of indentation make no difference, so nested lists are flattened. */
 const BULLET = /^\s{0,12}[-*•]\s+(?=\S)/;
 const NUMBER = /^\s{0,3}(\d{1,3})[.)]\s+(?=\S)/;
 const HEADING = /^\s{0,3}#{1,6}\s+(.*)$/;

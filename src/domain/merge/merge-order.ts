@@ -1,4 +1,4 @@
-/** Orders the units as mine does. Lines that theirs added or moved come after the line that they follow in theirs. */
+/** Orders the units as `mine` does. Lines that `theirs` added or moved come after the line that they follow there. */
 import type { Container, Line, Unit } from './merge-lines.ts';
 import type { Structure } from './merge-structure.ts';
 
