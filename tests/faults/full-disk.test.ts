@@ -63,7 +63,7 @@ describe.skipIf(!isMounted)('on a file system of its own (skipped without the ri
   /** Inserts until the database refuses. Returns the error and how many days were acknowledged. */
   async function fill(): Promise<{ acknowledged: number; error: unknown }> {
     for (let acknowledged = 0; ; acknowledged += 1) {
-      // Random text, because PostgreSQL compresses any other.
+      // Random text, because PostgreSQL would compress a repeated one.
       const text = Array.from({ length: 4_000 }, () => Math.random().toString(36)).join(' ');
       const error = await errorOf(insertDay(text));
       if (error) return { acknowledged, error };

@@ -58,7 +58,7 @@ test('the owner links a provider and removes it, by keyboard alone', async ({ pa
   await page.keyboard.press('Enter');
   await expectToast(page, 'Removed: Google.');
   await expect(list).not.toContainText('Google');
-  // The button that had the focus is gone.
+  // The button that had the focus is gone, so the element around the list gets the focus.
   await expect(list.locator('..')).toBeFocused();
   await expect(page.getByRole('button', { name: 'Link Google' })).toBeVisible();
 });

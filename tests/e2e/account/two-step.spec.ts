@@ -52,7 +52,7 @@ test('an authenticator app is asked for at each sign-in, before anything of the 
     expect((await page.pdf()).toString('latin1'), 'one sheet').toMatch(/\/Count 1\b/);
     await page.emulateMedia({ media: 'screen' });
   });
-  // Closing the section would lose the codes.
+  // Closing the section would lose the codes, so no button closes it.
   await expect(page.getByRole('button', { name: /: Two-step verification$/ })).toHaveCount(0);
   await page.getByRole('button', { name: 'I have kept them' }).click();
   await expect(page.getByText('10 of 10 left')).toBeVisible();

@@ -229,7 +229,7 @@ test('a page that stays open past the last valid day locks itself', async ({ pag
   await admin('plan:grant', email, '--days', '1');
   await page.goto('/reviews');
   await expect(page.getByRole('radio', { name: /Last 7 Days/ })).toBeVisible();
-  // The plan's last day is one day after the latest date on Earth, which may be the day after tomorrow here.
+  // The plan's last day is the day after the latest date on Earth: here it may be the day after tomorrow.
   await page.clock.pauseAt(new Date(Date.now() + 73 * 3_600_000));
   await page.clock.runFor(20_000);
   await expect(page.getByRole('heading', { name: 'Premium Feature' })).toBeVisible();
