@@ -1,6 +1,6 @@
 /** The service worker: opening without a server, new versions, removal, and text that other apps share. */
 import type { Page } from '@playwright/test';
-import { daysAgo, editor, expectSaved, items, log, sessionOf, storedLog, today } from './support/journal.ts';
+import { daysAgo, editor, expectSaved, items, log, sessionOf, storedLog, storeLog, today } from './support/journal.ts';
 import { startGateway } from './support/gateway.ts';
 import type { Gateway } from './support/gateway.ts';
 import { expect, test as base } from './support/test.ts';
@@ -83,6 +83,38 @@ test('opens the journal while the server cannot be reached, or does not answer',
   gateway.network = 'up';
   await page.reload();
   await expect(editor(page)).toBeVisible();
+});
+
+test('opens offline on today and on days seen before, and sends what was typed once online', async ({
+  page,
+  request,
+  signUp,
+  gateway,
+}) => {
+  await signUp(page);
+  const session = await sessionOf(page);
+  await storeLog(request, session, daysAgo(1), log('seen yesterday'));
+  await page.goto('/journal?date=yesterday');
+  await expect(items(page)).toHaveText(['seen yesterday']);
+  await page.goto('/journal');
+  await expect(editor(page)).toBeVisible();
+  await expectControlled(page);
+
+  gateway.network = 'down';
+  await page.reload();
+  await write(page, 'typed offline');
+  await expect(items(page)).toHaveText(['typed offline']);
+  await page.getByRole('button', { name: 'Previous day' }).click();
+  await expect(items(page)).toHaveText(['seen yesterday']);
+  await page.reload();
+  await expect(items(page)).toHaveText(['seen yesterday']);
+  await page.goto('/journal');
+  await expect(items(page)).toHaveText(['typed offline']);
+
+  gateway.network = 'up';
+  await page.evaluate(() => dispatchEvent(new Event('online')));
+  await expectSaved(page);
+  expect(await storedLog(request, session, today())).toBe(log('typed offline'));
 });
 
 test('offers a new version in words, keeps the old one whole, and reloads without losing unsaved text', async ({
