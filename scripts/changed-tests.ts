@@ -37,6 +37,7 @@ export const SPECS_BY_PATH: readonly (readonly [path: string, specs: readonly st
   ['src/client/features/profile/', ['tests/e2e/profile.spec.ts', 'tests/e2e/account/', 'tests/e2e/billing/']],
   ['src/client/features/reviews/', COACH],
   ['src/client/features/settings/', SETTINGS],
+  ['src/client/features/versions/', JOURNAL],
   ['src/client/editor/', JOURNAL],
   ['src/client/sync/', [...JOURNAL, 'tests/e2e/account/sign-out.spec.ts', 'tests/e2e/settings']],
   ['src/domain/coach/', COACH],

@@ -120,9 +120,14 @@ const WAYS: Record<string, Way> = {
   ],
 };
 
-describe.each(Object.entries(WAYS))('by %s', (_way, way) => {
+/** These insert and never change a row. A browser chooses the id of a new row (docs/specification/days-and-saving.md). */
+const INSERTS = ['POST', 'POST columns=', 'POST columns= without a value', 'upsert that ignores duplicates'];
+
+describe.each(Object.entries(WAYS))('by %s', (name, way) => {
+  const cells = CELLS.filter(([, column]) => column !== 'id' || !INSERTS.includes(name));
+
   test.each(KINDS)('the plan %s writes no server column', async (kind) => {
-    for (const [table, column, value] of CELLS) {
+    for (const [table, column, value] of cells) {
       const before = await readAll(table);
       for (const change of [{ [column]: value }, { [column]: null }]) {
         const [method, path, body, prefer] = way(table, kind, change);
