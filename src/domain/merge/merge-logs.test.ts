@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { isCleanLog } from '#domain/log/entry-html.ts';
 import { mapPosition } from './map-position.ts';
 import { mergeLogs } from './merge-logs.ts';
+import { mergeMessage } from './merge-message.ts';
 
 /** Items without a tag of their own are paragraphs. */
 const items = (...texts: string[]): string =>
@@ -277,6 +278,21 @@ describe('a deleted line', () => {
       doubts: [],
     });
   });
+});
+
+test.each([
+  [{ twice: 1, deleted: 0 }, 'A line was edited here and somewhere else. Both versions are kept, one below the other.'],
+  [{ twice: 0, deleted: 1 }, 'A line was edited on one device and deleted on another. The edited line is kept.'],
+  [
+    { twice: 2, deleted: 3 },
+    '2 lines were edited here and somewhere else. Both versions of each are kept, one below the other. 3 lines were edited on one device and deleted on another. The edited lines are kept.',
+  ],
+])('the message names the doubts %j', ({ twice, deleted }, message) => {
+  const doubts = [
+    ...Array.from({ length: twice }, () => ({ kind: 'editedTwice' as const })),
+    ...Array.from({ length: deleted }, () => ({ kind: 'editedAndDeleted' as const })),
+  ];
+  expect(mergeMessage(doubts)).toBe(message);
 });
 
 describe('structure', () => {

@@ -164,6 +164,20 @@ test('text of a second tab on the old day is merged into the moved log only', as
   expect(storage.length).toBe(0);
 });
 
+test('lines that the moved log got on its new day stay, and lines deleted on the old day stay deleted', async () => {
+  rows.set(FROM, { ...rows.get(FROM)!, html: log('a', 'slip') });
+  const [first, second] = [openTab('one'), openTab('two')];
+  second.saver.write(log('a', 'of the second tab'), 0);
+  await moveLog(first.savers, createSend(), MOVE);
+  first.savers.get(TO)!.write(log('a', 'slip', 'since the move'), 0);
+  await first.savers.flush();
+  await second.saver.flush();
+
+  expect(await second.savers.addToMovedLog(FROM)).toBe(true);
+  expect(await second.savers.flush()).toEqual([]);
+  expect(rows.get(TO)?.html).toBe(log('a', 'of the second tab', 'since the move'));
+});
+
 test('text whose draft the browser rejects leaves the old day only once the server has it', async () => {
   const [first, second] = [openTab('one'), openTab('two')];
   second.saver.write(log('a', 'of the second tab'), 0);
