@@ -22,7 +22,7 @@ export type EditorOptions = {
   autofocus: boolean;
   /** Called on every keystroke, so it must be cheap. Call `read` only when the text is needed. */
   onEdit: () => void;
-  /** A replaced text has content outside the schema. The editor keeps its old text and must be closed. */
+  /** The new text of a `replace` has content outside the schema. The editor keeps its old text and must be closed. */
   onUnreadable: () => void;
 };
 

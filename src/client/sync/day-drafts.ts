@@ -85,7 +85,7 @@ export function createDayDrafts(storage: Storage, userId: string, writer: string
     ...new Set([...keysUnder(storage, start), ...[...loaded.keys()].filter((key) => key.startsWith(start))]),
   ];
 
-  /** The newer of both places: a page may have ended before its last text was in IndexedDB. */
+  /** The newer draft of localStorage and IndexedDB: a page may have ended before its last text was in IndexedDB. */
   function newestAt(key: string): ReturnType<typeof parse> {
     const [inStorage, inOutbox] = [parse(read(storage, key)), loaded.get(key)];
     const isStorageNewer = inStorage !== null && (!inOutbox || inStorage.at >= inOutbox.at);
@@ -96,7 +96,7 @@ export function createDayDrafts(storage: Storage, userId: string, writer: string
     const [date, of = ''] = key.slice(prefix.length).split(':');
     if (read(storage, key) !== null) storage.removeItem(key);
     loaded.delete(key);
-    // If it stays, the next page finds that the server has this text.
+    // If the draft stays in IndexedDB, the next page finds that the server has its text.
     if (outbox && !closed) outbox.remove(date as Day, of).catch(() => {});
   }
 
@@ -116,7 +116,7 @@ export function createDayDrafts(storage: Storage, userId: string, writer: string
       const isOwn = (key: string): boolean => key.endsWith(`:${writer}`);
       for (const key of loaded.keys()) if (!isOwn(key)) loaded.delete(key);
       for (const { date, writer: of, draft } of found) if (of !== writer) loaded.set(keyOf(date, of), draft);
-      // The browser cleared its database but not this storage.
+      // A marker without its draft: the browser has cleared IndexedDB but not localStorage.
       for (const key of keysUnder(storage, prefix)) {
         if (read(storage, key) === MARKER && !loaded.has(key) && !isOwn(key)) storage.removeItem(key);
       }
@@ -134,7 +134,7 @@ export function createDayDrafts(storage: Storage, userId: string, writer: string
       loaded.set(key, draft);
       const isInOutbox = outbox.put({ date, writer, draft }).then(
         () => {
-          // Frees the room, unless the page has stored a newer draft or dropped this one meanwhile.
+          // Frees the space in localStorage, unless the page has stored a newer draft or dropped this one meanwhile.
           if (read(storage, key) === json) write(storage, key, MARKER);
           return true;
         },

@@ -109,7 +109,7 @@ export function DaySaversProvider({ onRemoved, children }: DaySaversProviderProp
   useEffect(() => watchPage(journal.savers), [journal]);
 
   useEffect(() => {
-    // Best effort: without this chunk or the list of databases, the next page wipes them.
+    // Best effort: if the chunk does not load or the databases cannot be listed, the next page tries again.
     import('./store/wipe-other-users.ts').then((module) => module.wipeOtherUsers(user.id)).catch(() => {});
   }, [user.id]);
 

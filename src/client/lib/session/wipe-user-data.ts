@@ -19,7 +19,7 @@ export function removeDataOf(userId: string): void {
   wipeDatabase(userId);
 }
 
-/** Pages that have the database open, also in other tabs, close it on the event that this causes, and never reopen it. */
+/** Pages of all tabs that have the database open close it when the deletion asks them to, and never reopen it. */
 export function wipeDatabase(userId: string): void {
   try {
     indexedDB.deleteDatabase(userDatabaseName(userId));

@@ -4,8 +4,8 @@ import type { EntryTransport, Failure, StoredLog } from '../save-requests.ts';
 import type { LocalCopies } from '../store/local-copies.ts';
 
 /**
- * `askedAt` is when the request was sent: an answer is stale if a save was acknowledged since. `seenAt` is set for the
- * copy of an earlier answer, which this device kept; the server has not confirmed it yet. Null: this device has no copy.
+ * `askedAt` is when the request was sent: an answer is stale if a save was acknowledged since. An answer of the server
+ * has no `seenAt`. In a copy that this device kept, `seenAt` is the time of the copied answer; null without a copy.
  */
 export type ReadEntry = { stored: StoredLog | null; askedAt: number; seenAt?: number | null };
 

@@ -8,7 +8,7 @@ import { isLocked } from '#domain/plan/plan.ts';
 import type { StoredLog } from '../save-requests.ts';
 import type { Copy, SeenDay, UserDatabase } from './user-database.ts';
 
-/** Days stay that the plan opens, if they are in the free window or were seen in the last 30 days. */
+/** True if the plan opens the day, and the day or the server's last answer about it lies within the free window. */
 export const isKeptLocally = ({ date, seenAt }: SeenDay, premium: boolean, today: Day): boolean =>
   !isLocked(date, premium, today) &&
   (!isLocked(date, false, today) || !isLocked(dayOf(new Date(seenAt)), false, today));

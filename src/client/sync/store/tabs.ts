@@ -37,7 +37,7 @@ export function createTabs(userId: string, writer: string, onStored: (message: S
         if (isMessage) onStored(data as StoredMessage);
       });
       let release = holdLock();
-      // A held lock keeps the page out of the back/forward cache.
+      // A held lock would keep the page out of the back/forward cache.
       const onHide = (): void => {
         isLeaving = true;
         release();
@@ -67,7 +67,7 @@ export function createTabs(userId: string, writer: string, onStored: (message: S
 
     announce: (message: StoredMessage): void => channel?.postMessage(message),
 
-    /** Sends the writes of a day one after the other. The server's optimistic lock protects them without it as well. */
+    /** Sends the writes of a day one after the other. Writes at the same time are safe too: one of them is refused. */
     inTurn(transport: EntryTransport): EntryTransport {
       const queue = <T>(date: Day, send: () => Promise<T>): Promise<T> =>
         // A page that is being closed cannot wait: the browser lets it only start requests. Its visibility changes only
