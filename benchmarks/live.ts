@@ -29,14 +29,14 @@ const settings = { DATABASE_URL: database.url, DATA_DIR: database.dataDir, SANDB
 const streaming = await startProcess('src/server/main.ts', settings, '/readyz');
 const saving = await startProcess('src/server/main.ts', settings, '/readyz');
 const agent = new Agent({ maxSockets: Infinity });
-/** When the events of a save arrived: `ROW REVISION`. */
+/** The times at which the events of a save arrived. The key is the row's id and revision. */
 const arrivals = new Map<string, number[]>();
 try {
   const people: Person[] = [];
   for (let index = 0; index < PEOPLE; index += 1) people.push(await signUp(index));
   for (const person of people) await save(person, 'POST', -1);
 
-  // Used and closed once, so that the code and the heap of the first streams and events are not counted.
+  // These streams are closed before the measurement, so that code and heap of the first streams are not counted.
   const warm = await openStreams(people, 1);
   await saveAll(people, SAVES);
   for (const stream of warm) stream.destroy();
@@ -86,7 +86,7 @@ async function signUp(index: number): Promise<Person> {
   return { id: session.user.id, headers: { authorization: `Bearer ${session.access_token}`, apikey: PUBLISHABLE_KEY } };
 }
 
-/** Saves one log after the other and returns when each was sent, by row and revision. `variant` makes the texts new. */
+/** Sends saves at a fixed rate. Returns when each was sent, by row and revision. `variant` makes the texts new. */
 async function saveAll(people: readonly Person[], variant: number): Promise<Map<string, number>> {
   const sentAt = new Map<string, number>();
   const pending: Promise<void>[] = [];

@@ -9,7 +9,7 @@ const log = (texts: readonly string[]): string => `<ol>${texts.map((text) => `<l
 
 const dateOf = (url: string): string => /date(?:=|\.)eq\.([\d-]+)/.exec(decodeURIComponent(url))![1]!;
 
-/** Writes `LINES`, then edits the last `count` of them here and all of these on another device. */
+/** Writes `LINES`. Then edits the last `count` lines here, and the same lines on another device. */
 async function editTwice(page: Page, count: number): Promise<void> {
   const theirs = LINES.map((line, index) => (index < LINES.length - count ? line : `From the phone: ${line}`));
   let writes = 0;
@@ -19,7 +19,7 @@ async function editTwice(page: Page, count: number): Promise<void> {
         json: [{ ...ROW, date: dateOf(route.request().url()), revision: 2, content: log(theirs) }],
       });
     writes += 1;
-    // The second write finds the row of the other device.
+    // The second write matches no row, because the other device has changed it.
     return route.fulfill({ json: writes === 2 ? [] : [{ ...ROW, revision: writes }] });
   });
   await page.locator('.ProseMirror[contenteditable=true]').click();

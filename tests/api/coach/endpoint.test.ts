@@ -66,7 +66,7 @@ async function startShared(provider: Provider): Promise<Shared> {
   return { world, endpoint, answer: (answer) => void (current = answer) };
 }
 
-/** A new person with a log, on the server of this provider, whose endpoint answers so from now on. */
+/** A new person with a log, on the shared server of `provider`, whose endpoint gives `answer` from now on. */
 async function personWith(answer: Answer, provider: Provider = 'openai-compatible') {
   if (!shared.has(provider)) shared.set(provider, startShared(provider));
   const { world, endpoint, answer: setAnswer } = await shared.get(provider)!;
