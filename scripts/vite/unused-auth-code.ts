@@ -1,6 +1,7 @@
 /**
- * Leaves out the administrator's API of auth-js, which the app never calls. A bundler cannot see that it is unused,
- * because methods of the client's one class refer to it.
+ * Leaves out code of auth-js that the app does not need: the administrator's API, and the texts that explain an error
+ * of a security key, of which the app reads only the name. A bundler cannot see that they are unused, because methods
+ * of the client's one class refer to them.
  */
 import type { Plugin } from 'vite';
 
@@ -24,14 +25,26 @@ const ADMIN_API = `
     }
   }`;
 
+/** Returns the browser's own error, whose name an explained error has too. */
+const SECURITY_KEY_ERRORS = `
+  export class WebAuthnError extends Error {}
+  export class WebAuthnUnknownError extends WebAuthnError {
+    constructor(message, cause) {
+      super(message, { cause });
+    }
+  }
+  export const isWebAuthnError = (error) => error instanceof WebAuthnError;
+  export const identifyRegistrationError = ({ error }) => error;
+  export const identifyAuthenticationError = ({ error }) => error;`;
+
 export function unusedAuthCode(): Plugin {
   return {
     name: 'unused-auth-code',
     apply: 'build',
     enforce: 'pre',
     load: {
-      filter: { id: /@supabase\/auth-js\/dist\/module\/.*GoTrueAdminApi\.js$/ },
-      handler: () => ADMIN_API,
+      filter: { id: /@supabase\/auth-js\/dist\/module\/.*(GoTrueAdminApi|webauthn\.errors)\.js$/ },
+      handler: (id) => (id.endsWith('GoTrueAdminApi.js') ? ADMIN_API : SECURITY_KEY_ERRORS),
     },
   };
 }
