@@ -139,7 +139,8 @@ export function createDaySavers(options: DaySaversOptions) {
      */
     async recover(only?: Day, evenOpen = false): Promise<void> {
       await drafts.load();
-      for (const date of evenOpen ? drafts.days() : drafts.leftDays()) {
+      // The newest day first: it is the one most likely to be opened next.
+      for (const date of (evenOpen ? drafts.days() : drafts.leftDays()).toReversed()) {
         if (only !== undefined && date !== only) continue;
         if (!savers.has(date)) {
           const outcome = await transport.read(date);

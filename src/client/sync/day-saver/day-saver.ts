@@ -134,9 +134,7 @@ export function createDaySaver(options: DaySaverOptions) {
 
   function keepDraft(draft: DayDraft): void {
     const count = (draftCount += 1);
-    const report = (isStored: boolean): void => {
-      if (count === draftCount) dispatch({ type: isStored ? 'draftStored' : 'draftRejected' });
-    };
+    const report = (isStored: boolean) => dispatch({ type: isStored ? 'draftStored' : 'draftRejected' });
     // If the browser rejects the draft, for example because storage is full, store it without base and sent texts.
     const keepTextOnly = (): boolean => {
       const { html, baseRevision, baseId, at } = draft;

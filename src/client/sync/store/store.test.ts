@@ -9,8 +9,10 @@ import { MemoryStorage } from '../../../../tests/support/day-saver-harness.ts';
 import { createDayDrafts } from '../day-drafts.ts';
 import type { DayDraft, Outbox } from '../day-drafts.ts';
 import type { MergeModule } from '../merge-loader.ts';
+import type { EntryTransport } from '../save-requests.ts';
 import { createLocalCopies, isKeptLocally } from './local-copies.ts';
 import { createOutbox } from './outbox.ts';
+import { createTabs } from './tabs.ts';
 import { openUserDatabase } from './user-database.ts';
 import type { UserDatabase } from './user-database.ts';
 import { wipeOtherUsers } from './wipe-other-users.ts';
@@ -192,6 +194,17 @@ describe('a wiped database', () => {
     expect(await names()).toEqual([]);
   });
 
+  test('takes no request after its page has closed it, not even one that waited for it to open', async () => {
+    const database = open();
+    const waiting = database.use((connection) => connection.put('days', { date: DATE, stored: null, seenAt: 1 }));
+    database.close();
+    await expect(waiting).rejects.toThrow('closed');
+    const page = openPage('one');
+    await settle(page);
+    page.drafts.close();
+    await expect(page.outbox.readAll()).rejects.toThrow('closed');
+  });
+
   test('of another user goes when somebody else signs in, unless text in it is unsent', async () => {
     const copies = createLocalCopies(open('ben'), () => 1);
     await copies.keepDay(DATE, null);
@@ -245,5 +258,62 @@ describe('copies', () => {
     await copies.keepDay(day60, stored);
     await copies.pruneDays((kept) => isKeptLocally(kept, false, DATE));
     expect((await copies.readDays()).map(({ date }) => date)).toEqual([DATE]);
+  });
+});
+
+describe('tabs', () => {
+  const held: string[] = [];
+  const requested: string[] = [];
+  const locks = {
+    request: (name: string, ...rest: unknown[]) => {
+      requested.push(name);
+      held.push(name);
+      return (rest.at(-1) as () => Promise<unknown>)().finally(() => void held.splice(held.indexOf(name), 1));
+    },
+    query: async () => ({ held: held.map((name) => ({ name })) }),
+  };
+  const page = new EventTarget();
+  beforeEach(() => {
+    held.length = requested.length = 0;
+    vi.stubGlobal('navigator', { locks });
+    vi.stubGlobal('document', { visibilityState: 'visible' });
+    vi.stubGlobal('addEventListener', page.addEventListener.bind(page));
+    vi.stubGlobal('removeEventListener', page.removeEventListener.bind(page));
+  });
+  const removed = { kind: 'removed' } as const;
+  const transport = { remove: async () => removed } as unknown as EntryTransport;
+
+  test('know the writers of open pages of this user alone', async () => {
+    const one = createTabs('ada', 'one', () => {});
+    const leave = [one, createTabs('ada', 'two', () => {}), createTabs('ben', 'three', () => {})].map((tab) =>
+      tab.join(),
+    );
+    expect([...(await one.aliveWriters())].sort()).toEqual(['one', 'two']);
+    leave[1]!();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect([...(await one.aliveWriters())]).toEqual(['one']);
+    for (const end of leave) end();
+  });
+
+  test('send in turn, but a page that is being closed sends at once', async () => {
+    const tabs = createTabs('ada', 'one', () => {});
+    const leave = tabs.join();
+    const version = { id: 'row', revision: 1 };
+    expect(await tabs.inTurn(transport).remove(DATE, version)).toEqual(removed);
+    const send = `hustle-forge:ada:send:${DATE}`;
+    expect(requested.filter((name) => name === send)).toHaveLength(1);
+    page.dispatchEvent(new Event('pagehide'));
+    expect(await tabs.inTurn(transport).remove(DATE, version)).toEqual(removed);
+    expect(requested.filter((name) => name === send)).toHaveLength(1);
+    leave();
+  });
+
+  test('hear what another tab of the same user stored', async () => {
+    const heard: unknown[] = [];
+    const [one, two] = [createTabs('ada', 'one', () => {}), createTabs('ada', 'two', (message) => heard.push(message))];
+    const leave = [one.join(), two.join()];
+    one.announce({ date: DATE, stored: null, at: 5 });
+    await expect.poll(() => heard).toEqual([{ date: DATE, stored: null, at: 5 }]);
+    for (const end of leave) end();
   });
 });
