@@ -7,7 +7,7 @@ const STREAM =
 const EVENTS = [
   { event: 'score', data: '{"score":7}' },
   { event: 'text', data: '{"delta":"a"}' },
-  { event: 'message', data: 'x\ny' },
+  { event: 'message', data: 'x\ny', id: '1' },
   { event: 'message', data: '' },
 ];
 
