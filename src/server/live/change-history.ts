@@ -40,7 +40,7 @@ export function createChangeHistory(now: () => number, maxChanges = MAX_CHANGES)
       droppedAt = dropped.at(-1)!.at;
     },
 
-    /** The id of an event that is sent now. */
+    /** The id of a change that arrives now. */
     eventId: (): string => `${epoch}.${elapsed()}`,
 
     /**

@@ -40,7 +40,11 @@ export type ChangeStreams = {
   stop(): Promise<void>;
 };
 
-type Delivery = EntryChange | 'ready' | 'resync';
+/**
+ * An event on its way to a client. Its id is of the time when the change arrived. An id of the time of sending would be
+ * newer than changes that wait behind it, which a client that connects again would then miss.
+ */
+type Delivery = { event: EntryChange | 'ready' | 'resync'; id: string | undefined };
 type Subscription = { userId: string; waiting: Delivery[]; ended: StreamEndReason | null; wake: () => void };
 
 type Deps = {
@@ -65,8 +69,11 @@ export function createChangeStreams({
 
   const allSubscriptions = (): Subscription[] => [...byUser.values()].flatMap((own) => [...own]);
 
+  const resync = (): Delivery => ({ event: 'resync', id: history.eventId() });
+
   function deliver(subscription: Subscription, delivery: Delivery): void {
-    if (delivery === 'resync' || subscription.waiting.length >= MAX_WAITING) subscription.waiting = ['resync'];
+    if (delivery.event === 'resync') subscription.waiting = [delivery];
+    else if (subscription.waiting.length >= MAX_WAITING) subscription.waiting = [resync()];
     else subscription.waiting.push(delivery);
     subscription.wake();
   }
@@ -136,10 +143,12 @@ export function createChangeStreams({
         subscription.waiting = [];
         // A session that has ended receives nothing more, not even a change of a time before its end.
         const caller = await authenticate();
-        for (const delivery of deliveries) {
-          const id = history.eventId();
-          if (typeof delivery === 'string') yield { event: delivery, data: {}, id };
-          else yield { event: 'change', data: await describeChange(delivery, caller), id };
+        for (const { event, id } of deliveries) {
+          const described: LiveEvent =
+            typeof event === 'string'
+              ? { event, data: {} }
+              : { event: 'change', data: await describeChange(event, caller) };
+          yield id === undefined ? described : { ...described, id };
         }
       }
     } catch (error) {
@@ -155,11 +164,12 @@ export function createChangeStreams({
       stopListening ??= database.listenToChanges({
         onChange(change) {
           history.add(change);
-          for (const subscription of byUser.get(change.userId) ?? []) deliver(subscription, change);
+          const delivery = { event: change, id: history.eventId() };
+          for (const subscription of byUser.get(change.userId) ?? []) deliver(subscription, delivery);
         },
         onGap() {
           history.begin();
-          for (const subscription of allSubscriptions()) deliver(subscription, 'resync');
+          for (const subscription of allSubscriptions()) deliver(subscription, resync());
         },
       });
     },
@@ -169,8 +179,12 @@ export function createChangeStreams({
       const { userId, lastEventId } = request;
       const missed = history.changesSince(lastEventId, userId);
       const subscription = subscribe(userId);
-      if (!missed || missed.length > MAX_WAITING) deliver(subscription, 'resync');
-      else for (const delivery of [...missed, 'ready' as const]) deliver(subscription, delivery);
+      if (!missed || missed.length >= MAX_WAITING) deliver(subscription, resync());
+      else {
+        // Without ids: a client that loses the connection before `ready` gets all missed changes again.
+        for (const change of missed) deliver(subscription, { event: change, id: undefined });
+        deliver(subscription, { event: 'ready', id: history.eventId() });
+      }
       return (disconnected) => send(subscription, request, disconnected);
     },
 

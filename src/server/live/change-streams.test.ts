@@ -1,0 +1,60 @@
+/** Tests the ids of events with a stubbed database. tests/api/live tests the streams of a real server. */
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { EntryChange } from '../database/changes/entry-change.ts';
+import type { Database } from '../database/database.ts';
+import type { Caller } from '../http/authenticate.ts';
+import { createLog } from '../log.ts';
+import { createChangeStreams } from './change-streams.ts';
+import type { StreamEvent } from './change-streams.ts';
+
+const deletionOf = (date: string) => ({ userId: 'ada', date, id: 'row', revision: null }) as EntryChange;
+
+beforeEach(() => vi.useFakeTimers({ toFake: ['performance'] }));
+afterEach(() => vi.useRealTimers());
+
+function createWorld() {
+  let listener!: Parameters<Database['listenToChanges']>[0];
+  const database = { listenToChanges: (given: typeof listener) => ((listener = given), async () => undefined) };
+  const streams = createChangeStreams({
+    database: database as unknown as Database,
+    clock: { now: () => new Date('2026-11-20T12:00:00Z') },
+    log: createLog('error'),
+  });
+  streams.start();
+  listener.onGap();
+  const open = (lastEventId: string | undefined, authenticate: () => Promise<Caller>) =>
+    streams.open({ userId: 'ada', lastEventId, authenticate })!(new AbortController().signal);
+  return { listener, open };
+}
+
+const next = async (events: AsyncGenerator<StreamEvent>): Promise<StreamEvent> => (await events.next()).value;
+
+test('a change that arrives while an earlier one is sent is replayed after a lost connection', async () => {
+  const { listener, open } = createWorld();
+  let letPass!: (caller: Caller) => void;
+  const authentications = [
+    Promise.resolve({} as Caller),
+    new Promise<Caller>((resolve) => {
+      letPass = resolve;
+    }),
+  ];
+  const events = open(undefined, () => authentications.shift()!);
+  expect(await next(events)).toMatchObject({ event: 'resync' });
+  vi.advanceTimersByTime(10);
+  listener.onChange(deletionOf('2026-11-18'));
+  const first = next(events);
+  vi.advanceTimersByTime(10);
+  listener.onChange(deletionOf('2026-11-19'));
+  vi.advanceTimersByTime(10);
+  letPass({} as Caller);
+  const { id } = await first;
+
+  const again = open(id, async () => ({}) as Caller);
+  const replayed = [await next(again), await next(again), await next(again)];
+  expect(replayed.map(({ event, data }) => [event, 'date' in data ? data.date : null])).toEqual([
+    ['change', '2026-11-18'],
+    ['change', '2026-11-19'],
+    ['ready', null],
+  ]);
+  expect(replayed.map((event) => event.id !== undefined)).toEqual([false, false, true]);
+});
