@@ -7,7 +7,14 @@ import { LAST_WAY_KEY } from './storage-keys.ts';
 /** `provider:` with the provider's name in the API, such as `provider:google`. */
 export type Way = 'password' | 'mailCode' | 'phoneCode' | 'passkey' | 'wallet' | 'sso' | `provider:${string}`;
 
-export const rememberWay = (way: Way): void => localStorage.setItem(LAST_WAY_KEY, way);
+/** Never throws: in a browser whose storage is full or blocked, the sign-in itself has succeeded. */
+export function rememberWay(way: Way): void {
+  try {
+    localStorage.setItem(LAST_WAY_KEY, way);
+  } catch {
+    // The next sign-in begins with the password.
+  }
+}
 
 /** Not a `Way`: another release, or another program on this origin, may have stored any text. */
 export const readLastWay = (): string | null => localStorage.getItem(LAST_WAY_KEY);
