@@ -99,11 +99,12 @@ export function Sidebar({ date, onClose, onOpen, onUpgrade }: OverlayProps) {
   );
 }
 
-/** Menu items for the open day and for deleted days. A locked day without unsent text has no saver, so no items. */
+/** Menu items for the open day, unless the plan locks it, and for deleted days. */
 function DayLinks({ date, onOpen }: Pick<OverlayProps, 'date' | 'onOpen'>) {
   const { savers } = useJournal();
   const view = date && savers.get(date)?.view();
-  const hasLog = view && (view.stored || view.unsaved);
+  const isOpen = view && view.status.kind !== 'locked';
+  const hasLog = isOpen && (view.stored || view.unsaved);
   const link = (overlay: Overlay, label: string) => (
     <button type="button" onClick={() => onOpen(overlay, date)} aria-haspopup="dialog">
       {label}
@@ -112,7 +113,7 @@ function DayLinks({ date, onOpen }: Pick<OverlayProps, 'date' | 'onOpen'>) {
   return (
     <div className={styles.links}>
       {hasLog && link('move', 'Move this log to another day…')}
-      {view && link('versions', 'Earlier versions…')}
+      {isOpen && link('versions', 'Earlier versions…')}
       {link('deleted', 'Deleted days…')}
     </div>
   );
