@@ -40,7 +40,8 @@ export async function openDatabase({ config, log, whenRunning = 'refuse' }: Data
   try {
     const migrations = await migrate(server.url, log);
     await rejectPrivilegedLogin(pool);
-    await warnUnlessDurable(pool, log);
+    // The server warns. An operator command prints its result alone.
+    if (whenRunning !== 'join') await warnUnlessDurable(pool, log);
     return createPooledDatabase({
       pool,
       log,
