@@ -51,7 +51,7 @@ export function DayBar({ date, today, onPrevious, onNext, onToday, onPick, onOpe
           <ChevronRight aria-hidden />
         </IconButton>
       </div>
-      <IconButton label="Open feedback" onClick={onOpenFeedback}>
+      <IconButton label="Open feedback" onClick={onOpenFeedback} disabled={date === null}>
         <Sparkle aria-hidden />
       </IconButton>
       <div className={styles.today}>
