@@ -79,9 +79,9 @@ test.each(['EC', 'RSA'])(
     expect(JSON.stringify(await after.publish())).not.toContain('"oct"');
 
     // The access tokens live an hour, the JWKS is cached for ten minutes.
-    aheadMs = 3_600_000 + 599_000;
+    aheadMs = 3_600_000 + 570_000;
     expect(await after.find({ kid: oldKid })).not.toBeNull();
-    aheadMs += 2_000;
+    aheadMs += 40_000;
     expect(await after.find({ kid: oldKid })).toBeNull();
     expect(await publishedKids(after)).toEqual([newKid]);
 
