@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { answerFor, loggable } from './database-error.ts';
+import { answerFor, isTransient, loggable } from './database-error.ts';
 import { dataError } from '../data/errors.ts';
 
 const failure = (code: string, message = 'said by PostgreSQL') =>
@@ -29,14 +29,16 @@ describe('an error of the database', () => {
     expect(answerFor(failure('42501'), false)?.status).toBe(403);
     expect(answerFor(failure('42501'), true)?.status).toBe(401);
   });
-  test.each(['08006', '53300', '57P01', '57014', '58030', '25006', '40P01', '26000', 'ECONNREFUSED', 'ECONNRESET'])(
-    '%s asks for another try',
-    (code) => {
-      expect(answerFor(failure(code), false)).toMatchObject({ status: 503, code: 'PGRST000', details: null });
-    },
-  );
+  test.each([
+    ...['08006', '53300', '55P03', '57P01', '57014', '58030', '25006', '40P01', '26000'],
+    ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'EAGAIN', 'ERR_STREAM_DESTROYED'],
+  ])('%s asks for another try', (code) => {
+    expect(isTransient(failure(code))).toBe(true);
+    expect(answerFor(failure(code), false)).toMatchObject({ status: 503, code: 'PGRST000', details: null });
+  });
   test('a pool that is exhausted asks for another try', () => {
     expect(answerFor(new Error('timeout exceeded when trying to connect'), false)?.status).toBe(503);
+    expect(answerFor(new Error('Client was closed and is not queryable'), false)?.status).toBe(503);
   });
   test.each(['42601', '42P01', 'XX000'])('%s is our own fault and has no answer of its own', (code) => {
     expect(answerFor(failure(code), false)).toBeNull();

@@ -1,4 +1,4 @@
-/** The one place where an error of PostgreSQL becomes an answer of the data wire (docs/specification/wire.md 21). */
+/** Maps errors of PostgreSQL and its driver to answers of the data API (docs/specification/wire.md 21). */
 import { dataError, DataError } from '../data/errors.ts';
 
 /** The fields of `pg.DatabaseError` that are used; anything else the driver throws has no SQLSTATE. */
@@ -12,7 +12,8 @@ type DatabaseFailure = {
   constraint?: string;
 };
 
-const SQLSTATE = /^[0-9A-Z]{5}$/;
+/** Each SQLSTATE has a digit, unlike Node's EPIPE. */
+const SQLSTATE = /^(?=.*\d)[0-9A-Z]{5}$/;
 
 function isDatabaseFailure(error: unknown): error is DatabaseFailure {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' && SQLSTATE.test(error.code);
@@ -43,8 +44,14 @@ const STATUSES: Readonly<Record<string, number>> = {
   '54000': 413,
 };
 
-/** Node's own names for a connection that failed; `pg` has messages without any code for a full or closing pool. */
-const CONNECTION_FAILURES = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND']);
+/** The codes of Node for a connection that failed. `pg` has messages without a code for a closed connection or pool. */
+const CONNECTION_FAILURES = new Set([
+  ...['ECONNREFUSED', 'ECONNRESET', 'ECONNABORTED', 'EAGAIN', 'ENOENT', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND'],
+  ...['ERR_STREAM_DESTROYED', 'ERR_STREAM_WRITE_AFTER_END'],
+]);
+const CONNECTION_MESSAGE = /connection (terminated|timeout)|timeout exceeded when trying to connect|not queryable/i;
+/** A statement waited too long for a lock. */
+const LOCK_TIMEOUT = '55P03';
 
 /**
  * Maps a database error to a response. Returns null for an unexpected error, which the caller logs and answers without
@@ -52,20 +59,27 @@ const CONNECTION_FAILURES = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EP
  */
 export function answerFor(error: unknown, guest: boolean): DataError | null {
   if (error instanceof DataError) return error;
-  if (!isDatabaseFailure(error)) return isConnectionFailure(error) ? dataError('PGRST000') : null;
+  if (isDatabaseFailure(error) && error.code.startsWith(COLLISION))
+    return dataError('PGRST000', { message: 'Two requests collided. Please try again' });
+  if (isTransient(error)) return dataError('PGRST000');
+  if (!isDatabaseFailure(error)) return null;
   const { code, message, detail = null, hint = null } = error;
-  if (UNREACHABLE.has(code.slice(0, 2)) || code === READ_ONLY || STALE_STATEMENT_CODES.has(code))
-    return dataError('PGRST000');
-  if (code.startsWith(COLLISION)) return dataError('PGRST000', { message: 'Two requests collided. Please try again' });
   const status = STATUSES[code] ?? (code.startsWith('22') || code.startsWith('23') ? 400 : null);
   if (status === null) return null;
   return new DataError(code === '42501' && guest ? 401 : status, code, message, detail, hint);
 }
 
-const isConnectionFailure = (error: unknown): boolean =>
-  error instanceof Error &&
-  (('code' in error && typeof error.code === 'string' && CONNECTION_FAILURES.has(error.code)) ||
-    /connection (terminated|timeout)|timeout exceeded when trying to connect/i.test(error.message));
+/** True if the database cannot be reached or cannot carry out the statement now: the client may retry. */
+export function isTransient(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if (!isDatabaseFailure(error)) {
+    const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+    return CONNECTION_FAILURES.has(code) || CONNECTION_MESSAGE.test(error.message);
+  }
+  const { code } = error;
+  const isOfClass = UNREACHABLE.has(code.slice(0, 2)) || code.startsWith(COLLISION);
+  return isOfClass || code === READ_ONLY || code === LOCK_TIMEOUT || STALE_STATEMENT_CODES.has(code);
+}
 
 /** Drops `detail` and `where`, which quote the row: no journal text belongs in a log. */
 export function loggable(error: unknown): object {

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';
+import { isTransient } from '#server/database/database-error.ts';
 import { isClientDisconnected } from '#server/http/requests/client-disconnected.ts';
 import { BodyTooLargeError } from '#server/http/requests/limit-body.ts';
 import type { Logger } from '#server/log.ts';
@@ -10,14 +11,6 @@ import { AuthError, OAuthError } from './errors.ts';
 
 const VERSION_HEADER = 'X-Supabase-Api-Version';
 const NEW_FORMAT_VERSION = '2024-01-01';
-
-/**
- * SQLSTATE classes of connection failures, rollbacks (deadlock), exhausted resources, lock time-outs and shutdowns: the
- * client may retry.
- */
-const TRANSIENT_SQLSTATE_CLASSES = ['08', '40', '53', '55', '57'];
-const TRANSIENT_CODES = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOENT']);
-const TRANSIENT_MESSAGE = /connection terminated|connection timeout|timeout exceeded when trying to connect/i;
 
 export function authErrorResponse(context: Context<AppEnv>, thrown: unknown, log: Logger): Response {
   if (thrown instanceof OAuthError)
@@ -47,13 +40,6 @@ export function toAuthError(thrown: unknown): AuthError {
   if (thrown instanceof BodyTooLargeError) return new AuthError('body_too_large');
   if (thrown instanceof PasswordQueueFullError) return new AuthError('try_again');
   return new AuthError(isTransient(thrown) ? 'try_again' : 'unexpected_failure');
-}
-
-function isTransient(thrown: unknown): boolean {
-  if (!(thrown instanceof Error)) return false;
-  const code = 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : '';
-  if (TRANSIENT_CODES.has(code) || TRANSIENT_MESSAGE.test(thrown.message)) return true;
-  return code.length === 5 && TRANSIENT_SQLSTATE_CLASSES.includes(code.slice(0, 2));
 }
 
 function wantsNewErrorFormat(context: Context): boolean {
