@@ -59,7 +59,7 @@ await reportSlowestFiles();
 process.stdout.write(`\n${summaryLine(results)}\n`);
 process.exit(results.some(({ failed }) => failed > 0) ? 1 : 0);
 
-/** Arguments for each runner; null if it has nothing to run. */
+/** Arguments for each runner: null skips the runner, an empty list of specs runs all of them. */
 type Selection = { vitest: string[] | null; specs: string[] | null };
 
 async function selectedTests(): Promise<Selection> {

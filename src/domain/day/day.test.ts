@@ -47,7 +47,7 @@ describe('day arithmetic', () => {
     expect(addDays(day('2026-03-01'), -1)).toBe('2026-02-28');
   });
   test('is unaffected by daylight saving time', () => {
-    // In Europe, 29 March 2026 has 23 hours.
+    // In most of Europe, 29 March 2026 has 23 hours.
     expect(daysBetween(day('2026-03-28'), day('2026-03-30'))).toBe(2);
   });
   test('is reversible, and days sort as strings', () => {

@@ -7,7 +7,7 @@ import { freePort } from '#server/free-port.ts';
 export type WorkerServer = { readonly url: string; stop(): Promise<void> };
 
 /**
- * @param settings environment variables besides those of every worker
+ * @param settings environment variables for this server only; `server.ts` overwrites those of `sandboxedServerSettings`
  * @throws Error if the server exits before it is ready; its reason is on stderr
  */
 export async function startWorkerServer(settings: Readonly<Record<string, string>>): Promise<WorkerServer> {

@@ -139,7 +139,7 @@ export async function changeUser(transaction: AsService, change: Change): Promis
     await saveIdentity(transaction, { userId, provider: 'phone', data, now });
   }
   if ((email.isNew || phone.isNew) && appMetadata === null) await syncProviders(transaction, userId);
-  // Threat: links that the previous address or the previous password holder still has.
+  // Threat: the reader of the previous address, or whoever knew the previous password, may still hold a link or a code.
   if (email.isNew || phone.isNew || passwordHash !== null) await deleteOneTimeTokens(transaction, userId);
   const endedSessions = passwordHash === null ? [] : await endSessions(transaction, userId, { all: true });
   await recordChange(transaction, change);

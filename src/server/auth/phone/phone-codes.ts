@@ -35,7 +35,10 @@ export async function issueSignInCode(deps: AuthDeps, service: AsService, user: 
   return issuePhoneCode(deps, service, { userId: user.id, purpose: 'sms', phone });
 }
 
-/** Throws `validation_failed` for any channel but `sms`. supabase/auth also has the channel `whatsapp`. */
+/**
+ * Throws `unsupported_channel` (`validation_failed` for clients) for any channel but `sms`. A missing channel means
+ * `sms`. supabase/auth also has the channel `whatsapp`.
+ */
 export function checkChannel(body: Body): void {
   const channel = body.text('channel');
   if (channel !== '' && channel !== 'sms') throw new AuthError('unsupported_channel');
