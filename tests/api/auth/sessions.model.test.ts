@@ -254,7 +254,8 @@ const removeFactor = (choice: number): SessionCommand =>
 const logout = (choice: number, scope: 'global' | 'local' | 'others'): SessionCommand =>
   bySession(`sign out (${scope})`, choice, async (model, session, token) => {
     expect((await world.request('POST', `/logout?scope=${scope}`, { token })).status).toBe(204);
-    if (scope !== 'local') end(others(model, session));
+    const isHalf = lacksSecondStep(model, session);
+    if (scope !== 'local') end(others(model, session).filter(({ aal }) => !isHalf || aal === 'aal1'));
     if (scope !== 'others') end([session]);
   });
 
@@ -269,8 +270,14 @@ const changePassword = (choice: number): SessionCommand =>
   });
 
 const endFromList = (choice: number, target: number): SessionCommand =>
-  bySession(`end session ${target} from the list`, choice, async (model, _session, token) => {
+  bySession(`end session ${target} from the list`, choice, async (model, session, token) => {
     const list = await world.request('GET', '/sessions', { token });
+    if (lacksSecondStep(model, session)) {
+      expect([list.status, list.body.code]).toEqual([403, 'insufficient_aal']);
+      const refused = await world.request('DELETE', `/sessions/${pick(model.sessions, target).id}`, { token });
+      expect([refused.status, refused.body.code]).toEqual([403, 'insufficient_aal']);
+      return;
+    }
     const listed = list.body.sessions.map(({ id }: { id: string }) => id);
     expect(listed.toSorted()).toEqual(
       alive(model)
