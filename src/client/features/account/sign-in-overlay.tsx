@@ -25,8 +25,9 @@ import { useAdoptSession } from './link/use-link-verification.ts';
 import type { VerifiedAccount } from './link/use-link-verification.ts';
 import { PasswordAccount } from './password/password-account.tsx';
 import { AfterSecondStep } from './second-step/after-second-step.tsx';
-import { OVERLAY_FORMS, useAccountWays, WayButton } from './overlay/overlay-ways.tsx';
+import { useAccountWays, WayButton } from './overlay/overlay-ways.tsx';
 import type { OverlayForm } from './overlay/overlay-ways.tsx';
+import { WAY_FORMS } from './ways/way-forms.ts';
 import { OverlayFrame } from './ways/way-frame.tsx';
 import { Ways } from './ways/ways.tsx';
 import styles from './account.module.css';
@@ -68,7 +69,7 @@ function FirstStep() {
   const start = ways[0] === 'password' ? 'password' : 'ways';
   const [step, setStep] = useState<'ways' | 'password' | 'code' | OverlayForm | VerifiedAccount>(start);
   const back = (): void => setStep(start);
-  const FormView = step === 'mailCode' || step === 'phoneCode' || step === 'wallet' ? OVERLAY_FORMS[step].View : null;
+  const FormView = step === 'mailCode' || step === 'phoneCode' || step === 'wallet' ? WAY_FORMS[step].View : null;
 
   return (
     <>

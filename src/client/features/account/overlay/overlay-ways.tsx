@@ -6,31 +6,21 @@ import type { Way } from '#client/lib/session/last-way.ts';
 import { useUser } from '#client/lib/session/session.ts';
 import { ssoProviderOf } from '#client/lib/session/sso-user.ts';
 import { Button } from '#client/ui/button.tsx';
-import { lazyChunk, useOpenChunk } from '#client/ui/lazy-chunk.ts';
+import { useOpenChunk } from '#client/ui/lazy-chunk.ts';
 import { Notice } from '#client/ui/notice.tsx';
 import { accountWays } from './account-ways.ts';
 import { PasskeyButton } from '../ways/passkey-button.tsx';
 import { signInInOtherTab } from '../ways/provider-sign-in.ts';
+import { WAY_FORMS, WAY_LABELS } from '../ways/way-forms.ts';
 import styles from '../ways/sign-in-ways.module.css';
 
-export const OVERLAY_FORMS = {
-  mailCode: lazyChunk(async () => (await import('../ways/mail-code.tsx')).MailCode),
-  phoneCode: lazyChunk(async () => (await import('../ways/phone-code.tsx')).PhoneCode),
-  wallet: lazyChunk(async () => (await import('../ways/wallet.tsx')).Wallet),
-};
-export type OverlayForm = keyof typeof OVERLAY_FORMS;
+export type OverlayForm = keyof typeof WAY_FORMS;
 
 /** The way to offer first, then the others. */
 export function useAccountWays(): readonly Way[] {
   const { signIn } = useClientConfig();
   return accountWays(useUser(), signIn, readLastWay());
 }
-
-const LABELS = {
-  mailCode: 'Email me a code',
-  phoneCode: 'Text me a code',
-  wallet: 'Continue with a wallet',
-} as const;
 
 type WayButtonProps = {
   way: Way;
@@ -53,8 +43,8 @@ export function WayButton({ way, isFirst = false, onOpen }: WayButtonProps) {
     case 'phoneCode':
     case 'wallet':
       return (
-        <Button {...looks} onClick={() => openChunk(OVERLAY_FORMS[way], () => onOpen(way))}>
-          {LABELS[way]}
+        <Button {...looks} onClick={() => openChunk(WAY_FORMS[way], () => onOpen(way))}>
+          {WAY_LABELS[way]}
         </Button>
       );
     case 'sso':

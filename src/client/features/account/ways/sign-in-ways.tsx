@@ -9,15 +9,12 @@ import { lazyChunk, useOpenChunk } from '#client/ui/lazy-chunk.ts';
 import { Notice } from '#client/ui/notice.tsx';
 import { PasskeyButton } from './passkey-button.tsx';
 import type { WayProps } from './way-frame.tsx';
+import { WAY_FORMS, WAY_LABELS } from './way-forms.ts';
 import { Ways } from './ways.tsx';
 import styles from './sign-in-ways.module.css';
 
-const FORMS = {
-  mailCode: lazyChunk(async () => (await import('./mail-code.tsx')).MailCode),
-  phoneCode: lazyChunk(async () => (await import('./phone-code.tsx')).PhoneCode),
-  sso: lazyChunk(async () => (await import('./sso.tsx')).Sso),
-  wallet: lazyChunk(async () => (await import('./wallet.tsx')).Wallet),
-};
+const FORMS = { ...WAY_FORMS, sso: lazyChunk(async () => (await import('./sso.tsx')).Sso) };
+const LABELS = { ...WAY_LABELS, sso: 'Single sign-on' } as const;
 export type WayForm = keyof typeof FORMS;
 
 /** The form of a way that needs more than a button. */
@@ -43,23 +40,21 @@ type SignInWaysProps = {
 export function SignInWays({ onOpen, returnPath }: SignInWaysProps) {
   const { signIn } = useClientConfig();
   const openChunk = useOpenChunk();
-  const formButton = (form: WayForm, label: string) => (
+  const formButton = (form: WayForm) => (
     <Button key={form} onClick={() => openChunk(FORMS[form], () => onOpen(form))}>
-      {label}
+      {LABELS[form]}
     </Button>
   );
   const hasWallets = signIn.wallets.ethereum || signIn.wallets.solana;
   const { passkeys, mailCodes, phone, providers, sso } = signIn;
-  const rare = [
-    phone && formButton('phoneCode', 'Text me a code'),
-    hasWallets && formButton('wallet', 'Continue with a wallet'),
-    sso && formButton('sso', 'Single sign-on'),
-  ].filter(Boolean);
+  const rare = [phone && formButton('phoneCode'), hasWallets && formButton('wallet'), sso && formButton('sso')].filter(
+    Boolean,
+  );
   if (!passkeys && !mailCodes && providers.length + rare.length === 0) return null;
   return (
     <Ways>
       <div className={styles.row}>
-        {mailCodes && formButton('mailCode', 'Email me a code')}
+        {mailCodes && formButton('mailCode')}
         {passkeys && <PasskeyButton />}
         {rare.length === 1 && rare}
       </div>
