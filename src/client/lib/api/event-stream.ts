@@ -1,4 +1,4 @@
-/** Parses server-sent events (HTML standard, "interpreting an event stream"). */
+/** Reads server-sent events (HTML standard, "interpreting an event stream"). */
 import { createParser } from 'eventsource-parser';
 
 /** `id`: the id of this event, if it has one. */
@@ -17,4 +17,26 @@ export function createEventParser(): (piece: string) => StreamEvent[] {
     parser.feed(piece);
     return events;
   };
+}
+
+/** The body of an event stream; null for any other answer. */
+export function eventStreamOf(response: Response): ReadableStream<Uint8Array> | null {
+  const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
+  return response.ok && isStream ? response.body : null;
+}
+
+/** Yields the events until the stream ends. `onBytes` is called for each piece, such as a heartbeat without an event. */
+export async function* readEvents(
+  stream: ReadableStream<Uint8Array>,
+  onBytes: () => void,
+): AsyncGenerator<StreamEvent> {
+  const reader = stream.getReader();
+  const decoder = new TextDecoder();
+  const parse = createEventParser();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    onBytes();
+    yield* parse(decoder.decode(value, { stream: true }));
+  }
 }

@@ -1,7 +1,7 @@
 /** Requests an analysis from the coach and reads its event stream. */
 import { AI_MESSAGES, ANALYSIS_PROBLEMS, isScore } from '#domain/coach/coach.ts';
 import type { AnalysisProblem, CoachEvent, CoachRefusal } from '#domain/coach/coach.ts';
-import { createEventParser } from '../api/event-stream.ts';
+import { eventStreamOf, readEvents } from '../api/event-stream.ts';
 import { fetchAsUser } from '../api/fetch-as-user.ts';
 import type { Supabase } from '../api/supabase.ts';
 
@@ -50,22 +50,18 @@ export async function askCoach<Result>(
       body: JSON.stringify(request.body),
       signal,
     });
-    const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
-    if (!response.ok || !isStream || !response.body) return failed(await refusalOf(response, request.name));
+    const stream = eventStreamOf(response);
+    if (!stream) return failed(await refusalOf(response, request.name));
 
-    const reader = response.body.getReader();
-    const decoder = new TextDecoder();
-    const parse = createEventParser();
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return problem('network');
+    const restartTimer = (): void => {
       clearTimeout(timer);
       timer = setTimeout(() => idle.abort(), IDLE_TIMEOUT_MS);
-      for (const { event, data } of parse(decoder.decode(value, { stream: true }))) {
-        const answer = handleEvent(request, { event, data: JSON.parse(data) } as CoachEvent<Result>);
-        if (answer) return answer;
-      }
+    };
+    for await (const { event, data } of readEvents(stream, restartTimer)) {
+      const answer = handleEvent(request, { event, data: JSON.parse(data) } as CoachEvent<Result>);
+      if (answer) return answer;
     }
+    return problem('network');
   } catch (error) {
     request.signal.throwIfAborted();
     return problem(error instanceof SyntaxError ? 'format' : 'network');

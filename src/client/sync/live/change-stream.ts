@@ -1,7 +1,7 @@
 /** Reads the stream of changes (docs/specification/live.md 1). */
 import { isDay } from '#domain/day/day.ts';
 import type { LiveEvent } from '#domain/live/live-event.ts';
-import { createEventParser } from '#client/lib/api/event-stream.ts';
+import { eventStreamOf, readEvents } from '#client/lib/api/event-stream.ts';
 import type { StreamEvent } from '#client/lib/api/event-stream.ts';
 import type { IdentifiedEvent } from './live-state.ts';
 
@@ -29,25 +29,18 @@ export async function followChanges({
   try {
     const headers = { accept: 'text/event-stream', ...(lastEventId !== null && { 'last-event-id': lastEventId }) };
     const response = await send(url, { headers, signal, cache: 'no-store' });
-    const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
-    if (!response.ok || !isStream || !response.body) {
+    const stream = eventStreamOf(response);
+    if (!stream) {
       const seconds = Number(response.headers.get('retry-after') ?? 0);
       // A page instead of a stream comes from a server or proxy that does not know this address.
       const status = response.ok ? 404 : response.status;
       return { kind: 'refused', status, retryAfterMs: Number.isFinite(seconds) ? seconds * 1_000 : 0 };
     }
-    const reader = response.body.getReader();
-    const decoder = new TextDecoder();
-    const parse = createEventParser();
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return { kind: 'closed' };
-      onBytes();
-      for (const received of parse(decoder.decode(value, { stream: true }))) {
-        const event = toLiveEvent(received);
-        if (event) onEvent({ event, id: received.id ?? null });
-      }
+    for await (const received of readEvents(stream, onBytes)) {
+      const event = toLiveEvent(received);
+      if (event) onEvent({ event, id: received.id ?? null });
     }
+    return { kind: 'closed' };
   } catch {
     return { kind: 'closed' };
   }
