@@ -77,10 +77,8 @@ export function createDayDrafts(storage: Storage, userId: string, writer: string
   let alive: ReadonlySet<string> = new Set();
   let closed = false;
 
-  const isLeft = (key: string): boolean => {
-    const [, of = ''] = key.slice(prefix.length).split(':');
-    return of === writer || !alive.has(of);
-  };
+  const isOwn = (key: string): boolean => parseKey(key).writer === writer;
+  const isLeft = (key: string): boolean => isOwn(key) || !alive.has(parseKey(key).writer);
   const keysOf = (start: string): string[] => [
     ...new Set([...keysUnder(storage, start), ...[...loaded.keys()].filter((key) => key.startsWith(start))]),
   ];
@@ -93,7 +91,7 @@ export function createDayDrafts(storage: Storage, userId: string, writer: string
   }
 
   function remove(key: string): void {
-    const [date, of = ''] = key.slice(prefix.length).split(':');
+    const { date, writer: of } = parseKey(key);
     if (read(storage, key) !== null) storage.removeItem(key);
     loaded.delete(key);
     // If the draft stays in IndexedDB, the next page finds that the server has its text.
@@ -113,7 +111,6 @@ export function createDayDrafts(storage: Storage, userId: string, writer: string
       if (!answer || closed) return;
       const [writers, found] = answer;
       alive = writers;
-      const isOwn = (key: string): boolean => key.endsWith(`:${writer}`);
       for (const key of loaded.keys()) if (!isOwn(key)) loaded.delete(key);
       for (const { date, writer: of, draft } of found) if (of !== writer) loaded.set(keyOf(date, of), draft);
       // A marker without its draft: the browser has cleared IndexedDB but not localStorage.
@@ -187,7 +184,7 @@ export function createDayDrafts(storage: Storage, userId: string, writer: string
 
     /** The days for which a closed page has left a draft. */
     leftDays(): Day[] {
-      return daysOfDrafts(keysOf(prefix).filter((key) => isLeft(key) && !key.endsWith(`:${writer}`)));
+      return daysOfDrafts(keysOf(prefix).filter((key) => isLeft(key) && !isOwn(key)));
     },
 
     /** Ignores later writes: after the sign-out a late timer must not store the text again. */
@@ -216,12 +213,17 @@ export function mergeDrafts(
 export const draftsOfOthers = (storage: Storage, userId: string): string[] =>
   keysUnder(storage, PREFIX).filter((key) => !key.startsWith(`${PREFIX}${userId}:`));
 
+function parseKey(key: string): { userId: string; date: string; writer: string } {
+  const [userId = '', date = '', writer = ''] = key.slice(PREFIX.length).split(':');
+  return { userId, date, writer };
+}
+
 /** The id of the user who wrote this draft. */
-export const userOfDraft = (key: string): string => key.slice(PREFIX.length).split(':')[0]!;
+export const userOfDraft = (key: string): string => parseKey(key).userId;
 
 /** The days of these drafts, without duplicates. */
 export const daysOfDrafts = (keys: readonly string[]): Day[] =>
-  [...new Set(keys.map((key) => key.slice(PREFIX.length).split(':')[1]))].filter(isDay).sort();
+  [...new Set(keys.map((key) => parseKey(key).date))].filter(isDay).sort();
 
 function keysUnder(storage: Storage, prefix: string): string[] {
   try {
