@@ -44,6 +44,8 @@ export type StartedSession = {
   refreshToken: string;
   /** The sign-in has undone a deletion of the account (docs/specification/accounts.md 12). */
   undidDeletion?: boolean;
+  /** The account has never signed in before: the person has just signed up. */
+  isFirst?: boolean;
 };
 
 type SessionValues = {
@@ -184,12 +186,14 @@ export async function startSession(
     now,
   });
   if (!row) throw new Error('the account was deleted concurrently');
-  const { undone, ...account } = row;
+  const { undone, ...before } = row;
+  const account = toAccount(before);
   return {
     session: { id, aal, amr },
     refreshToken: refresh.token,
     undidDeletion: Number(undone) > 0,
-    account: markSignedIn(toAccount(account), identity, now),
+    isFirst: account.user.last_sign_in_at === null,
+    account: markSignedIn(account, identity, now),
   };
 }
 

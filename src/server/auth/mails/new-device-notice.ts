@@ -4,8 +4,6 @@
  */
 import { ROUTES } from '#domain/routes.ts';
 import { newDeviceMail } from '#server/mail/account-emails.ts';
-import { queryBuilder } from '#server/database/query-builder.ts';
-import type { AsService } from '#server/database/database.ts';
 import type { AuthDeps } from '../auth-deps.ts';
 import { claimMail } from '../accounts/accounts.ts';
 import type { UserRow } from '../accounts/accounts.ts';
@@ -29,31 +27,17 @@ type SignIn = { user: UserRow; started: StartedSession; device: Device };
 
 /** Queries and sends after the response. Call it for sign-ins from devices without a valid cookie. */
 export function mailNewDevice(deps: AuthDeps, { user, started, device }: SignIn): void {
-  if (user.email === null || user.email_confirmed_at === null) return;
+  if (user.email === null || user.email_confirmed_at === null || started.isFirst) return;
   if (started.session.amr.some(({ method }) => MAILED_METHODS.has(method))) return;
   const now = deps.clock.now();
   deps.mailer.prepare(async () => {
     const service = deps.database.asService('notify of a new device');
-    if (!(await hasSignedInBefore(service, user.id))) return;
     const column = 'new_device_notice_sent_at';
     if (!(await claimMail(service, { userId: user.id, column, intervalMs: INTERVAL_MS, now }))) return;
     const profileLink = `${deps.config.publicUrl}${ROUTES.profile.path}`;
     const facts = { device: describeDevice(device.userAgent), at: formatUtc(now), profileLink };
     sendNotice(deps, user, (notice) => newDeviceMail({ ...notice, ...facts }));
   });
-}
-
-/** False for the first session of an account: the person has just signed up. */
-async function hasSignedInBefore(service: AsService, userId: string): Promise<boolean> {
-  const rows = await service.run(
-    queryBuilder
-      .selectFrom('auth.audit_log')
-      .select('id')
-      .where('user_id', '=', userId)
-      .where('event', '=', 'signed_in')
-      .limit(2),
-  );
-  return rows.length === 2;
 }
 
 /** Such as `22 November 2026, 17:05 UTC`. */
