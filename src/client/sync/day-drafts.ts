@@ -1,8 +1,9 @@
 /**
- * The outbox: unacknowledged text of many days, for crashes, closed tabs and dead connections; never the archive. Each
- * draft is first stored synchronously in localStorage, then in IndexedDB, which has room for all days. An empty value
- * in localStorage then marks the draft. Without IndexedDB the text stays in localStorage. Keys contain the user id, so
- * the page never shows a user the drafts of another user of this browser.
+ * The outbox: text of many days that the server has not acknowledged yet. It survives crashes, closed tabs and dead
+ * connections, and is dropped once the server has it. Each draft is first stored synchronously in localStorage, then in
+ * IndexedDB, which has room for all days. The key in localStorage then keeps an empty value, the marker of the draft.
+ * Without IndexedDB the text stays in localStorage. Keys contain the user id, so the page never shows a user the drafts
+ * of another user of this browser.
  */
 import { isDay } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
@@ -11,10 +12,10 @@ import type { MergeModule } from './merge-loader.ts';
 const PREFIX = 'hustle-forge:draft:';
 /** The value in localStorage of a draft whose text is in IndexedDB. */
 const MARKER = '';
-/** A browser that does not open its database must not keep the journal closed. */
+/** Limits how long a browser that does not open its database delays the journal. */
 const LOAD_LIMIT_MS = 1_500;
 
-/** The draft of one page. */
+/** The draft of a day by one page. `writer` identifies the page. */
 export type OutboxDraft = { date: Day; writer: string; draft: DayDraft };
 
 /** The drafts of one user in IndexedDB. */
@@ -24,7 +25,7 @@ export type Outbox = {
   put: (draft: OutboxDraft) => Promise<unknown>;
   remove: (date: Day, writer: string) => Promise<unknown>;
   close: () => void;
-  /** The writers whose page lives. They send their drafts themselves. */
+  /** The writers whose page is open. An open page sends its drafts itself. */
   aliveWriters: () => Promise<ReadonlySet<string>>;
 };
 
@@ -40,7 +41,7 @@ export type DayDraft = {
   at: number;
   /** The text of `baseRevision`, empty without a row: tells a line deleted here from a line added elsewhere. */
   base?: string | undefined;
-  /** Texts sent without an answer: the server may have stored any of these texts. */
+  /** Texts that were sent but not answered: the server may have stored any of them. */
   sent?: readonly string[] | undefined;
 };
 
@@ -73,7 +74,7 @@ export function createDayDrafts(storage: Storage, userId: string, writer: string
   const ownKey = (date: Day): string => keyOf(date, writer);
   /** The drafts in the outbox, by their key in localStorage. */
   const loaded = new Map<string, DayDraft>();
-  /** The other pages that lived at the last `load`. */
+  /** The writers whose page was open at the last `load`. */
   let alive: ReadonlySet<string> = new Set();
   let closed = false;
 
@@ -94,14 +95,14 @@ export function createDayDrafts(storage: Storage, userId: string, writer: string
     const { date, writer: of } = parseKey(key);
     if (read(storage, key) !== null) storage.removeItem(key);
     loaded.delete(key);
-    // If the draft stays in IndexedDB, the next page finds that the server has its text.
+    // Best effort: if the deletion fails, the next page reads the draft and finds that the server has its text.
     if (outbox && !closed) outbox.remove(date as Day, of).catch(() => {});
   }
 
   return {
     /**
-     * Loads the drafts of all pages from IndexedDB, on which `claim` and `days` depend. Never rejects, and resolves
-     * after a moment even if the browser does not answer.
+     * Loads the drafts of all other pages from IndexedDB: `claim` and `days` need them. Never rejects, and resolves
+     * after `LOAD_LIMIT_MS` even if the browser does not answer.
      */
     async load(): Promise<void> {
       if (!outbox || closed) return;

@@ -50,7 +50,7 @@ export function useJournal(): Journal {
   return journal;
 }
 
-/** The copies on this device; null outside the provider, where the upgrade dialog is. */
+/** The copies on this device; null outside the provider, for example in the upgrade dialog. */
 export const useLocalCopies = (): LocalCopies | null => use(JournalContext)?.copies ?? null;
 
 type DaySaversProviderProps = {

@@ -26,7 +26,7 @@ export function formatTime(at: number, now: number): string {
     : `${MONTHS[then.getMonth()]!.slice(0, 3)} ${then.getDate()}, ${clock}`;
 }
 
-/** Marks what this device kept of an earlier answer of the server. */
+/** The label of text or dates that come from this device's copy of an earlier answer. */
 export const copiedText = (at: number, now: number): string => `From this device, as of ${formatTime(at, now)}`;
 
 /** The text of the status line under the log. `now` in milliseconds. */

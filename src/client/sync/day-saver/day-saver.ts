@@ -32,7 +32,7 @@ export type DaySaverOptions = {
   timers: Timers;
   merger: MergeLoader;
   isOnline: () => boolean;
-  /** A promise: the browser does not know yet whether it can store the draft. */
+  /** `store` returns a promise while only IndexedDB may still take the draft. */
   drafts: { store: (draft: DayDraft) => boolean | Promise<boolean>; drop: () => void };
   /** The server has confirmed this row; null means that the day has no row. */
   onStored: (stored: StoredLog | null) => void;
@@ -104,7 +104,7 @@ export function createDaySaver(options: DaySaverOptions) {
         return;
       }
       case 'read':
-        // The row may have to be merged.
+        // Loads the merge at the same time, because the unsaved text may have to be merged with the row.
         return void Promise.all([transport.read(date, effect.rowId), merger.load()]).then(([row]) => onRead(row));
       case 'insert':
         return void transport.insert(date, effect.html, effect.rowId).then(onWritten);
@@ -129,7 +129,7 @@ export function createDaySaver(options: DaySaverOptions) {
     editor?.replace(html, { isUndoable, mapPosition });
   }
 
-  /** The number of drafts so far: the outcome of an older draft says nothing about the newest one. */
+  /** Counts the drafts: the outcome of storing an older draft says nothing about the newest one. */
   let draftCount = 0;
 
   function keepDraft(draft: DayDraft): void {
@@ -249,12 +249,12 @@ export function createDaySaver(options: DaySaverOptions) {
     /** A screen has shown the view's doubts. */
     dismissDoubts: () => dispatch({ type: 'doubtsShown' }),
 
-    /** Returns the merge of the text with another version of its base. */
+    /** Returns the merge of this day's text with another version, and applies it nowhere. */
     mergeWith: ({ mergeLogs }: MergeModule, html: string) => (text(), mergeWith(state, mergeLogs, html).html),
 
     /**
-     * True if no draft at the time `at` had all of the unsaved text, so a sign-out at that time did not ask about it.
-     * Then schedules a new draft, because the sign-out deletes the user's drafts.
+     * True if no draft at the time `at` had all of the unsaved text: a sign-out that began then did not ask the user
+     * about all of it. In that case schedules a new draft, because the sign-out deletes the user's drafts.
      */
     redraftIfNewer(at: number): boolean {
       const isNewer = hasTextNewerThan(state, at);

@@ -63,14 +63,14 @@ export type EventContext = {
 
 /**
  * How the editor replaces its text. `isUndoable`: as one undo step; otherwise undo takes back only what the user typed.
- * `mappedLines` says where the caret goes; without it the caret stays beside its neighbours.
+ * `mappedLines` says where the caret goes; if it is null, the caret stays beside the same characters.
  */
 export type TextChange = Pick<LogMerge, 'mappedLines'> & { isUndoable: boolean };
 
 export type DaySaverEffect =
   /** Replaces the timer of that name; with `at` null, only stops that timer. */
   | { type: 'setTimer'; timer: TimerName; at: number | null }
-  /** With the id of the row that the text is based on, the answer also says where that row was moved. */
+  /** `rowId`: the row that the text is based on. The answer also says whether that row was moved to another day. */
   | { type: 'read'; rowId: string | undefined }
   | { type: 'insert'; html: string; rowId: string }
   | { type: 'update'; html: string; version: Version }

@@ -27,7 +27,7 @@ import type { Step } from './transitions.ts';
 
 type Transition = { state: DaySaverState; effects: readonly DaySaverEffect[] };
 
-/** Total: an event that the state does not expect, such as an answer without a request, changes nothing. */
+/** A total function: an event that the state does not expect, such as an answer without a request, changes nothing. */
 export function reduce(state: DaySaverState, event: DaySaverEvent, context: EventContext): Transition {
   if (state.isDisposed) return { state, effects: [] };
   const step: Step = { state, effects: [], ...context };
@@ -159,7 +159,7 @@ function keepBoth(step: Step): void {
   // The lines of a moved log stay here as well: the user chose this day for the whole text.
   const { html, mappedLines } = hold.moved ? step.merge('', text, theirs) : mergeWith(step.state, step.merge, theirs);
   rebase(step, hold.theirs);
-  // The row of that id may be the moved log, which stays where it is.
+  // The next insert needs a new id: the row with the current one may be the moved log, which stays where it is.
   set(step, { newRowId: null });
   putText(step, html, { mappedLines, isUndoable: true });
   markUnsaved(step, 0);

@@ -147,8 +147,8 @@ export function write(step: Step, writes: number): void {
     unacknowledged: [...unacknowledged, html],
   });
   if (stored === null) {
-    // A second insert of an attempt follows one that was refused, although a read found no row of that id: the row is on a
-    // day that the plan locks, so its id is taken.
+    // An attempt that inserts again was refused once, although the read in between found no row with its id. A row on a
+    // day that the plan locks, which the read cannot see, then has that id.
     const rowId = (writes === 0 && step.state.newRowId) || step.newRowId;
     set(step, { newRowId: rowId });
     step.effects.push({ type: 'insert', html, rowId });

@@ -11,7 +11,7 @@ import { DATES_KEY } from './entry-cache.ts';
 
 const COPY_KEY = 'entry-dates';
 
-/** Newest first. Shows the copy that this device kept until the server answers, with the time of the copy. */
+/** Newest first. Until the server answers, the result is the copy on this device, with the time of the copy. */
 const datesQuery = (data: DataClient, userId: string, copies: LocalCopies | null) =>
   queryOptions({
     queryKey: DATES_KEY,

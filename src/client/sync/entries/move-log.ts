@@ -11,7 +11,7 @@ import type { StoredLog } from '../save-requests.ts';
 
 export type MoveOutcome =
   | { kind: 'moved'; log: StoredLog }
-  /** Some text of the log could not be saved first. */
+  /** The log has unsaved text that could not be saved before the move. */
   | { kind: 'unsaved' }
   /** The day has no log to move. */
   | { kind: 'empty' }

@@ -17,7 +17,7 @@ export type StreamOptions = {
   onEvent: (event: IdentifiedEvent) => void;
 };
 
-/** Resolves when the stream has ended, however it did. Never rejects. */
+/** Resolves when the stream has ended, for whatever reason. Never rejects. */
 export async function followChanges({
   send,
   url,
@@ -32,7 +32,7 @@ export async function followChanges({
     const stream = eventStreamOf(response);
     if (!stream) {
       const seconds = Number(response.headers.get('retry-after') ?? 0);
-      // A page instead of a stream comes from a server or proxy that does not know this address.
+      // A server or proxy that does not know this address may answer with an HTML page and status 200.
       const status = response.ok ? 404 : response.status;
       return { kind: 'refused', status, retryAfterMs: Number.isFinite(seconds) ? seconds * 1_000 : 0 };
     }

@@ -65,7 +65,7 @@ export type LiveInput =
 
 export type LiveEffect =
   | { type: 'requestLock' }
-  /** Also withdraws a request that waits. */
+  /** Also withdraws a queued request for the lock. */
   | { type: 'releaseLock' }
   | { type: 'connect'; lastEventId: string | null }
   | { type: 'disconnect' }
@@ -79,7 +79,7 @@ export type LiveEffect =
 export type LiveContext = { now: number; random: number };
 type Step = LiveContext & { state: LiveState; effects: LiveEffect[] };
 
-/** Total: an input that the state does not expect changes nothing. */
+/** A total function: an input that the state does not expect changes nothing. */
 export function reduceLive(
   state: LiveState,
   input: LiveInput,
@@ -113,7 +113,7 @@ function apply(step: Step, input: LiveInput): void {
       set(step, { isLeader: true });
       return connect(step);
     case 'lockBusy':
-      // The other tab shares only what it receives from now on.
+      // The other tab shares only what it receives from now on, so this tab reads what it has missed.
       if (state.isVisible && !state.isLeader) step.effects.push({ type: 'catchUp' });
       return;
 
@@ -188,7 +188,7 @@ function receive(step: Step, { event, id }: IdentifiedEvent): void {
   step.effects.push({ type: 'disconnect' });
   const { reason } = event.data;
   if (reason === 'too_many') return poll(step, null);
-  // The token has expired: the next request renews it. A second end without an event between is a failure.
+  // The token has expired: the next request renews it. A second `end` counts as a failure if no event came in between.
   if (reason === 'session' && step.state.failures === 0) {
     set(step, { failures: 1 });
     return connect(step);

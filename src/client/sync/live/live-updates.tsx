@@ -1,4 +1,4 @@
-/** Shows changes that were made elsewhere while a member's screen is open. Loaded once the page can be edited. */
+/** Shows changes that were made elsewhere while a signed-in user's screen is open. Loaded once the page can be edited. */
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { fetchAsUser } from '#client/lib/api/fetch-as-user.ts';

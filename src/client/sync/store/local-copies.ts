@@ -8,7 +8,7 @@ import { isLocked } from '#domain/plan/plan.ts';
 import type { StoredLog } from '../save-requests.ts';
 import type { Copy, SeenDay, UserDatabase } from './user-database.ts';
 
-/** True if the plan opens the day, and the day or the server's last answer about it lies within the free window. */
+/** True if the plan opens the day, and the day or the server's last answer about it is in the last 30 days. */
 export const isKeptLocally = ({ date, seenAt }: SeenDay, premium: boolean, today: Day): boolean =>
   !isLocked(date, premium, today) &&
   (!isLocked(date, false, today) || !isLocked(dayOf(new Date(seenAt)), false, today));
@@ -23,7 +23,7 @@ export function createLocalCopies(database: UserDatabase, now: () => number) {
 
     readDays: (): Promise<SeenDay[]> => database.use((connection) => connection.getAll('days')).catch(() => []),
 
-    /** The server has just answered that the day has this row, or none. */
+    /** Stores what the server has just answered for the day: its row, or null. */
     keepDay: (date: Day, stored: StoredLog | null): Promise<unknown> =>
       database.use((connection) => connection.put('days', { date, stored, seenAt: now() })).catch(ignore),
 

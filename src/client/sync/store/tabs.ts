@@ -57,7 +57,7 @@ export function createTabs(userId: string, writer: string, onStored: (message: S
       };
     },
 
-    /** The writers whose page lives. Never rejects. */
+    /** The writers whose page is open. Never rejects. */
     async aliveWriters(): Promise<ReadonlySet<string>> {
       const state = await locks?.query().catch(() => null);
       const start = `${prefix}writer:`;

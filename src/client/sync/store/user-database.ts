@@ -21,7 +21,7 @@ interface Schema extends DBSchema {
 }
 export type Connection = IDBPDatabase<Schema>;
 
-/** Requests a database that is open. Rejects without one: private mode, a wiped database, storage the browser cleared. */
+/** Runs requests on the open database. They reject without one: private mode, a wiped database, cleared site data. */
 export type UserDatabase = {
   use: <T>(request: (connection: Connection) => Promise<T>) => Promise<T>;
   /** No later request reaches the database, not even to create it again. */

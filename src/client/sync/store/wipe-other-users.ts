@@ -4,7 +4,7 @@ import { removeDataOf } from '#client/lib/session/wipe-user-data.ts';
 import { draftsOfOthers, userOfDraft } from '../day-drafts.ts';
 import { openUserDatabase } from './user-database.ts';
 
-/** Unsent text stays until somebody decides about it; what the server also has is removed. */
+/** Another user's unsent text stays until that user signs in or somebody discards it; the copies are removed. */
 export async function wipeOtherUsers(userId: string): Promise<void> {
   const found = await indexedDB.databases();
   for (const { name = '' } of found) {
