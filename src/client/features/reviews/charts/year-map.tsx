@@ -111,10 +111,16 @@ function useStickToEnd(box: RefObject<HTMLElement | null>): void {
     const element = box.current;
     if (!element) return;
     let atEnd = true;
-    // Zoomed pages round fractional scroll positions.
-    const onScroll = (): void => void (atEnd = element.scrollLeft + element.clientWidth >= element.scrollWidth - 2);
+    let width = element.clientWidth;
+    const onScroll = (): void => {
+      // Growing fires a scroll event that may arrive after the next resize, but before its observer: not the user's scroll.
+      if (element.clientWidth !== width) return;
+      // Zoomed pages round fractional scroll positions.
+      atEnd = element.scrollLeft + width >= element.scrollWidth - 2;
+    };
     // Shrinking keeps scrollLeft and fires no scroll event.
     const observer = new ResizeObserver(() => {
+      width = element.clientWidth;
       if (atEnd) element.scrollLeft = element.scrollWidth;
     });
     element.addEventListener('scroll', onScroll, { passive: true });
