@@ -4,7 +4,8 @@ import { useEffect } from 'react';
 import { fetchAsUser } from '#client/lib/api/fetch-as-user.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
 import { useSession, useUser } from '#client/lib/session/session.ts';
-import { browserTimers, useJournal } from '../day-savers-provider.tsx';
+import { useJournal } from '../day-savers-provider.tsx';
+import { browserTimers } from '../journal.ts';
 import { startLiveSync } from './live-sync.ts';
 import { createRemoteChanges } from './remote-changes.ts';
 
