@@ -79,7 +79,7 @@ export function createDayDrafts(storage: Storage, userId: string, writer: string
   let closed = false;
 
   const isOwn = (key: string): boolean => parseKey(key).writer === writer;
-  const isLeft = (key: string): boolean => isOwn(key) || !alive.has(parseKey(key).writer);
+  const isClaimable = (key: string): boolean => isOwn(key) || !alive.has(parseKey(key).writer);
   const keysOf = (start: string): string[] => [
     ...new Set([...keysUnder(storage, start), ...[...loaded.keys()].filter((key) => key.startsWith(start))]),
   ];
@@ -148,7 +148,7 @@ export function createDayDrafts(storage: Storage, userId: string, writer: string
      */
     claim(date: Day, merge: MergeModule['mergeLogs'] | null, evenOpen = false): DayDraft | null {
       const stored = keysOf(prefix + date)
-        .filter((key) => evenOpen || isLeft(key))
+        .filter((key) => evenOpen || isClaimable(key))
         .map((key) => ({ key, draft: newestAt(key) }));
       const newestFirst = stored.sort((a, b) => (b.draft?.at ?? 0) - (a.draft?.at ?? 0));
       const claimed = merge ? newestFirst : newestFirst.slice(0, 1);
@@ -171,7 +171,7 @@ export function createDayDrafts(storage: Storage, userId: string, writer: string
 
     /** True if a closed page has left a draft of this day. With `evenOpen` also if another page is writing one. */
     hasOthers: (date: Day, evenOpen = false): boolean =>
-      keysOf(prefix + date).some((key) => key !== ownKey(date) && (evenOpen || isLeft(key))),
+      keysOf(prefix + date).some((key) => key !== ownKey(date) && (evenOpen || isClaimable(key))),
 
     /** Call once the server has the text. Another tab's draft of the same day stays. */
     drop(date: Day): void {
@@ -184,8 +184,8 @@ export function createDayDrafts(storage: Storage, userId: string, writer: string
     },
 
     /** The days for which a closed page has left a draft. */
-    leftDays(): Day[] {
-      return daysOfDrafts(keysOf(prefix).filter((key) => isLeft(key) && !isOwn(key)));
+    abandonedDays(): Day[] {
+      return daysOfDrafts(keysOf(prefix).filter((key) => isClaimable(key) && !isOwn(key)));
     },
 
     /** Ignores later writes: after the sign-out a late timer must not store the text again. */

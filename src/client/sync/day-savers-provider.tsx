@@ -12,7 +12,7 @@ import { useSupabase } from '#client/lib/api/supabase.ts';
 import type { DaySavers } from './day-savers.ts';
 import { createJournal, watchPage } from './journal.ts';
 import type { Journal } from './journal.ts';
-import { isKeptLocally } from './store/local-copies.ts';
+import { shouldKeepLocally } from './store/local-copies.ts';
 import type { LocalCopies } from './store/local-copies.ts';
 
 const JournalContext = createContext<Journal | null>(null);
@@ -55,7 +55,7 @@ export function DaySaversProvider({ onRemoved, children }: DaySaversProviderProp
   // Threat: the plan ends, and this device still shows the days that the server now refuses.
   useEffect(() => {
     const today = dayOf(new Date());
-    if (premium !== null) void journal.copies.pruneDays((day) => isKeptLocally(day, premium, today));
+    if (premium !== null) void journal.copies.pruneDays((day) => shouldKeepLocally(day, premium, today));
   }, [journal, premium]);
 
   // Send text of locked days as soon as the plan unlocks them.
@@ -77,7 +77,7 @@ export function DaySaversProvider({ onRemoved, children }: DaySaversProviderProp
     () =>
       registerUnsavedText({
         send: () => journal.savers.sendBeforeSignOut(),
-        keepTypedAfter: (at) => journal.savers.redraftIfNewer(at),
+        redraftIfNewer: (at) => journal.savers.redraftIfNewer(at),
         discard() {
           journal.savers.discard();
           clearPrefetched();

@@ -140,7 +140,7 @@ export function createDaySavers(options: DaySaversOptions) {
     async recover(only?: Day, evenOpen = false): Promise<void> {
       await drafts.load();
       // The newest day first: it is the one most likely to be opened next.
-      for (const date of (evenOpen ? drafts.days() : drafts.leftDays()).toReversed()) {
+      for (const date of (evenOpen ? drafts.days() : drafts.abandonedDays()).toReversed()) {
         if (only !== undefined && date !== only) continue;
         if (!savers.has(date)) {
           const outcome = await transport.read(date);

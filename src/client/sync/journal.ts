@@ -63,13 +63,13 @@ export function createJournal({ userId, data, queries, onLocked, onRemoved }: De
     const message = { date, stored, at: Date.now() };
     showStored(message);
     tabs.announce(message);
-    void copies.keepDay(date, stored);
+    void copies.storeDay(date, stored);
   };
   const drafts = createDayDrafts(localStorage, userId, writer, createOutbox(database, tabs));
   const draftsLoaded = drafts.load();
   const wire = createEntryTransport(data, userId, onLocked);
   const transport: EntryTransport = {
-    ...tabs.inTurn(wire),
+    ...tabs.serializeWrites(wire),
     read: async (date, id) => (await Promise.all([wire.read(date, id), draftsLoaded]))[0],
   };
   const savers: DaySavers = createDaySavers({

@@ -51,7 +51,7 @@ export function SessionProvider({ children }: { children: ReactNode }) {
     // the text that was unsaved at its time.
     const hasAskedToSignOut = (userId: string): boolean => {
       const at = signOutAt.current ?? readSignOutTime(userId);
-      return at !== null && unsavedText.current?.keepTypedAfter(at) !== true;
+      return at !== null && unsavedText.current?.redraftIfNewer(at) !== true;
     };
     const apply = (session: Session | null): void => {
       const now = latest.current;

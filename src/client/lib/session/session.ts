@@ -42,7 +42,7 @@ export type UnsavedText = {
    * Returns whether text was typed after `at`. Keeps such text in a new draft, because a sign-out requested at `at` has
    * not asked the user about it.
    */
-  keepTypedAfter: (at: number) => boolean;
+  redraftIfNewer: (at: number) => boolean;
   /** Drops the text after a sign-out and stops writing to this browser's storage. */
   discard: () => void;
 };

@@ -925,16 +925,16 @@ describe('drafts', () => {
     world.loadPage();
     world.type(log('a'));
     await world.advance(100);
-    expect(world.saver.view().isKept).toBe(false);
+    expect(world.saver.view().isSafe).toBe(false);
     world.type(log('a', 'b'));
     await world.advance(100);
     // The outcome of an older draft says nothing about the newest.
     answers[0]!(true);
     await world.advance(0);
-    expect(world.saver.view().isKept).toBe(false);
+    expect(world.saver.view().isSafe).toBe(false);
     answers[1]!(true);
     await world.advance(0);
-    expect(world.saver.view().isKept).toBe(true);
+    expect(world.saver.view().isSafe).toBe(true);
   });
 
   test('the page is unsafe to close if the browser stores no draft', async () => {

@@ -157,7 +157,7 @@ export type SaverView = {
   doubts: readonly MergeDoubt[];
   unsaved: boolean;
   /** False if unsaved text is in this page alone, because the browser rejected its draft. */
-  isKept: boolean;
+  isSafe: boolean;
   stored: StoredLog | null;
 };
 
@@ -166,7 +166,7 @@ export const viewOf = (state: DaySaverState, isOnline: boolean): SaverView => ({
   conflict: state.hold?.kind === 'conflict' ? state.hold : null,
   doubts: state.doubts,
   unsaved: state.isUnsaved,
-  isKept: isSafe(state),
+  isSafe: isSafe(state),
   stored: state.stored,
 });
 
@@ -185,6 +185,6 @@ export const isSameView = (a: SaverView, b: SaverView): boolean =>
   a.conflict === b.conflict &&
   a.doubts === b.doubts &&
   a.unsaved === b.unsaved &&
-  a.isKept === b.isKept &&
+  a.isSafe === b.isSafe &&
   a.stored === b.stored &&
   JSON.stringify(a.status) === JSON.stringify(b.status);

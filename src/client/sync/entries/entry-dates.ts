@@ -16,7 +16,7 @@ const datesQuery = (data: DataClient, userId: string, copies: LocalCopies | null
   queryOptions({
     queryKey: DATES_KEY,
     queryFn: async ({ client }): Promise<Day[]> => {
-      void copies?.read(COPY_KEY).then((copy) => {
+      void copies?.readCopy(COPY_KEY).then((copy) => {
         if (!Array.isArray(copy?.value) || client.getQueryData(DATES_KEY)) return;
         client.setQueryData<Day[]>(DATES_KEY, copy.value.filter(isDay), { updatedAt: copy.at });
       });
@@ -27,7 +27,7 @@ const datesQuery = (data: DataClient, userId: string, copies: LocalCopies | null
         .order('date', { ascending: false })
         .throwOnError();
       const dates = answer.data.map((row) => row.date);
-      void copies?.keep(COPY_KEY, dates);
+      void copies?.storeCopy(COPY_KEY, dates);
       return dates;
     },
     networkMode: 'always',

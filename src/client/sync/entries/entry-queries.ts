@@ -50,7 +50,7 @@ export const entryQuery = ({ transport, copies, draftsLoaded }: EntrySource, dat
       isAnswered = true;
       if (outcome.kind === 'locked') void copies.pruneDays((day) => day.date !== date);
       if (outcome.kind !== 'read') throw new EntryReadError(outcome);
-      void copies.keepDay(date, outcome.stored);
+      void copies.storeDay(date, outcome.stored);
       return { stored: outcome.stored, askedAt };
     },
     // Send the request even if the browser reports to be offline, so that a failed load shows an error.

@@ -9,7 +9,7 @@ import type { StoredLog } from '../save-requests.ts';
 import type { Copy, SeenDay, UserDatabase } from './user-database.ts';
 
 /** True if the plan opens the day, and the day or the server's last answer about it is in the last 30 days. */
-export const isKeptLocally = ({ date, seenAt }: SeenDay, premium: boolean, today: Day): boolean =>
+export const shouldKeepLocally = ({ date, seenAt }: SeenDay, premium: boolean, today: Day): boolean =>
   !isLocked(date, premium, today) &&
   (!isLocked(date, false, today) || !isLocked(dayOf(new Date(seenAt)), false, today));
 
@@ -24,7 +24,7 @@ export function createLocalCopies(database: UserDatabase, now: () => number) {
     readDays: (): Promise<SeenDay[]> => database.use((connection) => connection.getAll('days')).catch(() => []),
 
     /** Stores what the server has just answered for the day: its row, or null. */
-    keepDay: (date: Day, stored: StoredLog | null): Promise<unknown> =>
+    storeDay: (date: Day, stored: StoredLog | null): Promise<unknown> =>
       database.use((connection) => connection.put('days', { date, stored, seenAt: now() })).catch(ignore),
 
     /** Removes the days that `isKept` rejects. */
@@ -34,10 +34,10 @@ export function createLocalCopies(database: UserDatabase, now: () => number) {
       }
     },
 
-    read: (key: string): Promise<Copy | null> =>
+    readCopy: (key: string): Promise<Copy | null> =>
       database.use((connection) => connection.get('copies', key)).then((copy) => copy ?? null, ignore),
 
-    keep: (key: string, value: unknown): Promise<unknown> =>
+    storeCopy: (key: string, value: unknown): Promise<unknown> =>
       database.use((connection) => connection.put('copies', { value, at: now() }, key)).catch(ignore),
   };
 }

@@ -10,7 +10,7 @@ import { createDayDrafts } from '../day-drafts.ts';
 import type { DayDraft, Outbox } from '../day-drafts.ts';
 import type { MergeModule } from '../merge-loader.ts';
 import type { EntryTransport } from '../save-requests.ts';
-import { createLocalCopies, isKeptLocally } from './local-copies.ts';
+import { createLocalCopies, shouldKeepLocally } from './local-copies.ts';
 import { createOutbox } from './outbox.ts';
 import { createTabs } from './tabs.ts';
 import { openUserDatabase } from './user-database.ts';
@@ -77,7 +77,7 @@ describe('a draft', () => {
     await settle(page);
     const next = openPage('two');
     await next.drafts.load();
-    expect(next.drafts.leftDays()).toEqual([DATE]);
+    expect(next.drafts.abandonedDays()).toEqual([DATE]);
     expect(next.drafts.claim(DATE, concat)).toEqual(DRAFT);
     await settle(next);
     expect(await next.outbox.readAll()).toEqual([{ date: DATE, writer: 'two', draft: DRAFT }]);
@@ -126,7 +126,7 @@ describe('a draft', () => {
     alive = new Set(['one']);
     const other = openPage('two');
     await other.drafts.load();
-    expect(other.drafts.leftDays()).toEqual([]);
+    expect(other.drafts.abandonedDays()).toEqual([]);
     expect(other.drafts.days()).toEqual([DATE]);
     expect(other.drafts.claim(DATE, concat)).toBe(null);
     expect(other.drafts.claim(DATE, concat, true)).toEqual(DRAFT);
@@ -152,7 +152,7 @@ describe('a draft', () => {
     expect(await Promise.all(results)).toEqual(days.map(() => true));
     const next = openPage('two');
     await next.drafts.load();
-    expect(next.drafts.leftDays()).toEqual(days.toSorted());
+    expect(next.drafts.abandonedDays()).toEqual(days.toSorted());
     for (const date of days) expect(next.drafts.claim(date, concat)?.html).toBe(date);
   });
 
@@ -207,12 +207,12 @@ describe('a wiped database', () => {
 
   test('of another user goes when somebody else signs in, unless text in it is unsent', async () => {
     const copies = createLocalCopies(open('ben'), () => 1);
-    await copies.keepDay(DATE, null);
+    await copies.storeDay(DATE, null);
     const cleo = openPage('one', 'cleo');
-    await createLocalCopies(open('cleo'), () => 1).keepDay(DATE, null);
+    await createLocalCopies(open('cleo'), () => 1).storeDay(DATE, null);
     void cleo.drafts.store(DATE, DRAFT);
     await settle(cleo);
-    await createLocalCopies(open('ada'), () => 1).keepDay(DATE, null);
+    await createLocalCopies(open('ada'), () => 1).storeDay(DATE, null);
     await wipeOtherUsers('ada');
     await expect.poll(names).toEqual(['hustle-forge:ada', 'hustle-forge:cleo']);
     expect(await createLocalCopies(open('cleo'), () => 1).readDays()).toEqual([]);
@@ -226,21 +226,21 @@ describe('copies', () => {
 
   test('return what was kept and when', async () => {
     const copies = createLocalCopies(open(), () => 7);
-    await copies.keepDay(DATE, stored);
-    await copies.keep('entry-dates', [DATE]);
+    await copies.storeDay(DATE, stored);
+    await copies.storeCopy('entry-dates', [DATE]);
     expect(await copies.readDay(DATE)).toEqual({ date: DATE, stored, seenAt: 7 });
     expect(await copies.readDay(addDays(DATE, 1))).toBe(null);
-    expect(await copies.read('entry-dates')).toEqual({ value: [DATE], at: 7 });
-    expect(await copies.read('other')).toBe(null);
+    expect(await copies.readCopy('entry-dates')).toEqual({ value: [DATE], at: 7 });
+    expect(await copies.readCopy('other')).toBe(null);
   });
 
   test('are empty without a database', async () => {
     const database = open();
     const copies = createLocalCopies(database, () => 7);
-    await copies.keepDay(DATE, stored);
+    await copies.storeDay(DATE, stored);
     database.close();
-    expect([await copies.readDay(DATE), await copies.readDays(), await copies.read('x')]).toEqual([null, [], null]);
-    await copies.keepDay(DATE, null);
+    expect([await copies.readDay(DATE), await copies.readDays(), await copies.readCopy('x')]).toEqual([null, [], null]);
+    await copies.storeDay(DATE, null);
     await copies.pruneDays(() => false);
   });
 
@@ -248,15 +248,15 @@ describe('copies', () => {
     const at = (date: Day): number => new Date(`${date}T12:00`).getTime();
     const day60 = addDays(DATE, -60);
     const seen = (date: Day, on: Day) => ({ date, stored, seenAt: at(on) });
-    expect(isKeptLocally(seen(addDays(DATE, -29), day60), false, DATE)).toBe(true);
-    expect(isKeptLocally(seen(addDays(DATE, -30), DATE), false, DATE)).toBe(false);
-    expect(isKeptLocally(seen(day60, addDays(DATE, -29)), true, DATE)).toBe(true);
-    expect(isKeptLocally(seen(day60, addDays(DATE, -30)), true, DATE)).toBe(false);
+    expect(shouldKeepLocally(seen(addDays(DATE, -29), day60), false, DATE)).toBe(true);
+    expect(shouldKeepLocally(seen(addDays(DATE, -30), DATE), false, DATE)).toBe(false);
+    expect(shouldKeepLocally(seen(day60, addDays(DATE, -29)), true, DATE)).toBe(true);
+    expect(shouldKeepLocally(seen(day60, addDays(DATE, -30)), true, DATE)).toBe(false);
 
     const copies = createLocalCopies(open(), () => at(DATE));
-    await copies.keepDay(DATE, stored);
-    await copies.keepDay(day60, stored);
-    await copies.pruneDays((kept) => isKeptLocally(kept, false, DATE));
+    await copies.storeDay(DATE, stored);
+    await copies.storeDay(day60, stored);
+    await copies.pruneDays((kept) => shouldKeepLocally(kept, false, DATE));
     expect((await copies.readDays()).map(({ date }) => date)).toEqual([DATE]);
   });
 });
@@ -299,11 +299,11 @@ describe('tabs', () => {
     const tabs = createTabs('ada', 'one', () => {});
     const leave = tabs.join();
     const version = { id: 'row', revision: 1 };
-    expect(await tabs.inTurn(transport).remove(DATE, version)).toEqual(removed);
+    expect(await tabs.serializeWrites(transport).remove(DATE, version)).toEqual(removed);
     const send = `hustle-forge:ada:send:${DATE}`;
     expect(requested.filter((name) => name === send)).toHaveLength(1);
     page.dispatchEvent(new Event('pagehide'));
-    expect(await tabs.inTurn(transport).remove(DATE, version)).toEqual(removed);
+    expect(await tabs.serializeWrites(transport).remove(DATE, version)).toEqual(removed);
     expect(requested.filter((name) => name === send)).toHaveLength(1);
     leave();
   });

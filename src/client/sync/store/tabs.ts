@@ -68,7 +68,7 @@ export function createTabs(userId: string, writer: string, onStored: (message: S
     announce: (message: StoredMessage): void => channel?.postMessage(message),
 
     /** Sends the writes of a day one after the other. Writes at the same time are safe too: one of them is refused. */
-    inTurn(transport: EntryTransport): EntryTransport {
+    serializeWrites(transport: EntryTransport): EntryTransport {
       const queue = <T>(date: Day, send: () => Promise<T>): Promise<T> =>
         // A page that is being closed cannot wait: the browser lets it only start requests. Its visibility changes only
         // after `pagehide`.

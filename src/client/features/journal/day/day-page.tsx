@@ -30,7 +30,7 @@ const conflictNotice = lazyChunk(async () => {
   return (await import('./conflict-notice.tsx')).ConflictNotice;
 });
 
-/** As in screens.md 2, a wait is explained after two seconds. */
+/** A wait is explained after this time (docs/specification/screens.md 2). */
 const LATE_MS = 2_000;
 
 type DayPageProps = {
@@ -106,7 +106,7 @@ export function DayPage({ date, today, read, isFirstLog, onUpgrade }: DayPagePro
         onEditor={setEditor}
       />
       {conflict && <conflictNotice.View saver={saver} conflict={conflict} />}
-      <SaveStatusLine saver={saver} status={status} isKept={view.isKept} onUpgrade={onUpgrade} />
+      <SaveStatusLine saver={saver} status={status} isSafe={view.isSafe} onUpgrade={onUpgrade} />
       {isBefore(date, today) && (
         <QuickOptions stored={view.stored} onChoose={(text) => saver.write(logOf(text), QUICK_SAVE_DELAY_MS)} />
       )}
@@ -140,8 +140,8 @@ function Log({ saver, label, placeholder, onEditor }: LogProps) {
     return (
       <>
         <p className={styles.notice} role="alert">
-          This log holds something that the editor does not know. It is shown as it is stored, and cannot be changed
-          here, so that nothing of it is lost.
+          This log contains something that the editor cannot show. Here it is as it is stored. You cannot edit it, so
+          that nothing is lost.
         </p>
         <StoredLog html={saver.text()} label={label} />
       </>
@@ -152,7 +152,7 @@ function Log({ saver, label, placeholder, onEditor }: LogProps) {
       <>
         <StoredLog html={saver.text()} label={label} placeholder={failed ? null : placeholder} />
         <div className={failed ? styles.notice : styles.late} role="status">
-          {failed ? 'The editor did not arrive. ' : 'Loading editor...'}
+          {failed ? 'The editor could not be loaded. ' : 'Loading editor...'}
           {failed && (
             <button type="button" className={styles.link} onClick={retry}>
               Try again

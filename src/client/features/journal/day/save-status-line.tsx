@@ -9,11 +9,11 @@ type SaveStatusLineProps = {
   saver: DaySaver;
   status: SaveStatus;
   /** False if the browser could not store the unsaved text. */
-  isKept: boolean;
+  isSafe: boolean;
   onUpgrade: (() => void) | null;
 };
 
-export function SaveStatusLine({ saver, status, isKept, onUpgrade }: SaveStatusLineProps) {
+export function SaveStatusLine({ saver, status, isSafe, onUpgrade }: SaveStatusLineProps) {
   return (
     <div className={styles.line}>
       {/* A screen reader announces only the result of a save. */}
@@ -27,7 +27,7 @@ export function SaveStatusLine({ saver, status, isKept, onUpgrade }: SaveStatusL
         {statusText(status, Date.now())}
       </p>
       <p className={styles.warning} role="status">
-        {!isKept && KEEP_TAB_OPEN}
+        {!isSafe && KEEP_TAB_OPEN}
       </p>
       {RETRYABLE_KINDS.includes(status.kind) && (
         <button type="button" className={styles.button} onClick={() => saver.retry()}>

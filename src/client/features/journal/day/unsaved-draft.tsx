@@ -13,7 +13,7 @@ export function UnsavedDraft({ saver, onUpgrade }: { saver: DaySaver; onUpgrade:
   const titleId = useId();
   const words = useRef<HTMLDivElement>(null);
   const toast = useToast();
-  const { status, isKept } = useSyncExternalStore(saver.subscribe, saver.view);
+  const { status, isSafe } = useSyncExternalStore(saver.subscribe, saver.view);
   const pending = usePaymentPending();
   const html = saver.text();
 
@@ -47,7 +47,7 @@ export function UnsavedDraft({ saver, onUpgrade }: { saver: DaySaver; onUpgrade:
           <Button onClick={() => void copy()}>Copy my words</Button>
         </>
       )}
-      <SaveStatusLine saver={saver} status={status} isKept={isKept} onUpgrade={pending ? null : onUpgrade} />
+      <SaveStatusLine saver={saver} status={status} isSafe={isSafe} onUpgrade={pending ? null : onUpgrade} />
     </section>
   );
 }
