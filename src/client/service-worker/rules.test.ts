@@ -5,9 +5,9 @@ const ORIGIN = 'https://journal.example';
 const handle = (path: string, mode: RequestMode = 'navigate', method = 'GET') =>
   handlingOf({ method, mode, url: new URL(path, ORIGIN).href }, ORIGIN);
 
-describe('the requests that the worker answers', () => {
+describe('the worker', () => {
   test.each(['/', '/journal', '/journal?date=2026-11-22', '/reviews', '/settings', '/profile', '/receipt', '/login'])(
-    'page %s',
+    'answers the page %s',
     (path) => expect(handle(path)).toBe('page'),
   );
 
@@ -26,7 +26,7 @@ describe('the requests that the worker answers', () => {
     '/config.json',
     '/unknown',
     '/assets/app-1.js',
-  ])('not the navigation to %s', (path) => expect(handle(path)).toBe('network'));
+  ])('leaves the navigation to %s to the network', (path) => expect(handle(path)).toBe('network'));
 
   test.each([
     '/auth/v1/user',
@@ -35,25 +35,25 @@ describe('the requests that the worker answers', () => {
     '/sandbox/mail',
     '/config.json',
     '/journal',
-  ])('not the request for %s', (path) => {
+  ])('leaves the request for %s to the network', (path) => {
     for (const mode of ['cors', 'same-origin', 'no-cors'] as const) expect(handle(path, mode)).toBe('network');
   });
 
-  test('hashed files, but only with GET and from this origin', () => {
+  test('answers hashed files only with GET and from this origin', () => {
     expect(handle('/assets/app-1.js', 'cors')).toBe('asset');
     expect(handle('/assets/app-1.js', 'cors', 'HEAD')).toBe('network');
     expect(handle('https://other.example/assets/app-1.js', 'cors')).toBe('network');
     expect(handle('https://other.example/journal')).toBe('network');
   });
 
-  test('shared text, but no form that is posted', () => {
+  test('answers shared text, but no posted form', () => {
     expect(handle('/share?text=abc')).toBe('share');
     expect(handle('/share', 'navigate', 'POST')).toBe('network');
     expect(handle('/journal', 'navigate', 'POST')).toBe('network');
   });
 });
 
-test('the landing page has a document of its own', () => {
+test('the landing page has its own HTML', () => {
   expect([shellPathOf('/'), shellPathOf('/settings'), shellPathOf('/journal')]).toEqual(['/', '/journal', '/journal']);
 });
 
@@ -76,42 +76,44 @@ const answer = (type: string, other: object = {}) => ({
   ...other,
 });
 
-describe('a response is stored as an asset', () => {
+describe('an asset', () => {
   const script = 'text/javascript; charset=utf-8';
 
   test.each([
     ['/assets/app-1.js', script],
     ['/assets/app-1.css', 'text/css; charset=utf-8'],
     ['/assets/sans-1.woff2', 'font/woff2'],
-  ])('%s', (path, type) => expect(isStorableAsset(path, answer(type))).toBe(true));
+  ])('is stored: %s', (path, type) => expect(isStorableAsset(path, answer(type))).toBe(true));
 
   test.each([
-    ['of another type', answer('text/html')],
-    ['that a redirect led to', answer(script, { redirected: true })],
-    ['that is an error', answer(script, { ok: false })],
-    ['that is opaque', answer(script, { type: 'opaque' })],
-    ['without a type', { ...answer(script), headers: new Headers() }],
-  ])('not one %s', (_what, response) => expect(isStorableAsset('/assets/app-1.js', response)).toBe(false));
+    ['has another type', answer('text/html')],
+    ['was redirected', answer(script, { redirected: true })],
+    ['is an error', answer(script, { ok: false })],
+    ['is opaque', answer(script, { type: 'opaque' })],
+    ['has no type', { ...answer(script), headers: new Headers() }],
+  ])('is not stored if the response %s', (_what, response) =>
+    expect(isStorableAsset('/assets/app-1.js', response)).toBe(false),
+  );
 
-  test('not one of an unknown kind', () => {
+  test('is not stored if its file extension is unknown', () => {
     expect(isStorableAsset('/assets/data.json', answer('application/json'))).toBe(false);
   });
 });
 
-describe('a response is stored as a page', () => {
+describe('a page', () => {
   const files = new Set(['/assets/app-1.js', '/assets/app-1.css', '/assets/boot-1.js']);
   const html = '<script src="/assets/boot-1.js"></script><link href="/assets/app-1.css"><img src="/assets/a.svg">';
   const isStored = (text: string, response = answer('text/html; charset=utf-8')) =>
     isStorableShell(response, text, files);
 
-  test('with the files of this version', () => expect(isStored(html)).toBe(true));
+  test('is stored if it refers to files of this version', () => expect(isStored(html)).toBe(true));
 
-  test('not with a file of another version, or without files', () => {
+  test('is not stored if it refers to a file of another version, or to none', () => {
     expect(isStored(html.replace('boot-1', 'boot-2'))).toBe(false);
     expect(isStored('<h1>Sign in to the hotel</h1>')).toBe(false);
   });
 
-  test('not after a redirect, as an error or of another type', () => {
+  test('is not stored after a redirect, as an error or with another type', () => {
     expect(isStored(html, answer('text/html', { redirected: true }))).toBe(false);
     expect(isStored(html, answer('text/html', { ok: false }))).toBe(false);
     expect(isStored(html, answer('text/plain'))).toBe(false);

@@ -10,22 +10,22 @@ export type Handling = 'asset' | 'page' | 'share' | 'network';
 export const CACHE_PREFIX = 'hustle-forge:';
 /** Hashed files of all versions: a name never gets another content, so versions share the cache. */
 export const ASSET_CACHE = `${CACHE_PREFIX}assets`;
-/** One cache for each version of the worker, for the pages that name its hashed files. */
+/** The cache of one version of the worker, for the HTML pages that refer to this version's hashed files. */
 export const shellCache = (version: string): string => `${CACHE_PREFIX}shell:${version}`;
 
 export const SHELL_PATH = ROUTES.journal.path;
 const ASSET_FOLDER = '/assets/';
 
-/** Pages that the cached shell can stand in for. Prerendered pages are documents of their own. */
+/** Pages that open from the cached app shell. Each prerendered page has its own HTML instead. */
 const SHELL_PAGES: ReadonlySet<string> = new Set(
   (['login', 'signup', 'forgotPassword', 'journal', 'reviews', 'settings', 'profile', 'receipt'] as const).map(
     (name) => ROUTES[name].path,
   ),
 );
 
-type Asked = Pick<Request, 'method' | 'mode' | 'url'>;
+type PageRequest = Pick<Request, 'method' | 'mode' | 'url'>;
 
-export function handlingOf({ method, mode, url }: Asked, origin: string): Handling {
+export function handlingOf({ method, mode, url }: PageRequest, origin: string): Handling {
   const { origin: target, pathname, search } = new URL(url);
   if (target !== origin || method !== 'GET') return 'network';
   if (mode !== 'navigate') return pathname.startsWith(ASSET_FOLDER) ? 'asset' : 'network';
@@ -36,7 +36,7 @@ export function handlingOf({ method, mode, url }: Asked, origin: string): Handli
   return pathname === ROUTES.landing.path || SHELL_PAGES.has(pathname) ? 'page' : 'network';
 }
 
-/** The cached page for a path: the landing page is a document of its own, all other pages share one shell. */
+/** The cached HTML for a path: the landing page has its own, all other pages share the app shell. */
 export const shellPathOf = (pathname: string): string =>
   pathname === ROUTES.landing.path ? ROUTES.landing.path : SHELL_PATH;
 
@@ -54,8 +54,8 @@ const TYPES: Readonly<Record<string, RegExp>> = {
 };
 
 /**
- * True for a complete file of our own of the type that its name says. Threat: a hotel's sign-in page or a proxy's error
- * page, answered with status 200, would be stored as a script for good.
+ * True for a complete file from this server whose content type fits its name. Threat: a hotel's sign-in page or a
+ * proxy's error page, answered with status 200, would be stored as a script for good.
  */
 export function isStorableAsset(path: string, { ok, redirected, type, headers }: Answer): boolean {
   const expected = TYPES[path.slice(path.lastIndexOf('.') + 1)];
@@ -63,8 +63,9 @@ export function isStorableAsset(path: string, { ok, redirected, type, headers }:
 }
 
 /**
- * True for our own page that names only files of this version. During a release, servers of two versions may answer by
- * turns. A page of the other version would not start offline, because this version's worker does not store its files.
+ * True for a page from this server that refers only to files of this version. During a release, servers of two versions
+ * may answer. A page of the other version would not start offline, because this version's worker does not store its
+ * files.
  */
 export function isStorableShell(
   { ok, redirected, type, headers }: Answer,

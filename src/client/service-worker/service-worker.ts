@@ -21,10 +21,10 @@ import type { PageMessage } from './messages.ts';
 declare const self: ServiceWorkerGlobalScope;
 /** The hashed files of this build; the build fills them in (scripts/vite/service-worker.ts). */
 declare const BUILT_FILES: readonly string[];
-/** The server replaces these words by a hash of the pages that it serves, which depend on its settings. */
+/** The server replaces this string with a hash of the HTML pages that it serves, which depend on its settings. */
 const SHELL_VERSION = 'hustle-forge-shell-version';
 
-/** After this time without an answer, a page opens from the cache. */
+/** After this time without a response, a page opens from the cache. */
 const NETWORK_TIMEOUT_MS = 1_000;
 const MAX_CONCURRENT_DOWNLOADS = 4;
 
@@ -72,7 +72,7 @@ async function activate(): Promise<void> {
     (name) => name.startsWith(CACHE_PREFIX) && name !== ASSET_CACHE && name !== SHELL,
   );
   await Promise.all(outdated.map((name) => caches.delete(name)));
-  // Starts the request of a page while the browser starts the worker.
+  // Navigation preload: the browser requests the page while it starts the worker.
   await self.registration.navigationPreload?.enable();
   await self.clients.claim();
 }
@@ -124,7 +124,7 @@ async function answerAsset(event: FetchEvent): Promise<Response> {
 async function answerPage(event: FetchEvent): Promise<Response> {
   const { pathname } = new URL(event.request.url);
   const answered = askServer(event);
-  // Keeps the request alive after the shell has answered: the browser would log its cancellation.
+  // Keeps the request alive after the cached shell is shown: the browser would cancel it and log an error.
   event.waitUntil(answered.catch(() => undefined));
   const shell = caches.match(shellPathOf(pathname), { cacheName: SHELL, ignoreVary: true });
   const tooLate = new Promise<null>((resolve) => {

@@ -12,8 +12,8 @@ export type DayChange = {
 };
 
 /**
- * `session`: the token or its session has ended. `too_many`: a newer stream of this user took the place.
- * `unavailable`: the server stops or its database is out of reach.
+ * `session`: the token or its session has ended. `too_many`: a newer stream of the same user has replaced this one.
+ * `unavailable`: the server stops or cannot reach its database.
  */
 export type StreamEndReason = 'session' | 'too_many' | 'unavailable';
 

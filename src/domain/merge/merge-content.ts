@@ -4,13 +4,13 @@ import type { Line, TextTag, Unit } from './merge-lines.ts';
 
 export type Content = { readonly tag: TextTag; readonly html: string; readonly text: string };
 
-/** `other` is set if both edits are kept: the version of theirs, shown beside the version of mine. */
+/** `content` is the merged line. If both edits are kept, `content` has mine, and `other` has theirs. */
 export type MergedContent = { readonly content: Content; readonly other: Content | null };
 
-/** The maximum product of both lengths for a search within the whole text, which may take quadratic time. */
+/** Up to this product of both lengths the whole text is searched, which may take quadratic time. */
 const MAX_SEARCH = 4_000_000;
 
-/** True if `long` contains `short` without the white space at its ends. Of long texts, only both ends are searched. */
+/** True if `long` contains the trimmed `short`. In long texts, only the beginning and the end are searched. */
 export function containsText(long: string, short: string): boolean {
   const part = short.trim();
   if (part.length * long.length <= MAX_SEARCH) return long.includes(part);

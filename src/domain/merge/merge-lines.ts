@@ -39,7 +39,7 @@ export type Line = {
   readonly ownCount: number;
 };
 
-/** One line in all versions that have it. It is merged as a whole. */
+/** The same line in the base, in mine and in theirs, as far as each has it. The line is merged as a whole. */
 export type Unit = {
   readonly id: number;
   readonly base: Line | null;
@@ -54,7 +54,7 @@ const TEXT_TAGS: ReadonlySet<string> = new Set(['p', 'h1', 'h2', 'h3', 'pre']);
 const MARK_TAG = /^\/?(?:strong|em|u|s|code)$/;
 const START = /^ol start="(-?\d{1,7})"$/;
 const TAGS = /<[^<>]*>/g;
-/** Bare text of white space and empty marks is no line. */
+/** Text outside a block that has only white space and empty marks; it makes no line. */
 const BLANK_HTML = /^(?:[ \t\r\n]|<\/?(?:strong|em|u|s|code)>)*$/;
 
 export const isBlank = ({ text }: Line): boolean => text.trim() === '';

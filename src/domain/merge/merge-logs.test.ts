@@ -21,7 +21,7 @@ function expectMerged([, base, mine, theirs, merged]: Example): void {
   expect(isCleanLog(html)).toBe(true);
 }
 
-describe('lines of both devices', () => {
+describe('lines of both devices are merged:', () => {
   test.each<Example>([
     ['two additions: mine first', ol('a'), ol('a', 'm'), ol('a', 't'), ol('a', 'm', 't')],
     ['additions in two places', ol('a', 'b'), ol('m', 'a', 'b'), ol('a', 'b', 't'), ol('m', 'a', 'b', 't')],
@@ -119,7 +119,7 @@ describe('an edited line', () => {
     expect(mergeLogs(example[1], example[2], example[3]).doubts).toEqual([]);
   });
 
-  test('by both differently is there twice, one directly after the other, and reported once', () => {
+  test('that both edited differently is kept twice, mine directly before theirs, and reported once', () => {
     const { html, doubts, isDoubtful } = mergeLogs(
       ol('a', 'the plan', 'c'),
       ol('a', 'the plan m', 'c'),
@@ -132,14 +132,14 @@ describe('an edited line', () => {
     expect(mergeLogs(ol('a', 'the plan', 'c'), ol('a', 'the plan m', 'c'), html)).toMatchObject({ html, doubts: [] });
   });
 
-  test('by both differently keeps the lines inside with the version of mine', () => {
+  test('that both edited differently keeps its nested lines below the version of mine', () => {
     const nested = (text: string) => ol('a', `<p>${text}</p>${ul('x')}`);
     const { html, doubts } = mergeLogs(nested('the plan'), nested('the plan m'), nested('t the plan'));
     expect(html).toBe(ol('a', 't the plan', `<p>the plan m</p>${ul('x')}`));
     expect(doubts).toEqual([{ kind: 'editedTwice', mine: 'the plan m', theirs: 't the plan', line: 2 }]);
   });
 
-  test('in most lines by both is doubtful', () => {
+  test('makes the merge doubtful if both edited most lines differently', () => {
     const texts = ['first thing', 'second thing', 'third thing', 'fourth thing', 'fifth thing'];
     const by = (author: string, count: number) =>
       ol(...texts.map((text, i) => (i < count ? `${author} ${text} ${author}` : text)));
@@ -152,7 +152,7 @@ describe('an edited line', () => {
   });
 });
 
-test('an edit is found again in an earlier merge that has a similar line in its place', () => {
+test('an edit is recognised in an earlier merge that has a similar line in its place', () => {
   const bold = (text: string) => ul(`<p><strong>${text}</strong></p>`);
   const base = `${bold('first thing team done')}${ol('second task team done')}`;
   const mine = ol('m task team done');
@@ -168,7 +168,7 @@ test('an edit is found again in an earlier merge that has a similar line in its 
     expect(again.html).toBe(html);
 });
 
-test('a kept edit is found again in an earlier merge where a similar line was deleted', () => {
+test('a kept edit is recognised in an earlier merge where a similar line was deleted', () => {
   const base = `${ul('a1 a2 a3 team done')}<p>b1 b2 b3</p>${ol('c1 c2 c3 team done')}`;
   const mine = `<p>m b2 b3</p>${ol('c1 c2 c3 team done')}`;
   const theirs = ul('t a2 a3 team done');

@@ -44,8 +44,8 @@ export function createChangeHistory(now: () => number, maxChanges = MAX_CHANGES)
     eventId: (): string => `${epoch}.${elapsed()}`,
 
     /**
-     * The user's changes since the event, possibly with some that the client has seen already. Null if they are not all
-     * known. Threat: a forged id; it selects among this user's own changes only.
+     * The user's changes since the event, possibly with some that the client has seen already. Null if some of them may
+     * be unknown here. Threat: a forged id; it selects among this user's own changes only.
      */
     changesSince(eventId: string | undefined, userId: string): EntryChange[] | null {
       const [, ofEpoch, milliseconds] = EVENT_ID.exec(eventId ?? '') ?? [];

@@ -17,7 +17,7 @@ import { createChangeHistory } from './change-history.ts';
 /** A browser opens one stream, so this is the number of a user's browsers. */
 export const MAX_STREAMS_PER_USER = 10;
 const MAX_STREAMS = 4_000;
-/** More changes than this, as an import writes, are sent as one `resync`. */
+/** A stream with more unsent changes than this, for example after an import, gets one `resync` instead. */
 const MAX_WAITING = 100;
 /** How long a stream may outlive its session while nothing changes. */
 const RECHECK_MS = 30_000;
@@ -41,8 +41,8 @@ export type ChangeStreams = {
 };
 
 /**
- * An event on its way to a client. Its id is of the time when the change arrived. An id of the time of sending would be
- * newer than changes that wait behind it, which a client that connects again would then miss.
+ * An event on its way to a client. Its id is taken when the change arrives. An id taken when the event is sent would be
+ * newer than changes that still wait behind it, and a client that reconnected with that id would miss those changes.
  */
 type Delivery = { event: EntryChange | 'ready' | 'resync'; id: string | undefined };
 type Subscription = { userId: string; waiting: Delivery[]; ended: StreamEndReason | null; wake: () => void };
@@ -141,7 +141,7 @@ export function createChangeStreams({
         if (subscription.ended) return yield { event: 'end', data: { reason: subscription.ended } };
         const deliveries = subscription.waiting;
         subscription.waiting = [];
-        // A session that has ended receives nothing more, not even a change of a time before its end.
+        // A session that has ended receives nothing more, not even a change that was made before it ended.
         const caller = await authenticate();
         for (const { event, id } of deliveries) {
           const described: LiveEvent =

@@ -1,6 +1,6 @@
 /**
  * Text that arrived from outside the journal and becomes an item of today's log: the line that a visitor typed on the
- * landing page, and text that another app shared. Loaded only when there is some.
+ * landing page, and text that another app shared. Loaded only when such text is in the storage.
  */
 import { escapeHtml } from '#domain/export/escape-html.ts';
 import { FIRST_LINE_MAX_LENGTH } from '#domain/log/entry.ts';

@@ -125,7 +125,7 @@ export function JournalScreen({ onOpen, onOpenFeedback, onUpgrade, calendar }: J
   );
 }
 
-/** Null while the plan is unknown. Every plan opens the days of the free window, so they need no profile. */
+/** Null while the plan is unknown. Every plan opens the last 30 days, so these need no profile. */
 function isDayLocked(date: Day, premium: boolean | null, today: Day): boolean | null {
   if (!isLocked(date, false, today)) return false;
   return premium === null ? null : isLocked(date, premium, today);

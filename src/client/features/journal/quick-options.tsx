@@ -6,7 +6,7 @@ import type { StoredLog } from '#client/sync/save-requests.ts';
 
 type QuickOptionsProps = { stored: StoredLog | null; onChoose: (text: string) => void };
 
-/** Shown while the day is empty or has one of the four logs, so that the user can change the choice. */
+/** Shown while the day is empty or its log is one of the four texts, so that the user can choose another. */
 export function QuickOptions({ stored, onChoose }: QuickOptionsProps) {
   const html = stored?.html ?? '';
   const selected = matchQuickEntry(entryText(html));

@@ -17,7 +17,10 @@ export type ComparedLine = {
   readonly parts: readonly Part[];
 };
 
-/** After this time, a coarser comparison is shown: a full comparison of two long, different logs would take minutes. */
+/**
+ * After this time, everything counts as removed and added: a full comparison of two long, different logs would take
+ * minutes.
+ */
 const TIMEOUT_MS = 300;
 /**
  * Each added line of a block is compared with every removed line, so the block is limited: the lines of a longer block

@@ -1,4 +1,4 @@
-/** Shows the differences of two texts: struck out what is gone, underlined what was added, each with a sign. */
+/** Shows the differences of two texts: removed words struck out, added words underlined, each line with a sign. */
 import type { CSSProperties } from 'react';
 import { hasChanges } from './compare-logs.ts';
 import type { Change, ComparedLine, Part } from './compare-logs.ts';

@@ -1,4 +1,4 @@
-/** The dialog "Deleted days": logs that were deleted in the last 30 days, and the way back. */
+/** The dialog "Deleted days": lists the logs that were deleted in the last 30 days, and brings one back. */
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';

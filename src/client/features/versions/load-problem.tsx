@@ -4,7 +4,7 @@ import styles from './versions.module.css';
 
 type LoadProblemProps = { what: string; request: { refetch: () => Promise<unknown>; isFetching: boolean } };
 
-/** Says why nothing is shown, and that nothing is lost. */
+/** Shown in place of versions that could not be loaded: the reason, and that no text is lost. */
 export function LoadProblem({ what, request }: LoadProblemProps) {
   return (
     <div className={styles.problem}>

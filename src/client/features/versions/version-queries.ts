@@ -53,7 +53,7 @@ export const versionQuery = (data: DataClient, userId: string, id: string) =>
     queryFn: () => readVersion(data, userId, id),
   });
 
-/** The last deleted first. */
+/** Newest deletion first. */
 export const deletedDaysQuery = (data: DataClient, userId: string) =>
   queryOptions({
     ...ONCE,

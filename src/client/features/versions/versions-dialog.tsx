@@ -1,4 +1,4 @@
-/** The dialog "Earlier versions": what a log said before, what changed since, and the way back. */
+/** The dialog "Earlier versions": lists a log's versions, compares one with a later text, and brings it back. */
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState, useSyncExternalStore } from 'react';
 import { dayLabel } from '#domain/day/day.ts';
@@ -50,7 +50,7 @@ function Versions({ saver, onClose }: { saver: DaySaver; onClose: () => void }) 
   const [chosen, setChosen] = useState<string | null>(null);
   const versions = request.data;
 
-  // Unsaved text is sent first: the list then has every version, and "now" is what the server has.
+  // Send unsaved text, so that the list has every version and "now" is what the server has.
   useEffect(() => void saver.flush(), [saver]);
 
   if (request.isError) return <LoadProblem what="earlier versions" request={request} />;
@@ -85,7 +85,7 @@ function Versions({ saver, onClose }: { saver: DaySaver; onClose: () => void }) 
   );
 }
 
-/** The change that replaced a version. An ordinary edit needs no words. */
+/** Names the change that replaced a version. An ordinary edit is not named. */
 const REASONS: Readonly<Record<ListedVersion['replaced_by'], string>> = {
   edit: '',
   drop: 'before most of it was removed',
@@ -179,7 +179,9 @@ function ChosenVersion({ saver, version, next, onClose }: ChosenVersionProps) {
           <p className={styles.hint}>
             {canBringBack
               ? 'Your current text is kept as a version.'
-              : 'First decide what to keep of this day. It was changed somewhere else.'}
+              : view.conflict
+                ? 'This day was changed somewhere else. First choose what to keep of it.'
+                : 'Your plan does not open this day.'}
           </p>
         </div>
       )}
@@ -188,7 +190,7 @@ function ChosenVersion({ saver, version, next, onClose }: ChosenVersionProps) {
   );
 }
 
-/** Brings a version back like an edit of the user: the editor takes it as one step of undo, and the saver sends it. */
+/** Brings a version back like an edit of the user: it is one undo step in the editor, and the saver sends it. */
 function useBringBack(saver: DaySaver, onDone: () => void) {
   const toast = useToast();
   const [busy, setBusy] = useState(false);

@@ -1,4 +1,4 @@
-/** Joins the lines of the three versions that are the same line. */
+/** Groups the lines of the base, mine and theirs into units: the same line in each of the three. */
 import { alignLines } from './align-lines.ts';
 import { correctMatches } from './correct-matches.ts';
 import { joinAdded } from './join-added.ts';

@@ -89,7 +89,7 @@ function NotLoaded({ date, onRetry, busy }: { date: Day; onRetry: () => Promise<
     <div className={styles.problem} role="alert">
       <h2>This day could not be loaded.</h2>
       <p>
-        What you wrote on {dayLabel(date)} is safe on the server; it just did not arrive. Check your connection, then
+        What you wrote on {dayLabel(date)} is safe on the server, but could not be loaded. Check your connection, then
         try again.
       </p>
       <Button tone="primary" onClick={() => void onRetry()} busy={busy} busyLabel="Loading...">

@@ -11,7 +11,7 @@ export type OpenDay = {
   /** Null until the initial day of a Closer is known. */
   date: Day | null;
   datesWithEntries: readonly Day[];
-  /** The dates are a copy of this time, in milliseconds, because the server does not answer; null if they are not. */
+  /** If the dates are a copy because the server does not answer, when they were copied, in milliseconds; else null. */
   datesCopiedAt: number | null;
   open: (date: Day) => void;
 };

@@ -20,7 +20,7 @@ type Deps = {
   writer: FormatWriter;
   /** MIME type with its charset. */
   type: string;
-  /** Records the use of the plan before the download. @throws ExportRejected */
+  /** Tells the server about the export before the download: it counts as a use of the paid plan. @throws ExportRejected */
   record: () => Promise<void>;
 };
 
@@ -48,7 +48,7 @@ export function createExportRun({ reader, writer, type, record }: Deps): ExportR
       texts.push(writer.entry(entry, written + texts.length));
       await yieldIfDue();
     }
-    // The page is complete only here; a failure before this line repeats it.
+    // After a failure before this line, the next run writes the whole page again.
     parts.push(new Blob(texts));
     written += texts.length;
   }

@@ -105,7 +105,7 @@ type Deps = {
 
 type Task = { entry: ImportEntry; list: 'added' | 'feedback' | 'replaced' | 'both' };
 
-/** How many days an import would write. */
+/** The number of days that an import would write. */
 export const daysToWrite = (plan: ImportPlan, choiceOf: (date: Day) => Choice): number =>
   plan.days.filter(({ verdict, day }) => verdict !== 'same' && (verdict !== 'differs' || choiceOf(day.date) !== 'mine'))
     .length;
