@@ -1008,9 +1008,7 @@ begin
   delete from public.entry_versions where user_id = old.user_id and date = day and content = old.content;
   insert into public.entry_versions (user_id, date, entry_id, content, written_at, replaced_by)
     values (old.user_id, day, old.id, old.content, old.updated_at, change);
-  delete from public.entry_versions
-   where user_id = old.user_id and date = day and id in (
-     select id from public.entry_versions where user_id = old.user_id and date = day order by kept_at desc offset 20);
+  perform public.thin_versions(old.user_id, day);
   return null;
 end
 $function$;
@@ -1112,6 +1110,26 @@ begin
   return new;
 end
 $function$;
+
+CREATE OR REPLACE FUNCTION public.thin_versions(of_user uuid, of_date date)
+ RETURNS void
+ LANGUAGE sql
+ SET search_path TO ''
+BEGIN ATOMIC
+ DELETE FROM public.entry_versions
+   WHERE ((entry_versions.user_id = thin_versions.of_user) AND (entry_versions.date = thin_versions.of_date) AND (entry_versions.id IN ( SELECT versions.id
+            FROM ( SELECT entry_versions_1.id,
+                     row_number() OVER newest_first AS place,
+                     (entry_versions_1.kept_at - lead(entry_versions_1.kept_at) OVER newest_first) AS gap
+                    FROM public.entry_versions entry_versions_1
+                   WHERE ((entry_versions_1.user_id = thin_versions.of_user) AND (entry_versions_1.date = thin_versions.of_date))
+                   WINDOW newest_first AS (ORDER BY entry_versions_1.kept_at DESC, entry_versions_1.id)) versions
+           WHERE (versions.place > 10)
+           ORDER BY versions.gap
+          LIMIT ( SELECT GREATEST((count(*) - 20), (0)::bigint) AS "greatest"
+                    FROM public.entry_versions entry_versions_1
+                   WHERE ((entry_versions_1.user_id = thin_versions.of_user) AND (entry_versions_1.date = thin_versions.of_date))))));
+END;
 
 CREATE OR REPLACE FUNCTION public.touch_profile()
  RETURNS trigger

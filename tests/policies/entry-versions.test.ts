@@ -257,22 +257,57 @@ test('a new log on a day whose log was deleted keeps the versions of the old one
   expect(await textsOf()).toEqual(['<p>again</p>', '<p>mine</p>']);
 });
 
-test(`a day keeps its ${MAX_VERSIONS_PER_DAY} newest versions, however many other days have`, async () => {
-  await db.admin.query(
-    `insert into entry_versions (user_id, date, entry_id, content, written_at, kept_at, replaced_by)
-       select $1, $2, gen_random_uuid(), 'x', now(), now() + interval '1 day', 'edit' from generate_series(1, 20)`,
-    [FREE, DAYS.firstLocked],
-  );
-  for (let index = 1; index <= MAX_VERSIONS_PER_DAY + 2; index += 1) {
-    await pass(VERSION_INTERVAL_MINUTES);
-    await save(`<p>version ${index}</p>`);
+describe(`a day keeps ${MAX_VERSIONS_PER_DAY} versions`, () => {
+  /** No two of these texts begin or end alike, so each save keeps the text before it. */
+  const textOf = (minutesApart: number, index: number): string => `<p>${index}/${minutesApart}/${index}</p>`;
+
+  async function replaceText(times: number, minutesApart: number): Promise<void> {
+    for (let index = 1; index <= times; index += 1) {
+      await pass(minutesApart);
+      await save(textOf(minutesApart, index));
+    }
   }
-  await saveAs('free', '', DAYS.firstOpen);
-  const texts = await textsOf();
-  expect(texts).toHaveLength(MAX_VERSIONS_PER_DAY);
-  expect(texts.at(0)).toBe(`<p>version ${MAX_VERSIONS_PER_DAY + 1}</p>`);
-  expect(texts.at(-1)).toBe('<p>version 2</p>');
-  expect(await textsOf(FREE, DAYS.firstOpen)).toEqual(['<p>mine</p>']);
+
+  test('however many other days have', async () => {
+    await db.admin.query(
+      `insert into entry_versions (user_id, date, entry_id, content, written_at, kept_at, replaced_by)
+         select $1, $2, gen_random_uuid(), 'x', now(), now() + interval '1 day', 'edit' from generate_series(1, 20)`,
+      [FREE, DAYS.firstLocked],
+    );
+    await replaceText(MAX_VERSIONS_PER_DAY + 2, VERSION_INTERVAL_MINUTES);
+    await saveAs('free', '', DAYS.firstOpen);
+    expect(await textsOf()).toHaveLength(MAX_VERSIONS_PER_DAY);
+    expect(await textsOf(FREE, DAYS.firstOpen)).toEqual(['<p>mine</p>']);
+  });
+
+  test('the ten newest, and the older ones that lie furthest apart', async () => {
+    await replaceText(3, 60);
+    await replaceText(15, 20);
+    await replaceText(MAX_VERSIONS_PER_DAY, 10);
+    const newest = Array.from({ length: 10 }, (_, index) => textOf(10, MAX_VERSIONS_PER_DAY - 1 - index));
+    const texts = await textsOf();
+    expect(texts).toHaveLength(MAX_VERSIONS_PER_DAY);
+    expect(texts.slice(0, 10)).toEqual(newest);
+    expect(texts.at(-1)).toBe('<p>mine</p>');
+    const { rows } = await db.admin.query<{ gap: number }>(
+      `select extract(epoch from kept_at - lead(kept_at) over (order by kept_at desc))::float / 60 as gap
+         from entry_versions where user_id = $1 and date = $2 order by kept_at desc offset 10 limit 9`,
+      [FREE, TODAY],
+    );
+    expect(Math.min(...rows.map(({ gap }) => gap))).toBeGreaterThan(15);
+  });
+
+  test('and a thief of a session who replaces the text all the time removes none from before', async () => {
+    await replaceText(5, VERSION_INTERVAL_MINUTES);
+    const before = (await textsOf()).concat(textOf(10, 5));
+    await pass(5);
+    await replaceText(2 * MAX_VERSIONS_PER_DAY, 0);
+    await replaceText(2 * MAX_VERSIONS_PER_DAY, 1);
+    await remove();
+    const texts = await textsOf();
+    expect(texts).toHaveLength(MAX_VERSIONS_PER_DAY);
+    expect(texts).toEqual(expect.arrayContaining(before));
+  });
 });
 
 describe('moving a log', () => {
