@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import {
   addDays,
   day,
@@ -16,6 +16,8 @@ import {
 const anyDay = fc
   .integer({ min: Date.UTC(1970, 0, 1) / 86_400_000, max: Date.UTC(2400, 0, 1) / 86_400_000 })
   .map((count) => addDays(day('1970-01-01'), count));
+
+afterEach(() => void vi.unstubAllEnvs());
 
 describe('isDay', () => {
   test.each(['2026-11-21', '2024-02-29', '0001-01-01', '9999-12-31'])('accepts %s', (text) => {
@@ -46,9 +48,21 @@ describe('day arithmetic', () => {
     expect(addDays(day('2026-12-31'), 1)).toBe('2027-01-01');
     expect(addDays(day('2026-03-01'), -1)).toBe('2026-02-28');
   });
-  test('is unaffected by daylight saving time', () => {
-    // In most of Europe, 29 March 2026 has 23 hours.
-    expect(daysBetween(day('2026-03-28'), day('2026-03-30'))).toBe(2);
+  /** Days of 23 and of 25 hours, in a time zone whose midnight is before or after that of UTC. */
+  test.each([
+    ['Europe/Berlin', '2026-03-29', '2026-10-25'],
+    ['America/New_York', '2026-03-08', '2026-11-01'],
+  ])('is unaffected by daylight saving time in %s', (timeZone, shortDay, longDay) => {
+    vi.stubEnv('TZ', timeZone);
+    const hours = (date: string): number =>
+      (new Date(`${addDays(day(date), 1)}T00:00`).getTime() - new Date(`${date}T00:00`).getTime()) / 3_600_000;
+    expect([shortDay, longDay].map(hours)).toEqual([23, 25]);
+    for (const date of [shortDay, longDay].map(day)) {
+      const [before, after] = [addDays(date, -1), addDays(date, 1)];
+      expect([addDays(before, 1), addDays(after, -1), addDays(before, 2)]).toEqual([date, date, after]);
+      expect([daysBetween(before, date), daysBetween(date, after), daysBetween(before, after)]).toEqual([1, 1, 2]);
+      expect(weekdayOf(date)).toBe('Sunday');
+    }
   });
   test('is reversible, and days sort as strings', () => {
     fc.assert(
@@ -69,9 +83,12 @@ test('formats the label of a day', () => {
   expect(weekdayOf(day('2000-01-01'))).toBe('Saturday');
 });
 
-test('dayOf uses the local date, not the UTC date', () => {
-  expect(dayOf(new Date(2026, 10, 21, 0, 0, 1))).toBe('2026-11-21');
-  expect(dayOf(new Date(2026, 10, 21, 23, 59, 59))).toBe('2026-11-21');
+test.each([
+  ['Pacific/Kiritimati', '2026-11-21T23:00:00Z', '2026-11-22'],
+  ['Pacific/Honolulu', '2026-11-22T01:00:00Z', '2026-11-21'],
+])('dayOf returns the local date in %s, not the UTC date', (timeZone, instant, expected) => {
+  vi.stubEnv('TZ', timeZone);
+  expect(dayOf(new Date(instant))).toBe(expected);
 });
 
 test('the earliest and the latest today on Earth are those of UTC-12 and UTC+14', () => {

@@ -24,7 +24,7 @@ test('ignores logs outside the period', () => {
   expect(countWorkdays(monday, sunday, sunday, logged(-3, -7, 8))).toEqual({ accounted: 0, workdays: 5 });
 });
 
-test('counts thirty days across the end of daylight saving time', () => {
+test('counts the workdays of a period of thirty days in two months', () => {
   expect(countWorkdays(day('2026-10-05'), day('2026-11-03'), day('2026-11-03'), new Set())).toEqual({
     accounted: 0,
     workdays: 22,
