@@ -50,11 +50,12 @@ printFigures(
       mergeLogs(...logs);
       return process.threadCpuUsage(before).user / 1000;
     });
-    // The first merge of a page runs before the compiler has optimised it.
-    const [first, typical, p95] = [times[0]!, median(times), percentile(times, 95)];
+    // A page usually merges once, with code that the compiler has not optimised yet. `firstRun` is close to that in the
+    // first case; the runs of that case have warmed the code up for the other cases.
+    const [firstRun, typical, p95] = [times[0]!, median(times), percentile(times, 95)];
     return {
       what,
-      measured: `first ${first.toFixed(1)} ms, median ${typical.toFixed(1)} ms, p95 ${p95.toFixed(1)} ms`,
+      measured: `first run ${firstRun.toFixed(1)} ms, median ${typical.toFixed(1)} ms, p95 ${p95.toFixed(1)} ms`,
       target: `p95 at most ${MAX_MS} ms`,
       isMet: p95 <= MAX_MS,
     };
