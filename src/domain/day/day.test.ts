@@ -48,7 +48,7 @@ describe('day arithmetic', () => {
     expect(addDays(day('2026-12-31'), 1)).toBe('2027-01-01');
     expect(addDays(day('2026-03-01'), -1)).toBe('2026-02-28');
   });
-  /** Days of 23 and of 25 hours, in a time zone whose midnight is before or after that of UTC. */
+  /** A day of 23 and a day of 25 hours, in a time zone ahead of UTC and in one behind it. */
   test.each([
     ['Europe/Berlin', '2026-03-29', '2026-10-25'],
     ['America/New_York', '2026-03-08', '2026-11-01'],

@@ -234,7 +234,7 @@ async function attachIdentity(transaction: AsService, signIn: IdentitySignIn, us
   });
 }
 
-/** Inserts the identity, or stores what the provider says of it today. */
+/** Inserts the identity, or updates its data to the provider's current answer. */
 async function saveIdentity(transaction: AsService, { identity, now }: IdentitySignIn, userId: string): Promise<void> {
   const data = JSON.stringify(identity.data);
   await transaction.run(

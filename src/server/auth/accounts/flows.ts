@@ -1,6 +1,6 @@
 /**
- * Sign-in flows that leave for another page and return: provider sign-ins and PKCE mails (docs/specification/wire.md
- * 24). A flow that returns to a PKCE client issues an auth code, which the client exchanges with its verifier.
+ * Sign-in flows that the browser continues elsewhere: at a provider, or from a link in a mail to a PKCE client
+ * (docs/specification/wire.md 24). A PKCE client gets an auth code at the end, which it exchanges with its verifier.
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Selectable } from 'kysely';

@@ -114,7 +114,7 @@ async function changeMetadata(deps: AuthDeps, userId: string, data: JsonObject):
   });
 }
 
-/** As a sign-up with AUTH_AUTOCONFIRM, this reveals whether the address is taken: throws `email_exists`. */
+/** Throws `email_exists`. Like a sign-up with AUTH_AUTOCONFIRM, this reveals whether the address is taken. */
 async function applyAddress(deps: AuthDeps, account: Account, email: string, device: Device): Promise<void> {
   const { id: userId } = account.user;
   const now = deps.clock.now();

@@ -23,7 +23,7 @@ import { lockSession, upgradeSession } from './upgrade-session.ts';
  * who knows the password uses up all guesses every day. A session that a mailed link started has its own guesses, so
  * the owner still gets in.
  *
- * @param secret what is guessed, such as a factor's id
+ * @param secret names the guessed secret, for example by the factor's id
  */
 export async function countGuess(
   deps: AuthDeps,

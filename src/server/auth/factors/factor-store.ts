@@ -23,10 +23,10 @@ export const FACTOR_METHODS = {
 export const RECOVERY_CODE_METHOD = 'mfa/recovery_code';
 
 const MAX_FACTORS = 10;
-/** A factor that was never verified makes way for a new enrolment after this time. */
+/** A new enrolment deletes factors that are older than this and were never verified. */
 const UNVERIFIED_LIFETIME_MS = 300_000;
 
-/** The oldest factor comes first. */
+/** Oldest first. */
 export async function listFactors(service: AsService, userId: string): Promise<StoredFactor[]> {
   return service.run(
     queryBuilder.selectFrom('auth.mfa_factors').selectAll().where('user_id', '=', userId).orderBy('created_at'),

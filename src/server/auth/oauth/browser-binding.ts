@@ -13,7 +13,7 @@ import type { AppEnv } from '#server/http/app-env.ts';
 import type { AuthDeps } from '../auth-deps.ts';
 
 const COOKIE = 'hustle-forge-flow';
-/** Longer than a flow lives. */
+/** Longer than the lifetime of a flow. */
 const MAX_AGE_SECONDS = 900;
 const VALUE = /^[A-Za-z0-9_-]{43}$/;
 
@@ -25,7 +25,7 @@ const readCookie = (context: Context<AppEnv>, deps: AuthDeps): string | null => 
   return value !== undefined && VALUE.test(value) ? value : null;
 };
 
-/** Returns the hash to store with the flow. All concurrent flows of a browser share its cookie. */
+/** Sets the cookie and returns its hash, to store with the flow. All concurrent flows of a browser share the cookie. */
 export function bindBrowser(context: Context<AppEnv>, deps: AuthDeps): Buffer {
   const value = readCookie(context, deps) ?? randomBytes(32).toString('base64url');
   setCookie(context, COOKIE, value, {

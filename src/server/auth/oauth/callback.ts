@@ -120,7 +120,7 @@ async function hasSession(transaction: AsService, id: string): Promise<boolean> 
 function openSecrets({ secrets }: AuthDeps, flow: FlowRow): StoredSecrets {
   const sealed = flow.provider_secrets;
   const opened = sealed && unseal(secrets.providerTokens, `flow:${flow.id}`, sealed);
-  // The secret that seals was replaced while the user was at the provider.
+  // The operator replaced the server's secrets while the user was at the provider.
   if (opened === null) throw new AuthError('state_expired');
   return JSON.parse(opened) as StoredSecrets;
 }

@@ -1,6 +1,6 @@
 /**
- * Ends a flow that left for a third party: the browser returns to the client with an auth code (PKCE), with tokens in
- * the fragment (implicit) or with an error (docs/specification/wire.md 27).
+ * Ends a flow that sent the browser to a third party: the browser returns to the client with an auth code (PKCE), with
+ * tokens in the fragment (implicit) or with an error (docs/specification/wire.md 27).
  */
 import type { Context } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';

@@ -1,4 +1,4 @@
-/** Signs in with an identity of a provider: the account, the mails and the audit row, and the wire's errors. */
+/** Signs in with an identity of a provider: finds or creates the account, sends the mails and maps failures to errors. */
 import type { OAuthProvider } from '#server/config/auth-settings.ts';
 import type { AsService } from '#server/database/database.ts';
 import { findUserById } from '../accounts/accounts.ts';

@@ -16,7 +16,7 @@ import { KNOWN_PROVIDERS } from './providers/known-providers.ts';
 import { connectProvider } from './providers/connect-provider.ts';
 import type { FlowSecrets } from './providers/provider-client.ts';
 
-/** Stored with the flow, sealed, for the time when the provider answers. */
+/** Stored encrypted with the flow until the provider answers. */
 export type StoredSecrets = FlowSecrets & {
   /** An invitation's mail proved that the reader owns this address. */
   invitedEmail?: string;
@@ -101,8 +101,8 @@ export const parseScopes = (text: string): string[] =>
     .slice(0, MAX_SCOPES);
 
 /**
- * Parameters of the request that the provider does not get, beside those that the sign-in sets itself. Threat: a caller
- * changes where the provider returns to, what it returns, or for which client it signs in.
+ * Parameters of the request that are not forwarded to the provider: those of our own API, and those that the sign-in
+ * sets. Threat: a caller changes where the provider returns to, what it returns, or for which client it signs in.
  */
 const RESERVED_PARAMETERS: ReadonlySet<string> = new Set([
   'provider',

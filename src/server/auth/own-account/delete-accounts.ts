@@ -1,4 +1,4 @@
-/** The jobs that delete accounts: due ones, and those of anonymous users who stayed away. */
+/** The jobs that delete accounts: those whose deletion is due, and unused accounts of anonymous users. */
 import type { Clock } from '#server/clock.ts';
 import type { Database } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
@@ -7,7 +7,7 @@ import { accountDeletedMail } from '#server/mail/account-emails.ts';
 import type { Mailer } from '#server/mail/mailer.ts';
 import { deleteAccount } from '../accounts/delete-account.ts';
 
-/** Anonymous accounts are deleted after this time without use. Their users have no way in but the browser's session. */
+/** Anonymous accounts are deleted after this time without use. Only a session in a browser opens such an account. */
 const ANONYMOUS_USER_MS = 30 * 24 * 3_600_000;
 const MAX_ACCOUNTS_PER_RUN = 200;
 
@@ -59,7 +59,7 @@ export async function deleteAbandonedAnonymousUsers(deps: Deps, signal: AbortSig
 
 type Options = { onlyIf: 'due' | 'anonymous'; signal: AbortSignal };
 
-/** Logs an account that cannot be deleted and goes on. Then throws at the end, so that the job runs again. */
+/** Logs each account that cannot be deleted, continues with the others and then throws, so that the job runs again. */
 async function deleteAll(
   { database, clock, log, mailer, findRateLimitKeys }: Deps,
   users: readonly { id: string }[],

@@ -1,4 +1,4 @@
-/** The endpoints of one's own account, loaded at their first request. */
+/** The endpoints of the signed-in user's own account. Their modules load at the first request. */
 import type { Endpoint } from '../auth-deps.ts';
 import { lazyEndpoint } from '../lazy-endpoint.ts';
 

@@ -36,7 +36,7 @@ export function requiredProof({ account, session }: SignedIn, now: Date): Requir
   const fresh = (session?.amr ?? []).filter(isFresh);
   if (fresh.some(({ method }) => FACTOR_METHODS.has(method))) return 'none';
   if (user.password_hash !== null) return 'password';
-  // An anonymous user has nothing but the session.
+  // An anonymous user can prove nothing beyond the session.
   if (fresh.length > 0 || user.is_anonymous) return 'none';
   return reauthenticationTarget(user) === null ? 'sign_in' : 'code';
 }

@@ -1,7 +1,7 @@
 /**
- * The link that keeps an account whose owner asked to delete it (docs/specification/wire.md 34). GET shows a page with
- * a button and looks nothing up, because mail scanners open every link. POST uses the token, which is sent as JSON or
- * by the form of that page.
+ * The mailed link that undoes the deletion of an account (docs/specification/wire.md 34). GET shows a page with a button
+ * and checks no token, because mail scanners open every link. POST uses the token, which is sent as JSON or by the form
+ * of that page.
  *
  * The token only undoes the deletion and signs nobody in. So POST needs no check against cross-site requests.
  */

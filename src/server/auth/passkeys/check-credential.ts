@@ -17,7 +17,7 @@ import type { RelyingParty } from './relying-party.ts';
 const ALGORITHMS = [-8, -7, -257];
 /**
  * We ask for no attestation. Threat: a client sends another format, whose verification parses certificates and asks the
- * addresses in them for revocations. These two need no certificate that we trust, so they cause no requests.
+ * addresses in them for revocations. These two formats are verified without certificates, so they cause no requests.
  */
 const ATTESTATION_FORMATS: ReadonlySet<string> = new Set(['none', 'packed']);
 /** https://www.w3.org/TR/webauthn-3/#enum-transport */
@@ -30,7 +30,7 @@ type CreationRequest = {
   userHandle: Buffer;
   userName: string;
   exclude: readonly { credential_id: Buffer; transports: string[] }[];
-  /** A passkey names its user and verifies them by itself. */
+  /** True for a passkey, a discoverable credential that verifies its user. False for a second factor. */
   isPasskey: boolean;
 };
 
@@ -132,7 +132,7 @@ export async function checkAssertion(
   }
 }
 
-/** Null unless every part that we read is a text. */
+/** Null unless every member that we read is a string. */
 function parseRegistration(answer: JsonObject): RegistrationResponseJSON | null {
   const { id, rawId, type, response } = answer;
   if (typeof id !== 'string' || rawId !== id || type !== 'public-key') return null;

@@ -44,8 +44,8 @@ export async function renamePasskey(
 type Removal = PasskeyKey & { actor: AuditEntry['actor']; device?: Device; now: Date };
 
 /**
- * Requires a transaction. Sessions that the passkey started, and no second factor confirmed, drop to `aal1`. Null if
- * the user has no such passkey.
+ * Requires a transaction. Sessions that the passkey started drop to `aal1`, unless a second factor has confirmed them.
+ * Null if the user has no such passkey.
  */
 export async function removePasskey(transaction: AsService, removal: Removal): Promise<StoredCredential | null> {
   const { id, userId, actor, device, now } = removal;
@@ -100,7 +100,7 @@ export async function storeChallenge(
 }
 
 /**
- * Deletes the challenge, so that one of any number of concurrent answers gets it. Call it outside the transaction that
+ * Deletes the challenge, so that only one of several concurrent answers gets it. Call it outside the transaction that
  * accepts the answer: a rollback would bring the challenge back.
  */
 export async function takeChallenge(

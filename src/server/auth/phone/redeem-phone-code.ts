@@ -11,14 +11,14 @@ import { startSession } from '../accounts/sessions.ts';
 import type { StartedSession } from '../accounts/sessions.ts';
 import { confirmPhone, findUserByPhone, releaseUnconfirmedPhone } from './phone-accounts.ts';
 
-/** `owner` has the address only if it is confirmed. */
+/** `owner.email` is null unless the address is confirmed. */
 export type PhoneChange = { previousPhone: string | null; owner: { id: string; email: string | null } };
 export type PhoneRedeemResult =
   | {
       outcome: 'session';
       account: Account;
       started: StartedSession;
-      /** Set after a change of number: whom to notify. */
+      /** After a change of the number, whom to notify; null for a sign-in. */
       change: PhoneChange | null;
     }
   | { outcome: 'invalid' }

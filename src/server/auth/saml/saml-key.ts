@@ -24,7 +24,7 @@ export async function loadSamlKey(file: string): Promise<SamlKey> {
 /** Reads a private RSA key and a certificate for it from one PEM file. */
 export function parseSamlKey(text: string): SamlKey {
   const keyPem = /-----BEGIN (?:RSA )?PRIVATE KEY-----[^-]+-----END (?:RSA )?PRIVATE KEY-----/.exec(text)?.[0];
-  if (keyPem === undefined) throw new UnusableKeyError('it holds no private key without a passphrase');
+  if (keyPem === undefined) throw new UnusableKeyError('it holds no unencrypted private key');
   const certificatePem = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/.exec(text)?.[0];
   if (certificatePem === undefined) throw new UnusableKeyError('it holds no certificate');
   const privateKey = createPrivateKey(keyPem);

@@ -1,4 +1,4 @@
-/** Authentication requests that wait for their response: the database behind `CacheProvider` of node-saml. */
+/** Authentication requests that wait for their response, stored in the database for node-saml's `CacheProvider`. */
 import type { CacheProvider } from '@node-saml/node-saml';
 import type { Selectable } from 'kysely';
 import type { AuthTables } from '#server/database/tables/auth-tables.ts';

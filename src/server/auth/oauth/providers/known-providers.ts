@@ -1,4 +1,4 @@
-/** The providers of supabase/auth: they are known by name, whether they are configured or not. */
+/** The names of supabase/auth's providers: a request for one that is not configured gets `provider_disabled`. */
 export const KNOWN_PROVIDERS: ReadonlySet<string> = new Set([
   'apple',
   'azure',

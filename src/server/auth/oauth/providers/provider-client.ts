@@ -1,11 +1,14 @@
-/** A provider as the sign-in sees it, whatever protocol it speaks (docs/specification/wire.md 27). */
+/** The common interface of all providers, whichever protocol they speak (docs/specification/wire.md 27). */
 import type { ExternalIdentity } from '../../accounts/external-identity.ts';
 
 /** The provider's own tokens, named as the wire returns them. */
 export type ProviderTokens = { provider_token?: string; provider_refresh_token?: string };
 export type ProviderAccount = { identity: ExternalIdentity; tokens: ProviderTokens };
 
-/** Only this server knows both: a stolen code is useless without the verifier, a foreign ID token lacks the nonce. */
+/**
+ * Only this server knows both. A stolen code is useless without the PKCE verifier, and an ID token of another sign-in
+ * lacks the nonce.
+ */
 export type FlowSecrets = { verifier: string; nonce: string };
 
 export type SignInRequest = FlowSecrets & {

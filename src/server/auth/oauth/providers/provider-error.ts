@@ -63,7 +63,10 @@ function toProviderError(error: unknown): Error {
   return new ProviderError('unavailable', 'no response', error);
 }
 
-/** 0 if the cause is no response. The HTTP server replaces the global `Response`, so `instanceof` fails for fetch's. */
+/**
+ * 0 if the cause is not a response. No `instanceof`: the HTTP server replaces the global `Response`, so the responses of
+ * `fetch` are not instances of it.
+ */
 const statusOf = (cause: unknown): number =>
   typeof cause === 'object' && cause !== null && 'status' in cause && typeof cause.status === 'number'
     ? cause.status

@@ -9,7 +9,7 @@ import { checkAuthorizedParty, discoverProvider } from './oidc-client.ts';
 import { PROVIDER_TIMEOUT_SECONDS } from './provider-client.ts';
 import { ProviderError } from './provider-error.ts';
 
-/** Threat: algorithm confusion. Neither `none` nor an HMAC with the public key as its secret. */
+/** Threat: algorithm confusion. The list has neither `none` nor HMAC, whose secret could be the public key. */
 const ALGORITHMS = [
   'RS256',
   'RS384',

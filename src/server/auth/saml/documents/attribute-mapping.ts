@@ -1,4 +1,4 @@
-/** Which attributes of an assertion become claims of the account: the mapping of an identity provider. */
+/** Maps attributes of an assertion to claims of the account, as configured for the identity provider. */
 import type { JsonObject } from '#server/database/tables/auth-tables.ts';
 import { AuthError } from '../../wire/errors.ts';
 

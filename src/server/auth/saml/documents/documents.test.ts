@@ -1,4 +1,4 @@
-/** Tests the parsers of SAML documents: what they accept, and what they refuse for which reason. */
+/** Tests the parsers of SAML documents: which documents they accept, and why they refuse the others. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { AuthError } from '../../wire/errors.ts';
@@ -105,7 +105,7 @@ const ASSERTION = [
 describe('an assertion', () => {
   const read = (xml: string) => readAssertion(parseXml(xml), EXPECTED);
 
-  test('gives the name and the plain attributes, by both of their names', () => {
+  test('returns the name, and each plain attribute by its name and its friendly name', () => {
     const { nameId, attributes } = read(ASSERTION);
     expect(nameId).toEqual({ value: 'ana', format: 'f' });
     expect([...attributes]).toEqual([
@@ -275,7 +275,7 @@ describe('metadata of an identity provider', () => {
     ),
   );
 
-  test('on loopback is accepted by a server on loopback alone', () => {
+  test('of a provider on loopback is accepted only by a server on loopback', () => {
     const xml = metadataOf(descriptor(serviceAt('http://localhost:8080/sso')));
     const problem = failureOf(() => parseIdpMetadata(xml, { publicUrl: 'http://localhost:3000' }));
     expect(problem).toBe('SAML Metadata does not contain a signing certificate');
@@ -320,10 +320,10 @@ describe('an attribute mapping', () => {
 });
 
 test.each([
-  ['', 'it holds no private key without a passphrase'],
+  ['', 'it holds no unencrypted private key'],
   [
     '-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----',
-    'it holds no private key without a passphrase',
+    'it holds no unencrypted private key',
   ],
   ['-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----', 'it holds no certificate'],
 ])('a key file is refused: %s', (text, reason) => {

@@ -1,5 +1,5 @@
 /**
- * Reads a signed assertion: whom it names, and whether it is meant for this sign-in (SAML 2.0 profiles, 4.1.4.3).
+ * Reads the user from a signed assertion, and checks that it is meant for this sign-in (SAML 2.0 profiles, 4.1.4.3).
  * node-saml checks times, with the system's clock, and the audience. These checks are repeated here with the server's
  * movable clock, and an assertion without conditions, audience or end of its confirmation is refused.
  */
