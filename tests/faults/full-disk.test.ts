@@ -12,7 +12,7 @@ import { createLog } from '#server/log.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'hustle-forge-disk-'));
 const USER = '00000000-0000-4000-8000-000000000001';
-/** In long runs longer than the first five restarts of the database. */
+/** How long the disk stays full. A long run covers at least five failed restarts of the database with their backoff. */
 const OUTAGE_MS = process.env['TEST_LONG'] ? 15_000 : 0;
 
 const run = (command: string, ...args: string[]): void =>

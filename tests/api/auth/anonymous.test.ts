@@ -36,7 +36,7 @@ describe('with autoconfirm', () => {
   });
   afterAll(() => world.close());
 
-  test('the real client signs in without an address, and each call is a user of its own', async () => {
+  test('the real client signs in without an address, and each call creates another user', async () => {
     const client = world.client();
     const { data, error } = await client.auth.signInAnonymously({ options: { data: { theme: 'dark' } } });
     expect(error).toBeNull();

@@ -51,7 +51,7 @@ test('settings list every way to sign in that is switched on', async () => {
   }
 });
 
-test('settings of a fresh server list e-mail alone', async () => {
+test('settings of a new server list only e-mail', async () => {
   const world = await startAuthWorld();
   try {
     const { body } = await world.request('GET', '/settings');

@@ -5,7 +5,7 @@ import { expect, test } from '../support/test.ts';
 
 const LINES = Array.from({ length: 40 }, (_, line) => `line ${line}`);
 
-/** Free pixels above and below the caret's line: up to the day bar, down to the formatting bar or the window's edge. */
+/** Free pixels above the caret's line, up to the day bar, and below it, down to the formatting bar or the window's edge. */
 const roomAround = (page: Page) =>
   page.evaluate(() => {
     const { focusNode, focusOffset } = getSelection()!;

@@ -67,7 +67,7 @@ test.describe('without an answer of the server', () => {
     expect(await storedLog(context.request, session, today())).toBe(log('typed just before the crash'));
   });
 
-  test('days seen before can be read and written, and say since when; other days cannot', async ({
+  test('days seen before can be read and written and say how old the copy is, other days cannot', async ({
     page,
     context,
     signUp,
@@ -164,7 +164,7 @@ test('drafts of forty days wait through a restart and are all sent', async ({ pa
   await expect.poll(storedDates, { timeout: 60_000 }).toEqual(days);
 });
 
-test('a tab shows at once what another tab saved, and leaves its unsent text to it', async ({
+test('a tab shows at once what another tab saved, and does not send the other tab’s unsent text', async ({
   page,
   context,
   signUp,

@@ -1,4 +1,4 @@
-/** Two devices of a user write on the same day: their versions are merged, and a question is the exception. */
+/** Two devices of a user write on the same day: their versions are merged, and the user is asked only where both rewrote most lines. */
 import {
   daysAgo,
   editor,
@@ -84,7 +84,7 @@ test('lines and edits of two devices become one day without a question, and the 
     await expect(items(other)).toHaveText(['shared', 'from the desk and more', 'from the phone']);
   });
 
-  await test.step('an item that both edited is kept twice, and this is said once', async () => {
+  await test.step('an item that both edited is kept twice, and one message says so', async () => {
     const release = await holdSaves(page);
     await append(page, ' and the desk');
     await append(other, ' and a walk');

@@ -130,7 +130,7 @@ test('a day that is emptied is undone from the toast, by keys, and is announced'
   await expect(undo).toBeHidden();
 });
 
-test('a deleted day is listed on a phone, comes back, and is then listed no more', async ({
+test('a deleted day is listed on a phone, and is no longer listed once it is brought back', async ({
   page,
   signUp,
   request,

@@ -71,7 +71,7 @@ describe('a generated link', () => {
     expect((await verifyHash(type, link.hashed_token)).error?.code).toBe('otp_expired');
   });
 
-  test('leaves the link that the owner got by mail', async () => {
+  test('keeps the link that the owner got by mail valid', async () => {
     const { email, id } = await world.signedUp();
     await world.client().auth.resetPasswordForEmail(email);
     const mailed = hashIn(await world.mailWith('Reset your password', email));
@@ -94,7 +94,7 @@ describe('a generated link', () => {
     expect((await verifyHash('signup', link.hashed_token)).data.user!.email).toBe(email);
   });
 
-  test('leads to the page of the link, and from there to an allowed target alone', async () => {
+  test('opens the page of the link, which redirects only to an allowed target', async () => {
     const { email } = await world.signedUp();
     const target = 'https://app.example.com/welcome';
     const link = await generated('recovery', email, { options: { redirectTo: target } });

@@ -86,7 +86,7 @@ test('user:export prints the logs in the form of the JSON export, and no secret'
   expect(await auditOf(id)).toEqual(['exported_by_operator']);
 });
 
-test('user:delete asks for --yes, then nothing is left and the owner is told', async () => {
+test('user:delete requires --yes, deletes everything and notifies the owner', async () => {
   const { email, id, refresh } = await world.signedUp();
   await expect(admin('user:delete', email)).rejects.toThrow('Repeat the command with --yes.');
   expect(await admin('user:delete', email, '--yes')).toBe(`${email} is deleted.`);

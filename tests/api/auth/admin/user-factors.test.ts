@@ -57,7 +57,7 @@ describe('second factors', () => {
     ]);
   });
 
-  test('are removed for a user who lost one, who is told by mail', async () => {
+  test('are removed for a user who lost one, and the user gets a mail', async () => {
     const { id, factorId, email } = await withFactor();
     const { data, error } = await admin.mfa.deleteFactor({ userId: id, id: factorId });
     expect(error).toBeNull();
@@ -71,7 +71,7 @@ describe('second factors', () => {
     expect(rows).toEqual([{ actor: 'service' }]);
   });
 
-  test('that leave another one are told as such', async () => {
+  test('are removed with a mail that names the factor that the user still has', async () => {
     const { id, email, access } = await world.signedUp();
     const [phone, tablet] = [await enrol(access, 'Phone'), await enrol(access, 'Tablet')];
     for (const factorId of [phone, tablet]) await verifyByHand(factorId);

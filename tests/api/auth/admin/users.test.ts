@@ -152,7 +152,7 @@ describe('creating a user', () => {
     expect(error).toMatchObject({ status, code, message: expect.stringContaining(text) });
   });
 
-  test('takes a phone number as the only address', async () => {
+  test('accepts a phone number without an e-mail address', async () => {
     const { data, error } = await admin.createUser({ phone: '+49 151 00001111', phone_confirm: true });
     expect(error).toBeNull();
     expect(data.user).toMatchObject({ email: '', phone: '4915100001111', phone_confirmed_at: expect.any(String) });
@@ -345,7 +345,7 @@ describe('deleting a user', () => {
     expect(rows).toEqual([{ actor: 'service', user_id: null }]);
   });
 
-  test('softly keeps id and logs, and nobody can open the account again', async () => {
+  test('with `should_soft_delete` keeps id and logs, and nobody can open the account again', async () => {
     const { email, id, access, refresh } = await world.signedUp();
     await write(access, id);
     expect((await admin.deleteUser(id, true)).error).toBeNull();

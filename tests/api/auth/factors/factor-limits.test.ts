@@ -66,7 +66,7 @@ const countCompared = async ({ id }: Owner): Promise<number> => {
   return (await world.admin.query(query, [id])).rows[0].n;
 };
 
-test('an address gets fifteen challenges and fifteen answers a minute', async () => {
+test('a network address gets fifteen challenges and fifteen answers a minute', async () => {
   const { token, factor } = await protectedOwner();
   for (const path of [`/factors/${factor}/challenge`, `/factors/${factor}/verify`, '/factors/recovery-codes/verify']) {
     const ip = newIp();
@@ -138,7 +138,7 @@ describe('wrong codes', () => {
   });
 });
 
-test('a right answer costs no guess', async () => {
+test('a right answer does not count as a guess', async () => {
   const owner = await protectedOwner();
   for (let count = 0; count < 12; count += 1) {
     world.clock.advance(MINUTE);

@@ -81,7 +81,7 @@ test('a number is checked at its enrolment, and a repeated one replaces the unve
   expect((await post(`/factors/${second.id}/challenge`, access, { channel: 'whatsapp' })).status).toBe(400);
 });
 
-test('a number gets one text a minute, none outside the allowed countries, and refusals are told', async () => {
+test('a number gets one text a minute, none outside the allowed countries, and each refusal is reported', async () => {
   const { access } = await world.signedUp();
   const phone = newNumber();
   const { id } = ok(await enroll(access, phone));

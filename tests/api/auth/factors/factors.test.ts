@@ -207,7 +207,7 @@ describe('a second step', () => {
     expect(Math.abs(body.expires_at - world.clock.now().getTime() / 1000 - 300)).toBeLessThan(5);
   });
 
-  test('takes no challenge of another factor', async () => {
+  test('rejects a challenge of another factor', async () => {
     const { totp, session } = await protectedPerson();
     const token = session.access_token;
     const other = await enrolled(token, 'other app');
@@ -407,7 +407,7 @@ describe('a second step', () => {
     );
   });
 
-  test('is missing for data and functions until it is passed', async () => {
+  test('is required for data and functions', async () => {
     const { email, totp } = await protectedPerson();
     const { access_token } = await signIn(email);
     const call = (path: string, token: string, method = 'GET') =>
@@ -420,7 +420,7 @@ describe('a second step', () => {
     expect((await call('/rest/v1/entries', session.access_token)).status).toBe(200);
   });
 
-  test('is missing for a change of password or address', async () => {
+  test('is required for a change of password or address', async () => {
     const { email, totp } = await protectedPerson();
     const { access_token } = await signIn(email);
     const change = (token: string, body: object) => world.request('PUT', '/user', { token, body });
@@ -641,7 +641,7 @@ describe('recovery codes', () => {
     expect(JSON.stringify(rows)).not.toContain(body.codes[0]);
   });
 
-  test('need the second step and another verified factor, once', async () => {
+  test('need the second step and a verified factor, and are created once', async () => {
     const { email, session } = await protectedPerson();
     const { access_token } = await signIn(email);
     expect((await create(access_token)).body.code).toBe('insufficient_aal');
@@ -725,7 +725,7 @@ describe('recovery codes', () => {
     expect(claimsOf(ok(await renew(session.refresh_token)).access_token).aal).toBe('aal2');
   });
 
-  test('go with the last verified factor', async () => {
+  test('are deleted with the last verified factor', async () => {
     const { email, totp, session } = await protectedPerson();
     const { codes } = ok(await create(session.access_token));
     const raised = ok(await redeem((await signIn(email)).access_token, codes[0]));

@@ -105,7 +105,7 @@ describe('registration', () => {
     expect(ok(await world.request('GET', '/passkeys', { token: access }))).toEqual([]);
   });
 
-  test('uses a challenge once, within five minutes, for the user who began', async () => {
+  test('accepts a challenge once, within five minutes, from the user who requested it', async () => {
     const [owner, stranger] = [await world.signedUp(), await world.signedUp()];
     const { challenge_id, options } = await begin('registration', owner.access);
     const credential = new SoftwareAuthenticator(origin).create(options);
@@ -264,7 +264,7 @@ describe('a sign-in', () => {
     ok(await signInWith(owner.authenticator));
   });
 
-  test('answers an assertion once', async () => {
+  test('accepts an assertion once', async () => {
     const { authenticator } = await keyed({ countsSignatures: false });
     const { challenge_id, options } = await begin('authentication');
     const body = { challenge_id, credential: authenticator.get(options) };
@@ -300,7 +300,7 @@ describe('a sign-in', () => {
     expect(rows.length).toBeGreaterThanOrEqual(3);
   });
 
-  test('tells the holder of the passkey alone that the account is banned or unconfirmed', async () => {
+  test('reveals only to the holder of the passkey that the account is banned or unconfirmed', async () => {
     const { authenticator, id } = await keyed();
     await world.admin.query("update auth.users set banned_until = 'infinity' where id = $1", [id]);
     expect(errorOf(await signInWith(authenticator, { userVerified: false }))).toEqual(WRONG);
@@ -449,7 +449,7 @@ describe('with passkeys off', () => {
   });
   afterAll(() => off.close());
 
-  test('every address answers passkey_disabled, and security keys are off', async () => {
+  test('every path answers passkey_disabled, and security keys are off', async () => {
     const { access } = await off.signedUp();
     const disabled = [404, 'passkey_disabled', 'Passkeys are disabled'];
     for (const [method, path] of [

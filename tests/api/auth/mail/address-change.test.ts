@@ -145,7 +145,7 @@ describe('a cancelled change', () => {
     ]);
   });
 
-  test('leaves the guesses of its codes counted, and makes way for another address', async () => {
+  test('keeps the count of guesses at its codes, and can be followed by a change to another address', async () => {
     const { email, access, id } = await world.signedUp();
     await change(access, newAddress());
     for (let guess = 0; guess < 3; guess += 1) {

@@ -130,7 +130,7 @@ describe('with confirmation by mail', () => {
     expect(link.status).toBe(200);
   });
 
-  test('new mails gain no new guesses', async () => {
+  test('new mails allow no further guesses', async () => {
     const email = await confirmed();
     for (let round = 0; round < 3; round += 1) {
       await world.request('POST', '/recover', { body: { email } });

@@ -39,7 +39,7 @@ const noticesTo = async (email: string, count: number): Promise<string[]> => {
 const noticeArrives = (email: string) => world.mailWith(SIGN_IN_NOTICE, email);
 
 describe('a sign-in with a password', () => {
-  test('on an unknown device is told to the owner, with the device in words and the time in UTC', async () => {
+  test('on an unknown device sends the owner a notice with the device in words and the time in UTC', async () => {
     const email = newAddress();
     await signUp(email);
     await signIn(email, { 'User-Agent': FIREFOX });
@@ -49,14 +49,14 @@ describe('a sign-in with a password', () => {
     expect(mail.text).toContain('If it was not you');
   });
 
-  test('on the device that signed up is told to nobody', async () => {
+  test('on the device that signed up sends no notice', async () => {
     const email = newAddress();
     const device = deviceIn(await signUp(email));
     await signIn(email, device);
     await noticesTo(email, 0);
   });
 
-  test('on a device that signed in before is told once', async () => {
+  test('on a device that signed in before sends no second notice', async () => {
     const email = newAddress();
     await signUp(email);
     const device = deviceIn(await signIn(email));
@@ -65,7 +65,7 @@ describe('a sign-in with a password', () => {
     await noticesTo(email, 1);
   });
 
-  test('with the cookie of another account, or a forged one, is told', async () => {
+  test('with the cookie of another account, or a forged one, sends a notice', async () => {
     const email = newAddress();
     const own = deviceIn(await signUp(email));
     const foreign = deviceIn(await signUp(newAddress()));
@@ -76,7 +76,7 @@ describe('a sign-in with a password', () => {
     await noticesTo(email, 2);
   });
 
-  test('is told at most once an hour, also of two at the same time', async () => {
+  test('sends at most one notice an hour, also for two concurrent sign-ins', async () => {
     const email = newAddress();
     await signUp(email);
     await Promise.all([signIn(email), signIn(email), signIn(email)]);
@@ -89,7 +89,7 @@ describe('a sign-in with a password', () => {
     await noticesTo(email, 2);
   });
 
-  test('puts no words of the device into the mail', async () => {
+  test('puts no word of the User-Agent header into the mail', async () => {
     const email = newAddress();
     await signUp(email);
     await signIn(email, { 'User-Agent': 'Firefox/1 Visit https://evil.example' });
@@ -127,7 +127,7 @@ describe('the advice to an owner who did not make the change', () => {
     return person;
   };
 
-  test('is no new password for an account without one', async () => {
+  test('does not suggest a new password for an account without one', async () => {
     const { email, access } = await withoutPassword();
     await world.request('GET', '/reauthenticate', { token: access });
     const { text, links } = await world.mailWith('Your confirmation code', email);

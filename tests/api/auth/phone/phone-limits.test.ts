@@ -80,7 +80,7 @@ describe('a number', () => {
     expect(Number(limited.headers.get('retry-after'))).toBeGreaterThan(3_600);
   });
 
-  test('does not stand in the table of counters', async () => {
+  test('is not stored in the table of counters', async () => {
     const phone = newNumber();
     await post('/otp', { phone });
     const { rows } = await world.admin.query<{ key: string }>('select key from auth.rate_limits');
@@ -127,7 +127,7 @@ describe('the server', () => {
   });
 });
 
-test('ten wrong passwords for a number exhaust its guesses, also for the right one', async () => {
+test('after ten wrong passwords for a number, the right one is rejected too', async () => {
   const phone = newNumber();
   const guess = () => post('/token?grant_type=password', { phone, password: 'not this one' });
   const guesses = await Promise.all(Array.from({ length: 12 }, guess));

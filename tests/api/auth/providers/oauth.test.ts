@@ -115,7 +115,7 @@ describe('the implicit flow', () => {
     expect((await world.mailTo(String(peer.claims['email']))).subject).toContain('deleted');
   });
 
-  test('is told to the owner for each browser that was not signed in before', async () => {
+  test('sends the owner a notice for each browser that has not signed in before', async () => {
     const email = String(peer.claims['email']);
     const [own, other, third] = [new Browser(), new Browser(), new Browser()];
     const steps = [
@@ -161,7 +161,7 @@ describe('the implicit flow', () => {
     });
   });
 
-  test('a foreign redirect target is replaced by the own site', async () => {
+  test('a redirect target on another site is replaced by PUBLIC_URL', async () => {
     for (const redirectTo of ['https://evil.example/', 'javascript:alert(1)', `${world.url}@evil.example/`]) {
       const url = await new Browser().follow(authorizeUrl({ redirect_to: redirectTo }), `${world.url}/#`);
       expect(url.origin).toBe(world.url);
@@ -484,7 +484,7 @@ describe('the callback', () => {
   });
 });
 
-describe('a provider that lies', () => {
+describe('a provider that returns forged answers', () => {
   const failed = { error: 'server_error', error_code: 'unexpected_failure' };
   const now = () => Math.floor(Date.now() / 1000);
 

@@ -142,7 +142,7 @@ describe('the simulated Google', () => {
     expect(fragmentOf(await signIn('google', verified()))).toMatchObject(failed);
   });
 
-  test('names itself in its answer, which a mixed-up answer does not', async () => {
+  test('names itself in its answer, and an answer without this name is rejected (mix-up attack)', async () => {
     const browser = new Browser();
     const callback = await choose(browser, await consentPage(browser, 'google'), verified());
     expect(callback.searchParams.get('iss')).toBe(providers.settings.GOOGLE_ISSUER);
@@ -150,7 +150,7 @@ describe('the simulated Google', () => {
     expect(fragmentOf(await browser.follow(callback, target()))).toMatchObject(failed);
   });
 
-  test('passes prompt=none on, and its answer back', async () => {
+  test('gets the parameter prompt=none, and its answer reaches the client', async () => {
     const browser = new Browser();
     const url = await browser.follow(authorizeUrl('google', { prompt: 'none' }), target());
     expect(fragmentOf(url)).toMatchObject({ error: 'login_required', error_code: 'login_required' });

@@ -277,7 +277,7 @@ test('upper and lower case of an Ethereum address are one wallet', async () => {
   expect(second.body.user.id).toBe(first.body.user.id);
 });
 
-test('a Solana key of small order signs nothing', async () => {
+test('a signature by a Solana key of small order is rejected', async () => {
   const wallet: Wallet = {
     chain: 'solana',
     address: base58.encode(Uint8Array.from([1, ...Array<number>(31).fill(0)])),

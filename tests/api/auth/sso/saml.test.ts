@@ -157,7 +157,7 @@ describe('a sign-in', () => {
     expect(second.identities[0].identity_data.full_name).toBe('Ben');
   });
 
-  test('is told to the owner for each browser that was not signed in before', async () => {
+  test('sends the owner a notice for each browser that has not signed in before', async () => {
     const email = newAddress();
     const [own, other, third] = [new Browser(), new Browser(), new Browser()];
     const steps = [
@@ -201,7 +201,7 @@ describe('a sign-in', () => {
     expect(password.body.user.id).not.toBe(user.id);
   });
 
-  test('keeps the same name at two identity providers apart', async () => {
+  test('opens two accounts for the same name at two identity providers', async () => {
     const other = await createSamlPeer('other.example');
     const { id } = await addProvider({ metadataXml: other.metadata });
     const started = await start({ domain: null, provider_id: id });
@@ -238,7 +238,7 @@ describe('a sign-in', () => {
     expect(claims?.claims.amr).toMatchObject([{ method: 'sso/saml', provider: `sso:${provider.id}` }]);
   });
 
-  test('makes no known device of a browser for another account with the address', async () => {
+  test('makes the browser no known device of another account with the same address', async () => {
     const email = newAddress();
     await world.request('POST', '/signup', { body: { email, password: PASSWORD } });
     const { code } = await world.mailTo(email);
@@ -262,7 +262,7 @@ describe('a sign-in', () => {
     expect(rows).toEqual([{ redirect_to: world.config.publicUrl }]);
   });
 
-  test('navigates by itself without skip_http_redirect', async () => {
+  test('redirects the browser itself without skip_http_redirect', async () => {
     const { status, headers } = await world.request('POST', '/sso', { body: { domain: DOMAIN.toUpperCase() } });
     expect([status, new URL(headers.get('location')!).origin]).toEqual([303, 'https://idp.example']);
   });
@@ -431,7 +431,7 @@ describe('the browser', () => {
 });
 
 describe('the relay state', () => {
-  test.each(['', 'https://app.example/', 'x', '../..', '0'.repeat(36)])('%j is no flow of ours', async (relayState) => {
+  test.each(['', 'https://app.example/', 'x', '../..', '0'.repeat(36)])('%j is not accepted', async (relayState) => {
     const { id, browser } = await start();
     const url = await post({ relayState, browser }, await peer.respond(ourMetadata, { requestId: id }));
     expect(problemOf(url)).toBe('validation_failed: SAML RelayState is not a valid UUID or URL');
@@ -465,7 +465,7 @@ describe('a response', () => {
   const base64 = (xml: string): string => Buffer.from(xml).toString('base64');
   const textOf = (response: string): string => Buffer.from(response, 'base64').toString();
 
-  test('that is missing or no base64 is refused', async () => {
+  test('that is missing or not base64 is refused', async () => {
     expect(problemOf(await post(await start(), ''))).toBe('validation_failed: SAMLResponse is missing');
     for (const response of ['<xml/>', 'a'.repeat(400_000)])
       expect(problemOf(await post(await start(), response))).toBe(
@@ -550,7 +550,7 @@ describe('a response', () => {
     else expect(problem).toBe(INVALID);
   });
 
-  test('signed with a key that it brings along is refused', async () => {
+  test('signed with a key that is embedded in it is refused', async () => {
     const keys = await newKeyPair('idp.example');
     expect(problemOf(await signIn({}, { keys }))).toBe(INVALID);
     expect(problemOf(await signIn({}, { keys, sign: 'both' }))).toBe(INVALID);
@@ -929,7 +929,7 @@ describe("the sandbox's identity provider", () => {
 });
 
 describe('switched off', () => {
-  test('every address answers saml_provider_disabled', async () => {
+  test('every path answers saml_provider_disabled', async () => {
     const off = await startAuthWorld();
     for (const [method, path] of [
       ['POST', '/sso'],
