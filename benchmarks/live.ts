@@ -1,6 +1,6 @@
 /**
- * 1,000 open streams of changes on one server while another server on the same database saves: time from sending a save
- * until the events have arrived, and memory of a stream.
+ * Opens 1,000 streams of changes on one server while another server on the same database saves. Measures the time from
+ * sending a save until its events have arrived, and the memory of a stream.
  */
 import { Agent, get } from 'node:http';
 import type { IncomingMessage } from 'node:http';
@@ -36,7 +36,7 @@ try {
   for (let index = 0; index < PEOPLE; index += 1) people.push(await signUp(index));
   for (const person of people) await save(person, 'POST', -1);
 
-  // These streams are closed before the measurement, so that code and heap of the first streams are not counted.
+  // A warm-up: these streams are closed before the measurement, so that loaded code and a grown heap are not counted.
   const warm = await openStreams(people, 1);
   await saveAll(people, SAVES);
   for (const stream of warm) stream.destroy();

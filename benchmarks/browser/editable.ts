@@ -14,7 +14,7 @@ import { EDITOR, openJournalBrowser } from './journal-browser.ts';
 
 const ROUNDS = 15;
 const TEXT = 'One thing done';
-/** Longer than any start that ends: a start that waited for a silent API would never end. */
+/** Longer than any successful start takes. A start that waits for the silent API never succeeds. */
 const TIMEOUT_MS = 10_000;
 
 const script = await bundle(join(import.meta.dirname, 'bare-tiptap.ts'));

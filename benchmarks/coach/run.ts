@@ -114,7 +114,7 @@ async function evaluateLog(closer: Closer, log: CoachLog): Promise<Outcome> {
 
 /** Reads the score from the start of the simulator's last answer, in any format. */
 function readSimulatorScore(): number | null {
-  const [, score] = /^(?:\{"score":|HustleScore: )(\d+)/.exec(model.control.requests().at(-1)?.said ?? '') ?? [];
+  const [, score] = /^(?:\{"score":|HustleScore: )(\d+)/.exec(model.control.requests().at(-1)?.answer ?? '') ?? [];
   return score === undefined ? null : Number(score);
 }
 

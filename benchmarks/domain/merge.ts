@@ -1,6 +1,6 @@
 /**
- * The processor time of a merge of two days with 200 items each, which two devices edited independently: on an idle
- * machine the time that the user waits.
+ * Measures the processor time of merging two versions of a day with 200 items, which two devices edited independently.
+ * On an idle machine the user waits that long.
  */
 import { mergeLogs } from '#domain/merge/merge-logs.ts';
 import { median, percentile, printFigures } from '../figures.ts';

@@ -1,4 +1,4 @@
-/** Scenes of accounts: the ways to sign in, the second step, and what the profile says about devices and deletion. */
+/** Scenes of accounts: the ways to sign in, the second step, and the profile's sections on devices and deletion. */
 import { randomUUID } from 'node:crypto';
 import type { Page } from '@playwright/test';
 import { ROUTES } from '#domain/routes.ts';

@@ -1,4 +1,4 @@
-/** Steps of the scenes that change an account. Each such scene begins with a new account. */
+/** Steps for scenes that change an account. Such a scene first creates an account of its own. */
 import { randomUUID } from 'node:crypto';
 import type { Page } from '@playwright/test';
 import { ROUTES } from '#domain/routes.ts';

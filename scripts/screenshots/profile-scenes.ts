@@ -1,4 +1,4 @@
-/** Scenes of the profile page: how the account is signed in to, and a change of its address. */
+/** Scenes of the profile page: the ways to sign in to the account, and a change of its address. */
 import { randomUUID } from 'node:crypto';
 import type { Page } from '@playwright/test';
 import { ROUTES } from '#domain/routes.ts';

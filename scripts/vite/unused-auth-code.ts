@@ -1,7 +1,7 @@
 /**
- * Leaves out code of auth-js that the app does not need: the administrator's API, and the texts that explain an error
- * of a security key, of which the app reads only the name. A bundler cannot see that they are unused, because methods
- * of the client's one class refer to them.
+ * Leaves out code of auth-js that the app does not need: the administrator's API, and the texts that explain errors of
+ * security keys, because the app reads only the names of these errors. The bundler keeps this code otherwise, because
+ * methods of the client's single class refer to it.
  */
 import type { Plugin } from 'vite';
 
@@ -25,7 +25,7 @@ const ADMIN_API = `
     }
   }`;
 
-/** Returns the browser's own error, whose name an explained error has too. */
+/** Replaces the module that explains errors: its functions return the browser's own error, which has the same name. */
 const SECURITY_KEY_ERRORS = `
   export class WebAuthnError extends Error {}
   export class WebAuthnUnknownError extends WebAuthnError {

@@ -41,7 +41,7 @@ export type ModelRequest = {
   /** The text of the user's turns; null until the request is parsed. */
   prompt: string | null;
   /** The complete answer; null until it is composed. */
-  said: string | null;
+  answer: string | null;
   /** null: no response yet, or the connection broke before it. */
   status: number | null;
   /** `left`: the client disconnected before the end. */
@@ -100,16 +100,16 @@ export function createModelSimulator({ wait = () => Promise.resolve() }: Simulat
 
   async function* streamBody(
     { wire, record, signal }: Call,
-    said: ComposedReply,
+    composed: ComposedReply,
     fault: Fault,
   ): AsyncGenerator<string> {
-    const frames = wire.frames(said.reply);
+    const frames = wire.frames(composed.reply);
     const breaksAfter =
       fault.cut || fault.hold === 'after' || fault.after !== undefined ? (fault.after ?? 1) : Infinity;
     let at = 0;
     try {
       yield* frames.opening;
-      for (const chunk of [...said.chunks, null]) {
+      for (const chunk of [...composed.chunks, null]) {
         if (at === breaksAfter || (chunk === null && at < breaksAfter && breaksAfter !== Infinity)) {
           if (fault.hold === 'after') await hold(signal);
           if (fault.cut === 'connection') throw new ConnectionBroken();
@@ -152,17 +152,18 @@ export function createModelSimulator({ wait = () => Promise.resolve() }: Simulat
       const asked = wire.read(request);
       record.prompt = asked.prompt;
       if (fault.status !== undefined && fault.after === undefined) throw new RefusedError(toRefusal(fault));
-      const said = composeReply(asked, fault, request.body);
-      record.said = said.chunks.join('');
+      const composed = composeReply(asked, fault, request.body);
+      record.answer = composed.chunks.join('');
       if (fault.reply === 'blocked') {
-        const blocked = wire.blocked(said.reply);
+        const blocked = wire.blocked(composed.reply);
         if (!asked.streams) return json(200, blocked.whole);
         record.status = 200;
         return { status: 200, headers: STREAM, body: singleChunkBody(blocked.frames.join(''), record) };
       }
-      if (!asked.streams || fault.body !== undefined) return json(200, wire.whole(said.reply, said.chunks.join('')));
+      if (!asked.streams || fault.body !== undefined)
+        return json(200, wire.whole(composed.reply, composed.chunks.join('')));
       record.status = 200;
-      return { status: 200, headers: STREAM, body: streamBody(call, said, fault) };
+      return { status: 200, headers: STREAM, body: streamBody(call, composed, fault) };
     } catch (error) {
       if (error instanceof RefusedError) return json(error.refusal.status, wire.refusal(error.refusal));
       throw error;
@@ -179,7 +180,7 @@ export function createModelSimulator({ wait = () => Promise.resolve() }: Simulat
         path,
         body,
         prompt: null,
-        said: null,
+        answer: null,
         status: null,
         end: 'underway',
       };

@@ -41,7 +41,7 @@ export function createCaptchaApp(): Hono {
 }
 
 /**
- * Settings for the product. Empty unless `wanted` names a provider: a captcha on every sign-up would be in the way.
+ * Settings for the product. Empty unless `wanted` names a provider: a captcha at every sign-up would be a nuisance.
  *
  * @param baseUrl where the product and the browser reach the simulators
  */

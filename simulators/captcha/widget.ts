@@ -1,6 +1,6 @@
 /**
- * The simulated widget: a script with the providers' calls `render` and `remove`, and the page of its frame, which has
- * an origin of its own.
+ * The simulated widget: a script with the providers' functions `render` and `remove`, and the page in the widget's
+ * iframe, which has another origin.
  */
 import type { CaptchaProvider } from './simulator.ts';
 

@@ -13,7 +13,7 @@ export const GOOGLE_CLIENT: Client = { id: 'sandbox.apps.googleusercontent.com',
 const NAME = 'Google';
 const NO_STORE = { 'Cache-Control': 'no-store' };
 
-/** @property pages where the browser reaches the provider; @property issuer where the server does */
+/** @property pages the URL at which the browser reaches the provider; @property issuer the URL for the server */
 export type ProviderAddresses = { issuer: string; pages: string };
 
 type ProviderDeps = { addresses: () => ProviderAddresses; grants: Grants; signer: IdTokenSigner };
@@ -47,7 +47,7 @@ export function openidRoutes({ addresses, grants, signer }: ProviderDeps): Hono<
     const query = new URL(context.req.url).searchParams;
     const request = parseAuthorizationRequest(query, GOOGLE_CLIENT);
     if ('problem' in request) return context.html(invalidRequestPage(NAME, request.problem), 400, NO_STORE);
-    // No visitor is ever signed in here.
+    // The provider keeps no session of a visitor, so it cannot answer without a page.
     if (query.get('prompt') === 'none') return context.redirect(returnTo(request, { error: 'login_required' }), 302);
     return context.html(consentPage(NAME), 200, NO_STORE);
   });

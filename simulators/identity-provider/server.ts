@@ -42,8 +42,8 @@ export type IdentityApp = {
   /**
    * Returns the settings for the product, and sets the addresses in the providers' answers.
    *
-   * @param baseUrl where the product's server reaches the simulators
-   * @param publicUrl where the browser does
+   * @param baseUrl the URL at which the product's server reaches the simulators
+   * @param publicUrl the URL at which the browser does
    */
   settingsAt(baseUrl: string, publicUrl: string): IdentitySettings;
 };

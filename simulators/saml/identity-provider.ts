@@ -1,6 +1,6 @@
 /**
- * A SAML identity provider. samlify, which the product does not use, verifies requests and signs responses. Tests also make
- * it write responses that an attacker or a misconfigured provider would send.
+ * A SAML identity provider. It verifies requests and signs responses with samlify, a library that the product does not
+ * use. Tests also make it write responses that an attacker or a misconfigured provider would send.
  */
 import type * as Samlify from 'samlify';
 import type { KeyPair } from './key-pair.ts';
@@ -16,7 +16,7 @@ export type SamlIdentityProvider = {
   readonly keys: KeyPair;
   readonly metadata: string;
   /**
-   * Parses the address that a sign-in leads to.
+   * Parses the URL to which the product sends the browser.
    *
    * @throws unless the key in `serviceMetadata` has signed the request
    */

@@ -1,10 +1,10 @@
-/** Writes the responses of the simulated SAML identity provider, right or with one member that a test changes. */
+/** Writes the responses of the simulated SAML identity provider: valid ones, or with one member that a test changes. */
 import { randomBytes } from 'node:crypto';
 
 export const EMAIL_FORMAT = 'urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress';
 const MINUTE_MS = 60_000;
 
-/** The content of a response. A test changes one member and leaves the others right. */
+/** The content of a response. A test changes one member and leaves the others valid. */
 export type ResponseFields = {
   requestId: string;
   /** The content of the `NameID` element, escaped by the caller. */
