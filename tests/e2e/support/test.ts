@@ -55,7 +55,7 @@ const AXE = readFileSync(
 );
 const AXE_IS_LOADED = 'undefined';
 
-const SAID_KEY = 'e2e-toasts';
+const TOASTS_KEY = 'e2e-toasts';
 
 /** Runs in the page: records the text of every toast, because on a busy machine a test may check after it has gone. */
 function rememberToasts(key: string): void {
@@ -65,8 +65,8 @@ function rememberToasts(key: string): void {
       const words = [...addedNodes].map(
         (node) => (node instanceof Element && node.querySelector('p')?.textContent) || '',
       );
-      const said = JSON.parse(sessionStorage.getItem(key) ?? '[]') as string[];
-      sessionStorage.setItem(key, JSON.stringify([...said, ...words]));
+      const texts = JSON.parse(sessionStorage.getItem(key) ?? '[]') as string[];
+      sessionStorage.setItem(key, JSON.stringify([...texts, ...words]));
     }
   }).observe(document, { childList: true, subtree: true });
 }
@@ -74,8 +74,8 @@ function rememberToasts(key: string): void {
 /** Waits until a toast has shown this text in this tab; the toast may be gone, and the page reloaded, by then. */
 export async function expectToast(page: Page, text: string): Promise<void> {
   await expect(async () => {
-    const said = await page.evaluate((key) => JSON.parse(sessionStorage.getItem(key) ?? '[]') as string[], SAID_KEY);
-    expect(said).toContain(text);
+    const texts = await page.evaluate((key) => JSON.parse(sessionStorage.getItem(key) ?? '[]') as string[], TOASTS_KEY);
+    expect(texts).toContain(text);
   }).toPass({ timeout: 20_000 });
 }
 
@@ -107,7 +107,7 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
   expectedErrors: [null, { option: true }],
 
   page: async ({ page, expectedErrors }, use) => {
-    await page.addInitScript(rememberToasts, SAID_KEY);
+    await page.addInitScript(rememberToasts, TOASTS_KEY);
     const problems: string[] = [];
     page.on('pageerror', (error) => problems.push(`threw: ${error.stack ?? error.message}`));
     page.on('console', (message) => {

@@ -21,7 +21,7 @@ export function showDeletionNotice(box: HTMLElement): void {
     void undoDeletion(deletion.undo_token).then(
       (isUndone) => {
         sessionStorage.removeItem(DELETION_KEY);
-        say(
+        showMessage(
           box,
           isUndone
             ? 'Your account stays, with every log in it.'
@@ -31,13 +31,13 @@ export function showDeletionNotice(box: HTMLElement): void {
       },
       () => {
         undo.ariaDisabled = null;
-        say(box, 'The server could not be reached. Your account is still marked for deletion.', undo);
+        showMessage(box, 'The server could not be reached. Your account is still marked for deletion.', undo);
         undo.focus();
       },
     );
   });
   const time = `${pad(dueAt.getHours())}:${pad(dueAt.getMinutes())}`;
-  say(box, `Your account will be deleted at ${time}.`, undo);
+  showMessage(box, `Your account will be deleted at ${time}.`, undo);
 }
 
 const pad = (part: number): string => String(part).padStart(2, '0');
@@ -50,7 +50,7 @@ function readDeletion(): Deletion | null {
   }
 }
 
-function say(box: HTMLElement, text: string, action: HTMLElement): void {
+function showMessage(box: HTMLElement, text: string, action: HTMLElement): void {
   box.replaceChildren(text, ' ', action);
 }
 

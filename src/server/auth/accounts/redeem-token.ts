@@ -25,12 +25,12 @@ import type { Device } from './device.ts';
 import type { StartedSession } from './sessions.ts';
 
 /** `previousEmail` is set after the change of an address. */
-type Redeemed = { account: Account; previousEmail: string | null };
+type RedeemedAccount = { account: Account; previousEmail: string | null };
 
 export type RedeemResult =
-  | ({ outcome: 'session'; started: StartedSession } & Redeemed)
+  | ({ outcome: 'session'; started: StartedSession } & RedeemedAccount)
   /** The client exchanges the code for a session (docs/specification/wire.md 24). */
-  | ({ outcome: 'auth_code'; code: string } & Redeemed)
+  | ({ outcome: 'auth_code'; code: string } & RedeemedAccount)
   /** One of the two addresses of a change is confirmed; the other address is pending. */
   | { outcome: 'awaiting_other_address' }
   | { outcome: 'invalid' }

@@ -81,13 +81,13 @@ async function findTokenByCode(deps: AuthDeps, type: string, body: Body, device:
   throw new AuthError('code_expired');
 }
 
-type Redeemed = Extract<RedeemResult, { outcome: 'session' | 'auth_code' | 'awaiting_other_address' }>;
+type RedeemedToken = Extract<RedeemResult, { outcome: 'session' | 'auth_code' | 'awaiting_other_address' }>;
 
 /** Throws an AuthError unless the token was redeemed. */
 export async function redeem(
   deps: AuthDeps,
   { token, device, finishesFlow }: { token: OneTimeRow; device: Device; finishesFlow: boolean },
-): Promise<Redeemed> {
+): Promise<RedeemedToken> {
   const { database, clock } = deps;
   const result = await database
     .transactAsService('redeem a token', (transaction) =>

@@ -59,14 +59,14 @@ export const regenerateRecoveryCodes: Endpoint = async (context, deps) => {
   });
 };
 
-type Issued = { set: CodeSet; codes: string[] };
+type IssuedCodes = { set: CodeSet; codes: string[] };
 
 /** Shows the codes once: the database has their hashes only. */
 async function issueCodes(
   context: Context<AppEnv>,
   deps: AuthDeps,
   user: FactorUser,
-  issue: (transaction: AsService, codes: NewCodes) => Promise<Issued>,
+  issue: (transaction: AsService, codes: NewCodes) => Promise<IssuedCodes>,
 ): Promise<Response> {
   await requireRecentSecondStep(deps, user);
   const [userId, now] = [user.account.user.id, deps.clock.now()];

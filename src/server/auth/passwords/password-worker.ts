@@ -30,7 +30,7 @@ if (process.platform === 'linux') {
   }
 }
 
-async function perform(task: PasswordTask): Promise<PasswordResult> {
+async function runTask(task: PasswordTask): Promise<PasswordResult> {
   const { id, password } = task;
   try {
     if (task.kind === 'hash') return { id, hash: hashSync(password, COST) };
@@ -43,5 +43,5 @@ async function perform(task: PasswordTask): Promise<PasswordResult> {
 }
 
 parentPort?.on('message', (task: PasswordTask) => {
-  void perform(task).then((result) => parentPort?.postMessage(result));
+  void runTask(task).then((result) => parentPort?.postMessage(result));
 });

@@ -39,26 +39,26 @@ export interface Passwords {
 export function createPasswords(maxQueued: number = MAX_QUEUED_PASSWORDS): Passwords {
   let thread: PasswordThread | null = null;
 
-  function perform(job: PasswordJob): Promise<PasswordResult> {
+  function runJob(job: PasswordJob): Promise<PasswordResult> {
     // The first task starts the thread; the next task after a crash starts a new one.
     if (thread === null || thread.hasEnded) thread = new PasswordThread();
-    if (thread.length < maxQueued) return thread.perform(job);
+    if (thread.length < maxQueued) return thread.runJob(job);
     return Promise.reject(new PasswordQueueFullError('the password queue is full'));
   }
 
   return {
     async hash(password) {
-      const result = await perform({ kind: 'hash', password });
+      const result = await runJob({ kind: 'hash', password });
       if ('hash' in result) return result.hash;
       throw new Error('cannot hash the password');
     },
     async matches(password, hash) {
-      const result = await perform({ kind: 'verify', password, hash: hash ?? DUMMY_HASH });
+      const result = await runJob({ kind: 'verify', password, hash: hash ?? DUMMY_HASH });
       if ('matches' in result) return hash !== null && result.matches;
       throw new Error('cannot verify the password hash');
     },
     async isGuessable(password, ownTexts) {
-      const result = await perform({ kind: 'estimate', password, ownTexts });
+      const result = await runJob({ kind: 'estimate', password, ownTexts });
       if ('isGuessable' in result) return result.isGuessable;
       throw new Error('cannot assess the password');
     },
@@ -92,7 +92,7 @@ class PasswordThread {
     return this.#pending.size;
   }
 
-  perform(job: PasswordJob): Promise<PasswordResult> {
+  runJob(job: PasswordJob): Promise<PasswordResult> {
     this.#lastId += 1;
     const task: PasswordTask = { ...job, id: this.#lastId };
     return new Promise((resolve, reject) => {

@@ -43,7 +43,7 @@ const MAX_RESPONSE_LENGTH = 350_000;
 export const acceptAssertion: Endpoint = async (context, deps) => {
   requireSaml(deps);
   const form = new URLSearchParams(await readText(context));
-  let accepted: Accepted;
+  let accepted: AcceptedResponse;
   try {
     await deps.limits.consume('saml_acs', deviceOf(context, deps).ip);
     accepted = await acceptResponse(deps, form.get('RelayState') ?? '');
@@ -61,10 +61,10 @@ export const acceptAssertion: Endpoint = async (context, deps) => {
   }
 };
 
-type Accepted = { flow: FlowRow; request: SamlRequestRow };
+type AcceptedResponse = { flow: FlowRow; request: SamlRequestRow };
 
 /** Claims the flow's request, so that a flow accepts one response, valid or not. Throws an AuthError. */
-async function acceptResponse({ clock, database }: AuthDeps, relayState: string): Promise<Accepted> {
+async function acceptResponse({ clock, database }: AuthDeps, relayState: string): Promise<AcceptedResponse> {
   if (!UUID.test(relayState)) throw new AuthError('saml_relay_state_invalid');
   const service = database.asService('accept a SAML response');
   const flow = await findFlow(service, relayState);
@@ -75,7 +75,11 @@ async function acceptResponse({ clock, database }: AuthDeps, relayState: string)
   return { flow, request };
 }
 
-async function readIdentity(deps: AuthDeps, { request }: Accepted, samlResponse: string): Promise<ExternalIdentity> {
+async function readIdentity(
+  deps: AuthDeps,
+  { request }: AcceptedResponse,
+  samlResponse: string,
+): Promise<ExternalIdentity> {
   const { clock, config, database } = deps;
   const xml = decodeResponse(samlResponse);
   const provider = await findSsoProvider(database.asService('find an SSO provider'), request.provider_id);

@@ -30,7 +30,7 @@ export function parseOrder(json: unknown): Order | null {
   if (id === null || amount === null) return null;
   return {
     id,
-    status: known(ORDER_STATUSES, at(json, 'status')),
+    status: parseStatus(ORDER_STATUSES, at(json, 'status')),
     customId: textAt(unit, 'custom_id') ?? capture?.customId ?? null,
     amountMinor: amount.amountMinor,
     currency: amount.currency,
@@ -42,7 +42,7 @@ export function parseCapture(json: unknown): Capture | null {
   const id = textAt(json, 'id');
   const amount = parseAmount(at(json, 'amount'));
   if (id === null || amount === null) return null;
-  const status = known(CAPTURE_STATUSES, at(json, 'status'));
+  const status = parseStatus(CAPTURE_STATUSES, at(json, 'status'));
   const fee = parseAmount(at(json, 'seller_receivable_breakdown', 'paypal_fee'));
   return {
     id,
@@ -59,7 +59,9 @@ export function parseCapture(json: unknown): Capture | null {
 export function parseRefund(json: unknown): Refund | null {
   const id = textAt(json, 'id');
   const amount = parseAmount(at(json, 'amount'));
-  return id === null || amount === null ? null : { id, status: known(REFUND_STATUSES, at(json, 'status')), ...amount };
+  return id === null || amount === null
+    ? null
+    : { id, status: parseStatus(REFUND_STATUSES, at(json, 'status')), ...amount };
 }
 
 function parseAmount(json: unknown): Amount | null {
@@ -68,7 +70,7 @@ function parseAmount(json: unknown): Amount | null {
   return amountMinor === null || currency === null ? null : { amountMinor, currency };
 }
 
-const known = <T extends string>(statuses: readonly T[], status: unknown): T | 'UNKNOWN' =>
+const parseStatus = <T extends string>(statuses: readonly T[], status: unknown): T | 'UNKNOWN' =>
   statuses.find((one) => one === status) ?? 'UNKNOWN';
 
 function decisiveCapture(captures: readonly Capture[]): Capture | null {

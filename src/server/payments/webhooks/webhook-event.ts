@@ -51,9 +51,9 @@ export function parseEvent(raw: string): PaypalEvent | null {
   };
 }
 
-type Named = Pick<PaypalEvent, 'orderId' | 'captureId' | 'refundId'>;
+type NamedIds = Pick<PaypalEvent, 'orderId' | 'captureId' | 'refundId'>;
 
-function namedBy(type: string, resource: unknown, isRefund: boolean): Named {
+function namedBy(type: string, resource: unknown, isRefund: boolean): NamedIds {
   const none = { orderId: null, captureId: null, refundId: null };
   const resourceId = textAt(resource, 'id');
   if (type.startsWith('CHECKOUT.ORDER.')) return { ...none, orderId: resourceId };

@@ -49,7 +49,7 @@ export function ConfirmLink({ link, onDrop }: ConfirmLinkProps) {
   const isAddressChange = type === 'email_change';
   const { title, lead } = TEXTS[type] ?? SIGN_IN;
 
-  const leave = async (path: typeof ROUTES.journal.path | typeof ROUTES.profile.path): Promise<void> => {
+  const openPage = async (path: typeof ROUTES.journal.path | typeof ROUTES.profile.path): Promise<void> => {
     await navigate({ to: path, replace: true });
     onDrop();
   };
@@ -58,10 +58,10 @@ export function ConfirmLink({ link, onDrop }: ConfirmLinkProps) {
     if (error) return { kind: 'error', text: providerMessage(error) };
     if (type === 'magiclink') rememberWay('mailCode');
     if (isAddressChange) toast({ kind: 'success', text: 'Your email address was changed.' });
-    await leave(isAddressChange ? ROUTES.profile.path : ROUTES.journal.path);
+    await openPage(isAddressChange ? ROUTES.profile.path : ROUTES.journal.path);
     return null;
   };
-  const proceed = (): void => void (user ? leave(ROUTES.journal.path) : onDrop());
+  const proceed = (): void => void (user ? openPage(ROUTES.journal.path) : onDrop());
 
   switch (state.step) {
     case 'checking':

@@ -49,7 +49,7 @@ export function ProviderReturn({ arrived, onDrop }: ProviderReturnProps) {
       </AccountLayout>
     );
   }
-  const leave = async (path: typeof ROUTES.journal.path | typeof ROUTES.profile.path): Promise<void> => {
+  const openPage = async (path: typeof ROUTES.journal.path | typeof ROUTES.profile.path): Promise<void> => {
     await navigate({ to: path, replace: true });
     onDrop();
   };
@@ -57,8 +57,8 @@ export function ProviderReturn({ arrived, onDrop }: ProviderReturnProps) {
     <AccountLayout title={isLink ? 'Nothing was linked' : 'You are not signed in yet'}>
       <div className={styles.notice}>
         <Notice kind="error">{providerReturnMessage(state.failed, label, isLink)}</Notice>
-        {isLink && user && <Button onClick={() => void leave(ROUTES.profile.path)}>Back to your profile</Button>}
-        {!isLink && user && <Button onClick={() => void leave(ROUTES.journal.path)}>Open your journal</Button>}
+        {isLink && user && <Button onClick={() => void openPage(ROUTES.profile.path)}>Back to your profile</Button>}
+        {!isLink && user && <Button onClick={() => void openPage(ROUTES.journal.path)}>Open your journal</Button>}
         {!user && provider && <TryAgain provider={provider.name} label={provider.label} />}
         {!user && <Button onClick={onDrop}>Sign in another way</Button>}
       </div>

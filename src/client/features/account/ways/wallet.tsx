@@ -20,8 +20,9 @@ const USER_REJECTED = 4001;
 
 export function Wallet({ frame: Frame, onBack }: WayProps) {
   const { wallets } = useClientConfig().signIn;
-  const look = () => (['ethereum', 'solana'] as const).flatMap((chain) => (wallets[chain] ? findWallets(chain) : []));
-  const [found, setFound] = useState(look);
+  const findConfigured = () =>
+    (['ethereum', 'solana'] as const).flatMap((chain) => (wallets[chain] ? findWallets(chain) : []));
+  const [found, setFound] = useState(findConfigured);
   const chains = (['ethereum', 'solana'] as const).filter((chain) => wallets[chain]).map((chain) => LABELS[chain]);
   return (
     <Frame
@@ -43,7 +44,7 @@ export function Wallet({ frame: Frame, onBack }: WayProps) {
             <Notice kind="error">
               No {chains.join(' or ')} wallet was found in this browser. Unlock or install one.
             </Notice>
-            <Button onClick={() => setFound(look())}>Look again</Button>
+            <Button onClick={() => setFound(findConfigured())}>Look again</Button>
           </>
         )}
       </div>

@@ -19,7 +19,7 @@ import { ProgressLine } from '../progress-line.tsx';
 import { sizeLabel } from './size-label.ts';
 import styles from '../settings.module.css';
 
-type Shown =
+type ExportState =
   | { kind: 'idle' | 'empty' }
   | { kind: 'unsaved'; days: readonly Day[] }
   | { kind: 'busy'; progress: Progress | null }
@@ -134,7 +134,7 @@ function useExport(sendAll: () => Promise<readonly Day[]>) {
   const data = useData();
   const { id: userId } = useUser();
   const { callFunction } = useSupabase();
-  const [shown, setShown] = useState<Shown>({ kind: 'idle' });
+  const [shown, setShown] = useState<ExportState>({ kind: 'idle' });
   const job = useRef<Job | null>(null);
   const stop = useRef<AbortController | null>(null);
   const url = shown.kind === 'done' ? shown.url : null;

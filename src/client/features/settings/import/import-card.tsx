@@ -21,7 +21,7 @@ import { ImportSummaryView } from './import-summary-view.tsx';
 import { ProgressLine } from '../progress-line.tsx';
 import styles from '../settings.module.css';
 
-type Shown =
+type ImportState =
   | { kind: 'idle' }
   | { kind: 'reading'; progress: Progress | null }
   | { kind: 'unreadable'; text: string }
@@ -107,7 +107,7 @@ function useImport() {
   const { id: userId } = useUser();
   const { callFunction } = useSupabase();
   const queries = useQueryClient();
-  const [shown, setShown] = useState<Shown>({ kind: 'idle' });
+  const [shown, setShown] = useState<ImportState>({ kind: 'idle' });
   const stop = useRef<AbortController | null>(null);
   const job = useRef<ReturnType<typeof createImportRun> | null>(null);
   useEffect(() => () => stop.current?.abort(), []);

@@ -23,8 +23,8 @@ import { callProvider, ProviderError } from './provider-error.ts';
 const DISCOVERY_LIFETIME_MS = 3_600_000;
 const SCOPES = ['openid', 'email', 'profile'];
 
-type Discovered = { configuration: Promise<Configuration>; expiresAt: number };
-const discovered = new WeakMap<OAuthProvider, Discovered>();
+type CachedDiscovery = { configuration: Promise<Configuration>; expiresAt: number };
+const discovered = new WeakMap<OAuthProvider, CachedDiscovery>();
 
 /** The provider's endpoints and keys: read once an hour, single-flight. A failure is not cached. */
 export function discoverProvider(provider: OAuthProvider): Promise<Configuration> {

@@ -27,14 +27,14 @@ const ALGORITHMS = [
 const MAX_AGE_SECONDS = 3_600;
 const CLOCK_TOLERANCE_SECONDS = 30;
 
-type Presented = { idToken: string; accessToken: string; nonce: string };
+type PresentedToken = { idToken: string; accessToken: string; nonce: string };
 
 export type VerifiedIdToken = { claims: JWTPayload; issuer: string; expiresAt: Date };
 
 /** Throws an OAuthError for an unacceptable token, and a ProviderError if the provider or its keys cannot be read. */
 export async function verifyIdToken(
   provider: OAuthProvider,
-  { idToken, accessToken, nonce }: Presented,
+  { idToken, accessToken, nonce }: PresentedToken,
   now: Date,
 ): Promise<VerifiedIdToken> {
   const configuration = await discoverProvider(provider);
@@ -72,9 +72,9 @@ function keysOf(configuration: Configuration): RemoteJWKSet {
   return keys;
 }
 
-type Expected = { keys: RemoteJWKSet; issuer: string[]; audience: string; now: Date };
+type TokenChecks = { keys: RemoteJWKSet; issuer: string[]; audience: string; now: Date };
 
-async function verifyToken(idToken: string, { keys, issuer, audience, now }: Expected): Promise<JWTPayload> {
+async function verifyToken(idToken: string, { keys, issuer, audience, now }: TokenChecks): Promise<JWTPayload> {
   try {
     const { payload } = await jwtVerify(idToken, keys, {
       issuer,
