@@ -3,6 +3,7 @@ import pg from 'pg';
 
 import type { Logger } from '#server/log.ts';
 
+import { LISTENER_NAME } from './changes/change-listener.ts';
 import type { Database } from './database.ts';
 import { openEmbeddedServer } from './embedded/server.ts';
 import type { EmbeddedOptions } from './embedded/server.ts';
@@ -48,7 +49,12 @@ export async function openDatabase({ config, log, whenRunning = 'refuse' }: Data
       isCurrent: (service) => isMigrated(service, migrations),
       connectOwner: () => connect({ connectionString: server.url }),
       connectListener: () =>
-        connect({ ...requestConnection(server.url), keepAlive: true, query_timeout: LISTENER_TIMEOUT_MS }),
+        connect({
+          ...requestConnection(server.url),
+          keepAlive: true,
+          query_timeout: LISTENER_TIMEOUT_MS,
+          application_name: LISTENER_NAME,
+        }),
       onClosed: () => server.close(),
     });
   } catch (error) {

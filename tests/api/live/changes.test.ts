@@ -1,6 +1,7 @@
 /** Tests `GET /functions/v1/changes`: a signed-in user learns which of their own days changed, on every server. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Day } from '#domain/day/day.ts';
+import { LISTENER_NAME } from '#server/database/changes/change-listener.ts';
 import { openDatabase } from '#server/database/connect.ts';
 import { freePort } from '#server/free-port.ts';
 import { MAX_STREAMS_PER_USER } from '#server/live/change-streams.ts';
@@ -269,10 +270,10 @@ describe('several servers', () => {
     const person = await newPerson();
     const reader = await followFromNow(person);
     const { rowCount } = await world.server.admin.query(
-      `select pg_terminate_backend(pid) from pg_stat_activity
-        where datname = current_database() and query like 'listen%' or query = 'select 1' and pid <> pg_backend_pid()`,
+      'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = $1',
+      [LISTENER_NAME],
     );
-    expect(rowCount).toBeGreaterThan(0);
+    expect(rowCount).toBe(1);
     expect((await reader.next()).event).toBe('resync');
     const row = await insert(person, daysAgo(1));
     expect(changeOf(await reader.next())).toEqual(stored(daysAgo(1), row));

@@ -10,19 +10,39 @@ import type { EntryChange } from './entry-change.ts';
 
 const FIRST_RETRY_MS = 250;
 const MAX_RETRY_MS = 15_000;
-/** A connection can die without a sign, for example during a failover: each check must be answered in time. */
+/** Longer than most transactions take, so that those of a killed server have ended by the second check. */
 const CHECK_INTERVAL_MS = 10_000;
+
+/** The `application_name` of these connections. Each server of a database has one. */
+export const LISTENER_NAME = 'hustle-forge-changes';
+/** A process id is used again, so the start of the connection is part of its identity. */
+const READ_LISTENERS = `
+  select pid || ' ' || extract(epoch from backend_start) as listener
+    from pg_stat_activity where datname = current_database() and application_name = '${LISTENER_NAME}'`;
 
 export type ChangeListener = {
   onChange(change: EntryChange): void;
-  /** Changes may have been missed: the connection is new, or a server announced changes without details. */
+  /**
+   * Changes may have been missed: the connection is new, a server announced changes without details, or a server has
+   * gone and may have left changes unannounced.
+   */
   onGap(): void;
 };
 
-type Deps = { connect: () => Promise<pg.Client>; log: Logger; listener: ChangeListener };
+type Deps = {
+  connect: () => Promise<pg.Client>;
+  log: Logger;
+  listener: ChangeListener;
+  checkIntervalMs?: number;
+};
 
 /** Starts in the background. Returns a function that closes the connection. */
-export function listenToChanges({ connect, log, listener }: Deps): () => Promise<void> {
+export function listenToChanges({
+  connect,
+  log,
+  listener,
+  checkIntervalMs = CHECK_INTERVAL_MS,
+}: Deps): () => Promise<void> {
   const stopping = new AbortController();
   const { signal } = stopping;
   const wait = (ms: number): Promise<unknown> => delay(ms, undefined, { signal, ref: false }).catch(() => undefined);
@@ -44,14 +64,28 @@ export function listenToChanges({ connect, log, listener }: Deps): () => Promise
       client.on('notification', ({ payload = '' }) => receive(payload));
       await client.query(`listen ${CHANGES_CHANNEL}`);
       onListening();
-      const ended = AbortSignal.any([signal, lost.signal]);
-      while (!ended.aborted) {
-        await delay(CHECK_INTERVAL_MS, undefined, { signal: ended, ref: false }).catch(() => undefined);
-        if (!ended.aborted) await client.query('select 1');
-      }
+      await checkRepeatedly(client, AbortSignal.any([signal, lost.signal]));
     } finally {
       // `end` waits for the server, which may be out of reach; the socket is closed at once.
       void client.end().catch(() => undefined);
+    }
+  }
+
+  /**
+   * Notices a connection that died without a sign, for example during a failover: then a check is not answered in time.
+   * Also notices servers that have gone. A server that is killed between a commit and its announcement leaves the change
+   * unannounced. Its last transactions may commit shortly after its connection is gone, so the gap is reported one check later.
+   */
+  async function checkRepeatedly(client: pg.Client, ended: AbortSignal): Promise<void> {
+    let known: string[] = [];
+    let isServerGone = false;
+    while (!ended.aborted) {
+      const { rows } = await client.query<{ listener: string }>(READ_LISTENERS);
+      const listeners = rows.map((row) => row.listener);
+      if (isServerGone) listener.onGap();
+      isServerGone = known.some((server) => !listeners.includes(server));
+      known = listeners;
+      await delay(checkIntervalMs, undefined, { signal: ended, ref: false }).catch(() => undefined);
     }
   }
 
