@@ -5,6 +5,7 @@ import pg from 'pg';
 import type { Logger } from '#server/log.ts';
 
 import { createChangeAnnouncer } from './changes/change-announcer.ts';
+import type { Outcome } from './changes/change-announcer.ts';
 import { listenToChanges } from './changes/change-listener.ts';
 import { CHANGES_CHANNEL } from './changes/entry-change.ts';
 import { STALE_STATEMENT_CODES } from './database-error.ts';
@@ -43,11 +44,11 @@ export function createPooledDatabase(options: PooledDatabaseOptions): Database {
     announcer.watch(client);
     try {
       const result = await client.query(new RlsQuery(actingAs, text, values, types)).done;
-      announcer.settle(client);
+      announcer.settle(client, 'committed');
       client.release();
       return result;
     } catch (error) {
-      announcer.settle(client, error);
+      announcer.settle(client, outcomeOf(error));
       client.release(error instanceof pg.DatabaseError && STALE_STATEMENT_CODES.has(error.code ?? ''));
       throw error;
     }
@@ -56,16 +57,18 @@ export function createPooledDatabase(options: PooledDatabaseOptions): Database {
   async function transact<T>(actingAs: ActingAs, work: (transaction: Statements) => Promise<T>): Promise<T> {
     const client = await pool.connect();
     announcer.watch(client);
+    let isCommitting = false;
     try {
       await client.query('begin');
       await client.query(ACT_AS, [actingAs.role, actingAs.claimsJson]);
       const answer = await work(statements(async (text, values) => asOneResult(await client.query(text, [...values]))));
+      isCommitting = true;
       await client.query('commit');
-      announcer.settle(client);
+      announcer.settle(client, 'committed');
       client.release();
       return answer;
     } catch (error) {
-      announcer.settle(client, error);
+      announcer.settle(client, isCommitting ? outcomeOf(error) : 'rolled back');
       // If the rollback fails, the connection is unusable: discard it, and PostgreSQL rolls back by itself.
       await client.query('rollback').then(
         () => client.release(),
@@ -111,6 +114,9 @@ export function createPooledDatabase(options: PooledDatabaseOptions): Database {
     },
   };
 }
+
+/** The outcome of a transaction whose last request failed: an error of PostgreSQL itself means a rollback. */
+const outcomeOf = (error: unknown): Outcome => (error instanceof pg.DatabaseError ? 'rolled back' : 'unknown');
 
 type Answer = { rows: unknown[]; rowCount: number | null };
 type Send = (text: string, values: readonly unknown[]) => Promise<Answer>;

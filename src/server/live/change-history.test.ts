@@ -8,19 +8,19 @@ function createHistory(maxChanges?: number) {
   const time = { now: 1_000 };
   const history = createChangeHistory(() => time.now, maxChanges);
   history.begin();
-  return { time, history };
+  return { time, history, add: (userId: string, revision: number) => history.add(userId, changeOf(userId, revision)) };
 }
 
 test("returns the user's changes since an event, and those of its millisecond", () => {
-  const { time, history } = createHistory();
-  history.add(changeOf('ada', 1));
+  const { time, history, add } = createHistory();
+  add('ada', 1);
   time.now += 5;
-  history.add(changeOf('ada', 2));
+  add('ada', 2);
   const id = history.eventId();
-  history.add(changeOf('ada', 3));
+  add('ada', 3);
   time.now += 5;
-  history.add(changeOf('bob', 1));
-  history.add(changeOf('ada', 4));
+  add('bob', 1);
+  add('ada', 4);
   expect(history.changesSince(id, 'ada')?.map(({ revision }) => revision)).toEqual([2, 3, 4]);
   expect(history.changesSince(id, 'bob')).toEqual([changeOf('bob', 1)]);
   expect(history.changesSince(id, 'eve')).toEqual([]);
@@ -46,13 +46,26 @@ test('returns null before the first epoch, and for an id in another format or of
 });
 
 test('returns null once a change after the event may have been dropped', () => {
-  const { time, history } = createHistory(10);
+  const { time, history, add } = createHistory(10);
   const first = history.eventId();
-  for (let revision = 1; revision <= 10; revision += 1) history.add(changeOf('ada', revision));
+  for (let revision = 1; revision <= 10; revision += 1) add('ada', revision);
   expect(history.changesSince(first, 'ada')).toHaveLength(10);
   time.now += 1;
   const later = history.eventId();
-  history.add(changeOf('ada', 11));
+  add('ada', 11);
   expect(history.changesSince(first, 'ada')).toBeNull();
   expect(history.changesSince(later, 'ada')).toEqual([changeOf('ada', 11)]);
+});
+
+test('returns null after changes of the user that are not known, and not after those of another user', () => {
+  const { time, history, add } = createHistory();
+  const id = history.eventId();
+  history.add('ada', null);
+  add('bob', 1);
+  expect(history.changesSince(id, 'ada')).toBeNull();
+  expect(history.changesSince(id, 'bob')).toEqual([changeOf('bob', 1)]);
+  time.now += 1;
+  add('ada', 2);
+  const later = history.eventId();
+  expect(history.changesSince(later, 'ada')).toEqual([changeOf('ada', 2)]);
 });

@@ -17,14 +17,15 @@ export type ChangeHistory = ReturnType<typeof createChangeHistory>;
 export function createChangeHistory(now: () => number, maxChanges = MAX_CHANGES) {
   let epoch = '';
   let begunAt = 0;
-  let changes: { at: number; change: EntryChange }[] = [];
+  /** `change` is null for changes of the user that are not known. */
+  let changes: { at: number; userId: string; change: EntryChange | null }[] = [];
   /** The time of the newest change that was dropped. An event of the same millisecond may have been dropped as well. */
   let droppedAt = -1;
 
   const elapsed = (): number => Math.floor(now() - begunAt);
 
   return {
-    /** Forgets all changes and begins a new epoch. Called when changes may have been missed. */
+    /** Forgets all changes and begins a new epoch. Called when changes of any user may have been missed. */
     begin(): void {
       epoch = randomBytes(6).toString('base64url');
       begunAt = now();
@@ -32,8 +33,9 @@ export function createChangeHistory(now: () => number, maxChanges = MAX_CHANGES)
       droppedAt = -1;
     },
 
-    add(change: EntryChange): void {
-      changes.push({ at: elapsed(), change });
+    /** `change`: null if the user's changes may have been missed. */
+    add(userId: string, change: EntryChange | null): void {
+      changes.push({ at: elapsed(), userId, change });
       if (changes.length <= maxChanges) return;
       // Drop a tenth at a time: dropping one would move the whole array at each change.
       const dropped = changes.splice(0, Math.ceil(maxChanges / 10));
@@ -51,7 +53,8 @@ export function createChangeHistory(now: () => number, maxChanges = MAX_CHANGES)
       const [, ofEpoch, milliseconds] = EVENT_ID.exec(eventId ?? '') ?? [];
       const since = Number(milliseconds);
       if (epoch === '' || ofEpoch !== epoch || since <= droppedAt || since > elapsed()) return null;
-      return changes.filter(({ at, change }) => at >= since && change.userId === userId).map(({ change }) => change);
+      const own = changes.filter((entry) => entry.at >= since && entry.userId === userId).map(({ change }) => change);
+      return own.every((change) => change !== null) ? own : null;
     },
   };
 }

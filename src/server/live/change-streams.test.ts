@@ -21,7 +21,7 @@ function createWorld() {
     log: createLog('error'),
   });
   streams.start();
-  listener.onGap();
+  listener.onGap(null);
   const open = (lastEventId: string | undefined, authenticate: () => Promise<Caller>) =>
     streams.open({ userId: 'ada', lastEventId, authenticate })!(new AbortController().signal);
   return { listener, open };
@@ -57,4 +57,15 @@ test('a change that arrives while an earlier one is sent is replayed after a los
     ['ready', null],
   ]);
   expect(replayed.map((event) => event.id !== undefined)).toEqual([false, false, true]);
+});
+
+test('a client that connects again after unknown changes of its user reads again, one of another user does not', async () => {
+  const { listener, open } = createWorld();
+  const opened = open(undefined, async () => ({}) as Caller);
+  const { id } = await next(opened);
+  listener.onGap('bob');
+  expect(await next(open(id, async () => ({}) as Caller))).toMatchObject({ event: 'ready' });
+  listener.onGap('ada');
+  expect(await next(opened)).toMatchObject({ event: 'resync' });
+  expect(await next(open(id, async () => ({}) as Caller))).toMatchObject({ event: 'resync' });
 });

@@ -163,13 +163,15 @@ export function createChangeStreams({
     start() {
       stopListening ??= database.listenToChanges({
         onChange(change) {
-          history.add(change);
+          history.add(change.userId, change);
           const delivery = { event: change, id: history.eventId() };
           for (const subscription of byUser.get(change.userId) ?? []) deliver(subscription, delivery);
         },
-        onGap() {
-          history.begin();
-          for (const subscription of allSubscriptions()) deliver(subscription, resync());
+        onGap(userId) {
+          if (userId === null) history.begin();
+          else history.add(userId, null);
+          const affected = userId === null ? allSubscriptions() : (byUser.get(userId) ?? []);
+          for (const subscription of affected) deliver(subscription, resync());
         },
       });
     },

@@ -6,27 +6,30 @@
  * transaction of a save it cut the throughput of concurrent saves to less than a third (docs/decisions/0029). A batch is
  * therefore announced after the commits of its changes, in a transaction of its own that waits for no flush.
  */
-import pg from 'pg';
+import type pg from 'pg';
 import type { Logger } from '#server/log.ts';
-import { ANY_CHANGE, REPORT_SQLSTATE } from './entry-change.ts';
+import { ANY_CHANGE, REPORT_SQLSTATE, userOfReport } from './entry-change.ts';
 
 const BATCH_DELAY_MS = 50;
 const RETRY_DELAY_MS = 1_000;
 /** PostgreSQL limits a payload to 7,999 bytes; a report has at most 96. */
 const REPORTS_PER_PAYLOAD = 80;
-/** More reports than this, which an outage can leave, are replaced by `ANY_CHANGE`. */
-const MAX_REPORTS = 4_000;
+/** More reports than this, as an outage or one statement of a client can leave, are replaced by the ids of their users. */
+const MAX_REPORTS = 1_000;
 
 export type ChangeAnnouncer = {
   /** Collects the reports of a connection from now on. Idempotent. */
   watch(client: pg.ClientBase): void;
-  /** Announces what the connection reported since the last call. `error` is what a failed transaction has thrown. */
-  settle(client: pg.ClientBase, error?: unknown): void;
+  /** Announces what the connection reported since the last call, unless the transaction has certainly been rolled back. */
+  settle(client: pg.ClientBase, outcome: Outcome): void;
   /** Tells all servers that changes of any user may have been missed. */
   announceAny(): void;
   /** Announces what is pending. Call before the pool ends. */
   close(): Promise<void>;
 };
+
+/** `unknown`: the connection was lost. Announcing a change that was rolled back only makes a page read its day again. */
+export type Outcome = 'committed' | 'rolled back' | 'unknown';
 
 type Deps = { notify: (payloads: string[]) => Promise<unknown>; log: Logger };
 
@@ -44,7 +47,7 @@ export function createChangeAnnouncer({ notify, log }: Deps): ChangeAnnouncer {
   }
 
   function add(lines: readonly string[]): void {
-    pending = pending.length + lines.length > MAX_REPORTS ? [ANY_CHANGE] : [...pending, ...lines];
+    pending = limitReports([...pending, ...lines]);
     schedule(BATCH_DELAY_MS);
   }
 
@@ -59,7 +62,7 @@ export function createChangeAnnouncer({ notify, log }: Deps): ChangeAnnouncer {
       if (pending.length > 0) schedule(BATCH_DELAY_MS);
     } catch (error) {
       log.warn({ reason: String(error) }, 'changes could not be announced yet');
-      pending = batch.length + pending.length > MAX_REPORTS ? [ANY_CHANGE] : [...batch, ...pending];
+      pending = limitReports([...batch, ...pending]);
       schedule(RETRY_DELAY_MS);
     }
   }
@@ -72,13 +75,11 @@ export function createChangeAnnouncer({ notify, log }: Deps): ChangeAnnouncer {
         if (code === REPORT_SQLSTATE && message !== undefined) reports.get(client)?.push(message);
       });
     },
-    settle(client, error) {
+    settle(client, outcome) {
       const own = reports.get(client) ?? [];
       if (own.length === 0) return;
       reports.set(client, []);
-      // An error of PostgreSQL means a rollback. After any other error, such as a lost connection, the change may have
-      // been committed. Announcing a change that was rolled back only makes a page read its day again.
-      if (!(error instanceof pg.DatabaseError)) add(own);
+      if (outcome !== 'rolled back') add(own);
     },
     announceAny: () => add([ANY_CHANGE]),
     async close() {
@@ -89,4 +90,11 @@ export function createChangeAnnouncer({ notify, log }: Deps): ChangeAnnouncer {
       if (timer) clearTimeout(timer);
     },
   };
+}
+
+/** Threat: one user rewrites thousands of days in a loop. Only the pages of this user read again, not those of all users. */
+function limitReports(lines: string[]): string[] {
+  if (lines.length <= MAX_REPORTS) return lines;
+  const users = [...new Set(lines.map(userOfReport))];
+  return users.length <= MAX_REPORTS ? users : [ANY_CHANGE];
 }

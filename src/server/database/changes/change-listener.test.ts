@@ -1,4 +1,5 @@
 /** The connection for LISTEN: when it reports that changes may have been missed. */
+import { randomUUID } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -15,11 +16,14 @@ afterEach(async () => {
 
 /** Listens like a server, with many checks a second. */
 function startServer(connect: () => Promise<pg.Client>) {
-  const heard = { gaps: 0, dates: [] as string[] };
+  const heard = { gaps: 0, users: [] as string[], dates: [] as string[] };
   const stop = listenToChanges({
     connect,
     log: createLog('silent'),
-    listener: { onChange: ({ date }) => heard.dates.push(date), onGap: () => (heard.gaps += 1) },
+    listener: {
+      onChange: ({ date }) => heard.dates.push(date),
+      onGap: (userId) => (userId === null ? (heard.gaps += 1) : heard.users.push(userId)),
+    },
     checkIntervalMs: 5,
   });
   stops.push(stop);
@@ -81,9 +85,10 @@ describe('with a stubbed connection', () => {
     const { state, connect } = stubConnections([['own']]);
     const heard = startServer(connect);
     await expect.poll(() => state.checks).toBeGreaterThan(0);
-    const payload = 'ada 2026-11-22 row 3\nada 2026-11-21 row\n?\nada 2026-11-20 row 3 more\n*';
+    const user = randomUUID();
+    const payload = `ada 2026-11-22 row 3\nada 2026-11-21 row\n?\nada 2026-11-20 row 3 more\n*\n${user}`;
     state.current.emit('notification', { payload });
-    expect(heard).toEqual({ gaps: 2, dates: ['2026-11-22', '2026-11-21'] });
+    expect(heard).toEqual({ gaps: 2, users: [user], dates: ['2026-11-22', '2026-11-21'] });
   });
 });
 

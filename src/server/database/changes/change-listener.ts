@@ -5,7 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Logger } from '#server/log.ts';
-import { ANY_CHANGE, CHANGES_CHANNEL, parseEntryChange } from './entry-change.ts';
+import { ANY_CHANGE, CHANGES_CHANNEL, isUserReport, parseEntryChange } from './entry-change.ts';
 import type { EntryChange } from './entry-change.ts';
 
 const FIRST_RETRY_MS = 250;
@@ -24,9 +24,9 @@ export type ChangeListener = {
   onChange(change: EntryChange): void;
   /**
    * Changes may have been missed: the connection is new, a server announced changes without details, or a server has
-   * gone and may have left changes unannounced.
+   * gone and may have left changes unannounced. Null: changes of any user.
    */
-  onGap(): void;
+  onGap(userId: string | null): void;
 };
 
 type Deps = {
@@ -51,7 +51,8 @@ export function listenToChanges({
     for (const line of payload.split('\n')) {
       const change = parseEntryChange(line);
       if (change) listener.onChange(change);
-      else if (line === ANY_CHANGE) listener.onGap();
+      else if (line === ANY_CHANGE) listener.onGap(null);
+      else if (isUserReport(line)) listener.onGap(line);
     }
   }
 
@@ -82,7 +83,7 @@ export function listenToChanges({
     while (!ended.aborted) {
       const { rows } = await client.query<{ listener: string }>(READ_LISTENERS);
       const listeners = rows.map((row) => row.listener);
-      if (isServerGone) listener.onGap();
+      if (isServerGone) listener.onGap(null);
       isServerGone = known.some((server) => !listeners.includes(server));
       known = listeners;
       await delay(checkIntervalMs, undefined, { signal: ended, ref: false }).catch(() => undefined);
@@ -95,7 +96,7 @@ export function listenToChanges({
       try {
         await listenOnce(() => {
           retryMs = FIRST_RETRY_MS;
-          listener.onGap();
+          listener.onGap(null);
         });
         if (!signal.aborted) log.warn('the connection for changes of other servers was lost, reconnecting');
       } catch (error) {
