@@ -180,7 +180,7 @@ export const SCENES: readonly Scene[] = [
       await page.context().setOffline(true);
       await page.locator('.ProseMirror').press('End');
       await page.keyboard.type(', and billing on paper');
-      await findWords('billing', /You are offline/)(page);
+      await findWords('billing', /Searched on this device only/)(page);
     },
   },
   {
@@ -188,7 +188,7 @@ export const SCENES: readonly Scene[] = [
     as: 'premium',
     path: ROUTES.journal.path,
     prepare: async (page) => {
-      await page.route('**/functions/v1/find-entries', (route) => route.fulfill({ status: 502, body: '' }));
+      await page.route('**/functions/v1/find-entries', (route) => route.fulfill({ status: 500, json: {} }));
       await findWords('billing', /Couldn't search your logs/)(page);
     },
   },

@@ -85,6 +85,12 @@ export function toSearchPattern({ text, match }: SearchTerm): string {
   return match === 'prefix' ? ` ${text}` : ` ${text} `;
 }
 
+/** True if the text contains all terms. No term at all matches nothing. */
+export function matchesSearch(terms: readonly SearchTerm[], text: string): boolean {
+  const form = toSearchForm(text);
+  return terms.length > 0 && terms.every((term) => form.includes(toSearchPattern(term)));
+}
+
 /** A part of a snippet; `marked` if it matches a search term. */
 export type TextPart = { text: string; marked: boolean };
 

@@ -1,7 +1,7 @@
 /** Find: words of open days and days by their names, with keyboard and touch, with and without a connection. */
 import type { Page } from '@playwright/test';
 import { addDays, dayLabel as labelOf } from '#domain/day/day.ts';
-import { dayLabel, daysAgo, editor, log, sessionOf, storeLog, today } from '../support/journal.ts';
+import { dayLabel, daysAgo, editor, log, openDay, sessionOf, storeLog, today } from '../support/journal.ts';
 import { dayAtOffset } from '../../support/local-days.ts';
 import { inBothThemes } from '../support/themes.ts';
 import { expect, test } from '../support/test.ts';
@@ -169,7 +169,7 @@ test.describe('in the time zone furthest ahead', () => {
 test.describe('when requests fail', () => {
   test.use({ expectedErrors: /status of 503|net::ERR_INTERNET_DISCONNECTED/ });
 
-  test('Find says why, retries, finds unsaved text offline, and aborts a request for an earlier query', async ({
+  test('Find says why, retries, searches this device offline, and aborts a request for an earlier query', async ({
     page,
     signUp,
     context,
@@ -209,18 +209,22 @@ test.describe('when requests fail', () => {
     });
 
     await test.step('offline', async () => {
-      await page.keyboard.press('Escape');
+      await storeLog(context.request, await sessionOf(page), daysAgo(2), log('another pencil'));
+      await openDay(page, daysAgo(2));
+      await openDay(page, today());
       await context.setOffline(true);
       await editor(page).click();
       await page.keyboard.type('a pencil on paper');
       await openFind(page);
-      // A new word, because the answer for `first` is cached.
       await page.keyboard.type('pencil');
-      await expect(options(page)).toHaveText([`${labelOf(today())}Not saved yeta pencil on paper`]);
-      await expect(outcome(page)).toContainText('You are offline.');
+      await expect(options(page)).toHaveText([
+        `${labelOf(today())}Not saved yeta pencil on paper`,
+        `${labelOf(daysAgo(2))}another pencil`,
+      ]);
+      await expect(outcome(page)).toHaveText('2 daysSearched on this device only: 2 days');
       await expect(dialog(page).getByRole('button', { name: 'Try again' })).toBeVisible();
       await context.setOffline(false);
-      await expect(outcome(page)).toHaveText('1 day');
+      await expect(outcome(page)).toHaveText('2 days');
     });
   });
 });

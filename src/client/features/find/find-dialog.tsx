@@ -136,7 +136,7 @@ export function FindDialog({ unsaved, onClose, onUpgrade }: FindDialogProps) {
       <div className={styles.status} role="status">
         <Outcome search={search} hasDate={queryDate !== null} />
       </div>
-      {(search.state === 'failed' || search.state === 'offline') && (
+      {(search.state === 'failed' || search.state === 'offline' || search.daysSearchedHere !== null) && (
         <p className={styles.again}>
           <button type="button" className={styles.link} onClick={search.retry}>
             Try again
@@ -200,7 +200,7 @@ function FoundLogItem({ log }: { log: FoundLog }) {
 }
 
 function Outcome({
-  search: { state, found, more, complete, reason },
+  search: { state, found, more, complete, daysSearchedHere, reason },
   hasDate,
 }: {
   search: SearchState;
@@ -217,8 +217,19 @@ function Outcome({
       return <>{reason ?? "Couldn't search your logs. They are safe."}</>;
     case 'done':
       if (!complete) return <>Preparing your older logs...</>;
-      if (found.length === 0) return hasDate ? null : <>Nothing found</>;
-      if (more) return <>Showing the newest {found.length} days. Add a word to narrow your search.</>;
-      return <>{found.length === 1 ? '1 day' : `${found.length} days`}</>;
+      return (
+        <>
+          {found.length === 0 && !hasDate && 'Nothing found'}
+          {found.length > 0 &&
+            (more
+              ? `Showing the newest ${found.length} days. Add a word to narrow your search.`
+              : daysText(found.length))}
+          {daysSearchedHere !== null && (
+            <span className={styles.here}>Searched on this device only: {daysText(daysSearchedHere)}</span>
+          )}
+        </>
+      );
   }
 }
+
+const daysText = (count: number): string => (count === 1 ? '1 day' : `${count} days`);

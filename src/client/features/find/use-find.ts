@@ -1,18 +1,25 @@
-/** Searches the server and the unsaved drafts. The query is debounced, and a superseded request is aborted. */
+/**
+ * Searches the server and the unsaved drafts; if the server cannot be reached, the copies on this device. The query is
+ * debounced, and a superseded request is aborted.
+ */
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import type { Day } from '#domain/day/day.ts';
 import { entryText } from '#domain/log/entry-text.ts';
-import { toSearchForm, toSearchPattern, createSnippet, parseSearchTerms } from '#domain/find/match-search.ts';
+import { createSnippet, matchesSearch, parseSearchTerms } from '#domain/find/match-search.ts';
 import type { FindAnswer, SearchTerm, TextPart } from '#domain/find/match-search.ts';
 import { isLocked } from '#domain/plan/plan.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
 import { useToday } from '#client/lib/hooks/use-today.ts';
+import { useLocalCopies } from '#client/sync/day-savers-provider.tsx';
+import { searchCopies } from './search-copies.ts';
 
 const DEBOUNCE_MS = 180;
 /** The first search of a journal indexes older logs in steps; polls until that is complete. */
 const INDEXING_POLL_MS = 500;
+/** Longer than the server takes for the first search of a long journal. */
+const SERVER_TIMEOUT_MS = 10_000;
 
 /** A draft in this browser that the server may not have. */
 export type UnsavedLog = { date: Day; html: string };
@@ -28,12 +35,17 @@ export type SearchState = {
   more: boolean;
   /** False while older logs are being indexed. */
   complete: boolean;
+  /** How many days of this device were searched instead of the server; null if the server answered. */
+  daysSearchedHere: number | null;
   /** The server's error message. */
   reason: string | null;
   retry: () => void;
 };
 
-type Answer = Extract<FindAnswer, { success: true }>;
+type Answer = Extract<FindAnswer, { success: true }> & {
+  /** The days of this device that were searched, if the server could not be reached. */
+  searched?: readonly Day[];
+};
 
 class FindRejected extends Error {
   override name = 'FindRejected';
@@ -46,18 +58,40 @@ export function useFind(query: string, unsaved: readonly UnsavedLog[]): SearchSt
   const debouncedQuery = useDebounced(query.trim());
   const words = parseSearchTerms(query);
   const debouncedWords = parseSearchTerms(debouncedQuery);
+  const copies = useLocalCopies();
+
+  const searchServer = async (signal: AbortSignal): Promise<Answer> => {
+    const limited = AbortSignal.any([signal, AbortSignal.timeout(SERVER_TIMEOUT_MS)]);
+    const answer = (await callFunction('find-entries', { query: debouncedQuery }, limited)) as FindAnswer;
+    if (!answer.success) throw new FindRejected(answer.error);
+    return answer;
+  };
+  const searchHere = async (): Promise<Answer> => {
+    // While the plan is unknown, only the days that every plan opens.
+    const isOpen = (date: Day): boolean => !isLocked(date, premium === true, today);
+    const found = searchCopies((await copies?.readDays()) ?? [], debouncedWords, isOpen);
+    const searched = [...new Set([...found.searched, ...unsaved.map(({ date }) => date)])];
+    return { success: true, complete: true, ...found, searched };
+  };
 
   const request = useQuery({
-    queryKey: ['find', debouncedQuery],
+    // The answer of this device depends on the plan.
+    queryKey: ['find', debouncedQuery, premium],
     queryFn: async ({ signal }): Promise<Answer> => {
-      const answer = (await callFunction('find-entries', { query: debouncedQuery }, signal)) as FindAnswer;
-      if (!answer.success) throw new FindRejected(answer.error);
-      return answer;
+      try {
+        return await searchServer(signal);
+      } catch (error) {
+        if (signal.aborted || error instanceof FindRejected) throw error;
+        const answer = await searchHere();
+        if (answer.searched?.length === 0) throw error;
+        return answer;
+      }
     },
     enabled: debouncedWords.length > 0,
     placeholderData: (before) => before,
-    // Caches only briefly, for queries that are typed and deleted again.
-    staleTime: 5_000,
+    // Caches only briefly, for queries that are typed and deleted again. An answer of this device is replaced as soon as
+    // the connection returns.
+    staleTime: ({ state }) => (state.data?.searched ? 0 : 5_000),
     gcTime: 30_000,
     retry: false,
     networkMode: 'always',
@@ -77,7 +111,8 @@ export function useFind(query: string, unsaved: readonly UnsavedLog[]): SearchSt
     state: stateOf(isIdle, debouncedQuery !== query.trim() || request.isPlaceholderData, request),
     more: answer?.more ?? false,
     complete: answer?.complete ?? true,
-    reason: request.error instanceof FindRejected ? request.error.message : null,
+    daysSearchedHere: answer?.searched?.length ?? null,
+    reason: request.error instanceof FindRejected ? request.error.message || null : null,
     retry: () => void request.refetch(),
   };
 }
@@ -105,10 +140,7 @@ function mergeResults(
   const days = new Set<string>(unsaved.map(({ date }) => date));
   const local = unsaved.flatMap(({ date, html }) => {
     const text = entryText(html);
-    const form = toSearchForm(text);
-    return words.every((word) => form.includes(toSearchPattern(word)))
-      ? [{ date, snippet: createSnippet(words, text), unsaved: true }]
-      : [];
+    return matchesSearch(words, text) ? [{ date, snippet: createSnippet(words, text), unsaved: true }] : [];
   });
   const remote = (answer?.results ?? [])
     .filter(({ date }) => !days.has(date) && isOpen(date as Day))
