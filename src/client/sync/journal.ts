@@ -52,7 +52,7 @@ export function createJournal({ userId, data, queries, onLocked, onRemoved }: De
   const copies = createLocalCopies(database, Date.now);
   const showStored = ({ date, stored, at }: StoredMessage): void => {
     queries.setQueryData<ReadEntry>(entryKey(date), { stored, askedAt: at });
-    setDateStored(queries, date, stored !== null);
+    setDateStored(queries, copies, date, stored !== null);
     invalidateEntryCache(queries);
   };
   const tabs = createTabs(userId, writer, (message) => {

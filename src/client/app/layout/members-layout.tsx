@@ -26,7 +26,7 @@ const signIn = lazyChunk(async () => (await import('#client/features/account/sig
 const otherUsersDrafts = lazyChunk(
   async () => (await import('#client/features/account/other-users-drafts.tsx')).OtherUsersDrafts,
 );
-const live = lazyChunk(async () => (await import('#client/sync/live/live-updates.tsx')).LiveUpdates);
+const background = lazyChunk(async () => (await import('#client/sync/background-tasks.tsx')).BackgroundTasks);
 
 export function MembersLayout() {
   const access = useMemberAccess();
@@ -45,7 +45,7 @@ function Members() {
   const [queries] = useState(() => new QueryClient({ defaultOptions: { queries: { retry: 1, staleTime: 30_000 } } }));
   usePlanChange(premium, queries);
   const [offer, setOffer] = useState<UpgradeFeature | null>(null);
-  const [isLive, setLive] = useState(false);
+  const [hasBackground, setHasBackground] = useState(false);
   const [isSignInLoaded, setSignInLoaded] = useState(false);
   const [hasOthersDrafts, setHasOthersDrafts] = useState(false);
   const openChunk = useOpenChunk();
@@ -78,7 +78,7 @@ function Members() {
       openChunk(otherUsersDrafts, () => setHasOthersDrafts(true), false);
   }, [openChunk, userId]);
 
-  useEffect(() => preloadChunksWhenIdle([() => live.load().then(() => setLive(true))]), []);
+  useEffect(() => preloadChunksWhenIdle([() => background.load().then(() => setHasBackground(true))]), []);
 
   useEffect(() => {
     if (premium !== null) syncEditorFontWithPlan(premium);
@@ -89,7 +89,7 @@ function Members() {
       <DataContext value={data}>
         <UpgradeContext value={openOffer}>
           <DaySaversProvider onRemoved={offerUndo}>
-            {isLive && <live.View />}
+            {hasBackground && <background.View />}
             <Outlet />
           </DaySaversProvider>
         </UpgradeContext>

@@ -9,14 +9,12 @@ import { useLocalCopies } from '../day-savers-provider.tsx';
 import type { LocalCopies } from '../store/local-copies.ts';
 import { DATES_KEY } from './entry-cache.ts';
 
-const COPY_KEY = 'entry-dates';
-
 /** Newest first. Until the server answers, the result is the copy on this device, with the time of the copy. */
 const datesQuery = (data: DataClient, userId: string, copies: LocalCopies | null) =>
   queryOptions({
     queryKey: DATES_KEY,
     queryFn: async ({ client }): Promise<Day[]> => {
-      void copies?.readCopy(COPY_KEY).then((copy) => {
+      void copies?.readCopy(DATES_KEY[0]).then((copy) => {
         if (!Array.isArray(copy?.value) || client.getQueryData(DATES_KEY)) return;
         client.setQueryData<Day[]>(DATES_KEY, copy.value.filter(isDay), { updatedAt: copy.at });
       });
@@ -27,7 +25,7 @@ const datesQuery = (data: DataClient, userId: string, copies: LocalCopies | null
         .order('date', { ascending: false })
         .throwOnError();
       const dates = answer.data.map((row) => row.date);
-      void copies?.storeCopy(COPY_KEY, dates);
+      void copies?.storeCopy(DATES_KEY[0], dates);
       return dates;
     },
     networkMode: 'always',

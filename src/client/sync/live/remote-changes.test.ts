@@ -63,7 +63,8 @@ function openPage() {
   const unsubscribe = observer.subscribe(({ data }) => {
     if (data) savers.open(TODAY, data.stored, data.askedAt);
   });
-  const changes = createRemoteChanges({ savers, queries, timers: time.timers });
+  const copies = { storeCopy: async () => undefined };
+  const changes = createRemoteChanges({ savers, copies, queries, timers: time.timers });
   return {
     ...{ queries, saver, changes },
     dates: () => queries.getQueryData<Day[]>(DATES_KEY),

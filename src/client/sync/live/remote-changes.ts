@@ -10,14 +10,15 @@ import type { DaySavers } from '../day-savers.ts';
 import { DATES_KEY, invalidateEntryCache, setDateStored } from '../entries/entry-cache.ts';
 import { ENTRY_KEY, entryKey } from '../entries/entry-queries.ts';
 import type { StoredLog } from '../save-requests.ts';
+import type { LocalCopies } from '../store/local-copies.ts';
 
 /** The answer to a read is not shown while an input method is composing; the day is then read again. */
 const RECHECK_MS = 1_000;
 const MAX_RECHECKS = 5;
 
-type Deps = { savers: DaySavers; queries: QueryClient; timers: Timers };
+type Deps = { savers: DaySavers; copies: Pick<LocalCopies, 'storeCopy'>; queries: QueryClient; timers: Timers };
 
-export function createRemoteChanges({ savers, queries, timers }: Deps) {
+export function createRemoteChanges({ savers, copies, queries, timers }: Deps) {
   /** The newest change of each day that waits for the day's own save. */
   const waiting = new Map<Day, DayChange>();
   const unsubscribe = savers.subscribe(() => {
@@ -30,7 +31,7 @@ export function createRemoteChanges({ savers, queries, timers }: Deps) {
     // The save in flight shows whether the change is this page's own. Unsaved text is compared when it is sent.
     if (!change || savers.getUnsaved(date)) return;
     waiting.delete(date);
-    setDateStored(queries, date, change.stored);
+    setDateStored(queries, copies, date, change.stored);
     const saver = savers.get(date);
     if (saver && isKnown(saver.view().stored, change)) return;
     invalidateEntryCache(queries);

@@ -2,16 +2,9 @@
  * Copies of what the server answered, for a fast start and for reading without a connection. Best effort: without
  * IndexedDB nothing is found and nothing is kept.
  */
-import { dayOf } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
-import { isLocked } from '#domain/plan/plan.ts';
 import type { StoredLog } from '../save-requests.ts';
 import type { Copy, SeenDay, UserDatabase } from './user-database.ts';
-
-/** True if the plan opens the day, and the day or the server's last answer about it is in the last 30 days. */
-export const shouldKeepLocally = ({ date, seenAt }: SeenDay, premium: boolean, today: Day): boolean =>
-  !isLocked(date, premium, today) &&
-  (!isLocked(date, false, today) || !isLocked(dayOf(new Date(seenAt)), false, today));
 
 export type LocalCopies = ReturnType<typeof createLocalCopies>;
 
@@ -37,7 +30,10 @@ export function createLocalCopies(database: UserDatabase, now: () => number) {
     readCopy: (key: string): Promise<Copy | null> =>
       database.use((connection) => connection.get('copies', key)).then((copy) => copy ?? null, ignore),
 
-    storeCopy: (key: string, value: unknown): Promise<unknown> =>
-      database.use((connection) => connection.put('copies', { value, at: now() }, key)).catch(ignore),
+    storeCopy: (key: string, value: unknown, at = now()): Promise<unknown> =>
+      database.use((connection) => connection.put('copies', { value, at }, key)).catch(ignore),
+
+    removeCopy: (key: string): Promise<unknown> =>
+      database.use((connection) => connection.delete('copies', key)).catch(ignore),
   };
 }

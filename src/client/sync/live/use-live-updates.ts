@@ -1,4 +1,4 @@
-/** Shows changes that were made elsewhere while a signed-in user's screen is open. Loaded once the page can be edited. */
+/** Shows changes that were made elsewhere while a signed-in user's screen is open. */
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { fetchAsUser } from '#client/lib/api/fetch-as-user.ts';
@@ -9,9 +9,9 @@ import { browserTimers } from '../journal.ts';
 import { startLiveSync } from './live-sync.ts';
 import { createRemoteChanges } from './remote-changes.ts';
 
-export function LiveUpdates(): null {
+export function useLiveUpdates(): void {
   const queries = useQueryClient();
-  const { savers } = useJournal();
+  const { copies, savers } = useJournal();
   const { id: userId } = useUser();
   const { expired } = useSession();
   const { apiUrl, withSession } = useSupabase();
@@ -19,7 +19,7 @@ export function LiveUpdates(): null {
   useEffect(() => {
     // After a new sign-in the effect runs again.
     if (expired) return;
-    const changes = createRemoteChanges({ savers, queries, timers: browserTimers });
+    const changes = createRemoteChanges({ savers, copies, queries, timers: browserTimers });
     const stop = startLiveSync({
       userId,
       url: `${apiUrl}/functions/v1/changes`,
@@ -32,6 +32,5 @@ export function LiveUpdates(): null {
       stop();
       changes.close();
     };
-  }, [apiUrl, expired, queries, savers, userId, withSession]);
-  return null;
+  }, [apiUrl, copies, expired, queries, savers, userId, withSession]);
 }
