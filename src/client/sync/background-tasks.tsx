@@ -1,7 +1,25 @@
 /** The tasks behind every screen of a signed-in user. Loaded once the page can be edited. */
+import { useEffect } from 'react';
+import { dayOf } from '#domain/day/day.ts';
+import { storeProfile } from '#client/lib/plan/stored-profile.ts';
+import { usePremium } from '#client/lib/plan/premium.ts';
+import { useSession } from '#client/lib/session/session.ts';
+import { useJournal } from './day-savers-provider.tsx';
 import { useLiveUpdates } from './live/use-live-updates.ts';
+import { pruneCopies } from './store/prune-copies.ts';
 
 export function BackgroundTasks(): null {
+  const { copies } = useJournal();
+  const { profile } = useSession();
+  const premium = usePremium();
   useLiveUpdates();
+
+  useEffect(() => {
+    if (profile && premium !== null) storeProfile(profile, premium);
+  }, [premium, profile]);
+
+  useEffect(() => {
+    if (premium !== null) void pruneCopies(copies, premium, dayOf(new Date()));
+  }, [copies, premium]);
   return null;
 }

@@ -2,7 +2,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { createContext, use, useEffect, useState } from 'react';
 import type { ReactNode } from 'react';
-import { dayOf } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
 import { useData } from '#client/lib/api/data-client.ts';
 import { clearPrefetched } from '#client/lib/boot/prefetch.ts';
@@ -12,7 +11,6 @@ import { useSupabase } from '#client/lib/api/supabase.ts';
 import type { DaySavers } from './day-savers.ts';
 import { createJournal, watchPage } from './journal.ts';
 import type { Journal } from './journal.ts';
-import { shouldKeepLocally } from './store/local-copies.ts';
 import type { LocalCopies } from './store/local-copies.ts';
 
 const JournalContext = createContext<Journal | null>(null);
@@ -51,12 +49,6 @@ export function DaySaversProvider({ onRemoved, children }: DaySaversProviderProp
     // Best effort: if the chunk does not load or the databases cannot be listed, the next page tries again.
     import('./store/wipe-other-users.ts').then((module) => module.wipeOtherUsers(user.id)).catch(() => {});
   }, [user.id]);
-
-  // Threat: the plan ends, and this device still shows the days that the server now refuses.
-  useEffect(() => {
-    const today = dayOf(new Date());
-    if (premium !== null) void journal.copies.pruneDays((day) => shouldKeepLocally(day, premium, today));
-  }, [journal, premium]);
 
   // Send text of locked days as soon as the plan unlocks them.
   useEffect(() => void (premium && journal.savers.retry()), [journal, premium]);

@@ -1,6 +1,6 @@
 /**
  * Reads the signed-in user's profile row (docs/specification/accounts.md 10). If there is no row or the read fails,
- * reads once more after two seconds.
+ * reads once more after two seconds. Without an answer, the stored row of a Closer counts.
  */
 import { useCallback, useEffect, useRef, useState } from 'react';
 import type { Profile } from '#domain/log/entry.ts';
@@ -36,6 +36,13 @@ async function readProfile(supabase: Supabase, userId: string): Promise<ReadResu
   return timeout.aborted ? 'timedOut' : 'failed';
 }
 
+/** Null also if the chunk cannot be loaded: the plan then stays unknown. */
+const readStored = (userId: string): Promise<Profile | null> =>
+  import('#client/lib/plan/stored-profile.ts').then(
+    (module) => module.readStoredProfile(userId),
+    () => null,
+  );
+
 type LastRead = { userId: string; result: ReadResult };
 type ProfileView = Pick<SessionState, 'profile' | 'profileState' | 'refreshProfile'>;
 
@@ -48,11 +55,12 @@ export function useProfile(userId: string | null, paused: boolean): ProfileView 
   const refreshProfile = useCallback(async () => {
     if (userId === null) return false;
     const result = await readProfile(supabase, userId);
+    const shown = typeof result === 'object' ? result : ((await readStored(userId)) ?? result);
     // Drop a response for a user who has signed out in the meantime.
     if (currentUserId.current !== userId) return false;
     setLast((before) => ({
       userId,
-      result: mergeResults(before?.userId === userId ? before.result : undefined, result),
+      result: mergeResults(before?.userId === userId ? before.result : undefined, shown),
     }));
     return isProfile(result);
   }, [supabase, userId]);

@@ -74,10 +74,10 @@ const SECTIONS: readonly LegalSection[] = [
     body: (
       <p>
         Essential storage keeps you logged in: your session, your theme and font, how you last signed in, unsaved text,
-        and copies of the days you have opened are kept in your browser. Signing out removes your session and your text
-        from it. One cookie holds a random number and says only that this browser has signed in before, so that
-        strangers who guess your password cannot lock you out. There are no advertising or tracking cookies, so there is
-        no banner to click away.
+        copies of the days you have opened and of your last reviews, and a Closer&#39;s plan are kept in your browser.
+        Signing out removes your session and your text from it. One cookie holds a random number and says only that this
+        browser has signed in before, so that strangers who guess your password cannot lock you out. There are no
+        advertising or tracking cookies, so there is no banner to click away.
       </p>
     ),
   },
@@ -148,7 +148,7 @@ export function PrivacyPage() {
   return (
     <LegalPage
       title="Privacy Policy"
-      updated="Last updated July 21, 2025. The sections on sharing, cookies and retention were made more exact on November 22, 2026."
+      updated="Last updated July 21, 2025. The sections on sharing, cookies and retention were made more exact on November 23, 2026."
       intro={<p>A journal holds private things. This is what we keep, why, and what you can do about it.</p>}
       sections={SECTIONS}
     />

@@ -7,6 +7,9 @@ import { useToday } from '#client/lib/hooks/use-today.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { LoadingText } from '#client/ui/loading-text.tsx';
+import { useLocalCopies } from '#client/sync/day-savers-provider.tsx';
+import { reviewCopyKey } from '#client/sync/store/prune-copies.ts';
+import { StoredReview } from './stored-review.tsx';
 import { Review } from './review.tsx';
 import styles from './reviews.module.css';
 import { useLoggedDays } from './use-logged-days.ts';
@@ -28,6 +31,7 @@ export function ReviewPeriods() {
   const [period, setPeriod] = useState<ReviewPeriod>('7-day');
   const [result, setResult] = useState<TrendResult | null>(null);
   const logged = useLoggedDays(today);
+  const copies = useLocalCopies();
   // Switching the period clears the result and the error (docs/specification/screens.md 11).
   const choose = (next: ReviewPeriod): void => {
     setPeriod(next);
@@ -36,6 +40,7 @@ export function ReviewPeriods() {
   // The analysis used the current logs, so refetch the counts and charts too.
   const show = (made: TrendResult): void => {
     setResult(made);
+    void copies?.storeCopy(reviewCopyKey(made.period), made);
     void logged.refetch();
   };
   const count = (of: ReviewPeriod): number | null =>
@@ -54,12 +59,17 @@ export function ReviewPeriods() {
         ))}
       </fieldset>
       {logged.isError ? (
-        <div className={styles.failed}>
-          <Notice kind="error">Couldn't load your entries. They are safe. Check your connection and try again.</Notice>
-          <Button onClick={() => void logged.refetch()} busy={logged.isFetching} busyLabel="Loading...">
-            Try Again
-          </Button>
-        </div>
+        <>
+          <div className={styles.failed}>
+            <Notice kind="error">
+              Couldn't load your entries. They are safe. Check your connection and try again.
+            </Notice>
+            <Button onClick={() => void logged.refetch()} busy={logged.isFetching} busyLabel="Loading...">
+              Try Again
+            </Button>
+          </div>
+          <StoredReview key={period} period={period} />
+        </>
       ) : (
         <Review key={period} period={period} today={today} count={count(period)} result={result} onResult={show} />
       )}

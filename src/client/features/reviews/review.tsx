@@ -1,11 +1,9 @@
 /** The analysis of one period: button, streamed text, result and error. */
 import { AI_MESSAGES } from '#domain/coach/coach.ts';
 import type { TrendResult } from '#domain/coach/coach.ts';
-import { dateLabel } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
 import { firstDayOf, REVIEW_PERIODS } from '#domain/plan/review-period.ts';
 import type { ReviewPeriod } from '#domain/plan/review-period.ts';
-import { splitReview } from '#domain/coach/win-bullets.ts';
 import { askCoach } from '#client/lib/coach/coach-stream.ts';
 import { useUser } from '#client/lib/session/session.ts';
 import { useClientConfig, useSupabase } from '#client/lib/api/supabase.ts';
@@ -16,12 +14,9 @@ import { useFocusRestore } from '#client/lib/hooks/use-focus-restore.ts';
 import { AnalysisFailure, useRetryWait } from '#client/ui/coach/analysis-failure.tsx';
 import { Button } from '#client/ui/button.tsx';
 import { CoachConsent } from '#client/ui/coach/coach-consent.tsx';
-import { CoachText } from '#client/ui/coach/coach-text.tsx';
-import { SandboxModelNotice } from '#client/ui/coach/sandbox-model-notice.tsx';
-import { TimeAgo } from '#client/ui/coach/time-ago.tsx';
+import { isTrend, ReviewCard, ReviewText, titleOf } from './review-card.tsx';
 import styles from './reviews.module.css';
 import { useScrollIntoView } from './use-scroll-into-view.ts';
-import { Wins } from './wins.tsx';
 
 type ReviewProps = {
   period: ReviewPeriod;
@@ -99,7 +94,7 @@ export function Review({ period, today, count, result, onResult }: ReviewProps) 
         )}
         {running && <StreamingReview view={view} period={period} />}
       </div>
-      {result && <ReviewCard result={result} isReplaced={running} />}
+      {result && <ReviewCard result={result} label={running ? 'Previous analysis' : 'Analysis'} isReplaced={running} />}
     </div>
   );
 }
@@ -109,8 +104,6 @@ function announcement({ phase }: AnalysisView): string {
   if (phase === 'cancelled') return 'Cancelled. Nothing was saved.';
   return phase === 'done' ? 'The analysis is ready.' : '';
 }
-
-const titleOf = (period: ReviewPeriod): string => `${REVIEW_PERIODS[period].days}-Day Hustle Review`;
 
 function StreamingReview({ view, period }: { view: AnalysisView; period: ReviewPeriod }) {
   return (
@@ -122,52 +115,5 @@ function StreamingReview({ view, period }: { view: AnalysisView; period: ReviewP
       </p>
       {view.text !== '' && <ReviewText analysis={view.text} writing />}
     </section>
-  );
-}
-
-function ReviewCard({ result, isReplaced }: { result: TrendResult; isReplaced: boolean }) {
-  const { period, analysis, entryCount, dateRange, generatedAt } = result;
-  return (
-    <section
-      className={styles.result}
-      aria-label={isReplaced ? 'Previous analysis' : 'Analysis'}
-      data-replaced={isReplaced}
-    >
-      <h2>{titleOf(period)}</h2>
-      <p className={styles.facts}>
-        <span>
-          {dateLabel(dateRange.from)} – {dateLabel(dateRange.to)}
-        </span>
-        <span>
-          {entryCount} {entryCount === 1 ? 'entry' : 'entries'} analyzed
-        </span>
-        <span>
-          Generated <TimeAgo at={generatedAt} />
-        </span>
-      </p>
-      <ReviewText analysis={analysis} />
-      <SandboxModelNotice />
-    </section>
-  );
-}
-
-/** The review's text, with its wins as lines to copy. */
-function ReviewText({ analysis, writing = false }: { analysis: string; writing?: boolean }) {
-  const { text, wins } = splitReview(analysis);
-  return (
-    <>
-      <CoachText text={text} writing={writing} />
-      <Wins wins={wins} writing={writing} />
-    </>
-  );
-}
-
-function isTrend(data: unknown): data is TrendResult {
-  const { period, analysis, dateRange, generatedAt } = (data ?? {}) as Partial<TrendResult>;
-  return (
-    period !== undefined &&
-    typeof analysis === 'string' &&
-    typeof dateRange?.from === 'string' &&
-    typeof generatedAt === 'string'
   );
 }

@@ -9,7 +9,10 @@ import type { DataClient } from '#client/lib/api/data-client.ts';
 import { ENTRY_CACHE_KEY } from '#client/sync/entries/entry-cache.ts';
 import { useUser } from '#client/lib/session/session.ts';
 
-/** Another tab or device may have changed a log, so refetch on every mount. */
+/**
+ * Another tab or device may have changed a log, so refetch on every mount. The query retries once by itself; the
+ * client's own retries would delay what is shown without a connection by some fifteen seconds.
+ */
 const ALWAYS_REFETCH = { staleTime: 0, networkMode: 'always' } as const;
 
 export type LoggedDay = { date: Day; score: number | null };
@@ -27,6 +30,7 @@ const loggedDaysQuery = (data: DataClient, userId: string, today: Day) =>
         .lte('date', today)
         .order('date')
         .abortSignal(signal)
+        .retry(false)
         .throwOnError();
       return rows.map(({ date, hustle_score: score }) => ({ date, score }));
     },
@@ -50,6 +54,7 @@ export function usePeriodLogs(period: ReviewPeriod, today: Day) {
         .gte('date', firstDayOf(period, today))
         .lte('date', today)
         .abortSignal(signal)
+        .retry(false)
         .throwOnError();
       return rows.map(({ date, content: html }) => ({ date, html }));
     },

@@ -10,8 +10,9 @@ import { createDayDrafts } from '../day-drafts.ts';
 import type { DayDraft, Outbox } from '../day-drafts.ts';
 import type { MergeModule } from '../merge-loader.ts';
 import type { EntryTransport } from '../save-requests.ts';
-import { createLocalCopies, shouldKeepLocally } from './local-copies.ts';
+import { createLocalCopies } from './local-copies.ts';
 import { createOutbox } from './outbox.ts';
+import { pruneCopies, reviewCopyKey, shouldKeepLocally } from './prune-copies.ts';
 import { createTabs } from './tabs.ts';
 import { openUserDatabase } from './user-database.ts';
 import type { UserDatabase } from './user-database.ts';
@@ -211,11 +212,13 @@ describe('a wiped database', () => {
     const cleo = openPage('one', 'cleo');
     await createLocalCopies(open('cleo'), () => 1).storeDay(DATE, null);
     void cleo.drafts.store(DATE, DRAFT);
+    localStorage.setItem('hustle-forge:profile:cleo', '{}');
     await settle(cleo);
     await createLocalCopies(open('ada'), () => 1).storeDay(DATE, null);
     await wipeOtherUsers('ada');
     await expect.poll(names).toEqual(['hustle-forge:ada', 'hustle-forge:cleo']);
     expect(await createLocalCopies(open('cleo'), () => 1).readDays()).toEqual([]);
+    expect(localStorage.getItem('hustle-forge:profile:cleo')).toBe(null);
     expect(await openPage('two', 'cleo').outbox.readAll()).toHaveLength(1);
     expect(await createLocalCopies(open('ada'), () => 1).readDays()).toHaveLength(1);
   });
@@ -256,8 +259,24 @@ describe('copies', () => {
     const copies = createLocalCopies(open(), () => at(DATE));
     await copies.storeDay(DATE, stored);
     await copies.storeDay(day60, stored);
-    await copies.pruneDays((kept) => shouldKeepLocally(kept, false, DATE));
+    await pruneCopies(copies, false, DATE);
     expect((await copies.readDays()).map(({ date }) => date)).toEqual([DATE]);
+  });
+
+  test('of reviews stay for 30 days, and only as long as the plan has reviews', async () => {
+    const copies = createLocalCopies(open(), Date.now);
+    const keys = (['7-day', '30-day'] as const).map(reviewCopyKey);
+    const storeBoth = async (): Promise<void> => {
+      for (const [index, key] of keys.entries())
+        await copies.storeCopy(key, key, new Date(`${addDays(DATE, -29 - index)}T12:00`).getTime());
+    };
+    const left = async (): Promise<unknown[]> =>
+      (await Promise.all(keys.map((key) => copies.readCopy(key)))).map((copy) => copy?.value ?? null);
+    await storeBoth();
+    await pruneCopies(copies, true, DATE);
+    expect(await left()).toEqual([keys[0], null]);
+    await pruneCopies(copies, false, DATE);
+    expect(await left()).toEqual([null, null]);
   });
 });
 

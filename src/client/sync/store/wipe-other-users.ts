@@ -1,4 +1,5 @@
 /** Removes the data of users who used this browser earlier without signing out. */
+import { PROFILE_PREFIX } from '#client/lib/plan/stored-profile.ts';
 import { DATABASE_PREFIX, userDatabaseName } from '#client/lib/session/storage-keys.ts';
 import { removeDataOf } from '#client/lib/session/wipe-user-data.ts';
 import { draftsOfOthers, userOfDraft } from '../day-drafts.ts';
@@ -16,6 +17,7 @@ export async function wipeOtherUsers(userId: string): Promise<void> {
     if (unsent > 0 || isInStorage) {
       await database.use((connection) => Promise.all([connection.clear('days'), connection.clear('copies')]));
       database.close();
+      localStorage.removeItem(PROFILE_PREFIX + other);
     } else {
       database.close();
       removeDataOf(other);

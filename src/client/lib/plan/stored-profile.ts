@@ -1,0 +1,30 @@
+/**
+ * The profile row of a Closer as it was read last, for a start without the server. The row of a Dabbler is not stored: the
+ * user may have paid since, and a page that does not know the plan offers no upgrade.
+ */
+import { dayOf } from '#domain/day/day.ts';
+import type { Profile } from '#domain/log/entry.ts';
+import { isPremium } from '#domain/plan/plan.ts';
+
+/** Followed by the user's id, so that a sign-out removes it. */
+export const PROFILE_PREFIX = 'hustle-forge:profile:';
+
+/** Null after the last day that the row names. */
+export function readStoredProfile(userId: string): Profile | null {
+  try {
+    const profile = JSON.parse(localStorage.getItem(PROFILE_PREFIX + userId)!) as Profile | null;
+    return isPremium(profile, dayOf(new Date())) ? profile : null;
+  } catch {
+    return null;
+  }
+}
+
+export function storeProfile(profile: Profile, premium: boolean): void {
+  const key = PROFILE_PREFIX + profile.id;
+  try {
+    if (premium) localStorage.setItem(key, JSON.stringify(profile));
+    else localStorage.removeItem(key);
+  } catch {
+    // Best effort: without storage the plan is unknown until the server answers.
+  }
+}

@@ -1,0 +1,76 @@
+/** A Closer reads old days, the calendar, Find and the last review without the server. */
+import type { BrowserContext, Page } from '@playwright/test';
+import { dayLabel as labelOf } from '#domain/day/day.ts';
+import { test } from '../support/coach.ts';
+import { dayLabel, daysAgo, editor, items, log, openDay, sessionOf, status, storeLog } from '../support/journal.ts';
+import { expect } from '../support/test.ts';
+
+const APIS = /\/(rest|functions)\/v1\//;
+const FROM_THIS_DEVICE = /^From this device, as of \d\d:\d\d$/;
+
+const rejectAnswers = (context: BrowserContext): Promise<unknown> => context.route(APIS, (route) => route.abort());
+const find = (page: Page) => page.getByRole('dialog', { name: 'Find' });
+
+async function findWord(page: Page, word: string): Promise<void> {
+  await page.keyboard.press('ControlOrMeta+k');
+  await page.getByRole('combobox', { name: 'Find words or a date' }).fill(word);
+}
+
+const hasStoredPlan = (page: Page): Promise<boolean> =>
+  page.evaluate(() => Object.keys(localStorage).some((key) => key.startsWith('hustle-forge:profile:')));
+
+test.use({ expectedErrors: /net::ERR_FAILED/ });
+
+test('old days, dates, Find and the last review come from this device, and leave it with the plan', async ({
+  page,
+  context,
+  admin,
+  signUpCloser,
+  expectAccessible,
+}) => {
+  const { email } = await signUpCloser('Shipped the billing report');
+  await storeLog(context.request, await sessionOf(page), daysAgo(40), log('a needle of long ago'));
+  await openDay(page, daysAgo(40));
+  await page.goto('/reviews');
+  await page.getByRole('button', { name: 'Generate 7-Day Analysis' }).click();
+  const review = page.getByRole('region', { name: 'Analysis', exact: true });
+  await expect(review).toBeVisible();
+  const analysis = await review.getByRole('paragraph').nth(1).textContent();
+  await expect.poll(() => hasStoredPlan(page)).toBe(true);
+
+  await rejectAnswers(context);
+  await page.reload();
+  const kept = page.getByRole('region', { name: 'Last review' });
+  await expect(kept).toContainText(analysis!);
+  await expect(kept.getByText(FROM_THIS_DEVICE)).toBeVisible();
+  await expectAccessible(page);
+  await page.getByRole('radio', { name: /Last 30 Days/ }).check();
+  await expect(kept).toHaveCount(0);
+
+  await page.goto(`/journal?date=${daysAgo(40)}`);
+  await expect(items(page)).toHaveText(['a needle of long ago']);
+  await dayLabel(page).click();
+  const calendar = page.getByRole('dialog', { name: 'Select Date' });
+  await expect(calendar.getByText(FROM_THIS_DEVICE)).toBeVisible();
+  await expect(calendar.getByRole('button', { name: `${labelOf(daysAgo(40))}, has entry` })).toBeVisible();
+  await page.keyboard.press('Escape');
+  await findWord(page, 'need');
+  await expect(find(page).getByRole('option')).toHaveText([`${labelOf(daysAgo(40))}a needle of long ago`]);
+  await expect(status(page, '1 daySearched on this device only: 2 days')).toBeVisible();
+  await expectAccessible(page);
+
+  await test.step('the plan has ended', async () => {
+    await context.unroute(APIS);
+    await admin('plan:revoke', email);
+    await page.goto('/journal');
+    await expect.poll(() => hasStoredPlan(page)).toBe(false);
+    await rejectAnswers(context);
+    await page.goto('/journal');
+    await expect(editor(page)).toBeVisible();
+    await findWord(page, 'need');
+    await expect(status(page, 'Nothing foundSearched on this device only: 1 day')).toBeVisible();
+    await page.goto('/reviews');
+    await expect(status(page, "We couldn't load your plan.")).toBeVisible();
+    await expect(kept).toHaveCount(0);
+  });
+});
