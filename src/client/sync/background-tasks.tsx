@@ -7,9 +7,10 @@ import { useSession } from '#client/lib/session/session.ts';
 import { useJournal } from './day-savers-provider.tsx';
 import { useLiveUpdates } from './live/use-live-updates.ts';
 import { pruneCopies } from './store/prune-copies.ts';
+import { requestPersistence } from './store/request-persistence.ts';
 
 export function BackgroundTasks(): null {
-  const { copies } = useJournal();
+  const { copies, savers } = useJournal();
   const { profile } = useSession();
   const premium = usePremium();
   useLiveUpdates();
@@ -21,5 +22,14 @@ export function BackgroundTasks(): null {
   useEffect(() => {
     if (premium !== null) void pruneCopies(copies, premium, dayOf(new Date()));
   }, [copies, premium]);
+
+  useEffect(() => {
+    let unsaved = savers.unsavedDays();
+    return savers.subscribe(() => {
+      const isSaved = unsaved.some((date) => !savers.getUnsaved(date));
+      unsaved = savers.unsavedDays();
+      if (isSaved) void requestPersistence();
+    });
+  }, [savers]);
   return null;
 }
