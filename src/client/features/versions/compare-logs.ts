@@ -18,10 +18,12 @@ export type ComparedLine = {
 };
 
 /**
- * After this time, everything counts as removed and added: a full comparison of two long, different logs would take
- * minutes.
+ * After this time, the rest is compared more coarsely: a full comparison of two long, different logs would take minutes.
+ * Threat: a log that was written to freeze the page that compares it, line by line.
  */
-const TIMEOUT_MS = 300;
+const TIMEOUT_MS = 400;
+/** Milliseconds until then, at least 0. */
+type TimeLeft = () => number;
 /**
  * Each added line of a block is compared with every removed line, so the block is limited: the lines of a longer block
  * are shown as removed and added.
@@ -43,6 +45,8 @@ function readLines(html: string): Line[] {
 
 /** The changes that lead from `earlier` to `later`. */
 export function compareLogs(earlier: string, later: string): ComparedLine[] {
+  const endsAt = Date.now() + TIMEOUT_MS;
+  const timeLeft: TimeLeft = () => Math.max(0, endsAt - Date.now());
   const [before, after] = [readLines(earlier), readLines(later)];
   const compared: ComparedLine[] = [];
   let [oldIndex, newIndex] = [0, 0];
@@ -50,7 +54,7 @@ export function compareLogs(earlier: string, later: string): ComparedLine[] {
   const changes: Pick<ChangeObject<string[]>, 'added' | 'removed' | 'count'>[] = diffArrays(
     before.map(({ text }) => text),
     after.map(({ text }) => text),
-    { timeout: TIMEOUT_MS },
+    { timeout: timeLeft() },
   ) ?? [
     { removed: true, added: false, count: before.length },
     { removed: false, added: true, count: after.length },
@@ -62,7 +66,9 @@ export function compareLogs(earlier: string, later: string): ComparedLine[] {
     }
     const lines = after.slice(newIndex, (newIndex += count));
     compared.push(
-      ...(added ? pairLines(removed, lines) : [...wholeLines('removed', removed), ...wholeLines('same', lines)]),
+      ...(added
+        ? pairLines(removed, lines, timeLeft)
+        : [...wholeLines('removed', removed), ...wholeLines('same', lines)]),
     );
     if (!added) oldIndex += count;
     removed = [];
@@ -81,12 +87,13 @@ const wholeLines = (change: Change, lines: readonly Line[]): ComparedLine[] =>
   lines.map((line) => wholeLine(change, line));
 
 /** Shows a removed line and a similar added one as one edited line, in the order of the later text. */
-function pairLines(removed: readonly Line[], added: readonly Line[]): ComparedLine[] {
+function pairLines(removed: readonly Line[], added: readonly Line[], timeLeft: TimeLeft): ComparedLine[] {
   const isLong = removed.length > MAX_PAIRED_LINES || added.length > MAX_PAIRED_LINES;
   const compared: ComparedLine[] = [];
   const removedWords = isLong ? [] : removed.map(({ text }) => splitWords(text));
   let [firstRemoved, firstAdded] = [0, 0];
   for (const [place, line] of isLong ? [] : added.entries()) {
+    if (timeLeft() === 0) break;
     const words = splitWords(line.text);
     const match = removedWords.findIndex(
       (old, index) => index >= firstRemoved && similarity(old, words) >= MIN_SIMILARITY,
@@ -95,7 +102,7 @@ function pairLines(removed: readonly Line[], added: readonly Line[]): ComparedLi
     compared.push(
       ...wholeLines('removed', removed.slice(firstRemoved, match)),
       ...wholeLines('added', added.slice(firstAdded, place)),
-      editedLine(removedWords[match]!, words, line),
+      editedLine(removedWords[match]!, words, line, timeLeft),
     );
     [firstRemoved, firstAdded] = [match + 1, place + 1];
   }
@@ -106,8 +113,13 @@ function pairLines(removed: readonly Line[], added: readonly Line[]): ComparedLi
   ];
 }
 
-function editedLine(before: readonly string[], after: readonly string[], { text, ...line }: Line): ComparedLine {
-  const parts = diffArrays([...before], [...after], { timeout: TIMEOUT_MS })?.map(
+function editedLine(
+  before: readonly string[],
+  after: readonly string[],
+  { text, ...line }: Line,
+  timeLeft: TimeLeft,
+): ComparedLine {
+  const parts = diffArrays([...before], [...after], { timeout: timeLeft() })?.map(
     ({ added, removed, value }): Part => ({
       change: added ? 'added' : removed ? 'removed' : 'same',
       text: value.join(''),
