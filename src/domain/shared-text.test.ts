@@ -35,6 +35,12 @@ describe('shared text', () => {
     );
   });
 
+  test('a text that is longer than any address that a server accepts is cut', () => {
+    const text = shared(`?text=${'a'.repeat(300_000)}`);
+    expect(text).toBe(`${'a'.repeat(16_000)}…`);
+    expect(shared(`?text=${'a'.repeat(16_000)}`)).toHaveLength(16_000);
+  });
+
   test('other fragments carry no shared text', () => {
     expect(sharedTextOf('#access_token=abc')).toBeNull();
     expect(sharedTextOf('')).toBeNull();

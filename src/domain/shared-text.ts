@@ -7,6 +7,8 @@ import { ROUTES } from './routes.ts';
 /** The path that the operating system opens with the shared text in its query. */
 export const SHARE_PATH = '/share';
 const FRAGMENT = '#shared=';
+/** As long as what the server accepts in an address. Threat: a site fills the log of today until it cannot be saved. */
+const MAX_LENGTH = 16_000;
 
 /** Reads a parameter of a query. */
 type Query = (name: string) => string | null | undefined;
@@ -18,7 +20,8 @@ export const sharedTextAddress = (query: Query): string =>
 /** The text in a fragment; null without one. */
 export function sharedTextOf(hash: string): string | null {
   if (!hash.startsWith(FRAGMENT)) return null;
-  return decodeURIComponent(hash.slice(FRAGMENT.length)).trim() || null;
+  const text = decodeURIComponent(hash.slice(FRAGMENT.length)).trim();
+  return (text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH).toWellFormed()}…` : text) || null;
 }
 
 /** Title, text and address of the share, in this order. Apps repeat the address in the text and the text in the title. */

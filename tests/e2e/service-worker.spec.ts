@@ -209,6 +209,13 @@ test('removes itself when a stored file is broken, and the page starts from the 
   expect(await page.evaluate(() => navigator.serviceWorker.controller)).toBeNull();
 });
 
+/** Makes each page believe that it is a window of the installed app, where the system opens shared text. */
+const installApp = (page: Page): Promise<unknown> =>
+  page.addInitScript(() => {
+    const match = matchMedia.bind(globalThis);
+    globalThis.matchMedia = (query) => match(query.replace('(display-mode: standalone)', 'all'));
+  });
+
 test.describe('text that another app shares', () => {
   test('becomes one item of today, with and without the worker, and a reload adds nothing', async ({
     page,
@@ -216,6 +223,7 @@ test.describe('text that another app shares', () => {
     signUp,
     gateway,
   }) => {
+    await installApp(page);
     await signUp(page);
     await page.goto('/share?title=News&text=Called%20%3CMiller%3E&url=https://a.example/');
     await expect(items(page)).toHaveText(['NewsCalled <Miller>https://a.example/']);
@@ -249,6 +257,7 @@ test.describe('text that another app shares', () => {
 
   test('waits for the sign-in of a signed-out user', async ({ page, accounts }) => {
     const { person } = await accounts.create();
+    await installApp(page);
     await page.goto('/share?text=Called%20Miller');
     await expect(page).toHaveURL('/login');
     await page.reload();
@@ -259,6 +268,35 @@ test.describe('text that another app shares', () => {
     await expectSaved(page);
     await page.reload();
     await expect(items(page)).toHaveText(['Called Miller']);
+  });
+
+  test('is asked about if a site opened it in a tab', async ({ page, request, signUp }) => {
+    await signUp(page);
+    await write(page, 'mine');
+    await expectSaved(page);
+    const session = await sessionOf(page);
+
+    const question = page.getByText('A site or an app sent text to your log of today: “Buy <b>pills</b>”');
+    const send = async (): Promise<void> => {
+      await page.goto('/share?text=Buy%20%3Cb%3Epills%3C/b%3E');
+      await expect(question).toBeVisible();
+      await expect(page).toHaveURL(`/journal?date=${today()}`);
+      await expect(items(page)).toHaveText(['mine']);
+    };
+    await send();
+    await page.getByRole('button', { name: 'Dismiss' }).click();
+    await page.reload();
+    await expect(editor(page)).toBeVisible();
+    await expect(items(page)).toHaveText(['mine']);
+    expect(await storedLog(request, session, today())).toBe(log('mine'));
+
+    await send();
+    await page.getByRole('button', { name: 'Add to today' }).click();
+    await expect(items(page)).toHaveText(['mine', 'Buy <b>pills</b>']);
+    await expectSaved(page);
+    await page.reload();
+    await expect(items(page)).toHaveText(['mine', 'Buy <b>pills</b>']);
+    await expect(question).toBeHidden();
   });
 });
 

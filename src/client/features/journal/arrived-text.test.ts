@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { FIRST_LINE_KEY, SHARED_TEXTS_PREFIX } from '#client/lib/session/storage-keys.ts';
-import { addArrivedText, appendItem } from './arrived-text.ts';
+import type { Toast } from '#client/ui/toast.tsx';
+import { addArrivedText, appendItem, offerSharedText } from './arrived-text.ts';
 
 class MemoryStorage implements Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> {
   readonly values = new Map<string, string>();
@@ -21,7 +22,14 @@ function openDay(html: string, { canDraft = true } = {}) {
     storeDraft: () => canDraft,
   };
   const add = (isFirstLog = false) => addArrivedText(storage as unknown as Storage, 'ada', today, isFirstLog);
-  return { storage, day, add };
+  /** Returns the question to the user, if there is one. */
+  const offer = (): Toast | undefined => {
+    const asked: Toast[] = [];
+    offerSharedText(storage as unknown as Storage, 'ada', today, (question) => void asked.push(question));
+    expect(asked.length).toBeLessThan(2);
+    return asked[0];
+  };
+  return { storage, day, add, offer };
 }
 
 describe('an item', () => {
@@ -82,6 +90,42 @@ describe('shared text', () => {
       expect(add()).toBe(0);
     }
   });
+});
+
+describe('text that a site may have sent', () => {
+  test('joins the log only if the user accepts it, and is asked about once', () => {
+    const { storage, day, offer } = openDay(`<ol>${item('a')}</ol>`);
+    storage.setItem(OWN, '["one","two <b>"]');
+    storage.setItem(SHARED_TEXTS_PREFIX, '["before"]');
+    const question = offer();
+    expect(question?.text).toContain('“before one two <b>”');
+    expect([day.html, storage.values.size, offer()]).toEqual([`<ol>${item('a')}</ol>`, 0, undefined]);
+    question?.action?.run();
+    expect(day.html).toBe(`<ol>${['a', 'before', 'one', 'two &lt;b&gt;'].map(item).join('')}</ol>`);
+  });
+
+  test('is quoted with its first words', () => {
+    const { storage, offer } = openDay('');
+    storage.setItem(OWN, JSON.stringify([`one\n${'long '.repeat(1_000)}`]));
+    expect(offer()?.text.length).toBeLessThan(200);
+  });
+
+  test('of another user, or none, is not asked about', () => {
+    const { storage, offer } = openDay('');
+    storage.setItem(`${SHARED_TEXTS_PREFIX}bob`, '["secret"]');
+    expect([offer(), storage.values.size]).toEqual([undefined, 1]);
+  });
+});
+
+test('words that nobody can see join no log', () => {
+  const { storage, day, add, offer } = openDay('');
+  // "Hi" in tag characters.
+  const hidden = '\u{e0048}\u{e0069}';
+  storage.setItem(OWN, JSON.stringify([hidden, `a${hidden}b`, '\u202egnp.exe']));
+  expect(add()).toBe(2);
+  expect(day.html).toBe(`<ol>${item('ab')}${item('gnp.exe')}</ol>`);
+  storage.setItem(OWN, JSON.stringify([hidden]));
+  expect(offer()).toBeUndefined();
 });
 
 describe('the line of the landing page', () => {

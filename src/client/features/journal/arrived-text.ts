@@ -3,9 +3,14 @@
  * landing page, and text that another app shared. Loaded only when such text is in the storage.
  */
 import { escapeHtml } from '#domain/export/escape-html.ts';
+import { stripInvisible } from '#domain/coach/strip-invisible.ts';
 import { FIRST_LINE_MAX_LENGTH } from '#domain/log/entry.ts';
 import { FIRST_LINE_KEY, SHARED_TEXTS_PREFIX } from '#client/lib/session/storage-keys.ts';
 import type { DaySaver } from '#client/sync/day-saver/day-saver.ts';
+import type { Toast } from '#client/ui/toast.tsx';
+
+/** How much of a text is quoted when the user is asked about it. */
+const EXCERPT_LENGTH = 120;
 
 type Today = Pick<DaySaver, 'text' | 'write' | 'storeDraft'>;
 
@@ -16,7 +21,7 @@ type Today = Pick<DaySaver, 'text' | 'write' | 'storeDraft'>;
  * `isFirstLog`: the user has no logs yet. Otherwise the line of the landing page is not added.
  */
 export function addArrivedText(storage: Storage, userId: string, today: Today, isFirstLog: boolean): number {
-  const keys = [SHARED_TEXTS_PREFIX, SHARED_TEXTS_PREFIX + userId];
+  const keys = keysOf(userId);
   const shared = keys.flatMap((key) => parseTexts(storage.getItem(key)));
   const texts = [...(isFirstLog ? readFirstLine(storage) : []), ...shared];
   if (texts.length === 0) return 0;
@@ -25,6 +30,38 @@ export function addArrivedText(storage: Storage, userId: string, today: Today, i
   for (const key of isFirstLog ? [...keys, FIRST_LINE_KEY] : keys) storage.removeItem(key);
   return shared.length;
 }
+
+/**
+ * Asks once whether the texts that arrived in this tab join the log of today.
+ *
+ * Threat: a site opens the address of a share with words of its own. Nothing is stored unless the user accepts it.
+ */
+export function offerSharedText(
+  tabStorage: Storage,
+  userId: string,
+  today: Today,
+  ask: (question: Toast) => void,
+): void {
+  const keys = keysOf(userId);
+  const texts = keys.flatMap((key) => parseTexts(tabStorage.getItem(key)));
+  for (const key of keys) tabStorage.removeItem(key);
+  if (texts.length === 0) return;
+  const words = texts.join(' ').replace(/\s+/g, ' ');
+  const excerpt = words.length > EXCERPT_LENGTH ? `${words.slice(0, EXCERPT_LENGTH).toWellFormed()}…` : words;
+  ask({
+    kind: 'info',
+    text: `A site or an app sent text to your log of today: “${excerpt}”`,
+    action: {
+      label: 'Add to today',
+      run: () => {
+        today.write(texts.reduce(appendItem, today.text()), 0);
+        today.storeDraft();
+      },
+    },
+  });
+}
+
+const keysOf = (userId: string): readonly string[] => [SHARED_TEXTS_PREFIX, SHARED_TEXTS_PREFIX + userId];
 
 /** Appends an item to the list that ends the log. An item that the log has already is not added once more. */
 export function appendItem(html: string, text: string): string {
@@ -53,7 +90,9 @@ function readFirstLine(storage: Storage): string[] {
 function parseTexts(json: string | null): string[] {
   try {
     const texts: unknown = JSON.parse(json ?? '[]');
-    return Array.isArray(texts) ? texts.filter((text) => typeof text === 'string') : [];
+    if (!Array.isArray(texts)) return [];
+    // Threat: words that the user cannot see in the log, but the coach reads.
+    return texts.flatMap((text) => (typeof text === 'string' && stripInvisible(text).trim()) || []);
   } catch {
     return [];
   }

@@ -15,6 +15,9 @@ import { applyEditorFont, applyTheme, subscribeToTheme } from '../session/prefer
 import { sessionStorageKey, SHARED_TEXTS_PREFIX } from '../session/storage-keys.ts';
 import { readStoredSession } from '../session/stored-session.ts';
 
+/** The display modes of a window of the installed app; a tab in full screen has another one. */
+const INSTALLED_APP = '(display-mode: standalone), (display-mode: minimal-ui)';
+
 const { page } = document.documentElement.dataset;
 const link = findAuthLink(location);
 if (link) consumeAuthLink(link);
@@ -49,13 +52,19 @@ function consumeAuthLink({ path, params }: AuthLink): void {
   else location.replace(`${path}#${params}`);
 }
 
-/** If the browser refuses to store the text, it stays in the URL. */
+/**
+ * If the browser refuses to store the text, it stays in the URL.
+ *
+ * Threat: any site can open this address. The system opens it in the window of the installed app only, so the text that
+ * arrives in a tab is kept for this tab, which asks the user (`features/journal/arrived-text.ts`).
+ */
 function storeSharedText({ apiUrl }: Settings): void {
   const text = sharedTextOf(location.hash);
   if (text === null) return;
+  const storage = matchMedia(INSTALLED_APP).matches ? localStorage : sessionStorage;
   const key = SHARED_TEXTS_PREFIX + (readStoredSession(apiUrl, false)?.user.id ?? '');
-  const texts = JSON.parse(localStorage.getItem(key) ?? '[]') as string[];
-  localStorage.setItem(key, JSON.stringify([...texts, text]));
+  const texts = JSON.parse(storage.getItem(key) ?? '[]') as string[];
+  storage.setItem(key, JSON.stringify([...texts, text]));
   history.replaceState(null, '', `${location.pathname}?date=${dayOf(new Date())}`);
 }
 

@@ -9,7 +9,8 @@ export const SUSPENDED_FONT_KEY = 'hustle-forge:resting-font';
 /** The plain text that a visitor typed on the landing page. After sign-up it becomes an item of the first log. */
 export const FIRST_LINE_KEY = 'hustle-forge:first-line';
 /**
- * Texts that other apps shared and that are not in the log yet, as a JSON array. Followed by the id of the user who was
+ * Texts that other apps shared and that are not in the log yet, as a JSON array. In sessionStorage those that the user has
+ * not accepted yet. Followed by the id of the user who was
  * signed in, or by nothing: then the next user who signs in gets them.
  */
 export const SHARED_TEXTS_PREFIX = 'hustle-forge:shared:';

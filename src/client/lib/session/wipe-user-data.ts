@@ -10,6 +10,8 @@ export function wipeUserData(userId: string): void {
   // Threat: the next user sees this user's text and email address, and the text starts their journal.
   localStorage.removeItem(FIRST_LINE_KEY);
   localStorage.removeItem(SHARED_TEXTS_PREFIX);
+  sessionStorage.removeItem(SHARED_TEXTS_PREFIX);
+  sessionStorage.removeItem(SHARED_TEXTS_PREFIX + userId);
   sessionStorage.removeItem(TYPED_ADDRESS_KEY);
 }
 

@@ -82,10 +82,14 @@ export function DayPage({ date, today, read, isFirstLog, onUpgrade }: DayPagePro
 
   useEffect(() => {
     const keys = [FIRST_LINE_KEY, SHARED_TEXTS_PREFIX, SHARED_TEXTS_PREFIX + userId];
-    if (!isToday || keys.every((key) => localStorage.getItem(key) === null)) return;
+    const hasArrived = [localStorage, sessionStorage].some((storage) =>
+      keys.some((key) => storage.getItem(key) !== null),
+    );
+    if (!isToday || !hasArrived) return;
     // Without the chunk the text stays in the storage until the next load.
     import('../arrived-text.ts').then(
-      ({ addArrivedText }) => {
+      ({ addArrivedText, offerSharedText }) => {
+        offerSharedText(sessionStorage, userId, saver, toast);
         if (addArrivedText(localStorage, userId, saver, startsJournal) > 0)
           toast({ kind: 'success', text: 'What you shared is in your log.' });
       },
