@@ -39,8 +39,8 @@ export async function unlinkIdentity(transaction: AsService, unlinking: Unlinkin
   const removed = identities.find((identity) => identity.id === identityId);
   if (!removed) return { outcome: 'not_found' };
   const remaining = identities.filter((identity) => identity.id !== identityId);
-  const isSettled = (identity: IdentityRow): boolean => settlesAt(user, identity) <= unlinking.now.getTime();
-  const trusted = isSettled(removed) ? remaining.filter(isSettled) : remaining;
+  const isTrusted = (identity: IdentityRow): boolean => trustedFrom(user, identity) <= unlinking.now.getTime();
+  const trusted = isTrusted(removed) ? remaining.filter(isSettled) : remaining;
   if (!trusted.some((identity) => canSignIn(user, identity))) return { outcome: 'single_identity' };
   const choice = await chooseAddress(transaction, user, { remaining, trusted });
   if (choice === 'conflict') return { outcome: 'address_conflict' };
@@ -71,11 +71,11 @@ const SETTLING_MS = 7 * 24 * 3_600_000;
 /**
  * The time from which an identity counts as the owner's.
  *
- * Threat: the thief of a session links an account of their own and removes the
- * owner's ways to sign in, which moves the account to the thief's address without the mail that a change of the address
- * needs. An identity that replaces an older one must therefore be a week old: the owner got a mail when it was linked.
+ * Threat: the thief of a session links an account of their own and removes the owner's ways to sign in, which moves the
+ * account to the thief's address without the mail that a change of the address needs. An identity that replaces an older
+ * one must therefore be a week old: the owner got a mail when it was linked.
  */
-function settlesAt(user: UserRow, { provider, created_at: linkedAt }: IdentityRow): number {
+function trustedFrom(user: UserRow, { provider, created_at: linkedAt }: IdentityRow): number {
   let since = linkedAt;
   if (provider === 'email') since = user.email_confirmed_at ?? linkedAt;
   if (provider === 'phone') since = user.phone_confirmed_at ?? linkedAt;

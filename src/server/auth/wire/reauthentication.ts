@@ -1,4 +1,4 @@
-/** Reauthentication before a change of how the account is signed in to (docs/specification/accounts.md 7). */
+/** Reauthentication before a change of the ways to sign in to an account (docs/specification/accounts.md 7). */
 import type { UserRow } from '../accounts/accounts.ts';
 import { findByCode } from '../accounts/one-time-tokens.ts';
 import type { OneTimeRow } from '../accounts/one-time-tokens.ts';

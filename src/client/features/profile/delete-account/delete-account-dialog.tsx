@@ -1,6 +1,6 @@
 /**
- * Deletes the account in steps: a copy of all logs, a proof that the owner is at the device, the final words
- * (docs/specification/accounts.md 12).
+ * Deletes the account in steps: offers a copy of all logs, asks for a proof that the owner is at the device, and names
+ * the consequences (docs/specification/accounts.md 12).
  */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';

@@ -1,4 +1,4 @@
-/** The final words before the account is deleted. Then the page goes to the landing page, which offers to undo it. */
+/** The last step: names the consequences, deletes the account and opens the landing page, which offers to undo it. */
 import { useId, useState } from 'react';
 import { dayLabel } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
@@ -66,8 +66,8 @@ export function FinalStep({ kind, accepted, onClose }: FinalStepProps) {
       {outcome && outcome.field === undefined && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
       {unsent.length > 0 && (
         <Notice kind="error">
-          Your text for {unsent.map(dayLabel).join(', ')} is not saved to your account. It is lost now, also if you keep
-          the account.
+          Your text for {unsent.map(dayLabel).join(', ')} is not saved to your account. It will be lost, even if you
+          keep the account.
         </Notice>
       )}
       {!isAccepted && <ProofFields kind={kind} errorOf={errorOf} />}

@@ -31,7 +31,7 @@ export function DetailsSection() {
   };
   return (
     <Section title="Your details">
-      {/* Focusable by script alone: the pending change goes away with the button that has the focus. */}
+      {/* Takes the focus by script only (focus restore), when the focused button disappears with the pending change. */}
       <div
         ref={fallbackRef}
         className={styles.area}

@@ -1,4 +1,4 @@
-/** Asks before a change of what protects or opens the account. */
+/** Asks for a confirmation before a second factor, a passkey or another way to sign in is removed or replaced. */
 import type { ReactNode } from 'react';
 import { useSubmit } from '#client/lib/hooks/use-submit.ts';
 import type { Outcome } from '#client/lib/hooks/use-submit.ts';

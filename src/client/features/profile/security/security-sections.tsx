@@ -1,4 +1,4 @@
-/** The sections about how the account is signed in to and protected. */
+/** The profile's sections on second factors, passkeys, the phone number and linked sign-ins. */
 import { useQuery } from '@tanstack/react-query';
 import { useClientConfig, useSupabase } from '#client/lib/api/supabase.ts';
 import { useUser } from '#client/lib/session/session.ts';

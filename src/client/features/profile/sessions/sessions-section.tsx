@@ -63,7 +63,7 @@ export function SessionsSection() {
 
   return (
     <Section title="Where you are signed in">
-      {/* Focusable by script alone: the button that had the focus goes away with its row. */}
+      {/* Takes the focus by script only (focus restore), when the focused button disappears with its row. */}
       <div
         ref={fallbackRef}
         className={styles.area}

@@ -18,7 +18,7 @@ import styles from '../security.module.css';
 export function LinkedPanel() {
   const { identities, labelOf, canRemove, unlinked } = useLinkedSignIns();
   const [removing, setRemoving] = useState<UserIdentity | null>(null);
-  // A page that the back button restores would still be redirecting.
+  // Resets the forms on a page that the back button restores, which would still show "Redirecting...".
   const restoreCount = useRestoreCount();
   return (
     <PanelView>

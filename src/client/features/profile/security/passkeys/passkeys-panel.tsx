@@ -176,7 +176,7 @@ type RegistrationOptions = {
   options: Parameters<typeof startRegistration>[0]['optionsJSON'];
 };
 
-/** `count`: of the user's passkeys; null while it is unknown. */
+/** `count`: the number of the user's passkeys; null until they are loaded. */
 function AddPasskey({ count, onAdded }: { count: number | null; onAdded: (id: string) => Promise<void> }) {
   const { auth } = useSupabase();
   const request = useAuthRequest();

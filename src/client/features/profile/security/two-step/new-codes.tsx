@@ -9,9 +9,9 @@ import codeStyles from './new-codes.module.css';
 
 const FILE_NAME = 'hustle-forge-recovery-codes.txt';
 
-type NewCodesProps = { codes: readonly string[]; isFirstFactor: boolean; onKept: () => void };
+type NewCodesProps = { codes: readonly string[]; isFirstFactor: boolean; onDone: () => void };
 
-export function NewCodes({ codes, isFirstFactor, onKept }: NewCodesProps) {
+export function NewCodes({ codes, isFirstFactor, onDone }: NewCodesProps) {
   const { email } = useUser();
   const shown = codes.map((code) => code.replaceAll(/(.{4})(?=.)/g, '$1-'));
   const text = ['Hustle Forge recovery codes', email ?? '', 'Each code works once.', '', ...shown, ''].join('\n');
@@ -20,7 +20,7 @@ export function NewCodes({ codes, isFirstFactor, onKept }: NewCodesProps) {
     link.href = URL.createObjectURL(new Blob([text], { type: 'text/plain' }));
     link.download = FILE_NAME;
     link.click();
-    // The browser has taken the file by then.
+    // By then the browser has read the file.
     setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
   };
   return (
@@ -44,7 +44,7 @@ export function NewCodes({ codes, isFirstFactor, onKept }: NewCodesProps) {
         <Button onClick={download}>Download</Button>
         <Button onClick={() => print()}>Print</Button>
       </div>
-      <Button tone="primary" onClick={onKept}>
+      <Button tone="primary" onClick={onDone}>
         I have kept them
       </Button>
     </PanelView>

@@ -28,7 +28,7 @@ export function TwoStepPanel({ setClosable }: PanelProps) {
     },
     onCancel: () => open('list'),
   };
-  if (typeof view === 'object') return <NewCodes {...view} onKept={() => open('list')} />;
+  if (typeof view === 'object') return <NewCodes {...view} onDone={() => open('list')} />;
   switch (view) {
     case 'list':
       return <FactorList factors={factors} onOpen={open} />;
