@@ -88,7 +88,7 @@ test('a session older than a day needs a code from the mailbox to change the pas
   await expect(accepted(page)).toBeVisible();
   await expect(dialog).toHaveCount(0);
 
-  // A cancelled question changes nothing.
+  // Cancelling the dialog changes nothing.
   await page.getByLabel('New Password', { exact: true }).fill('a newer horse');
   await page.getByLabel('Confirm New Password').fill('a newer horse');
   await update(page);

@@ -46,7 +46,7 @@ const TABLES = {
     columns: ['user_id', 'date', 'version_id', 'deleted_at', 'excerpt'],
     writable: [],
     ownRow: 'true',
-    // PostgreSQL rewrites a view before it checks grants, and this one has `distinct on`.
+    // PostgreSQL checks whether a view can be updated before it checks grants, and one with `distinct on` cannot.
     refusal: '55000',
   },
   entry_words: {

@@ -83,7 +83,7 @@ test("entry_dates reads ten years of entries through an index of the user's rows
     select date from entry_dates where user_id = '${id}' order by date desc`;
   const { rows } = await db.database.asUser(identityOf('free')).statement<{ 'QUERY PLAN': string }>(explain, []);
   const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
-  // Both begin with the user.
+  // Both indexes begin with the user's id.
   expect(plan).toMatch(/(Bitmap Index|Index|Index Only) Scan.* (using|on) entries_(pkey|id_key)/);
   expect(plan).toContain(`rows=${3650 + DAY_NAMES.length}.`);
   expect(plan).not.toMatch(/Seq Scan|SubPlan|Rows Removed/);

@@ -16,7 +16,7 @@ function screen(importView: () => Promise<ComponentType>): RouteComponent {
   const component: RouteComponent = View;
   component.preload = async () => {
     await load();
-    // Loaded: later navigations must not wait.
+    // The chunk has loaded, so later navigations need not wait for it.
     delete component.preload;
   };
   return component;

@@ -7,7 +7,7 @@ export type SignInFacts = { hasPassword: boolean; services: readonly string[] };
 export type SecuringAdvice = {
   /** The advice as the end of a sentence, such as "reset your password". */
   words: string;
-  /** The page to do it on. */
+  /** The page on which the owner follows the advice. */
   page: { path: string; label: string };
   /** A sentence about the services, whose theft no page of ours can end. */
   services: string | null;

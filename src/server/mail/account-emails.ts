@@ -123,7 +123,7 @@ export const newDeviceMail = (given: NewDevice): MailMessage =>
 
 type IdentityChange = Notice & { label: string };
 
-/** The advice leaves the services out: the new one may be a stranger's. */
+/** The advice names no services that sign the owner in: the new one among them may be a stranger's account. */
 export const identityLinkedMail = ({ to, label, profileLink, securing }: IdentityChange & { profileLink: string }) =>
   renderEmail(to, `${label} can now sign you in`, [
     `You can now sign in to your account with ${label}, too.`,

@@ -95,7 +95,7 @@ export function pageRoutes(site: Site): Hono<AppEnv> {
       return answerWith(font, context);
     });
   }
-  // Only a browser without the service worker asks here: with it, shared text leaves the browser with the log.
+  // Only a browser without the service worker sends this request. The worker keeps shared text in the browser.
   routes.get(SHARE_PATH, (context) => {
     context.header('Cache-Control', 'no-store');
     return context.redirect(

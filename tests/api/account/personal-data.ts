@@ -41,7 +41,7 @@ async function findColumns(admin: Pool): Promise<Column[]> {
 }
 
 export type PersonalTables = {
-  /** For each table that leads to a user: the SQL condition of the rows of the user `$1`. */
+  /** For each table that leads to a user: the SQL condition that selects the rows of the user `$1`. */
   conditions: Map<string, string>;
   /** The tables that do not lead to a user. */
   impersonal: string[];

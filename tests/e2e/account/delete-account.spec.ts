@@ -1,4 +1,4 @@
-/** Deleting the account: the archive first, then the password, the final words, and the ways to undo it. */
+/** Deleting the account: the archive first, then the password, the last step, and the ways to undo the deletion. */
 import { readFile } from 'node:fs/promises';
 import type { Page } from '@playwright/test';
 import { OWN_ACCOUNT_MESSAGES } from '#domain/account/own-account-messages.ts';

@@ -12,7 +12,7 @@ const HOUR_MS = 3_600_000;
 
 const overlay = (page: Page) => page.getByRole('dialog', { name: 'Sign in again' });
 
-/** Lets the stored access token end in this time, by the clock of the page. */
+/** Makes the stored access token expire after `seconds`, by the page's clock. */
 const expireIn = (page: Page, seconds: number): Promise<void> =>
   page.evaluate(
     ({ key, left }) => {

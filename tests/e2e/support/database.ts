@@ -33,7 +33,7 @@ export async function writeLockedLog(baseURL: string, email: string, date: Day, 
   }
 }
 
-/** Removes the password of an account, and how its sessions signed in. */
+/** Removes the password of an account, and the sign-in methods (`amr`) of its sessions. */
 export async function forgetPassword(baseURL: string, email: string): Promise<void> {
   const database = await joinDatabase(e2eDataDir(new URL(baseURL).port));
   try {

@@ -21,7 +21,7 @@ export function useNavigationGuard(): void {
         const load = async (): Promise<void> => void (await Promise.all(preloads.map(async (preload) => preload())));
         if (preloads.length === 0) return false;
         if (action === 'REPLACE') {
-          // A redirect of a guard or of a submitted form: there is nothing on the current screen to stay for.
+          // A route guard or a submitted form redirects: the current screen has nothing left that the user needs.
           if (!(await tryLoad(load))) {
             if (!(await isServerReachable())) return false;
             location.replace(href);

@@ -44,8 +44,8 @@ export const followCaret = Extension.create<object, Storage['followCaret']>({
   onSelectionUpdate({ transaction }) {
     const { footPx, isPointerDown } = this.storage;
     const { docChanged, selection } = transaction;
-    // Without the formatting bar (`footPx` is 0), a pointer sets the caret in visible text. A tap may set it behind the
-    // bar.
+    // A click sets the caret in visible text, so nothing has to scroll. On a phone (`footPx` is not 0) a tap may set it
+    // behind the formatting bar.
     if (docChanged || !selection.empty || isPointerDown || (transaction.getMeta('pointer') && footPx === 0)) return;
     if (this.editor.isFocused) follow(this.editor.view, footPx);
   },

@@ -27,7 +27,7 @@ type PaymentReturnProps = {
   clearAddress: () => void;
   /** Returns to the journal. */
   onEnd: () => void;
-  /** Reloads the page later, when nothing is unsaved. */
+  /** Reloads the page as soon as nothing is unsaved. */
   onPaid: () => void;
 };
 

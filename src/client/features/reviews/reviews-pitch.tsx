@@ -34,7 +34,7 @@ export function ReviewsPitch({ onUpgrade }: { onUpgrade: () => void }) {
           </dl>
         </>
       ) : (
-        // A server without a coach cannot sell reviews. The upgrade button stays, because a Closer gets more.
+        // A server without a coach cannot sell reviews. The upgrade button stays, because the plan has other benefits.
         <Notice kind="info">{AI_MESSAGES.notConfigured}</Notice>
       )}
       <UpgradeButton onClick={onUpgrade} />

@@ -71,7 +71,7 @@ export function createSupabase(config: ClientConfig, authFetch: Fetch): Supabase
     const { data, error } = await auth.getSession();
     if (!data.session || needsSecondStep(data.session)) {
       if (isAuthRetryableFetchError(error)) throw new TypeError('the session could not be renewed');
-      // Before its second step a session cannot be renewed to one that the server accepts.
+      // A session without its second step is left alone: a renewal would not make the server accept it.
       if (!data.session) void renewOrEndSession(auth);
       // The text of docs/specification/messages.md 4. Importing it would add the message catalogue to the journal's
       // chunk.

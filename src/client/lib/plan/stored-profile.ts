@@ -6,10 +6,10 @@ import { dayOf } from '#domain/day/day.ts';
 import type { Profile } from '#domain/log/entry.ts';
 import { isPremium } from '#domain/plan/plan.ts';
 
-/** Followed by the user's id, so that a sign-out removes it. */
+/** The user's id follows this prefix, so that a sign-out removes the key. */
 export const PROFILE_PREFIX = 'hustle-forge:profile:';
 
-/** Null after the last day that the row names. */
+/** The stored profile of a Closer; null once the plan that it names has ended. */
 export function readStoredProfile(userId: string): Profile | null {
   try {
     const profile = JSON.parse(localStorage.getItem(PROFILE_PREFIX + userId)!) as Profile | null;

@@ -40,7 +40,7 @@ export async function unlinkIdentity(transaction: AsService, unlinking: Unlinkin
   if (!removed) return { outcome: 'not_found' };
   const remaining = identities.filter((identity) => identity.id !== identityId);
   const isTrusted = (identity: IdentityRow): boolean => trustedFrom(user, identity) <= unlinking.now.getTime();
-  const trusted = isTrusted(removed) ? remaining.filter(isSettled) : remaining;
+  const trusted = isTrusted(removed) ? remaining.filter(isTrusted) : remaining;
   if (!trusted.some((identity) => canSignIn(user, identity))) return { outcome: 'single_identity' };
   const choice = await chooseAddress(transaction, user, { remaining, trusted });
   if (choice === 'conflict') return { outcome: 'address_conflict' };

@@ -1,4 +1,4 @@
-/** Challenges of second factors: each is answered once, by its network, within five minutes. */
+/** Challenges of second factors: each accepts one right answer, from the network that requested it, in five minutes. */
 import type { Selectable } from 'kysely';
 import type { AuthTables } from '#server/database/tables/auth-tables.ts';
 import type { AsService } from '#server/database/database.ts';

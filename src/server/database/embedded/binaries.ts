@@ -90,7 +90,8 @@ async function copyPackage(installed: string, copy: string): Promise<void> {
   const native = join(unfinished, 'native');
   await cp(installed, native, { recursive: true, verbatimSymlinks: true });
   await linkLibraries(native);
-  // mkdir is subject to the umask. A data directory, where the copy is for ourselves, keeps its mode.
+  // mkdir is subject to the umask, so open the shared folder to the server user here. A data directory, where the copy
+  // is for this user alone, keeps its mode.
   if (dirname(copy) === ROOT_OWNED_FOLDER) await chmod(ROOT_OWNED_FOLDER, 0o755);
   await makeWorldReadable(unfinished);
   await rm(copy, { recursive: true, force: true });

@@ -40,7 +40,7 @@ export async function runLimited<Result>(
   }
 }
 
-/** The default is for costly work: one request each of four users. */
+/** The default is for costly work: four users at a time, with one request each. */
 export function createConcurrencyLimiter(
   limits: Limits = { maxUsers: 4, maxQueued: 100, maxQueuedPerUser: 10 },
 ): ConcurrencyLimiter {

@@ -20,7 +20,7 @@ import styles from '../account.module.css';
 
 type ConfirmLinkProps = {
   link: MailLink;
-  /** Removes the link and shows the sign-in form. */
+  /** Removes the link's parameters from the URL and shows the sign-in form. */
   onDrop: () => void;
 };
 

@@ -24,7 +24,7 @@ import styles from '../account.module.css';
 
 type ProviderReturnProps = {
   arrived: Arrived;
-  /** Removes the link and shows the sign-in form. */
+  /** Removes the provider's parameters from the URL and shows the sign-in form. */
   onDrop: () => void;
 };
 

@@ -1,4 +1,4 @@
-/** Which ways may sign in to an account, and which of them to offer first. */
+/** Lists the ways to sign in to an account, the one to offer first at the front. */
 import type { User } from '@supabase/auth-js';
 import type { ClientConfig } from '#domain/client-config.ts';
 import type { Way } from '#client/lib/session/last-way.ts';

@@ -4,7 +4,7 @@ import styles from '../account.module.css';
 
 export type WayFrame = ComponentType<{ title: string; lead?: ReactNode; children?: ReactNode; footer?: ReactNode }>;
 
-/** The heading of the overlay stays, so the title is not shown. */
+/** The overlay keeps its own heading, so the title is not shown. */
 export const OverlayFrame: WayFrame = ({ lead, children, footer }) => (
   <>
     {lead && <p className={styles.lead}>{lead}</p>}
