@@ -7,7 +7,7 @@ import { ROUTES } from './routes.ts';
 /** The path that the operating system opens with the shared text in its query. */
 export const SHARE_PATH = '/share';
 const FRAGMENT = '#shared=';
-/** As long as what the server accepts in an address. Threat: a site fills the log of today until it cannot be saved. */
+/** About the longest URL that the server accepts. Threat: a site fills the log of today until it cannot be saved. */
 const MAX_LENGTH = 16_000;
 
 /** Reads a parameter of a query. */

@@ -43,7 +43,7 @@ async function startEndpoint(answer: Answer, closers = opened): Promise<Endpoint
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests };
 }
 
-/** A server of its own, for a test after which the server treats the endpoint in another way. */
+/** A separate server, for a test that changes how the server treats the endpoint from then on. */
 async function worldAt(url: string): Promise<CoachWorld> {
   const world = await startCoachWorld({ AI_BASE_URL: `${url}/v1` }, 'openai-compatible');
   opened.push(() => world.close());

@@ -12,7 +12,7 @@ type CalendarDialogProps = {
   today: Day;
   premium: boolean;
   datesWithEntries: readonly Day[];
-  /** The dates are a copy of this time, because the server does not answer. */
+  /** If the dates are a copy because the server does not answer, when they were copied, in milliseconds; else null. */
   datesCopiedAt: number | null;
   onChoose: (day: Day) => void;
   /** Called for a locked day. */
