@@ -1,4 +1,4 @@
-/** The tasks behind every screen of a signed-in user. Loaded once the page can be edited. */
+/** Runs the background tasks of every screen of a signed-in user. Loaded once the page can be edited. */
 import { useEffect } from 'react';
 import { dayOf } from '#domain/day/day.ts';
 import { storeProfile } from '#client/lib/plan/stored-profile.ts';

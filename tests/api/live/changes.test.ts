@@ -107,7 +107,7 @@ describe('a stream', () => {
     expect(changeOf(await reader.next())).toEqual(stored(daysAgo(3), next));
   });
 
-  test('does not tell changes that were rolled back', async () => {
+  test('does not announce changes that were rolled back', async () => {
     const person = await newPerson();
     const reader = await followFromNow(person);
     for (const date of [daysAgo(1), daysAgo(2)]) {

@@ -36,7 +36,7 @@ test('finds the logs that have all words, newest first, with marked words', () =
     },
   ]);
   expect(more).toBe(false);
-  // A day without a log is no day that was searched.
+  // A day without a log does not count as searched.
   expect(searched).toEqual([1, 3, 9].map((back) => addDays(TODAY, -back)));
 });
 

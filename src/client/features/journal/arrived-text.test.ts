@@ -117,7 +117,7 @@ describe('text that a site may have sent', () => {
   });
 });
 
-test('words that nobody can see join no log', () => {
+test('invisible characters do not join the log', () => {
   const { storage, day, add, offer } = openDay('');
   // "Hi" in tag characters.
   const hidden = '\u{e0048}\u{e0069}';

@@ -8,7 +8,7 @@ export const ENTRY_CACHE_KEY = ['entries'] as const;
 /** The query of entry-dates.ts, and the key of its copy on this device. */
 export const DATES_KEY = ['entry-dates'] as const;
 
-/** Adds or removes a date without a request, also in the copy on this device. Both stay as old as their last read. */
+/** Adds or removes a date without a request, also in the copy on this device. The time of the last read stays the same. */
 export function setDateStored(
   queries: QueryClient,
   copies: Pick<LocalCopies, 'storeCopy'>,

@@ -1,4 +1,4 @@
-/** Asks the browser not to clear this site's storage when space runs short. */
+/** Requests persistent storage: asks the browser not to clear this site's storage when space runs short. */
 /** Where the browser was asked: `browser` or `installed`. Belongs to the browser, so it stays after a sign-out. */
 const REQUESTED_KEY = 'hustle-forge:persistence-requested';
 

@@ -1,4 +1,4 @@
-/** Which reports of a connection are announced, and how many at once. */
+/** Tests which reports of a connection are announced, and how many at once. */
 import { randomUUID } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import type pg from 'pg';

@@ -15,7 +15,7 @@ const CHECK_INTERVAL_MS = 10_000;
 
 /** The `application_name` of these connections. Each server of a database has one. */
 export const LISTENER_NAME = 'hustle-forge-changes';
-/** A process id is used again, so the start of the connection is part of its identity. */
+/** Systems reuse process ids, so a listener is identified by its process id and the start of its connection. */
 const READ_LISTENERS = `
   select pid || ' ' || extract(epoch from backend_start) as listener
     from pg_stat_activity where datname = current_database() and application_name = '${LISTENER_NAME}'`;

@@ -113,7 +113,7 @@ function useStickToEnd(box: RefObject<HTMLElement | null>): void {
     let atEnd = true;
     let width = element.clientWidth;
     const onScroll = (): void => {
-      // Growing fires a scroll event that may arrive after the next resize, but before its observer: not the user's scroll.
+      // A map that grows fires a scroll event. It may arrive after the next resize and before the observer sees that one.
       if (element.clientWidth !== width) return;
       // Zoomed pages round fractional scroll positions.
       atEnd = element.scrollLeft + width >= element.scrollWidth - 2;
