@@ -190,7 +190,7 @@ test('a log with elements that the editor does not support is shown read-only', 
     }),
   );
   await page.goto(`/journal?date=${daysAgo(1)}`);
-  await expect(page.getByRole('alert').filter({ hasText: 'cannot be changed here' })).toBeVisible();
+  await expect(page.getByRole('alert').filter({ hasText: 'You cannot edit it' })).toBeVisible();
   await expect(page.getByRole('group', { name: /^Log for/ })).toContainText('cell');
   await expect(editor(page)).toHaveCount(0);
 });
