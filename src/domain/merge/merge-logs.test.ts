@@ -30,6 +30,13 @@ describe('lines of both devices are merged:', () => {
     ['an empty item at the end of both', ol('a'), ol('a', 'm', ''), ol('a', 't', ''), ol('a', 'm', 't', '')],
     ['the same addition', ol('a'), ol('a', 'same'), ol('a', 'same', 't'), ol('a', 'same', 't')],
     ['an addition that one device continued', ol('a'), ol('a', 'Ran 1'), ol('a', 'Ran 10 km'), ol('a', 'Ran 10 km')],
+    [
+      'a long addition that one device wrote something before',
+      ol('a'),
+      ol('a', 'Ran 10 km'),
+      ol('a', 'Today: Ran 10 km'),
+      ol('a', 'Today: Ran 10 km'),
+    ],
     ['two short additions with the same first letter', ol('z'), ol('z', 'a'), ol('z', 'ab'), ol('z', 'a', 'ab')],
     [
       'equal lines, one of which was deleted',

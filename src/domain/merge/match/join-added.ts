@@ -1,4 +1,5 @@
 /** Joins lines that both versions added: equal lines, and a line that continues the other in the same place. */
+import { containsText } from '../merge-content.ts';
 import { isBlank, parentOf, textKey } from '../merge-lines.ts';
 import type { Line, Unit } from '../merge-lines.ts';
 import { MIN_PREFIX_LENGTH } from './similar-lines.ts';
@@ -103,6 +104,7 @@ function findFree(candidates: Added[] | undefined, isWanted: (added: Added) => b
 function isContinued(a: Line, b: Line): boolean {
   const [short, long] = a.text.length < b.text.length ? [a, b] : [b, a];
   if (isBlank(short) || short.tag === 'pre' || long.tag === 'pre') return false;
-  const beginning = short.text.trim();
-  return beginning.length >= MIN_PREFIX_LENGTH && long.text.trimStart().startsWith(beginning);
+  const words = short.text.trim();
+  if (words.length >= MIN_ANYWHERE_LENGTH && containsText(long.text, words)) return true;
+  return words.length >= MIN_PREFIX_LENGTH && long.text.trimStart().startsWith(words);
 }
