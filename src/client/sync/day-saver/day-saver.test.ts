@@ -526,6 +526,24 @@ describe('when the day was changed elsewhere', () => {
     });
   });
 
+  test.each([
+    { name: 'written', before: null, after: log('theirs') },
+    { name: 'deleted', before: log('old'), after: null },
+  ])('a log that is $name elsewhere shows once the user has taken an edit back', async ({ before, after }) => {
+    world.writeElsewhere(before);
+    world.loadPage();
+    world.type(log('mine'));
+    await world.advance(10);
+    world.writeElsewhere(after);
+    world.saver.offer(world.row, world.timers.now());
+    world.type(before ?? '');
+    await world.advance(2_100);
+    expect(world.editorText).toBe(after ?? '');
+    expect(world.saver.view()).toMatchObject({ unsaved: false, stored: world.row });
+    expect(world.writes).toEqual([]);
+    expect(world.requests).toBe(1);
+  });
+
   test('the same text elsewhere is no conflict', async () => {
     world.writeElsewhere(log('a', 'b'));
     world.type(log('a', 'b'));

@@ -148,8 +148,9 @@ function takeRemote(step: Step, { stored, askedAt }: Extract<DaySaverEvent, { ty
 function mergeRemote(step: Step, stored: StoredLog | null): void {
   const { attempt, hold } = step.state;
   const { baseId, baseRevision } = basisOf(step.state);
-  if (attempt || hold) return;
-  if (stored && stored.id === baseId && stored.revision > (baseRevision ?? 0)) reconcile(step, stored);
+  const isNewer = stored !== null && stored.id === baseId && stored.revision > (baseRevision ?? 0);
+  if (isNewer && !attempt && !hold) reconcile(step, stored);
+  else set(step, { hasUnmergedRow: true });
 }
 
 function keepBoth(step: Step): void {

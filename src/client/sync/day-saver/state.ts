@@ -60,6 +60,8 @@ export type DaySaverState = Readonly<{
   /** True if the last attempt failed because the text must be merged, but the code of the merge could not be loaded. */
   isMergeMissing: boolean;
   hold: Hold | null;
+  /** Another query has read a row that is not merged with the unsaved text yet. */
+  hasUnmergedRow: boolean;
   /** The doubts of the merges so far that no screen has shown to the user yet. */
   doubts: readonly MergeDoubt[];
   /**
@@ -93,6 +95,7 @@ export const initialState = (stored: StoredLog | null): DaySaverState => ({
   failures: 0,
   isMergeMissing: false,
   hold: null,
+  hasUnmergedRow: false,
   doubts: [],
   draftBasis: null,
   draftPendingSince: null,

@@ -78,7 +78,7 @@ export function storeDraft(step: Step): void {
 export function acknowledge(step: Step, stored: StoredLog | null): void {
   const { now } = step;
   set(step, { stored, newRowId: null, acknowledgedAt: now, failures: 0, hold: null });
-  set(step, { draftBasis: null, unacknowledged: [] });
+  set(step, { draftBasis: null, unacknowledged: [], hasUnmergedRow: false });
   step.effects.push({ type: 'notifyStored', stored });
 }
 
@@ -132,7 +132,7 @@ export function beginAttempt(step: Step, evenLocked = false): void {
 }
 
 export function read(step: Step, writes: number): void {
-  set(step, { attempt: { request: 'read', writes } });
+  set(step, { attempt: { request: 'read', writes }, hasUnmergedRow: false });
   step.effects.push({ type: 'read', rowId: basisOf(step.state).baseId });
 }
 
@@ -141,7 +141,10 @@ export function write(step: Step, writes: number): void {
   const { text: html, stored, unacknowledged } = step.state;
   // The maximum wait for a save starts anew with the next edit.
   set(step, { unsavedSince: null });
-  if (isSettled(step.state, html)) return settle(step);
+  if (isSettled(step.state, html)) {
+    // The user took the edit back, so no refused save will show the row that was read meanwhile.
+    return step.state.hasUnmergedRow ? read(step, writes) : settle(step);
+  }
   set(step, {
     attempt: { request: 'write', writes: writes + 1, html },
     unacknowledged: [...unacknowledged, html],
