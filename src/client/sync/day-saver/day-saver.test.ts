@@ -776,6 +776,25 @@ describe('drafts', () => {
     expect(world.storage.length).toBe(0);
   });
 
+  test.each([
+    { name: 'with a line that it lacks', copy: log('a'), mine: log('a', 'theirs', 'mine') },
+    { name: 'with its text', copy: log('a'), mine: log('a') },
+    { name: 'that is empty like it', copy: null, mine: log() },
+  ])('a draft $name is not compared with a copy that is older than its base', async ({ copy, mine }) => {
+    world.row = { id: 'row', html: log('a', 'theirs'), revision: 2, savedAt: 0 };
+    world.loadPage();
+    world.type(mine);
+    world.saver.close();
+    const newest = world.row;
+    world.row = copy === null ? null : { id: 'row', html: copy, revision: 1, savedAt: 0 };
+    world.loadPage();
+    world.row = newest;
+    expect(world.editorText).toBe(mine);
+    await world.advance(100);
+    expect(world.row?.html ?? '').toBe(mine);
+    expect(world.storage.length).toBe(0);
+  });
+
   describe('of a page that closed before its save', () => {
     /** Types the text and closes the page before a request is sent; only the draft remains. */
     const leaveWith = (html: string): void => {

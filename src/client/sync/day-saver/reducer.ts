@@ -178,7 +178,9 @@ function takeDraft(step: Step, { draft, isReadable }: Extract<DaySaverEvent, { t
     putText(step, mergeDrafts(step.merge, { html: state.text, base: basisOf(state).base }, draft));
     return markUnsaved(step, 0);
   }
-  const isKnown = isSettled(state, html);
+  // The page may show a copy that this device kept before the draft's row was read.
+  const isOlder = (state.stored?.revision ?? 0) < (baseRevision ?? 0);
+  const isKnown = !isOlder && isSettled(state, html);
   // The earlier page's requests with other texts may still be in flight: only a later read shows which text was stored.
   if (isReadable && isKnown && sent.every((text) => text === html)) {
     step.effects.push({ type: 'dropDraft' });
@@ -196,5 +198,5 @@ function takeDraft(step: Step, { draft, isReadable }: Extract<DaySaverEvent, { t
   });
   // If the day no longer has the draft's row, only the next attempt's read by the row's id tells whether the log was
   // moved.
-  if (isReadable && (baseId === undefined || state.stored?.id === baseId)) reconcile(step, state.stored);
+  if (isReadable && !isOlder && (baseId === undefined || state.stored?.id === baseId)) reconcile(step, state.stored);
 }
