@@ -1,9 +1,10 @@
 /**
- * Four groups of tests. `client` tests modules of the pages and gets a process for each file, because some of these
+ * Five groups of tests. `client` tests modules of the pages and gets a process for each file, because some of these
  * modules keep state. The files of all other groups share the process of their worker, which saves a quarter of the run:
  * modules of the server keep no state, and tests/support/restore-globals.ts takes back what a file replaced. `unit` needs
  * nothing but Node. `server` uses a real PostgreSQL: one per run, with a migrated template that every test file copies.
- * `faults` uses the same PostgreSQL, kills processes that its tests started and cuts connections.
+ * `faults` uses the same PostgreSQL, kills processes that its tests started and cuts connections. `world` does too, and
+ * replaces the globals of its process by those of browser tabs.
  */
 import { defineConfig } from 'vitest/config';
 import { fuzzBudget } from './tests/support/fuzz-budget.ts';
@@ -52,6 +53,14 @@ export default defineConfig({
           name: 'server',
           include: [...needsDatabase, 'tests/{api,policies,payments}/**/*.test.ts'],
           ...database,
+        },
+      },
+      {
+        test: {
+          name: 'world',
+          include: ['tests/world/**/*.test.ts'],
+          ...database,
+          isolate: true,
         },
       },
       {

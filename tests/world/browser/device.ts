@@ -1,0 +1,133 @@
+/** A browser on one device: its storage, which outlives tabs, its session and its network. */
+import { IDBFactory } from 'fake-indexeddb';
+import { PUBLISHABLE_KEY } from '#server/config/config.ts';
+import { MemoryStorage } from '../../support/day-saver-harness.ts';
+import type { ServerRequest, ServerResponse } from '../server/world-server.ts';
+import { createChannels, createLocks } from './locks.ts';
+import type { BrowserChannels, BrowserLocks } from './locks.ts';
+import { runOutsideRealms } from './realm.ts';
+import type { RealWork } from './real-work.ts';
+import type { VirtualClock } from './virtual-clock.ts';
+
+/**
+ * What happens to a request. `requestLost`: the server receives nothing. `answerLost`: the server answers, and the
+ * browser learns nothing, which it notices at once (`reset`) or never (`silent`).
+ */
+export type Fate = { lost: 'request' | 'answer'; how: 'reset' | 'silent'; killServer: boolean };
+
+const HOUR_MS = 3_600_000;
+/** A token is renewed this long before it expires. */
+const RENEWAL_MS = 60_000;
+
+export type DeviceOptions = {
+  name: string;
+  userId: string;
+  clock: VirtualClock;
+  work: RealWork;
+  issueToken: (issuedAt: number) => Promise<string>;
+  /** Sends a request to the server. */
+  send: (request: ServerRequest) => Promise<ServerResponse>;
+  killServer: () => Promise<void>;
+  utcOffsetMinutes: number;
+  latencyMs: number;
+  /** The server has answered a write. */
+  onWritten: (request: ServerRequest, response: ServerResponse) => void;
+};
+
+export type Device = ReturnType<typeof createDevice>;
+
+export function createDevice(options: DeviceOptions) {
+  const { name, userId, clock, work, utcOffsetMinutes, latencyMs, issueToken, send, killServer, onWritten } = options;
+  const locks: BrowserLocks = createLocks();
+  const channels: BrowserChannels = createChannels(clock);
+  let token: { text: string; issuedAt: number } | null = null;
+  /** Rejects each request that is on its way when the network goes. */
+  const onOffline = new Set<() => void>();
+
+  const device = {
+    name,
+    userId,
+    clock,
+    work,
+    utcOffsetMinutes,
+    locks,
+    channels,
+    localStorage: new MemoryStorage(),
+    indexedDB: new IDBFactory(),
+    isOnline: true,
+    /** The server rejects the device's tokens, and the device cannot renew them. */
+    isSessionExpired: false,
+    /** Of the next requests of this device. */
+    fates: [] as Fate[],
+
+    goOffline(): void {
+      device.isOnline = false;
+      for (const reject of onOffline) reject();
+    },
+
+    async getToken(): Promise<string> {
+      const now = clock.now();
+      const issuedAt = device.isSessionExpired ? now - 2 * HOUR_MS : now;
+      const isUsable = token !== null && now - token.issuedAt < HOUR_MS - RENEWAL_MS;
+      if (!token || isUsable === device.isSessionExpired) {
+        const text = await work.track(runOutsideRealms(() => issueToken(issuedAt)));
+        token = { text, issuedAt };
+      }
+      return token.text;
+    },
+
+    async fetch(input: RequestInfo | URL, init: RequestInit = {}): Promise<Response> {
+      const { pathname, search } = new URL(input instanceof Request ? input.url : input);
+      const headers = Object.fromEntries(new Headers(init.headers));
+      const request: ServerRequest = {
+        ...{ method: init.method ?? 'GET', path: pathname + search, headers },
+        body: typeof init.body === 'string' ? init.body : '',
+      };
+      let fail = (): void => {};
+      const failing = new Promise<never>((_, reject) => {
+        fail = () => reject(new TypeError('network error'));
+        init.signal?.addEventListener('abort', () => reject(init.signal!.reason as Error));
+      });
+      // Attach a handler now, or a failure after the answer is an unhandled rejection.
+      failing.catch(() => {});
+      if (device.isOnline) onOffline.add(fail);
+      else clock.schedule(1, fail);
+      const outcomes = device.isOnline ? [failing, carry(request)] : [failing];
+      const answer = await Promise.race(outcomes).finally(() => onOffline.delete(fail));
+      return new Response(answer.status === 204 ? null : answer.text, {
+        status: answer.status,
+        headers: answer.headers,
+      });
+    },
+  };
+
+  /** Carries a request to the server and the answer back, also if the network or the tab goes meanwhile. */
+  async function carry(request: ServerRequest): Promise<ServerResponse> {
+    const fate = device.fates.shift();
+    const lose = (): Promise<never> =>
+      fate?.how === 'silent' ? new Promise(() => {}) : Promise.reject(new TypeError('connection reset'));
+    await clock.delay(latencyMs / 2);
+    if (!device.isOnline || fate?.lost === 'request') {
+      if (fate?.killServer) await work.track(runOutsideRealms(() => killServer()));
+      return lose();
+    }
+    const response = await work.track(runOutsideRealms(() => send(request)));
+    if (request.method !== 'GET' && response.status < 300) onWritten(request, response);
+    if (fate?.killServer) await work.track(runOutsideRealms(() => killServer()));
+    await clock.delay(latencyMs / 2);
+    return fate ? lose() : response;
+  }
+
+  return device;
+}
+
+/** Adds the session of the device to a request, like `withSession` of the product's client. */
+export const withSessionOf =
+  (device: Device) =>
+  (base: typeof fetch): typeof fetch =>
+  async (input, init) => {
+    const headers = new Headers(init?.headers);
+    headers.set('apikey', PUBLISHABLE_KEY);
+    headers.set('authorization', `Bearer ${await device.getToken()}`);
+    return base(input, { ...init, headers });
+  };

@@ -1,0 +1,295 @@
+/** A tab: the product's journal on its own globals, with the open day on screen as DayView and DayPage show it. */
+import { QueryClient, QueryObserver } from '@tanstack/react-query';
+import type { QueryObserverOptions, QueryObserverResult } from '@tanstack/react-query';
+import { PostgrestClient } from '@supabase/postgrest-js';
+import type { DataClient } from '#client/lib/api/data-client.ts';
+import type { Conflict } from '#client/sync/day-saver/state.ts';
+import type { DaySaver } from '#client/sync/day-saver/day-saver.ts';
+import { entryKey, entryQuery, isLockedError, isUnreachableError } from '#client/sync/entries/entry-queries.ts';
+import type { ReadEntry } from '#client/sync/entries/entry-queries.ts';
+import { browserTimers, createJournal, watchPage } from '#client/sync/journal.ts';
+import { createRemoteChanges } from '#client/sync/live/remote-changes.ts';
+import { pruneCopies } from '#client/sync/store/prune-copies.ts';
+import { dayOf } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
+import type { DayChange } from '#domain/live/live-event.ts';
+import { isLocked, isPremium } from '#domain/plan/plan.ts';
+import type { PlanColumns } from '#domain/plan/plan.ts';
+import { log } from '../../support/day-saver-harness.ts';
+import { withSessionOf } from './device.ts';
+import type { Device } from './device.ts';
+import { runInRealm } from './realm.ts';
+import type { Realm } from './realm.ts';
+
+export const itemsOf = (html: string): string[] => [...html.matchAll(/<p>([^<]+)<\/p>/g)].map((match) => match[1]!);
+
+/** Of a query with any key. */
+type Options = QueryObserverOptions<ReadEntry>;
+
+const PROFILE_MS = 50;
+
+export type TabOptions = {
+  device: Device;
+  number: number;
+  /** The plan that the server would answer with. */
+  findPlan: () => PlanColumns;
+  randomUUID: Realm['randomUUID'];
+  /** A question appears on screen. `draft` is the JSON of the unsaved text with its base. */
+  onQuestion: (conflict: Conflict, draft: string | null) => void;
+  /** The texts of both versions of each line that a merge kept twice. */
+  onKeptTwice: (line: { mine: string; theirs: string }) => void;
+};
+
+export type Tab = ReturnType<typeof openTab>;
+
+export function openTab({ device, number, findPlan, randomUUID, onQuestion, onKeptTwice }: TabOptions) {
+  const { clock, userId } = device;
+  let isClosed = false;
+  let requestsInFlight = 0;
+  const realm: Realm = {
+    clock,
+    utcOffsetMinutes: device.utcOffsetMinutes,
+    window: new EventTarget(),
+    document: Object.assign(new EventTarget(), { visibilityState: 'visible' as const }),
+    navigator: {
+      get onLine() {
+        return device.isOnline;
+      },
+      // Read at each use: a closed tab holds no lock.
+      get locks() {
+        return device.locks.managerOf(realm);
+      },
+    },
+    localStorage: device.localStorage,
+    indexedDB: device.indexedDB,
+    channels: device.channels,
+    randomUUID,
+    isClosed: () => isClosed,
+    async fetch(...request) {
+      const silence = (): Promise<Response> => new Promise(() => {});
+      if (isClosed) return silence();
+      requestsInFlight += 1;
+      try {
+        const response = await device.fetch(...request);
+        return isClosed ? await silence() : response;
+      } catch (error) {
+        if (isClosed) return await silence();
+        throw error;
+      } finally {
+        requestsInFlight -= 1;
+      }
+    },
+  };
+  const run = <T>(action: () => T): T => runInRealm(realm, action);
+
+  return run(() => {
+    const queries = new QueryClient({ defaultOptions: { queries: { retry: 1, staleTime: 30_000 } } });
+    const data = new PostgrestClient('http://localhost/rest/v1', {
+      wrapFetch: withSessionOf(device),
+    }) as unknown as DataClient;
+    let premium: boolean | null = null;
+    let page: Page | null = null;
+
+    const journal = createJournal({
+      userId,
+      data,
+      queries,
+      onLocked: () => void refreshProfile(),
+      onRemoved: () => undefined,
+    });
+    const { savers } = journal;
+    journal.tabs.join();
+    watchPage(savers);
+    const changes = createRemoteChanges({ savers, copies: journal.copies, queries, timers: browserTimers });
+
+    /** As DaySaversProvider, BackgroundTasks and `usePlanChange` follow the plan, but without a request. */
+    async function refreshProfile(): Promise<void> {
+      await new Promise((resolve) => setTimeout(resolve, PROFILE_MS));
+      if (!device.isOnline || device.isSessionExpired) return;
+      const today = dayOf(new Date());
+      const now = isPremium(findPlan(), today);
+      if (now !== premium) {
+        void pruneCopies(journal.copies, now, today);
+        if (now) savers.retry();
+      }
+      const hasChanged = premium !== null && now !== premium;
+      premium = now;
+      if (hasChanged) {
+        queries.removeQueries({ type: 'inactive' });
+        void queries.invalidateQueries();
+      }
+      page?.render();
+    }
+
+    type Page = ReturnType<typeof showDay>;
+
+    /** Shows a day as DayView and DayPage do. */
+    function showDay(date: Day) {
+      const observer = new QueryObserver(queries, entryQuery(journal, date) as unknown as Options);
+      let open: { saver: DaySaver; read: ReadEntry; close: () => void } | null = null;
+      const editor = { items: [] as string[] };
+
+      function openEditor(read: ReadEntry): void {
+        const saver = savers.open(date, read.stored, read.askedAt);
+        savers.open(date, read.stored, read.askedAt);
+        editor.items = itemsOf(saver.text());
+        const detach = saver.attach({
+          read: () => log(...editor.items),
+          replace: (html) => void (editor.items = itemsOf(html)),
+          isComposing: () => false,
+        });
+        let { kind } = saver.view().status;
+        let conflict: Conflict | null = null;
+        const follow = (): void => {
+          const view = saver.view();
+          const wasLocked = kind === 'locked';
+          kind = view.status.kind;
+          if (kind === 'locked' && !wasLocked) void queries.invalidateQueries({ queryKey: entryKey(date) });
+          if (view.conflict && view.conflict !== conflict) onQuestion(view.conflict, findDraft(date));
+          conflict = view.conflict;
+          if (view.doubts.length === 0) return;
+          for (const doubt of view.doubts) if (doubt.kind === 'editedTwice') onKeptTwice(doubt);
+          saver.dismissDoubts();
+        };
+        const unsubscribe = saver.subscribe(follow);
+        open = {
+          saver,
+          read,
+          close() {
+            unsubscribe();
+            detach();
+          },
+        };
+        follow();
+      }
+
+      function closeEditor(): void {
+        open?.close();
+        open = null;
+      }
+
+      function render(result: QueryObserverResult<ReadEntry> = observer.getCurrentResult()): void {
+        const today = dayOf(new Date());
+        const isHidden = premium !== null && isLocked(date, premium, today);
+        const unsaved = result.data ? null : savers.getUnsaved(date);
+        const isBegunOffline = date === today && isUnreachableError(result.error);
+        if (isHidden || isLockedError(result.error) || !(result.data || unsaved || isBegunOffline))
+          return closeEditor();
+        const read = result.data ?? { stored: unsaved?.view().stored ?? null, askedAt: 0, seenAt: null };
+        if (!open) openEditor(read);
+        else if (open.read !== read) {
+          open.read = read;
+          savers.open(date, read.stored, read.askedAt);
+        }
+      }
+
+      const unsubscribe = observer.subscribe((result) => render(result));
+      render();
+      return {
+        date,
+        render,
+        editor,
+        saver: (): DaySaver | null => open?.saver ?? null,
+        reload: () => observer.refetch(),
+        close(): void {
+          unsubscribe();
+          closeEditor();
+        },
+      };
+    }
+
+    /** The draft that this page has just stored synchronously. */
+    function findDraft(date: Day): string | null {
+      const { localStorage } = device;
+      const keys = Array.from({ length: localStorage.length }, (_, index) => localStorage.key(index)!);
+      const texts = keys.filter((key) => key.includes(`:${date}:`)).map((key) => localStorage.getItem(key)!);
+      return texts.findLast((text) => text !== '') ?? null;
+    }
+
+    function setVisible(isVisible: boolean): void {
+      realm.document.visibilityState = isVisible ? 'visible' : 'hidden';
+      realm.document.dispatchEvent(new Event('visibilitychange'));
+      if (!isVisible) return;
+      queries.getQueryCache().onFocus();
+      changes.catchUp();
+      void refreshProfile();
+    }
+
+    void refreshProfile();
+    return {
+      device,
+      number,
+      name: `${device.name} tab ${String(number)}`,
+      savers,
+      today: (): Day => run(() => dayOf(new Date())),
+      isClosed: () => isClosed,
+      /** A request may wait for an answer that was lost, or the open day could not be loaded. */
+      isWaiting: () => requestsInFlight > 0 || page?.saver() === null || savers.unsentDays().length > 0,
+      isVisible: () => realm.document.visibilityState === 'visible',
+      page: (): Page | null => page,
+
+      openDay(date: Day): void {
+        run(() => {
+          page?.close();
+          page = showDay(date);
+        });
+      },
+
+      /** The user changes the items of the open day. */
+      edit(change: (items: readonly string[]) => string[]): void {
+        run(() => {
+          const { editor, saver } = page!;
+          editor.items = change(editor.items);
+          saver()!.edited();
+        });
+      },
+
+      /** "Try again", which a day that could not be loaded offers. */
+      tryAgain(): void {
+        if (page && !page.saver()) void run(page.reload);
+      },
+
+      keepBoth: (): void => run(() => page?.saver()?.keepBoth()),
+      setVisible: (isVisible: boolean): void => run(() => setVisible(isVisible)),
+      applyChange: (change: DayChange): void => run(() => changes.apply(change)),
+      catchUp: (): void => run(() => changes.catchUp()),
+      refreshProfile: (): Promise<void> => run(refreshProfile),
+
+      /** The session was renewed, as DaySaversProvider is told. */
+      renewed: (): void =>
+        run(() => {
+          savers.retry();
+          void queries.invalidateQueries({ predicate: (query) => query.state.status === 'error' });
+          // The stream of changes starts anew.
+          changes.catchUp();
+        }),
+
+      networkChanged(): void {
+        run(() => {
+          realm.window.dispatchEvent(new Event(device.isOnline ? 'online' : 'offline'));
+          if (!device.isOnline) return;
+          queries.getQueryCache().onOnline();
+          changes.catchUp();
+        });
+      },
+
+      /** The user closes the tab, and the browser lets the page store and send what it has. */
+      async close(): Promise<void> {
+        run(() => {
+          setVisible(false);
+          realm.window.dispatchEvent(new Event('pagehide'));
+        });
+        await device.work.whenIdle();
+        this.crash();
+      },
+
+      /** The tab is gone without notice. */
+      crash(): void {
+        isClosed = true;
+        clock.cancelAll(realm);
+        device.channels.closeAll(realm);
+        device.locks.releaseAll(realm);
+      },
+    };
+  });
+}

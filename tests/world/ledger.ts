@@ -1,0 +1,76 @@
+/**
+ * What the users of a schedule wrote, to compare it with what the server has at the end. Every text that is typed is a
+ * word of its own, so each word can be found again.
+ */
+import { itemsOf } from './browser/tab.ts';
+import type { Tab } from './browser/tab.ts';
+
+/** A draft has what was typed earlier than this before a crash. */
+const DRAFT_MS = 100;
+
+type Word = {
+  text: string;
+  typedAt: number;
+  typedIn: Tab | null;
+  /** Tabs that changed an item with this word, and tabs that deleted one. */
+  editedIn: Set<Tab>;
+  deletedIn: Set<Tab>;
+  /** The tab crashed before the word was in a draft. */
+  mayBeLost: boolean;
+};
+
+const SYLLABLES = ['ba', 'ce', 'di', 'fo', 'gu', 'ha', 'je', 'ki', 'lo', 'mu', 'na', 'pe', 'ri', 'so', 'tu', 'va'];
+
+/** Words of eight letters that do not begin alike: the merge takes short texts that both devices add for different. */
+function wordOf(index: number): string {
+  const mixed = (index * 40_503 + 12_345) % 65_536;
+  return [0, 4, 8, 12].map((bits) => SYLLABLES[(mixed >> bits) & 15]).join('');
+}
+
+export type Ledger = ReturnType<typeof createLedger>;
+
+export function createLedger(now: () => number) {
+  const words = new Map<string, Word>();
+  const wordsOf = (item: string): Word[] => item.split(' ').map((text) => words.get(text)!);
+
+  return {
+    /** `tab`: null for a word that the server has from the start. */
+    newWord(tab: Tab | null): string {
+      const text = wordOf(words.size);
+      const word = { text, typedAt: now(), typedIn: tab, editedIn: new Set<Tab>(), deletedIn: new Set<Tab>() };
+      words.set(text, { ...word, mayBeLost: false });
+      return text;
+    },
+
+    edited(item: string, tab: Tab): void {
+      for (const word of wordsOf(item)) word.editedIn.add(tab);
+    },
+
+    deleted(item: string, tab: Tab): void {
+      for (const word of wordsOf(item)) word.deletedIn.add(tab);
+    },
+
+    crashed(tab: Tab): void {
+      for (const word of words.values()) {
+        if (word.typedIn === tab && now() - word.typedAt <= DRAFT_MS) word.mayBeLost = true;
+      }
+    },
+
+    /** What is wrong with these logs of the server. */
+    problemsOf(logs: Iterable<string>): string[] {
+      const items = [...logs].flatMap(itemsOf);
+      const count = new Map<string, number>();
+      for (const text of items.flatMap((item) => item.split(' '))) count.set(text, (count.get(text) ?? 0) + 1);
+      const problems: string[] = [];
+      for (const { text, editedIn, deletedIn, mayBeLost } of words.values()) {
+        const times = count.get(text) ?? 0;
+        if (times === 0 && deletedIn.size === 0 && !mayBeLost) problems.push(`${text} is lost`);
+        // Both texts of an item that two tabs changed stay, and both have the words of the item.
+        if (times > 1 && editedIn.size < 2) problems.push(`${text} is there ${String(times)} times`);
+      }
+      const twice = items.filter((item, index) => items.indexOf(item) !== index);
+      for (const item of twice) problems.push(`the item "${item}" is there twice`);
+      return problems;
+    },
+  };
+}
