@@ -21,12 +21,15 @@ let row: StoredLog | null;
 let reads: number;
 let isComposing: boolean;
 let answerSave: (outcome: WriteOutcome) => void;
+/** Delays the answer to a read, which has the row of the time of its request. */
+let readMs: number;
 let time: ReturnType<typeof createVirtualTime>;
 let page: ReturnType<typeof openPage>;
 beforeEach(() => {
   row = rowOf(1, 'mine');
   reads = 0;
   isComposing = false;
+  readMs = 0;
   time = createVirtualTime();
   page = openPage();
 });
@@ -55,9 +58,11 @@ function openPage() {
   saver.attach({ read: () => saver.text(), replace: () => undefined, isComposing: () => isComposing });
   const observer = new QueryObserver<ReadEntry>(queries, {
     queryKey: entryKey(TODAY),
-    queryFn: () => {
+    queryFn: async () => {
       reads += 1;
-      return Promise.resolve({ stored: row, askedAt: time.timers.now() });
+      const answer = { stored: row, askedAt: time.timers.now() };
+      if (readMs > 0) await new Promise<void>((resolve) => void time.timers.after(readMs, resolve));
+      return answer;
     },
   });
   const unsubscribe = observer.subscribe(({ data }) => {
@@ -154,6 +159,19 @@ test('a day that is not on screen is read when it is opened', () => {
   page.queries.setQueryData<ReadEntry>(entryKey(OTHER), { stored: null, askedAt: 0 });
   page.changes.apply(stored(1, OTHER));
   expect(page.queries.getQueryState(entryKey(OTHER))?.isInvalidated).toBe(true);
+});
+
+test('a day that is deleted while it is read becomes empty, although a copy without a log was shown', async () => {
+  page.saver.replaceWith(null);
+  await time.advance(1);
+  readMs = 100;
+  void page.queries.invalidateQueries({ queryKey: entryKey(TODAY) });
+  await time.advance(10);
+  row = null;
+  page.changes.apply({ date: TODAY, stored: false });
+  await time.advance(200);
+  expect(page.saver.view().stored).toBeNull();
+  expect(page.saver.text()).toBe('');
 });
 
 test('a deleted day becomes empty', async () => {

@@ -33,7 +33,9 @@ export function createRemoteChanges({ savers, copies, queries, timers }: Deps) {
     waiting.delete(date);
     setDateStored(queries, copies, date, change.stored);
     const saver = savers.get(date);
-    if (saver && isKnown(saver.view().stored, change)) return;
+    // A read in flight may have been answered before the change, and what is shown meanwhile may be a copy.
+    const isReading = queries.isFetching({ queryKey: entryKey(date) }) > 0;
+    if (saver && !isReading && isKnown(saver.view().stored, change)) return;
     invalidateEntryCache(queries);
     void readAgain(change, 0);
   }
