@@ -77,7 +77,7 @@ export class Grants {
   }
 }
 
-/** The credentials of a token request, in the body or in the header (RFC 6749 2.3.1). */
+/** True if the token request has this client's credentials, in the body or in the header (RFC 6749 2.3.1). */
 export function isClient(client: Client, form: URLSearchParams, authorization: string | undefined): boolean {
   const encoded = /^Basic (.+)$/i.exec(authorization ?? '')?.[1];
   const [id = '', secret = ''] =

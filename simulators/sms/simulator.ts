@@ -24,7 +24,7 @@ const MAX_KEPT_MESSAGES = 500;
 export type ReceivedSms = {
   to: string;
   text: string;
-  /** The first six digits that stand alone in the text. */
+  /** The first group of exactly six digits in the text. */
   code: string | null;
   /** Time of arrival, ISO 8601. */
   at: string;

@@ -286,7 +286,7 @@ test('no key that is meant for an overlay reaches the log while the overlay load
         document.documentElement.dataset['covered'] = String(document.querySelector('dialog[open]') !== null);
       });
       channel.port1.start();
-      // The message arrives in the first task after the focus event. A key press could not be handled any earlier.
+      // The message arrives in a task right after that of the focus event, before any key press is handled.
       log.addEventListener('focusin', () => channel.port2.postMessage(null), { once: true });
     });
     releaseCalendar();

@@ -3,7 +3,7 @@
  * connections, and is dropped once the server has it. Each draft is first stored synchronously in localStorage, then in
  * IndexedDB, which has room for all days. The key in localStorage then keeps an empty value, the marker of the draft.
  * Without IndexedDB the text stays in localStorage. Keys contain the user id, so the page never shows a user the drafts
- * of another user of this browser.
+ * of another user of this browser. `recover` in day-savers.ts sends the drafts of closed tabs.
  */
 import { isDay } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';

@@ -20,8 +20,9 @@ export type MergeDoubt =
   | { kind: 'editedAndDeleted'; editedBy: 'mine' | 'theirs'; text: string; line: number };
 
 /**
- * The place of a line of mine in the merged log, whose text changed from `before` to `after`. If the line was deleted,
- * `before` is null, and the place is the end of the line before it.
+ * Where a line of mine is in the merged log: `line` is its number there, `before` its text in mine, `after` its text in
+ * the merged log. For a line that the merge deleted, `before` is null, and `line` and `after` describe the nearest line
+ * above that the merge kept. Without such a line they are 0 and empty.
  */
 export type MappedLine = { readonly line: number; readonly before: string | null; readonly after: string };
 

@@ -1,6 +1,7 @@
 /**
  * Rate limits per network address (docs/specification/accounts.md 9); per account for passwords, second factors and
- * archives; per recipient for mails and texts. The counters are stored in the database.
+ * archives; per recipient for mails and texts. The counters are stored in the database. The wrong guesses at a mailed or
+ * texted code are limited where the code is stored (`accounts/one-time-tokens.ts`).
  */
 import { createHash } from 'node:crypto';
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';

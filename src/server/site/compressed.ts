@@ -1,4 +1,4 @@
-/** Makes files of texts that are only known at the start of the server. */
+/** Makes compressed files in memory, of texts that are only known when the server starts. */
 import { promisify } from 'node:util';
 import { brotliCompress } from 'node:zlib';
 import { etagOf } from './built-files.ts';

@@ -36,7 +36,7 @@ export type DaySaverOptions = {
   drafts: { store: (draft: DayDraft) => boolean | Promise<boolean>; drop: () => void };
   /** The server has confirmed this row; null means that the day has no row. */
   onStored: (stored: StoredLog | null) => void;
-  /** A save of this page has deleted the log with this text. */
+  /** A save of this page has deleted the log. `html` is the text that the log had. */
   onRemoved?: (html: string) => void;
 };
 

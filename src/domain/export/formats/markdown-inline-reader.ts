@@ -97,7 +97,7 @@ class Brackets {
     this.#unclosed.push({ sign, part });
   }
 
-  /** Removes the last bracket. Null if that bracket is plain text, or without a bracket. */
+  /** Removes the last unclosed bracket. Null if it is plain text or if there is none. */
   close(): Bracket | null {
     const last = this.#unclosed.pop();
     const depth = this.#unclosed.length;
