@@ -1,5 +1,5 @@
 /**
- * What the users of a schedule wrote, to compare it with what the server has at the end. Every text that is typed is a
+ * A record of everything that the users of a schedule wrote, to compare it with what the server has at the end. Every text that is typed is a
  * word of its own, so each word can be found again.
  */
 import { itemsOf } from './browser/tab.ts';
@@ -56,7 +56,7 @@ export function createLedger(now: () => number) {
       }
     },
 
-    /** What is wrong with these logs of the server. */
+    /** Describes each difference between these logs of the server and the record. */
     problemsOf(logs: Iterable<string>): string[] {
       const items = [...logs].flatMap(itemsOf);
       const count = new Map<string, number>();

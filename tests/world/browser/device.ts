@@ -10,7 +10,7 @@ import type { RealWork } from './real-work.ts';
 import type { VirtualClock } from './virtual-clock.ts';
 
 /**
- * What happens to a request. `requestLost`: the server receives nothing. `answerLost`: the server answers, and the
+ * The outcome of a request. `requestLost`: the server receives nothing. `answerLost`: the server answers, and the
  * browser learns nothing, which it notices at once (`reset`) or never (`silent`).
  */
 export type Fate = { lost: 'request' | 'answer'; how: 'reset' | 'silent'; killServer: boolean };

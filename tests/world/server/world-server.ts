@@ -22,7 +22,7 @@ const NO_SESSION = '00000000-0000-0000-0000-000000000000';
 export type ServerRequest = { method: string; path: string; headers: Record<string, string>; body: string };
 export type ServerResponse = { status: number; headers: Record<string, string>; text: string };
 
-/** What a schedule sends its requests to. */
+/** The server that receives the requests of a schedule. */
 export type Backend = {
   /** Rejects if the server does not answer. `now`: the time of the schedule. */
   send: (request: ServerRequest, now: number) => Promise<ServerResponse>;

@@ -97,7 +97,7 @@ class Brackets {
     this.#unclosed.push({ sign, part });
   }
 
-  /** Removes the last unclosed bracket. Null if it is plain text or if there is none. */
+  /** Removes the last unclosed bracket. Null for a bracket of plain text, or without a bracket. */
   close(): Bracket | null {
     const last = this.#unclosed.pop();
     const depth = this.#unclosed.length;
