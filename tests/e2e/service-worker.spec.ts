@@ -1,17 +1,13 @@
 /** The service worker: opening without a server, new versions, removal, and text that other apps share. */
 import type { Page } from '@playwright/test';
 import { daysAgo, editor, expectSaved, items, log, sessionOf, storedLog, storeLog, today } from './support/journal.ts';
-import { startGateway } from './support/gateway.ts';
+import { openGateway } from './support/gateway.ts';
 import type { Gateway } from './support/gateway.ts';
 import { expect, test as base } from './support/test.ts';
 
 const test = base.extend<{ gateway: Gateway }>({
   serviceWorkers: 'allow',
-  gateway: async ({ server }, use) => {
-    const gateway = await startGateway(server.url);
-    await use(gateway);
-    await gateway.close();
-  },
+  gateway: openGateway,
   baseURL: async ({ gateway }, use) => use(gateway.url),
   expectedErrors: /net::ERR_|status of 404|MIME type of "text\/html"/,
 });

@@ -1,13 +1,13 @@
 /** Writes accounts with a session straight into the server's database, without the cost of a sign-up over HTTP. */
 import { randomUUID } from 'node:crypto';
-import { createAccount, getAccount } from '#server/auth/accounts/accounts.ts';
+import { createAccount } from '#server/auth/accounts/accounts.ts';
 import { startSession } from '#server/auth/accounts/sessions.ts';
 import { createAccessTokens } from '#server/auth/keys/access-tokens.ts';
 import { loadSigningKeys } from '#server/auth/keys/signing-keys.ts';
 import { sessionResponse } from '#server/auth/wire/session-response.ts';
 import { systemClock } from '#server/clock.ts';
 import { openDatabase } from '#server/database/connect.ts';
-import type { Database } from '#server/database/database.ts';
+import type { AsService, Database } from '#server/database/database.ts';
 import { createLog } from '#server/log.ts';
 import { changePlan } from '#server/plans/change-plan.ts';
 import { e2eDataDir } from './data-dir.ts';
@@ -19,6 +19,8 @@ export type SeededAccount = { person: Person; session: Awaited<ReturnType<typeof
 export type Accounts = {
   /** @param tokenAgeMs how long ago the server issued the access token */
   create(given?: NewPerson, tokenAgeMs?: number): Promise<SeededAccount>;
+  /** Signs the account's user in on another device. */
+  signInAgain(account: SeededAccount): Promise<SeededAccount>;
   /** Makes an account's user a Closer without end. */
   upgrade(account: SeededAccount): Promise<void>;
   close(): Promise<void>;
@@ -34,25 +36,34 @@ export async function openAccounts(baseURL: string): Promise<Accounts> {
   const database = await joinDatabase(dataDir);
   const keys = await loadSigningKeys({ signingKeyFile: null, dataDir, clock: systemClock, log: createLog('error') });
   const issuer = `${baseURL}/auth/v1`;
+  const tokensIssuedAt = (ageMs: number) => {
+    const clock = { now: () => new Date(Date.now() - ageMs) };
+    return createAccessTokens({ keys, issuer, clock, database });
+  };
+  const start = (transaction: AsService, userId: string) => {
+    const device = { ip: '127.0.0.1', userAgent: null };
+    return startSession(transaction, { userId, method: 'password', device, now: systemClock.now() });
+  };
   return {
     async create(given = {}, tokenAgeMs = 0) {
-      const clock = { now: () => new Date(Date.now() - tokenAgeMs) };
-      const accessTokens = createAccessTokens({ keys, issuer, clock, database });
       const person = { name: 'Ada Smith', email: `${randomUUID()}@example.com`, password: PASSWORD, ...given };
-      const now = systemClock.now();
-      const { account, started } = await database.transactAsService('seed an account', async (transaction) => {
+      const started = await database.transactAsService('seed an account', async (transaction) => {
         const { user } = await createAccount(transaction, {
           email: person.email,
           passwordHash: PASSWORD_HASH,
           data: { name: person.name },
           confirmed: true,
-          now,
+          now: systemClock.now(),
         });
-        const device = { ip: '127.0.0.1', userAgent: null };
-        const session = await startSession(transaction, { userId: user.id, method: 'password', device, now });
-        return { account: await getAccount(transaction, user.id), started: session };
+        return start(transaction, user.id);
       });
-      return { person, session: await sessionResponse(accessTokens, account, started) };
+      return { person, session: await sessionResponse(tokensIssuedAt(tokenAgeMs), started.account, started) };
+    },
+    async signInAgain({ person, session: { user } }) {
+      const started = await database.transactAsService('sign in on another device', (transaction) =>
+        start(transaction, user.id),
+      );
+      return { person, session: await sessionResponse(tokensIssuedAt(0), started.account, started) };
     },
     async upgrade({ session }) {
       const { id: userId } = session.user;

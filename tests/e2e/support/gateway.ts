@@ -11,18 +11,34 @@ export type Gateway = {
   readonly url: string;
   /** `down` closes every connection, `silent` never answers. */
   network: 'up' | 'down' | 'silent';
-  /** The second version has another entry script, which sets `data-release` of the document; the first one is gone. */
+  /**
+   * Every script of the second version has another name, and those of the first one are gone. The entry script of the
+   * second version sets `data-release` of the document.
+   */
   release: 1 | 2;
   /** The status of the service worker's file; `off` serves the worker that removes it. */
   worker: 200 | 404 | 'off';
   close(): Promise<void>;
 };
 
-const ENTRY = /\bapp-([\w-]{8})\.js\b/g;
-const SECOND_ENTRY = /\bapp-second-([\w-]{8})\.js\b/g;
+const SCRIPT = /-([\w-]{8})\.js\b/g;
+const SECOND_SCRIPT = /-second-([\w-]{8})\.js\b/g;
 
-export async function startGateway(target: string): Promise<Gateway> {
-  const server = createServer((incoming, outgoing) => void answer(incoming, outgoing));
+/** A fixture for tests whose `baseURL` is the gateway's address. */
+export async function openGateway(
+  { server }: { server: { readonly url: string } },
+  use: (gateway: Gateway) => Promise<void>,
+): Promise<void> {
+  const gateway = await startGateway(server.url);
+  await use(gateway);
+  await gateway.close();
+}
+
+async function startGateway(target: string): Promise<Gateway> {
+  const server = createServer((incoming, outgoing) => {
+    // Either side may end a connection.
+    answer(incoming, outgoing).catch(() => void outgoing.destroy());
+  });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const gateway: Gateway = {
@@ -45,31 +61,38 @@ export async function startGateway(target: string): Promise<Gateway> {
       if (gateway.worker === 404) return void outgoing.writeHead(404).end();
       if (gateway.worker === 'off') path = '/service-worker-off.js';
     }
-    const isOldEntry = path.startsWith('/assets/') && new RegExp(ENTRY.source).test(path);
-    if (gateway.release === 2 && isOldEntry) return void outgoing.writeHead(404).end();
-    const sent = send(new URL(path.replace(SECOND_ENTRY, 'app-$1.js'), target), {
+    const isSecond = path.search(SECOND_SCRIPT) !== -1;
+    if (gateway.release === 2 && !isSecond && path.startsWith('/assets/') && path.search(SCRIPT) !== -1) {
+      return void outgoing.writeHead(404).end();
+    }
+    const sent = send(new URL(path.replace(SECOND_SCRIPT, '-$1.js'), target), {
       method: incoming.method!,
       // Identity encoding, so that the text can be rewritten.
       headers: { ...incoming.headers, host: new URL(target).host, 'accept-encoding': 'identity' },
     });
+    // A browser that ends a stream of events ends it at the server.
+    outgoing.on('close', () => void sent.destroy());
+    sent.on('error', () => undefined);
     incoming.pipe(sent);
     const [received] = (await once(sent, 'response')) as [IncomingMessage];
+    if (!/^text\/(html|javascript)/.test(String(received.headers['content-type'])) || received.statusCode !== 200) {
+      outgoing.writeHead(received.statusCode!, received.headers);
+      return void received.pipe(outgoing);
+    }
     const chunks: Buffer[] = [];
     for await (const chunk of received) chunks.push(chunk as Buffer);
     const { 'content-length': _length, 'transfer-encoding': _encoding, etag: _etag, ...headers } = received.headers;
-    const body = Buffer.concat(chunks);
-    const isText = /^text\/(html|javascript)/.test(String(headers['content-type']));
-    outgoing.writeHead(received.statusCode!, headers);
-    outgoing.end(isText && received.statusCode === 200 ? rewrite(body.toString('utf8'), path) : body);
+    outgoing.writeHead(200, headers);
+    outgoing.end(rewrite(Buffer.concat(chunks).toString('utf8'), path));
   }
 
   function rewrite(text: string, path: string): string {
     const switched =
       gateway.worker === 'off' ? text.replace('serviceWorker&quot;:true', 'serviceWorker&quot;:false') : text;
     if (gateway.release === 1) return switched;
-    const mark = new RegExp(SECOND_ENTRY.source).test(path) ? 'document.documentElement.dataset.release="2";' : '';
+    const mark = /\/app-second-/.test(path) ? 'document.documentElement.dataset.release="2";' : '';
     return (
-      mark + switched.replaceAll(ENTRY, 'app-second-$1.js').replaceAll('hustle-forge:shell:', 'hustle-forge:shell:2')
+      mark + switched.replaceAll(SCRIPT, '-second-$1.js').replaceAll('hustle-forge:shell:', 'hustle-forge:shell:2')
     );
   }
   return gateway;

@@ -33,6 +33,8 @@ type WorkerFixtures = {
 type Fixtures = {
   /** Console errors that the test expects, such as the failed requests of an offline page. */
   expectedErrors: RegExp | null;
+  /** Remembers the toasts of a page, and fails the test if the page logs an error. `page` is watched from the start. */
+  watchPage: (page: Page) => Promise<void>;
   /** Seeds an account with a session and opens the journal as its user. */
   signUp: (page: Page, person?: NewPerson) => Promise<Person>;
   /** Opens the journal with the session of a seeded account. */
@@ -106,19 +108,25 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
 
   expectedErrors: [null, { option: true }],
 
-  page: async ({ page, expectedErrors }, use) => {
-    await page.addInitScript(rememberToasts, TOASTS_KEY);
+  watchPage: async ({ expectedErrors }, use) => {
     const problems: string[] = [];
-    page.on('pageerror', (error) => problems.push(`threw: ${error.stack ?? error.message}`));
-    page.on('console', (message) => {
-      if (message.type() !== 'error' && !/content security policy/i.test(message.text())) return;
-      const refused =
-        REFUSED_REQUEST.test(message.text()) && /\/(auth|rest|functions)\/v1\//.test(message.location().url);
-      const expected = expectedErrors?.test(message.text()) ?? false;
-      if (!refused && !expected) problems.push(`logged: ${message.text()} (${message.location().url})`);
+    await use(async (page) => {
+      await page.addInitScript(rememberToasts, TOASTS_KEY);
+      page.on('pageerror', (error) => problems.push(`threw: ${error.stack ?? error.message}`));
+      page.on('console', (message) => {
+        if (message.type() !== 'error' && !/content security policy/i.test(message.text())) return;
+        const refused =
+          REFUSED_REQUEST.test(message.text()) && /\/(auth|rest|functions)\/v1\//.test(message.location().url);
+        const expected = expectedErrors?.test(message.text()) ?? false;
+        if (!refused && !expected) problems.push(`logged: ${message.text()} (${message.location().url})`);
+      });
     });
+    expect(problems, 'what the pages logged as errors').toEqual([]);
+  },
+
+  page: async ({ page, watchPage }, use) => {
+    await watchPage(page);
     await use(page);
-    expect(problems, 'what the page logged as errors').toEqual([]);
   },
 
   signUp: async ({ accounts, openJournalAs }, use) => {

@@ -4,7 +4,14 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { freePort } from '#server/free-port.ts';
 
-export type WorkerServer = { readonly url: string; stop(): Promise<void> };
+export type WorkerServer = {
+  readonly url: string;
+  /** Kills the server's process without a word; its database may outlive it. */
+  kill(): Promise<void>;
+  /** Starts a killed server again, with its data and at its address. */
+  startAgain(): Promise<void>;
+  stop(): Promise<void>;
+};
 
 /**
  * @param settings environment variables for this server only; `server.ts` overwrites those of `sandboxedServerSettings`
@@ -12,6 +19,22 @@ export type WorkerServer = { readonly url: string; stop(): Promise<void> };
  */
 export async function startWorkerServer(settings: Readonly<Record<string, string>>): Promise<WorkerServer> {
   const port = await freePort();
+  let end = await startProcess(port, settings);
+  return {
+    url: `http://localhost:${port}`,
+    kill: () => end('SIGKILL'),
+    async startAgain() {
+      end = await startProcess(port, { ...settings, E2E_KEEP_DATA: 'on' });
+    },
+    stop: () => end('SIGTERM'),
+  };
+}
+
+/** Returns the function that ends the process. */
+async function startProcess(
+  port: number,
+  settings: Readonly<Record<string, string>>,
+): Promise<(signal: 'SIGKILL' | 'SIGTERM') => Promise<void>> {
   const server = spawn(process.execPath, [join(import.meta.dirname, 'server.ts')], {
     env: { ...process.env, ...settings, PORT: String(port) },
     // The server exits when this IPC channel closes, so it does not outlive a worker that is killed.
@@ -30,11 +53,8 @@ export async function startWorkerServer(settings: Readonly<Record<string, string
   });
   await Promise.race([ready, failed]);
   failed.catch(() => undefined);
-  return {
-    url: `http://localhost:${port}`,
-    async stop() {
-      server.kill('SIGTERM');
-      await exited;
-    },
+  return async (signal) => {
+    server.kill(signal);
+    await exited;
   };
 }
