@@ -2,6 +2,9 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createDaySaverHarness, log } from '../../../../tests/support/day-saver-harness.ts';
 import type { DaySaverHarness } from '../../../../tests/support/day-saver-harness.ts';
+import { mergeLogs } from '#domain/merge/merge-logs.ts';
+import { reduce } from './reducer.ts';
+import { initialState } from './state.ts';
 import type { SaverView } from './state.ts';
 
 let world: DaySaverHarness;
@@ -749,6 +752,21 @@ describe('when the log was moved to another day elsewhere', () => {
 });
 
 describe('drafts', () => {
+  test('a draft that is merged with the row replaces the text of the editor once', () => {
+    const state = initialState({ id: 'row', html: log('a', 'on screen'), revision: 2, savedAt: 0 });
+    const draft = { html: log('a', 'left'), base: log('a'), baseId: 'row', baseRevision: 1, at: 0 };
+    const context = { now: 1, isComposing: false, newRowId: 'new', merge: mergeLogs };
+    const { effects } = reduce(state, { type: 'draftFound', draft, isReadable: true }, context);
+    expect(effects.filter(({ type }) => type === 'replaceEditorText')).toEqual([
+      {
+        type: 'replaceEditorText',
+        html: log('a', 'left', 'on screen'),
+        // The caret is in a line of the row, not of the draft.
+        change: { isUndoable: false, mappedLines: null },
+      },
+    ]);
+  });
+
   test('the next page sends the draft of a page that closed before its save', async () => {
     world.loadPage();
     world.type(log('a'));

@@ -34,7 +34,20 @@ export function reduce(state: DaySaverState, event: DaySaverEvent, context: Even
   apply(step, event);
   setTimer(step, 'save', saveTimerAt(state), saveTimerAt(step.state));
   setTimer(step, 'draft', state.draftDueAt, step.state.draftDueAt);
-  return step;
+  return { state: step.state, effects: replaceEditorTextOnce(step.effects) };
+}
+
+/**
+ * An event may put a draft into the day and then its merge with the row. The editor gets the merge alone: between the two,
+ * the caret would lose the line that it is in.
+ */
+function replaceEditorTextOnce(effects: readonly DaySaverEffect[]): readonly DaySaverEffect[] {
+  const replacements = effects.filter((effect) => effect.type === 'replaceEditorText');
+  const last = replacements.at(-1);
+  if (!last || replacements.length === 1) return effects;
+  // Its mapped lines are those of the draft, not of the text on screen.
+  const once = { ...last, change: { ...last.change, mappedLines: null } };
+  return effects.flatMap((effect) => (effect === last ? once : effect.type === last.type ? [] : effect));
 }
 
 /**
