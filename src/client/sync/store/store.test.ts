@@ -314,7 +314,8 @@ describe('tabs', () => {
     for (const end of leave) end();
   });
 
-  test('send in turn, but a page that is being closed sends at once', async () => {
+  test('send in turn, also while they are hidden, but a page that is being closed sends at once', async () => {
+    vi.stubGlobal('document', { visibilityState: 'hidden' });
     const tabs = createTabs('ada', 'one', () => {});
     const leave = tabs.join();
     const version = { id: 'row', revision: 1 };

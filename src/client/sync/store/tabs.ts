@@ -70,11 +70,9 @@ export function createTabs(userId: string, writer: string, onStored: (message: S
     /** Sends the writes of a day one after the other. Writes at the same time are safe too: one of them is refused. */
     serializeWrites(transport: EntryTransport): EntryTransport {
       const queue = <T>(date: Day, send: () => Promise<T>): Promise<T> =>
-        // A page that is being closed cannot wait: the browser lets it only start requests. Its visibility changes only
-        // after `pagehide`.
-        !locks || isLeaving || document.visibilityState === 'hidden'
-          ? send()
-          : locks.request(`${prefix}send:${date}`, send);
+        // A page that is being closed cannot wait: the browser lets it only start requests. If another tab sends at the
+        // same time, one of the writes is refused.
+        !locks || isLeaving ? send() : locks.request(`${prefix}send:${date}`, send);
       return {
         read: transport.read,
         insert: (date, ...rest) => queue(date, () => transport.insert(date, ...rest)),
