@@ -74,6 +74,8 @@ export function createDayDrafts(storage: Storage, userId: string, writer: string
   const ownKey = (date: Day): string => keyOf(date, writer);
   /** The drafts in the outbox, by their key in localStorage. */
   const loaded = new Map<string, DayDraft>();
+  /** Claimed drafts that stay until the server has their text, because the browser did not store the merged draft. */
+  const claimedKeys = new Map<Day, string[]>();
   /** The writers whose page was open at the last `load`. */
   let alive: ReadonlySet<string> = new Set();
   let closed = false;
@@ -161,7 +163,9 @@ export function createDayDrafts(storage: Storage, userId: string, writer: string
       );
       const found = { ...newest, html, sent: [...new Set(sent)] };
       const removeOthers = (isStored: boolean): void => {
-        if (isStored) for (const { key } of claimed) if (key !== ownKey(date)) remove(key);
+        const otherKeys = claimed.map(({ key }) => key).filter((key) => key !== ownKey(date));
+        if (isStored) otherKeys.forEach(remove);
+        else claimedKeys.set(date, otherKeys);
       };
       const isStored = this.store(date, found);
       if (typeof isStored === 'boolean') removeOthers(isStored);
@@ -176,6 +180,8 @@ export function createDayDrafts(storage: Storage, userId: string, writer: string
     /** Call once the server has the text. Another tab's draft of the same day stays. */
     drop(date: Day): void {
       if (read(storage, ownKey(date)) !== null || loaded.has(ownKey(date))) remove(ownKey(date));
+      claimedKeys.get(date)?.forEach(remove);
+      claimedKeys.delete(date);
     },
 
     /** The days for which this user has a draft. */

@@ -69,6 +69,17 @@ test('the text of a tab closed while offline survives a write of another tab on 
   expect(inserted).toEqual([log('written in the first', 'written in the second')]);
 });
 
+test('the draft of a closed tab is dropped after the save also if storage was too full to claim it', async () => {
+  void openTab('one').drafts.store(MONDAY, DRAFT);
+  storage.maxValueLength = 0;
+  const { savers } = openTab('two');
+  savers.open(MONDAY, null, 0);
+  expect(storage.length).toBe(1);
+  expect(await savers.sendAll()).toEqual([]);
+  expect(inserted).toEqual([DRAFT.html]);
+  expect(storage.length).toBe(0);
+});
+
 describe('the drafts of two closed tabs', () => {
   /** A merge whose chunk has not loaded yet: it loads at the first request, or never if not `canLoad`. */
   const lazyMerge = (canLoad: boolean): MergeLoader => {
