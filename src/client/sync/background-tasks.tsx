@@ -5,15 +5,22 @@ import { storeProfile } from '#client/lib/plan/stored-profile.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
 import { useSession } from '#client/lib/session/session.ts';
 import { useJournal } from './day-savers-provider.tsx';
+import { browserTimers } from './journal.ts';
+import { watchOtherTabs } from './live/closed-tabs.ts';
 import { useLiveUpdates } from './live/use-live-updates.ts';
 import { pruneCopies } from './store/prune-copies.ts';
 import { requestPersistence } from './store/request-persistence.ts';
 
 export function BackgroundTasks(): null {
-  const { copies, savers } = useJournal();
-  const { profile } = useSession();
+  const { copies, drafts, savers, tabs } = useJournal();
+  const { expired, profile } = useSession();
   const premium = usePremium();
   useLiveUpdates();
+
+  useEffect(() => {
+    // Without a session nothing can be sent.
+    if (!expired) return watchOtherTabs({ drafts, tabs, savers, timers: browserTimers });
+  }, [drafts, expired, savers, tabs]);
 
   useEffect(() => {
     if (profile && premium !== null) storeProfile(profile, premium);

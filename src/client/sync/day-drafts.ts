@@ -76,7 +76,7 @@ export function createDayDrafts(storage: Storage, userId: string, writer: string
   const loaded = new Map<string, DayDraft>();
   /** Claimed drafts that stay until the server has their text, because the browser did not store the merged draft. */
   const claimedKeys = new Map<Day, string[]>();
-  /** The writers whose page was open at the last `load`. */
+  /** The writers whose page was open at the last `load`, or has stored a draft since then. */
   let alive: ReadonlySet<string> = new Set();
   let closed = false;
 
@@ -193,6 +193,22 @@ export function createDayDrafts(storage: Storage, userId: string, writer: string
     abandonedDays(): Day[] {
       return daysOfDrafts(keysOf(prefix).filter((key) => isClaimable(key) && !isOwn(key)));
     },
+
+    /**
+     * Another tab has stored a draft under this key of localStorage, so its page lives. Returns its writer; null for any
+     * other key.
+     */
+    noteWriter(key: string): string | null {
+      const { writer: of } = parseKey(key);
+      if (!key.startsWith(prefix) || of === writer) return null;
+      alive = new Set(alive).add(of);
+      return of;
+    },
+
+    /** The writers of all drafts that are not this page's own. */
+    otherWriters: (): string[] => [
+      ...new Set(keysOf(prefix).flatMap((key) => (isOwn(key) ? [] : parseKey(key).writer))),
+    ],
 
     /** Ignores later writes: after the sign-out a late timer must not store the text again. */
     close(): void {

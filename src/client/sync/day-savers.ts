@@ -11,6 +11,8 @@ export type DaySaversOptions = {
   timers: Timers;
   merger: MergeLoader;
   drafts: DayDrafts;
+  /** Runs one takeover of drafts at a time among the tabs of this browser. */
+  takeOverInTurn?: (run: () => Promise<void>) => Promise<void>;
   isOnline: () => boolean;
   onStored: (date: Day, stored: StoredLog | null) => void;
   /** A save of this page has deleted the log of a day. */
@@ -23,6 +25,7 @@ export type DaySavers = ReturnType<typeof createDaySavers>;
 
 export function createDaySavers(options: DaySaversOptions) {
   const { transport, timers, merger, drafts, isOnline, onStored, onRemoved } = options;
+  const { takeOverInTurn = (run) => run() } = options;
   const savers = new Map<Day, DaySaver>();
   const listeners = new Set<() => void>();
   /** Replaced only when it changes: `useSyncExternalStore` compares by identity. */
@@ -64,6 +67,35 @@ export function createDaySavers(options: DaySaversOptions) {
     if (!(await merger.load())) return;
     saver.storeDraft();
     claimDrafts(saver, isReadable, evenOpen);
+  }
+
+  /**
+   * Restores and sends the drafts that a crash or a closed tab left, except on a day with unsaved text, whose drafts
+   * wait. The draft of a day that is now locked is restored and stays unsent. `only` limits this to one day. With
+   * `evenOpen`, takes over the drafts of open tabs too.
+   */
+  const recover = (only?: Day, evenOpen = false): Promise<void> =>
+    takeOverInTurn(async () => {
+      await drafts.load();
+      // The newest day first: it is the one most likely to be opened next.
+      for (const date of (evenOpen ? drafts.days() : drafts.abandonedDays()).toReversed()) {
+        if (only === undefined || date === only) await recoverDay(date, evenOpen);
+      }
+    });
+
+  async function recoverDay(date: Day, evenOpen: boolean): Promise<void> {
+    const saver = savers.get(date);
+    if (!saver) {
+      const outcome = await transport.read(date);
+      // If the read failed, the draft stays, and opening the day retries.
+      if (outcome.kind !== 'read' && outcome.kind !== 'locked') return;
+      const stored = outcome.kind === 'read' ? outcome.stored : null;
+      if (!savers.has(date)) createSaver(date, stored, outcome.kind === 'read', evenOpen);
+      return;
+    }
+    // Without the merge, an open editor would show the draft alone.
+    if (!drafts.hasOthers(date, evenOpen) || !(await merger.load())) return;
+    if (!saver.view().unsaved) claimDrafts(saver, true, evenOpen);
   }
 
   const allSavers = (): DaySaver[] => [...savers.values()];
@@ -132,29 +164,7 @@ export function createDaySavers(options: DaySaversOptions) {
       return () => void listeners.delete(listener);
     },
 
-    /**
-     * Restores and sends the drafts that a crash or a closed tab left, except on a day with unsaved text, whose drafts
-     * wait. The draft of a day that is now locked is restored and stays unsent. `only` limits this to one day. With
-     * `evenOpen`, takes over the drafts of open tabs too.
-     */
-    async recover(only?: Day, evenOpen = false): Promise<void> {
-      await drafts.load();
-      // The newest day first: it is the one most likely to be opened next.
-      for (const date of (evenOpen ? drafts.days() : drafts.abandonedDays()).toReversed()) {
-        if (only !== undefined && date !== only) continue;
-        if (!savers.has(date)) {
-          const outcome = await transport.read(date);
-          // If the read failed, the draft stays, and opening the day retries.
-          if (outcome.kind !== 'read' && outcome.kind !== 'locked') continue;
-          const stored = outcome.kind === 'read' ? outcome.stored : null;
-          if (!savers.has(date)) createSaver(date, stored, outcome.kind === 'read', evenOpen);
-        }
-        const saver = savers.get(date);
-        if (!saver || saver.view().unsaved || !drafts.hasOthers(date, evenOpen)) continue;
-        claimDrafts(saver, true, evenOpen);
-        if (drafts.hasOthers(date, evenOpen)) await claimOtherDrafts(saver, true, evenOpen);
-      }
-    },
+    recover,
 
     /** Sends all unsaved text. Returns the days that could not be saved. */
     async flush(): Promise<Day[]> {
@@ -170,7 +180,7 @@ export function createDaySavers(options: DaySaversOptions) {
      */
     async sendAll(evenOpen = false): Promise<Day[]> {
       const limit = new Promise((resolve) => timers.after(SEND_LIMIT_MS, () => resolve(null)));
-      await Promise.race([this.recover(undefined, evenOpen).then(() => this.flush()), limit]);
+      await Promise.race([recover(undefined, evenOpen).then(() => this.flush()), limit]);
       return this.unsentDays();
     },
 

@@ -3,6 +3,7 @@ import type { QueryClient } from '@tanstack/react-query';
 import type { Day } from '#domain/day/day.ts';
 import type { DataClient } from '#client/lib/api/data-client.ts';
 import { createDayDrafts } from './day-drafts.ts';
+import type { DayDrafts } from './day-drafts.ts';
 import { createDaySavers } from './day-savers.ts';
 import type { Timers } from './day-saver/day-saver.ts';
 import type { DaySavers } from './day-savers.ts';
@@ -31,6 +32,7 @@ export type Journal = {
   savers: DaySavers;
   transport: EntryTransport;
   copies: LocalCopies;
+  drafts: DayDrafts;
   tabs: Tabs;
   /** A saver restores the draft of its day when it is created, so no day opens before the drafts are loaded. */
   draftsLoaded: Promise<void>;
@@ -77,11 +79,12 @@ export function createJournal({ userId, data, queries, onLocked, onRemoved }: De
     timers: browserTimers,
     merger: createMergeLoader(browserTimers),
     drafts,
+    takeOverInTurn: tabs.takeOverInTurn,
     isOnline: () => navigator.onLine,
     onStored,
     onRemoved: (date, html) => onRemoved(savers, date, html),
   });
-  return { savers, transport, copies, tabs, draftsLoaded };
+  return { savers, transport, copies, drafts, tabs, draftsLoaded };
 }
 
 /**
@@ -94,7 +97,7 @@ export function watchPage(savers: DaySavers): () => void {
   const onVisibility = (): void => (document.visibilityState === 'hidden' ? savers.persist() : retry());
   const retry = (): void => {
     savers.retry();
-    // Another tab may have been closed with unsent text, and drafts of days that could not be read are still waiting.
+    // Drafts of days that could not be read are still waiting.
     void savers.recover();
   };
   const onBeforeUnload = (event: BeforeUnloadEvent): void => {

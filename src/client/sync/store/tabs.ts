@@ -1,7 +1,8 @@
 /**
  * The tabs of one user in one browser. Each tab holds a lock while its page lives, so that the others can tell whose
- * drafts were left behind. Tabs send the writes of a day in turn and tell each other what they stored. A browser without
- * Web Locks counts every other tab as gone, and its tabs learn of changes when they read the day.
+ * drafts were left behind. Tabs send the writes of a day in turn, take over drafts in turn, and tell each other what
+ * they stored. A browser without Web Locks counts every other tab as gone, and its tabs learn of changes when they read
+ * the day.
  */
 import { isDay } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
@@ -23,7 +24,7 @@ export function createTabs(userId: string, writer: string, onStored: (message: S
   function holdLock(): () => void {
     let release = (): void => {};
     const released = new Promise<void>((resolve) => (release = resolve));
-    locks?.request(`${prefix}writer:${writer}`, { ifAvailable: true }, () => released).catch(() => {});
+    locks?.request(`${prefix}writer:${writer}`, () => released).catch(() => {});
     return release;
   }
 
@@ -67,7 +68,18 @@ export function createTabs(userId: string, writer: string, onStored: (message: S
 
     announce: (message: StoredMessage): void => channel?.postMessage(message),
 
-    /** Sends the writes of a day one after the other. Writes at the same time are safe too: one of them is refused. */
+    /**
+     * Resolves once the page of this writer was closed or killed, or is in the back/forward cache. Rejects if `signal`
+     * aborts; undefined without Web Locks.
+     */
+    untilClosed: (of: string, signal: AbortSignal): Promise<unknown> | undefined =>
+      locks?.request(`${prefix}writer:${of}`, { signal }, () => undefined),
+
+    /** Runs one takeover of drafts at a time, so that each draft is sent by one tab. */
+    takeOverInTurn: <T>(run: () => Promise<T>): Promise<T> =>
+      locks ? locks.request(`${prefix}take-over`, run) : run(),
+
+    /** Sends the writes of a day one after the other: the tab that holds the day's lock is its only sender. */
     serializeWrites(transport: EntryTransport): EntryTransport {
       const queue = <T>(date: Day, send: () => Promise<T>): Promise<T> =>
         // A page that is being closed cannot wait: the browser lets it only start requests. If another tab sends at the

@@ -1,0 +1,172 @@
+/** Three tabs of a browser, with the Web Locks of Node: what a closed tab leaves is sent once, by one of the others. */
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { day } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
+import { createVirtualTime, loadedMerge, log, MemoryStorage } from '../../../../tests/support/day-saver-harness.ts';
+import { createDayDrafts } from '../day-drafts.ts';
+import type { Outbox, OutboxDraft } from '../day-drafts.ts';
+import type { Timers } from '../day-saver/day-saver.ts';
+import { createDaySavers } from '../day-savers.ts';
+import type { EntryTransport, StoredLog, WriteOutcome } from '../save-requests.ts';
+import { createTabs } from '../store/tabs.ts';
+import { watchOtherTabs } from './closed-tabs.ts';
+
+const MONDAY = day('2026-11-16');
+const TUESDAY = day('2026-11-17');
+
+let storage: MemoryStorage;
+/** The drafts in the database that all tabs share. */
+let stored: Map<string, OutboxDraft>;
+let time: ReturnType<typeof createVirtualTime>;
+let rows: Map<Day, StoredLog>;
+/** The tab and the text of each write that was sent. */
+let writes: string[];
+let isOnline: boolean;
+let closeAll: (() => void)[];
+/** The tabs' listeners for changes that other tabs make in localStorage. */
+let listeners: Map<string, (event: Pick<StorageEvent, 'key' | 'newValue'>) => void>;
+let opening: string;
+beforeEach(() => {
+  storage = new MemoryStorage();
+  stored = new Map();
+  time = createVirtualTime();
+  rows = new Map();
+  writes = [];
+  isOnline = true;
+  closeAll = [];
+  listeners = new Map();
+  vi.stubGlobal(
+    'addEventListener',
+    (type: string, listener: (event: Pick<StorageEvent, 'key' | 'newValue'>) => void) => {
+      if (type === 'storage') listeners.set(opening, listener);
+    },
+  );
+  vi.stubGlobal('removeEventListener', () => undefined);
+});
+afterEach(() => {
+  for (const close of closeAll) close();
+});
+
+/** Lets the locks change hands and the requests be answered. */
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => void setImmediate(resolve));
+}
+
+async function advance(ms: number): Promise<void> {
+  await settle();
+  await time.advance(ms);
+  for (let turn = 0; turn < 10; turn += 1) {
+    await settle();
+    await time.advance(0);
+  }
+}
+
+const transportOf = (writer: string): EntryTransport => {
+  type Sent = Promise<WriteOutcome>;
+  const send = async (date: Day, html: string, id: string, revision: number): Sent => {
+    writes.push(
+      `${writer}: ${html
+        .replaceAll(/<[^>]+>/g, ' ')
+        .replaceAll(/ +/g, ' ')
+        .trim()}`,
+    );
+    await settle();
+    if (!isOnline) return { kind: 'unreachable' };
+    if ((rows.get(date)?.revision ?? 0) !== revision) return { kind: 'changed' };
+    const row = { id, html, revision: revision + 1, savedAt: time.timers.now() };
+    rows.set(date, row);
+    return { kind: 'stored', ...row };
+  };
+  return {
+    async read(date) {
+      await settle();
+      return isOnline ? { kind: 'read', stored: rows.get(date) ?? null } : { kind: 'unreachable' };
+    },
+    insert: (date, html, id) => send(date, html, id, 0),
+    update: (date, html, { id, revision }) => send(date, html, id, revision),
+    remove: async () => ({ kind: 'changed' }),
+  };
+};
+
+async function openTab(writer: string) {
+  opening = writer;
+  let isKilled = false;
+  const timers: Timers = { now: time.timers.now, after: (ms, run) => time.timers.after(ms, () => isKilled || run()) };
+  const tabs = createTabs('ada', writer, () => {});
+  const leave = tabs.join();
+  const outbox: Outbox = {
+    readAll: async () => [...stored.values()],
+    put: async (draft) => void stored.set(`${draft.date} ${draft.writer}`, draft),
+    remove: async (date, of) => void stored.delete(`${date} ${of}`),
+    close: () => undefined,
+    aliveWriters: tabs.aliveWriters,
+  };
+  const drafts = createDayDrafts(storage, 'ada', writer, outbox);
+  const savers = createDaySavers({
+    transport: tabs.serializeWrites(transportOf(writer)),
+    timers,
+    merger: loadedMerge,
+    drafts,
+    takeOverInTurn: tabs.takeOverInTurn,
+    isOnline: () => isOnline,
+    onStored: () => {},
+  });
+  await drafts.load();
+  const stop = watchOtherTabs({ drafts, tabs, savers, timers });
+  const kill = (): void => {
+    isKilled = true;
+    stop();
+    leave();
+  };
+  closeAll.push(kill);
+  return {
+    savers,
+    kill,
+    /** Types a text, which is not sent before the debounce ends, and tells the other tabs of the draft. */
+    type(date: Day, html: string): void {
+      savers.open(date, rows.get(date) ?? null, time.timers.now()).write(html, 60_000);
+      savers.get(date)!.storeDraft();
+      const event = { key: `hustle-forge:draft:ada:${date}:${writer}`, newValue: 'draft' };
+      for (const [other, notify] of listeners) if (other !== writer) notify(event);
+    },
+  };
+}
+
+test('the draft of a killed tab is sent once, and the draft of an open tab is not sent by another tab', async () => {
+  const [one, , three] = [await openTab('one'), await openTab('two'), await openTab('three')];
+  three.type(MONDAY, log('of the killed tab'));
+  one.type(TUESDAY, log('of the open tab'));
+  three.kill();
+  await advance(6_000);
+  expect(writes).toEqual(['one: of the killed tab']);
+  expect([...rows.keys()]).toEqual([MONDAY]);
+});
+
+test('drafts wait on a day with unsaved text, and are sent once that text is saved', async () => {
+  const [one, two] = [await openTab('one'), await openTab('two')];
+  two.type(MONDAY, log('of the killed tab'));
+  one.type(MONDAY, log('of the open tab'));
+  two.kill();
+  await advance(6_000);
+  expect(writes).toEqual([]);
+  await one.savers.flush();
+  await advance(0);
+  expect(writes).toEqual(['one: of the open tab', 'one: of the killed tab of the open tab']);
+  expect([storage.length, stored.size]).toEqual([0, 0]);
+});
+
+test('a page that is reloaded takes over its own drafts before the other tabs do', async () => {
+  const [one, two] = [await openTab('one'), await openTab('two')];
+  one.savers.open(MONDAY, null, time.timers.now());
+  isOnline = false;
+  two.type(MONDAY, log('typed offline'));
+  two.kill();
+  await advance(1_000);
+  const reloaded = await openTab('two, reloaded');
+  expect(reloaded.savers.open(MONDAY, null, time.timers.now()).text()).toBe(log('typed offline'));
+  await advance(6_000);
+  isOnline = true;
+  reloaded.savers.retry();
+  await advance(60_000);
+  expect(writes).toEqual(['two, reloaded: typed offline']);
+});

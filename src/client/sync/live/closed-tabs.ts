@@ -1,0 +1,78 @@
+/**
+ * Takes over the drafts of another tab soon after that tab was closed or killed. Every other tab notices, and they take
+ * over in turn, so the first one sends the drafts.
+ */
+import type { Day } from '#domain/day/day.ts';
+import type { DayDrafts } from '../day-drafts.ts';
+import type { Timers } from '../day-saver/day-saver.ts';
+import type { DaySavers } from '../day-savers.ts';
+import type { Tabs } from '../store/tabs.ts';
+
+/** A page that is reloaded takes over its own drafts first: its user must find the text there, also offline. */
+const TAKE_OVER_DELAY_MS = 5_000;
+
+type Deps = {
+  drafts: Pick<DayDrafts, 'abandonedDays' | 'noteWriter' | 'otherWriters'>;
+  tabs: Pick<Tabs, 'untilClosed'>;
+  savers: Pick<DaySavers, 'getUnsaved' | 'recover' | 'subscribe'>;
+  timers: Timers;
+};
+
+/** Returns a function that stops watching. */
+export function watchOtherTabs(deps: Deps): () => void {
+  let stop = startWatching(deps);
+  // A page that waits for a lock may not enter the back/forward cache.
+  const onHide = (): void => stop();
+  const onShow = ({ persisted }: PageTransitionEvent): void => {
+    if (persisted) stop = startWatching(deps);
+  };
+  addEventListener('pagehide', onHide);
+  addEventListener('pageshow', onShow);
+  return () => {
+    removeEventListener('pagehide', onHide);
+    removeEventListener('pageshow', onShow);
+    stop();
+  };
+}
+
+function startWatching({ drafts, tabs, savers, timers }: Deps): () => void {
+  const stopped = new AbortController();
+  const { signal } = stopped;
+  const watched = new Set<string>();
+  /** Days with unsaved text of this page: their drafts are taken over once that text is saved. */
+  const waiting = new Set<Day>();
+
+  async function takeOver(only?: Day): Promise<void> {
+    if (signal.aborted) return;
+    await savers.recover(only);
+    for (const date of drafts.abandonedDays()) if (savers.getUnsaved(date)) waiting.add(date);
+  }
+
+  function watch(writer: string): void {
+    if (watched.has(writer)) return;
+    watched.add(writer);
+    tabs.untilClosed(writer, signal)?.then(
+      () => {
+        watched.delete(writer);
+        timers.after(TAKE_OVER_DELAY_MS, () => void takeOver());
+      },
+      () => {},
+    );
+  }
+
+  // Another tab has changed localStorage, where each draft is stored first.
+  const onStorage = ({ key, newValue }: StorageEvent): void => {
+    const writer = key !== null && newValue !== null ? drafts.noteWriter(key) : null;
+    if (writer !== null) watch(writer);
+  };
+  const unsubscribe = savers.subscribe(() => {
+    for (const date of waiting) if (!savers.getUnsaved(date) && waiting.delete(date)) void takeOver(date);
+  });
+  addEventListener('storage', onStorage);
+  for (const writer of drafts.otherWriters()) watch(writer);
+  return () => {
+    stopped.abort();
+    removeEventListener('storage', onStorage);
+    unsubscribe();
+  };
+}

@@ -1,0 +1,136 @@
+/** The tabs of one browser: one outbox, and one sender for each day. */
+import type { BrowserContext, Page, Request } from '@playwright/test';
+import {
+  daysAgo,
+  expectSaved,
+  items,
+  log,
+  openDay,
+  sessionOf,
+  status,
+  storedLog,
+  storeLog,
+  today,
+} from '../support/journal.ts';
+import { expect } from '../support/test.ts';
+import { addItem, comeBack, crash, setHidden, test } from './devices.ts';
+
+const isWrite = (request: Request): boolean => request.url().includes('/rest/v1/entries') && request.method() !== 'GET';
+
+/** Counts the writes of all tabs that have no answer yet. */
+function watchWrites(context: BrowserContext) {
+  const writes = { open: 0, most: 0, sent: 0 };
+  context.on('request', (request) => {
+    if (!isWrite(request)) return;
+    writes.sent += 1;
+    writes.open += 1;
+    writes.most = Math.max(writes.most, writes.open);
+  });
+  const onEnd = (request: Request): void => void (writes.open -= Number(isWrite(request)));
+  context.on('requestfinished', onEnd);
+  context.on('requestfailed', onEnd);
+  return writes;
+}
+
+/** Resolves after every request that the page has started before. */
+const settleRequests = (page: Page): Promise<number> => page.evaluate(async () => (await fetch('/healthz')).status);
+
+test('never have two writes of one day under way, not even from a hidden tab', async ({ openDevice, request }) => {
+  const first = await openDevice();
+  const context = first.context();
+  const session = await sessionOf(first);
+  await storeLog(request, session, today(), log('shared'));
+  const tabs = [first, await context.newPage(), await context.newPage()] as const;
+  await Promise.all(tabs.map((tab) => openDay(tab, today())));
+  const writes = watchWrites(context);
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  await context.route('**/rest/v1/entries*', async (route) => {
+    if (isWrite(route.request())) await released;
+    await route.fallback();
+  });
+  const [, second, hidden] = tabs;
+  await addItem(first, 'in the first tab');
+  await comeBack(first);
+  await expect.poll(() => writes.open).toBe(1);
+  await addItem(second, 'in the second tab');
+  await comeBack(second);
+  await addItem(hidden, 'in the hidden tab');
+  await setHidden(hidden, true);
+  for (const tab of [second, hidden]) {
+    await expect(status(tab, 'Saving...')).toBeVisible();
+    await settleRequests(tab);
+  }
+  expect(writes).toEqual({ open: 1, most: 1, sent: 1 });
+  release();
+  const stored = async (): Promise<string[]> =>
+    [...((await storedLog(request, session, today())) ?? '').matchAll(/<p>(.*?)<\/p>/g)].map(([, text]) => text!);
+  await expect
+    .poll(async () => (await stored()).toSorted())
+    .toEqual(['in the first tab', 'in the hidden tab', 'in the second tab', 'shared']);
+  for (const tab of tabs) await expectSaved(tab);
+  for (const tab of [first, second]) await expect(items(tab)).toHaveText(await stored());
+  expect(writes.most).toBe(1);
+});
+
+test.describe('the drafts of a tab that was killed', () => {
+  test.use({ expectedErrors: /net::ERR_/ });
+
+  test('are sent by another tab that stays in the foreground, also on the day that it is writing', async ({
+    openDevice,
+    request,
+  }) => {
+    let watching: Promise<Request> | undefined;
+    const page = await openDevice({
+      async prepare(opened) {
+        // The stream of changes starts with the code that notices closed tabs.
+        watching = opened.waitForRequest(/\/functions\/v1\/changes$/);
+        await opened.clock.install();
+      },
+    });
+    const context = page.context();
+    const session = await sessionOf(page);
+    await addItem(page, 'shared');
+    await comeBack(page);
+    await expectSaved(page);
+    await watching;
+
+    const killed = await context.newPage();
+    await killed.route('**/rest/v1/entries*', (route) => (isWrite(route.request()) ? route.abort() : route.fallback()));
+    await openDay(killed, daysAgo(1));
+    await addItem(killed, 'unsent of yesterday');
+    await comeBack(killed);
+    await expect(status(killed, 'Not saved – retrying')).toBeVisible();
+    await openDay(killed, today());
+    await addItem(killed, 'unsent of today');
+    await comeBack(killed);
+    await expect(status(killed, 'Not saved – retrying')).toBeVisible();
+
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    await page.route('**/rest/v1/entries*', async (route) => {
+      if (route.request().method() === 'PATCH') await released;
+      await route.fallback();
+    });
+    await addItem(page, 'being written');
+    await page.keyboard.press('ArrowLeft');
+    await comeBack(page);
+    await expect(status(page, 'Saving...')).toBeVisible();
+    await page.evaluate(() => {
+      const note = (): void => void (document.documentElement.dataset['cameBack'] = '');
+      for (const type of ['focus', 'online', 'offline', 'pageshow']) addEventListener(type, note);
+      document.addEventListener('visibilitychange', note);
+    });
+    await crash(killed);
+    await page.clock.fastForward(10_000);
+    await expect.poll(() => storedLog(request, session, daysAgo(1))).toBe(log('unsent of yesterday'));
+    expect(await storedLog(request, session, today())).toBe(log('shared'));
+    release();
+    await expect(items(page)).toContainText(['shared', /./, /./]);
+    await expect
+      .poll(async () => (await storedLog(request, session, today()))?.split('</li>').toSorted().join(''))
+      .toBe(log('shared', 'being written', 'unsent of today').split('</li>').toSorted().join(''));
+    // The caret is still in front of the last letter of the page's own item.
+    await page.keyboard.type('X');
+    await expect(items(page).filter({ hasText: 'being writteXn' })).toBeVisible();
+    await expect(page.locator('html[data-came-back]')).toHaveCount(0);
+  });
+});
