@@ -279,6 +279,19 @@ describe('a single tab', () => {
     expect(waits[1]).toBeLessThanOrEqual(2_100);
   });
 
+  test('connects again with the next poll once an outage of several failures is over', () => {
+    const browser = openTab();
+    while (phase(browser) !== 'polling') {
+      browser.end({ type: 'streamClosed' });
+      if (phase(browser) === 'waiting') browser.advance(2_100);
+    }
+    const failed = browser.connects.length;
+    browser.advance(30_000);
+    expect(browser.connects).toHaveLength(failed + 1);
+    browser.bytes();
+    expect(phase(browser)).toBe('open');
+  });
+
   test('waits as long as the server asks', () => {
     const browser = openTab();
     browser.end({ type: 'streamRefused', status: 503, retryAfterMs: 20_000 });

@@ -13,7 +13,7 @@ const RETRY_MAX_MS = 60_000;
 /** After this many failures in a row the page polls as well. */
 const MAX_FAILURES = 3;
 const POLL_MS = 30_000;
-/** While polling, the stream is tried again after this time. */
+/** While polling behind a proxy that buffers, the stream is tried again after this time. */
 const STREAM_RETRY_MS = 300_000;
 
 export type LiveState = Readonly<{
@@ -157,7 +157,7 @@ function retry(step: Step, minMs = 0): void {
   const { now, random } = step;
   const failures = step.state.failures + 1;
   set(step, { failures });
-  if (failures >= MAX_FAILURES) return poll(step, now + STREAM_RETRY_MS);
+  if (failures >= MAX_FAILURES) return poll(step, now + POLL_MS);
   const backoffMs = Math.min(RETRY_FIRST_MS * 2 ** (failures - 1), RETRY_MAX_MS);
   set(step, { phase: 'waiting', timerAt: now + Math.max(minMs, backoffMs * (0.5 + random / 2)) });
 }
