@@ -113,7 +113,12 @@ export function preloadChunksWhenIdle(wanted: readonly Load[] = loads): () => vo
     () => ('requestIdleCallback' in window ? requestIdleCallback(preload) : preload()),
     PRELOAD_DELAY_MS,
   );
-  return () => clearTimeout(timer);
+  // The preload may have failed without a connection. A chunk that is loaded is not requested again.
+  addEventListener('online', preload);
+  return () => {
+    clearTimeout(timer);
+    removeEventListener('online', preload);
+  };
 }
 
 export function isServerReachable(): Promise<boolean> {
