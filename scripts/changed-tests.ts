@@ -19,6 +19,7 @@ const ACCOUNT = [
 const BILLING = ['tests/e2e/billing/', 'tests/e2e/journal/plan.spec.ts', 'tests/e2e/profile.spec.ts'];
 const COACH = ['tests/e2e/coach/'];
 const JOURNAL = ['tests/e2e/journal/', 'tests/e2e/chunk-loading.spec.ts'];
+const DEVICES = ['tests/e2e/devices/'];
 const SETTINGS = ['tests/e2e/settings', 'tests/e2e/journal/look.spec.ts'];
 /** A short check that the whole product works together. */
 const SMOKE = ['tests/e2e/journal/writing.spec.ts', 'tests/e2e/routes.spec.ts'];
@@ -39,7 +40,7 @@ export const SPECS_BY_PATH: readonly (readonly [path: string, specs: readonly st
   ['src/client/features/settings/', SETTINGS],
   ['src/client/features/versions/', JOURNAL],
   ['src/client/editor/', JOURNAL],
-  ['src/client/sync/', [...JOURNAL, 'tests/e2e/account/sign-out.spec.ts', 'tests/e2e/settings']],
+  ['src/client/sync/', [...JOURNAL, ...DEVICES, 'tests/e2e/account/sign-out.spec.ts', 'tests/e2e/settings']],
   ['src/domain/coach/', COACH],
   ['src/domain/export/', SETTINGS],
   ['src/domain/find/', JOURNAL],

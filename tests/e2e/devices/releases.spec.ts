@@ -1,0 +1,70 @@
+/** A device whose service worker updates from one version of the program to the next, while the other device writes. */
+import type { Page } from '@playwright/test';
+import { editor, expectSaved, items, status, today } from '../support/journal.ts';
+import { openGateway } from '../support/gateway.ts';
+import type { Gateway } from '../support/gateway.ts';
+import { expect } from '../support/test.ts';
+import { addItem, comeBack, expectAgreement, test as base } from './devices.ts';
+
+const test = base.extend<{ gateway: Gateway }>({
+  gateway: openGateway,
+  baseURL: async ({ gateway }, use) => use(gateway.url),
+  expectedErrors: /net::ERR_|status of 404/,
+});
+
+const TODAY = today();
+const releaseOf = (page: Page): Promise<string | undefined> =>
+  page.evaluate(() => document.documentElement.dataset['release']);
+
+test('an update of the service worker keeps unsent text, and pages of both versions merge their days', async ({
+  account,
+  gateway,
+  openDevice,
+  request,
+}) => {
+  const desk = await openDevice({ serviceWorkers: 'allow' });
+  await addItem(desk, 'shared');
+  await comeBack(desk);
+  await expectSaved(desk);
+  await desk.waitForFunction(() => navigator.serviceWorker.controller?.state === 'activated');
+  const oldTab = await desk.context().newPage();
+  await oldTab.goto('/journal');
+  await expect(items(oldTab)).toHaveText(['shared']);
+
+  // From here on the server has no file of the first version any more.
+  gateway.release = 2;
+  for (const page of [desk, oldTab]) {
+    await page.route('**/rest/v1/entries*', (route) =>
+      route.request().method() === 'GET' ? route.fallback() : route.abort(),
+    );
+  }
+  await addItem(desk, 'unsent at the update');
+  const other = await openDevice();
+  expect(await releaseOf(other)).toBe('2');
+  await addItem(other, 'from the second version');
+  await comeBack(other);
+  await expectSaved(other);
+
+  const offer = desk.getByRole('status').filter({ hasText: 'A new version is ready.' });
+  // The browser joins a check to one that is under way, which may have read the earlier file.
+  await expect(async () => {
+    await desk.evaluate(async () => void (await (await navigator.serviceWorker.getRegistration())?.update()));
+    await expect(offer).toBeVisible({ timeout: 2_000 });
+  }).toPass();
+  expect(await releaseOf(desk)).toBeUndefined();
+  await offer.getByRole('button', { name: 'Reload' }).click();
+  await expect(editor(desk)).toBeVisible();
+  expect(await releaseOf(desk)).toBe('2');
+  await expect(items(desk).getByText('unsent at the update')).toBeVisible();
+
+  await addItem(oldTab, 'from a tab of the first version');
+  await expect(status(oldTab, /^Not saved/)).toBeVisible();
+  expect(await releaseOf(oldTab)).toBeUndefined();
+  for (const page of [desk, oldTab]) await page.unroute('**/rest/v1/entries*');
+  const typed = ['shared', 'unsent at the update', 'from the second version', 'from a tab of the first version'];
+  await expectAgreement(request, account, { [TODAY]: typed }, [
+    [desk, TODAY],
+    [oldTab, TODAY],
+    [other, TODAY],
+  ]);
+});

@@ -1,0 +1,261 @@
+/**
+ * Schedules of two devices that write the same day, in two browsers against one server. At the end of each, every typed
+ * item is on the server exactly once, and all screens show the same.
+ */
+import type { Page } from '@playwright/test';
+import {
+  daysAgo,
+  dayLabel,
+  editor,
+  expectSaved,
+  items,
+  openDay,
+  status,
+  storeLog,
+  today,
+  log,
+} from '../support/journal.ts';
+import { endSession } from '../support/session.ts';
+import { expect } from '../support/test.ts';
+import { addItem, comeBack, expectAgreement, holdWrites, setHidden, test } from './devices.ts';
+
+const PHONE = { hasTouch: true, isMobile: true, viewport: { width: 390, height: 760 } };
+const TODAY = today();
+
+/** Types an item on one device and waits until the other one shows it. */
+async function share(from: Page, to: Page, text: string): Promise<void> {
+  await addItem(from, text);
+  await comeBack(from);
+  await expectSaved(from);
+  await comeBack(to);
+  await expect(items(to).last()).toHaveText(text);
+}
+
+/** Adds an item and saves it at once. */
+async function save(page: Page, text: string): Promise<void> {
+  await addItem(page, text);
+  await comeBack(page);
+  await expectSaved(page);
+}
+
+test('a desk and a phone write the same day at the same time', async ({ account, openDevice, request }) => {
+  const [desk, phone] = await Promise.all([openDevice(), openDevice(PHONE)]);
+  const typed: string[] = [];
+  const expectMerged = (...texts: string[]): Promise<void> => {
+    typed.push(...texts);
+    return expectAgreement(request, account, { [TODAY]: typed }, [
+      [desk, TODAY],
+      [phone, TODAY],
+    ]);
+  };
+
+  await test.step('a selection stays in its words when an item arrives above it', async () => {
+    await share(desk, phone, 'call the client');
+    await editor(desk).press('ControlOrMeta+End');
+    await desk.keyboard.press('ControlOrMeta+Shift+ArrowLeft');
+    const selected = (): Promise<string> => desk.evaluate(() => getSelection()!.toString());
+    expect(await selected()).toBe('client');
+    // Taps in front of the first letter.
+    await items(phone)
+      .first()
+      .tap({ position: { x: 1, y: 5 } });
+    await phone.keyboard.type('before it\n');
+    await comeBack(phone);
+    await expect(items(desk)).toHaveText(['before it', 'call the client']);
+    expect(await selected()).toBe('client');
+    await desk.keyboard.type('bank');
+    await comeBack(desk);
+    await expectMerged('before it', 'call the bank');
+  });
+
+  await test.step('the phone goes to the background in the middle of an item, and continues it', async () => {
+    await addItem(phone, 'on the');
+    await setHidden(phone, true);
+    await expect(items(desk).last()).toHaveText('on the');
+    await editor(desk).press('ControlOrMeta+Home');
+    await desk.keyboard.type('at the desk\n');
+    await comeBack(desk);
+    await expectSaved(desk);
+    await setHidden(phone, false);
+    await expect(items(phone).first()).toHaveText('at the desk');
+    await phone.keyboard.type(' phone');
+    await comeBack(phone);
+    await expectMerged('at the desk', 'on the phone');
+  });
+
+  await test.step('two tabs of the desk and the phone write at once', async () => {
+    const tab = await desk.context().newPage();
+    await openDay(tab, TODAY);
+    const release = await Promise.all([holdWrites(desk), holdWrites(tab)]);
+    await addItem(desk, 'in the first tab');
+    await addItem(tab, 'in the second tab');
+    await Promise.all([desk, tab].map(comeBack));
+    await save(phone, 'elsewhere');
+    for (const send of release) send();
+    await expectMerged('in the first tab', 'in the second tab', 'elsewhere');
+    await expect(items(tab)).toHaveText(await items(phone).allTextContents());
+    await tab.close();
+  });
+
+  await test.step('the session of the desk ends while it has unsent text, and the phone goes on', async () => {
+    const release = await holdWrites(desk);
+    await addItem(desk, 'without a session');
+    await endSession(desk);
+    const overlay = desk.getByRole('dialog', { name: 'Sign in again' });
+    await expect(overlay).toBeVisible();
+    release();
+    await save(phone, 'with a session');
+    await overlay.getByLabel('Password').fill(account.person.password);
+    await overlay.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await expect(overlay).toHaveCount(0);
+    await expectMerged('without a session', 'with a session');
+  });
+});
+
+test.describe('without a connection', () => {
+  test.use({ expectedErrors: /net::ERR_/ });
+
+  test('a device that wrote offline and was reloaded offline takes over what the other one saved', async ({
+    account,
+    openDevice,
+    request,
+  }) => {
+    const [desk, other] = await Promise.all([openDevice({ serviceWorkers: 'allow' }), openDevice()]);
+    await share(other, desk, 'shared');
+    await desk.waitForFunction(() => navigator.serviceWorker.controller?.state === 'activated');
+    await desk.context().setOffline(true);
+    await addItem(desk, 'on the train');
+    await desk.reload();
+    await expect(items(desk)).toHaveText(['shared', 'on the train']);
+    await addItem(desk, 'after the reload');
+    await save(other, 'at the office');
+    await desk.context().setOffline(false);
+    const typed = ['shared', 'on the train', 'after the reload', 'at the office'];
+    await expectAgreement(request, account, { [TODAY]: typed }, [
+      [desk, TODAY],
+      [other, TODAY],
+    ]);
+  });
+
+  test('two devices write offline, lose an answer, and lose the plan', async ({
+    account,
+    admin,
+    openDevice,
+    request,
+  }) => {
+    const old = daysAgo(40);
+    const { email } = account.person;
+    const [desk, other] = await Promise.all([openDevice(), openDevice()]);
+    const typed = ['first at the desk', 'first elsewhere'];
+
+    await test.step('both add the first item of a day offline', async () => {
+      for (const page of [desk, other]) await page.context().setOffline(true);
+      await addItem(desk, 'first at the desk');
+      await addItem(other, 'first elsewhere');
+      for (const page of [desk, other]) {
+        await expect(status(page, 'On this device only – sending when online')).toBeVisible();
+      }
+      await Promise.all([desk, other].map((page) => page.context().setOffline(false)));
+      await expectAgreement(request, account, { [TODAY]: typed }, [
+        [desk, TODAY],
+        [other, TODAY],
+      ]);
+    });
+
+    await test.step('a save is stored, its answer is lost, and the other device goes on', async () => {
+      await desk.route('**/rest/v1/entries*', async (route) => {
+        if (route.request().method() === 'GET') return route.fallback();
+        await route.fetch();
+        return route.abort();
+      });
+      await addItem(desk, 'stored without an answer');
+      await comeBack(desk);
+      await expect(status(desk, 'Not saved – retrying')).toBeVisible();
+      await expect(items(other).last()).toHaveText('stored without an answer');
+      await save(other, 'on top of it');
+      await addItem(desk, 'and more');
+      await desk.unroute('**/rest/v1/entries*');
+      await comeBack(desk);
+      typed.push('stored without an answer', 'on top of it', 'and more');
+      await expectAgreement(request, account, { [TODAY]: typed }, [
+        [desk, TODAY],
+        [other, TODAY],
+      ]);
+    });
+
+    await test.step('the plan ends while one device has unsent text on a day that it then locks', async () => {
+      await admin('plan:grant', email);
+      await storeLog(request, account.session, old, log('long ago'));
+      await Promise.all([desk, other].map((page) => openDay(page, old)));
+      await desk.context().setOffline(true);
+      await addItem(desk, 'not sent yet');
+      await save(other, 'sent in time');
+      await admin('plan:revoke', email);
+      await desk.context().setOffline(false);
+      await expect(desk.getByRole('heading', { name: 'What you wrote is not saved yet.' })).toBeVisible();
+      await comeBack(other);
+      await expect(other.getByText('This log is locked.')).toBeVisible();
+      await admin('plan:grant', email);
+      await Promise.all([desk, other].map(comeBack));
+      const all = { [TODAY]: typed, [old]: ['long ago', 'not sent yet', 'sent in time'] };
+      await expectAgreement(request, account, all, [
+        [desk, old],
+        [other, old],
+      ]);
+    });
+  });
+});
+
+test('text of a tab that was closed within the debounce survives the deletion of the day on the other device', async ({
+  account,
+  openDevice,
+  request,
+}) => {
+  const [desk, other] = await Promise.all([
+    // No timer of the paused page elapses, so the debounce lasts until the page is closed.
+    openDevice({ prepare: (page) => page.clock.install() }),
+    openDevice(),
+  ]);
+  await share(other, desk, 'deleted elsewhere');
+  await desk.clock.pauseAt(Date.now() + 60_000);
+  await addItem(desk, 'typed in a hurry');
+  await editor(other).press('ControlOrMeta+a');
+  await other.keyboard.press('Delete');
+  await comeBack(other);
+  await expect(status(other, 'Nothing written yet')).toBeVisible();
+  await desk.close();
+  const reopened = await desk.context().newPage();
+  await reopened.goto('/journal');
+  // The clock belongs to the browser.
+  await reopened.clock.resume();
+  await expectAgreement(request, account, { [TODAY]: ['typed in a hurry'] }, [
+    [reopened, TODAY],
+    [other, TODAY],
+  ]);
+});
+
+test('midnight passes on one device while both write the day that ends', async ({ account, openDevice, request }) => {
+  const now = new Date();
+  const beforeMidnight = new Date(now.getFullYear(), now.getMonth(), now.getDate() - 1, 23, 59, 30);
+  const yesterday = daysAgo(1);
+  const [late, other] = await Promise.all([
+    openDevice({ prepare: (page) => page.clock.install({ time: beforeMidnight }) }),
+    openDevice(),
+  ]);
+  await openDay(other, yesterday);
+  await addItem(late, 'before midnight');
+  await late.clock.runFor(60_000);
+  const offer = late.getByRole('button', { name: /^It is \w+ now$/ });
+  await expect(offer).toBeVisible();
+  await addItem(late, 'after midnight');
+  await save(other, 'elsewhere');
+  await offer.click();
+  await expect(dayLabel(late)).toBeVisible();
+  await expect(items(late)).toHaveText(['']);
+  await addItem(late, 'the new day');
+  const typed = { [yesterday]: ['before midnight', 'after midnight', 'elsewhere'], [TODAY]: ['the new day'] };
+  await expectAgreement(request, account, typed, [
+    [late, TODAY],
+    [other, yesterday],
+  ]);
+});
