@@ -68,7 +68,10 @@ test('two tabs share one connection, and a hidden browser has none', async ({ pa
   await openDay(second, today());
   await expect
     .poll(
-      () => second.evaluate(() => performance.getEntriesByType('resource').some(({ name }) => name.includes('/live-'))),
+      () =>
+        second.evaluate(() =>
+          performance.getEntriesByType('resource').some(({ name }) => name.includes('/background-tasks-')),
+        ),
       { timeout: 20_000 },
     )
     .toBe(true);
