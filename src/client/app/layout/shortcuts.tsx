@@ -1,7 +1,7 @@
 /** The list of keyboard shortcuts in the menu. */
+import { isApple } from '#client/lib/is-apple.ts';
 import styles from './sidebar.module.css';
 
-const isApple = /Mac|iPhone|iPad/.test(navigator.userAgent);
 export const FIND_KEYS = [isApple ? '⌘' : 'Ctrl', 'K'] as const;
 /** Control and Option on a Mac, where Option alone moves the caret or types special characters. */
 const DAY_KEYS = isApple ? ['⌃', '⌥'] : ['Alt'];

@@ -10,6 +10,7 @@ import { Decoration, DecorationSet } from '@tiptap/pm/view';
 import type { EditorView } from '@tiptap/pm/view';
 import { findLinks, LINK_REL } from '#domain/log/links.ts';
 import type { TextLink } from '#domain/log/links.ts';
+import { isApple } from '#client/lib/is-apple.ts';
 import { openLinkButton } from './open-link-button.ts';
 
 type Range = { from: number; to: number };
@@ -22,7 +23,6 @@ type LinkState = {
 const KEY = new PluginKey<LinkState>('links');
 const AFTER_COMPOSING_MS = 50;
 
-const isApple = /Mac|iPhone|iPad/.test(navigator.userAgent);
 const HINT = isApple ? '⌘+click or ⌥+Return opens the link' : 'Ctrl+click or Alt+Enter opens the link';
 
 /** Threat: the opened page navigates the journal through `opener` or reads its URL from the referrer. */

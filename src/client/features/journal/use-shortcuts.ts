@@ -3,18 +3,17 @@
  * Alt+M to move the log, Ctrl or Cmd+K to find.
  */
 import { useEffect, useEffectEvent } from 'react';
+import { isApple } from '#client/lib/is-apple.ts';
 
 type Shortcuts = Record<'previous' | 'next' | 'today' | 'calendar' | 'move' | 'find', () => void>;
 
-const isApple = (): boolean => /Mac|iPhone|iPad/.test(navigator.platform);
-
 /** On a Mac, Option moves the caret by words and types special letters, so the shortcuts require Control as well. */
 const isDayKey = (event: KeyboardEvent): boolean =>
-  event.altKey && !event.metaKey && !event.shiftKey && event.ctrlKey === isApple();
+  event.altKey && !event.metaKey && !event.shiftKey && event.ctrlKey === isApple;
 
 /** Ctrl+K, but Cmd+K on a Mac, where Control+K deletes to the end of the line. */
 const isFindKey = (event: KeyboardEvent): boolean =>
-  event.metaKey === isApple() && event.ctrlKey !== isApple() && !event.altKey && !event.shiftKey;
+  event.metaKey === isApple && event.ctrlKey !== isApple && !event.altKey && !event.shiftKey;
 
 const DAY_KEYS: Record<string, keyof Shortcuts> = {
   ArrowLeft: 'previous',
