@@ -3,6 +3,9 @@ import { useEffect, useState } from 'react';
 
 const TICK_MS = 1_000;
 
+/** The server sends one mail or text of a kind to an account in this time (docs/specification/limits.md 2). */
+export const RESEND_SECONDS = 60;
+
 export function useCountdown(seconds: number, startedAt?: number): { left: number; restart: () => void } {
   const [now, setNow] = useState(() => Date.now());
   const [start, setStart] = useState(startedAt ?? now);

@@ -2,13 +2,10 @@
 import type { ReactNode } from 'react';
 import { recoveryMessage } from '#domain/messages.ts';
 import type { ProviderError } from '#domain/messages.ts';
-import { useCountdown } from '#client/lib/hooks/use-countdown.ts';
+import { RESEND_SECONDS, useCountdown } from '#client/lib/hooks/use-countdown.ts';
 import { useSubmit } from '#client/lib/hooks/use-submit.ts';
 import { Button } from '../button.tsx';
 import { Notice } from '../notice.tsx';
-
-/** The server sends one mail or text of a kind to an account in this time (docs/specification/limits.md 2). */
-const RESEND_SECONDS = 60;
 
 type ResendFormProps = {
   className?: string | undefined;

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { recoveryMessage } from '#domain/messages.ts';
 import type { Proof } from '#client/lib/api/own-account.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
-import { useCountdown } from '#client/lib/hooks/use-countdown.ts';
+import { RESEND_SECONDS, useCountdown } from '#client/lib/hooks/use-countdown.ts';
 import { textOf } from '#client/lib/hooks/use-submit.ts';
 import { useUser } from '#client/lib/session/session.ts';
 import { Button } from '#client/ui/button.tsx';
@@ -42,9 +42,6 @@ export const proofOf = (form: FormData): Proof => ({
   password: textOf(form, 'password'),
   nonce: textOf(form, 'code').replaceAll(/\s/g, ''),
 });
-
-/** The server sends one mail or text of a kind in this time (docs/specification/limits.md 2). */
-const RESEND_SECONDS = 60;
 
 function CodeField({ error }: { error: string | null }) {
   const { auth } = useSupabase();
