@@ -1,15 +1,10 @@
 /** Signs in with a code that is texted to the user's phone. */
 import { useState } from 'react';
-import { parsePhone, PHONE_HINT, PHONE_PROBLEM } from '#domain/account/phone.ts';
-import { recoveryMessage } from '#domain/messages.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
-import { textOf, useSubmit } from '#client/lib/hooks/use-submit.ts';
 import { rememberWay } from '#client/lib/session/last-way.ts';
-import { Button } from '#client/ui/button.tsx';
 import { CodeForm } from '#client/ui/form/code-form.tsx';
-import { Field } from '#client/ui/form/field.tsx';
+import { phoneOutcome, PhoneForm } from '#client/ui/form/phone-form.tsx';
 import { ResendForm } from '#client/ui/form/resend-form.tsx';
-import { Notice } from '#client/ui/notice.tsx';
 import type { WayProps } from './way-frame.tsx';
 import styles from '../account.module.css';
 
@@ -17,15 +12,6 @@ export function PhoneCode({ frame: Frame, phone: known, onBack }: WayProps) {
   const { auth } = useSupabase();
   const [sentTo, setSentTo] = useState<string | null>(null);
   const send = (phone: string) => auth.signInWithOtp({ phone, options: { shouldCreateUser: false } });
-  const { outcome, busy, onSubmit, errorOf } = useSubmit(async (form) => {
-    const phone = parsePhone(textOf(form, 'phone'));
-    if (phone === null) return { kind: 'error', text: PHONE_PROBLEM, field: 'phone' };
-    const { error } = await send(phone);
-    if (error?.code === 'validation_failed') return { kind: 'error', text: PHONE_PROBLEM, field: 'phone' };
-    if (error) return { kind: 'error', text: recoveryMessage(error) };
-    setSentTo(phone);
-    return null;
-  });
   const back = (
     <button type="button" className={styles.inline} onClick={onBack}>
       Sign in another way
@@ -40,23 +26,16 @@ export function PhoneCode({ frame: Frame, phone: known, onBack }: WayProps) {
         lead="We text a code that works once to the phone of your account."
         footer={back}
       >
-        <form className={styles.form} onSubmit={onSubmit} noValidate>
-          {outcome && outcome.field === undefined && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
-          <Field
-            label="Phone number"
-            hint={PHONE_HINT}
-            name="phone"
-            type="tel"
-            autoComplete="tel"
-            autoFocus
-            required
-            {...(known !== undefined && { value: known, readOnly: true })}
-            error={errorOf('phone')}
-          />
-          <Button className={styles.submit} tone="primary" type="submit" busy={busy} busyLabel="Sending...">
-            Text me a code
-          </Button>
-        </form>
+        <PhoneForm
+          className={styles.form}
+          submitClassName={styles.submit}
+          fixedPhone={known}
+          send={async (phone) => {
+            const { error } = await send(phone);
+            if (!error) setSentTo(phone);
+            return phoneOutcome(error);
+          }}
+        />
       </Frame>
     );
   }

@@ -1,14 +1,12 @@
 /** Adds, changes and removes the phone number that texted codes sign in with (docs/specification/accounts.md 7). */
 import { useState } from 'react';
-import { parsePhone, PHONE_HINT, PHONE_PROBLEM } from '#domain/account/phone.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
-import { textOf, useSubmit } from '#client/lib/hooks/use-submit.ts';
+import type { Outcome } from '#client/lib/hooks/use-submit.ts';
 import { useUser } from '#client/lib/session/session.ts';
 import { Button } from '#client/ui/button.tsx';
 import { CodeForm } from '#client/ui/form/code-form.tsx';
-import { Field } from '#client/ui/form/field.tsx';
+import { phoneOutcome, phoneProblem, PhoneForm } from '#client/ui/form/phone-form.tsx';
 import { ResendForm } from '#client/ui/form/resend-form.tsx';
-import { Notice } from '#client/ui/notice.tsx';
 import { useToast } from '#client/ui/toast.tsx';
 import type { PanelProps } from '../account-section.tsx';
 import { RemoveIdentity } from '../linked/remove-identity.tsx';
@@ -16,7 +14,6 @@ import { useLinkedSignIns } from '../linked/use-linked-sign-ins.ts';
 import { PanelView } from '../panel-view.tsx';
 import { useRecentSignIn } from '../recent-sign-in.tsx';
 import { confirmedPhone } from './confirmed-phone.ts';
-import { phoneOutcome } from './phone-outcome.ts';
 import styles from '../security.module.css';
 
 export function PhonePanel({ onClose }: PanelProps) {
@@ -75,10 +72,8 @@ function NumberForm({ current, onSent, onCancel }: NumberFormProps) {
   const { auth } = useSupabase();
   const { new_phone: pending } = useUser();
   const { apply, dialog } = useRecentSignIn();
-  const { outcome, busy, onSubmit, errorOf } = useSubmit(async (form) => {
-    const phone = parsePhone(textOf(form, 'phone'));
-    if (phone === null) return { kind: 'error', text: PHONE_PROBLEM, field: 'phone' };
-    if (phone === current) return { kind: 'error', text: 'This is your number already.', field: 'phone' };
+  const send = async (phone: string): Promise<Outcome> => {
+    if (phone === current) return phoneProblem('This is your number already.');
     const error = await apply((nonce) => auth.updateUser({ phone, ...(nonce !== '' && { nonce }) }));
     if (error === 'cancelled') return null;
     // The server sends one text a minute to a number, and the code of the last one may still be on its way.
@@ -86,7 +81,7 @@ function NumberForm({ current, onSent, onCancel }: NumberFormProps) {
     if (error && !isSentAlready) return phoneOutcome(error);
     onSent(phone);
     return null;
-  });
+  };
   return (
     <PanelView title={current === null ? undefined : 'Change your phone number'}>
       {current === null ? (
@@ -98,22 +93,12 @@ function NumberForm({ current, onSent, onCancel }: NumberFormProps) {
           Until you enter the code that we text to the new number, <strong>{current}</strong> stays.
         </p>
       )}
-      <form className={styles.form} onSubmit={onSubmit} noValidate>
-        {outcome && outcome.field === undefined && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
-        <Field
-          label={current === null ? 'Phone number' : 'New phone number'}
-          hint={PHONE_HINT}
-          name="phone"
-          type="tel"
-          autoComplete="tel"
-          autoFocus={current !== null}
-          required
-          error={errorOf('phone')}
-        />
-        <Button tone="primary" type="submit" busy={busy} busyLabel="Sending...">
-          Text me a code
-        </Button>
-      </form>
+      <PhoneForm
+        className={styles.form}
+        label={current === null ? 'Phone number' : 'New phone number'}
+        autoFocus={current !== null}
+        send={send}
+      />
       {onCancel && (
         <Button tone="text" onClick={onCancel}>
           Cancel

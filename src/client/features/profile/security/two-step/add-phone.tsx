@@ -1,16 +1,13 @@
 /** Adds a phone that codes are texted to. */
 import { useRef, useState } from 'react';
-import { parsePhone, PHONE_HINT, PHONE_PROBLEM } from '#domain/account/phone.ts';
 import type { ProviderError } from '#domain/messages.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
-import { textOf, useSubmit } from '#client/lib/hooks/use-submit.ts';
+import type { Outcome } from '#client/lib/hooks/use-submit.ts';
 import { Button } from '#client/ui/button.tsx';
 import { CodeForm } from '#client/ui/form/code-form.tsx';
-import { Field } from '#client/ui/form/field.tsx';
+import { phoneOutcome, PhoneForm } from '#client/ui/form/phone-form.tsx';
 import { ResendForm } from '#client/ui/form/resend-form.tsx';
-import { Notice } from '#client/ui/notice.tsx';
 import { PanelView } from '../panel-view.tsx';
-import { phoneOutcome } from '../phone/phone-outcome.ts';
 import { createCodes, unusedName, useEnrolment } from './enrolment.ts';
 import type { AddFactorProps } from './enrolment.ts';
 import styles from '../security.module.css';
@@ -25,9 +22,7 @@ export function AddPhone({ factors, onAdded, onCancel }: AddFactorProps) {
     if (data) challengeId.current = data.id;
     return { error };
   };
-  const { outcome, busy, onSubmit, errorOf } = useSubmit(async (form) => {
-    const phone = parsePhone(textOf(form, 'phone'));
-    if (phone === null) return { kind: 'error', text: PHONE_PROBLEM, field: 'phone' };
+  const send = async (phone: string): Promise<Outcome> => {
     const { error, factor } = await enrol({
       factor_type: 'phone',
       friendly_name: unusedName('Text message', factors),
@@ -36,10 +31,9 @@ export function AddPhone({ factors, onAdded, onCancel }: AddFactorProps) {
     if (error === 'cancelled') return null;
     if (error) return phoneOutcome(error);
     const { error: notSent } = await challenge(factor!.id);
-    if (notSent) return phoneOutcome(notSent);
-    setSent({ factorId: factor!.id, phone });
-    return null;
-  });
+    if (!notSent) setSent({ factorId: factor!.id, phone });
+    return phoneOutcome(notSent);
+  };
   const cancel = (
     <Button
       tone="text"
@@ -56,22 +50,7 @@ export function AddPhone({ factors, onAdded, onCancel }: AddFactorProps) {
     return (
       <PanelView key="number" title="Add a phone for text messages">
         {dialog}
-        <form className={styles.form} onSubmit={onSubmit} noValidate>
-          {outcome && outcome.field === undefined && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
-          <Field
-            label="Phone number"
-            hint={PHONE_HINT}
-            name="phone"
-            type="tel"
-            autoComplete="tel"
-            autoFocus
-            required
-            error={errorOf('phone')}
-          />
-          <Button tone="primary" type="submit" busy={busy} busyLabel="Sending...">
-            Text me a code
-          </Button>
-        </form>
+        <PhoneForm className={styles.form} send={send} />
         {cancel}
       </PanelView>
     );
