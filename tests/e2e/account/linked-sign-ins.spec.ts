@@ -114,6 +114,26 @@ test('a sign-in that cannot be linked or removed says why', async ({
   });
 });
 
+test('the owner of an account that began with a provider sets a password and removes the provider', async ({
+  page,
+}) => {
+  await page.goto('/login');
+  await page.getByRole('button', { name: 'Continue with Google' }).click();
+  await consent(page, 'Google', newAddress());
+  await expect(page).toHaveURL('/journal');
+  await open(page);
+  await expect(page.getByText('This is the only one, so it cannot be removed.')).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Remove Google' })).toHaveCount(0);
+  await page.getByLabel('New Password', { exact: true }).fill('a long enough battery');
+  await page.getByLabel('Confirm New Password').fill('a long enough battery');
+  await page.getByRole('button', { name: 'Update Profile' }).click();
+  await expect(page.getByText('Your password signs you in as well.')).toBeVisible();
+  await remove(page, 'Google');
+  await expectToast(page, 'Removed: Google.');
+  await expect(page.getByRole('list', { name: 'Linked sign-ins' })).toContainText('Email');
+  await expect(page.getByText('This is the only one, so it cannot be removed.')).toBeVisible();
+});
+
 test('linking after a day asks for a mailed code first', async ({ page, signUp, baseURL }) => {
   const { email } = await signUp(page);
   await ageSessions(baseURL!, email, 25);

@@ -1,12 +1,12 @@
 /** Name, address and password, and a change of the address that waits for its confirmations. */
 import { useEffect, useRef } from 'react';
 import { useSupabase } from '#client/lib/api/supabase.ts';
+import { useAccountFacts } from '#client/lib/api/use-account-facts.ts';
 import { useFocusRestore } from '#client/lib/hooks/use-focus-restore.ts';
 import { useUser } from '#client/lib/session/session.ts';
 import { Section } from '#client/ui/page/page.tsx';
 import { PendingAddress } from './pending-address.tsx';
 import { ProfileForm } from './profile-form.tsx';
-import { useAccountFacts } from './use-account-facts.ts';
 import styles from './details.module.css';
 
 export function DetailsSection() {

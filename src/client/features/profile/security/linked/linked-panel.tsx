@@ -16,7 +16,7 @@ import { useLinkedSignIns } from './use-linked-sign-ins.ts';
 import styles from '../security.module.css';
 
 export function LinkedPanel() {
-  const { identities, labelOf, canRemove, unlinked } = useLinkedSignIns();
+  const { identities, labelOf, canRemove, hasPasswordBesides, unlinked } = useLinkedSignIns();
   const [removing, setRemoving] = useState<UserIdentity | null>(null);
   // Resets the forms on a page that the back button restores, which would still show "Redirecting...".
   const restoreCount = useRestoreCount();
@@ -41,7 +41,8 @@ export function LinkedPanel() {
           );
         })}
       </ul>
-      {identities.length === 1 && (
+      {hasPasswordBesides && <p className={styles.quiet}>Your password signs you in as well.</p>}
+      {identities.length === 1 && !hasPasswordBesides && (
         <p className={styles.quiet}>
           This is the only one, so it cannot be removed.{unlinked.length > 0 && ' Link another one first.'}
         </p>

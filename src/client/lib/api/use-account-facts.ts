@@ -1,7 +1,7 @@
 /** Facts about the account that the user object leaves out. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { useOwnAccount } from '#client/lib/api/own-account.ts';
-import { useUser } from '#client/lib/session/session.ts';
+import { useOwnAccount } from './own-account.ts';
+import { useUser } from '../session/session.ts';
 
 export function useAccountFacts() {
   const { id, updated_at: changedAt } = useUser();
