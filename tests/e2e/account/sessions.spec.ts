@@ -73,6 +73,26 @@ test('the list tells two sign-ins of one device and day apart', async ({ page, b
   expect(new Set(names).size).toBe(2);
 });
 
+test('the list shows seconds only for sign-ins of one device within a minute', async ({ page, signUp }) => {
+  await signUp(page);
+  const today = new Date().toDateString();
+  const session = (id: string, device: string, time: string) => {
+    const signedInAt = new Date(`${today} ${time}`).toISOString();
+    return { id, device, created_at: signedInAt, last_seen_at: signedInAt, current: false };
+  };
+  const sessions = [
+    session('1', 'Firefox on Linux', '00:01:05'),
+    session('2', 'Firefox on Linux', '00:01:40'),
+    session('3', 'Firefox on Linux', '00:02:40'),
+    session('4', 'Chrome on Linux', '00:01:40'),
+  ];
+  await page.route('**/auth/v1/sessions', (route) => route.fulfill({ json: { sessions } }));
+  await page.goto('/profile');
+  await expect(rows(page).getByText('Signed in')).toHaveText(
+    ['00:01:05', '00:01:40', '00:02', '00:01'].map((time) => `Signed in today at ${time}`),
+  );
+});
+
 test('the list loses the devices that a change of the password signs out', async ({ page, signUp }) => {
   const { email, password } = await signUp(page);
   await page.request.post('/auth/v1/token?grant_type=password', { data: { email, password } });

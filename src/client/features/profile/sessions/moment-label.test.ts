@@ -14,3 +14,7 @@ test.each([
 ])('%s reads "%s"', (then, label) => {
   expect(momentLabel(then, NOW)).toBe(label);
 });
+
+test('tells two moments of one minute apart by their seconds', () => {
+  expect(momentLabel(new Date(2026, 10, 22, 9, 5, 7), NOW, true)).toBe('today at 09:05:07');
+});

@@ -3,10 +3,11 @@ import { dateLabel, dayOf, daysBetween } from '#domain/day/day.ts';
 
 const pad = (part: number): string => String(part).padStart(2, '0');
 
-/** `today at 14:02`, `yesterday at 14:02`, `November 3, 2026 at 14:02`. */
-export function momentLabel(then: Date, now: Date): string {
+/** `today at 14:02`, `yesterday at 14:02`, `November 3, 2026 at 14:02`; with seconds `today at 14:02:09`. */
+export function momentLabel(then: Date, now: Date, hasSeconds = false): string {
   const date = dayOf(then);
   const days = daysBetween(date, dayOf(now));
   const label = days <= 0 ? 'today' : days === 1 ? 'yesterday' : dateLabel(date);
-  return `${label} at ${pad(then.getHours())}:${pad(then.getMinutes())}`;
+  const seconds = hasSeconds ? `:${pad(then.getSeconds())}` : '';
+  return `${label} at ${pad(then.getHours())}:${pad(then.getMinutes())}${seconds}`;
 }

@@ -85,7 +85,13 @@ export function SessionsSection() {
           <>
             <ul className={styles.list}>
               {sessions.data.map((session) => (
-                <SessionRow key={session.id} session={session} ending={ending} onEnd={() => void endOne(session)} />
+                <SessionRow
+                  key={session.id}
+                  session={session}
+                  hasTwin={sessions.data.filter((other) => isTwin(other, session)).length > 1}
+                  ending={ending}
+                  onEnd={() => void endOne(session)}
+                />
               ))}
             </ul>
             {sessions.data.length > 1 ? (
@@ -108,10 +114,19 @@ export function SessionsSection() {
   );
 }
 
-function SessionRow({ session, ending, onEnd }: { session: OwnSession; ending: Ending; onEnd: () => void }) {
+const MINUTE_MS = 60_000;
+const minuteOf = ({ created_at: signedInAt }: OwnSession): number => Math.floor(Date.parse(signedInAt) / MINUTE_MS);
+
+/** True if the two rows would read the same without seconds. */
+const isTwin = (one: OwnSession, other: OwnSession): boolean =>
+  one.device === other.device && minuteOf(one) === minuteOf(other);
+
+type SessionRowProps = { session: OwnSession; hasTwin: boolean; ending: Ending; onEnd: () => void };
+
+function SessionRow({ session, hasTwin, ending, onEnd }: SessionRowProps) {
   const { id, device, current } = session;
   // At midnight "today" becomes "yesterday".
-  const signedIn = useClock(() => momentLabel(new Date(session.created_at), new Date()));
+  const signedIn = useClock(() => momentLabel(new Date(session.created_at), new Date(), hasTwin));
   const lastSeen = useClock(() => momentLabel(new Date(session.last_seen_at), new Date()));
   return (
     <li className={styles.session}>
