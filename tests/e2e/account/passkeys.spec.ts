@@ -1,7 +1,9 @@
 /** Passkeys on the profile page: added, named and removed, and what the page shows when that fails. */
 import { ageSessions } from '../support/database.ts';
 import { waitForMailedCode } from '../../../scripts/screenshots/sandbox-mail.ts';
+import { editor } from '../support/journal.ts';
 import { addAuthenticator } from '../support/second-factors.ts';
+import { endSession } from '../support/session.ts';
 import { expectNoHorizontalScroll, inBothThemes } from '../support/themes.ts';
 import { expect, expectToast, test } from '../support/test.ts';
 
@@ -46,6 +48,12 @@ test('the owner adds, names and removes a passkey, which signs in meanwhile', as
     // Loading the page is enough: the simulated authenticator accepts at once what the page's autofill offers.
     await page.goto('/login');
     await expect(page).toHaveURL('/journal');
+    await expect(editor(page)).toBeVisible();
+    // The sign-in overlay offers passkeys to an account that is known to have one.
+    await endSession(page);
+    const overlay = page.getByRole('dialog', { name: 'Sign in again' });
+    await overlay.getByRole('button', { name: 'Use a passkey' }).click();
+    await expect(overlay).toHaveCount(0);
     await page.goto('/profile');
     await expect(page.getByText('1 passkey', { exact: true })).toBeVisible();
   });

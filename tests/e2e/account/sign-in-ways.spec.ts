@@ -123,6 +123,8 @@ test('an expired session is renewed with a mailed code over the page', async ({ 
   await page.keyboard.type('Half a thought');
   await endSession(page);
   const overlay = page.getByRole('dialog', { name: 'Sign in again' });
+  await expect(overlay.getByRole('button', { name: 'Email me a code' })).toBeVisible();
+  await expect(overlay.getByRole('button', { name: 'Use a passkey' })).toHaveCount(0);
   await overlay.getByRole('button', { name: 'Email me a code' }).click();
   await expect(overlay.getByLabel('Email address')).toHaveValue(email);
   await overlay.getByRole('button', { name: 'Email me a code' }).click();

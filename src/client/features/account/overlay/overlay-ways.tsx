@@ -1,6 +1,7 @@
 /** The buttons that sign in again to the account whose session has expired. They all keep the page open. */
 import { useClientConfig, useSupabase } from '#client/lib/api/supabase.ts';
 import { useSubmit } from '#client/lib/hooks/use-submit.ts';
+import { hasKnownPasskeys } from '#client/lib/session/known-passkeys.ts';
 import { readLastWay } from '#client/lib/session/last-way.ts';
 import type { Way } from '#client/lib/session/last-way.ts';
 import { useUser } from '#client/lib/session/session.ts';
@@ -19,7 +20,8 @@ export type OverlayForm = keyof typeof WAY_FORMS;
 /** The way to offer first, then the others. */
 export function useAccountWays(): readonly Way[] {
   const { signIn } = useClientConfig();
-  return accountWays(useUser(), signIn, readLastWay());
+  const user = useUser();
+  return accountWays(user, { signIn, lastWay: readLastWay(), hasPasskeys: hasKnownPasskeys(user.id) });
 }
 
 type WayButtonProps = {

@@ -3,6 +3,7 @@ import { browserSupportsWebAuthnAutofill, startAuthentication, WebAuthnAbortServ
 import { MESSAGES, signInMessage } from '#domain/messages.ts';
 import type { ProviderError } from '#domain/messages.ts';
 import type { Auth } from '#client/lib/api/supabase.ts';
+import { rememberPasskeys } from '#client/lib/session/known-passkeys.ts';
 import { rememberWay } from '#client/lib/session/last-way.ts';
 import type { Outcome } from '#client/lib/hooks/use-submit.ts';
 
@@ -63,12 +64,13 @@ async function answerChallenge(auth: Auth, challenge: Challenge, useBrowserAutof
     if (useBrowserAutofill || isAborted(cause)) return null;
     return { kind: 'error', text: 'No passkey was used. Try again, or sign in another way.' };
   }
-  const { error } = await auth.passkey.verifyAuthentication({
+  const { data, error } = await auth.passkey.verifyAuthentication({
     challengeId: challenge.challenge_id,
     credential: credential as never,
   });
   if (error) return toOutcome(error);
   rememberWay('passkey');
+  if (data.user) rememberPasskeys(data.user.id, true);
   return null;
 }
 
