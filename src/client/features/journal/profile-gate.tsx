@@ -6,15 +6,16 @@ import { PlanUnavailable } from '#client/ui/plan/plan-placeholder.tsx';
 import styles from './journal.module.css';
 
 /**
- * A missing or unavailable profile adds a notice above the day and does not replace it. Without a row the free plan
- * applies; without an answer only days of the free plan are shown.
+ * A missing or unavailable profile adds a notice and does not replace the day. The notice comes late, so it stands below
+ * a day: above, it would move the text while the user writes. Without a row the free plan applies; without an answer
+ * only days of the free plan are shown.
  */
 export function ProfileGate({ isReady, children }: { isReady: boolean; children: ReactNode }) {
   const { profileState } = useSession();
   return (
     <>
-      {(profileState === 'missing' || profileState === 'unavailable') && <PlanUnavailable />}
       {isReady && children}
+      {(profileState === 'missing' || profileState === 'unavailable') && <PlanUnavailable />}
       {!isReady && profileState !== 'missing' && (
         <div className={styles.wait}>
           {profileState === 'unavailable' ? (

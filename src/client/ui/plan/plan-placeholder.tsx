@@ -11,7 +11,12 @@ import { LoadingText } from '../loading-text.tsx';
 
 export function PlanPlaceholder() {
   const { profileState } = useSession();
-  return profileState === 'unavailable' ? <PlanUnavailable /> : <LoadingText />;
+  if (profileState === 'unavailable') return <PlanUnavailable />;
+  return (
+    <div className={styles.pending}>
+      <LoadingText />
+    </div>
+  );
 }
 
 /**
