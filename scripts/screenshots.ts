@@ -12,7 +12,7 @@ import { ROOT } from './project.ts';
 import { contactSheet } from './screenshots/contact-sheet.ts';
 import { createAccounts } from './screenshots/accounts.ts';
 import type { Accounts } from './screenshots/accounts.ts';
-import { SCENES } from './screenshots/scenes.ts';
+import { SCENES } from './screenshots/scenes/scenes.ts';
 import type { Scene } from './screenshots/scene.ts';
 import { startScreenshotServer } from './screenshots/server.ts';
 

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Page } from '@playwright/test';
 import { ROUTES } from '#domain/routes.ts';
-import { signUp } from './accounts.ts';
+import { signUp } from '../accounts.ts';
 import {
   addApp,
   button,
@@ -12,8 +12,8 @@ import {
   PASSWORD,
   signInAsNewAccount,
   startApp,
-} from './new-account.ts';
-import type { Scene } from './scene.ts';
+} from '../new-account.ts';
+import type { Scene } from '../scene.ts';
 
 async function requestCode(page: Page): Promise<void> {
   await button(page, 'Email me a code').click();

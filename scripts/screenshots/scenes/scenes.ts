@@ -6,14 +6,15 @@ import { ROUTES } from '#domain/routes.ts';
 import { ACCOUNT_SCENES } from './account-scenes.ts';
 import { BILLING_SCENES } from './billing-scenes.ts';
 import { COACH_SCENES } from './coach-scenes.ts';
-import { endSession } from './new-account.ts';
+import { endSession } from '../new-account.ts';
+import { OFFLINE_SCENES } from './offline-scenes.ts';
 import { PROFILE_SCENES } from './profile-scenes.ts';
 import { TWO_DEVICES_SCENES } from './two-devices-scenes.ts';
 import { VERSIONS_SCENES } from './versions-scenes.ts';
-import { waitForMailedLink } from './sandbox-mail.ts';
-import { signUp } from './accounts.ts';
-import type { Scene } from './scene.ts';
-import type { ScreenshotServer } from './server.ts';
+import { waitForMailedLink } from '../sandbox-mail.ts';
+import { signUp } from '../accounts.ts';
+import type { Scene } from '../scene.ts';
+import type { ScreenshotServer } from '../server.ts';
 
 const clickButton = (name: string | RegExp) => async (page: Page) => page.getByRole('button', { name }).first().click();
 const waitForEditor = (page: Page) => page.locator('.ProseMirror[contenteditable=true]').waitFor();
@@ -250,6 +251,7 @@ export const SCENES: readonly Scene[] = [
   { name: 'feedback-pitch', as: 'free', path: ROUTES.journal.path, prepare: openFeedback },
   ...COACH_SCENES,
   ...TWO_DEVICES_SCENES,
+  ...OFFLINE_SCENES,
   ...VERSIONS_SCENES,
   {
     name: 'settings-free',

@@ -2,10 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Page } from '@playwright/test';
 import { ROUTES } from '#domain/routes.ts';
-import { waitForMailedCode, waitForTextedCode } from './sandbox-mail.ts';
-import { addApp, button, heading, PASSWORD, signInAsNewAccount } from './new-account.ts';
-import type { Scene } from './scene.ts';
-import type { ScreenshotServer } from './server.ts';
+import { waitForMailedCode, waitForTextedCode } from '../sandbox-mail.ts';
+import { addApp, button, heading, PASSWORD, signInAsNewAccount } from '../new-account.ts';
+import type { Scene } from '../scene.ts';
+import type { ScreenshotServer } from '../server.ts';
 
 type Prepare = (page: Page, server: ScreenshotServer) => Promise<unknown>;
 
