@@ -3,6 +3,7 @@ import { PostgrestClient } from '@supabase/postgrest-js';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { day } from '#domain/day/day.ts';
 import type { DataClient } from '#client/lib/api/data-client.ts';
+import type { EntryTransport } from '../save-requests.ts';
 import { createEntryTransport } from './entry-transport.ts';
 
 const DATE = day('2026-11-21');
@@ -77,6 +78,29 @@ describe('reading', () => {
       expect(refused).toHaveBeenCalledOnce();
     },
   );
+});
+
+describe('an answer that the API cannot have sent counts as no answer', () => {
+  test.each([
+    ['an empty body', ''],
+    ['a page', '<!doctype html><title>Sign in to the network</title>'],
+    ['null', 'null'],
+    ['an object', '{}'],
+    ['a text', '"ok"'],
+  ])('%s', async (_what, body) => {
+    const outcomeOf = async (send: (transport: EntryTransport) => Promise<{ kind: string }>) =>
+      (await send(wire(new Response(body)).transport)).kind;
+    const outcomes = [
+      await outcomeOf((transport) => transport.read(DATE)),
+      await outcomeOf((transport) => transport.read(DATE, 'r')),
+      await outcomeOf((transport) => transport.insert(DATE, '<p>a</p>', 'r')),
+      await outcomeOf((transport) => transport.update(DATE, '<p>a</p>', VERSION)),
+      await outcomeOf((transport) => transport.remove(DATE, VERSION)),
+    ];
+    expect(outcomes).toEqual(outcomes.map(() => 'unreachable'));
+    const plan = wire([json([]), new Response(body)]);
+    expect((await plan.transport.read(OLD)).kind).toBe('unreachable');
+  });
 });
 
 describe('no row of an old day', () => {

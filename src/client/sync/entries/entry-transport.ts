@@ -39,6 +39,10 @@ export const createEntryFetch = (userId: string): typeof fetch =>
 
 const SIZE_LIMIT = `this log is larger than ${ENTRY_MAX_BYTES / 1024} KB`;
 
+/**
+ * Also maps an answer without rows that the API cannot have sent: a proxy or a hotel's network answers everything with 200,
+ * an empty body or JSON of its own.
+ */
 function failure(answer: { status: number; error: { code: string } | null }, date: Day): Failure {
   const { status } = answer;
   if (status === 401) return { kind: 'signedOut' };
@@ -55,7 +59,8 @@ function failure(answer: { status: number; error: { code: string } | null }, dat
 
 /** A response without a row means that the condition on the version failed. */
 function writeOutcome(answer: PostgrestSingleResponse<Omit<Row, 'content'>[]>, date: Day): WriteOutcome {
-  if (answer.error) return answer.error.code === DUPLICATE_KEY ? { kind: 'changed' } : failure(answer, date);
+  if (!Array.isArray(answer.data))
+    return answer.error?.code === DUPLICATE_KEY ? { kind: 'changed' } : failure(answer, date);
   const row = answer.data[0];
   if (!row) return { kind: 'changed' };
   return { kind: 'stored', id: row.id, revision: row.revision, savedAt: Date.parse(row.updated_at) };
@@ -79,7 +84,7 @@ export function createEntryTransport(data: DataClient, userId: string, onLocked:
       .select('subscription_plan, access_valid_until')
       .eq('id', userId)
       .retry(false);
-    if (answer.error) return failure(answer, date);
+    if (!Array.isArray(answer.data)) return failure(answer, date);
     return isLocked(date, isPremium(answer.data[0], today), today) ? { kind: 'locked' } : empty;
   }
 
@@ -95,7 +100,7 @@ export function createEntryTransport(data: DataClient, userId: string, onLocked:
       .match(ofUser)
       .or(`date.eq.${date},id.eq.${id}`)
       .retry(false);
-    if (answer.error) return reportLocked(failure(answer, date));
+    if (!Array.isArray(answer.data)) return reportLocked(failure(answer, date));
     const row = answer.data.find((found) => found.date === date);
     const elsewhere = answer.data.find((found) => found.date !== date);
     const moved = elsewhere && { date: elsewhere.date, html: withoutDateHeader(elsewhere.content) };
@@ -110,7 +115,7 @@ export function createEntryTransport(data: DataClient, userId: string, onLocked:
         .select(COLUMNS)
         .match({ ...ofUser, date })
         .retry(false);
-      if (answer.error) return reportLocked(failure(answer, date));
+      if (!Array.isArray(answer.data)) return reportLocked(failure(answer, date));
       const row = answer.data[0];
       return row ? { kind: 'read', stored: storedLog(row) } : reportLocked(await emptyOrLocked(date));
     },
