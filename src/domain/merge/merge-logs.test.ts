@@ -37,6 +37,13 @@ describe('lines of both devices are merged:', () => {
       ol('a', 'Today: Ran 10 km'),
       ol('a', 'Today: Ran 10 km'),
     ],
+    [
+      'a long addition that one device moved and wrote something before',
+      ol('a'),
+      ol('Ran 10 km', 'a'),
+      ol('a', 'Today: Ran 10 km'),
+      ol('Today: Ran 10 km', 'a'),
+    ],
     ['two short additions with the same first letter', ol('z'), ol('z', 'a'), ol('z', 'ab'), ol('z', 'a', 'ab')],
     [
       'equal lines, one of which was deleted',

@@ -1,4 +1,7 @@
-/** Joins lines that both versions added: equal lines, and a line that continues the other in the same place. */
+/**
+ * Joins lines that both versions added: equal lines, a line that continues the other in the same place, and a long line
+ * that the other contains.
+ */
 import { containsText } from '../merge-content.ts';
 import { isBlank, parentOf, textKey } from '../merge-lines.ts';
 import type { Line, Unit } from '../merge-lines.ts';
@@ -7,8 +10,8 @@ import { MIN_PREFIX_LENGTH } from './similar-lines.ts';
 /** Of many candidates for one added line, only this many are compared. */
 const MAX_COMPARED = 16;
 /**
- * From this length on, equal added lines are joined even in different places: two devices hardly ever add the same
- * long text, so one version has the line from the other.
+ * From this length on, equal added lines, and an added line inside another one, are joined even in different places: two
+ * devices hardly ever add the same long text, so one version has the line from the other.
  */
 const MIN_ANYWHERE_LENGTH = 8;
 
@@ -46,9 +49,12 @@ export function joinAdded(mine: readonly Line[], theirs: readonly Line[], unitOf
   }
 
   const byRegion = groupBy(fromMine, ({ region }) => region);
+  const anywhere = fromMine.filter(({ isJoined }) => !isJoined);
   for (const other of fromTheirs) {
     if (other.isJoined) continue;
-    const own = findFree(byRegion.get(other.region), ({ line }) => isContinued(line, other.line));
+    const own =
+      findFree(byRegion.get(other.region), ({ line }) => isContinued(line, other.line)) ??
+      findFree(anywhere, ({ line }) => isContained(line, other.line));
     if (own) join(own, other);
   }
 }
@@ -102,9 +108,17 @@ function findFree(candidates: Added[] | undefined, isWanted: (added: Added) => b
 }
 
 function isContinued(a: Line, b: Line): boolean {
-  const [short, long] = a.text.length < b.text.length ? [a, b] : [b, a];
+  const [short, long] = byLength(a, b);
   if (isBlank(short) || short.tag === 'pre' || long.tag === 'pre') return false;
-  const words = short.text.trim();
-  if (words.length >= MIN_ANYWHERE_LENGTH && containsText(long.text, words)) return true;
-  return words.length >= MIN_PREFIX_LENGTH && long.text.trimStart().startsWith(words);
+  const beginning = short.text.trim();
+  return beginning.length >= MIN_PREFIX_LENGTH && long.text.trimStart().startsWith(beginning);
 }
+
+/** The longer line may be the shorter one, which the other version has got, edited and moved since. */
+function isContained(a: Line, b: Line): boolean {
+  const [short, long] = byLength(a, b);
+  if (short.tag === 'pre' || long.tag === 'pre') return false;
+  return short.text.trim().length >= MIN_ANYWHERE_LENGTH && containsText(long.text, short.text);
+}
+
+const byLength = (a: Line, b: Line): [short: Line, long: Line] => (a.text.length < b.text.length ? [a, b] : [b, a]);
