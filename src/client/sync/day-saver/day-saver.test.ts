@@ -530,15 +530,19 @@ describe('when the day was changed elsewhere', () => {
   });
 
   test.each([
-    { name: 'written', before: null, after: log('theirs') },
-    { name: 'deleted', before: log('old'), after: null },
-  ])('a log that is $name elsewhere shows once the user has taken an edit back', async ({ before, after }) => {
+    { name: 'written', isComposing: false, before: null, after: log('theirs') },
+    { name: 'deleted', isComposing: false, before: log('old'), after: null },
+    { name: 'written during a composition', isComposing: true, before: null, after: log('theirs') },
+  ])('a log $name elsewhere shows once the user has taken an edit back', async (row) => {
+    const { isComposing, before, after } = row;
     world.writeElsewhere(before);
     world.loadPage();
     world.type(log('mine'));
     await world.advance(10);
+    world.isComposing = isComposing;
     world.writeElsewhere(after);
     world.saver.offer(world.row, world.timers.now());
+    world.isComposing = false;
     world.type(before ?? '');
     await world.advance(2_100);
     expect(world.editorText).toBe(after ?? '');

@@ -147,7 +147,8 @@ function forgetWrite(step: Step): void {
  */
 function takeRemote(step: Step, { stored, askedAt }: Extract<DaySaverEvent, { type: 'remoteChanged' }>): void {
   const { isUnsaved, acknowledgedAt, stored: before } = step.state;
-  if (askedAt <= acknowledgedAt || step.isComposing) return;
+  if (askedAt <= acknowledgedAt) return;
+  if (step.isComposing) return set(step, { hasUnmergedRow: true });
   if (isUnsaved) return mergeRemote(step, stored);
   set(step, { stored });
   const html = stored?.html ?? '';
