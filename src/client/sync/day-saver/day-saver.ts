@@ -52,9 +52,10 @@ export function createDaySaver(options: DaySaverOptions) {
   let waitingForIdle: (() => void)[] = [];
   const queue: DaySaverEvent[] = [];
 
+  const isComposing = (): boolean => editor?.isComposing() === true;
   const contextNow = (): EventContext => ({
     now: timers.now(),
-    isComposing: editor?.isComposing() === true,
+    isComposing: isComposing(),
     newRowId: crypto.randomUUID(),
     merge: merger.loaded()?.mergeLogs ?? null,
   });
@@ -190,6 +191,8 @@ export function createDaySaver(options: DaySaverOptions) {
   return {
     date,
     text,
+    /** The open editor takes no other text now. */
+    isComposing,
     view: () => view,
     subscribe(listener: () => void): () => void {
       listeners.add(listener);

@@ -49,10 +49,16 @@ export function createRemoteChanges({ savers, copies, queries, timers }: Deps) {
         .find({ queryKey: entryKey(date) })
         ?.isActive() === true;
     if (!isShown || rechecks === MAX_RECHECKS) return;
+    recheck(change, rechecks);
+  }
+
+  function recheck(change: DayChange, rechecks: number): void {
     timers.after(RECHECK_MS, () => {
-      const saver = savers.get(date);
+      const saver = savers.get(change.date);
       if (isClosed || !saver || saver.view().unsaved || isKnown(saver.view().stored, change)) return;
-      void readAgain(change, rechecks + 1);
+      // On a phone a word may stay composed for hours, so wait for its end without a request.
+      if (saver.isComposing()) recheck(change, rechecks);
+      else void readAgain(change, rechecks + 1);
     });
   }
 
