@@ -56,8 +56,11 @@ export function createLedger(now: () => number) {
       }
     },
 
-    /** Describes each difference between these logs of the server and the record. */
-    problemsOf(logs: Iterable<string>): string[] {
+    /**
+     * Describes each difference between these logs of the server and the record. With `isCertain`, a word that one tab
+     * deleted and no other tab edited must be gone.
+     */
+    problemsOf(logs: Iterable<string>, isCertain: boolean): string[] {
       const items = [...logs].flatMap(itemsOf);
       const count = new Map<string, number>();
       for (const text of items.flatMap((item) => item.split(' '))) count.set(text, (count.get(text) ?? 0) + 1);
@@ -65,6 +68,8 @@ export function createLedger(now: () => number) {
       for (const { text, editedIn, deletedIn, mayBeLost } of words.values()) {
         const times = count.get(text) ?? 0;
         if (times === 0 && deletedIn.size === 0 && !mayBeLost) problems.push(`${text} is lost`);
+        const isLeftAlone = deletedIn.size > 0 && [...editedIn].every((tab) => deletedIn.has(tab));
+        if (isCertain && isLeftAlone && times > 0) problems.push(`${text} was deleted and is back`);
         // Both texts of an item that two tabs changed stay, and both have the words of the item.
         if (times > 1 && editedIn.size < 2) problems.push(`${text} is there ${String(times)} times`);
       }

@@ -22,14 +22,14 @@ export type Schedule = {
 };
 
 const KINDS = [
-  ...(['add', 'append', 'prepend', 'delete', 'move', 'clear'] as const),
+  ...(['add', 'append', 'prepend', 'delete', 'move', 'clear', 'compose', 'moveLog'] as const),
   ...(['offline', 'online', 'loseRequest', 'loseAnswer'] as const),
   ...(['openDay', 'openTab', 'closeTab', 'crashTab', 'hideTab', 'showTab'] as const),
   ...(['expireSession', 'signIn', 'endPlan', 'startPlan', 'killServer', 'answer', 'waitForMidnight'] as const),
 ] as const;
 
 const WEIGHTS: Record<Step['do'], number> = {
-  ...{ add: 16, append: 6, prepend: 4, delete: 5, move: 4, clear: 1 },
+  ...{ add: 16, append: 6, prepend: 4, delete: 5, move: 4, clear: 1, compose: 2, moveLog: 2 },
   ...{ offline: 3, online: 4, loseRequest: 2, loseAnswer: 4 },
   ...{ openDay: 3, openTab: 2, closeTab: 2, crashTab: 2, hideTab: 1, showTab: 1 },
   ...{ expireSession: 1, signIn: 2, endPlan: 1, startPlan: 1, killServer: 1, answer: 2, waitForMidnight: 1 },
@@ -49,6 +49,11 @@ const step: fc.Arbitrary<Step> = fc.record({
   ),
 });
 
+/** Noon, and ten seconds before midnight in each time zone below. */
+const STARTS = ['12:30:00', '23:59:50', '22:59:50', '04:59:50', '18:29:50', '09:59:50', '11:59:50'].map(
+  (time) => `2026-11-20T${time}Z`,
+);
+
 const device = fc.record({
   utcOffsetMinutes: fc.constantFrom(0, 60, -300, 330, 840, -720),
   latencyMs: fc.constantFrom(40, 120, 400),
@@ -57,7 +62,7 @@ const device = fc.record({
 export const schedules = (maxSteps: number): fc.Arbitrary<Schedule> =>
   fc.record({
     devices: fc.array(device, { minLength: 2, maxLength: 4 }),
-    startsAt: fc.constantFrom('2026-11-20T12:30:00Z', '2026-11-20T22:59:50Z', '2026-11-21T09:59:50Z'),
+    startsAt: fc.constantFrom(...STARTS),
     plan: fc.constantFrom('premium', 'free'),
     items: fc.nat(4),
     steps: fc.array(step, { minLength: 4, maxLength: maxSteps }),

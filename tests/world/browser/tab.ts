@@ -8,6 +8,7 @@ import type { DaySaver } from '#client/sync/day-saver/day-saver.ts';
 import { entryKey, entryQuery, isLockedError, isUnreachableError } from '#client/sync/entries/entry-queries.ts';
 import type { ReadEntry } from '#client/sync/entries/entry-queries.ts';
 import { browserTimers, createJournal, watchPage } from '#client/sync/journal.ts';
+import { createSendMove, moveLog } from '#client/sync/entries/move-log.ts';
 import { createRemoteChanges } from '#client/sync/live/remote-changes.ts';
 import { pruneCopies } from '#client/sync/store/prune-copies.ts';
 import { dayOf } from '#domain/day/day.ts';
@@ -127,7 +128,7 @@ export function openTab({ device, number, findPlan, randomUUID, onQuestion, onKe
     function showDay(date: Day) {
       const observer = new QueryObserver(queries, entryQuery(journal, date) as unknown as Options);
       let open: { saver: DaySaver; read: ReadEntry; close: () => void } | null = null;
-      const editor = { items: [] as string[] };
+      const editor = { items: [] as string[], isComposing: false };
 
       function openEditor(read: ReadEntry): void {
         const saver = savers.open(date, read.stored, read.askedAt);
@@ -136,7 +137,7 @@ export function openTab({ device, number, findPlan, randomUUID, onQuestion, onKe
         const detach = saver.attach({
           read: () => log(...editor.items),
           replace: (html) => void (editor.items = itemsOf(html)),
-          isComposing: () => false,
+          isComposing: () => editor.isComposing,
         });
         let { kind } = saver.view().status;
         let conflict: Conflict | null = null;
@@ -190,6 +191,8 @@ export function openTab({ device, number, findPlan, randomUUID, onQuestion, onKe
         render,
         editor,
         saver: (): DaySaver | null => open?.saver ?? null,
+        /** False while the day shows a copy of this device, or could not be loaded. */
+        isConfirmed: () => open !== null && open.read.seenAt === undefined,
         reload: () => observer.refetch(),
         close(): void {
           unsubscribe();
@@ -221,10 +224,12 @@ export function openTab({ device, number, findPlan, randomUUID, onQuestion, onKe
       number,
       name: `${device.name} tab ${String(number)}`,
       savers,
+      /** The days that a line below the log links to. */
+      unsavedDays: () => savers.unsavedDays(),
       today: (): Day => run(() => dayOf(new Date())),
       isClosed: () => isClosed,
       /** A request may wait for an answer that was lost, or the open day could not be loaded. */
-      isWaiting: () => requestsInFlight > 0 || page?.saver() === null || savers.unsentDays().length > 0,
+      isWaiting: () => requestsInFlight > 0 || page?.isConfirmed() === false || savers.unsentDays().length > 0,
       isVisible: () => realm.document.visibilityState === 'visible',
       page: (): Page | null => page,
 
@@ -244,12 +249,30 @@ export function openTab({ device, number, findPlan, randomUUID, onQuestion, onKe
         });
       },
 
-      /** "Try again", which a day that could not be loaded offers. */
+      /** "Try again", which a day that could not be loaded offers, or a return to a day of this device. */
       tryAgain(): void {
-        if (page && !page.saver()) void run(page.reload);
+        if (page?.isConfirmed() === false) void run(page.reload);
       },
 
-      keepBoth: (): void => run(() => page?.saver()?.keepBoth()),
+      /** An input method begins or ends a word. */
+      setComposing(isComposing: boolean): void {
+        if (page) page.editor.isComposing = isComposing;
+      },
+
+      /** Resolves with the kind of the outcome. */
+      moveLog: (to: Day): Promise<string> =>
+        run(async () => (await moveLog(savers, createSendMove(data, userId), { from: page!.date, to })).kind),
+
+      /** "Keep both", or "Add it to that day" if the log was moved. */
+      answer(): void {
+        run(() => {
+          const saver = page?.saver();
+          const conflict = saver?.view().conflict;
+          if (conflict?.moved) void savers.addToMovedLog(saver!.date);
+          else saver?.keepBoth();
+        });
+      },
+
       setVisible: (isVisible: boolean): void => run(() => setVisible(isVisible)),
       applyChange: (change: DayChange): void => run(() => changes.apply(change)),
       catchUp: (): void => run(() => changes.catchUp()),
