@@ -235,7 +235,7 @@ describe('within ten minutes', () => {
     ]);
     await save(second);
     expect(await versionsOf()).toMatchObject([
-      // `first` was kept again, and is listed once.
+      // `first` became a version for the second time, but is listed only once.
       { content: first, replaced_by: 'restore' },
       { content: second },
       { content: '<p>mine</p>' },
@@ -297,7 +297,7 @@ describe(`a day keeps ${MAX_VERSIONS_PER_DAY} versions`, () => {
     expect(Math.min(...rows.map(({ gap }) => gap))).toBeGreaterThan(15);
   });
 
-  test('and a burst of replaced texts, as the thief of a session could send, removes none from before it', async () => {
+  test('a burst of replaced texts from a stolen session removes no earlier version', async () => {
     await replaceText(5, VERSION_INTERVAL_MINUTES);
     const before = (await textsOf()).concat(textOf(10, 5));
     await pass(5);

@@ -1,4 +1,4 @@
-/** Vitest `setupFiles`: takes back what a test file replaced, because the next file runs in the same process. */
+/** Vitest `setupFiles`: restores the globals that a test file replaced, because the next file runs in the same process. */
 import { afterAll, vi } from 'vitest';
 
 afterAll(() => {

@@ -16,7 +16,7 @@ export type Citation = { readonly ref: string; readonly line: number };
 
 /** Number of words in a ref made of words: the default, and the maximum if other lines start alike. */
 const REF_WORDS = { default: 6, max: 14 } as const;
-/** Length of a ref made of words, in code points: of the default number of words, and of more words. */
+/** Maximum length of a ref made of words, in code points: with the default number of words, and with more. */
 const REF_CHARS = { default: 40, max: 80 } as const;
 /** Maximum length of the text in brackets, in UTF-16 units. The text may cite several lines: `[1, 3]`. */
 export const MAX_CITATION_LENGTH = 200;

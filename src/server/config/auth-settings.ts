@@ -52,7 +52,7 @@ export type SmsSettings = {
   readonly from: string;
   /** Dialling codes that codes may be sent to, such as `+49`; empty allows every country. */
   readonly countries: readonly string[];
-  /** Texts of the whole server in a day. */
+  /** Maximum number of text messages that the whole server sends in a day. */
   readonly dailyLimit: number;
 };
 

@@ -29,7 +29,7 @@ const BEFORE_ALL_DAYS = '-infinity';
 type Position = Day | typeof BEFORE_ALL_DAYS;
 
 export function archive({ auth }: { auth: AuthDeps }) {
-  // Pages of two users at a time are read. A slot is held only while a page is read, so a slow client holds none.
+  // Reads at most two pages at a time, for two users. A slow client holds no slot between two pages.
   const limiter = createConcurrencyLimiter({ maxUsers: 2, maxQueued: 50, maxQueuedPerUser: 2 });
 
   return async function downloadArchive(context: Context<AppEnv>): Promise<Response> {

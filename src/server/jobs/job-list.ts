@@ -26,7 +26,7 @@ type Deps = {
   log: Logger;
   mailer: Mailer;
   payments: Payments | null;
-  /** The secret by which guesses of a password are counted: `AuthDeps.secrets.devices`. */
+  /** `AuthDeps.secrets.devices`. Derives the keys of the rate limits on password guesses. */
   knownDevicesKey: Buffer;
 };
 

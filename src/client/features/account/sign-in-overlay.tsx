@@ -122,7 +122,7 @@ const SESSION_ENDED = 'Your session has ended. Your text is still here and will 
 
 type OnOpen = (form: OverlayForm | 'password') => void;
 
-/** The ways of an account whose way to offer first is not the password, or which has no way. */
+/** Lists the account's ways to sign in if the password is not the first of them, or says that it has no way. */
 function WaysStep({ ways, onOpen }: { ways: readonly Way[]; onOpen: OnOpen }) {
   const { email } = useUser();
   const [first, ...others] = ways;

@@ -1,6 +1,6 @@
 /**
- * Stores the line typed under the headline; it becomes the first line of the first log after sign-up. After the
- * deletion of an account, says when it happens.
+ * Stores the line typed under the headline; it becomes the first line of the first log after sign-up. After a user has
+ * requested the deletion of an account, says when the account will be deleted.
  */
 import '#client/ui/page/brand.module.css';
 import '#client/ui/button.module.css';

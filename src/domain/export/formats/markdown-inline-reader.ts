@@ -10,7 +10,7 @@ import type { Mark } from '../log-lines.ts';
 type Delimiter = {
   kind: 'delimiter';
   sign: string;
-  /** Unpaired characters; the remaining ones are text. */
+  /** Number of characters that are not paired yet. Those that stay unpaired are text. */
   count: number;
   canOpen: boolean;
   canClose: boolean;
@@ -115,7 +115,7 @@ class Brackets {
 /** Finds the run of backticks that ends a code span: the next one of the same length. */
 class CodeEnds {
   readonly #text: string;
-  /** Start of the runs by their length, the last run first; built at the first use. */
+  /** Maps each length to the positions of the runs of that length, the last one first. Built at the first use. */
   #starts: Map<number, number[]> | null = null;
 
   constructor(text: string) {

@@ -200,7 +200,7 @@ function Plot({ from, today, points }: { from: Day; today: Day; points: readonly
                 onFocus={highlight}
                 onPointerDown={(event) => void (isTouch.current = event.pointerType === 'touch')}
                 onClick={(event) => {
-                  // Detail 0 is a key press: it is exact, even after a touch.
+                  // `detail` is 0 for a click by the keyboard, which is exact, even after a touch.
                   if (event.detail === 0 || !isTouch.current || dayWidth >= 2 * TOUCH_RADIUS) return onClick(event);
                   event.preventDefault();
                   setHighlighted({ point, tapped: true });

@@ -118,7 +118,7 @@ function useStickToEnd(box: RefObject<HTMLElement | null>): void {
       // Zoomed pages round fractional scroll positions.
       atEnd = element.scrollLeft + width >= element.scrollWidth - 2;
     };
-    // Shrinking keeps scrollLeft and fires no scroll event.
+    // A map that shrinks keeps its scrollLeft and fires no scroll event.
     const observer = new ResizeObserver(() => {
       width = element.clientWidth;
       if (atEnd) element.scrollLeft = element.scrollWidth;
