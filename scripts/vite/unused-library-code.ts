@@ -1,8 +1,9 @@
 /**
- * Leaves out code of auth-js that the app does not need: the administrator's API, and the texts that explain errors of
- * security keys, because the app reads only the names of these errors. The bundler keeps this code otherwise, because
- * methods of the client's single class refer to it.
+ * Leaves out library code that the app does not need, but that the bundler keeps because methods of a class refer to it.
+ * In auth-js: the administrator's API, and the texts that explain errors of security keys, because the app reads only the
+ * names of these errors. In query-core: infinite queries.
  */
+import { basename } from 'node:path';
 import type { Plugin } from 'vite';
 
 /** `signOut` of the client is the only caller of the administrator's API, with the user's own token. */
@@ -37,14 +38,28 @@ const SECURITY_KEY_ERRORS = `
   export const identifyRegistrationError = ({ error }) => error;
   export const identifyAuthenticationError = ({ error }) => error;`;
 
-export function unusedAuthCode(): Plugin {
+const INFINITE_QUERIES = `
+  function leftOut() {
+    throw new Error('scripts/vite/unused-library-code.ts leaves out infinite queries');
+  }
+  export { leftOut as infiniteQueryBehavior, leftOut as hasNextPage, leftOut as hasPreviousPage };`;
+
+const REPLACEMENTS: Record<string, string> = {
+  GoTrueAdminApi: ADMIN_API,
+  'webauthn.errors': SECURITY_KEY_ERRORS,
+  infiniteQueryBehavior: INFINITE_QUERIES,
+};
+
+export function unusedLibraryCode(): Plugin {
   return {
-    name: 'unused-auth-code',
+    name: 'unused-library-code',
     apply: 'build',
     enforce: 'pre',
     load: {
-      filter: { id: /@supabase\/auth-js\/dist\/module\/.*(GoTrueAdminApi|webauthn\.errors)\.js$/ },
-      handler: (id) => (id.endsWith('GoTrueAdminApi.js') ? ADMIN_API : SECURITY_KEY_ERRORS),
+      filter: {
+        id: /(@supabase\/auth-js\/dist\/module\/.*(GoTrueAdminApi|webauthn\.errors)|@tanstack\/query-core\/build\/modern\/infiniteQueryBehavior)\.js$/,
+      },
+      handler: (id) => REPLACEMENTS[basename(id, '.js')],
     },
   };
 }
