@@ -10,6 +10,7 @@ beforeEach(() => {
   requests = [];
   vi.useFakeTimers();
   vi.stubGlobal('fetch', (_url: string, init?: RequestInit) => {
+    expect(init?.cache, 'a response that a network has made up must not be stored').toBe('no-store');
     requests.push(`${init?.method ?? 'GET'} as ${new Headers(init?.headers).get('authorization') ?? 'guest'}`);
     return Promise.resolve(new Response(`response ${requests.length}`));
   });

@@ -13,13 +13,19 @@ declare global {
  */
 const MAX_AGE_MS = 10_000;
 
+/**
+ * The server forbids to store its responses. Threat: a hotel's network answers with a page of its own that may be stored,
+ * and the browser would return it for hours after the user has left.
+ */
+const NO_CACHE = 'no-store';
+
 /** Called by the boot script, with the token of the session stored in this browser. */
 export function prefetch(urls: readonly string[], token: string, publishableKey: string): void {
   const authorization = `Bearer ${token}`;
   const headers = { accept: 'application/json', apikey: publishableKey, authorization };
   globalThis.hustleForgePrefetched = new Map(
     urls.map((url) => {
-      const response = fetch(url, { headers, signal: AbortSignal.timeout(MAX_AGE_MS) });
+      const response = fetch(url, { headers, signal: AbortSignal.timeout(MAX_AGE_MS), cache: NO_CACHE });
       // Attach a handler now, or a failure becomes an unhandled rejection until a caller takes the response.
       response.catch(() => {});
       return [url, { authorization, response }];
@@ -35,15 +41,13 @@ export function clearPrefetched(): void {
 /** `fetch` that uses a prefetched response where there is one. Each response is used once. */
 export const fetchPrefetched: typeof fetch = (input, init) => {
   const prefetched = globalThis.hustleForgePrefetched;
-  if (!prefetched) return fetch(input, init);
-  if ((init?.method ?? 'GET') !== 'GET') {
-    // A write makes everything that was read before it stale.
-    clearPrefetched();
-    return fetch(input, init);
-  }
+  const isRead = (init?.method ?? 'GET') === 'GET';
   const url = input instanceof Request ? input.url : input.toString();
-  const match = prefetched.get(url);
-  if (!match || match.authorization !== new Headers(init?.headers).get('authorization')) return fetch(input, init);
-  prefetched.delete(url);
+  const match = isRead ? prefetched?.get(url) : undefined;
+  // A write makes everything that was read before it stale.
+  if (!isRead) clearPrefetched();
+  if (!match || match.authorization !== new Headers(init?.headers).get('authorization'))
+    return fetch(input, { ...init, cache: NO_CACHE });
+  prefetched!.delete(url);
   return match.response;
 };
