@@ -734,6 +734,18 @@ describe('when the log was moved to another day elsewhere', () => {
     expect(world.storage.length).toBe(1);
   });
 
+  test('a new log of this day shows once the text is added to the moved log', async () => {
+    world.moveElsewhere();
+    world.type(log('a', 'mine'));
+    await world.advance(2_100);
+    expect(world.status()).toBe('conflict');
+    world.row = { id: 'new', html: log('new'), revision: 1, savedAt: 0 };
+    world.saver.offer(world.row, world.timers.now());
+    world.saver.takeTheirs();
+    expect(world.editorText).toBe(log('new'));
+    expect(world.saver.view()).toMatchObject({ unsaved: false, conflict: null, stored: world.row });
+  });
+
   test('the text stays on this day if the user keeps both', async () => {
     world.type(log('a', 'b'));
     world.moveElsewhere();

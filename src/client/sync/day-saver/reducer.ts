@@ -162,8 +162,11 @@ function takeRemote(step: Step, { stored, askedAt }: Extract<DaySaverEvent, { ty
 function mergeRemote(step: Step, stored: StoredLog | null): void {
   const { attempt, hold } = step.state;
   const { baseId, baseRevision } = basisOf(step.state);
-  const isNewer = stored !== null && stored.id === baseId && stored.revision > (baseRevision ?? 0);
-  if (isNewer && !attempt && !hold) reconcile(step, stored);
+  const isOfBase = stored !== null && stored.id === baseId;
+  if (isOfBase && stored.revision <= (baseRevision ?? 0)) return;
+  if (isOfBase && !attempt && !hold) reconcile(step, stored);
+  // The user chooses between the text and the newest row.
+  else if (hold?.kind === 'conflict') set(step, { hold: { ...hold, theirs: stored } });
   else set(step, { hasUnmergedRow: true });
 }
 
