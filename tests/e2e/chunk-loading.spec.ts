@@ -3,7 +3,7 @@ import type { Page } from '@playwright/test';
 import { daysAgo, editor, items, status } from './support/journal.ts';
 import { expectFetched, chunkErrorToast, makeChunksStale } from './support/chunk-loading.ts';
 import { endSession } from './support/session.ts';
-import { expect, test } from './support/test.ts';
+import { expect, skipToIdleTime, test } from './support/test.ts';
 
 const reload = (page: Page) => page.getByRole('button', { name: 'Reload the page' });
 const dialog = (page: Page, name: string) => page.getByRole('dialog', { name });
@@ -156,9 +156,14 @@ test.describe('without a connection', () => {
     }
     await expect(page.locator('html[data-stays]')).toBeAttached();
   });
+});
+
+test.describe('an idle page', () => {
+  test.use({ isIdle: true, expectedErrors: /net::ERR_INTERNET_DISCONNECTED/ });
 
   test('all chunks are prefetched and work offline', async ({ page, context, signUp }) => {
     await signUp(page);
+    await skipToIdleTime(page);
     await expectFetched(page, CHUNKS);
     await context.setOffline(true);
     for (const overlay of OVERLAYS) {

@@ -3,10 +3,11 @@ import type { Page } from '@playwright/test';
 import { daysAgo, editor, expectSaved, items, log, sessionOf, storedLog, storeLog, today } from './support/journal.ts';
 import { openGateway } from './support/gateway.ts';
 import type { Gateway } from './support/gateway.ts';
-import { expect, test as base } from './support/test.ts';
+import { expect, skipToIdleTime, test as base } from './support/test.ts';
 
 const test = base.extend<{ gateway: Gateway }>({
   serviceWorkers: 'allow',
+  isIdle: true,
   gateway: openGateway,
   baseURL: async ({ gateway }, use) => use(gateway.url),
   expectedErrors: /net::ERR_|status of 404|MIME type of "text\/html"/,
@@ -20,6 +21,7 @@ const write = async (page: Page, text: string): Promise<void> => {
 
 /** Waits until the worker controls the page and has stored its files. */
 async function expectControlled(page: Page): Promise<void> {
+  await skipToIdleTime(page);
   await page.waitForFunction(() => navigator.serviceWorker.controller?.state === 'activated');
 }
 
@@ -156,6 +158,7 @@ test('offers a new version in words, keeps the old one whole, and reloads withou
   await other.close();
   await page.reload();
   await expect(editor(page)).toBeVisible();
+  await skipToIdleTime(page);
   await expect.poll(isStored).toBe(false);
 
   gateway.network = 'down';
@@ -169,6 +172,7 @@ test('removes itself and its files once its file is gone', async ({ page, signUp
   gateway.worker = 404;
   await page.reload();
   await expect(editor(page)).toBeVisible();
+  await skipToIdleTime(page);
   await expect.poll(() => hasWorker(page)).toBe(false);
   expect(await cachedPaths(page)).toEqual([]);
 });

@@ -6,7 +6,7 @@
 import type { Page } from '@playwright/test';
 import { expectFetched, chunkErrorToast, makeChunksStale } from '../support/chunk-loading.ts';
 import { editor } from '../support/journal.ts';
-import { expect, test } from '../support/test.ts';
+import { expect, skipToIdleTime, test } from '../support/test.ts';
 
 const title = (page: Page, name: string) => page.getByRole('heading', { level: 1, name });
 
@@ -23,11 +23,7 @@ const typeAtSignIn = async (page: Page): Promise<void> => {
 test.describe('without a connection', () => {
   test.use({ expectedErrors: /net::ERR_INTERNET_DISCONNECTED|a chunk could not be loaded/ });
 
-  test('a chunk that fails keeps the typed values and loads with the next click, and other chunks are prefetched', async ({
-    page,
-    context,
-  }) => {
-    // Also aborts the prefetch of the sign-up chunk, which the idle page starts.
+  test('a chunk that fails keeps the typed values and loads with the next click', async ({ page, context }) => {
     await page.route(SIGN_UP.files, (route) => route.abort('internetdisconnected'));
     await typeAtSignIn(page);
     await context.setOffline(true);
@@ -45,12 +41,6 @@ test.describe('without a connection', () => {
     await expect(title(page, SIGN_UP.title)).toBeVisible();
     await expect(page.getByLabel('Email address')).toHaveValue('ada@example.com');
     await expect(page.locator('html[data-stays]')).toBeAttached();
-
-    await page.goto('/login');
-    await expectFetched(page, ['signup-screen', 'forgot-password-screen']);
-    await context.setOffline(true);
-    await page.getByRole('link', { name: 'Forgot your password?' }).click();
-    await expect(title(page, 'Forgot your password?')).toBeVisible();
   });
 
   test('a journal chunk that fails after sign-in shows an error screen and loads on retry', async ({
@@ -81,6 +71,20 @@ test.describe('without a connection', () => {
     await context.setOffline(false);
     await page.getByRole('button', { name: 'Try again' }).click();
     await expect(editor(page)).toBeVisible();
+  });
+});
+
+test.describe('an idle sign-in page', () => {
+  test.use({ isIdle: true, expectedErrors: /net::ERR_INTERNET_DISCONNECTED/ });
+
+  test('prefetches the other chunks, which work offline', async ({ page, context }) => {
+    await page.goto('/login');
+    await expect(title(page, 'Sign in')).toBeVisible();
+    await skipToIdleTime(page);
+    await expectFetched(page, ['signup-screen', 'forgot-password-screen']);
+    await context.setOffline(true);
+    await page.getByRole('link', { name: 'Forgot your password?' }).click();
+    await expect(title(page, 'Forgot your password?')).toBeVisible();
   });
 });
 

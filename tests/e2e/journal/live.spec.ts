@@ -1,7 +1,10 @@
 /** Changes made elsewhere appear on an open page, over one connection of the browser. */
 import type { BrowserContext, Page, Request } from '@playwright/test';
+import { expectFetched } from '../support/chunk-loading.ts';
 import { editor, expectSaved, items, log, openDay, sessionOf, storeLog, today } from '../support/journal.ts';
-import { expect, test } from '../support/test.ts';
+import { expect, skipToIdleTime, test } from '../support/test.ts';
+
+test.use({ isIdle: true });
 
 const STREAM = /\/functions\/v1\/changes$/;
 
@@ -16,7 +19,11 @@ function countStreams(context: BrowserContext): { opened: () => number; open: ()
   return { opened: () => opened, open: () => opened - closed };
 }
 
-const untilConnected = (page: Page): Promise<unknown> => page.waitForResponse(STREAM, { timeout: 20_000 });
+async function connect(page: Page): Promise<void> {
+  const connected = page.waitForResponse(STREAM);
+  await skipToIdleTime(page);
+  await connected;
+}
 
 /** The browser of the tests shows every page, so the page is told that it is hidden. */
 async function setHidden(page: Page, isHidden: boolean): Promise<void> {
@@ -30,12 +37,11 @@ async function setHidden(page: Page, isHidden: boolean): Promise<void> {
 }
 
 test('a change of another device appears within two seconds, and the caret stays', async ({ page, signUp }) => {
-  const connected = untilConnected(page);
   await signUp(page);
+  await connect(page);
   await editor(page).click();
   await page.keyboard.type('first line');
   await expectSaved(page);
-  await connected;
 
   const session = await sessionOf(page);
   const reads: string[] = [];
@@ -61,20 +67,12 @@ test('a change of another device appears within two seconds, and the caret stays
 
 test('two tabs share one connection, and a hidden browser has none', async ({ page, context, signUp }) => {
   const streams = countStreams(context);
-  const connected = untilConnected(page);
   await signUp(page);
-  await connected;
+  await connect(page);
   const second = await context.newPage();
   await openDay(second, today());
-  await expect
-    .poll(
-      () =>
-        second.evaluate(() =>
-          performance.getEntriesByType('resource').some(({ name }) => name.includes('/background-tasks-')),
-        ),
-      { timeout: 20_000 },
-    )
-    .toBe(true);
+  await skipToIdleTime(second);
+  await expectFetched(second, ['background-tasks']);
 
   await storeLog(page.request, await sessionOf(page), today(), log('for both tabs'));
   for (const tab of [page, second]) await expect(items(tab)).toHaveText(['for both tabs'], { timeout: 2_000 });
@@ -94,9 +92,8 @@ test('two tabs share one connection, and a hidden browser has none', async ({ pa
 
 test('a sign-out ends the connection', async ({ page, context, signUp }) => {
   const streams = countStreams(context);
-  const connected = untilConnected(page);
   await signUp(page);
-  await connected;
+  await connect(page);
   await page.getByRole('button', { name: 'Open menu' }).click();
   await page.getByRole('button', { name: 'Logout' }).click();
   await expect(page).toHaveURL(/\/$/);
@@ -106,9 +103,12 @@ test('a sign-out ends the connection', async ({ page, context, signUp }) => {
 test('behind a proxy that buffers the stream, the page asks by itself', async ({ page, signUp }) => {
   // A response that never begins, as from a proxy that waits for its end.
   await page.route(STREAM, () => undefined);
-  const asked = page.waitForRequest(STREAM, { timeout: 20_000 });
   await signUp(page);
+  const asked = page.waitForRequest(STREAM);
+  await skipToIdleTime(page);
   await asked;
   await storeLog(page.request, await sessionOf(page), today(), log('found by asking'));
-  await expect(items(page)).toHaveText(['found by asking'], { timeout: 20_000 });
+  // After six seconds without a byte the page polls.
+  await page.clock.fastForward(6_000);
+  await expect(items(page)).toHaveText(['found by asking']);
 });

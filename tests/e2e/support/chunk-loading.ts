@@ -9,8 +9,13 @@ export const chunkErrorToast = (page: Page): Locator =>
 export async function expectFetched(page: Page, files: readonly string[]): Promise<void> {
   const fetched = () =>
     page.evaluate(
-      (wanted) => {
-        const names = performance.getEntriesByType('resource').map(({ name }) => name);
+      async (wanted) => {
+        // A fake clock of Playwright has a fake `performance` without entries.
+        const entries = await new Promise<PerformanceEntryList>((resolve) => {
+          const observer = new PerformanceObserver((list) => resolve(list.getEntries()));
+          observer.observe({ type: 'resource', buffered: true });
+        });
+        const names = entries.map(({ name }) => name);
         return wanted.filter((file) => names.some((name) => name.includes(`/${file}-`) && name.endsWith('.js')));
       },
       [...files],

@@ -31,6 +31,11 @@ type WorkerFixtures = {
 };
 
 type Fixtures = {
+  /**
+   * Whether the pages get idle time, in which they preload all chunks, register the service worker and connect to live
+   * updates. Costs as much CPU time as a page load, so most tests run in a browser that is never idle.
+   */
+  isIdle: boolean;
   /** Console errors that the test expects, such as the failed requests of an offline page. */
   expectedErrors: RegExp | null;
   /** Remembers the toasts of a page, and fails the test if the page logs an error. `page` is watched from the start. */
@@ -58,6 +63,14 @@ const AXE = readFileSync(
 const AXE_IS_LOADED = 'undefined';
 
 const TOASTS_KEY = 'e2e-toasts';
+
+/** Runs in the page. */
+function reportNoIdleTime(): void {
+  window.requestIdleCallback = () => 0;
+}
+
+/** Skips the four seconds that a page leaves the CPU alone after it can be edited. For tests with `isIdle`. */
+export const skipToIdleTime = (page: Page): Promise<void> => page.clock.fastForward(4_000);
 
 /** Runs in the page: records the text of every toast, because on a busy machine a test may check after it has gone. */
 function rememberToasts(key: string): void {
@@ -107,6 +120,14 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
   },
 
   expectedErrors: [null, { option: true }],
+
+  isIdle: [false, { option: true }],
+
+  context: async ({ context, isIdle }, use) => {
+    if (isIdle) await context.clock.install();
+    else await context.addInitScript(reportNoIdleTime);
+    await use(context);
+  },
 
   watchPage: async ({ expectedErrors }, use) => {
     const problems: string[] = [];
