@@ -12,6 +12,12 @@ const timezoneId = (process.env['E2E_TIME_ZONE'] ??= zoneOfNoon(new Date()));
 process.env['TZ'] = timezoneId;
 const root = process.getuid?.() === 0;
 const browser = findTestBrowser();
+/** Files with settings of their own, and so with a server of their own (`serverSettings`). */
+const ownServer = [
+  '**/account/captcha.spec.ts',
+  '**/account/closed-sign-ups.spec.ts',
+  '**/devices/server-restart.spec.ts',
+];
 
 export default defineConfig({
   testDir: 'tests/e2e',
@@ -47,7 +53,11 @@ export default defineConfig({
       ],
     },
   },
-  projects: [{ name: 'chromium' }],
+  projects: [
+    // First, so that no worker starts another server while all others have run out of tests.
+    { name: 'own server', testMatch: ownServer },
+    { name: 'chromium', testIgnore: ownServer },
+  ],
   globalSetup: './tests/e2e/support/build-pages.ts',
 });
 

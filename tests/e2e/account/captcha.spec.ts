@@ -7,6 +7,8 @@ import { expectNoHorizontalScroll, inBothThemes } from '../support/themes.ts';
 import { expect, test } from '../support/test.ts';
 
 test.use({ serverSettings: { SANDBOX_CAPTCHA: 'turnstile' } });
+// In one worker: each worker would start a server with these settings.
+test.describe.configure({ mode: 'default' });
 
 const SCRIPT = '**/captcha/turnstile/api.js*';
 
