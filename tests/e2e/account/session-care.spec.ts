@@ -4,7 +4,18 @@
  */
 import type { Page } from '@playwright/test';
 import { sessionStorageKey } from '#client/lib/session/storage-keys.ts';
-import { daysAgo, editor, expectSaved, items, log, openDay, sessionOf, storedLog, today } from '../support/journal.ts';
+import {
+  daysAgo,
+  editor,
+  expectSaved,
+  items,
+  log,
+  openDay,
+  sessionOf,
+  skipToSave,
+  storedLog,
+  today,
+} from '../support/journal.ts';
 import { expect, test } from '../support/test.ts';
 
 const RENEWAL = /\/auth\/v1\/token\?grant_type=refresh_token/;
@@ -34,9 +45,12 @@ function countRenewals(page: Page): { count: number } {
   return renewals;
 }
 
+test.beforeEach(({ page }) => page.clock.install());
+
 async function expectWorks(page: Page, text: string): Promise<void> {
   await editor(page).click();
   await page.keyboard.type(text);
+  await skipToSave(page);
   await expectSaved(page);
   await expect(overlay(page)).toHaveCount(0);
 }
@@ -92,7 +106,6 @@ test('two tabs whose access token the server refuses at once stay signed in', as
 });
 
 test('a page that slept for a night renews once and saves what is typed then', async ({ page, signUp, request }) => {
-  await page.clock.install();
   await signUp(page);
   await expectWorks(page, 'Before the night');
   const renewals = countRenewals(page);
@@ -101,6 +114,7 @@ test('a page that slept for a night renews once and saves what is typed then', a
   await editor(page).click();
   await page.keyboard.press('ControlOrMeta+End');
   await page.keyboard.type(', and after it');
+  await skipToSave(page);
   const session = await sessionOf(page);
   await expect.poll(() => storedLog(request, session, today())).toBe(log('Before the night, and after it'));
   await expect(overlay(page)).toHaveCount(0);
@@ -113,7 +127,7 @@ for (const [name, hours] of [
 ] as const) {
   test(`a clock that is three hours ${name} signs in, saves and renews nothing`, async ({ page, accounts }) => {
     const { person } = await accounts.create();
-    await page.clock.install({ time: Date.now() + hours * HOUR_MS });
+    await page.clock.setSystemTime(Date.now() + hours * HOUR_MS);
     const renewals = countRenewals(page);
     await page.goto('/login');
     await page.getByLabel('Email address').fill(person.email);
@@ -183,7 +197,9 @@ test.describe('without a server', () => {
       await focusTab(page);
       await tried;
       await page.keyboard.type(' and two');
-      await page.waitForRequest(RENEWAL);
+      const triedAgain = page.waitForRequest(RENEWAL);
+      await skipToSave(page);
+      await triedAgain;
       expect((await sessionOf(page)).refresh_token).toBe(refresh_token);
       await expect(overlay(page)).toHaveCount(0);
       await page.unroute(RENEWAL);

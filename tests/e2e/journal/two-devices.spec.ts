@@ -8,6 +8,7 @@ import {
   log,
   openDay,
   sessionOf,
+  skipToSave,
   status,
   storedLog,
   storeLog,
@@ -33,6 +34,8 @@ async function holdSaves(page: Page): Promise<() => void> {
   return resolve;
 }
 
+test.beforeEach(({ page }) => page.clock.install());
+
 /** Types behind the last line. */
 async function append(page: Page, text: string): Promise<void> {
   await editor(page).click();
@@ -50,8 +53,10 @@ test('lines and edits of two devices become one day without a question, and the 
   await signUp(page);
   const session = await sessionOf(page);
   await page.keyboard.type('shared');
+  await skipToSave(page);
   await expectSaved(page);
   const phone = await browser.newContext({ baseURL: baseURL!, storageState: await page.context().storageState() });
+  await phone.clock.install();
   const other = await phone.newPage();
   await openDay(other, today());
   await expect(items(other)).toHaveText(['shared']);
@@ -60,11 +65,13 @@ test('lines and edits of two devices become one day without a question, and the 
     const release = await holdSaves(page);
     await append(page, '\nfrom the desk');
     await append(other, '\nfrom the phone');
+    await Promise.all([skipToSave(page), skipToSave(other)]);
     await expectSaved(other);
     release();
     await expect(items(page)).toHaveText(['shared', 'from the desk', 'from the phone']);
     await page.keyboard.type(' and more');
     await expect(items(page)).toHaveText(['shared', 'from the desk and more', 'from the phone']);
+    await skipToSave(page);
     await expectSaved(page);
     const merged = log('shared', 'from the desk and more', 'from the phone');
     await expect.poll(() => storedLog(request, session, today())).toBe(merged);
@@ -76,6 +83,7 @@ test('lines and edits of two devices become one day without a question, and the 
     await expect(items(page).getByText('and more')).toHaveCount(0);
     for (let presses = 0; presses < 3; presses += 1) await page.keyboard.press('ControlOrMeta+Shift+z');
     await expect(items(page)).toHaveText(['shared', 'from the desk and more', 'from the phone']);
+    await skipToSave(page);
     await expectSaved(page);
   });
 
@@ -88,6 +96,7 @@ test('lines and edits of two devices become one day without a question, and the 
     const release = await holdSaves(page);
     await append(page, ' and the desk');
     await append(other, ' and a walk');
+    await Promise.all([skipToSave(page), skipToSave(other)]);
     await expectSaved(other);
     release();
     const both = ['shared', 'from the desk and more', 'from the phone and the desk', 'from the phone and a walk'];
@@ -108,6 +117,7 @@ test('a day that was deleted and written again on another device is merged', asy
   await openDay(page, daysAgo(1));
   await editor(page).click();
   await page.keyboard.type('mine');
+  await skipToSave(page);
   await expectSaved(page);
   const release = await holdSaves(page);
   await page.keyboard.type(' too');
@@ -115,6 +125,7 @@ test('a day that was deleted and written again on another device is merged', asy
   expect(deleted.ok(), await deleted.text()).toBe(true);
   // The new row has revision 1 like the old one.
   await storeLog(request, session, daysAgo(1), log('theirs'));
+  await skipToSave(page);
   release();
   await expect(items(page)).toHaveText(['mine too', 'theirs']);
   await expectSaved(page);
@@ -131,6 +142,7 @@ test('a day that both devices rewrote asks: both can be kept, or the other one t
   const session = await sessionOf(page);
   const texts = ['first', 'second', 'third', 'fourth'];
   await page.keyboard.type(texts.join('\n'));
+  await skipToSave(page);
   await expectSaved(page);
 
   /** Both devices edit every line. */
@@ -144,6 +156,7 @@ test('a day that both devices rewrote asks: both can be kept, or the other one t
       await page.keyboard.type(` ${here}`);
     }
     await storeLog(request, session, today(), log(...lines.map((line) => `${there} ${line}`)));
+    await skipToSave(page);
     release();
     await expect(conflict(page)).toBeVisible();
   };
@@ -171,6 +184,7 @@ test('a day that both devices rewrote asks: both can be kept, or the other one t
     await editor(page).focus();
     await page.keyboard.press('ControlOrMeta+z');
     await expect(items(page)).toHaveText(both.map((line) => `${line} again`));
+    await skipToSave(page);
     await expect.poll(() => storedLog(request, session, today())).toBe(log(...both.map((line) => `${line} again`)));
   });
 });
@@ -186,6 +200,7 @@ test.describe('when the merge cannot be loaded', () => {
     await signUp(page);
     const session = await sessionOf(page);
     await page.keyboard.type('shared');
+    await skipToSave(page);
     await expectSaved(page);
     await page.route(/merge-chunk.*\.js$/, (route) => route.abort());
     await page.reload();
@@ -193,6 +208,7 @@ test.describe('when the merge cannot be loaded', () => {
     const release = await holdSaves(page);
     await append(page, '\nfrom the desk');
     await storeLog(request, session, today(), log('shared', 'from the phone'));
+    await skipToSave(page);
     release();
     await expect(status(page, 'Not saved – reload the page and it will be')).toBeVisible();
     await expect(items(page)).toHaveText(['shared', 'from the desk']);

@@ -2,6 +2,7 @@
 import type { APIRequestContext, Locator, Page } from '@playwright/test';
 import { addDays, dayOf } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
+import { AUTO_SAVE_DELAY_MS } from '#domain/log/entry.ts';
 import { sessionStorageKey } from '#client/lib/session/storage-keys.ts';
 import { PUBLISHABLE_KEY } from '#server/config/config.ts';
 import { expect } from './test.ts';
@@ -18,6 +19,9 @@ export const dayLabel = (page: Page): Locator => page.getByRole('heading', { lev
 export async function expectSaved(page: Page): Promise<void> {
   await expect(status(page, /^Saved \d\d:\d\d$/)).toBeVisible();
 }
+
+/** Skips the two seconds between the last keystroke and the save. For pages with `page.clock.install()`. */
+export const skipToSave = (page: Page): Promise<void> => page.clock.fastForward(AUTO_SAVE_DELAY_MS);
 
 /** Opens a day and waits until it is editable. */
 export async function openDay(page: Page, date: Day): Promise<void> {
