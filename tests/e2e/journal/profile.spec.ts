@@ -73,23 +73,32 @@ test.describe('a plan that cannot be loaded', () => {
     await expectSaved(page);
     expect(await storedLog(request, await sessionOf(page), daysAgo(29))).toBe(log('kept'));
 
-    await page.goto('/journal');
+    const goToToday = page.getByRole('button', { name: 'Go to today' });
+    await goToToday.click();
+    await expect(goToToday).toBeHidden();
+    const menu = page.getByRole('dialog', { name: 'Menu' });
     for (const [button, dialog] of [
-      ['Open menu', 'Menu'],
-      ['Open feedback', 'HAI Feedback'],
+      ['Open menu', menu],
+      ['Open feedback', page.getByRole('dialog', { name: 'HAI Feedback' })],
     ] as const) {
       await page.getByRole('button', { name: button }).click();
-      const sheet = page.getByRole('dialog', { name: dialog });
-      await expect(sheet.getByText(UNREAD)).toBeVisible();
-      await expect(sheet.getByText(PITCH)).toHaveCount(0);
+      await expect(dialog.getByText(UNREAD)).toBeVisible();
+      await expect(dialog.getByText(PITCH)).toHaveCount(0);
       await expectAccessible(page);
       await page.keyboard.press('Escape');
     }
 
-    for (const path of ['/settings', '/profile', '/reviews']) {
-      await page.goto(path);
+    for (const [link, path] of [
+      ['Settings', '/settings'],
+      ['Profile', '/profile'],
+      ['Hustle Reviews', '/reviews'],
+    ] as const) {
+      await page.getByRole('button', { name: 'Open menu' }).click();
+      await menu.getByRole('link', { name: link }).click();
+      await expect(page).toHaveURL(path);
       await expect(page.getByRole('status').filter({ hasText: UNREAD })).toBeVisible();
       await expect(page.getByText(PITCH)).toHaveCount(0);
+      if (path !== '/reviews') await page.goBack();
     }
     await expectAccessible(page);
     await page.getByRole('button', { name: 'Refresh Profile' }).click();
