@@ -1,27 +1,28 @@
 /**
- * A record of everything that the users of a schedule wrote, to compare it with what the server has at the end. Every text that is typed is a
- * word of its own, so each word can be found again.
+ * A record of everything that the users of a schedule wrote, to compare it with what the server has at the end. Every
+ * text that is typed is a word of its own, so each word can be found again.
  */
 import { itemsOf } from './browser/tab.ts';
 import type { Tab } from './browser/tab.ts';
 
-/** A draft has what was typed earlier than this before a crash. */
+/** The maximum age of text that a draft may not contain yet when its tab crashes. */
 const DRAFT_MS = 100;
 
 type Word = {
   text: string;
   typedAt: number;
   typedIn: Tab | null;
-  /** Tabs that changed an item with this word, and tabs that deleted one. */
+  /** The tabs that changed an item with this word. */
   editedIn: Set<Tab>;
+  /** The tabs that deleted an item with this word. */
   deletedIn: Set<Tab>;
-  /** The tab crashed before the word was in a draft. */
+  /** True if the tab may have crashed before the word was in a draft. */
   mayBeLost: boolean;
 };
 
 const SYLLABLES = ['ba', 'ce', 'di', 'fo', 'gu', 'ha', 'je', 'ki', 'lo', 'mu', 'na', 'pe', 'ri', 'so', 'tu', 'va'];
 
-/** Words of eight letters that do not begin alike: the merge takes short texts that both devices add for different. */
+/** Returns a word of eight letters. Words begin differently, so the merge does not take two of them for one line. */
 function wordOf(index: number): string {
   const mixed = (index * 40_503 + 12_345) % 65_536;
   return [0, 4, 8, 12].map((bits) => SYLLABLES[(mixed >> bits) & 15]).join('');
@@ -70,7 +71,7 @@ export function createLedger(now: () => number) {
         if (times === 0 && deletedIn.size === 0 && !mayBeLost) problems.push(`${text} is lost`);
         const isLeftAlone = deletedIn.size > 0 && [...editedIn].every((tab) => deletedIn.has(tab));
         if (isCertain && isLeftAlone && times > 0) problems.push(`${text} was deleted and is back`);
-        // Both texts of an item that two tabs changed stay, and both have the words of the item.
+        // If two tabs changed an item, the merge keeps both texts, and both contain the item's words.
         if (times > 1 && editedIn.size < 2) problems.push(`${text} is there ${String(times)} times`);
       }
       const twice = items.filter((item, index) => items.indexOf(item) !== index);

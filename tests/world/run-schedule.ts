@@ -1,4 +1,4 @@
-/** Runs one schedule against the server, and checks what is left at its end. */
+/** Runs one schedule against the server, and compares the logs at its end with the record of what was typed. */
 import { addDays, day, earliestToday, latestToday } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
 import type { DayChange } from '#domain/live/live-event.ts';
@@ -19,16 +19,19 @@ import type { ServerRequest, ServerResponse, WorldServer } from './server/world-
 
 const DEVICE_NAMES = ['laptop', 'phone', 'tablet', 'desktop'];
 const MAX_TABS = 2;
-/** From the commit of a change until an online tab hears of it. */
+/** The time from the commit of a change until an online tab receives it from the stream of changes. */
 const LIVE_MS = 60;
-/** Longer than the debounce of a save, with its answer and the live change that follows. */
+/** Longer than the debounce of a save, its request and the change that the stream then sends. */
 const DEBOUNCE_MS = 4_000;
 /** Longer than the longest backoff of a save. */
 const ROUND_MS = 32_000;
 const MAX_ROUNDS = 8;
-/** Starting one takes a second. */
+/** A limit, because a server process takes a second to start. */
 const MAX_SERVER_PROCESSES = process.env['TEST_LONG'] ? 200 : 5;
-/** A device that does not know whether its save was stored cannot tell what others have deleted since. */
+/**
+ * Steps after which a device may not know whether its save was stored. Then a merge cannot tell which lines others have
+ * deleted since, so a deleted word may come back.
+ */
 const UNCERTAIN = new Set<Step['do']>(['loseAnswer', 'killServer', 'offline', 'closeTab', 'crashTab']);
 const DAY_MS = 86_400_000;
 const MAX_NIGHT_MS = 120_000;
@@ -36,7 +39,10 @@ const LOCKED_AFTER_DAYS = 35;
 
 let users = 0;
 
-/** Throws with the history if a word is lost or doubled, a device shows something else, or a question was needless. */
+/**
+ * Throws an error with the history if a word is lost or doubled, if a tab shows another text than the server has, or if
+ * a tab asked the user about a conflict that the merge can resolve.
+ */
 export async function runSchedule(server: WorldServer, schedule: Schedule): Promise<void> {
   const start = Date.parse(schedule.startsAt);
   const work = createRealWork();
@@ -96,7 +102,7 @@ export async function runSchedule(server: WorldServer, schedule: Schedule): Prom
     const row = (JSON.parse(text) as { id: string; revision: number }[])[0];
     if (!row) return;
     const written = (JSON.parse(request.body || '{}') as { date?: Day }).date;
-    // A move names the day that it leaves in its condition.
+    // The request of a move names the old day in its filter, and the new day in its body.
     const named = /date(?:=|\.)eq\.([\d-]+)/.exec(decodeURIComponent(request.path))?.[1] as Day | undefined;
     const { method } = request;
     const changes: DayChange[] = [];
@@ -229,7 +235,7 @@ export async function runSchedule(server: WorldServer, schedule: Schedule): Prom
         return answer(tab);
       case 'waitForMidnight': {
         const msLeft = DAY_MS - ((clock.now() + device.utcOffsetMinutes * 60_000) % DAY_MS);
-        // Hours of failed attempts would take long.
+        // A longer wait would simulate hours of failed requests, which takes long.
         if (msLeft > MAX_NIGHT_MS) return;
         await clock.advance(msLeft + 1_000);
         return note(`midnight has come to ${device.name}`);
@@ -287,7 +293,7 @@ export async function runSchedule(server: WorldServer, schedule: Schedule): Prom
     tab.answer();
   }
 
-  /** Everything comes back, and all devices wait until nothing is left to send. */
+  /** Ends all outages, hidden tabs and expired sessions, and waits until no device has unsent text. */
   async function settle(): Promise<void> {
     note('everything comes back');
     await setPlan('premium');

@@ -1,4 +1,4 @@
-/** Random schedules, and the words in which a history prints their steps. */
+/** Random schedules: the devices, the start and the steps that users, the network and the server take. */
 import fc from 'fast-check';
 
 /** `device` and `tab` select among those that exist; `a` and `b` select items, days and the like. */
@@ -8,7 +8,7 @@ export type Step = {
   tab: number;
   a: number;
   b: number;
-  /** Time that passes afterwards. */
+  /** The time that passes after the step. */
   thenMs: number;
 };
 

@@ -1,4 +1,4 @@
-/** Model test of the whole: several devices and the real server, in random schedules with a virtual clock. */
+/** Model test of saving: several devices and the real server, in random schedules with a virtual clock. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, test } from 'vitest';
 import { loadMerge } from '#client/sync/merge-loader.ts';
@@ -30,12 +30,12 @@ test(
   `every item is on the server exactly once after ${String(RUNS)} schedules (seed ${String(SEED)})`,
   async () => {
     const path = process.env['TEST_PATH'];
-    // Several schedules at the same time, because each waits for the server most of the time.
+    // Runs several schedules at the same time, because each waits for the server most of the time.
     let failingLane: number | null = null;
     const lanes = Array.from({ length: path ? 1 : LANES }, (_, lane) =>
       fc.assert(
         fc.asyncProperty(schedules(MAX_STEPS), async (schedule) => {
-          // Once a lane has failed, it shrinks its schedule alone.
+          // After the first failure only the failed lane goes on: fast-check shrinks its schedule.
           if (failingLane !== null && failingLane !== lane) return;
           await runSchedule(server, schedule).catch((error: unknown) => {
             failingLane ??= lane;

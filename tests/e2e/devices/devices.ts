@@ -34,31 +34,31 @@ export const test = base.extend<Fixtures>({
   },
 });
 
-/** The part of TipTap's editor that a test asks where the caret is. */
+/** The part of TipTap's editor that tells where the caret is. */
 type Caret = { editor: { state: { selection: { to: number }; doc: { content: { size: number } } } } };
 
-/** Types a new item at the end of the log. Another item may arrive behind it meanwhile. */
+/** Types a new item at the end of the log, even if an item of another device is added there meanwhile. */
 export async function addItem(page: Page, text: string): Promise<void> {
   const texts = await items(page).allTextContents();
   await expect(async () => {
     await editor(page).press('ControlOrMeta+End');
-    // The editor hears of a moved caret in a later task. A key within the same millisecond would go to the old place.
+    // The editor learns in a later task that the caret has moved. Until then, typed text goes to the old position.
     const behindCaret = await editor(page).evaluate((element) => {
       const { selection, doc } = (element as unknown as Caret).editor.state;
       return doc.content.size - selection.to;
     });
-    // The paragraph, the item and the list end behind the last letter.
+    // Three positions follow the last letter: the ends of the paragraph, of the item and of the list.
     expect(behindCaret).toBeLessThanOrEqual(3);
   }).toPass({ intervals: [10] });
   await page.keyboard.type(texts.join('') === '' ? text : `\n${text}`);
   await expect(items(page).getByText(text, { exact: true })).toBeVisible();
 }
 
-/** Dispatches the event of a page that the user comes back to: it sends unsaved text at once. */
+/** Dispatches the event of a return to the page, which makes the page send unsaved text at once. */
 export const comeBack = (page: Page): Promise<void> =>
   page.evaluate(() => void document.dispatchEvent(new Event('visibilitychange', { bubbles: true })));
 
-/** The browser of the tests shows every page, so the page is told that it is hidden. */
+/** Simulates a tab that is hidden or shown: the browser of the tests shows every page. */
 export const setHidden = (page: Page, isHidden: boolean): Promise<void> =>
   page.evaluate(
     (visibilityState) => {
@@ -68,11 +68,11 @@ export const setHidden = (page: Page, isHidden: boolean): Promise<void> =>
     isHidden ? 'hidden' : 'visible',
   );
 
-/** Ends the renderer at once, without `pagehide` or `beforeunload`. */
+/** Kills the page's renderer process, so that the page gets no `pagehide` or `beforeunload`. */
 export async function crash(page: Page): Promise<void> {
   const crashed = page.waitForEvent('crash');
   const session = await page.context().newCDPSession(page);
-  // The page is gone before it answers.
+  // Never answered: the renderer ends first.
   session.send('Page.crash').catch(() => {});
   await crashed;
   await page.close();
@@ -118,7 +118,7 @@ export async function expectAgreement(
       await expect(items(page)).toHaveText(stored[date]!, { timeout: 1_000 });
       await expect(status(page, /^Saved /)).toBeVisible({ timeout: 1_000 });
     }
-    // No late request has changed a day meanwhile.
+    // No late request has changed a day while the pages were compared.
     expect(await readItems(request, session)).toEqual(stored);
   }).toPass({ timeout: 30_000 });
 }

@@ -31,7 +31,7 @@ test('an update of the service worker keeps unsent text, and pages of both versi
   await oldTab.goto('/journal');
   await expect(items(oldTab)).toHaveText(['shared']);
 
-  // From here on the server has no file of the first version any more.
+  // The server now has the files of the second version only.
   gateway.release = 2;
   for (const page of [desk, oldTab]) {
     await page.route('**/rest/v1/entries*', (route) =>
@@ -46,7 +46,7 @@ test('an update of the service worker keeps unsent text, and pages of both versi
   await expectSaved(other);
 
   const offer = desk.getByRole('status').filter({ hasText: 'A new version is ready.' });
-  // The browser joins a check to one that is under way, which may have read the earlier file.
+  // Retries, because `update` may join a running check for updates that has read the old file already.
   await expect(async () => {
     await desk.evaluate(async () => void (await (await navigator.serviceWorker.getRegistration())?.update()));
     await expect(offer).toBeVisible({ timeout: 2_000 });

@@ -55,7 +55,7 @@ test('a desk and a phone write the same day at the same time', async ({ account,
     await desk.keyboard.press('ControlOrMeta+Shift+ArrowLeft');
     const selected = (): Promise<string> => desk.evaluate(() => getSelection()!.toString());
     expect(await selected()).toBe('client');
-    // Taps in front of the first letter.
+    // A tap in front of the first letter places the caret there.
     await items(phone)
       .first()
       .tap({ position: { x: 1, y: 5 } });
@@ -212,7 +212,7 @@ test('text of a tab that was closed within the debounce survives the deletion of
   request,
 }) => {
   const [desk, other] = await Promise.all([
-    // No timer of the paused page elapses, so the debounce lasts until the page is closed.
+    // The page's clock is paused, so the debounce does not end before the page is closed.
     openDevice({ prepare: (page) => page.clock.install() }),
     openDevice(),
   ]);
@@ -226,7 +226,7 @@ test('text of a tab that was closed within the debounce survives the deletion of
   await desk.close();
   const reopened = await desk.context().newPage();
   await reopened.goto('/journal');
-  // The clock belongs to the browser.
+  // Playwright's clock applies to all pages of the browser context, so the clock of the new page is paused too.
   await reopened.clock.resume();
   await expectAgreement(request, account, { [TODAY]: ['typed in a hurry'] }, [
     [reopened, TODAY],

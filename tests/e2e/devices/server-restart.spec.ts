@@ -1,11 +1,11 @@
-/** The server is killed while two devices write, and starts again. */
+/** A server that is killed while two devices write, and is then started again. */
 import { expectSaved, items, status, today } from '../support/journal.ts';
 import { expect } from '../support/test.ts';
 import { addItem, comeBack, expectAgreement, setHidden, test } from './devices.ts';
 
 test.use({
   expectedErrors: /net::ERR_/,
-  // A server of its own, because the test kills it.
+  // Settings other than the default give this file a server of its own, because the test kills it.
   serverSettings: { LOG_LEVEL: 'error' },
 });
 

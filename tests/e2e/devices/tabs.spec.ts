@@ -17,7 +17,7 @@ import { addItem, comeBack, crash, setHidden, test } from './devices.ts';
 
 const isWrite = (request: Request): boolean => request.url().includes('/rest/v1/entries') && request.method() !== 'GET';
 
-/** Counts the writes of all tabs that have no answer yet. */
+/** Counts the writes of all tabs: all that were sent, those in flight, and the most that were in flight at a time. */
 function watchWrites(context: BrowserContext) {
   const writes = { open: 0, most: 0, sent: 0 };
   context.on('request', (request) => {
@@ -32,10 +32,13 @@ function watchWrites(context: BrowserContext) {
   return writes;
 }
 
-/** Resolves after every request that the page has started before. */
+/** Waits for a round trip to the server, after which all requests that the page started earlier are counted. */
 const settleRequests = (page: Page): Promise<number> => page.evaluate(async () => (await fetch('/healthz')).status);
 
-test('never have two writes of one day under way, not even from a hidden tab', async ({ openDevice, request }) => {
+test('the tabs never have two writes of one day in flight, not even from a hidden tab', async ({
+  openDevice,
+  request,
+}) => {
   const first = await openDevice();
   const context = first.context();
   const session = await sessionOf(first);
@@ -82,7 +85,7 @@ test.describe('the drafts of a tab that was killed', () => {
     let watching: Promise<Request> | undefined;
     const page = await openDevice({
       async prepare(opened) {
-        // The stream of changes starts with the code that notices closed tabs.
+        // The code that notices closed tabs is loaded when the stream of changes starts.
         watching = opened.waitForRequest(/\/functions\/v1\/changes$/);
         await opened.clock.install();
       },
@@ -128,7 +131,7 @@ test.describe('the drafts of a tab that was killed', () => {
     await expect
       .poll(async () => (await storedLog(request, session, today()))?.split('</li>').toSorted().join(''))
       .toBe(log('shared', 'being written', 'unsent of today').split('</li>').toSorted().join(''));
-    // The caret is still in front of the last letter of the page's own item.
+    // The merge has not moved the caret from its place in front of the last letter of the page's own item.
     await page.keyboard.type('X');
     await expect(items(page).filter({ hasText: 'being writteXn' })).toBeVisible();
     await expect(page.locator('html[data-came-back]')).toHaveCount(0);

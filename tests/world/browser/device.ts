@@ -1,4 +1,4 @@
-/** A browser on one device: its storage, which outlives tabs, its session and its network. */
+/** A simulated browser on one device: its session, its network, and its storage, which outlives the tabs. */
 import { IDBFactory } from 'fake-indexeddb';
 import { PUBLISHABLE_KEY } from '#server/config/config.ts';
 import { MemoryStorage } from '../../support/day-saver-harness.ts';
@@ -10,8 +10,8 @@ import type { RealWork } from './real-work.ts';
 import type { VirtualClock } from './virtual-clock.ts';
 
 /**
- * The outcome of a request. `requestLost`: the server receives nothing. `answerLost`: the server answers, and the
- * browser learns nothing, which it notices at once (`reset`) or never (`silent`).
+ * The fault of a request. `lost` is what does not arrive: the request at the server, or the answer at the browser. The
+ * browser gets a network error at once (`reset`) or never gets an answer (`silent`).
  */
 export type Fate = { lost: 'request' | 'answer'; how: 'reset' | 'silent'; killServer: boolean };
 
@@ -30,7 +30,7 @@ export type DeviceOptions = {
   killServer: () => Promise<void>;
   utcOffsetMinutes: number;
   latencyMs: number;
-  /** The server has answered a write. */
+  /** Called when the server has stored a write, also if its answer is then lost. */
   onWritten: (request: ServerRequest, response: ServerResponse) => void;
 };
 
@@ -41,7 +41,7 @@ export function createDevice(options: DeviceOptions) {
   const locks: BrowserLocks = createLocks();
   const channels: BrowserChannels = createChannels(clock);
   let token: { text: string; issuedAt: number } | null = null;
-  /** Rejects each request that is on its way when the network goes. */
+  /** Each rejects a request that is in flight when the device goes offline. */
   const onOffline = new Set<() => void>();
 
   const device = {
@@ -57,7 +57,7 @@ export function createDevice(options: DeviceOptions) {
     isOnline: true,
     /** The server rejects the device's tokens, and the device cannot renew them. */
     isSessionExpired: false,
-    /** Of the next requests of this device. */
+    /** The faults of the device's next requests, in order. */
     fates: [] as Fate[],
 
     goOffline(): void {
@@ -88,7 +88,7 @@ export function createDevice(options: DeviceOptions) {
         fail = () => reject(new TypeError('network error'));
         init.signal?.addEventListener('abort', () => reject(init.signal!.reason as Error));
       });
-      // Attach a handler now, or a failure after the answer is an unhandled rejection.
+      // Attach a handler, because a rejection after the answer would be an unhandled one.
       failing.catch(() => {});
       if (device.isOnline) onOffline.add(fail);
       else clock.schedule(1, fail);
@@ -101,7 +101,7 @@ export function createDevice(options: DeviceOptions) {
     },
   };
 
-  /** Carries a request to the server and the answer back, also if the network or the tab goes meanwhile. */
+  /** Carries a request to the server and its answer back, even if the tab that sent it has been closed meanwhile. */
   async function carry(request: ServerRequest): Promise<ServerResponse> {
     const fate = device.fates.shift();
     const lose = (): Promise<never> =>

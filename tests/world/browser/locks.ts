@@ -1,4 +1,4 @@
-/** Web Locks and broadcast channels of one browser: shared by its tabs, and released when a tab is gone. */
+/** Simulates the Web Locks and the broadcast channels of one browser, which its tabs share. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { VirtualClock } from './virtual-clock.ts';
 
@@ -32,7 +32,7 @@ export function createLocks() {
       request(name: string, ...rest: [LockCallback] | [LockOptions, LockCallback]): Promise<unknown> {
         const callback = rest.at(-1) as LockCallback;
         const { ifAvailable = false } = rest.length > 1 ? (rest[0] as LockOptions) : {};
-        // The callback runs in the tab that asks, also if another tab releases the lock.
+        // The callback runs with the globals of the tab that requests the lock, even if another tab releases it.
         const runInTab = AsyncLocalStorage.snapshot();
         return new Promise((resolve, reject) => {
           const run = (lock: { name: string } | null) => runInTab(() => callback(lock)).then(resolve, reject);

@@ -1,4 +1,4 @@
-/** Work of one schedule that takes real time, during which its virtual clock stands still. */
+/** Tracks the work of one schedule that takes real time, because the virtual clock stands still during such work. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 const setImmediateForReal = globalThis.setImmediate;
@@ -12,7 +12,7 @@ export function createRealWork() {
   let requests = 0;
   let onRequestsDone = (): void => {};
   const work = {
-    /** Runs code whose IndexedDB tasks count. */
+    /** Runs code whose IndexedDB tasks are counted as work. */
     run: <T>(run: () => T): T => current.run(work, run),
 
     addTask: (): void => void (tasks += 1),

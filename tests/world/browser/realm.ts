@@ -18,7 +18,7 @@ export type Realm = {
   readonly indexedDB: IDBFactory;
   readonly channels: BrowserChannels;
   readonly fetch: typeof fetch;
-  /** Starts no more timers. */
+  /** After the tab was closed, its code starts no more timers. */
   readonly isClosed: () => boolean;
   readonly randomUUID: () => ReturnType<typeof crypto.randomUUID>;
 };

@@ -1,4 +1,4 @@
-/** A tab: the product's journal on its own globals, with the open day on screen as DayView and DayPage show it. */
+/** A simulated tab: runs the product's journal on globals of its own, and shows a day as DayView and DayPage do. */
 import { QueryClient, QueryObserver } from '@tanstack/react-query';
 import type { QueryObserverOptions, QueryObserverResult } from '@tanstack/react-query';
 import { PostgrestClient } from '@supabase/postgrest-js';
@@ -24,7 +24,7 @@ import type { Realm } from './realm.ts';
 
 export const itemsOf = (html: string): string[] => [...html.matchAll(/<p>([^<]+)<\/p>/g)].map((match) => match[1]!);
 
-/** Of a query with any key. */
+/** The options of a query with any key. */
 type Options = QueryObserverOptions<ReadEntry>;
 
 const PROFILE_MS = 50;
@@ -35,9 +35,9 @@ export type TabOptions = {
   /** The plan that the server would answer with. */
   findPlan: () => PlanColumns;
   randomUUID: Realm['randomUUID'];
-  /** A question appears on screen. `draft` is the JSON of the unsaved text with its base. */
+  /** Called when the tab asks the user about a conflict. `draft` is the JSON of the unsaved text with its base. */
   onQuestion: (conflict: Conflict, draft: string | null) => void;
-  /** The texts of both versions of each line that a merge kept twice. */
+  /** Called for each line that a merge kept twice, with the texts of both versions. */
   onKeptTwice: (line: { mine: string; theirs: string }) => void;
 };
 
@@ -56,7 +56,7 @@ export function openTab({ device, number, findPlan, randomUUID, onQuestion, onKe
       get onLine() {
         return device.isOnline;
       },
-      // Read at each use: a closed tab holds no lock.
+      // A getter, because `realm` is not defined yet.
       get locks() {
         return device.locks.managerOf(realm);
       },
@@ -103,7 +103,7 @@ export function openTab({ device, number, findPlan, randomUUID, onQuestion, onKe
     watchPage(savers);
     const changes = createRemoteChanges({ savers, copies: journal.copies, queries, timers: browserTimers });
 
-    /** As DaySaversProvider, BackgroundTasks and `usePlanChange` follow the plan, but without a request. */
+    /** Follows the plan as DaySaversProvider, BackgroundTasks and `usePlanChange` do, but without a request. */
     async function refreshProfile(): Promise<void> {
       await new Promise((resolve) => setTimeout(resolve, PROFILE_MS));
       if (!device.isOnline || device.isSessionExpired) return;
@@ -228,7 +228,7 @@ export function openTab({ device, number, findPlan, randomUUID, onQuestion, onKe
       unsavedDays: () => savers.unsavedDays(),
       today: (): Day => run(() => dayOf(new Date())),
       isClosed: () => isClosed,
-      /** A request may wait for an answer that was lost, or the open day could not be loaded. */
+      /** True while a request is in flight, the open day is not loaded, or text is unsent. */
       isWaiting: () => requestsInFlight > 0 || page?.isConfirmed() === false || savers.unsentDays().length > 0,
       isVisible: () => realm.document.visibilityState === 'visible',
       page: (): Page | null => page,
@@ -249,12 +249,12 @@ export function openTab({ device, number, findPlan, randomUUID, onQuestion, onKe
         });
       },
 
-      /** "Try again", which a day that could not be loaded offers, or a return to a day of this device. */
+      /** Loads the open day again if it could not be loaded, or shows a copy of this device. */
       tryAgain(): void {
         if (page?.isConfirmed() === false) void run(page.reload);
       },
 
-      /** An input method begins or ends a word. */
+      /** Begins or ends the composition of a word by an input method. */
       setComposing(isComposing: boolean): void {
         if (page) page.editor.isComposing = isComposing;
       },
@@ -263,7 +263,7 @@ export function openTab({ device, number, findPlan, randomUUID, onQuestion, onKe
       moveLog: (to: Day): Promise<string> =>
         run(async () => (await moveLog(savers, createSendMove(data, userId), { from: page!.date, to })).kind),
 
-      /** "Keep both", or "Add it to that day" if the log was moved. */
+      /** Answers the question about a conflict: "Keep both", or "Add it to that day" if the log was moved. */
       answer(): void {
         run(() => {
           const saver = page?.saver();
@@ -278,12 +278,12 @@ export function openTab({ device, number, findPlan, randomUUID, onQuestion, onKe
       catchUp: (): void => run(() => changes.catchUp()),
       refreshProfile: (): Promise<void> => run(refreshProfile),
 
-      /** The session was renewed, as DaySaversProvider is told. */
+      /** Does what DaySaversProvider does after the session was renewed. */
       renewed: (): void =>
         run(() => {
           savers.retry();
           void queries.invalidateQueries({ predicate: (query) => query.state.status === 'error' });
-          // The stream of changes starts anew.
+          // The stream of changes connects again, and then reads what it has missed.
           changes.catchUp();
         }),
 
@@ -296,7 +296,7 @@ export function openTab({ device, number, findPlan, randomUUID, onQuestion, onKe
         });
       },
 
-      /** The user closes the tab, and the browser lets the page store and send what it has. */
+      /** Closes the tab as a user does: the page may still store and send its unsaved text. */
       async close(): Promise<void> {
         run(() => {
           setVisible(false);
@@ -306,7 +306,7 @@ export function openTab({ device, number, findPlan, randomUUID, onQuestion, onKe
         this.crash();
       },
 
-      /** The tab is gone without notice. */
+      /** Ends the tab at once, without events. */
       crash(): void {
         isClosed = true;
         clock.cancelAll(realm);

@@ -1,6 +1,6 @@
 /**
- * The product's server in a process of its own, which a test can kill. Its clock shows the time that a request names.
- * Sends its port, which the system chooses, once it listens.
+ * Runs the product's server in a process of its own, which a test can kill. While the server handles a request, its
+ * clock shows the time in the request's `TIME_HEADER`. Sends the server's port to the parent process once it listens.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { subscribe } from 'node:diagnostics_channel';

@@ -1,2 +1,2 @@
-/** The time of the schedule that sends a request, in milliseconds: schedules run at the same time. */
+/** The header with the virtual time of a request's schedule, in milliseconds since 1970. */
 export const TIME_HEADER = 'x-world-time';

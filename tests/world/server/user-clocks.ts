@@ -1,12 +1,13 @@
 /**
- * Gives each user a clock of the day rules of their own, because schedules run at the same time on different days. All
- * rules call `earliest_today` and `latest_today`, whose parameter defaults to `now()`: only that default is replaced.
+ * Gives each user a clock of their own for the day rules of the database, because the schedules run at the same time but
+ * on different days. All rules call `earliest_today` and `latest_today`, whose parameter defaults to `now()`: only that
+ * default is replaced.
  */
 import type { Pool } from 'pg';
 
 const ORIGINAL_DEFAULT = 'DEFAULT now()';
 
-/** The rules read the clock as any role, within a policy. */
+/** `security definer`, because policies call the function as every role. */
 const CLOCK = `
 create table public.world_clocks (user_id uuid primary key, at timestamptz not null);
 create function public.world_now() returns timestamptz language sql stable security definer as $$

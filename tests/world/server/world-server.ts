@@ -85,7 +85,7 @@ export async function startWorldServer() {
   return {
     setUserClock,
 
-    /** Starts a user with this plan and these logs. */
+    /** Creates a user with this plan and these logs. */
     async addUser(userId: string, plan: PlanId, logs: ReadonlyMap<Day, string>): Promise<void> {
       await db.admin.query('insert into auth.users (id) values ($1)', [userId]);
       if (plan === 'premium') await this.setPlan(userId, plan);
@@ -115,8 +115,8 @@ export async function startWorldServer() {
       }),
 
     /**
-     * A schedule that kills its server gets processes of its own, because other schedules run at the same time. All
-     * have `maxProcesses` at most; later, a restart changes nothing and takes no time.
+     * A schedule that kills its server gets processes of its own, because other schedules use the shared one at the same
+     * time. Once all schedules together have started `maxProcesses`, `restart` does nothing.
      */
     async openBackend(isKilled: boolean, maxProcesses: number): Promise<Backend> {
       if (!isKilled || processes >= maxProcesses) {
@@ -128,7 +128,7 @@ export async function startWorldServer() {
         async restart() {
           if (processes >= maxProcesses) return;
           await stopProcess(running);
-          // On another port, so that no connection to the old process is used again.
+          // The new process has another port, so the agent reuses no connection to the old one.
           running = await startProcess();
         },
         close: () => stopProcess(running),

@@ -191,7 +191,7 @@ export function createDaySaver(options: DaySaverOptions) {
   return {
     date,
     text,
-    /** The open editor takes no other text now. */
+    /** True while the user composes a word (IME): the editor's text must not be replaced. */
     isComposing,
     view: () => view,
     subscribe(listener: () => void): () => void {

@@ -38,14 +38,14 @@ export function reduce(state: DaySaverState, event: DaySaverEvent, context: Even
 }
 
 /**
- * An event may put a draft into the day and then its merge with the row. The editor gets the merge alone: between the two,
- * the caret would lose the line that it is in.
+ * One event may show a draft and then its merge with the row. Replaces the editor's text by the merge alone: the draft
+ * may lack the line that the caret is in.
  */
 function replaceEditorTextOnce(effects: readonly DaySaverEffect[]): readonly DaySaverEffect[] {
   const replacements = effects.filter((effect) => effect.type === 'replaceEditorText');
   const last = replacements.at(-1);
   if (!last || replacements.length === 1) return effects;
-  // Its mapped lines are those of the draft, not of the text on screen.
+  // `mappedLines` maps the lines of the draft, which the editor has never shown.
   const once = { ...last, change: { ...last.change, mappedLines: null } };
   return effects.flatMap((effect) => (effect === last ? once : effect.type === last.type ? [] : effect));
 }

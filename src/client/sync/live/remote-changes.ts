@@ -33,7 +33,7 @@ export function createRemoteChanges({ savers, copies, queries, timers }: Deps) {
     waiting.delete(date);
     setDateStored(queries, copies, date, change.stored);
     const saver = savers.get(date);
-    // A read in flight may have been answered before the change, and what is shown meanwhile may be a copy.
+    // The server may have answered a read in flight before the change, and the page may show a stored copy until then.
     const isReading = queries.isFetching({ queryKey: entryKey(date) }) > 0;
     if (saver && !isReading && isKnown(saver.view().stored, change)) return;
     invalidateEntryCache(queries);

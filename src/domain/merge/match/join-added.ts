@@ -114,7 +114,7 @@ function isContinued(a: Line, b: Line): boolean {
   return beginning.length >= MIN_PREFIX_LENGTH && long.text.trimStart().startsWith(beginning);
 }
 
-/** The longer line may be the shorter one, which the other version has got, edited and moved since. */
+/** True if the longer line may be the shorter one, after the other version has received, edited and moved it. */
 function isContained(a: Line, b: Line): boolean {
   const [short, long] = byLength(a, b);
   if (short.tag === 'pre' || long.tag === 'pre') return false;
