@@ -1,6 +1,6 @@
 /**
- * Gives each user a clock of their own for the day rules of the database, because the schedules run at the same time but
- * on different days. All rules call `earliest_today` and `latest_today`, whose parameter defaults to `now()`: only that
+ * Gives each user a clock of their own for the day rules of the database, because schedules run at the same time but on
+ * different days. All rules call `earliest_today` and `latest_today`, whose parameter defaults to `now()`: only that
  * default is replaced.
  */
 import type { Pool } from 'pg';

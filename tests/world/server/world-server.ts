@@ -115,8 +115,8 @@ export async function startWorldServer() {
       }),
 
     /**
-     * A schedule that kills its server gets processes of its own, because other schedules use the shared one at the same
-     * time. Once all schedules together have started `maxProcesses`, `restart` does nothing.
+     * A schedule that kills its server gets processes of its own, because other schedules use the shared one meanwhile.
+     * Once all schedules together have started `maxProcesses`, `restart` does nothing.
      */
     async openBackend(isKilled: boolean, maxProcesses: number): Promise<Backend> {
       if (!isKilled || processes >= maxProcesses) {
