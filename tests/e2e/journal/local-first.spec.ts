@@ -9,6 +9,8 @@ import {
   log,
   openDay,
   sessionOf,
+  skipToRetry,
+  skipToSave,
   status,
   storedLog,
   storeLog,
@@ -17,6 +19,9 @@ import {
 import { expect, test } from '../support/test.ts';
 
 const API = '**/rest/v1/**';
+
+// The waits before a save and before another try are skipped.
+test.beforeEach(({ context }) => context.clock.install());
 
 /** Ends the renderer at once, without `pagehide` or `beforeunload`. */
 async function crash(page: Page): Promise<void> {
@@ -63,6 +68,7 @@ test.describe('without an answer of the server', () => {
     await expect(items(next)).toHaveText(['typed just before the crash']);
     await expect(status(next, /^(Not saved|On this device)/)).toBeVisible();
     await context.unroute(API);
+    await skipToRetry(next);
     await expectSaved(next);
     expect(await storedLog(context.request, session, today())).toBe(log('typed just before the crash'));
   });
@@ -93,8 +99,10 @@ test.describe('without an answer of the server', () => {
     await editor(page).click();
     await page.keyboard.press('ControlOrMeta+End');
     await page.keyboard.type(' and continued');
+    await skipToSave(page);
     await expect(status(page, 'Not saved – retrying')).toBeVisible();
     await context.unroute(API);
+    await skipToRetry(page);
     await expectSaved(page);
     expect(await storedLog(context.request, session, daysAgo(1))).toBe(log('seen yesterday and continued'));
   });
@@ -114,6 +122,7 @@ test.describe('without an answer of the server', () => {
     await editor(page).click();
     await page.keyboard.type('begun on the train');
     await context.unroute(API);
+    await skipToRetry(page);
     await expectSaved(page);
     expect(await storedLog(context.request, session, today())).toBe(log('begun on the train'));
   });
@@ -123,12 +132,14 @@ test.describe('without an answer of the server', () => {
     await page.evaluate(fillStorage);
     await rejectAnswers(context);
     await page.keyboard.type('in memory only');
+    await skipToSave(page);
     const warning = status(page, 'This browser cannot keep a copy. Leave this tab open until your text is saved.');
     await expect(warning).toBeVisible();
     await expect(status(page, 'Not saved – retrying')).toBeVisible();
     await expect(warning).toBeVisible();
     await expect(items(page)).toHaveText(['in memory only']);
     await context.unroute(API);
+    await skipToRetry(page);
     await expectSaved(page);
     await expect(warning).toBeHidden();
   });
@@ -174,6 +185,7 @@ test('a tab shows at once what another tab saved, and does not send the other ta
   await openDay(other, today());
   await editor(other).click();
   await other.keyboard.type('from the other tab');
+  await skipToSave(other);
   await expectSaved(other);
   await expect(items(page)).toHaveText(['from the other tab']);
 
@@ -181,11 +193,13 @@ test('a tab shows at once what another tab saved, and does not send the other ta
   context.on('request', (request) => void (request.method() !== 'GET' && writes.push(request.method())));
   await context.route(API, (route) => (route.request().method() === 'GET' ? route.fallback() : route.abort()));
   await other.keyboard.type(', unsent');
+  await skipToSave(other);
   await expect(status(other, /^Not saved/)).toBeVisible();
   const third = await context.newPage();
   await openDay(third, today());
   await expect(items(third)).toHaveText(['from the other tab']);
   await context.unroute(API);
+  await skipToRetry(third);
   await expect(items(third)).toHaveText(['from the other tab, unsent']);
   await expect(items(page)).toHaveText(['from the other tab, unsent']);
   await expectSaved(third);

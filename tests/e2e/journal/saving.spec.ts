@@ -7,6 +7,8 @@ import {
   log,
   openDay,
   sessionOf,
+  skipToRetry,
+  skipToSave,
   status,
   storedLog,
   storeLog,
@@ -81,12 +83,15 @@ test.describe('while the server cannot be reached', () => {
     signUp,
     request,
   }) => {
+    await page.clock.install();
     await signUp(page);
     await page.route('**/rest/v1/**', (route) => route.abort());
     await page.keyboard.type('written into the void');
+    await skipToSave(page);
     await expect(status(page, 'Not saved – retrying')).toBeVisible();
     await page.keyboard.type(', and on');
     await page.unroute('**/rest/v1/**');
+    await skipToRetry(page);
     await expectSaved(page);
     expect(await storedLog(request, await sessionOf(page), today())).toBe(log('written into the void, and on'));
 
@@ -99,8 +104,10 @@ test.describe('while the server cannot be reached', () => {
     });
     await editor(page).click();
     await page.keyboard.type('heard but not answered');
+    await skipToSave(page);
     await expect(status(page, 'Not saved – retrying')).toBeVisible();
     await page.unroute('**/rest/v1/entries*');
+    await skipToRetry(page);
     await expectSaved(page);
     await expect(page.getByRole('button', { name: 'Keep both' })).toBeHidden();
   });
@@ -160,14 +167,17 @@ test.describe('while the server cannot be reached', () => {
 });
 
 test('a tab takes over what another tab added when the user comes back to it', async ({ page, context, signUp }) => {
+  await page.clock.install();
   await signUp(page);
   await page.keyboard.type('first tab');
+  await skipToSave(page);
   await expectSaved(page);
   const other = await context.newPage();
   await openDay(other, today());
   await editor(other).click();
   await other.keyboard.press('End');
   await other.keyboard.type('\nsecond tab');
+  await skipToSave(other);
   await expectSaved(other);
   await other.close();
   await page.bringToFront();

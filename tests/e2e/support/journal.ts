@@ -23,6 +23,9 @@ export async function expectSaved(page: Page): Promise<void> {
 /** Skips the two seconds between the last keystroke and the save. For pages with `page.clock.install()`. */
 export const skipToSave = (page: Page): Promise<void> => page.clock.fastForward(AUTO_SAVE_DELAY_MS);
 
+/** Skips the longest wait before a failed save is tried again. For pages with `page.clock.install()`. */
+export const skipToRetry = (page: Page): Promise<void> => page.clock.fastForward(30_000);
+
 /** Opens a day and waits until it is editable. */
 export async function openDay(page: Page, date: Day): Promise<void> {
   await page.goto(`/journal?date=${date}`);
