@@ -52,7 +52,7 @@ test.describe('without a connection', () => {
     const { email, password } = await signUp(page);
     await page.evaluate(() => localStorage.clear());
     await page.goto('/login');
-    const files = '**/assets/{members-layout,journal-route}*';
+    const files = '**/assets/{members-layout,journal-route}*.js';
     await page.route(files, (route) => route.abort('internetdisconnected'));
     await page.getByLabel('Email address').fill(email);
     await page.getByLabel('Password').fill(password);
@@ -108,7 +108,7 @@ test.describe('after a release removed the chunks', () => {
   test('signing in loads the journal as a new page', async ({ page, signUp }) => {
     const { email, password } = await signUp(page);
     await page.evaluate(() => localStorage.clear());
-    const release = await makeChunksStale(page, '**/assets/{members-layout,journal-route}*');
+    const release = await makeChunksStale(page, '**/assets/{members-layout,journal-route}*.js');
     await page.goto('/login');
     await page.getByLabel('Email address').fill(email);
     await page.getByLabel('Password').fill(password);
