@@ -105,6 +105,29 @@ test('two tabs whose access token the server refuses at once stay signed in', as
   expect((await sessionOf(page)).access_token).not.toBe(account.session.access_token);
 });
 
+test('a renewal that is answered after the session was removed does not sign in again', async ({ page, signUp }) => {
+  await signUp(page);
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  await page.route(RENEWAL, async (route) => {
+    const response = await route.fetch();
+    await released;
+    await route.fulfill({ response });
+  });
+  await expireIn(page, 30);
+  const asked = page.waitForRequest(RENEWAL);
+  await focusTab(page);
+  await asked;
+  await page.evaluate(() => localStorage.clear());
+  const answered = page.waitForResponse(RENEWAL);
+  release();
+  await (await answered).finished();
+  // The answer of a later request proves that the page has handled this one.
+  await page.evaluate(() => fetch('/healthz').then((answer) => answer.text()));
+  expect(await page.evaluate((key) => localStorage.getItem(key), sessionStorageKey(page.url()))).toBeNull();
+  await page.goto('/login');
+  await expect(page.getByLabel('Email address')).toBeVisible();
+});
+
 test('a page that slept for a night renews once and saves what is typed then', async ({ page, signUp, request }) => {
   await signUp(page);
   await expectWorks(page, 'Before the night');
