@@ -14,6 +14,8 @@ type Word = {
   typedIn: Tab | null;
   /** The tabs that changed an item with this word. */
   editedIn: Set<Tab>;
+  /** The tabs that moved another item past one with this word: the merge may decide that this one was moved. */
+  passedIn: Set<Tab>;
   /** The tabs that deleted an item with this word. */
   deletedIn: Set<Tab>;
   /** True if the tab may have crashed before the word was in a draft. */
@@ -38,13 +40,17 @@ export function createLedger(now: () => number) {
     /** `tab`: null for a word that the server has from the start. */
     newWord(tab: Tab | null): string {
       const text = wordOf(words.size);
-      const word = { text, typedAt: now(), typedIn: tab, editedIn: new Set<Tab>(), deletedIn: new Set<Tab>() };
-      words.set(text, { ...word, mayBeLost: false });
+      const tabs = { editedIn: new Set<Tab>(), passedIn: new Set<Tab>(), deletedIn: new Set<Tab>() };
+      words.set(text, { text, typedAt: now(), typedIn: tab, mayBeLost: false, ...tabs });
       return text;
     },
 
     edited(item: string, tab: Tab): void {
       for (const word of wordsOf(item)) word.editedIn.add(tab);
+    },
+
+    passed(item: string, tab: Tab): void {
+      for (const word of wordsOf(item)) word.passedIn.add(tab);
     },
 
     deleted(item: string, tab: Tab): void {
@@ -66,10 +72,10 @@ export function createLedger(now: () => number) {
       const count = new Map<string, number>();
       for (const text of items.flatMap((item) => item.split(' '))) count.set(text, (count.get(text) ?? 0) + 1);
       const problems: string[] = [];
-      for (const { text, editedIn, deletedIn, mayBeLost } of words.values()) {
+      for (const { text, editedIn, passedIn, deletedIn, mayBeLost } of words.values()) {
         const times = count.get(text) ?? 0;
         if (times === 0 && deletedIn.size === 0 && !mayBeLost) problems.push(`${text} is lost`);
-        const isLeftAlone = deletedIn.size > 0 && [...editedIn].every((tab) => deletedIn.has(tab));
+        const isLeftAlone = deletedIn.size > 0 && [...editedIn, ...passedIn].every((tab) => deletedIn.has(tab));
         if (isCertain && isLeftAlone && times > 0) problems.push(`${text} was deleted and is back`);
         // If two tabs changed an item, the merge keeps both texts, and both contain the item's words.
         if (times > 1 && editedIn.size < 2) problems.push(`${text} is there ${String(times)} times`);
