@@ -551,6 +551,20 @@ describe('when the day was changed elsewhere', () => {
     expect(world.requests).toBe(1);
   });
 
+  test('a row is merged after the composition although the user has taken the edit back', async () => {
+    world.isComposing = true;
+    world.writeElsewhere(log('a', 'theirs'));
+    world.type(log('a', 'mine'));
+    world.saver.offer(world.row, world.timers.now());
+    world.type(log('a'));
+    await world.advance(5_000);
+    expect(world.editorText).toBe(log('a'));
+    world.isComposing = false;
+    await world.advance(2_000);
+    expect(world.editorText).toBe(log('a', 'theirs'));
+    expect(world.status()).toBe('saved');
+  });
+
   test('the same text elsewhere is no conflict', async () => {
     world.writeElsewhere(log('a', 'b'));
     world.type(log('a', 'b'));

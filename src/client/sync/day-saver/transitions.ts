@@ -168,7 +168,7 @@ function holdConflict(step: Step, conflict: Omit<Conflict, 'kind'>): false {
 
 /** An input method is composing, so the editor must not be changed. The next attempt compares the versions again. */
 function postpone(step: Step): false {
-  set(step, { attempt: null, hold: null, saveDueAt: step.now + RETRY_COMPOSING_MS });
+  set(step, { attempt: null, hold: null, saveDueAt: step.now + RETRY_COMPOSING_MS, hasUnmergedRow: true });
   return false;
 }
 
