@@ -30,8 +30,8 @@ const KINDS = [
 
 const WEIGHTS: Record<Step['do'], number> = {
   ...{ add: 16, append: 6, prepend: 4, delete: 5, move: 4, clear: 1, compose: 2, moveLog: 2 },
-  ...{ offline: 3, online: 4, loseRequest: 2, loseAnswer: 4 },
-  ...{ openDay: 3, openTab: 2, closeTab: 2, crashTab: 2, hideTab: 1, showTab: 1 },
+  ...{ offline: 5, online: 4, loseRequest: 2, loseAnswer: 4 },
+  ...{ openDay: 3, openTab: 5, closeTab: 4, crashTab: 3, hideTab: 1, showTab: 1 },
   ...{ expireSession: 1, signIn: 2, endPlan: 1, startPlan: 1, killServer: 1, answer: 2, waitForMidnight: 1 },
 };
 
