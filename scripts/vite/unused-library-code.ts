@@ -1,7 +1,7 @@
 /**
  * Leaves out library code that the app does not need, but that the bundler keeps because methods of a class refer to it.
  * In auth-js: the administrator's API, and the texts that explain errors of security keys, because the app reads only the
- * names of these errors. In query-core: infinite queries.
+ * names of these errors, debug messages, a polyfill, and methods that nothing calls. In query-core: infinite queries.
  */
 import { basename } from 'node:path';
 import type { Plugin } from 'vite';
@@ -48,7 +48,46 @@ const REPLACEMENTS: Record<string, string> = {
   GoTrueAdminApi: ADMIN_API,
   'webauthn.errors': SECURITY_KEY_ERRORS,
   infiniteQueryBehavior: INFINITE_QUERIES,
+  // Every browser that runs the build has `globalThis`.
+  polyfills: 'export const polyfillGlobalThis = () => {};',
 };
+
+/**
+ * Methods of the client that neither the app nor the rest of the client calls. `_getSessionFromURL` is behind the option
+ * `detectSessionInUrl`, which is off.
+ */
+const UNUSED_CLIENT_METHODS = [
+  '_approveAuthorization',
+  '_denyAuthorization',
+  '_getAuthenticatorAssuranceLevel',
+  '_getAuthorizationDetails',
+  '_getSessionFromURL',
+  '_listOAuthGrants',
+  '_revokeOAuthGrant',
+  '_unenrollRecoveryCodes',
+  'fetchJwk',
+  'getClaims',
+  'getUserIdentities',
+  'linkIdentityIdToken',
+  'registerPasskey',
+  'signInAnonymously',
+  'signInWithIdToken',
+  'signInWithPasskey',
+  'unlinkIdentity',
+];
+/** The calls print nothing, because the option `debug` is off. */
+const DEBUG_CALLS = /^ *this\._debug\(.*\);$/gm;
+/** The app enrols a security key as any other factor, and then authenticates with it. */
+const UNUSED_SECURITY_KEY_METHODS = ['_register'];
+
+/** Empties the methods: the constructor binds some of them. */
+export function withoutMethods(code: string, names: readonly string[]): string {
+  return names.reduce((before, name) => {
+    const method = new RegExp(`\\n    async ${name}\\([^\\n]*\\) \\{\\n[^]*?\\n    \\}(?=\\n)`);
+    if (!method.test(before)) throw new Error(`auth-js has no method ${name}`);
+    return before.replace(method, `\n    async ${name}() {}`);
+  }, code);
+}
 
 export function unusedLibraryCode(): Plugin {
   return {
@@ -57,9 +96,19 @@ export function unusedLibraryCode(): Plugin {
     enforce: 'pre',
     load: {
       filter: {
-        id: /(@supabase\/auth-js\/dist\/module\/.*(GoTrueAdminApi|webauthn\.errors)|@tanstack\/query-core\/build\/modern\/infiniteQueryBehavior)\.js$/,
+        id: /(@supabase\/auth-js\/dist\/module\/.*(GoTrueAdminApi|webauthn\.errors|polyfills)|@tanstack\/query-core\/build\/modern\/infiniteQueryBehavior)\.js$/,
       },
       handler: (id) => REPLACEMENTS[basename(id, '.js')],
+    },
+    transform: {
+      filter: { id: /@supabase\/auth-js\/dist\/module\/(GoTrueClient|lib\/webauthn)\.js$/ },
+      handler: (code, id) => ({
+        code: withoutMethods(
+          code.replace(DEBUG_CALLS, ';'),
+          id.endsWith('GoTrueClient.js') ? UNUSED_CLIENT_METHODS : UNUSED_SECURITY_KEY_METHODS,
+        ),
+        map: null,
+      }),
     },
   };
 }
