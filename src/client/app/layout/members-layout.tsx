@@ -13,7 +13,6 @@ import { createDataClient, DataContext } from '#client/lib/api/data-client.ts';
 import { draftsOfOthers } from '#client/sync/day-drafts.ts';
 import { lazyChunk, preloadChunksWhenIdle, useOpenChunk } from '#client/ui/lazy-chunk.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
-import { syncEditorFontWithPlan } from '#client/lib/session/preferences.ts';
 import { useSession } from '#client/lib/session/session.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
 import { RedirectToLogin, useMemberAccess } from '../guards.tsx';
@@ -81,7 +80,12 @@ function Members() {
   useEffect(() => preloadChunksWhenIdle([() => background.load().then(() => setHasBackground(true))]), []);
 
   useEffect(() => {
-    if (premium !== null) syncEditorFontWithPlan(premium);
+    if (premium === null) return;
+    // Best effort: without the chunk the font stays as it is until the next load.
+    import('#client/lib/session/preferences.ts').then(
+      ({ syncEditorFontWithPlan }) => syncEditorFontWithPlan(premium),
+      () => undefined,
+    );
   }, [premium]);
 
   return (
