@@ -14,6 +14,8 @@ import { EDITOR, openJournalBrowser } from './journal-browser.ts';
 
 const ROUNDS = 15;
 const TEXT = 'One thing done';
+/** The page logs this when it shows the text and an editor. */
+const MARKED = 'the log is editable';
 /** Longer than any successful start takes. A start that waits for the silent API never succeeds. */
 const TIMEOUT_MS = 10_000;
 
@@ -157,7 +159,7 @@ async function compareWithSilentApi(page: Page, leaveFor: (url: string) => strin
 /** Marks the times when the text and the editor first appear, in every later document of the page. */
 async function markTimes(page: Page): Promise<void> {
   await page.addInitScript(
-    ({ editor, text }) => {
+    ({ editor, text, marked }) => {
       const seen = new Set<string>();
       const markOnce = (name: string, isThere: boolean): void => {
         if (!isThere || seen.has(name)) return;
@@ -167,7 +169,9 @@ async function markTimes(page: Page): Promise<void> {
       const observer = new MutationObserver(() => {
         markOnce('text-visible', (document.body as HTMLElement | null)?.textContent.includes(text) ?? false);
         markOnce('log-editable', document.querySelector(editor) !== null);
-        if (seen.size === 2) observer.disconnect();
+        if (seen.size < 2) return;
+        observer.disconnect();
+        console.info(marked);
       });
       observer.observe(document, {
         subtree: true,
@@ -177,7 +181,7 @@ async function markTimes(page: Page): Promise<void> {
         attributeFilter: ['contenteditable'],
       });
     },
-    { editor: EDITOR, text: TEXT },
+    { editor: EDITOR, text: TEXT, marked: MARKED },
   );
 }
 
@@ -185,12 +189,12 @@ async function markTimes(page: Page): Promise<void> {
 async function measureStart(page: Page, url: string, from: string): Promise<Times> {
   await page.bringToFront();
   await page.goto(from);
-  await page.goto(url, { waitUntil: 'commit' });
-  await page
-    .locator(EDITOR)
-    .filter({ hasText: TEXT })
-    .waitFor({ timeout: TIMEOUT_MS })
+  // Not a locator: Playwright would compile its own script in the page while the page starts.
+  const marked = page
+    .waitForEvent('console', { predicate: (message) => message.text() === MARKED, timeout: TIMEOUT_MS })
     .catch(() => undefined);
+  await page.goto(url, { waitUntil: 'commit' });
+  await marked;
   return page.evaluate(() => {
     const timeOf = (name: string) => performance.getEntriesByName(name)[0]?.startTime ?? Infinity;
     return { editable: timeOf('log-editable'), visible: timeOf('text-visible') };
