@@ -32,12 +32,12 @@ const readableClassName = (name: string, file: string): string =>
 const CHUNKS = [
   {
     name: 'base',
-    test: /client\/(lib\/session\/storage-keys\.ts|ui\/(button|page\/brand)\.module\.css)|domain\/routes\.ts/,
+    test: /vite\/preload-helper|client\/(lib\/session\/storage-keys\.ts|ui\/(button|page\/brand)\.module\.css)|domain\/routes\.ts/,
     priority: 4,
   },
   {
     name: 'vendor',
-    test: /node_modules\/(react|react-dom|scheduler|@tanstack\/(react-router|router-core|history|react-store|store)|@supabase\/auth-js)\/|client\/(ui\/(button|page\/brand|toast|lazy-chunk)|lib\/(hooks\/use-title|session\/(session|second-step|token-claims)\.|api\/supabase)|app\/(session\/session-provider|guards|full-screen))|lucide-react\/dist\/esm\/(Icon|createLucideIcon|icons\/(x|circle-))/,
+    test: /node_modules\/(react|react-dom|scheduler|@tanstack\/(react-router|router-core|history|react-store|store)|@supabase\/auth-js)\/|client\/(ui\/(button|page\/brand|toast|lazy-chunk)|lib\/(hooks\/use-title|boot\/use-dismiss-early-page|session\/(session|second-step|token-claims)\.|api\/supabase)|app\/(session\/session-provider|guards|full-screen))|lucide-react\/dist\/esm\/(Icon|createLucideIcon|icons\/(x|circle-))/,
     priority: 3,
   },
   {
@@ -48,13 +48,19 @@ const CHUNKS = [
   },
   {
     name: 'members',
-    test: /node_modules\/(@tanstack\/(react-query|query-core)|@supabase\/postgrest-js)\/|client\/(lib\/(api\/data-client|is-apple|plan\/premium|hooks\/use-today)|ui\/plan\/plan-placeholder|app\/layout\/(members-layout|upgrade-context)|editor\/stored\/(log-text|stored-log|inert-html|empty-log-html)|sync\/(save-status|entries\/entry-dates)|features\/journal\/day\/save-status-line)|domain\/(export\/escape-html|log\/quick-entries)|icons\/chevron-/,
+    test: /node_modules\/(@tanstack\/(react-query|query-core)|@supabase\/postgrest-js)\/|client\/(lib\/(api\/data-client|is-apple|plan\/premium|hooks\/use-today)|ui\/plan\/plan-placeholder|app\/layout\/(members-layout|upgrade-context)|editor\/stored\/(log-text|stored-log)|sync\/(save-status|entries\/entry-dates)|features\/journal\/day\/save-status-line)|domain\/export\/escape-html|icons\/chevron-/,
     priority: 1,
+  },
+  {
+    // The modules that the early editor shares with the journal (features/journal/early).
+    name: 'early',
+    test: /client\/(sync\/(day-drafts|store\/tabs)|editor\/stored\/empty-log-html|lib\/(log-html|boot\/today-copy)|features\/journal\/day\/may-take-focus)|domain\/(day\/(day|past-day)\.|log\/entry-html)/,
+    priority: 2,
   },
   {
     // The deferred plugins share some of these modules. One chunk of all of them compresses better than two.
     name: 'editor',
-    test: /node_modules\/(@tiptap|prosemirror-|orderedmap|rope-sequence|w3c-keyname)|client\/editor\/(split-list|caret|replace-range)/,
+    test: /node_modules\/(@tiptap|prosemirror-|orderedmap|rope-sequence|w3c-keyname)|client\/editor\/(split-list|caret|replace-range|create-editor|extensions|empty-log\.|keyboard-exit|serialise|load-deferred-plugins)/,
     priority: 1,
   },
   {
@@ -65,7 +71,7 @@ const CHUNKS = [
   },
 ];
 
-const PRELOADED = (LAZY_MODULES.journal ?? []).map((module) => parse(module).name);
+const PRELOADED = ['main', ...(LAZY_MODULES.journal ?? []).map((module) => parse(module).name)];
 
 export default defineConfig({
   root: 'src/client',
@@ -74,13 +80,14 @@ export default defineConfig({
   plugins: [
     react(),
     prerender({
+      app: { module: '/features/journal/early/journal-frame.tsx', component: 'JournalFrame' },
       landing: { module: '/features/landing/landing-page.tsx', component: 'LandingPage' },
       terms: { module: '/features/legal/terms-page.tsx', component: 'TermsPage' },
       privacy: { module: '/features/legal/privacy-page.tsx', component: 'PrivacyPage' },
     }),
-    bootScript('lib/boot/boot-script.ts'),
+    bootScript('lib/boot/boot-script.ts', { app: 'features/journal/early/early-editor.ts' }),
     preloadFonts({ app: [SANS], landing: [SANS, SERIF], terms: [SANS, SERIF], privacy: [SANS, SERIF] }),
-    linkStyles({ app: ['members', 'journal-route'] }),
+    linkStyles({ app: ['vendor', 'members', 'journal-route'] }),
     pageRoutes(),
     cssSideEffects(),
     unusedLibraryCode(),

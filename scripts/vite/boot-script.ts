@@ -5,12 +5,14 @@
  * emitted as a small classic script with a content hash in its name, which allows immutable caching.
  */
 import { createHash } from 'node:crypto';
+import { basename, join } from 'node:path';
 import type { Plugin } from 'vite';
 import { compileScript } from './compile-script.ts';
 
 const PLACEHOLDER = '<!--boot-script-->';
 
-export function bootScript(entry: string): Plugin {
+/** `modules`: a module that the script imports by its URL, which it reads from `data-early-editor`, by HTML file. */
+export function bootScript(entry: string, modules: Record<string, string>): Plugin {
   let root = '';
   let development = false;
   let fileName = 'boot.js';
@@ -36,7 +38,16 @@ export function bootScript(entry: string): Plugin {
       const code = await compile();
       fileName = `assets/boot-${createHash('sha256').update(code).digest('base64url').slice(0, 8)}.js`;
       this.emitFile({ type: 'asset', fileName, source: code });
+      for (const module of Object.values(modules))
+        this.emitFile({ type: 'chunk', id: join(root, module), preserveSignature: 'strict' });
     },
-    transformIndexHtml: (html) => html.replace(PLACEHOLDER, `<script src="/${fileName}"></script>`),
+    transformIndexHtml(html, { filename, bundle }) {
+      const module = modules[basename(filename, '.html')];
+      const chunk = Object.values(bundle ?? {}).find(
+        (file) => file.type === 'chunk' && module !== undefined && file.facadeModuleId === join(root, module),
+      );
+      const data = module === undefined ? '' : ` data-early-editor="/${chunk?.fileName ?? module}"`;
+      return html.replace(PLACEHOLDER, `<script src="/${fileName}"${data}></script>`);
+    },
   };
 }

@@ -10,7 +10,7 @@ const MAX_TEST_FILES = 25;
 /** Append-only lists: one file a migration or decision, so they grow with time and are never split by topic. */
 const APPEND_ONLY = ['database/migrations/app', 'docs/decisions'];
 /** Each of these folders of `src/client/lib` imports only itself and the folders before it in this list. */
-const LIB_ORDER = ['session', 'hooks', 'boot', 'api', 'plan', 'coach'];
+const LIB_ORDER = ['session', 'hooks', 'log-html', 'boot', 'api', 'plan', 'coach'];
 
 const files = execFileSync('git', ['ls-files'], { cwd: ROOT, encoding: 'utf8' }).trim().split('\n');
 

@@ -1,10 +1,12 @@
 /** Shown when the code of a screen failed to load and there is no previous screen to stay on. */
 import { useState } from 'react';
+import { useDismissEarlyPage } from '#client/lib/boot/use-dismiss-early-page.ts';
 import { isServerReachable } from '#client/ui/lazy-chunk.ts';
 import { Button } from '#client/ui/button.tsx';
 import styles from './full-screen.module.css';
 
 export function ChunkErrorScreen() {
+  useDismissEarlyPage();
   const [busy, setBusy] = useState(false);
   const retry = async (): Promise<void> => {
     setBusy(true);

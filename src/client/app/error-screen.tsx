@@ -1,8 +1,10 @@
 /** Shown when rendering or starting the app fails. */
+import { useDismissEarlyPage } from '#client/lib/boot/use-dismiss-early-page.ts';
 import { Button } from '#client/ui/button.tsx';
 import styles from './full-screen.module.css';
 
 export function ErrorScreen() {
+  useDismissEarlyPage();
   return (
     <main className={styles.screen}>
       <h1 className={styles.title}>Something went wrong.</h1>

@@ -3,12 +3,15 @@
  */
 import { Outlet, useRouterState } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
+import { ROUTES } from '#domain/routes.ts';
+import { useDismissEarlyPage } from '#client/lib/boot/use-dismiss-early-page.ts';
 import { useNavigationGuard } from './layout/use-navigation-guard.ts';
 
 export function RootScreen() {
   const path = useRouterState({ select: (state) => state.resolvedLocation?.pathname });
   const previousPath = useRef(path);
   useNavigationGuard();
+  useDismissEarlyPage(path !== undefined && path !== ROUTES.journal.path);
 
   useEffect(() => {
     const hasNavigated = previousPath.current !== undefined && previousPath.current !== path;

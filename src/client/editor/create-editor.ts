@@ -3,27 +3,31 @@ import { createDocument, Editor } from '@tiptap/core';
 import { closeHistory } from '@tiptap/pm/history';
 import type { Node, Schema } from '@tiptap/pm/model';
 import { Selection } from '@tiptap/pm/state';
+import { moveKeepingCaret } from './caret/move-keeping-caret.ts';
 import { EMPTY_LOG_HTML } from './stored/empty-log-html.ts';
 import { journalExtensions } from './extensions.ts';
+import { KEYBOARD_HELP_ID } from './keyboard-exit.ts';
 import { deferredParts } from './load-deferred-plugins.ts';
 import type { TextPosition } from './replace-blocks.ts';
 import { replaceRange } from './replace-range.ts';
 import { createSerialiser } from './serialise.ts';
 
-export type EditorOptions = {
-  element: HTMLElement;
-  /** The log without its date header; an empty string starts an empty numbered list. */
-  html: string;
-  label: string;
-  describedBy: string;
-  className: string;
+export type EditorCallbacks = {
   /** The placeholder of an empty log, read on every draw. */
   placeholder: () => string;
-  autofocus: boolean;
   /** Called on every keystroke, so it must be cheap. Call `read` only when the text is needed. */
   onEdit: () => void;
   /** The new text of a `replace` has content outside the schema. The editor keeps its old text and must be closed. */
   onUnreadable: () => void;
+};
+
+export type EditorOptions = EditorCallbacks & {
+  element: HTMLElement;
+  /** The log without its date header; an empty string starts an empty numbered list. */
+  html: string;
+  label: string;
+  className: string;
+  autofocus: boolean;
 };
 
 /** `isUndoable`: undo reverts the change as one step. Otherwise undo skips the change and reverts only typed text. */
@@ -34,6 +38,8 @@ export type JournalEditorHandle = {
   read: () => string;
   replace: (html: string, change: TextChange) => void;
   isComposing: () => boolean;
+  /** Moves the editor to another place of the page, with its caret, and to another owner. Not during a composition. */
+  moveTo: (element: HTMLElement, callbacks: EditorCallbacks) => void;
   /** Focuses the end of the paragraph at this height of the window; below the text, the end of the log. */
   focusAtHeight: (clientY: number) => void;
 };
@@ -44,9 +50,10 @@ const PARSE_OPTIONS = { preserveWhitespace: true } as const;
 /** Null if the log has content outside the schema: editing the log would drop it silently. */
 export function createJournalEditor(options: EditorOptions): JournalEditorHandle | null {
   let hasUnknownContent = false;
+  let callbacks: EditorCallbacks = options;
   const editor = new Editor({
     element: options.element,
-    extensions: journalExtensions(options.placeholder),
+    extensions: journalExtensions(() => callbacks.placeholder()),
     content: options.html || EMPTY_LOG_HTML,
     parseOptions: PARSE_OPTIONS,
     enableContentCheck: true,
@@ -62,12 +69,12 @@ export function createJournalEditor(options: EditorOptions): JournalEditorHandle
         role: 'textbox',
         'aria-multiline': 'true',
         'aria-label': options.label,
-        'aria-describedby': options.describedBy,
+        'aria-describedby': KEYBOARD_HELP_ID,
         class: options.className,
       },
       handleDOMEvents: { focus: restoreCaret },
     },
-    onUpdate: () => options.onEdit(),
+    onUpdate: () => callbacks.onEdit(),
   });
   if (hasUnknownContent) {
     editor.destroy();
@@ -79,9 +86,13 @@ export function createJournalEditor(options: EditorOptions): JournalEditorHandle
     editor,
     read: () => serialise(editor.state.doc),
     replace(html, change) {
-      if (!replaceText(editor, html, change)) options.onUnreadable();
+      if (!replaceText(editor, html, change)) callbacks.onUnreadable();
     },
     isComposing: () => editor.view.composing,
+    moveTo(element, owner) {
+      callbacks = owner;
+      moveKeepingCaret(editor.view.dom, element);
+    },
     focusAtHeight: (clientY) => focusAtHeight(editor, clientY),
   };
 }

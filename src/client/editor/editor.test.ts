@@ -28,7 +28,6 @@ function open(html: string): JournalEditorHandle {
     element,
     html,
     label: 'Log',
-    describedBy: 'help',
     className: 'log',
     placeholder: () => 'What have you done today?',
     autofocus: false,

@@ -1,10 +1,10 @@
 /** The editor as a React component, in a separate chunk: `StoredLog` shows the text until that chunk has loaded. */
 import type { Editor } from '@tiptap/core';
 import type { ComponentType } from 'react';
-import { useEffect, useEffectEvent, useId, useLayoutEffect, useRef, useState } from 'react';
+import { useEffect, useEffectEvent, useLayoutEffect, useRef, useState } from 'react';
 import { createJournalEditor } from './create-editor.ts';
-import type { JournalEditorHandle } from './create-editor.ts';
-import { KEYBOARD_HELP } from './keyboard-exit.ts';
+import type { EditorCallbacks, JournalEditorHandle } from './create-editor.ts';
+import { KEYBOARD_HELP, KEYBOARD_HELP_ID } from './keyboard-exit.ts';
 import styles from './stored/log-text.module.css';
 import { loadDeferredPlugins } from './load-deferred-plugins.ts';
 
@@ -14,6 +14,8 @@ type JournalEditorProps = {
   label: string;
   /** The placeholder of an empty log. */
   placeholder: string;
+  /** Moves a running editor into the element. If it returns null, this component creates a new editor. */
+  adopt: (element: HTMLElement, callbacks: EditorCallbacks) => JournalEditorHandle | null;
   /** Whether the editor takes the focus. Called after mounting: until then, the previous editor has it. */
   mayTakeFocus: () => boolean;
   onEdit: () => void;
@@ -25,21 +27,25 @@ type JournalEditorProps = {
 
 export function JournalEditor(props: JournalEditorProps) {
   const element = useRef<HTMLDivElement>(null);
-  const helpId = useId();
   const [handle, setHandle] = useState<JournalEditorHandle | null>(null);
 
   const open = useEffectEvent(() => {
-    const { html, label, mayTakeFocus } = props;
-    return createJournalEditor({
-      element: element.current!,
-      html,
-      label,
-      describedBy: helpId,
-      className: styles.log!,
+    const { html, label, mayTakeFocus, adopt } = props;
+    const callbacks: EditorCallbacks = {
       placeholder: () => readPlaceholder(),
-      autofocus: mayTakeFocus(),
       onEdit: () => handleEdit(),
       onUnreadable: () => handleUnreadable(),
+    };
+    const place = element.current!;
+    const adopted = adopt(place, callbacks);
+    if (adopted) return adopted;
+    return createJournalEditor({
+      ...callbacks,
+      element: place,
+      html,
+      label,
+      className: styles.log!,
+      autofocus: mayTakeFocus(),
     });
   });
   const { placeholder } = props;
@@ -75,7 +81,7 @@ export function JournalEditor(props: JournalEditorProps) {
     <>
       <div ref={element} />
       {handle && toolbar && <toolbar.View editor={handle.editor} />}
-      <p id={helpId} hidden>
+      <p id={KEYBOARD_HELP_ID} hidden>
         {KEYBOARD_HELP}
       </p>
     </>

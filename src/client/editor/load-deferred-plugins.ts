@@ -2,7 +2,7 @@
 import { Extension } from '@tiptap/core';
 import type { Editor } from '@tiptap/core';
 import { Plugin } from '@tiptap/pm/state';
-import { parseInert } from './stored/inert-html.ts';
+import { parseInert } from '#client/lib/log-html/inert-html.ts';
 
 type DeferredPlugins = typeof import('./deferred-plugins.ts');
 

@@ -7,9 +7,12 @@
  */
 import { isDay } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
+import { DRAFT_PREFIX, keysUnder } from '#client/lib/session/storage-keys.ts';
 import type { MergeModule } from './merge-loader.ts';
 
-const PREFIX = 'hustle-forge:draft:';
+/** Text is in a draft after this time at the latest. Storing one at every key would slow down typing in a long log. */
+export const DRAFT_INTERVAL_MS = 100;
+
 /** The value in localStorage of a draft whose text is in IndexedDB. */
 const MARKER = '';
 /** Limits how long a browser that does not open its database delays the journal. */
@@ -69,7 +72,7 @@ function parse(json: string | null): (DayDraft & { sent: readonly string[] }) | 
  * offline would lose its text as soon as another tab wrote on that day.
  */
 export function createDayDrafts(storage: Storage, userId: string, writer: string, outbox: Outbox | null = null) {
-  const prefix = `${PREFIX}${userId}:`;
+  const prefix = `${DRAFT_PREFIX}${userId}:`;
   const keyOf = (date: Day, of: string): string => `${prefix}${date}:${of}`;
   const ownKey = (date: Day): string => keyOf(date, writer);
   /** The drafts in the outbox, by their key in localStorage. */
@@ -234,10 +237,10 @@ export function mergeDrafts(
 
 /** The draft keys of other users, who used this browser earlier and did not sign out. */
 export const draftsOfOthers = (storage: Storage, userId: string): string[] =>
-  keysUnder(storage, PREFIX).filter((key) => !key.startsWith(`${PREFIX}${userId}:`));
+  keysUnder(storage, DRAFT_PREFIX).filter((key) => !key.startsWith(`${DRAFT_PREFIX}${userId}:`));
 
 function parseKey(key: string): { userId: string; date: string; writer: string } {
-  const [userId = '', date = '', writer = ''] = key.slice(PREFIX.length).split(':');
+  const [userId = '', date = '', writer = ''] = key.slice(DRAFT_PREFIX.length).split(':');
   return { userId, date, writer };
 }
 
@@ -247,15 +250,6 @@ export const userOfDraft = (key: string): string => parseKey(key).userId;
 /** The days of these drafts, without duplicates. */
 export const daysOfDrafts = (keys: readonly string[]): Day[] =>
   [...new Set(keys.map((key) => parseKey(key).date))].filter(isDay).sort();
-
-function keysUnder(storage: Storage, prefix: string): string[] {
-  try {
-    const keys = Array.from({ length: storage.length }, (_, index) => storage.key(index) ?? '');
-    return keys.filter((key) => key.startsWith(prefix));
-  } catch {
-    return [];
-  }
-}
 
 function write(storage: Storage, key: string, value: string): boolean {
   try {

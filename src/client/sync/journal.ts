@@ -51,7 +51,7 @@ type Deps = {
 export function createJournal({ userId, data, queries, onLocked, onRemoved }: Deps): Journal {
   const writer = crypto.randomUUID();
   const database = openUserDatabase(userId);
-  const copies = createLocalCopies(database, Date.now);
+  const copies = createLocalCopies(database, userId, Date.now);
   const showStored = ({ date, stored, at }: StoredMessage): void => {
     queries.setQueryData<ReadEntry>(entryKey(date), { stored, askedAt: at });
     setDateStored(queries, copies, date, stored !== null);

@@ -15,6 +15,7 @@ export const LAZY_MODULES: Partial<Record<RouteName, readonly string[]>> = {
   forgotPassword: ['app/guest-guard.tsx', 'features/account/password/forgot-password-screen.tsx'],
   resetPassword: ['features/account/password/reset-password-screen.tsx'],
   journal: [
+    'features/journal/early/early-editor.ts',
     'app/layout/members-layout.tsx',
     'app/routes/journal-route.tsx',
     'lib/api/data-client.ts',
@@ -25,6 +26,9 @@ export const LAZY_MODULES: Partial<Record<RouteName, readonly string[]>> = {
   profile: ['app/layout/members-layout.tsx', 'app/routes/profile-route.tsx', 'lib/api/data-client.ts'],
   receipt: ['app/layout/members-layout.tsx', 'features/billing/receipt-screen.tsx', 'lib/api/data-client.ts'],
 };
+
+/** The module that `start.ts` imports on every route. */
+const APP_MODULE = 'app/main.tsx';
 
 /** Built files, by their path below `dist`. */
 export type RouteChunks = { scripts: ReadonlySet<string>; styles: ReadonlySet<string> };
@@ -39,7 +43,8 @@ export function preloadedChunks(route: RouteName, manifest: BuildManifest): Rout
     for (const style of chunk.css ?? []) styles.add(style);
     for (const imported of chunk.imports ?? []) visit(imported);
   };
-  for (const module of LAZY_MODULES[route] ?? []) {
+  const modules = LAZY_MODULES[route];
+  for (const module of modules ? [...modules, APP_MODULE] : []) {
     for (const key of Object.keys(manifest)) if (key === module || key.endsWith(`/${module}`)) visit(key);
   }
   return { scripts, styles };

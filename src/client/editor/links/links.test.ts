@@ -24,7 +24,6 @@ function open(html: string): JournalEditorHandle {
     element,
     html,
     label: 'Log',
-    describedBy: 'help',
     className: 'log',
     autofocus: false,
     placeholder: () => '',

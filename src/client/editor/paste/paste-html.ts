@@ -5,7 +5,7 @@
  */
 import { linkAsText } from '#domain/log/links.ts';
 import { joinCells } from '#domain/log/pasted-markdown.ts';
-import { parseInert, withoutStyles } from '../stored/inert-html.ts';
+import { parseInert, withoutStyles } from '#client/lib/log-html/inert-html.ts';
 
 const WORD_LIST = /mso-list:\s*[^;]*?level(\d)/i;
 

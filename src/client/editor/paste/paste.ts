@@ -6,7 +6,7 @@ import { Plugin } from '@tiptap/pm/state';
 import type { EditorState, Transaction } from '@tiptap/pm/state';
 import type { EditorView } from '@tiptap/pm/view';
 import { readPastedMarkdown } from '#domain/log/pasted-markdown.ts';
-import { parseInert } from '../stored/inert-html.ts';
+import { parseInert } from '#client/lib/log-html/inert-html.ts';
 import { splitList } from '../split-list.ts';
 import { cleanPastedHtml } from './paste-html.ts';
 import { parsePastedText, withoutMarker } from './paste-text.ts';

@@ -8,6 +8,7 @@ import { dayOf } from '#domain/day/day.ts';
 import { sharedTextOf } from '#domain/shared-text.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { prefetch } from './prefetch.ts';
+import { openEarlyPage } from './early-page.ts';
 import { findAuthLink } from './auth-link.ts';
 import type { AuthLink } from './auth-link.ts';
 import { watchStart } from './watch-start.ts';
@@ -19,6 +20,8 @@ import { readStoredSession } from '../session/stored-session.ts';
 const INSTALLED_APP = '(display-mode: standalone), (display-mode: minimal-ui)';
 
 const { page } = document.documentElement.dataset;
+/** The URL of early-editor.ts, which the build writes into the app's page. */
+const script = document.currentScript?.dataset['earlyEditor'];
 const link = findAuthLink(location);
 if (link) consumeAuthLink(link);
 // Pasting a link into the address bar of an open page may change only the fragment, which loads no page.
@@ -35,7 +38,11 @@ try {
     location.replace('/journal');
   if (page === 'app' && location.pathname === ROUTES.journal.path) {
     storeSharedText(settings());
-    prefetchJournal(settings());
+    openJournal(settings());
+    // An early page shows the text already, so the requests wait until it takes keys.
+    const { hustleForgeEarlyStart: early } = globalThis;
+    if (early) early.then(() => prefetchJournal(settings())).catch(() => {});
+    else prefetchJournal(settings());
   }
 } catch {
   // Without storage there is no session, and without settings in the page no server to ask yet.
@@ -66,6 +73,13 @@ function storeSharedText({ apiUrl }: Settings): void {
   const texts = JSON.parse(storage.getItem(key) ?? '[]') as string[];
   storage.setItem(key, JSON.stringify([...texts, text]));
   history.replaceState(null, '', `${location.pathname}?date=${dayOf(new Date())}`);
+}
+
+/** Shows today's log from the local copy of the stored session's user, unless another screen comes first. */
+function openJournal({ apiUrl }: Settings): void {
+  const userId = readStoredSession(apiUrl, false)?.user.id;
+  const isPaymentReturn = new URLSearchParams(location.search).has('payment');
+  if (userId !== undefined && script !== undefined && !link && !isPaymentReturn) openEarlyPage(script, userId);
 }
 
 type Settings = { apiUrl: string; publishableKey: string };

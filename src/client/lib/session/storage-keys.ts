@@ -23,6 +23,11 @@ export const DELETION_KEY = 'hustle-forge:deletion';
 /** The id of the user who asked to sign out and the time, so that every tab can tell a sign-out from an expiry. */
 export const SIGNED_OUT_KEY = 'hustle-forge:signed-out';
 
+/** Unsent text. Followed by the ids of the user, the day and the page that wrote it, separated by colons. */
+export const DRAFT_PREFIX = 'hustle-forge:draft:';
+/** The local copy of today's log. Followed by the id of the user. */
+export const TODAY_COPY_PREFIX = 'hustle-forge:today:';
+
 /** The IndexedDB database of a user. */
 export const userDatabaseName = (userId: string): string => `${DATABASE_PREFIX}${userId}`;
 export const DATABASE_PREFIX = 'hustle-forge:';
@@ -32,3 +37,13 @@ export const DATABASE_PREFIX = 'hustle-forge:';
  * (docs/specification/wire.md 18).
  */
 export const sessionStorageKey = (apiUrl: string): string => `sb-${new URL(apiUrl).hostname.split('.')[0]}-auth-token`;
+
+/** The keys that start with `prefix`; none where the browser blocks storage. */
+export function keysUnder(storage: Storage, prefix: string): string[] {
+  try {
+    const keys = Array.from({ length: storage.length }, (_, index) => storage.key(index) ?? '');
+    return keys.filter((key) => key.startsWith(prefix));
+  } catch {
+    return [];
+  }
+}

@@ -3,12 +3,11 @@ import { AUTO_SAVE_MAX_WAIT_MS } from '#domain/log/entry.ts';
 import { isEmptyLog } from '#domain/log/entry-text.ts';
 import type { LogMerge } from '#domain/merge/merge-logs.ts';
 import type { Failure, MovedLog, StoredLog } from '../save-requests.ts';
+import { DRAFT_INTERVAL_MS } from '../day-drafts.ts';
 import type { DaySaverEffect, EventContext, TextChange } from './events.ts';
 import { basisOf, canSave, isSettled, mergeWith } from './state.ts';
 import type { Conflict, DaySaverState } from './state.ts';
 
-/** Text is in a draft after this time at the latest. Storing one at every key would slow down typing in a long log. */
-const DRAFT_INTERVAL_MS = 100;
 const RETRY_FIRST_MS = 1_000;
 const RETRY_MAX_MS = 30_000;
 const RETRY_COMPOSING_MS = 1_000;

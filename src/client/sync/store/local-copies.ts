@@ -2,14 +2,20 @@
  * Copies of what the server answered, for a fast start and for reading without a connection. Best effort: without
  * IndexedDB nothing is found and nothing is kept.
  */
+import { dayOf } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
+import { keepTodayCopy } from '#client/lib/boot/today-copy.ts';
 import type { StoredLog } from '../save-requests.ts';
 import type { Copy, SeenDay, UserDatabase } from './user-database.ts';
 
 export type LocalCopies = ReturnType<typeof createLocalCopies>;
 
-export function createLocalCopies(database: UserDatabase, now: () => number) {
+export function createLocalCopies(database: UserDatabase, userId: string, now: () => number) {
   const ignore = (): null => null;
+  const keepTodayToo = (date: Day, stored: StoredLog | null): void => {
+    // A sign-out closes the database and wipes the storage, maybe while the request was on its way.
+    if (!database.isClosed()) keepTodayCopy(localStorage, userId, dayOf(new Date(now())), date, stored);
+  };
   return {
     readDay: (date: Day): Promise<SeenDay | null> =>
       database.use((connection) => connection.get('days', date)).then((seen) => seen ?? null, ignore),
@@ -18,12 +24,16 @@ export function createLocalCopies(database: UserDatabase, now: () => number) {
 
     /** Stores what the server has just answered for the day: its row, or null. */
     storeDay: (date: Day, stored: StoredLog | null): Promise<unknown> =>
-      database.use((connection) => connection.put('days', { date, stored, seenAt: now() })).catch(ignore),
+      database
+        .use((connection) => connection.put('days', { date, stored, seenAt: now() }))
+        .then(() => keepTodayToo(date, stored), ignore),
 
     /** Removes the days that `isKept` rejects. */
     async pruneDays(isKept: (day: SeenDay) => boolean): Promise<void> {
       for (const day of await this.readDays()) {
-        if (!isKept(day)) await database.use((connection) => connection.delete('days', day.date)).catch(ignore);
+        if (isKept(day)) continue;
+        await database.use((connection) => connection.delete('days', day.date)).catch(ignore);
+        keepTodayToo(day.date, null);
       }
     },
 

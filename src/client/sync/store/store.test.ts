@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { addDays, day } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
 import { mergeLogs } from '#domain/merge/merge-logs.ts';
+import { readTodayCopy } from '#client/lib/boot/today-copy.ts';
 import { wipeDatabase } from '#client/lib/session/wipe-user-data.ts';
 import { MemoryStorage } from '../../../../tests/support/day-saver-harness.ts';
 import { createDayDrafts } from '../day-drafts.ts';
@@ -207,20 +208,20 @@ describe('a wiped database', () => {
   });
 
   test('of another user goes when somebody else signs in, unless text in it is unsent', async () => {
-    const copies = createLocalCopies(open('ben'), () => 1);
+    const copies = createLocalCopies(open('ben'), 'ben', () => 1);
     await copies.storeDay(DATE, null);
     const cleo = openPage('one', 'cleo');
-    await createLocalCopies(open('cleo'), () => 1).storeDay(DATE, null);
+    await createLocalCopies(open('cleo'), 'cleo', () => 1).storeDay(DATE, null);
     void cleo.drafts.store(DATE, DRAFT);
     localStorage.setItem('hustle-forge:profile:cleo', '{}');
     await settle(cleo);
-    await createLocalCopies(open('ada'), () => 1).storeDay(DATE, null);
+    await createLocalCopies(open('ada'), 'ada', () => 1).storeDay(DATE, null);
     await wipeOtherUsers('ada');
     await expect.poll(names).toEqual(['hustle-forge:ada', 'hustle-forge:cleo']);
-    expect(await createLocalCopies(open('cleo'), () => 1).readDays()).toEqual([]);
+    expect(await createLocalCopies(open('cleo'), 'cleo', () => 1).readDays()).toEqual([]);
     expect(localStorage.getItem('hustle-forge:profile:cleo')).toBe(null);
     expect(await openPage('two', 'cleo').outbox.readAll()).toHaveLength(1);
-    expect(await createLocalCopies(open('ada'), () => 1).readDays()).toHaveLength(1);
+    expect(await createLocalCopies(open('ada'), 'ada', () => 1).readDays()).toHaveLength(1);
   });
 });
 
@@ -228,7 +229,7 @@ describe('copies', () => {
   const stored = { id: 'row', revision: 2, html: '<p>a</p>', savedAt: 3 };
 
   test('return what was kept and when', async () => {
-    const copies = createLocalCopies(open(), () => 7);
+    const copies = createLocalCopies(open(), 'ada', () => 7);
     await copies.storeDay(DATE, stored);
     await copies.storeCopy('entry-dates', [DATE]);
     expect(await copies.readDay(DATE)).toEqual({ date: DATE, stored, seenAt: 7 });
@@ -239,7 +240,7 @@ describe('copies', () => {
 
   test('are empty without a database', async () => {
     const database = open();
-    const copies = createLocalCopies(database, () => 7);
+    const copies = createLocalCopies(database, 'ada', () => 7);
     await copies.storeDay(DATE, stored);
     database.close();
     expect([await copies.readDay(DATE), await copies.readDays(), await copies.readCopy('x')]).toEqual([null, [], null]);
@@ -256,7 +257,7 @@ describe('copies', () => {
     expect(shouldKeepLocally(seen(day60, addDays(DATE, -29)), true, DATE)).toBe(true);
     expect(shouldKeepLocally(seen(day60, addDays(DATE, -30)), true, DATE)).toBe(false);
 
-    const copies = createLocalCopies(open(), () => at(DATE));
+    const copies = createLocalCopies(open(), 'ada', () => at(DATE));
     await copies.storeDay(DATE, stored);
     await copies.storeDay(day60, stored);
     await pruneCopies(copies, false, DATE);
@@ -264,7 +265,7 @@ describe('copies', () => {
   });
 
   test('of reviews stay for 30 days, and only as long as the plan has reviews', async () => {
-    const copies = createLocalCopies(open(), Date.now);
+    const copies = createLocalCopies(open(), 'ada', Date.now);
     const keys = (['7-day', '30-day'] as const).map(reviewCopyKey);
     const storeBoth = async (): Promise<void> => {
       for (const [index, key] of keys.entries())
@@ -277,6 +278,53 @@ describe('copies', () => {
     expect(await left()).toEqual([keys[0], null]);
     await pruneCopies(copies, false, DATE);
     expect(await left()).toEqual([null, null]);
+  });
+});
+
+describe('the copy of today that the boot script shows', () => {
+  const stored = { id: 'row', revision: 2, html: '<p>a</p>', savedAt: 3 };
+  const noon = (): number => new Date(`${DATE}T12:00`).getTime();
+  const shown = () => readTodayCopy(storage, 'ada', DATE);
+
+  test('follows the copy of the day', async () => {
+    const copies = createLocalCopies(open(), 'ada', noon);
+    await copies.storeDay(DATE, stored);
+    await copies.storeDay(addDays(DATE, -1), null);
+    expect(shown()).toEqual(stored);
+    await copies.pruneDays(({ date }) => date === DATE);
+    expect(shown()).toEqual(stored);
+    await copies.pruneDays(() => false);
+    expect(shown()).toBeNull();
+  });
+
+  test('is not written after a sign-out has wiped the storage', async () => {
+    const database = open();
+    const { promise: requested, resolve } = Promise.withResolvers<void>();
+    const watched: UserDatabase = {
+      ...database,
+      use: (request) =>
+        database.use((connection) => {
+          const answer = request(connection);
+          resolve();
+          return answer;
+        }),
+    };
+    const keeping = createLocalCopies(watched, 'ada', noon).storeDay(DATE, stored);
+    await requested;
+    database.close();
+    await keeping;
+    expect(shown()).toBeNull();
+  });
+
+  test('is removed when another user signs in, even if the browser has lost the database', async () => {
+    await createLocalCopies(open('ben'), 'ben', noon).storeDay(DATE, stored);
+    wipeDatabase('ben');
+    await expect.poll(names).toEqual([]);
+    expect(readTodayCopy(storage, 'ben', DATE)).toEqual(stored);
+    await createLocalCopies(open(), 'ada', noon).storeDay(DATE, stored);
+    await wipeOtherUsers('ada');
+    expect(shown()).toEqual(stored);
+    expect(readTodayCopy(storage, 'ben', DATE)).toBeNull();
   });
 });
 

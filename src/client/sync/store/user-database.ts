@@ -24,6 +24,7 @@ export type Connection = IDBPDatabase<Schema>;
 /** Runs requests on the open database. They reject without one: private mode, a wiped database, cleared site data. */
 export type UserDatabase = {
   use: <T>(request: (connection: Connection) => Promise<T>) => Promise<T>;
+  isClosed: () => boolean;
   /** No later request reaches the database, not even to create it again. */
   close: () => void;
 };
@@ -58,6 +59,7 @@ export function openUserDatabase(userId: string): UserDatabase {
       if (isClosed) throw new DOMException('the database is closed', 'InvalidStateError');
       return request(connection);
     },
+    isClosed: () => isClosed,
     close,
   };
 }

@@ -1,12 +1,14 @@
 /** Removes the data of users who used this browser earlier without signing out. */
 import { PROFILE_PREFIX } from '#client/lib/plan/stored-profile.ts';
-import { DATABASE_PREFIX, userDatabaseName } from '#client/lib/session/storage-keys.ts';
+import { DATABASE_PREFIX, keysUnder, TODAY_COPY_PREFIX, userDatabaseName } from '#client/lib/session/storage-keys.ts';
 import { removeDataOf } from '#client/lib/session/wipe-user-data.ts';
 import { draftsOfOthers, userOfDraft } from '../day-drafts.ts';
 import { openUserDatabase } from './user-database.ts';
 
 /** Another user's unsent text stays until that user signs in or somebody discards it; the copies are removed. */
 export async function wipeOtherUsers(userId: string): Promise<void> {
+  for (const key of keysUnder(localStorage, TODAY_COPY_PREFIX))
+    if (key !== TODAY_COPY_PREFIX + userId) localStorage.removeItem(key);
   const found = await indexedDB.databases();
   for (const { name = '' } of found) {
     if (!name.startsWith(DATABASE_PREFIX) || name === userDatabaseName(userId)) continue;

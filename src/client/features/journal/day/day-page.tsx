@@ -6,9 +6,10 @@ import { QUICK_SAVE_DELAY_MS } from '#domain/log/entry.ts';
 import { dayQuestion } from '#domain/day/past-day.ts';
 import type { JournalEditorHandle } from '#client/editor/create-editor.ts';
 import { StoredLog } from '#client/editor/stored/stored-log.tsx';
+import { useDismissEarlyPage } from '#client/lib/boot/use-dismiss-early-page.ts';
 import { useUser } from '#client/lib/session/session.ts';
 import { FIRST_LINE_KEY, SHARED_TEXTS_PREFIX } from '#client/lib/session/storage-keys.ts';
-import { lazyChunk, useOpenChunk } from '#client/ui/lazy-chunk.ts';
+import { lazyChunk, tryLoad, useOpenChunk } from '#client/ui/lazy-chunk.ts';
 import { useToast } from '#client/ui/toast.tsx';
 import { useJournal } from '#client/sync/day-savers-provider.tsx';
 import { loadMerge } from '#client/sync/merge-loader.ts';
@@ -16,9 +17,11 @@ import type { DaySaver } from '#client/sync/day-saver/day-saver.ts';
 import { entryKey } from '#client/sync/entries/entry-queries.ts';
 import type { ReadEntry } from '#client/sync/entries/entry-queries.ts';
 import type { SaveStatus } from '#client/sync/save-status.ts';
+import { adoptEditor, useEarlyDay, useIsComposing } from '../early/use-early-day.ts';
+import type { EarlyDay } from '../early/use-early-day.ts';
 import { logOf } from '../log-of.ts';
 import styles from '../journal.module.css';
-import { QuickOptions } from '../quick-options.tsx';
+import { mayTakeFocus } from './may-take-focus.ts';
 import { SaveStatusLine } from './save-status-line.tsx';
 import { useFocusOnBlankClick } from '../use-focus-on-blank-click.ts';
 import { useEditor } from './use-editor.ts';
@@ -29,6 +32,9 @@ const conflictNotice = lazyChunk(async () => {
   void loadMerge();
   return (await import('./conflict-notice.tsx')).ConflictNotice;
 });
+
+/** Below a past day only. */
+const quickOptions = lazyChunk(async () => (await import('../quick-options.tsx')).QuickOptions);
 
 /** A wait is explained after this time (docs/specification/screens.md 2). */
 const LATE_MS = 2_000;
@@ -44,7 +50,12 @@ type DayPageProps = {
 export function DayPage({ date, today, read, isFirstLog, onUpgrade }: DayPageProps) {
   const { savers } = useJournal();
   const queries = useQueryClient();
-  const [saver] = useState(() => savers.open(date, read.stored, read.askedAt));
+  const { id: userId } = useUser();
+  const early = useEarlyDay(userId, date);
+  // Early text is based on the copy, even if the server has answered since.
+  const [saver] = useState(() =>
+    early ? savers.open(date, early.stored, 0) : savers.open(date, read.stored, read.askedAt),
+  );
   const view = useSyncExternalStore(saver.subscribe, saver.view);
   useEffect(() => void savers.open(date, read.stored, read.askedAt), [date, read, savers]);
 
@@ -57,6 +68,12 @@ export function DayPage({ date, today, read, isFirstLog, onUpgrade }: DayPagePro
 
   const openChunk = useOpenChunk();
   const [, setHasNotice] = useState(false);
+  const [, setHasQuickOptions] = useState(false);
+  const isPast = isBefore(date, today);
+  useEffect(() => {
+    // Best effort: the day can be written without them.
+    if (isPast) void tryLoad(quickOptions.load).then(setHasQuickOptions);
+  }, [isPast]);
   const { conflict, doubts } = view;
   useEffect(() => {
     if (conflict) openChunk(conflictNotice, () => setHasNotice(true), false);
@@ -72,7 +89,6 @@ export function DayPage({ date, today, read, isFirstLog, onUpgrade }: DayPagePro
 
   const isToday = date === today;
   const startsJournal = isFirstLog && isToday && read.stored === null && !isUnconfirmed;
-  const { id: userId } = useUser();
   const toast = useToast();
   useEffect(() => {
     if (doubts.length === 0) return;
@@ -107,12 +123,13 @@ export function DayPage({ date, today, read, isFirstLog, onUpgrade }: DayPagePro
         saver={saver}
         label={`Log for ${dayLabel(date)}`}
         placeholder={dayQuestion(date, today)}
+        early={early}
         onEditor={setEditor}
       />
       {conflict && <conflictNotice.View saver={saver} conflict={conflict} />}
       <SaveStatusLine saver={saver} status={status} isSafe={view.isSafe} onUpgrade={onUpgrade} />
-      {isBefore(date, today) && (
-        <QuickOptions stored={view.stored} onChoose={(text) => saver.write(logOf(text), QUICK_SAVE_DELAY_MS)} />
+      {isPast && (
+        <quickOptions.View stored={view.stored} onChoose={(text) => saver.write(logOf(text), QUICK_SAVE_DELAY_MS)} />
       )}
     </article>
   );
@@ -132,13 +149,17 @@ type LogProps = {
   saver: DaySaver;
   label: string;
   placeholder: string;
+  early: EarlyDay | null;
   onEditor: (editor: JournalEditorHandle | null) => void;
 };
 
 /** Shows the stored text until the editor has loaded. */
-function Log({ saver, label, placeholder, onEditor }: LogProps) {
+function Log({ saver, label, placeholder, early, onEditor }: LogProps) {
+  const { savers } = useJournal();
   const { module, failed, retry } = useEditor();
   const [unreadable, setUnreadable] = useState(false);
+  const isComposing = useIsComposing(early);
+  useDismissEarlyPage(failed || unreadable);
 
   if (unreadable) {
     return (
@@ -166,15 +187,18 @@ function Log({ saver, label, placeholder, onEditor }: LogProps) {
       </>
     );
   }
+  if (isComposing) return null;
   return (
     <module.JournalEditor
       html={saver.text()}
       label={label}
       placeholder={placeholder}
+      adopt={(element, callbacks) => adoptEditor(early, saver, savers, element, callbacks)}
       mayTakeFocus={mayTakeFocus}
       onEdit={() => saver.edited()}
       onOpen={(editor) => {
         const close = saver.attach(editor);
+        early?.editor.giveTo(saver);
         onEditor(editor);
         return () => {
           onEditor(null);
@@ -184,11 +208,4 @@ function Log({ saver, label, placeholder, onEditor }: LogProps) {
       onUnreadable={() => setUnreadable(true)}
     />
   );
-}
-
-/** True with a mouse, if no control has the focus. On a phone the focus would open the keyboard over the page. */
-function mayTakeFocus(): boolean {
-  const { activeElement, body } = document;
-  const isFree = activeElement === null || activeElement === body || activeElement.matches('h1[tabindex="-1"]');
-  return isFree && matchMedia('(pointer: fine)').matches;
 }

@@ -5,6 +5,7 @@ import { dayLabel } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
 import { StoredLog } from '#client/editor/stored/stored-log.tsx';
 import { Button } from '#client/ui/button.tsx';
+import { useDismissEarlyPage } from '#client/lib/boot/use-dismiss-early-page.ts';
 import { LoadingText } from '#client/ui/loading-text.tsx';
 import { DayPage } from './day-page.tsx';
 import { useJournal } from '#client/sync/day-savers-provider.tsx';
@@ -66,6 +67,7 @@ function Loading() {
 }
 
 function Locked({ date, onUpgrade }: LockedDayProps) {
+  useDismissEarlyPage();
   return (
     <Suspense fallback={<Loading />}>
       <LockedDay date={date} onUpgrade={onUpgrade} />
@@ -85,6 +87,7 @@ function LockedDayFallback({ date }: LockedDayProps) {
 }
 
 function NotLoaded({ date, onRetry, busy }: { date: Day; onRetry: () => Promise<unknown>; busy: boolean }) {
+  useDismissEarlyPage();
   return (
     <div className={styles.problem} role="alert">
       <h2>This day could not be loaded.</h2>

@@ -1,0 +1,100 @@
+/**
+ * The editor of the early day: takes keys before React runs. Each edit is a draft of a writer of its own, as if another
+ * page had typed it, until the day's saver has the text. If the page ends first, the next page finds the draft.
+ */
+import { createJournalEditor } from '#client/editor/create-editor.ts';
+import type { EditorCallbacks, JournalEditorHandle } from '#client/editor/create-editor.ts';
+import { KEYBOARD_HELP, KEYBOARD_HELP_ID } from '#client/editor/keyboard-exit.ts';
+import { dayQuestion } from '#domain/day/past-day.ts';
+import type { EarlyPage } from '#client/lib/boot/early-page.ts';
+import { createDayDrafts, DRAFT_INTERVAL_MS } from '#client/sync/day-drafts.ts';
+import type { DaySaver } from '#client/sync/day-saver/day-saver.ts';
+import { createTabs } from '#client/sync/store/tabs.ts';
+import { mayTakeFocus } from '../day/may-take-focus.ts';
+
+export type EarlyEditor = NonNullable<ReturnType<typeof createEarlyEditor>>;
+
+/** Called by the boot script. */
+export function startEarlyEditor(page: EarlyPage): void {
+  page.editor = createEarlyEditor(page);
+}
+
+/** Replaces the day's inert text. Null if the editor cannot show all of it. */
+function createEarlyEditor({ userId, date, stored, text, leave }: EarlyPage) {
+  const writer = crypto.randomUUID();
+  const drafts = createDayDrafts(localStorage, userId, writer);
+  const { html: base, id: baseId, revision: baseRevision } = stored;
+  let draft: string | null = null;
+  let draftTimer: ReturnType<typeof setTimeout> | undefined;
+  let isEdited = false;
+  /** Other tabs leave the drafts of a writer alone while its page lives. */
+  let leaveTabs = (): void => {};
+
+  const storeDraft = (): void => {
+    clearTimeout(draftTimer);
+    draftTimer = undefined;
+    if (!isEdited) return;
+    draft = handle!.read();
+    void drafts.store(date, { html: draft, base, baseId, baseRevision, at: Date.now(), sent: [] });
+  };
+  const onEdit = (): void => {
+    if (!isEdited) leaveTabs = createTabs(userId, writer, () => {}).join();
+    isEdited = true;
+    draftTimer ??= setTimeout(storeDraft, DRAFT_INTERVAL_MS);
+  };
+
+  const place = document.createElement('div');
+  const help = document.createElement('p');
+  Object.assign(help, { id: KEYBOARD_HELP_ID, hidden: true, textContent: KEYBOARD_HELP });
+  text.replaceWith(place, help);
+  const handle = createJournalEditor({
+    element: place,
+    html: base,
+    label: text.getAttribute('aria-label')!,
+    className: text.className,
+    placeholder: () => dayQuestion(date, date),
+    autofocus: mayTakeFocus(),
+    onEdit,
+    // Only a saver replaces text, and it has no editor yet.
+    onUnreadable: () => {},
+  });
+  if (!handle) {
+    place.replaceWith(text);
+    return null;
+  }
+  addEventListener('pagehide', storeDraft);
+
+  /** No later edit becomes a draft. */
+  const stop = (): void => {
+    clearTimeout(draftTimer);
+    removeEventListener('pagehide', storeDraft);
+    leaveTabs();
+  };
+
+  return {
+    isComposing: handle.isComposing,
+
+    /** True if the saver has no text that this editor does not show. */
+    isKnown: (html: string): boolean => html === base || html === draft,
+
+    /** Moves the editor into the journal that React has rendered. `giveTo` must follow. */
+    moveTo(element: HTMLElement, callbacks: EditorCallbacks): JournalEditorHandle {
+      leave(() => handle.moveTo(element, callbacks));
+      return handle;
+    },
+
+    /** Hands what was typed to the day's saver, to which the editor is attached. */
+    giveTo(saver: Pick<DaySaver, 'text' | 'edited' | 'storeDraft'>): void {
+      if (isEdited && handle.read() !== saver.text()) saver.edited();
+      if (saver.storeDraft()) drafts.drop(date);
+      stop();
+    },
+
+    /** Leaves what was typed as a draft. */
+    close(): void {
+      storeDraft();
+      stop();
+      handle.editor.destroy();
+    },
+  };
+}

@@ -1,0 +1,32 @@
+/**
+ * The journal's page without its text. Rendered at build time into a template of the app's page, which `early-page.ts`
+ * shows until React has rendered the journal.
+ */
+import { FIRST_DAY } from '#domain/day/day.ts';
+import logStyles from '#client/editor/stored/log-text.module.css';
+import { DayBar } from '../day/day-bar.tsx';
+import styles from '../journal.module.css';
+
+const ignore = (): void => {};
+
+export function JournalFrame() {
+  return (
+    <div className={styles.journal}>
+      <DayBar
+        date={FIRST_DAY}
+        today={FIRST_DAY}
+        onPrevious={ignore}
+        onNext={ignore}
+        onToday={ignore}
+        onPick={ignore}
+        onOpenMenu={ignore}
+        onOpenFeedback={ignore}
+      />
+      <main className={styles.page}>
+        <article className={styles.day}>
+          <div className={logStyles.log} role="group" />
+        </article>
+      </main>
+    </div>
+  );
+}

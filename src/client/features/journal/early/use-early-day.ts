@@ -1,0 +1,51 @@
+/** Hands the editor of the early day over to React's journal. */
+import { useEffect, useState } from 'react';
+import type { Day } from '#domain/day/day.ts';
+import type { EditorCallbacks, JournalEditorHandle } from '#client/editor/create-editor.ts';
+import type { DaySaver } from '#client/sync/day-saver/day-saver.ts';
+import type { DaySavers } from '#client/sync/day-savers.ts';
+import type { EarlyPage } from '#client/lib/boot/early-page.ts';
+import type { EarlyEditor } from './early-editor.ts';
+
+/** The early page of a day, with a running editor. */
+export type EarlyDay = EarlyPage & { editor: EarlyEditor };
+
+/** The early day, if it is this day of this user and has an editor. */
+export function useEarlyDay(userId: string, date: Day): EarlyDay | null {
+  const [early] = useState(() => {
+    const page = globalThis.hustleForgeEarlyPage;
+    return page?.editor && page.userId === userId && page.date === date ? (page as EarlyDay) : null;
+  });
+  return early;
+}
+
+/** True while an input method composes a word in the early editor: moving the editor would break the composition. */
+export function useIsComposing(early: EarlyDay | null): boolean {
+  const [isComposing, setComposing] = useState(() => early?.editor.isComposing() === true);
+  useEffect(() => {
+    if (!isComposing) return;
+    const onEnd = (): void => setComposing(false);
+    addEventListener('compositionend', onEnd);
+    return () => removeEventListener('compositionend', onEnd);
+  }, [isComposing]);
+  return isComposing;
+}
+
+/**
+ * Moves the early editor into the element. Null without one, and if another tab or another page's draft has brought
+ * other text into the saver meanwhile: then what was typed early stays a draft, which the saver merges.
+ */
+export function adoptEditor(
+  early: EarlyDay | null,
+  saver: DaySaver,
+  savers: DaySavers,
+  element: HTMLElement,
+  callbacks: EditorCallbacks,
+): JournalEditorHandle | null {
+  const shown = globalThis.hustleForgeEarlyPage;
+  if (!shown) return null;
+  if (shown === early && early.editor.isKnown(saver.text())) return early.editor.moveTo(element, callbacks);
+  shown.dismiss();
+  void savers.recover(saver.date);
+  return null;
+}

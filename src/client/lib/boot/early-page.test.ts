@@ -1,0 +1,115 @@
+// @vitest-environment happy-dom
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { dayLabel, dayOf } from '#domain/day/day.ts';
+import { openEarlyPage } from './early-page.ts';
+import { keepTodayCopy } from './today-copy.ts';
+
+const TODAY = dayOf(new Date());
+/** A module in the place of early-editor.ts: marks the page as editable. */
+const SCRIPT = `data:text/javascript,export const startEarlyEditor = (page) => { page.editor = globalThis.testEditor; };`;
+const close = vi.fn<() => void>();
+
+beforeEach(() => {
+  localStorage.clear();
+  history.replaceState(null, '', '/journal');
+  document.body.innerHTML = `<div id="root"></div><template id="journal-frame"><div class="frame"><header><button></button><h1>
+    <button>Day - <span>date</span></button></h1></header><div role="group"></div></div></template>`;
+  Object.assign(globalThis, { testEditor: { close } });
+  keepTodayCopy(localStorage, 'ada', TODAY, TODAY, { id: 'row', html: '<p>words</p>', revision: 1, savedAt: 1 });
+});
+afterEach(() => {
+  globalThis.hustleForgeEarlyPage?.dismiss();
+  globalThis.hustleForgeEarlyStart = undefined;
+  vi.clearAllMocks();
+});
+
+async function open(userId = 'ada', script = SCRIPT): Promise<void> {
+  openEarlyPage(script, userId);
+  document.dispatchEvent(new Event('readystatechange'));
+  await globalThis.hustleForgeEarlyStart;
+}
+const frame = (): HTMLElement | null => document.querySelector('.frame');
+const isRootShown = (): boolean => document.getElementById('root')!.style.display !== 'none';
+
+describe('shows the text of today', () => {
+  test('in the place of the root, before the editor has loaded', async () => {
+    openEarlyPage(SCRIPT, 'ada');
+    document.dispatchEvent(new Event('readystatechange'));
+    await Promise.resolve();
+    expect(frame()?.querySelector('[role=group]')?.innerHTML).toBe('<p>words</p>');
+    expect(frame()?.querySelector('[role=group]')?.getAttribute('aria-label')).toBe(`Log for ${dayLabel(TODAY)}`);
+    expect(frame()?.querySelector('h1')?.textContent.trim()).toBe(dayLabel(TODAY));
+    expect(isRootShown()).toBe(false);
+    expect(globalThis.hustleForgeEarlyPage?.editor).toBeNull();
+    await globalThis.hustleForgeEarlyStart;
+    expect(globalThis.hustleForgeEarlyPage?.editor).not.toBeNull();
+  });
+
+  test('also if the URL names today', async () => {
+    history.replaceState(null, '', `/journal?date=${TODAY}`);
+    await open();
+    expect(frame()).not.toBeNull();
+  });
+
+  // Threat: the storage holds the answer of a compromised server.
+  test('without scripts, handlers and unknown elements', async () => {
+    const html = '<ol start="3"><li><p onclick="x()">a<img src="x" onerror="x()"><script>x()</script></p></li></ol>';
+    keepTodayCopy(localStorage, 'ada', TODAY, TODAY, { id: 'row', html, revision: 1, savedAt: 1 });
+    await open();
+    expect(frame()?.querySelector('[role=group]')?.innerHTML).toMatch(/^<ol start="3"><li><p>a *<\/p><\/li><\/ol>$/);
+  });
+});
+
+describe('shows nothing', () => {
+  test.each(['?date=2001-01-01', '?date=yesterday', '?date='])('if the URL names another day: %s', async (search) => {
+    history.replaceState(null, '', `/journal${search}`);
+    await open();
+    expect(frame()).toBeNull();
+    expect(isRootShown()).toBe(true);
+  });
+
+  test('of another user', async () => {
+    await open('ben');
+    expect(frame()).toBeNull();
+  });
+
+  test('if the editor does not load', async () => {
+    await open('ada', 'data:text/javascript,throw new Error("gone")');
+    expect(frame()).toBeNull();
+    expect(isRootShown()).toBe(true);
+  });
+});
+
+test('opens no editor on a page that React has replaced meanwhile', async () => {
+  openEarlyPage(SCRIPT, 'ada');
+  document.dispatchEvent(new Event('readystatechange'));
+  await Promise.resolve();
+  const page = globalThis.hustleForgeEarlyPage!;
+  page.dismiss();
+  await globalThis.hustleForgeEarlyStart;
+  expect(page.editor).toBeNull();
+});
+
+describe('ends', () => {
+  test('with a dismissal, which closes the editor', async () => {
+    await open();
+    globalThis.hustleForgeEarlyPage!.dismiss();
+    expect(close).toHaveBeenCalledOnce();
+    expect([frame(), isRootShown(), globalThis.hustleForgeEarlyPage]).toEqual([null, true, undefined]);
+  });
+
+  test('with a move of the editor into the shown root, which then gets a click on the bar', async () => {
+    await open();
+    let wasShown = false;
+    const root = document.getElementById('root')!;
+    root.innerHTML = '<header><button id="menu"></button><button id="day"></button></header>';
+    const clicked: string[] = [];
+    root.addEventListener('click', ({ target }) => clicked.push((target as Element).id));
+    frame()!.querySelector('span')!.click();
+    globalThis.hustleForgeEarlyPage!.leave(() => (wasShown = isRootShown() && frame() !== null));
+    expect(wasShown).toBe(true);
+    expect(clicked).toEqual(['day']);
+    expect(close).not.toHaveBeenCalled();
+    expect([frame(), globalThis.hustleForgeEarlyPage]).toEqual([null, undefined]);
+  });
+});

@@ -1,0 +1,143 @@
+/**
+ * Opens the journal on the local copy of today's log before React starts: first the text, which cannot be edited, then an
+ * editor in its place. The early page stands in for `#root` until React's journal takes over the editor
+ * (features/journal/early), or something else that React shows dismisses it.
+ */
+import { dateLabel, dayLabel, dayOf, weekdayOf } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
+import { parseInert } from '../log-html/inert-html.ts';
+import { renderStored } from '../log-html/render-stored.ts';
+import { readTodayCopy } from './today-copy.ts';
+import type { CopiedLog } from './today-copy.ts';
+
+export type EarlyPage = {
+  userId: string;
+  date: Day;
+  stored: CopiedLog;
+  /** The inert text, until an editor replaces it. */
+  text: HTMLElement;
+  /** Null until the editor runs, and if it cannot show all of the text. */
+  editor: { close: () => void } | null;
+  /** Shows `#root` instead, to which `moveEditor` moves the editor. */
+  leave: (moveEditor?: () => void) => void;
+  /** Shows `#root` instead. Text typed on the early page stays a draft. */
+  dismiss: () => void;
+};
+
+type EarlyModule = { startEarlyEditor: (page: EarlyPage) => void };
+
+declare global {
+  /** Set while the early page is shown. */
+  var hustleForgeEarlyPage: EarlyPage | undefined;
+  /** Set if there is an early page. Resolves when its editor takes keys or has failed, and React may start. */
+  var hustleForgeEarlyStart: Promise<void> | undefined;
+}
+
+/**
+ * `script`: the URL of early-editor.ts. Opens only what the journal will open too: the URL names no other day, and no
+ * draft has newer text. A log of today makes today the first day of every plan.
+ */
+export function openEarlyPage(script: string, userId: string): void {
+  const date = dayOf(new Date());
+  if ((new URLSearchParams(location.search).get('date') ?? date) !== date) return;
+  const stored = readTodayCopy(localStorage, userId, date);
+  if (!stored) return;
+  const loading = import(/* @vite-ignore */ script) as Promise<EarlyModule>;
+  // Best effort: without the early page the journal opens like any other screen.
+  globalThis.hustleForgeEarlyStart = startWhenParsed(loading, userId, date, stored).catch(() =>
+    globalThis.hustleForgeEarlyPage?.dismiss(),
+  );
+}
+
+async function startWhenParsed(
+  loading: Promise<EarlyModule>,
+  userId: string,
+  date: Day,
+  stored: CopiedLog,
+): Promise<void> {
+  // Attach a handler now, or a failure becomes an unhandled rejection before the page is parsed.
+  loading.catch(() => {});
+  // Not DOMContentLoaded, which waits for the scripts of the page.
+  await eventOf(document, 'readystatechange');
+  const page = showPage(userId, date, stored);
+  const { startEarlyEditor } = await loading;
+  await untilStyled();
+  // React did not wait any longer, and shows the journal already.
+  if (globalThis.hustleForgeEarlyPage === page) startEarlyEditor(page);
+}
+
+function showPage(userId: string, date: Day, stored: CopiedLog): EarlyPage {
+  const root = document.getElementById('root')!;
+  const { frame, text } = createFrame(date, stored);
+  const repeatClick = rememberClick(frame);
+  const leave: EarlyPage['leave'] = (moveEditor) => {
+    globalThis.hustleForgeEarlyPage = undefined;
+    // Never both at once: the page would scroll.
+    frame.style.display = 'none';
+    root.style.display = '';
+    if (moveEditor) {
+      moveEditor();
+      repeatClick(root);
+    }
+    frame.remove();
+  };
+  const page: EarlyPage = {
+    ...{ userId, date, stored, text, editor: null, leave },
+    dismiss() {
+      page.editor?.close();
+      leave();
+    },
+  };
+  root.style.display = 'none';
+  root.before(frame);
+  globalThis.hustleForgeEarlyPage = page;
+  return page;
+}
+
+/** Fills the template that is rendered from journal-frame.tsx. */
+function createFrame(date: Day, { html }: CopiedLog): { frame: HTMLElement; text: HTMLElement } {
+  const template = document.getElementById('journal-frame') as HTMLTemplateElement;
+  const frame = document.importNode(template.content, true).firstElementChild as HTMLElement;
+  const label = frame.querySelector('h1 button')!;
+  const dateOfLabel = label.querySelector('span')!;
+  dateOfLabel.textContent = dateLabel(date);
+  label.replaceChildren(`${weekdayOf(date)} - `, dateOfLabel);
+  const text = frame.querySelector<HTMLElement>('[role=group]')!;
+  text.setAttribute('aria-label', `Log for ${dayLabel(date)}`);
+  text.append(...renderStored<Node>(parseInert(html).childNodes, { text: copyText, element: createNode }));
+  return { frame, text };
+}
+
+/** A click on a button of the bar waits for the button that React renders in its place. */
+function rememberClick(frame: HTMLElement): (root: HTMLElement) => void {
+  const buttonsOf = (page: HTMLElement) => [...page.querySelectorAll<HTMLElement>('header button')];
+  let clicked = -1;
+  frame.addEventListener('click', ({ target }) => {
+    const at = buttonsOf(frame).findIndex((button) => button.contains(target as Node));
+    if (at !== -1) clicked = at;
+  });
+  return (root) => {
+    const button = buttonsOf(root)[clicked];
+    button?.focus();
+    button?.click();
+  };
+}
+
+const copyText = (node: Text): Node => document.createTextNode(node.data);
+
+function createNode(tag: string, attributes: { start?: number }, children: Node[]): Node {
+  const element = Object.assign(document.createElement(tag), attributes);
+  element.append(...children);
+  return element;
+}
+
+/** The editor scrolls to the caret, for which the page needs its layout. */
+const untilStyled = (): Promise<unknown> =>
+  Promise.all(
+    [...document.querySelectorAll<HTMLLinkElement>('link[rel=stylesheet]')]
+      .filter(({ sheet }) => sheet === null)
+      .map((link) => Promise.race([eventOf(link, 'load'), eventOf(link, 'error')])),
+  );
+
+const eventOf = (target: EventTarget, type: string): Promise<unknown> =>
+  new Promise((resolve) => target.addEventListener(type, resolve, { once: true }));

@@ -1,0 +1,28 @@
+/** Renders a log's stored HTML as nodes of React or of the document. */
+import { ENTRY_TAGS, LIST_START } from '#domain/log/entry-html.ts';
+
+const ALLOWED: ReadonlySet<string> = new Set(ENTRY_TAGS);
+const TEXT_BLOCKS: ReadonlySet<string> = new Set(['p', 'h1', 'h2', 'h3']);
+
+export type NodeFactory<T> = {
+  text: (node: Text) => T;
+  element: (tag: string, attributes: { start?: number }, children: T[]) => T;
+};
+
+/**
+ * Threat: a compromised or foreign server stores scripts. Although the server cleans logs, this creates only elements
+ * of the allow-list, without attributes except a list's `start`.
+ */
+export function renderStored<T>(nodes: Iterable<Node>, create: NodeFactory<T>): T[] {
+  return [...nodes].flatMap((node) => {
+    if (node instanceof Text) return create.text(node);
+    if (!(node instanceof Element)) return [];
+    const children = renderStored(node.childNodes, create);
+    const tag = node.localName;
+    if (!ALLOWED.has(tag)) return children;
+    const start = tag === 'ol' ? (node.getAttribute('start') ?? '') : '';
+    // A break gives an empty line its height, as in the editor.
+    if (TEXT_BLOCKS.has(tag) && children.length === 0) children.push(create.element('br', {}, []));
+    return create.element(tag, LIST_START.test(start) ? { start: Number(start) } : {}, children);
+  });
+}

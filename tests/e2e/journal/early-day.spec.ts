@@ -1,0 +1,170 @@
+/** The editor that takes keys before React has started: the text, the caret and the drafts of its first moments. */
+import type { BrowserContext, Page } from '@playwright/test';
+import { sessionStorageKey } from '#client/lib/session/storage-keys.ts';
+import {
+  editor,
+  expectSaved,
+  headersOf,
+  items,
+  log,
+  sessionOf,
+  storedLog,
+  storeLog,
+  today,
+} from '../support/journal.ts';
+import type { Session } from '../support/journal.ts';
+import { expect, test } from '../support/test.ts';
+
+const REACT = '**/assets/main-*.js';
+
+/** Holds React back until the returned function is called. */
+async function holdReact(context: BrowserContext): Promise<() => void> {
+  let release = (): void => {};
+  const released = new Promise<void>((resolve) => (release = resolve));
+  await context.route(REACT, async (route) => {
+    await released;
+    await route.continue();
+  });
+  return () => release();
+}
+
+/** Opens a journal that has seen `html` as its log of today, and leaves it. */
+async function leaveWithCopy(page: Page, html: string): Promise<Session> {
+  const session = await sessionOf(page);
+  await storeLog(page.request, session, today(), html);
+  await page.goto('/journal');
+  await expect(items(page)).toHaveText(['written before']);
+  await expect.poll(() => page.evaluate(() => Object.keys(localStorage).join())).toContain('hustle-forge:today:');
+  await page.goto('/healthz');
+  return session;
+}
+
+/** False while the journal's page shows only the early page. */
+const hasReact = (page: Page): Promise<boolean> => page.evaluate(() => document.querySelector('#root:empty') === null);
+
+test('text typed before React starts is saved, and caret and undo stay where they were', async ({
+  page,
+  context,
+  signUp,
+  expectAccessible,
+}) => {
+  await signUp(page);
+  const session = await leaveWithCopy(page, log('written before'));
+  const startReact = await holdReact(context);
+  await page.goto('/journal', { waitUntil: 'commit' });
+  await expect(editor(page)).toBeFocused();
+  await expect(page.getByRole('textbox', { name: /^Log for / })).toBeVisible();
+  await expectAccessible(page);
+  await page.keyboard.type(', typed early');
+  for (let step = 0; step < 5; step += 1) await page.keyboard.press('ArrowLeft');
+  expect(await hasReact(page)).toBe(false);
+  const place = await editor(page).boundingBox();
+
+  startReact();
+  await expect(page.locator('#root')).toBeVisible();
+  await expect(editor(page)).toHaveCount(1);
+  await expect(editor(page)).toBeFocused();
+  expect(await editor(page).boundingBox()).toEqual(place);
+  await page.keyboard.type('very ');
+  await expect(items(page)).toHaveText(['written before, typed very early']);
+  await expectSaved(page);
+  expect(await storedLog(context.request, session, today())).toBe(log('written before, typed very early'));
+  await page.keyboard.press('ControlOrMeta+z');
+  await page.keyboard.press('ControlOrMeta+z');
+  await expect(items(page)).toHaveText(['written before']);
+});
+
+test('text typed before React starts is found again after a reload', async ({ page, context, signUp }) => {
+  await signUp(page);
+  const session = await leaveWithCopy(page, log('written before'));
+  await holdReact(context);
+  await page.goto('/journal', { waitUntil: 'commit' });
+  await expect(editor(page)).toBeFocused();
+  await page.keyboard.type(', and lost by nobody');
+  await context.unroute(REACT);
+  await page.goto('/journal');
+  await expect(items(page)).toHaveText(['written before, and lost by nobody']);
+  await expectSaved(page);
+  expect(await storedLog(context.request, session, today())).toBe(log('written before, and lost by nobody'));
+});
+
+test('a click on the bar waits for React', async ({ page, context, signUp }) => {
+  await signUp(page);
+  await leaveWithCopy(page, log('written before'));
+  const startReact = await holdReact(context);
+  await page.goto('/journal', { waitUntil: 'commit' });
+  await page.getByRole('button', { name: 'Open menu' }).click();
+  expect(await hasReact(page)).toBe(false);
+  startReact();
+  await expect(page.getByRole('dialog')).toBeVisible();
+});
+
+test('a word that is being composed stays whole, and React takes over after it', async ({ page, context, signUp }) => {
+  await signUp(page);
+  await leaveWithCopy(page, log('written before'));
+  const startReact = await holdReact(context);
+  await page.goto('/journal', { waitUntil: 'commit' });
+  await expect(editor(page)).toBeFocused();
+  const devtools = await context.newCDPSession(page);
+  const compose = (text: string) =>
+    devtools.send('Input.imeSetComposition', { text, selectionStart: text.length, selectionEnd: text.length });
+  await compose(' kom');
+  startReact();
+  await expect.poll(() => hasReact(page)).toBe(true);
+  // React has rendered the day below the early page.
+  await expect(page.locator('#root main')).toBeAttached();
+  await compose(' kompo');
+  await expect(page.locator('#root')).toBeHidden();
+  await devtools.send('Input.insertText', { text: ' komposita' });
+  await expect(page.locator('#root')).toBeVisible();
+  await expect(items(page)).toHaveText(['written before komposita']);
+  await expect(editor(page)).toBeFocused();
+  await expectSaved(page);
+});
+
+test('text typed early on an ended session is kept as a draft until the user signs in again', async ({
+  page,
+  context,
+  signUp,
+}) => {
+  const person = await signUp(page);
+  const session = await leaveWithCopy(page, log('written before'));
+  const startReact = await holdReact(context);
+  await page.goto('/journal', { waitUntil: 'commit' });
+  await expect(editor(page)).toBeFocused();
+  await page.keyboard.type(', typed after the end');
+  await context.request.post('/auth/v1/logout?scope=global', { headers: headersOf(session) });
+  startReact();
+  const overlay = page.getByRole('dialog', { name: 'Sign in again' });
+  await expect(overlay).toBeVisible();
+  const drafts = () =>
+    page.evaluate(() => Object.keys(localStorage).filter((key) => key.startsWith('hustle-forge:draft:')).length);
+  expect(await drafts()).toBe(1);
+  await overlay.getByLabel('Password').fill(person.password);
+  await overlay.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await expectSaved(page);
+  const again = await sessionOf(page);
+  expect(await storedLog(context.request, again, today())).toBe(log('written before, typed after the end'));
+});
+
+test('the copy of another user is never shown', async ({ page, context, signUp, accounts }) => {
+  await signUp(page);
+  await leaveWithCopy(page, log('written before'));
+  const { session } = await accounts.create();
+  await page.evaluate(({ key, value }) => localStorage.setItem(key, value), {
+    key: sessionStorageKey(page.url()),
+    value: JSON.stringify({ ...session, expires_at: Math.floor(Date.now() / 1000) + session.expires_in }),
+  });
+
+  const startReact = await holdReact(context);
+  const held = page.waitForRequest(REACT);
+  await page.goto('/journal', { waitUntil: 'commit' });
+  await held;
+  await expect(page.getByText('written before')).toHaveCount(0);
+  await expect(editor(page)).toHaveCount(0);
+  startReact();
+  await expect(editor(page)).toBeVisible();
+  await expect(page.getByText('written before')).toHaveCount(0);
+  const copies = () => page.evaluate(() => Object.keys(localStorage).filter((key) => key.includes(':today:')).length);
+  await expect.poll(copies).toBe(0);
+});
