@@ -3,7 +3,8 @@
 /** E.164: a country code and at most 15 digits. */
 const E164 = /^\+[1-9]\d{6,14}$/;
 
-export const PHONE_HINT = 'With the country code, for example +1 555 012 3456';
+/** The spaces of the number do not break. */
+export const PHONE_HINT = 'With the country code, for example +1\u00a0555\u00a0012\u00a03456';
 export const PHONE_PROBLEM = 'Start with a plus sign and the country code, then the whole number.';
 
 /** In E.164 form; null without a country code or with an impossible length. */

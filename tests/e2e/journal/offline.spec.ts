@@ -16,6 +16,9 @@ async function findWord(page: Page, word: string): Promise<void> {
   await page.getByRole('combobox', { name: 'Find words or a date' }).fill(word);
 }
 
+/** A busy machine may be idle late. */
+const WHEN_IDLE = { timeout: 30_000 };
+
 const hasStoredPlan = (page: Page): Promise<boolean> =>
   page.evaluate(() => Object.keys(localStorage).some((key) => key.startsWith('hustle-forge:profile:')));
 
@@ -36,7 +39,7 @@ test('old days, dates, Find and the last review come from this device, and leave
   const review = page.getByRole('region', { name: 'Analysis', exact: true });
   await expect(review).toBeVisible();
   const analysis = await review.getByRole('paragraph').nth(1).textContent();
-  await expect.poll(() => hasStoredPlan(page)).toBe(true);
+  await expect.poll(() => hasStoredPlan(page), WHEN_IDLE).toBe(true);
 
   await rejectAnswers(context);
   await page.reload();
@@ -63,7 +66,7 @@ test('old days, dates, Find and the last review come from this device, and leave
     await context.unroute(APIS);
     await admin('plan:revoke', email);
     await page.goto('/journal');
-    await expect.poll(() => hasStoredPlan(page)).toBe(false);
+    await expect.poll(() => hasStoredPlan(page), WHEN_IDLE).toBe(false);
     await rejectAnswers(context);
     await page.goto('/journal');
     await expect(editor(page)).toBeVisible();
