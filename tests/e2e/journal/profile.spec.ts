@@ -73,9 +73,6 @@ test.describe('a plan that cannot be loaded', () => {
     await expectSaved(page);
     expect(await storedLog(request, await sessionOf(page), daysAgo(29))).toBe(log('kept'));
 
-    const goToToday = page.getByRole('button', { name: 'Go to today' });
-    await goToToday.click();
-    await expect(goToToday).toBeHidden();
     const menu = page.getByRole('dialog', { name: 'Menu' });
     for (const [button, dialog] of [
       ['Open menu', menu],
