@@ -1,5 +1,6 @@
 /** Runs one schedule against the server, and compares the logs at its end with the record of what was typed. */
 import type { Day } from '#domain/day/day.ts';
+import { DRAFT_PREFIX, keysUnder } from '#client/lib/session/storage-keys.ts';
 import type { Schedule, Step } from './schedule.ts';
 import { itemsOf } from './browser/tab.ts';
 import type { WorldServer } from './server/world-server.ts';
@@ -78,7 +79,8 @@ async function settle(world: World): Promise<void> {
 }
 
 const isWaiting = ({ tabs, devices }: World): boolean =>
-  [...tabs].some((tab) => tab.isWaiting()) || devices.some((device) => device.localStorage.length > 0);
+  [...tabs].some((tab) => tab.isWaiting()) ||
+  devices.some(({ localStorage }) => keysUnder(localStorage, DRAFT_PREFIX).length > 0);
 
 /** Where a tab shows another text than the server has. */
 function differencesTo(stored: ReadonlyMap<Day, string>, { tabs }: World): string[] {
