@@ -125,7 +125,10 @@ export function createDaySavers(options: DaySaversOptions) {
         [to, log],
       ] as const) {
         const saver = savers.get(date) ?? createSaver(date, stored);
-        if (!saver.view().unsaved) saver.replaceWith(stored);
+        const { unsaved, stored: shown } = saver.view();
+        // After a move without an answer, the user may have begun a new log on the old day.
+        const isNewLog = date === from && shown !== null && shown.id !== log.id;
+        if (!unsaved && !isNewLog) saver.replaceWith(stored);
       }
     },
 

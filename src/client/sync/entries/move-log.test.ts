@@ -103,6 +103,28 @@ test('later edits of both days are based on their rows after the move', async ()
   expect([rows.get(FROM)?.html, rows.get(TO)?.html]).toEqual([log('new'), log('a', 'more')]);
 });
 
+test('a new log of the old day stays if the answer to the move comes after it', async () => {
+  const { savers, saver } = openTab('one');
+  const send = createSend(1);
+  const outcome = await moveLog(
+    savers,
+    async (...move) => {
+      const answer = await send(...move);
+      if (sent > 1) return answer;
+      // The stream of changes has told the page of the move.
+      saver.replaceWith(null);
+      saver.write(log('new'), 0);
+      await saver.flush();
+      return answer;
+    },
+    MOVE,
+  );
+  expect(outcome).toMatchObject({ kind: 'moved' });
+  expect(saver.text()).toBe(log('new'));
+  expect(saver.view()).toMatchObject({ unsaved: false, stored: rows.get(FROM) });
+  expect(savers.get(TO)?.text()).toBe(log('a'));
+});
+
 test('a move with a lost response is retried, and the log is on one day', async () => {
   const { savers } = openTab('one');
   expect(await moveLog(savers, createSend(1), MOVE)).toMatchObject({ kind: 'moved' });
