@@ -160,6 +160,7 @@ test.describe('without a connection', () => {
 
 test.describe('an idle page', () => {
   test.use({ isIdle: true, expectedErrors: /net::ERR_INTERNET_DISCONNECTED/ });
+  test.beforeEach(({ context }) => context.clock.install());
 
   test('all chunks are prefetched and work offline', async ({ page, context, signUp }) => {
     await signUp(page);

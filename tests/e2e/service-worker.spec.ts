@@ -13,6 +13,8 @@ const test = base.extend<{ gateway: Gateway }>({
   expectedErrors: /net::ERR_|status of 404|MIME type of "text\/html"/,
 });
 
+test.beforeEach(({ context }) => context.clock.install());
+
 const write = async (page: Page, text: string): Promise<void> => {
   await editor(page).click();
   await page.keyboard.press('ControlOrMeta+End');

@@ -76,6 +76,7 @@ test.describe('without a connection', () => {
 
 test.describe('an idle sign-in page', () => {
   test.use({ isIdle: true, expectedErrors: /net::ERR_INTERNET_DISCONNECTED/ });
+  test.beforeEach(({ context }) => context.clock.install());
 
   test('prefetches the other chunks, which work offline', async ({ page, context }) => {
     await page.goto('/login');

@@ -5,6 +5,7 @@ import { editor, expectSaved, items, log, openDay, sessionOf, storeLog, today } 
 import { expect, skipToIdleTime, test } from '../support/test.ts';
 
 test.use({ isIdle: true });
+test.beforeEach(({ context }) => context.clock.install());
 
 const STREAM = /\/functions\/v1\/changes$/;
 

@@ -22,7 +22,8 @@ const WHEN_IDLE = { timeout: 30_000 };
 const hasStoredPlan = (page: Page): Promise<boolean> =>
   page.evaluate(() => Object.keys(localStorage).some((key) => key.startsWith('hustle-forge:profile:')));
 
-test.use({ expectedErrors: /net::ERR_FAILED/ });
+// The plan is stored, and removed, in idle time.
+test.use({ isIdle: true, expectedErrors: /net::ERR_FAILED/ });
 
 test('old days, dates, Find and the last review come from this device, and leave it with the plan', async ({
   page,

@@ -69,7 +69,7 @@ function reportNoIdleTime(): void {
   window.requestIdleCallback = () => 0;
 }
 
-/** Skips the four seconds that a page leaves the CPU alone after it can be edited. For tests with `isIdle`. */
+/** Skips four seconds without idle time after a page can be edited. For `isIdle` and a context with a fake clock. */
 export const skipToIdleTime = (page: Page): Promise<void> => page.clock.fastForward(4_000);
 
 /** Runs in the page: records the text of every toast, because on a busy machine a test may check after it has gone. */
@@ -124,8 +124,7 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
   isIdle: [false, { option: true }],
 
   context: async ({ context, isIdle }, use) => {
-    if (isIdle) await context.clock.install();
-    else await context.addInitScript(reportNoIdleTime);
+    if (!isIdle) await context.addInitScript(reportNoIdleTime);
     await use(context);
   },
 
