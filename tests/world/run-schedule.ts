@@ -15,6 +15,7 @@ const DEBOUNCE_MS = 4_000;
 /** Longer than the longest backoff of a save. */
 const ROUND_MS = 32_000;
 const MAX_ROUNDS = 8;
+const RECHECK_MS = 1_200;
 /**
  * Steps after which a device may not know whether its save was stored. Then a merge cannot tell which lines others have
  * deleted since, so a deleted word may come back.
@@ -66,6 +67,8 @@ async function settle(world: World): Promise<void> {
   }
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     await clock.advance(round === 0 ? DEBOUNCE_MS : ROUND_MS);
+    // A read that failed is repeated after a second.
+    if (!isWaiting(world)) await clock.advance(RECHECK_MS);
     if (!isWaiting(world)) return;
     for (const tab of tabs) {
       const [unsaved] = tab.unsavedDays();

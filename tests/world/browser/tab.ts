@@ -229,7 +229,11 @@ export function openTab({ device, number, findPlan, randomUUID, onQuestion, onKe
       today: (): Day => run(() => dayOf(new Date())),
       isClosed: () => isClosed,
       /** True while a request is in flight, the open day is not loaded, or text is unsent. */
-      isWaiting: () => requestsInFlight > 0 || page?.isConfirmed() === false || savers.unsentDays().length > 0,
+      isWaiting: () =>
+        requestsInFlight > 0 ||
+        queries.isFetching() > 0 ||
+        page?.isConfirmed() === false ||
+        savers.unsentDays().length > 0,
       isVisible: () => realm.document.visibilityState === 'visible',
       page: (): Page | null => page,
 
