@@ -23,13 +23,15 @@ const datesQuery = (data: DataClient, userId: string, copies: LocalCopies | null
         .select('date')
         .eq('user_id', userId)
         .order('date', { ascending: false })
+        .retry(false)
         .throwOnError();
       const dates = answer.data.map((row) => row.date);
       void copies?.storeCopy(DATES_KEY[0], dates);
       return dates;
     },
     networkMode: 'always',
-    // The journal opens without the dates (docs/specification/messages.md 5), so don't delay it by a retry.
+    // The journal opens without the dates (docs/specification/messages.md 5), so don't delay it by a retry,
+    // neither of the query nor of the client, whose retries would take seven seconds.
     retry: false,
   });
 
