@@ -17,6 +17,7 @@ describe('an error of the database', () => {
     ['21000', 400],
     ['42883', 404],
     ['42P10', 400],
+    ['55000', 405],
   ])('%s is the fault of the request and answered with %d in its own words', (code, status) => {
     expect(answerFor(failure(code), false)).toMatchObject({
       status,

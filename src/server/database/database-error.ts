@@ -42,6 +42,7 @@ const STATUSES: Readonly<Record<string, number>> = {
   '42883': 404, // `like` of a date
   '42P10': 400, // on_conflict without a unique index
   '54000': 413,
+  '55000': 405, // a write to the view `deleted_days`
 };
 
 /** The codes of Node for a connection that failed. `pg` has messages without a code for a closed connection or pool. */

@@ -114,6 +114,19 @@ test('a deleted log is listed with its beginning, is brought back by an insert, 
   expect(entry.data).toEqual(version.data);
 });
 
+test('a write to the deleted days is refused and no error of the server', async () => {
+  const { id: userId } = world.ana;
+  const writes = [
+    ['POST', '', { user_id: userId, date: today() }],
+    ['PATCH', `?user_id=eq.${userId}`, { date: today() }],
+    ['DELETE', `?user_id=eq.${userId}`, undefined],
+  ] as const;
+  for (const [method, query, body] of writes) {
+    const { status } = await world.request(world.ana, method, `/rest/v1/deleted_days${query}`, { body });
+    expect([method, status]).toEqual([method, 405]);
+  }
+});
+
 test('an upsert that overwrites a day keeps the text', async () => {
   await begin('<p>one</p>');
   const row = { user_id: world.ana.id, date: today(), content: '<p>other words</p>' };
