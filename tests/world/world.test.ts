@@ -12,7 +12,7 @@ import type { WorldServer } from './server/world-server.ts';
 const SEED = Number(process.env['TEST_SEED'] ?? 20_261_123);
 const RUNS = Number(process.env['TEST_RUNS'] ?? (process.env['TEST_LONG'] ? 10_000 : 500));
 const LANES = 4;
-const MAX_STEPS = process.env['TEST_LONG'] ? 60 : 20;
+const MAX_STEPS = 20;
 
 let server: WorldServer;
 let restoreGlobals: () => void;

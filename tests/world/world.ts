@@ -21,7 +21,7 @@ const DEVICE_NAMES = ['laptop', 'phone', 'tablet', 'desktop'];
 /** The time from the commit of a change until an online tab receives it from the stream of changes. */
 const LIVE_MS = 60;
 /** A limit, because a server process takes a second to start. */
-const MAX_SERVER_PROCESSES = process.env['TEST_LONG'] ? 200 : 5;
+const MAX_SERVER_PROCESSES = process.env['TEST_LONG'] ? 50 : 5;
 /** A Dabbler cannot open a day of this age. */
 export const LOCKED_AFTER_DAYS = 35;
 
