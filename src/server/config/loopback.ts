@@ -6,4 +6,6 @@ export const isLoopback = (host: string): boolean =>
  * Threat: the server at a provider's address decides who signs in. Plain http is for loopback during development only.
  */
 export const isTrustworthyProviderUrl = (url: URL, production: boolean): boolean =>
-  url.protocol === 'https:' ? !(production && isLoopback(url.hostname)) : !production && isLoopback(url.hostname);
+  url.protocol === 'https:'
+    ? !(production && isLoopback(url.hostname))
+    : url.protocol === 'http:' && !production && isLoopback(url.hostname);
