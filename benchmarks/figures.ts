@@ -15,7 +15,7 @@ export function printFigures(title: string, figures: readonly Figure[]): void {
 
 export const median = (values: readonly number[]): number => percentile(values, 50);
 
-/** The value below which `percent` of the values lie (nearest rank). */
+/** The smallest value that at least `percent` % of the values do not exceed (nearest rank). NaN without values. */
 export function percentile(values: readonly number[], percent: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil((percent / 100) * sorted.length) - 1)] ?? Number.NaN;

@@ -27,7 +27,7 @@ export async function offerSsoProvider(env: Readonly<Record<string, string | und
     const answer = await fetch(`${config.sandbox.url}/sandbox/saml/registration`);
     await registerSsoProvider(config, (await answer.json()) as Registration);
   } catch (error) {
-    // A server that is stopped meanwhile fails the registration, which the next start repeats.
+    // Reports nothing if the server has stopped meanwhile or never became ready: the next start registers again.
     if (!(await isReady(config))) return;
     const reason = error instanceof Error ? error.message : String(error);
     process.stderr.write(`The sandbox has no single sign-on: ${reason}\n`);

@@ -6,7 +6,7 @@
 import { basename } from 'node:path';
 import type { Plugin } from 'vite';
 
-/** `signOut` of the client is the only caller of the administrator's API, with the user's own token. */
+/** In auth-js only `signOut` of `GoTrueClient` calls this API, with the user's own token, so this stub has that method. */
 const ADMIN_API = `
   import { isAuthError } from './lib/errors';
   import { _request } from './lib/fetch';

@@ -50,7 +50,10 @@ export class Grants {
     return code;
   }
 
-  /** Null for an unknown, used or expired code, and for a wrong verifier or redirect URI. */
+  /**
+   * Null for an unknown, used or expired code, a wrong redirect URI, or a verifier that does not match the challenge.
+   * Every attempt uses up the code.
+   */
   redeemCode({ code, redirectUri, verifier }: { code: string; redirectUri: string; verifier: string }): Grant | null {
     const grant = this.#codes.get(code);
     this.#codes.delete(code);

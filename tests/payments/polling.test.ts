@@ -1,4 +1,7 @@
-/** The sweep polls completed payments for returned money, and refunded ones for failed refunds. */
+/**
+ * The sweep polls completed payments for returned money and refunded ones for failed refunds. It stops early if PayPal
+ * is slow or does not answer.
+ */
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createLog } from '#server/log.ts';

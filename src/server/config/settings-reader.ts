@@ -74,7 +74,7 @@ export class SettingsReader {
     return fallback ?? null;
   }
 
-  /** An https address of a provider, with a path if it has one; http only for loopback in development. */
+  /** An https address of a provider without its trailing slash. Loopback only in development, where it may also be http. */
   providerUrl(name: string, example: string, fallback: string | null, production: boolean): string | null {
     const value = this.optional(name);
     if (value === null) return fallback;

@@ -174,7 +174,7 @@ type AnalyzeBarProps = {
   onCancel: () => void;
 };
 
-/** Fixed at the foot of the sheet. */
+/** Stays visible at the foot of the sheet while the feedback scrolls. */
 function AnalyzeBar({ button, view, label, urgent, onAnalyze, onCancel }: AnalyzeBarProps) {
   const wait = useRetryWait(view.failure);
   const running = view.phase === 'running';

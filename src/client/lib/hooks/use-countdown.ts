@@ -3,7 +3,10 @@ import { useEffect, useState } from 'react';
 
 const TICK_MS = 1_000;
 
-/** The server sends one mail or text of a kind to an account in this time (docs/specification/limits.md 2). */
+/**
+ * In this time the server sends at most one mail of a kind to an account, and one text to a number
+ * (docs/specification/limits.md 2).
+ */
 export const RESEND_SECONDS = 60;
 
 export function useCountdown(seconds: number, startedAt?: number): { left: number; restart: () => void } {

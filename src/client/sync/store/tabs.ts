@@ -83,7 +83,7 @@ export function createTabs(userId: string, writer: string, onStored: (message: S
     serializeWrites(transport: EntryTransport): EntryTransport {
       const queue = <T>(date: Day, send: () => Promise<T>): Promise<T> =>
         // A page that is being closed cannot wait: the browser lets it only start requests. If another tab sends at the
-        // same time, one of the writes is refused.
+        // same time, the server stores one of the writes and answers the other with `changed`.
         !locks || isLeaving ? send() : locks.request(`${prefix}send:${date}`, send);
       return {
         read: transport.read,

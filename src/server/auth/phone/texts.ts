@@ -1,8 +1,8 @@
 /**
  * The text messages. Threat: a text must not contain user input, or an attacker could send arbitrary words in our name.
  *
- * A code's last line binds it to our host (WebOTP), so a phone fills it in on our pages only and not on a phishing
- * page.
+ * The last line of a text with a code binds the code to our host (WebOTP), so a phone fills it in on our pages only and
+ * not on a phishing page.
  */
 type Codes = { code: string; publicUrl: string };
 

@@ -10,7 +10,10 @@ import type { DataError } from '../errors.ts';
 import type { Column, ExposedTable } from '../exposed-tables.ts';
 import type { Comparison, Condition, Truth } from '../query.ts';
 
-/** Real requests have a handful of conditions. This limit and `MAX_DEPTH` bound the time to parse and plan a query. */
+/**
+ * The most filters of a query, and the most conditions of one group; real requests have a handful. Groups nest at most
+ * `MAX_DEPTH` deep. Their total is bounded by the length of the URL (`maxHeaderSize` in listen.ts).
+ */
 export const MAX_CONDITIONS = 100;
 const MAX_DEPTH = 10;
 
