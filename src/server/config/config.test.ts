@@ -310,3 +310,13 @@ test('.env.example names exactly the settings that are read', () => {
   const listed = [...example.matchAll(/^([A-Z_]+)=/gm)].map((match) => match[1]);
   expect(listed.toSorted()).toEqual([...read].toSorted());
 });
+
+test.each(['ftp://127.0.0.1', 'http://id.example.com', 'https://id.example.com?realm=1'])(
+  'rejects %s as the address of a provider, also in development',
+  (SMS_API_BASE) => {
+    const sms = { SMS_ACCOUNT_SID: 'AC0', SMS_AUTH_TOKEN: 'secret', SMS_FROM: '+15005550006' };
+    expect(problemsOf({ ...sms, SMS_API_BASE })).toContainEqual(
+      expect.stringContaining('SMS_API_BASE must be an https address'),
+    );
+  },
+);
