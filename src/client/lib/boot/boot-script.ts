@@ -37,12 +37,13 @@ try {
   if (!link && page === 'landing' && localStorage.getItem(sessionStorageKey(settings().apiUrl)))
     location.replace('/journal');
   if (page === 'app' && location.pathname === ROUTES.journal.path) {
-    storeSharedText(settings());
-    openJournal(settings());
+    const config = settings();
+    storeSharedText(config);
+    openJournal(config);
     // An early page shows the text already, so the requests wait until it takes keys.
     const { hustleForgeEarlyStart: early } = globalThis;
-    if (early) early.then(() => prefetchJournal(settings())).catch(() => {});
-    else prefetchJournal(settings());
+    if (early) early.then(() => prefetchJournal(config)).catch(() => {});
+    else prefetchJournal(config);
   }
 } catch {
   // Without storage there is no session, and without settings in the page no server to ask yet.
