@@ -5,7 +5,7 @@
 import { escapeHtml } from '#domain/export/escape-html.ts';
 import { stripInvisible } from '#domain/coach/strip-invisible.ts';
 import { FIRST_LINE_MAX_LENGTH } from '#domain/log/entry.ts';
-import { FIRST_LINE_KEY, SHARED_TEXTS_PREFIX } from '#client/lib/session/storage-keys.ts';
+import { FIRST_LINE_KEY, sharedTextsKeys } from '#client/lib/session/storage-keys.ts';
 import type { DaySaver } from '#client/sync/day-saver/day-saver.ts';
 import type { Toast } from '#client/ui/toast.tsx';
 
@@ -21,7 +21,7 @@ type Today = Pick<DaySaver, 'text' | 'write' | 'storeDraft'>;
  * `isFirstLog`: the user has no logs yet. Otherwise the line of the landing page is not added.
  */
 export function addArrivedText(storage: Storage, userId: string, today: Today, isFirstLog: boolean): number {
-  const keys = keysOf(userId);
+  const keys = sharedTextsKeys(userId);
   const shared = keys.flatMap((key) => parseTexts(storage.getItem(key)));
   const texts = [...(isFirstLog ? readFirstLine(storage) : []), ...shared];
   if (texts.length === 0) return 0;
@@ -42,7 +42,7 @@ export function offerSharedText(
   today: Today,
   ask: (question: Toast) => void,
 ): void {
-  const keys = keysOf(userId);
+  const keys = sharedTextsKeys(userId);
   const texts = keys.flatMap((key) => parseTexts(tabStorage.getItem(key)));
   for (const key of keys) tabStorage.removeItem(key);
   if (texts.length === 0) return;
@@ -60,8 +60,6 @@ export function offerSharedText(
     },
   });
 }
-
-const keysOf = (userId: string): readonly string[] => [SHARED_TEXTS_PREFIX, SHARED_TEXTS_PREFIX + userId];
 
 /** Appends an item to the list that ends the log. An item that the log has already is not added once more. */
 export function appendItem(html: string, text: string): string {

@@ -5,9 +5,7 @@
 import { dayOf } from '#domain/day/day.ts';
 import type { Profile } from '#domain/log/entry.ts';
 import { isPremium } from '#domain/plan/plan.ts';
-
-/** The user's id follows this prefix, so that a sign-out removes the key. */
-export const PROFILE_PREFIX = 'hustle-forge:profile:';
+import { PROFILE_PREFIX } from '../session/storage-keys.ts';
 
 /** The stored profile of a Closer; null once the plan that it names has ended. */
 export function readStoredProfile(userId: string): Profile | null {

@@ -10,10 +10,15 @@ export const SUSPENDED_FONT_KEY = 'hustle-forge:resting-font';
 export const FIRST_LINE_KEY = 'hustle-forge:first-line';
 /**
  * Texts that other apps shared and that are not in the log yet, as a JSON array. In sessionStorage those that the user has
- * not accepted yet. Followed by the id of the user who was
- * signed in, or by nothing: then the next user who signs in gets them.
+ * not accepted yet. Followed by the id of the user who was signed in, or by nothing: then the next user who signs in gets
+ * them.
  */
 export const SHARED_TEXTS_PREFIX = 'hustle-forge:shared:';
+/** The keys of the shared texts that this user gets. */
+export const sharedTextsKeys = (userId: string): readonly string[] => [
+  SHARED_TEXTS_PREFIX,
+  SHARED_TEXTS_PREFIX + userId,
+];
 /** The email address typed on one account screen, to prefill the next. In sessionStorage. */
 export const TYPED_ADDRESS_KEY = 'hustle-forge:typed-address';
 /** The way that signed in last in this browser; stays after a sign-out. */
@@ -25,6 +30,8 @@ export const SIGNED_OUT_KEY = 'hustle-forge:signed-out';
 
 /** Unsent text. Followed by the ids of the user, the day and the page that wrote it, separated by colons. */
 export const DRAFT_PREFIX = 'hustle-forge:draft:';
+/** The profile row of a Closer. Followed by the id of the user. */
+export const PROFILE_PREFIX = 'hustle-forge:profile:';
 /** The local copy of today's log. Followed by the id of the user. */
 export const TODAY_COPY_PREFIX = 'hustle-forge:today:';
 

@@ -1,5 +1,11 @@
 /** Removes a signed-out user's data from this browser's storage. */
-import { FIRST_LINE_KEY, SHARED_TEXTS_PREFIX, TYPED_ADDRESS_KEY, userDatabaseName } from './storage-keys.ts';
+import {
+  FIRST_LINE_KEY,
+  SHARED_TEXTS_PREFIX,
+  sharedTextsKeys,
+  TYPED_ADDRESS_KEY,
+  userDatabaseName,
+} from './storage-keys.ts';
 
 /**
  * The keys of a user's data contain the user's id. Theme and font belong to the browser and stay
@@ -10,8 +16,7 @@ export function wipeUserData(userId: string): void {
   // Threat: the next user sees this user's text and email address, and the text starts their journal.
   localStorage.removeItem(FIRST_LINE_KEY);
   localStorage.removeItem(SHARED_TEXTS_PREFIX);
-  sessionStorage.removeItem(SHARED_TEXTS_PREFIX);
-  sessionStorage.removeItem(SHARED_TEXTS_PREFIX + userId);
+  for (const key of sharedTextsKeys(userId)) sessionStorage.removeItem(key);
   sessionStorage.removeItem(TYPED_ADDRESS_KEY);
 }
 

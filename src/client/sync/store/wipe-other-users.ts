@@ -1,6 +1,11 @@
 /** Removes the data of users who used this browser earlier without signing out. */
-import { PROFILE_PREFIX } from '#client/lib/plan/stored-profile.ts';
-import { DATABASE_PREFIX, keysUnder, TODAY_COPY_PREFIX, userDatabaseName } from '#client/lib/session/storage-keys.ts';
+import {
+  DATABASE_PREFIX,
+  keysUnder,
+  PROFILE_PREFIX,
+  TODAY_COPY_PREFIX,
+  userDatabaseName,
+} from '#client/lib/session/storage-keys.ts';
 import { removeDataOf } from '#client/lib/session/wipe-user-data.ts';
 import { draftsOfOthers, userOfDraft } from '../day-drafts.ts';
 import { openUserDatabase } from './user-database.ts';

@@ -8,7 +8,7 @@ import type { JournalEditorHandle } from '#client/editor/create-editor.ts';
 import { StoredLog } from '#client/editor/stored/stored-log.tsx';
 import { useDismissEarlyPage } from '#client/lib/boot/use-dismiss-early-page.ts';
 import { useUser } from '#client/lib/session/session.ts';
-import { FIRST_LINE_KEY, SHARED_TEXTS_PREFIX } from '#client/lib/session/storage-keys.ts';
+import { FIRST_LINE_KEY, sharedTextsKeys } from '#client/lib/session/storage-keys.ts';
 import { lazyChunk, tryLoad, useOpenChunk } from '#client/ui/lazy-chunk.ts';
 import { useToast } from '#client/ui/toast.tsx';
 import { useJournal } from '#client/sync/day-savers-provider.tsx';
@@ -97,7 +97,7 @@ export function DayPage({ date, today, read, isFirstLog, onUpgrade }: DayPagePro
   }, [doubts, saver, toast]);
 
   useEffect(() => {
-    const keys = [FIRST_LINE_KEY, SHARED_TEXTS_PREFIX, SHARED_TEXTS_PREFIX + userId];
+    const keys = [FIRST_LINE_KEY, ...sharedTextsKeys(userId)];
     const hasArrived = [localStorage, sessionStorage].some((storage) =>
       keys.some((key) => storage.getItem(key) !== null),
     );
