@@ -5,6 +5,7 @@ import { ROUTES } from '#domain/routes.ts';
 import { generate } from 'otplib';
 import { signUp } from './accounts.ts';
 import type { ScreenshotServer } from './server.ts';
+import { waitForEditor } from './scene.ts';
 
 export const PASSWORD = 'correct horse';
 
@@ -44,7 +45,7 @@ export async function addApp(page: Page): Promise<void> {
 
 /** Ends the session of the open journal, as if it had ended elsewhere, and waits for the overlay. */
 export async function endSession(page: Page): Promise<void> {
-  await page.locator('.ProseMirror[contenteditable=true]').waitFor();
+  await waitForEditor(page);
   await page.evaluate(() => {
     const key = Object.keys(localStorage).find((name) => name.endsWith('-auth-token'))!;
     const session = JSON.parse(localStorage.getItem(key)!) as object;

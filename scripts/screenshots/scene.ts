@@ -10,3 +10,6 @@ export type Scene = {
   /** Brings the page into the state of the scene. */
   prepare?: (page: Page, server: ScreenshotServer) => Promise<void>;
 };
+
+export const waitForEditor = (page: Page): Promise<void> =>
+  page.locator('.ProseMirror[contenteditable=true]').waitFor();

@@ -3,6 +3,7 @@ import type { Page } from '@playwright/test';
 import { addDays, dayOf } from '#domain/day/day.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { MESSAGES } from '#domain/messages.ts';
+import { waitForEditor } from '../scene.ts';
 import type { Scene } from '../scene.ts';
 
 const CAPTURE_ROUTE = '**/functions/v1/paypal-capture-order';
@@ -67,7 +68,7 @@ export const BILLING_SCENES: readonly Scene[] = [
     path: ROUTES.journal.path,
     prepare: async (page) => {
       await reloadWithPendingPayment(page);
-      await page.locator('.ProseMirror[contenteditable=true]').waitFor();
+      await waitForEditor(page);
       await page.keyboard.press('Alt+c');
       await page
         .getByRole('dialog')

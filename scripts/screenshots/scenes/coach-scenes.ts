@@ -3,6 +3,7 @@ import type { Page } from '@playwright/test';
 import { AI_MESSAGES, ANALYSIS_PROBLEMS } from '#domain/coach/coach.ts';
 import { addDays, dayOf } from '#domain/day/day.ts';
 import { ROUTES } from '#domain/routes.ts';
+import { waitForEditor } from '../scene.ts';
 import type { Scene } from '../scene.ts';
 
 const FEEDBACK_ROUTE = '**/functions/v1/ai-feedback';
@@ -14,7 +15,7 @@ const DAY_WITHOUT_FEEDBACK_URL = `${ROUTES.journal.path}?date=${addDays(dayOf(ne
 const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click();
 
 async function openSheet(page: Page): Promise<void> {
-  await page.locator('.ProseMirror[contenteditable=true]').waitFor();
+  await waitForEditor(page);
   await press(page, 'Open feedback');
 }
 

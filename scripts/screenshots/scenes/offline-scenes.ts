@@ -2,13 +2,13 @@
 import type { Page } from '@playwright/test';
 import { addDays, dayOf } from '#domain/day/day.ts';
 import { ROUTES } from '#domain/routes.ts';
+import { waitForEditor } from '../scene.ts';
 import type { Scene } from '../scene.ts';
 
 const APIS = /\/(rest|functions)\/v1\//;
 const SHARED_TEXT_URL = '/share?title=Release%20notes&text=Read%20before%20Monday&url=https://example.com/notes';
 const DAY_NEVER_SEEN = addDays(dayOf(new Date()), -20);
 
-const waitForEditor = (page: Page): Promise<void> => page.locator('.ProseMirror[contenteditable=true]').waitFor();
 const waitForStatus = (page: Page, text: string | RegExp): Promise<void> =>
   page.getByRole('status').filter({ hasText: text }).waitFor();
 

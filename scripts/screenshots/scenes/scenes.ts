@@ -13,11 +13,11 @@ import { TWO_DEVICES_SCENES } from './two-devices-scenes.ts';
 import { VERSIONS_SCENES } from './versions-scenes.ts';
 import { waitForMailedLink } from '../sandbox-mail.ts';
 import { signUp } from '../accounts.ts';
+import { waitForEditor } from '../scene.ts';
 import type { Scene } from '../scene.ts';
 import type { ScreenshotServer } from '../server.ts';
 
 const clickButton = (name: string | RegExp) => async (page: Page) => page.getByRole('button', { name }).first().click();
-const waitForEditor = (page: Page) => page.locator('.ProseMirror[contenteditable=true]').waitFor();
 const openMenu = async (page: Page) => {
   await clickButton('Open menu')(page);
   await page.getByRole('dialog').waitFor();

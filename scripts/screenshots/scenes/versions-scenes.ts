@@ -2,6 +2,7 @@
 import type { Page } from '@playwright/test';
 import { addDays, dayOf } from '#domain/day/day.ts';
 import { ROUTES } from '#domain/routes.ts';
+import { waitForEditor } from '../scene.ts';
 import type { Scene } from '../scene.ts';
 
 const MINUTE_MS = 60_000;
@@ -55,11 +56,16 @@ async function answerVersions(page: Page, versions: typeof VERSIONS): Promise<vo
 }
 
 const openFromMenu = async (page: Page, name: string): Promise<void> => {
-  await page.locator('.ProseMirror[contenteditable=true]').waitFor();
+  await waitForEditor(page);
   await page.getByRole('button', { name: 'Open menu' }).click();
   await page.getByRole('button', { name }).click();
 };
 const openVersions = (page: Page): Promise<void> => openFromMenu(page, 'Earlier versions…');
+async function openVersion(page: Page): Promise<void> {
+  await answerVersions(page, VERSIONS);
+  await openVersions(page);
+  await page.getByRole('button', { name: 'before most of it was removed' }).click();
+}
 
 export const VERSIONS_SCENES: readonly Scene[] = [
   {
@@ -67,9 +73,7 @@ export const VERSIONS_SCENES: readonly Scene[] = [
     as: 'premium',
     path: ROUTES.journal.path,
     prepare: async (page) => {
-      await answerVersions(page, VERSIONS);
-      await openVersions(page);
-      await page.getByRole('button', { name: 'before most of it was removed' }).click();
+      await openVersion(page);
       await page.getByRole('button', { name: 'Bring back this version' }).waitFor();
     },
   },
@@ -78,9 +82,7 @@ export const VERSIONS_SCENES: readonly Scene[] = [
     as: 'premium',
     path: ROUTES.journal.path,
     prepare: async (page) => {
-      await answerVersions(page, VERSIONS);
-      await openVersions(page);
-      await page.getByRole('button', { name: 'before most of it was removed' }).click();
+      await openVersion(page);
       await page.getByRole('radio', { name: 'the next version' }).check();
       await page.getByRole('list', { name: 'compared with the next version' }).waitFor();
     },
