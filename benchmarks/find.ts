@@ -93,7 +93,7 @@ function createRandom(seed: number): () => number {
 }
 
 /**
- * Writes logs with 8,000 distinct words in a Zipf distribution. Inserts day by day, so that the rows of all users are
+ * Writes logs whose words have a Zipf distribution. Inserts the last year day by day, so that the rows of all users are
  * interleaved in the table.
  */
 async function writeLogs(writer: string): Promise<{ rare: string; frequent: string }> {

@@ -107,7 +107,7 @@ function expectMoneyBooked(store: StoredRows, capture: Capture): void {
 
 function expectReturnsBooked(store: StoredRows, world: PaymentWorld, capture: Capture): void {
   const payment = store.payments.get(capture.order.customId!)!;
-  // An operator books the returned money of a payment under review.
+  // The server books no returned money of a payment under review.
   if (payment.status === 'needs_review') return;
   const lines = store.ledger.filter(
     ({ paymentId, kind }) => paymentId === payment.id && (kind === 'refund' || kind === 'reversal'),

@@ -1,7 +1,7 @@
 /** Logs and random edits of them, for property tests of the merge. Edits add unique words, which tests find again. */
 import fc from 'fast-check';
 
-/** One text block. `depth`: the number of lists around it; 0 is a block outside of lists. */
+/** One text block. `depth`: how many lists are around it at most; 0 is a block outside of lists. */
 export type EditedLine = {
   words: readonly string[];
   tag: 'p' | 'h1' | 'h2';

@@ -21,7 +21,7 @@ const REF_CHARS = { default: 40, max: 80 } as const;
 /** Maximum length of the text in brackets, in UTF-16 units. The text may cite several lines: `[1, 3]`. */
 export const MAX_CITATION_LENGTH = 200;
 
-/** Characters that a ref excludes, because they have a meaning in a citation, in Markdown or in the prompt's JSON. */
+/** Replaced by a space in a ref: white space, quotation marks, and characters of citations, Markdown and JSON. */
 const RESERVED = /[\s[\]()*_`<>|~#!"“”„«»\\,;]+/gu;
 const NUMBER = /^(?:items?\s)?(\d{1,7}(?:\.\d{1,7}){0,40})\.?$/i;
 

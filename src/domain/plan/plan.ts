@@ -1,4 +1,4 @@
-/** The two plans and their access rules: the only plan gate in the code (the database repeats it as policies). */
+/** The two plans and their access rules. `is_premium()` and the policies repeat the rules in SQL. */
 import { addDays, isBefore } from '../day/day.ts';
 import type { Day } from '../day/day.ts';
 

@@ -1,7 +1,8 @@
 /**
  * The routes of the auth wire under /auth/v1, compatible with `@supabase/auth-js`. Each file in `endpoints/` is named
- * after the URL that it serves. `wire/` holds shared request and response code, `accounts/` the database access,
- * `keys/` the access tokens, `mails/` the account mails and `pages/` the pages that need no script.
+ * after the URL that it serves; `token` and `verify` have several. `wire/` holds shared request and response code,
+ * `accounts/` shared database access, `keys/` keys and tokens, `mails/` the account mails and `pages/` the pages that
+ * need no script.
  */
 import { Hono } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';

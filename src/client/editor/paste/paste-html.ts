@@ -102,7 +102,7 @@ function takeWordMarker(paragraph: Element): string {
   return marker ? textOf(marker) : '';
 }
 
-/** Whether only white space is between a list and the paragraph that may continue it. */
+/** Whether no text is between a list and the paragraph that may continue it. */
 function follows(list: Element, paragraph: Element): boolean {
   let next = list.nextSibling;
   while (next !== null && next !== paragraph && (next.textContent ?? '').trim() === '') next = next.nextSibling;

@@ -1,6 +1,6 @@
 /**
- * Model test of the reducer in a simulated page: random events, a server that answers late or not at all, an editor, a
- * draft store and crashes. Every step checks the invariants that the driver and the screens rely on.
+ * Model tests of the reducer. One runs random events in a simulated page: a server that answers late or not at all, an
+ * editor, a draft store and crashes. The others apply any event to any state.
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';

@@ -65,7 +65,8 @@ export type DaySaverState = Readonly<{
   /** The doubts of the merges so far that no screen has shown to the user yet. */
   doubts: readonly MergeDoubt[];
   /**
-   * The basis of an earlier page's draft, until the text may be sent or is replaced. If null, the basis is `stored`.
+   * The basis of an earlier page's draft, until the draft is merged with the stored row, saved or replaced. If null,
+   * `basisOf` derives the basis from `stored`.
    */
   draftBasis: Basis | null;
 

@@ -29,7 +29,7 @@ export type UserDatabase = {
   close: () => void;
 };
 
-/** Opens the database once. After it was closed or wiped, also by another tab, nothing opens it again. */
+/** Opens the database once. After it was closed, or wiped by any tab, this object does not open it again. */
 export function openUserDatabase(userId: string): UserDatabase {
   let isClosed = false;
   const opening = openDB<Schema>(userDatabaseName(userId), 1, {

@@ -3,7 +3,7 @@
  * HTTP.
  */
 
-/** PayPal adds statuses without notice. An unknown one becomes `UNKNOWN`, which is never treated as paid. */
+/** PayPal adds statuses without notice. An unknown one becomes `UNKNOWN`, which alone never means paid. */
 export const ORDER_STATUSES = [
   'CREATED',
   'SAVED',

@@ -1,4 +1,4 @@
-/** The budgets of text messages (docs/specification/limits.md 2). */
+/** The limits of text messages, and of wrong passwords for a number (docs/specification/limits.md 2). */
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { PASSWORD, newNumber, startAuthWorld } from '../fixture.ts';
 

@@ -1,4 +1,4 @@
-/** Leaves the page to sign in at a provider. The return is handled by `link/provider-return.tsx`. */
+/** Signs in at a provider, in this page or in another tab. The return is handled by `link/provider-return.tsx`. */
 import type { ClientConfig } from '#domain/client-config.ts';
 import type { ProviderError } from '#domain/messages.ts';
 import { createPkceAuth } from '#client/lib/api/pkce-auth.ts';
