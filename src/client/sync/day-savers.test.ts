@@ -1,6 +1,7 @@
 /** Tests unsent text across all days, and the sign-out. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import { day } from '#domain/day/day.ts';
+import { DRAFT_PREFIX, keysUnder } from '#client/lib/session/storage-keys.ts';
 import { createDayDrafts } from '#client/sync/day-drafts.ts';
 import { loadedMerge, MemoryStorage, log } from '../../../tests/support/day-saver-harness.ts';
 import { createDaySavers } from './day-savers.ts';
@@ -143,6 +144,28 @@ test('a sign-out sends refused text and the drafts of other tabs', async () => {
   expect(await savers.sendBeforeSignOut()).toEqual([]);
   expect(inserted.sort()).toEqual([log('a'), DRAFT.html].sort());
   expect(storage.length).toBe(0);
+});
+
+describe('the drafts of a tab that is still open', () => {
+  let savers: ReturnType<typeof openTab>['savers'];
+  beforeEach(() => {
+    const { drafts, ...tab } = openTab('one');
+    savers = tab.savers;
+    savers.open(MONDAY, null, 0);
+    for (const date of [MONDAY, TUESDAY]) void openTab('two').drafts.store(date, DRAFT);
+    for (const key of keysUnder(storage, DRAFT_PREFIX)) drafts.noteWriter(key);
+  });
+
+  test('are left to that tab', async () => {
+    expect(await savers.sendAll()).toEqual([MONDAY, TUESDAY]);
+    expect(inserted).toEqual([]);
+  });
+
+  test('are sent by a sign-out, also of the day that is open here', async () => {
+    expect(await savers.sendBeforeSignOut()).toEqual([]);
+    expect(inserted).toEqual([DRAFT.html, DRAFT.html]);
+    expect(storage.length).toBe(0);
+  });
 });
 
 test('no draft is stored after the sign-out', () => {
