@@ -56,6 +56,12 @@ describe('the time of a save', () => {
     expect(world.writes).toEqual([log('I am sick')]);
   });
 
+  test('the text includes an edit that the editor has just reported', () => {
+    world.loadPage();
+    world.type(log('a'));
+    expect(world.saver.text()).toBe(log('a'));
+  });
+
   test('closing the editor sends at once', async () => {
     world.loadPage();
     world.type(log('a'));
