@@ -204,6 +204,14 @@ create table auth.sessions (
   constraint sessions_pkey PRIMARY KEY (id)
 );
 
+create table auth.signing_keys (
+  is_only_row boolean not null default true,
+  key_set text not null,
+  rotated_at timestamp with time zone not null default now(),
+  constraint signing_keys_is_only_row_check CHECK (is_only_row),
+  constraint signing_keys_pkey PRIMARY KEY (is_only_row)
+);
+
 create table auth.sso_domains (
   domain text not null,
   provider_id uuid not null,
@@ -385,6 +393,7 @@ alter table auth.recovery_codes enable row level security;
 alter table auth.refresh_tokens enable row level security;
 alter table auth.saml_requests enable row level security;
 alter table auth.sessions enable row level security;
+alter table auth.signing_keys enable row level security, force row level security;
 alter table auth.sso_domains enable row level security;
 alter table auth.sso_providers enable row level security;
 alter table auth.used_id_tokens enable row level security;
@@ -405,6 +414,7 @@ grant delete on auth.recovery_codes to service_role;
 grant delete on auth.refresh_tokens to service_role;
 grant delete on auth.saml_requests to service_role;
 grant delete on auth.sessions to service_role;
+grant delete on auth.signing_keys to service_role;
 grant delete on auth.sso_domains to service_role;
 grant delete on auth.sso_providers to service_role;
 grant delete on auth.used_id_tokens to service_role;
@@ -435,6 +445,7 @@ grant insert on auth.recovery_codes to service_role;
 grant insert on auth.refresh_tokens to service_role;
 grant insert on auth.saml_requests to service_role;
 grant insert on auth.sessions to service_role;
+grant insert on auth.signing_keys to service_role;
 grant insert on auth.sso_domains to service_role;
 grant insert on auth.sso_providers to service_role;
 grant insert on auth.used_id_tokens to service_role;
@@ -455,6 +466,7 @@ grant select on auth.recovery_codes to service_role;
 grant select on auth.refresh_tokens to service_role;
 grant select on auth.saml_requests to service_role;
 grant select on auth.sessions to service_role;
+grant select on auth.signing_keys to service_role;
 grant select on auth.sso_domains to service_role;
 grant select on auth.sso_providers to service_role;
 grant select on auth.used_id_tokens to service_role;
@@ -474,6 +486,7 @@ grant update on auth.recovery_codes to service_role;
 grant update on auth.refresh_tokens to service_role;
 grant update on auth.saml_requests to service_role;
 grant update on auth.sessions to service_role;
+grant update on auth.signing_keys to service_role;
 grant update on auth.sso_domains to service_role;
 grant update on auth.sso_providers to service_role;
 grant update on auth.used_id_tokens to service_role;

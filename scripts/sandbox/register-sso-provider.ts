@@ -5,6 +5,8 @@ import { loadSigningKeys } from '#server/auth/keys/signing-keys.ts';
 import { systemClock } from '#server/clock.ts';
 import { readConfig } from '#server/config/config.ts';
 import type { Config } from '#server/config/config.ts';
+import { openDatabase } from '#server/database/connect.ts';
+import type { Database } from '#server/database/database.ts';
 import { createLog } from '#server/log.ts';
 
 type Product = Pick<Config, 'auth' | 'dataDir' | 'host' | 'port' | 'publicUrl'>;
@@ -25,7 +27,13 @@ export async function offerSsoProvider(env: Readonly<Record<string, string | und
   try {
     await waitUntilReady(config);
     const answer = await fetch(`${config.sandbox.url}/sandbox/saml/registration`);
-    await registerSsoProvider(config, (await answer.json()) as Registration);
+    const registration = (await answer.json()) as Registration;
+    const database = await openDatabase({ config, log: createLog('warn'), whenRunning: 'join' });
+    try {
+      await registerSsoProvider(config, database, registration);
+    } finally {
+      await database.close();
+    }
   } catch (error) {
     // Reports nothing if the server has stopped meanwhile or never became ready: the next start registers again.
     if (!(await isReady(config))) return;
@@ -44,8 +52,12 @@ function readValidConfig(env: Parameters<typeof readConfig>[0]): Config | null {
 }
 
 /** Idempotent: creates the provider of the domain, or updates it once its metadata have changed. */
-export async function registerSsoProvider(product: Product, registration: Registration): Promise<void> {
-  const request = await openAdminApi(product);
+export async function registerSsoProvider(
+  product: Product,
+  database: Database,
+  registration: Registration,
+): Promise<void> {
+  const request = await openAdminApi(product, database);
   const { items } = await request<{ items: Provider[] }>('GET', '/sso/providers');
   const registered = items.find(({ domains }) => domains.some(({ domain }) => registration.domains.includes(domain)));
   if (registered === undefined) {
@@ -60,10 +72,10 @@ export async function registerSsoProvider(product: Product, registration: Regist
 /** Not the public address: in development that is Vite's, which prints an error for each request that comes too early. */
 const serverUrl = ({ host, port }: Product): string => `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 
-async function openAdminApi(product: Product) {
+async function openAdminApi(product: Product, database: Database) {
   const { auth, dataDir, publicUrl } = product;
   const { signingKeyFile } = auth;
-  const keys = await loadSigningKeys({ signingKeyFile, dataDir, clock: systemClock, log: createLog('warn') });
+  const keys = await loadSigningKeys({ signingKeyFile, dataDir, database, clock: systemClock, log: createLog('warn') });
   const { token } = await signServiceToken(keys, { publicUrl, days: 1, now: systemClock.now() });
   return async <Answer>(method: string, path: string, body?: unknown): Promise<Answer> => {
     const answer = await fetch(`${serverUrl(product)}/auth/v1/admin${path}`, {

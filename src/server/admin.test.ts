@@ -28,8 +28,9 @@ type Outcome = { code: number; stdout: string; stderr: string };
 const environment = () => ({ PATH: process.env['PATH'], DATABASE_URL: world.url, DATA_DIR: dataDir });
 
 /** Runs a command in this process, because starting a process takes longer than most commands. */
-const admin = (...args: string[]): Promise<Outcome> =>
-  runAdminCommand(args, environment()).then(
+const admin = (...args: string[]): Promise<Outcome> => adminWith({}, ...args);
+const adminWith = (settings: Record<string, string>, ...args: string[]): Promise<Outcome> =>
+  runAdminCommand(args, { ...environment(), ...settings }).then(
     (text) => ({ code: 0, stdout: `${text}\n`, stderr: '' }),
     (error: Error) => ({ code: 1, stdout: '', stderr: `${error.message}\n` }),
   );
@@ -103,7 +104,7 @@ describe('as a process', () => {
     [['plan:grant', EMAIL], /^ada@example\.com is a Closer without end\.\n$/],
     [['key:rotate', '--print'], /^\{\n[^]*\n\}\n$/],
   ] as const)('%j prints its result alone', async (args, words) => {
-    await writeFile(join(dataDir, 'signing-key.json'), (await admin('key:create')).stdout);
+    await admin('service-token');
     expect(await adminProcess(...args)).toEqual({ code: 0, stdout: expect.stringMatching(words), stderr: '' });
   });
 
@@ -137,6 +138,13 @@ test('key:create prints one line that the server accepts', async () => {
   expect(key).toMatchObject({ kty: 'EC', crv: 'P-256', alg: 'ES256', d: expect.any(String) });
 });
 
+const countWaiting = async (): Promise<number | null> =>
+  (
+    await world.admin.query(
+      "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+    )
+  ).rowCount;
+
 const lastAuditRow = async (): Promise<unknown> => {
   const { rows } = await world.admin.query<object>('select event, actor, details from auth.audit_log order by id desc');
   return rows[0];
@@ -147,14 +155,25 @@ test('help lists every command', async () => {
   for (const command of ['plan:grant', 'refund', 'key:rotate']) expect(stdout).toContain(`  ${command} `);
 });
 
-describe('the signing key', () => {
-  const file = (): string => join(dataDir, 'signing-key.json');
+describe.each(['file', 'database'] as const)('the signing key in the %s', (place) => {
+  const file = (): string => join(dataDir, 'operators-key.json');
+  const settings = () => (place === 'file' ? { AUTH_SIGNING_KEY_FILE: file() } : {});
+  const run = (...args: string[]): Promise<Outcome> => adminWith(settings(), ...args);
+  const readStored = async (): Promise<string> => {
+    if (place === 'file') return readFile(file(), 'utf8');
+    const { rows } = await world.admin.query<{ key_set: string }>('select key_set from auth.signing_keys');
+    return rows[0]!.key_set;
+  };
   const readKids = async (): Promise<string[]> =>
-    (JSON.parse(await readFile(file(), 'utf8')) as { keys: { kid: string }[] }).keys.map(({ kid }) => kid);
-  beforeEach(async () => writeFile(file(), (await admin('key:create')).stdout));
+    (JSON.parse(await readStored()) as { keys: { kid: string }[] }).keys.map(({ kid }) => kid);
+  beforeEach(async () => {
+    await world.admin.query('delete from auth.signing_keys');
+    if (place === 'file') await writeFile(file(), (await admin('key:create')).stdout);
+    else await admin('service-token');
+  });
 
   test('signs a service token, which the audit log names', async () => {
-    const { stdout } = await admin('service-token', '--days', '7');
+    const { stdout } = await run('service-token', '--days', '7');
     const { exp = 0, iat = 0, jti, ...claims } = decodeJwt(stdout.trim());
     expect(claims).toEqual({ iss: 'http://localhost:3000/auth/v1', role: 'service_role' });
     expect(exp - iat).toBe(7 * 24 * 3_600);
@@ -165,28 +184,73 @@ describe('the signing key', () => {
     });
   });
 
-  test('is rotated in its file, and the audit log names the new key', async () => {
-    const oldKid = decodeProtectedHeader((await admin('service-token')).stdout.trim()).kid;
-    const { code, stdout } = await admin('key:rotate');
+  test('is rotated where it is stored, and the audit log names the new key', async () => {
+    const oldKid = decodeProtectedHeader((await run('service-token')).stdout.trim()).kid;
+    const { code, stdout } = await run('key:rotate');
     const [newKid, ...kids] = await readKids();
     expect({ code, kids }).toEqual({ code: 0, kids: [oldKid, 'secrets'] });
     expect(stdout).toMatch(new RegExp(`the key ${newKid} .*\\nThe old keys end at 2.*Z\\.`));
-    expect(decodeProtectedHeader((await admin('service-token')).stdout.trim()).kid).toBe(newKid);
-    await admin('key:rotate', '--now');
+    expect(decodeProtectedHeader((await run('service-token')).stdout.trim()).kid).toBe(newKid);
+    await run('key:rotate', '--now');
     expect(await readKids()).toEqual([expect.any(String), 'secrets']);
     expect(await lastAuditRow()).toMatchObject({ event: 'key_rotated', details: { endsNow: true, printed: false } });
   });
 
   test('is printed and not stored with --print', async () => {
-    const before = await readFile(file(), 'utf8');
-    const { stdout } = await admin('key:rotate', '--print');
+    const before = await readStored();
+    const { stdout } = await run('key:rotate', '--print');
     expect((JSON.parse(stdout) as { keys: unknown[] }).keys).toHaveLength(3);
-    expect(await readFile(file(), 'utf8')).toBe(before);
+    expect(await readStored()).toBe(before);
   });
 
   test('cannot be rotated before the first start', async () => {
-    await rm(file());
-    expect(await admin('key:rotate')).toMatchObject({ code: 1, stderr: expect.stringContaining('no key to rotate') });
+    if (place === 'file') await rm(file());
+    else await world.admin.query('delete from auth.signing_keys');
+    expect(await run('key:rotate')).toMatchObject({ code: 1, stderr: expect.stringMatching(/no (signing )?keys? ?/) });
+  });
+});
+
+test('two rotations at the same moment keep the keys of each other', async () => {
+  await world.admin.query('delete from auth.signing_keys');
+  const before = decodeProtectedHeader((await admin('service-token')).stdout.trim()).kid;
+  const other = await world.admin.connect();
+  try {
+    // Readers pass, writers wait.
+    await other.query('begin; lock table auth.signing_keys in exclusive mode');
+    const rotations = [admin('key:rotate'), admin('key:rotate')];
+    await expect.poll(countWaiting).toBe(2);
+    await other.query('commit');
+    await Promise.all(rotations);
+  } finally {
+    other.release();
+  }
+  const { rows } = await world.admin.query<{ key_set: string }>('select key_set from auth.signing_keys');
+  const { keys } = JSON.parse(rows[0]!.key_set) as { keys: { kid: string }[] };
+  expect(keys.map(({ kid }) => kid)).toEqual([expect.any(String), expect.any(String), before, 'secrets']);
+});
+
+describe('key:forget', () => {
+  const file = (): string => join(dataDir, 'moved-key.json');
+  const forget = (settings: Record<string, string> = {}): Promise<Outcome> => adminWith(settings, 'key:forget');
+  const isStored = async (): Promise<boolean> =>
+    (await world.admin.query('select from auth.signing_keys')).rowCount === 1;
+  beforeEach(() => admin('service-token'));
+
+  test('removes the keys from the database once the file derives the same secrets', async () => {
+    await writeFile(file(), (await admin('key:rotate', '--print')).stdout);
+    expect(await forget({ AUTH_SIGNING_KEY_FILE: file() })).toMatchObject({ code: 0 });
+    expect(await isStored()).toBe(false);
+    expect(await lastAuditRow()).toMatchObject({ event: 'key_forgotten', actor: 'operator' });
+  });
+
+  test('leaves them where the file derives other secrets or is not set', async () => {
+    await writeFile(file(), (await admin('key:create')).stdout);
+    expect(await forget({ AUTH_SIGNING_KEY_FILE: file() })).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('derives other secrets'),
+    });
+    expect(await forget()).toMatchObject({ code: 1, stderr: expect.stringContaining('Set AUTH_SIGNING_KEY_FILE') });
+    expect(await isStored()).toBe(true);
   });
 });
 

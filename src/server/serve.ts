@@ -50,7 +50,7 @@ export type RunningServer = {
 
 export async function serve({ config, database, clock, log, ...given }: Deps): Promise<RunningServer> {
   const { auth, dataDir, host, mail, port, publicUrl } = config;
-  const signingKeys = await loadSigningKeys({ signingKeyFile: auth.signingKeyFile, dataDir, clock, log });
+  const signingKeys = await loadSigningKeys({ signingKeyFile: auth.signingKeyFile, dataDir, database, clock, log });
   const site = await loadSite(BUILT_CLIENT, config);
   const mailer = createMailer(mail, log);
   const background = createBackgroundTasks(log);

@@ -332,9 +332,9 @@ describe('responses match the document', () => {
   });
 
   test('administration', async () => {
-    const { config, clock } = world.server;
+    const { config, clock, database } = world.server;
     const { dataDir, publicUrl } = config;
-    const keys = await loadSigningKeys({ signingKeyFile: null, dataDir, clock, log: createLog('error') });
+    const keys = await loadSigningKeys({ signingKeyFile: null, dataDir, database, clock, log: createLog('error') });
     const { token } = await signServiceToken(keys, { publicUrl, days: 1, now: clock.now() });
     const as = { ...world.ana, token };
     const path = '/auth/v1/admin/users';
@@ -368,9 +368,9 @@ describe('responses match the document', () => {
   });
 
   test('links, factors and providers of the administration', async () => {
-    const { config, clock } = world.server;
+    const { config, clock, database } = world.server;
     const { dataDir, publicUrl } = config;
-    const keys = await loadSigningKeys({ signingKeyFile: null, dataDir, clock, log: createLog('error') });
+    const keys = await loadSigningKeys({ signingKeyFile: null, dataDir, database, clock, log: createLog('error') });
     const { token } = await signServiceToken(keys, { publicUrl, days: 1, now: clock.now() });
     const as = { ...world.ana, token };
     const link = '/auth/v1/admin/generate_link';

@@ -84,6 +84,14 @@ test('every table of the public schema has forced row-level security', async () 
   expect(rows).toEqual([]);
 });
 
+test('row-level security hides the signing keys even from the owner of their table', async () => {
+  const { rows } = await db.admin.query(
+    `select relrowsecurity, relforcerowsecurity, (select count(*) from pg_policy where polrelid = pg_class.oid) as policies
+       from pg_class where oid = 'auth.signing_keys'::regclass`,
+  );
+  expect(rows).toEqual([{ relrowsecurity: true, relforcerowsecurity: true, policies: 0 }]);
+});
+
 test("only four triggers, the two erasures and the view entry_dates run with their owner's privileges", async () => {
   const { rows } = await db.admin.query(
     `select proname || ' returns ' || prorettype::regtype as name from pg_proc where prosecdef and pronamespace::regnamespace::text in ('public', 'auth')

@@ -1,11 +1,13 @@
 /** The commands for the signing key and for tokens that it signs. */
-import { exportJWK, generateKeyPair } from 'jose';
 import { recordAuditEvent } from '../auth/accounts/audit-log.ts';
 import { writeKeyFile } from '../auth/keys/key-file.ts';
 import type { KeyFile } from '../auth/keys/key-file.ts';
-import { replaceKeyFile, rotateKeys } from '../auth/keys/rotate-key.ts';
+import { NoKeysError, databaseKeySource, fileKeySource, readKeys } from '../auth/keys/key-source.ts';
+import type { KeySource } from '../auth/keys/key-source.ts';
+import { replaceKeyFile, replaceStoredKeys, rotateKeys } from '../auth/keys/rotate-key.ts';
 import { signServiceToken } from '../auth/keys/service-token.ts';
-import { loadSigningKeys, readKeyFile, signingKeyPath } from '../auth/keys/signing-keys.ts';
+import { loadSigningKeys } from '../auth/keys/signing-keys.ts';
+import { forgetStoredKeys, generateJwk } from '../auth/keys/stored-keys.ts';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
 import type { Database } from '../database/database.ts';
@@ -22,10 +24,15 @@ export const KEY_COMMANDS: readonly Command[] = [
     usage: 'key:rotate [--print] [--now]',
     help: [
       'sign with a new key and keep the old ones until their tokens ended;',
-      'nobody is signed out. --print leaves the file and prints its new content.',
+      'nobody is signed out. --print stores nothing and prints the new key file.',
       '--now ends the old keys at once, if somebody else may know them',
     ],
     run: (invocation) => withDatabase(invocation, (database, config) => rotateKey(database, config, invocation)),
+  },
+  {
+    usage: 'key:forget',
+    help: ['remove the keys from the database, once AUTH_SIGNING_KEY_FILE holds them'],
+    run: (invocation) => withDatabase(invocation, forgetKeys),
   },
   {
     usage: 'service-token [--days N]',
@@ -41,8 +48,7 @@ export const KEY_COMMANDS: readonly Command[] = [
 ];
 
 async function createKey(): Promise<string> {
-  const { privateKey } = await generateKeyPair('ES256', { extractable: true });
-  return JSON.stringify({ ...(await exportJWK(privateKey)), alg: 'ES256' });
+  return JSON.stringify(await generateJwk());
 }
 
 /**
@@ -53,14 +59,14 @@ const ROTATION_LOCK_KEY = 7_203_417;
 
 function rotateKey(
   database: Database,
-  { auth, dataDir }: Config,
+  { auth: { signingKeyFile } }: Config,
   { options: { print = false, now: endsNow = false } }: Pick<Invocation, 'options'>,
 ): Promise<string> {
-  const file = signingKeyPath({ signingKeyFile: auth.signingKeyFile, dataDir });
   const now = systemClock.now();
   return database.transactAsService('rotate the signing key', async (transaction) => {
     await transaction.statement('select pg_advisory_xact_lock($1)', [ROTATION_LOCK_KEY]);
-    const rotated = await rotateKeys(await readExistingKey(file), { now, endsNow });
+    const source = signingKeyFile === null ? databaseKeySource(transaction) : fileKeySource(signingKeyFile);
+    const rotated = await rotateKeys(await readExistingKeys(source), { now, endsNow });
     const text = writeKeyFile(rotated);
     const { kid } = rotated.signing;
     await recordAuditEvent(transaction, {
@@ -71,17 +77,18 @@ function rotateKey(
       details: { kid, endsNow, printed: print },
     });
     if (print) return text.trimEnd();
-    await replaceFile(file, text);
+    if (signingKeyFile === null) await replaceStoredKeys(transaction, text, now);
+    else await replaceFile(signingKeyFile, text);
     return describeRotation(rotated);
   });
 }
 
-async function readExistingKey(file: string): Promise<KeyFile> {
+async function readExistingKeys(source: KeySource): Promise<KeyFile> {
   try {
-    return await readKeyFile(file);
+    return await readKeys(source);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    throw new CommandError(`There is no key to rotate at ${file}: the first start of the server makes one.`);
+    if (!(error instanceof NoKeysError)) throw error;
+    throw new CommandError(`${error.message} The first start of the server makes one, unless a file is set.`);
   }
 }
 
@@ -101,9 +108,33 @@ function describeRotation({ signing, others }: KeyFile): string {
   const latestEnd = Math.max(...others.map(({ endsAt }) => endsAt ?? 0));
   const oldKeys = others.length === 0 ? 'The old keys ended.' : `The old keys end ${formatTime(latestEnd)}.`;
   return [
-    `Tokens are signed with the key ${signing.kid} once the server has read the file, within 10 seconds.`,
+    `Tokens are signed with the key ${signing.kid} once the servers have read it, within 10 seconds.`,
     `${oldKeys} So do the service tokens that they signed: make new ones with "service-token".`,
   ].join('\n');
+}
+
+/** Threat: a wrong order of the steps. Without its root, no server could open what was sealed. */
+function forgetKeys(database: Database, { auth: { signingKeyFile } }: Config): Promise<string> {
+  if (signingKeyFile === null) {
+    throw new CommandError('Set AUTH_SIGNING_KEY_FILE to a file with the output of "key:rotate --print" first.');
+  }
+  return database.transactAsService('forget the signing keys', async (transaction) => {
+    await transaction.statement('select pg_advisory_xact_lock($1)', [ROTATION_LOCK_KEY]);
+    const stored = await readExistingKeys(databaseKeySource(transaction));
+    const { signing, root } = await readExistingKeys(fileKeySource(signingKeyFile));
+    if (!stored.root.equals(root)) {
+      throw new CommandError(`${signingKeyFile} derives other secrets than the keys in the database: nothing changes.`);
+    }
+    await forgetStoredKeys(transaction);
+    await recordAuditEvent(transaction, {
+      at: systemClock.now(),
+      userId: null,
+      actor: 'operator',
+      event: 'key_forgotten',
+      details: { kid: signing.kid },
+    });
+    return `The database holds no signing keys any more. Backups made until now still do.`;
+  });
 }
 
 const formatTime = (unixSeconds: number): string => `at ${new Date(unixSeconds * 1000).toISOString()}`;
@@ -111,7 +142,7 @@ const formatTime = (unixSeconds: number): string => `at ${new Date(unixSeconds *
 async function createServiceToken(database: Database, config: Config, days: number): Promise<string> {
   const { auth, dataDir, publicUrl } = config;
   const { signingKeyFile } = auth;
-  const keys = await loadSigningKeys({ signingKeyFile, dataDir, clock: systemClock, log: createLog('warn') });
+  const keys = await loadSigningKeys({ signingKeyFile, dataDir, database, clock: systemClock, log: createLog('warn') });
   const now = systemClock.now();
   const { token, id } = await signServiceToken(keys, { publicUrl, days, now });
   await recordAuditEvent(database.asService('create a service token'), {

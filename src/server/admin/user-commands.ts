@@ -72,11 +72,11 @@ async function printExport({ database, userId }: Target): Promise<string> {
   return exportUser(database, userId, systemClock.now());
 }
 
-const loadKeys = ({ auth: { signingKeyFile }, dataDir }: Config) =>
-  loadSigningKeys({ signingKeyFile, dataDir, clock: systemClock, log: createLog('warn') });
+const loadKeys = (database: Database, { auth: { signingKeyFile }, dataDir }: Config) =>
+  loadSigningKeys({ signingKeyFile, dataDir, database, clock: systemClock, log: createLog('warn') });
 
 async function printResetLink({ database, config, address, userId }: Target): Promise<string> {
-  const keys = await loadKeys(config);
+  const keys = await loadKeys(database, config);
   const { linkToken } = await database.transactAsService('make a reset link', async (transaction) => {
     await record(transaction, userId, 'recovery_requested');
     return issueOneTimeToken(transaction, {
@@ -106,7 +106,7 @@ async function removeUser({ database, config, address, userId, options }: Target
   if (options.yes !== true) {
     throw new CommandError(`Deletes ${address} with all logs, for good. Repeat the command with --yes.`);
   }
-  const keys = await loadKeys(config);
+  const keys = await loadKeys(database, config);
   const findRateLimitKeys = (email: string) => [accountGuessKey(keys.deriveSecret('known-devices'), email)];
   const now = systemClock.now();
   const deleted = await deleteAccount(database, { userId, actor: 'operator', now, findRateLimitKeys });

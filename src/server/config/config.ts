@@ -142,13 +142,6 @@ function validateCombinations(config: Config, settings: SettingsReader): void {
   if (!config.auth.rateLimits) {
     settings.problem('AUTH_RATE_LIMITS', 'cannot be off with NODE_ENV=production: anybody could guess passwords', 'on');
   }
-  if (config.databaseUrl && !config.auth.signingKeyFile) {
-    settings.problem(
-      'AUTH_SIGNING_KEY_FILE',
-      'must name a private JWK when DATABASE_URL is set in production (make one with `npm run admin -- key:create`)',
-      '/run/secrets/signing-key.json',
-    );
-  }
 }
 
 function freezeDeeply<T extends object>(value: T): T {

@@ -77,8 +77,8 @@ export async function startAuthWorld(
   const serviceToken = async (): Promise<string> => {
     const { auth, dataDir, publicUrl } = server.config;
     const { signingKeyFile } = auth;
-    const { clock } = server;
-    const keys = await loadSigningKeys({ signingKeyFile, dataDir, clock, log: createLog('error') });
+    const { clock, database } = server;
+    const keys = await loadSigningKeys({ signingKeyFile, dataDir, database, clock, log: createLog('error') });
     return (await signServiceToken(keys, { publicUrl, days: 1, now: clock.now() })).token;
   };
   const auth = { persistSession: false, autoRefreshToken: false };

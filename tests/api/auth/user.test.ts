@@ -1,10 +1,9 @@
 /** The signed-in user's account and the authentication of protected routes (docs/specification/wire.md 5 and 12). */
 import { createHmac, createPublicKey } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { SignJWT, generateKeyPair, importJWK } from 'jose';
 import type { JWTPayload } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { keySource, readKeys } from '#server/auth/keys/key-source.ts';
 import { PASSWORD, newAddress, openRequest, startAuthWorld } from './fixture.ts';
 import type { AuthWorld } from './fixture.ts';
 
@@ -21,10 +20,8 @@ const claimsIn = (token: string): JWTPayload => JSON.parse(Buffer.from(token.spl
 
 /** Signs with the server's own key. */
 async function signed(claims: JWTPayload, header: Record<string, unknown> = {}): Promise<string> {
-  const key = await importJWK(
-    JSON.parse(await readFile(join(world.config.dataDir, 'signing-key.json'), 'utf8')),
-    'ES256',
-  );
+  const { signing } = await readKeys(keySource({ signingKeyFile: null }, world.database));
+  const key = await importJWK(signing.privateJwk, 'ES256');
   return new SignJWT(claims).setProtectedHeader({ alg: 'ES256', ...header }).sign(key);
 }
 

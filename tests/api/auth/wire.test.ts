@@ -2,7 +2,7 @@
  * Tests what all routes of /auth/v1 have in common (docs/specification/wire.md 2, 3 and 17): error formats, bodies,
  * limits, keys, overload.
  */
-import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -256,10 +256,6 @@ describe('public endpoints', () => {
     expect(headers.get('cache-control')).toBe('public, max-age=600');
     expect(body.keys).toHaveLength(1);
     expect(Object.keys(body.keys[0]).toSorted()).toEqual(['alg', 'crv', 'key_ops', 'kid', 'kty', 'use', 'x', 'y']);
-  });
-
-  test('keep the key file readable only by its owner', async () => {
-    expect((await stat(join(world.config.dataDir, 'signing-key.json'))).mode & 0o777).toBe(0o600);
   });
 
   test('return settings and health', async () => {

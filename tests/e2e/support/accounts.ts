@@ -34,7 +34,8 @@ const PASSWORD_HASH =
 export async function openAccounts(baseURL: string): Promise<Accounts> {
   const dataDir = e2eDataDir(new URL(baseURL).port);
   const database = await joinDatabase(dataDir);
-  const keys = await loadSigningKeys({ signingKeyFile: null, dataDir, clock: systemClock, log: createLog('error') });
+  const log = createLog('error');
+  const keys = await loadSigningKeys({ signingKeyFile: null, dataDir, database, clock: systemClock, log });
   const issuer = `${baseURL}/auth/v1`;
   const tokensIssuedAt = (ageMs: number) => {
     const clock = { now: () => new Date(Date.now() - ageMs) };

@@ -37,7 +37,14 @@ export type WorldServer = Awaited<ReturnType<typeof startWorldServer>>;
 export async function startWorldServer() {
   const log = createLog('error');
   const [db, dataDir] = await Promise.all([createTestDatabase(), mkdtemp(join(tmpdir(), 'hustle-forge-world-'))]);
-  const keys = await loadSigningKeys({ signingKeyFile: null, dataDir, clock: { now: () => new Date() }, log });
+  const { database } = db;
+  const keys = await loadSigningKeys({
+    signingKeyFile: null,
+    dataDir,
+    database,
+    clock: { now: () => new Date() },
+    log,
+  });
   const setUserClock = await installUserClocks(db.admin);
   const agent = new Agent({ keepAlive: true });
   let processes = 0;

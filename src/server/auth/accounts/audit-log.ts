@@ -42,6 +42,7 @@ export type AuditEvent =
   | 'exported_by_operator'
   | 'viewed_by_operator'
   | 'test_mail_sent'
+  | 'key_forgotten'
   | 'key_rotated'
   | 'service_token_created'
   | 'sso_provider_created'

@@ -3,6 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { chmod, chown, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { calculateJwkThumbprint, exportJWK, generateKeyPair } from 'jose';
 import { ACCESS_TOKEN_SECONDS } from './access-tokens.ts';
+import type { AsService } from '#server/database/database.ts';
+import { queryBuilder } from '#server/database/query-builder.ts';
 import type { KeyFile, SigningJwk, VerificationJwk } from './key-file.ts';
 import { JWKS_CACHE_SECONDS } from './signing-keys.ts';
 
@@ -52,4 +54,9 @@ export async function replaceKeyFile(file: string, text: string): Promise<void> 
   } finally {
     await rm(temporary, { force: true });
   }
+}
+
+/** @param transaction the one that has read the keys, under a lock against other rotations */
+export async function replaceStoredKeys(transaction: AsService, text: string, now: Date): Promise<void> {
+  await transaction.run(queryBuilder.updateTable('auth.signing_keys').set({ key_set: text, rotated_at: now }));
 }

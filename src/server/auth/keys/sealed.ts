@@ -1,6 +1,6 @@
 /**
- * Seals secrets that the server must read again, such as a TOTP secret: AES-256-GCM with a key from outside the
- * database. Threat: a reader of the database alone can use none of them, and cannot swap them between rows.
+ * Seals secrets that the server must read again, such as a TOTP secret: AES-256-GCM with a key derived from the signing
+ * keys. Threat: a reader of these tables without the signing keys can use none of them, and cannot swap them between rows.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 

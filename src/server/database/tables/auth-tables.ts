@@ -202,6 +202,7 @@ export type AuthTables = {
   };
   'auth.web3_nonces': { nonce: string; expires_at: Timestamp };
   'auth.used_id_tokens': { token_hash: Buffer; expires_at: Timestamp };
+  'auth.signing_keys': { is_only_row: Generated<boolean>; key_set: string; rotated_at: Generated<Date> };
   'auth.audit_log': {
     id: Generated<number>;
     at: Timestamp;

@@ -1,10 +1,9 @@
 /** Tests that a running server follows a rotation of its signing key, and that no user is signed out. */
-import { join } from 'node:path';
 import { decodeProtectedHeader } from 'jose';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { writeKeyFile } from '#server/auth/keys/key-file.ts';
-import { replaceKeyFile, rotateKeys } from '#server/auth/keys/rotate-key.ts';
-import { readKeyFile } from '#server/auth/keys/signing-keys.ts';
+import { databaseKeySource, readKeys } from '#server/auth/keys/key-source.ts';
+import { replaceStoredKeys, rotateKeys } from '#server/auth/keys/rotate-key.ts';
 import { PASSWORD, hashIn, startAuthWorld } from '../fixture.ts';
 import type { AuthWorld } from '../fixture.ts';
 
@@ -14,11 +13,13 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** Returns once the server must have read the file again. */
+/** Returns once the server must have read the keys again. */
 async function rotateKey(endsNow = false): Promise<void> {
-  const file = join(world.config.dataDir, 'signing-key.json');
-  const rotated = await rotateKeys(await readKeyFile(file), { now: world.clock.now(), endsNow });
-  await replaceKeyFile(file, writeKeyFile(rotated));
+  const now = world.clock.now();
+  await world.database.transactAsService('rotate the signing key', async (transaction) => {
+    const rotated = await rotateKeys(await readKeys(databaseKeySource(transaction)), { now, endsNow });
+    await replaceStoredKeys(transaction, writeKeyFile(rotated), now);
+  });
   world.clock.advance(10_000);
 }
 

@@ -1,10 +1,10 @@
 /** The admin routes, driven by the real client's `auth.admin` with a service token. */
 import { randomUUID } from 'node:crypto';
-import { join } from 'node:path';
 import { SignJWT, decodeJwt, importJWK } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createAccessTokens } from '#server/auth/keys/access-tokens.ts';
-import { loadSigningKeys, readKeyFile } from '#server/auth/keys/signing-keys.ts';
+import { keySource, readKeys } from '#server/auth/keys/key-source.ts';
+import { loadSigningKeys } from '#server/auth/keys/signing-keys.ts';
 import { createLog } from '#server/log.ts';
 import { PASSWORD, hashIn, newAddress, startAuthWorld } from '../fixture.ts';
 import type { AuthWorld } from '../fixture.ts';
@@ -47,7 +47,7 @@ const readEntries = async (access: string): Promise<number> =>
 
 /** Signs any claims with the server's key. */
 async function signed(claims: Record<string, unknown>): Promise<string> {
-  const { signing } = await readKeyFile(join(world.config.dataDir, 'signing-key.json'));
+  const { signing } = await readKeys(keySource(NO_KEY_FILE, world.database));
   const key = await importJWK(signing.privateJwk, signing.algorithm);
   return new SignJWT(claims)
     .setProtectedHeader({ alg: signing.algorithm, kid: signing.kid })
@@ -384,7 +384,8 @@ describe('an access token', () => {
   test('is refused again if its session ends while a request checks it', async () => {
     const { access } = await world.signedUp();
     const { config, clock, database } = world;
-    const keys = await loadSigningKeys({ ...NO_KEY_FILE, dataDir: config.dataDir, clock, log: createLog('error') });
+    const { dataDir } = config;
+    const keys = await loadSigningKeys({ ...NO_KEY_FILE, dataDir, database, clock, log: createLog('error') });
     const tokens = createAccessTokens({ keys, issuer: '', clock, database });
     const { session_id } = decodeJwt(access);
     const other = await world.admin.connect();

@@ -1,12 +1,11 @@
 /** Captcha checks of /auth/v1 (docs/specification/accounts.md 9, providers.md 8). */
 import { createHmac, randomUUID } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import fc from 'fast-check';
 import { SignJWT, importJWK } from 'jose';
 import type { JWTPayload } from 'jose';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { askSiteverify, parseVerdict } from '#server/auth/captcha/siteverify.ts';
+import { keySource, readKeys } from '#server/auth/keys/key-source.ts';
 import { Secret } from '#server/config/secret.ts';
 import { startCaptchaServer } from '../../../../simulators/captcha/server.ts';
 import type { CaptchaServer } from '../../../../simulators/captcha/server.ts';
@@ -139,9 +138,9 @@ describe.each(['hcaptcha', 'turnstile'] as const)('with %s', (provider) => {
   });
 
   test('a service token needs no captcha, unlike a forged one or one with a session', async () => {
-    const key = JSON.parse(await readFile(join(world.config.dataDir, 'signing-key.json'), 'utf8'));
+    const { signing: key } = await readKeys(keySource({ signingKeyFile: null }, world.database));
     const claims = { role: 'service_role', exp: Math.floor(Date.now() / 1000) + 60 };
-    const signing = await importJWK(key, 'ES256');
+    const signing = await importJWK(key.privateJwk, 'ES256');
     const sign = (payload: JWTPayload) => new SignJWT(payload).setProtectedHeader({ alg: 'ES256' }).sign(signing);
     const token = await sign(claims);
     const ofSession = await sign({ ...claims, session_id: randomUUID() });

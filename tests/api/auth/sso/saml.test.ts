@@ -876,11 +876,11 @@ describe("the sandbox's identity provider", () => {
 
   test('is registered once, keeps its key, and is changed with its metadata', async () => {
     const registration = await readRegistration(await openSandbox());
-    await registerSsoProvider(world.config, registration);
-    await registerSsoProvider(world.config, await readRegistration(await openSandbox()));
+    await registerSsoProvider(world.config, world.database, registration);
+    await registerSsoProvider(world.config, world.database, await readRegistration(await openSandbox()));
     const moved = { ...registration, metadata_xml: registration.metadata_xml.replace('/sandbox/', '/moved/') };
-    await registerSsoProvider(world.config, moved);
-    await registerSsoProvider(world.config, registration);
+    await registerSsoProvider(world.config, world.database, moved);
+    await registerSsoProvider(world.config, world.database, registration);
     const { rows } = await world.admin.query(
       `select event from auth.audit_log where details->>'entity_id' = 'https://sso.example/metadata' order by id`,
     );
@@ -894,7 +894,7 @@ describe("the sandbox's identity provider", () => {
   /** Starts a sign-in and posts the choice on the consent page. Returns the fields that the browser posts to us. */
   async function choose(choice: Record<string, string>) {
     const app = await openSandbox();
-    await registerSsoProvider(world.config, await readRegistration(app));
+    await registerSsoProvider(world.config, world.database, await readRegistration(app));
     const browser = new Browser();
     const started = await browser.open(`${world.url}/auth/v1/sso`, {
       method: 'POST',

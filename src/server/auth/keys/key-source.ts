@@ -1,0 +1,87 @@
+/** Where the signing keys are kept: the operator's file, or the database for all servers that use it. */
+import { readFile, stat } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import { sql } from 'kysely';
+import type { AsService, Database } from '#server/database/database.ts';
+import { queryBuilder } from '#server/database/query-builder.ts';
+import { UnusableKeyError, parseKeyFile } from './key-file.ts';
+import type { KeyFile } from './key-file.ts';
+
+export type KeySource = {
+  /** The beginning of an error message. */
+  readonly name: string;
+  /** Changes with the keys. */
+  readStamp(): Promise<string>;
+  /** @throws NoKeysError if no keys exist */
+  readText(): Promise<string>;
+};
+
+export class NoKeysError extends Error {}
+
+/** Requests wait for a check of the keys. Threat: on a dead connection to the database, all of them would wait. */
+const DATABASE_TIMEOUT_MS = 1_000;
+
+export const fileKeySource = (file: string): KeySource => ({
+  name: `The signing key ${file}`,
+  /** Changes when the file is replaced or written again. */
+  async readStamp() {
+    const { ino, mtimeMs, size } = await stat(file);
+    return `${ino} ${mtimeMs} ${size}`;
+  },
+  async readText() {
+    try {
+      return await readFile(file, 'utf8');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+      throw new NoKeysError(`There is no key at ${file}.`, { cause: error });
+    }
+  },
+});
+
+/** @param service of the database, or of a transaction that reads and replaces the keys */
+export function databaseKeySource(service: AsService): KeySource {
+  const row = queryBuilder.selectFrom('auth.signing_keys');
+  return {
+    name: 'The signing keys in the database',
+    async readStamp() {
+      const [found] = await withTimeout(service.run(row.select(sql<string>`md5(key_set)`.as('stamp'))));
+      return found?.stamp ?? '';
+    },
+    async readText() {
+      const [found] = await withTimeout(service.run(row.select('key_set')));
+      if (!found) throw new NoKeysError('The database has no signing keys.');
+      return found.key_set;
+    },
+  };
+}
+
+type Settings = { signingKeyFile: string | null };
+
+export const keySource = ({ signingKeyFile }: Settings, database: Pick<Database, 'asService'>): KeySource =>
+  signingKeyFile === null
+    ? databaseKeySource(database.asService('read the signing keys'))
+    : fileKeySource(signingKeyFile);
+
+/** @throws NoKeysError, or an Error that names the source and never quotes the keys */
+export async function readKeys(source: KeySource): Promise<KeyFile> {
+  const text = await source.readText();
+  try {
+    return await parseKeyFile(text);
+  } catch (error) {
+    if (!(error instanceof UnusableKeyError)) throw error;
+    throw new Error(`${source.name} cannot be used: ${error.message}`, { cause: error });
+  }
+}
+
+async function withTimeout<T>(answer: Promise<T>): Promise<T> {
+  const timer = new AbortController();
+  const late = delay(DATABASE_TIMEOUT_MS, undefined, { ref: false, signal: timer.signal }).then(
+    () => Promise.reject(new Error('the database does not answer')),
+    () => answer,
+  );
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    timer.abort();
+  }
+}
