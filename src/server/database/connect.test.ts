@@ -186,9 +186,9 @@ test('opens for two servers concurrently, and again later', async () => {
   await (await open()).close();
 });
 
-test('rejects a database that is newer than the program', async () => {
+test('rejects a database that a newer program has contracted', async () => {
   await (await open()).close();
-  await asOwner("insert into migrations.applied values ('app', 9999, 'from_the_future', 'x')");
+  await asOwner("insert into migrations.applied values ('app', 9999, 'from_the_future', 'x', now(), 'contract')");
   await expect(open()).rejects.toThrow('newer than this program: it has app/9999_from_the_future');
 });
 
@@ -198,9 +198,9 @@ test('rejects a migration that changed after it was applied', async () => {
   await expect(open()).rejects.toThrow('app/0001_profiles was changed');
 });
 
-test('is not ready once a newer program has migrated it', async () => {
+test('is not ready once a newer program has contracted it', async () => {
   const database = await open();
-  await asOwner("insert into migrations.applied values ('app', 9999, 'from_the_future', 'x')");
+  await asOwner("insert into migrations.applied values ('app', 9999, 'from_the_future', 'x', now(), 'contract')");
   expect(await database.isReady()).toBe(false);
   await database.close();
 });

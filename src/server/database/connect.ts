@@ -3,11 +3,13 @@ import pg from 'pg';
 
 import type { Logger } from '#server/log.ts';
 
-import { LISTENER_NAME } from './changes/change-listener.ts';
 import type { Database } from './database.ts';
 import { openEmbeddedServer } from './embedded/server.ts';
 import type { EmbeddedOptions } from './embedded/server.ts';
-import { isMigrated, migrate } from './migrations/migrate.ts';
+import { finishMigrations } from './migrations/finish-migrations.ts';
+import { isMigrated } from './migrations/ledger.ts';
+import { migrate } from './migrations/migrate.ts';
+import { serverName } from './migrations/server-versions.ts';
 import { createPooledDatabase } from './pooled-database.ts';
 import { warnUnlessDurable } from './durability.ts';
 import { rejectPrivilegedLogin, requestConnection } from './roles.ts';
@@ -22,6 +24,8 @@ export type DatabaseOptions = {
   log: Logger;
   /** If another process serves `dataDir`: `join` it (operator commands) or refuse. */
   whenRunning?: EmbeddedOptions['whenRunning'];
+  /** Migrations of another version of the program, for tests. */
+  migrationsFolder?: URL;
 };
 
 const POOL_SIZE = 16;
@@ -33,13 +37,14 @@ const IDLE_IN_TRANSACTION_TIMEOUT_MS = 10_000;
 const LISTENER_TIMEOUT_MS = 5_000;
 
 /** @throws Error with a message for the operator about the server, its roles, its version or its migrations. */
-export async function openDatabase({ config, log, whenRunning = 'refuse' }: DatabaseOptions): Promise<Database> {
+export async function openDatabase(options: DatabaseOptions): Promise<Database> {
+  const { config, log, whenRunning = 'refuse', migrationsFolder } = options;
   const server = config.databaseUrl
     ? { url: config.databaseUrl.reveal(), close: () => Promise.resolve() }
     : await openEmbeddedServer({ dataDir: config.dataDir, log, whenRunning });
   const pool = requestPool(server.url, log);
   try {
-    const migrations = await migrate(server.url, log);
+    const migrations = await migrate(server.url, log, { folder: migrationsFolder });
     await rejectPrivilegedLogin(pool);
     // The server warns. An operator command prints its result alone.
     if (whenRunning !== 'join') await warnUnlessDurable(pool, log);
@@ -47,13 +52,14 @@ export async function openDatabase({ config, log, whenRunning = 'refuse' }: Data
       pool,
       log,
       isCurrent: (service) => isMigrated(service, migrations),
+      finishMigrations: (deps) => finishMigrations({ ...deps, migrations, log }),
       connectOwner: () => connect({ connectionString: server.url }),
       connectListener: () =>
         connect({
           ...requestConnection(server.url),
           keepAlive: true,
           query_timeout: LISTENER_TIMEOUT_MS,
-          application_name: LISTENER_NAME,
+          application_name: serverName(migrations),
         }),
       onClosed: () => server.close(),
     });

@@ -26,6 +26,20 @@ declare const actingFor: unique symbol;
 export type AsUser = Statements & { readonly [actingFor]: 'user' };
 export type AsService = Statements & { readonly [actingFor]: 'service' };
 
+export type FinishOptions = {
+  /** Stops before the next step or batch. */
+  signal?: AbortSignal | undefined;
+  /** Contracts although servers of an older version are connected, which then stop being ready. */
+  force?: boolean | undefined;
+};
+
+export type Finished = {
+  /** The number of steps that this call has applied. */
+  applied: number;
+  /** Why a step was left; null if none is left. */
+  waitsFor: string | null;
+};
+
 export interface Database {
   /** Runs each statement as its own transaction under row-level security, in one round trip. */
   asUser(identity: Identity): AsUser;
@@ -43,7 +57,9 @@ export interface Database {
    * that stops.
    */
   listenToChanges(listener: ChangeListener): () => Promise<void>;
-  /** True when the database responds and has exactly this program's migrations. */
+  /** Applies the migrations that run while servers serve (docs/operations/upgrades.md). */
+  finishMigrations(options?: FinishOptions): Promise<Finished>;
+  /** True when the database responds and has what this program needs: a newer program may have expanded it. */
   isReady(): Promise<boolean>;
   close(): Promise<void>;
 }

@@ -9,15 +9,17 @@ import type { Outcome } from './changes/change-announcer.ts';
 import { listenToChanges } from './changes/change-listener.ts';
 import { CHANGES_CHANNEL } from './changes/entry-change.ts';
 import { STALE_STATEMENT_CODES } from './database-error.ts';
-import type { AsService, AsUser, Database, Result, Statements } from './database.ts';
+import type { AsService, AsUser, Database, Finished, Result, Statements } from './database.ts';
 import { ACT_AS, RlsQuery } from './rls-query.ts';
 import type { ActingAs } from './rls-query.ts';
+import type { FinishDeps } from './migrations/finish-migrations.ts';
 import { valueTypes } from './tables/value-types.ts';
 
 export type PooledDatabaseOptions = {
   pool: pg.Pool;
   log: Logger;
   isCurrent(service: AsService): Promise<boolean>;
+  finishMigrations(deps: FinishDeps): Promise<Finished>;
   connectOwner(): Promise<pg.Client>;
   /** Opens a connection for LISTEN, outside the pool. */
   connectListener(): Promise<pg.Client>;
@@ -35,7 +37,7 @@ const NOTIFY = `
 const SERVICE: ActingAs = { role: 'service_role', claimsJson: '{"role":"service_role"}' };
 
 export function createPooledDatabase(options: PooledDatabaseOptions): Database {
-  const { pool, log, isCurrent, connectOwner, connectListener, onClosed } = options;
+  const { pool, log, isCurrent, finishMigrations, connectOwner, connectListener, onClosed } = options;
   const types = valueTypes();
   const announcer = createChangeAnnouncer({ log, notify: (payloads) => runAlone(SERVICE, NOTIFY, [payloads]) });
 
@@ -84,6 +86,16 @@ export function createPooledDatabase(options: PooledDatabaseOptions): Database {
     return statements((text, values) => runAlone(SERVICE, text, values)) as AsService;
   };
 
+  const asOwner: Database['asOwner'] = async (reason, work) => {
+    log.debug({ reason }, 'acting as the owner of the tables');
+    const owner = await connectOwner();
+    try {
+      return await work(owner);
+    } finally {
+      await owner.end();
+    }
+  };
+
   return {
     asUser,
     asService,
@@ -92,15 +104,13 @@ export function createPooledDatabase(options: PooledDatabaseOptions): Database {
       log.debug({ reason }, 'acting as the service');
       return transact(SERVICE, (transaction) => work(transaction as AsService));
     },
-    asOwner: async (reason, work) => {
-      log.debug({ reason }, 'acting as the owner of the tables');
-      const owner = await connectOwner();
-      try {
-        return await work(owner);
-      } finally {
-        await owner.end();
-      }
-    },
+    asOwner,
+    finishMigrations: (given) =>
+      finishMigrations({
+        ...given,
+        service: asService('finish migrations'),
+        asOwner: (work) => asOwner('finish migrations', work),
+      }),
     listenToChanges: (listener) => {
       // A server that was killed may have left changes unannounced. Its next start tells every page to read again.
       announcer.announceAny();

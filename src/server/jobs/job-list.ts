@@ -57,6 +57,13 @@ export function jobList(deps: Deps): Job[] {
       run: async (signal) => ({ deleted: await deleteDueAccounts(deletion, signal) }),
     },
     {
+      // An index may take longer than the queue lets a job take: then the next run finds that this one still works.
+      name: 'finish-migrations',
+      everySeconds: MINUTE,
+      retryDelaySeconds: 60,
+      run: async (signal) => ({ applied: (await database.finishMigrations({ signal })).applied }),
+    },
+    {
       name: 'forget-event-bodies',
       everySeconds: DAY,
       retryDelaySeconds: 300,

@@ -8,6 +8,7 @@ export type JobName =
   | 'forget-event-bodies'
   | 'purge-sign-in-data'
   | 'delete-accounts'
+  | 'finish-migrations'
   | 'purge-versions'
   | 'send-receipts'
   | 'send-reminders';

@@ -13,12 +13,12 @@ const MAX_RETRY_MS = 15_000;
 /** Longer than most transactions take, so that those of a killed server have ended by the second check. */
 const CHECK_INTERVAL_MS = 10_000;
 
-/** The `application_name` of these connections. Each server of a database has one. */
+/** How the `application_name` of these connections begins. Each server of a database has one. */
 export const LISTENER_NAME = 'hustle-forge-changes';
 /** Systems reuse process ids, so a listener is identified by its process id and the start of its connection. */
 const READ_LISTENERS = `
   select pid || ' ' || extract(epoch from backend_start) as listener
-    from pg_stat_activity where datname = current_database() and application_name = '${LISTENER_NAME}'`;
+    from pg_stat_activity where datname = current_database() and starts_with(application_name, '${LISTENER_NAME}')`;
 
 export type ChangeListener = {
   onChange(change: EntryChange): void;

@@ -1,66 +1,91 @@
 /**
- * Applies pending migrations: forward only, each in its own transaction, under an advisory lock. Rejects a database
- * with migrations unknown to this program, and one whose applied migrations have changed.
+ * Applies the pending migrations of the phase `expand` before the server listens: forward only, each in its own
+ * transaction, under an advisory lock. `finish-migrations.ts` applies the other phases while servers serve; an empty
+ * database gets all of them here.
  */
+import { setTimeout as delay } from 'node:timers/promises';
+
 import pg from 'pg';
 
 import type { Logger } from '#server/log.ts';
 
-import type { AsService } from '../database.ts';
+import { findIn, label, readLedger, record, rejectOtherHistory } from './ledger.ts';
 import { readMigrations } from './migration-files.ts';
 import type { Migration } from './migration-files.ts';
+import { runBatches, runOnce } from './online-step.ts';
 import { ensureRoles } from '../roles.ts';
 
 /** The key of the advisory lock: an arbitrary number, but the same in every version of the program. */
 const LOCK_KEY = 4_871_203_944;
+const LOCK_POLL_MS = 200;
 
-/** The schema name must not match a role name, because a role's own schema comes first on its search path. */
-const MAKE_LEDGER = `
-  create schema if not exists migrations;
-  create table if not exists migrations.applied (
-    set text not null,
-    number integer not null,
-    name text not null,
-    checksum text not null,
-    applied_at timestamptz not null default now(),
-    primary key (set, number)
-  );
-  grant usage on schema migrations to service_role;
-  grant select on migrations.applied to service_role`;
+/**
+ * A statement that waits for a lock makes all later requests on that table wait behind it. So it waits for a moment only,
+ * and is retried while a long transaction holds the lock.
+ */
+const LOCK_TIMEOUT_MS = 1_000;
+const FIRST_RETRY_MS = 500;
+const MAX_RETRY_MS = 10_000;
+const GIVE_UP_MS = 5 * 60_000;
+/** SQLSTATEs: lock timeout, deadlock. */
+const LOCK_CONFLICTS: ReadonlySet<unknown> = new Set(['55P03', '40P01']);
 
-type Applied = { set: string; number: number; name: string; checksum: string };
+type Options = {
+  /** The folder of the migrations. That of this program unless set. */
+  folder?: URL | undefined;
+};
 
 /** @throws Error that names the migration when the database is newer, has a changed migration, or one fails. */
-export async function migrate(ownerUrl: string, log: Logger): Promise<Migration[]> {
-  const migrations = await readMigrations();
+export async function migrate(ownerUrl: string, log: Logger, { folder }: Options = {}): Promise<Migration[]> {
+  const migrations = await readMigrations(folder);
   const owner = new pg.Client({ connectionString: ownerUrl });
   await owner.connect();
   try {
     await rejectOldServer(owner);
-    await owner.query('select pg_advisory_lock($1)', [LOCK_KEY]);
-    await ensureRoles(owner, ownerUrl);
-    const applied = await readLedger(owner);
-    rejectOtherHistory(applied, migrations);
-    for (const migration of migrations) {
-      if (!applied.some(({ set, number }) => set === migration.set && number === migration.number)) {
-        await apply(owner, migration);
+    await withMigrationsLocked(owner, async () => {
+      await ensureRoles(owner, ownerUrl);
+      const applied = await readLedger(owner);
+      rejectOtherHistory(applied, migrations);
+      const isEmpty = applied.length === 0;
+      for (const migration of migrations) {
+        if (findIn(applied, migration) || (migration.phase !== 'expand' && !isEmpty)) continue;
+        await apply(owner, migration, log);
         log.info({ migration: label(migration) }, 'migrated');
       }
-    }
+    });
   } finally {
-    // Ending the session releases the advisory lock.
     await owner.end();
   }
   return migrations;
 }
 
-/** True while the database has as many migrations as this program, whose start has compared each of them. */
-export async function isMigrated(service: AsService, migrations: readonly Migration[]): Promise<boolean> {
-  const { rows } = await service.statement<{ count: number }>('select count(*) from migrations.applied', []);
-  return rows[0]?.count === migrations.length;
+async function apply(owner: pg.Client, migration: Migration, log: Logger): Promise<void> {
+  const { step } = migration;
+  if (step === null) return applyInTransaction(owner, migration, log);
+  if (step.kind === 'batches') await runBatches((sql) => owner.query(sql), migration);
+  else await runOnce(owner, migration, step);
+  return record(owner, migration);
 }
 
-const label = ({ set, number, name }: Applied) => `${set}/${String(number).padStart(4, '0')}_${name}`;
+/**
+ * Polls for the lock: the snapshot of a statement that waits for it would block an index that another server builds
+ * concurrently.
+ */
+export async function withMigrationsLocked(owner: pg.Client, work: () => Promise<void>): Promise<void> {
+  while (!(await tryLock(owner, LOCK_KEY))) await delay(LOCK_POLL_MS);
+  try {
+    await work();
+  } finally {
+    // On a broken connection the lock is gone already, and the error of `work` counts.
+    await owner.query('select pg_advisory_unlock($1)', [LOCK_KEY]).catch(() => undefined);
+  }
+}
+
+/** A session lock: ending the session releases it. */
+export async function tryLock(owner: pg.Client, key: number): Promise<boolean> {
+  const { rows } = await owner.query<{ locked: boolean }>('select pg_try_advisory_lock($1) as locked', [key]);
+  return rows[0]!.locked;
+}
 
 async function rejectOldServer(owner: pg.Client): Promise<void> {
   const { rows } = await owner.query<{ version: string; old: boolean }>(
@@ -69,38 +94,27 @@ async function rejectOldServer(owner: pg.Client): Promise<void> {
   if (rows[0]?.old) throw new Error(`PostgreSQL 15 or newer is needed, and this server is ${rows[0].version}`);
 }
 
-async function readLedger(owner: pg.Client): Promise<Applied[]> {
-  const { rows: found } = await owner.query("select to_regclass('migrations.applied') is not null as exists");
-  if (!found[0]?.exists) await owner.query(MAKE_LEDGER);
-  const { rows } = await owner.query<Applied>('select set, number, name, checksum from migrations.applied');
-  return rows;
-}
-
-function rejectOtherHistory(applied: readonly Applied[], migrations: readonly Migration[]): void {
-  for (const row of applied) {
-    const known = migrations.find(({ set, number }) => set === row.set && number === row.number);
-    if (!known) {
-      throw new Error(`the database is newer than this program: it has ${label(row)}. Start the newer version.`);
-    }
-    if (known.checksum !== row.checksum) {
-      throw new Error(`${label(known)} was changed after it had been applied. Undo that, and write a new migration.`);
+export async function applyInTransaction(owner: pg.Client, migration: Migration, log: Logger): Promise<void> {
+  const startedAt = Date.now();
+  for (let waitMs = FIRST_RETRY_MS; ; waitMs = Math.min(waitMs * 2, MAX_RETRY_MS)) {
+    try {
+      await owner.query('begin');
+      await owner.query(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
+      await owner.query(migration.sql);
+      await record(owner, migration);
+      await owner.query('commit');
+      return;
+    } catch (cause) {
+      await owner.query('rollback').catch(() => undefined);
+      const isConflict = cause instanceof pg.DatabaseError && LOCK_CONFLICTS.has(cause.code);
+      if (!isConflict || Date.now() - startedAt > GIVE_UP_MS) throw failure(migration, cause);
+      log.warn({ migration: label(migration), waitMs }, 'another transaction holds the lock that a migration needs');
+      await delay(waitMs);
     }
   }
 }
 
-async function apply(owner: pg.Client, migration: Migration): Promise<void> {
-  try {
-    await owner.query('begin');
-    await owner.query(migration.sql);
-    await owner.query('insert into migrations.applied (set, number, name, checksum) values ($1, $2, $3, $4)', [
-      migration.set,
-      migration.number,
-      migration.name,
-      migration.checksum,
-    ]);
-    await owner.query('commit');
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new Error(`migration ${label(migration)} failed and was rolled back: ${reason}`, { cause });
-  }
+function failure(migration: Migration, cause: unknown): Error {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new Error(`migration ${label(migration)} failed and was rolled back: ${reason}`, { cause });
 }

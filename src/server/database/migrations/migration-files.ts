@@ -1,16 +1,35 @@
-/** The numbered SQL files of `database/migrations`. */
+/** The numbered SQL files of `database/migrations` and their phases (docs/operations/upgrades.md). */
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 
-const MIGRATIONS = new URL('../../../../database/migrations/', import.meta.url);
+export const MIGRATIONS = new URL('../../../../database/migrations/', import.meta.url);
 
 /** In application order: policies of `app` call functions of `auth`. */
 const MIGRATION_SETS = ['auth', 'app'] as const;
 
-export type Migration = { set: string; number: number; name: string; sql: string; checksum: string };
+/**
+ * `expand` runs before the server listens, and older servers keep working on the result. `migrate` runs in the
+ * background while servers serve: an index, a check of old rows, or a backfill in batches. `contract` removes what only
+ * older servers use, so it waits until none is connected.
+ */
+export type Phase = 'expand' | 'migrate' | 'contract';
 
-/** All migrations in order. @throws Error when a set's numbers are not 1, 2, 3, ... */
+/** How the one statement of a file of the phase `migrate` runs: once, or again until it changes no row. */
+export type Step = { kind: 'index'; index: string } | { kind: 'once' } | { kind: 'batches' };
+
+export type Migration = {
+  set: string;
+  number: number;
+  name: string;
+  phase: Phase;
+  /** Null unless the phase is `migrate`. */
+  step: Step | null;
+  sql: string;
+  checksum: string;
+};
+
+/** All migrations in order. @throws Error when a set's numbers are not 1, 2, 3, ..., or a file breaks its phase. */
 export async function readMigrations(folder: URL = MIGRATIONS): Promise<Migration[]> {
   const sets = await Promise.all(MIGRATION_SETS.map((set) => readSet(new URL(`${set}/`, folder), set)));
   return sets.flat();
@@ -21,15 +40,35 @@ async function readSet(folder: URL, set: string): Promise<Migration[]> {
   return Promise.all(
     files.map(async (file, index) => {
       const match = /^(\d{4})_([a-z0-9_]+)\.sql$/.exec(file);
+      const path = fileURLToPath(new URL(file, folder));
       if (!match || Number(match[1]) !== index + 1) {
-        throw new Error(
-          `${fileURLToPath(new URL(file, folder))}: migrations are numbered 0001_name.sql, 0002_name.sql, ...`,
-        );
+        throw new Error(`${path}: migrations are numbered 0001_name.sql, 0002_name.sql, ...`);
       }
       // A Windows checkout may change line endings; the checksum must not depend on them.
-      const sql = (await readFile(new URL(file, folder), 'utf8')).replaceAll('\r\n', '\n');
+      const sql = (await readFile(path, 'utf8')).replaceAll('\r\n', '\n');
       const checksum = createHash('sha256').update(sql).digest('hex');
-      return { set, number: index + 1, name: match[2]!, sql, checksum };
+      const phase = readPhase(sql);
+      const step = phase === 'migrate' ? readStep(sql) : null;
+      if (phase === 'migrate' && step === null) {
+        throw new Error(`${path}: the phase migrate has one statement, of a form in docs/operations/upgrades.md`);
+      }
+      return { set, number: index + 1, name: match[2]!, phase, step, sql, checksum };
     }),
   );
+}
+
+/** The first line names the phase. Files older than the phases have no such line and are of the phase `expand`. */
+function readPhase(sql: string): Phase {
+  return (/^-- phase: (expand|migrate|contract)\n/.exec(sql)?.[1] ?? 'expand') as Phase;
+}
+
+function readStep(sql: string): Step | null {
+  const statement = sql.replaceAll(/^\s*--.*$/gm, '').trim();
+  if (/;./s.test(statement)) return null;
+  const index = /^create (?:unique )?index concurrently if not exists (\w+)\s+on (\w+)\.\w+/i.exec(statement);
+  // An index is in the schema of its table.
+  if (index) return { kind: 'index', index: `${index[2]}.${index[1]}` };
+  const isOnce = /^(?:drop index concurrently if exists|alter table \S+\s+validate constraint) \S+;?$/i.test(statement);
+  if (isOnce) return { kind: 'once' };
+  return /^(?:with|update|delete|insert)\b.*\blimit \d+/is.test(statement) ? { kind: 'batches' } : null;
 }

@@ -1,0 +1,87 @@
+/** The ledger of applied migrations, and whether a program and a database fit each other. */
+import type pg from 'pg';
+
+import type { AsService } from '../database.ts';
+import type { Migration, Phase } from './migration-files.ts';
+
+/** The schema name must not match a role name, because a role's own schema comes first on its search path. */
+const MAKE_LEDGER = `
+  create schema if not exists migrations;
+  create table if not exists migrations.applied (
+    set text not null,
+    number integer not null,
+    name text not null,
+    checksum text not null,
+    applied_at timestamptz not null default now(),
+    primary key (set, number)
+  );
+  alter table migrations.applied add column if not exists phase text not null default 'expand';
+  grant usage on schema migrations to service_role;
+  grant select on migrations.applied to service_role`;
+
+const HAS_LEDGER = `
+  select exists (select from pg_catalog.pg_attribute
+    where attrelid = to_regclass('migrations.applied') and attname = 'phase') as exists`;
+
+export type Numbered = { set: string; number: number };
+export type Applied = Numbered & { name: string; checksum: string; phase: Phase };
+
+export async function readLedger(owner: pg.Client): Promise<Applied[]> {
+  const { rows: found } = await owner.query<{ exists: boolean }>(HAS_LEDGER);
+  if (!found[0]?.exists) await owner.query(MAKE_LEDGER);
+  const { rows } = await owner.query<Applied>('select set, number, name, checksum, phase from migrations.applied');
+  return rows;
+}
+
+export async function record(owner: pg.Client, { set, number, name, checksum, phase }: Migration): Promise<void> {
+  await owner.query('insert into migrations.applied (set, number, name, checksum, phase) values ($1, $2, $3, $4, $5)', [
+    set,
+    number,
+    name,
+    checksum,
+    phase,
+  ]);
+}
+
+/**
+ * Rejects a database whose newer program has removed what this one uses, and one whose applied migrations have changed.
+ * Other migrations of a newer program leave this one working.
+ */
+export function rejectOtherHistory(applied: readonly Applied[], migrations: readonly Migration[]): void {
+  for (const row of applied) {
+    const known = findIn(migrations, row);
+    if (!known && row.phase === 'contract') {
+      throw new Error(`the database is newer than this program: it has ${label(row)}. Start the newer version.`);
+    }
+    if (known && known.checksum !== row.checksum) {
+      throw new Error(`${label(known)} was changed after it had been applied. Undo that, and write a new migration.`);
+    }
+  }
+}
+
+/** True while the database has what this program needs; its start has compared the checksums. */
+export async function isMigrated(service: AsService, migrations: readonly Migration[]): Promise<boolean> {
+  const applied = await readApplied(service);
+  return (
+    migrations.every((migration) => migration.phase !== 'expand' || findIn(applied, migration)) &&
+    applied.every((row) => row.phase !== 'contract' || findIn(migrations, row))
+  );
+}
+
+/** The steps of the phases `migrate` and `contract` that the database still lacks, in order. */
+export async function findPendingSteps(service: AsService, migrations: readonly Migration[]): Promise<Migration[]> {
+  const applied = await readApplied(service);
+  return migrations.filter((migration) => migration.phase !== 'expand' && !findIn(applied, migration));
+}
+
+async function readApplied(service: AsService): Promise<(Numbered & { phase: Phase })[]> {
+  return (await service.statement<Numbered & { phase: Phase }>('select set, number, phase from migrations.applied', []))
+    .rows;
+}
+
+export function findIn<Row extends Numbered>(rows: readonly Row[], { set, number }: Numbered): Row | undefined {
+  return rows.find((row) => row.set === set && row.number === number);
+}
+
+export const label = ({ set, number, name }: Numbered & { name: string }): string =>
+  `${set}/${String(number).padStart(4, '0')}_${name}`;
