@@ -150,6 +150,10 @@ const lastAuditRow = async (): Promise<unknown> => {
   return rows[0];
 };
 
+test('migrations:finish says that nothing is left', async () => {
+  expect((await admin('migrations:finish')).stdout).toBe('No migration is left to apply.\n');
+});
+
 test('help lists every command', async () => {
   const { stdout } = await admin('help');
   for (const command of ['plan:grant', 'refund', 'key:rotate']) expect(stdout).toContain(`  ${command} `);

@@ -6,6 +6,7 @@ import type { Command, Environment, OptionName, Options } from './admin/command.
 import { KEY_COMMANDS } from './admin/key-commands.ts';
 import { PAYMENT_COMMANDS } from './admin/payment-commands.ts';
 import { MAIL_COMMANDS } from './admin/mail-commands.ts';
+import { MIGRATION_COMMANDS } from './admin/migration-commands.ts';
 import { PLAN_COMMANDS } from './admin/plan-commands.ts';
 import { USER_COMMANDS } from './admin/user-commands.ts';
 
@@ -15,6 +16,7 @@ const COMMANDS: readonly Command[] = [
   ...PAYMENT_COMMANDS,
   ...KEY_COMMANDS,
   ...MAIL_COMMANDS,
+  ...MIGRATION_COMMANDS,
 ];
 
 const HELP_COLUMN = 33;

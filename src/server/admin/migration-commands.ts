@@ -1,0 +1,19 @@
+/** The command `migrations:finish`. */
+import { CommandError, withDatabase } from './command.ts';
+import type { Command } from './command.ts';
+
+export const MIGRATION_COMMANDS: readonly Command[] = [
+  {
+    usage: 'migrations:finish [--anyway]',
+    help: [
+      'apply the migrations that wait for a running server or for the end of older ones, and say what they wait for;',
+      '--anyway: also while servers of an older version are connected, which then stop being ready',
+    ],
+    run: (invocation) =>
+      withDatabase(invocation, async (database) => {
+        const { applied, waitsFor } = await database.finishMigrations({ force: invocation.options.anyway });
+        if (waitsFor !== null) throw new CommandError(`Applied ${applied}. The next one waits: ${waitsFor}.`);
+        return applied === 0 ? 'No migration is left to apply.' : `Applied ${applied}. No migration is left to apply.`;
+      }),
+  },
+];
