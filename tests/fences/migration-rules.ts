@@ -27,7 +27,7 @@ const BLOCKING: readonly (readonly [RegExp, string])[] = [
   [/^do\b/, 'hides its statements: write them out'],
 ];
 
-/** What older servers may still use or rely on. */
+/** Statements that older servers may not survive. */
 const BREAKING: readonly (readonly [RegExp, string])[] = [
   [/^drop |^alter table .*\bdrop (?!not null|default)/, 'removes what older servers use: phase contract'],
   [/\brename\b/, 'renames what older servers use: add the new name, contract the old one'],

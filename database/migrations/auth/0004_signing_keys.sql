@@ -1,3 +1,4 @@
+-- phase: expand
 -- The keys that sign access tokens, and the bytes from which all other secrets are derived, for servers without
 -- AUTH_SIGNING_KEY_FILE (docs/decisions/0034). A reader of this row can sign in as any user.
 create table auth.signing_keys (
