@@ -18,6 +18,11 @@ import type { Database } from './database/database.ts';
 import { listen } from './http/listen.ts';
 import { createChangeStreams } from './live/change-streams.ts';
 import { createMetrics, createRegistry } from './http/metrics.ts';
+import { registerDatabaseFigures } from './metrics/database-figures.ts';
+import { registerProcessMetrics } from './metrics/process.ts';
+import { createProviderNames, registerProviderRequests } from './metrics/provider-requests.ts';
+import { registerServiceState } from './metrics/service-state.ts';
+import { observeDatabase } from './metrics/observe-database.ts';
 import { securityHeaders } from './http/security-headers.ts';
 import { jobList } from './jobs/job-list.ts';
 import { createJobs } from './jobs/jobs.ts';
@@ -48,21 +53,26 @@ export type RunningServer = {
   stop(): Promise<void>;
 };
 
-export async function serve({ config, database, clock, log, ...given }: Deps): Promise<RunningServer> {
+export async function serve({ config, clock, log, ...given }: Deps): Promise<RunningServer> {
+  const registry = createRegistry();
+  const metrics = createMetrics(registry);
+  const { events } = metrics;
+  const database = observeDatabase(given.database, events.databaseError);
   const { auth, dataDir, host, mail, port, publicUrl } = config;
   const signingKeys = await loadSigningKeys({ signingKeyFile: auth.signingKeyFile, dataDir, database, clock, log });
   const site = await loadSite(BUILT_CLIENT, config);
-  const mailer = createMailer(mail, log);
+  const mailer = createMailer(mail, log, { events });
   const background = createBackgroundTasks(log);
   const passwords = given.passwords ?? createPasswords();
   const requestMails = (): void => jobs.request('send-receipts');
   const payments = createPayments({ config, database, clock, log, requestMails });
   const { coachProvider } = clientConfig(config);
   if (coachProvider !== null) await resetConsentOnProviderChange(database, coachProvider, log);
-  const coach = config.coach && createCoach({ settings: config.coach, database, clock, log });
+  const coach = config.coach && createCoach({ settings: config.coach, database, clock, log, events });
   const jobs: Jobs = createJobs({
     database,
     log,
+    events,
     jobs: jobList({
       config,
       database,
@@ -73,14 +83,14 @@ export async function serve({ config, database, clock, log, ...given }: Deps): P
       knownDevicesKey: signingKeys.deriveSecret('known-devices'),
     }),
   });
-  const changeStreams = createChangeStreams({ database, clock, log });
+  const changeStreams = createChangeStreams({ database, clock, log, events });
   const app = createApp({
     config,
     database,
     clock,
     log,
     mailer,
-    sms: auth.sms && createSmsSender(auth.sms, log),
+    sms: auth.sms && createSmsSender(auth.sms, log, events),
     background,
     passwords,
     payments,
@@ -90,14 +100,25 @@ export async function serve({ config, database, clock, log, ...given }: Deps): P
     samlKey: auth.samlKeyFile === null ? null : await loadSamlKey(auth.samlKeyFile),
     site,
     accessTokens: createAccessTokens({ keys: signingKeys, issuer: `${publicUrl}/auth/v1`, clock, database }),
-    metrics: createMetrics(createRegistry()),
+    metrics,
   });
   const listening = await listen({ host, port, headers: securityHeaders(config), fetch: app.fetch });
+  registerServiceState(registry, {
+    pool: () => database.poolState(),
+    openStreams: () => changeStreams.size(),
+    queues: () => ({ mail: mailer.queued(), background: background.size() }),
+  });
+  registerDatabaseFigures(registry, given.database);
+  const stopSampling = [
+    registerProcessMetrics(registry, dataDir),
+    registerProviderRequests(registry, createProviderNames(config)),
+  ];
   changeStreams.start();
   return {
     port: listening.port,
     startJobs: () => jobs.start(),
     async stop() {
+      for (const stop of stopSampling) stop();
       coach?.beginShutdown();
       await Promise.all([changeStreams.stop(), listening.stop(), jobs.stop()]);
       await coach?.whenIdle();

@@ -3,6 +3,7 @@ import type { Clock } from '#server/clock.ts';
 import type { Config } from '#server/config/config.ts';
 import type { Database } from '#server/database/database.ts';
 import type { AppEnv } from '#server/http/app-env.ts';
+import type { Metrics } from '#server/http/metrics.ts';
 import type { Logger } from '#server/log.ts';
 import type { Mailer } from '#server/mail/mailer.ts';
 import type { BackgroundTasks } from '#server/jobs/background-tasks.ts';
@@ -28,6 +29,7 @@ export type AuthRoutesDeps = {
   /** Null: SAML is off. */
   samlKey: SamlKey | null;
   passwords: Passwords;
+  metrics: Pick<Metrics, 'events'>;
 };
 
 /** The dependencies of an endpoint. */

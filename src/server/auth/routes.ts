@@ -105,6 +105,6 @@ export function authRoutes(deps: AuthDeps): Hono<AppEnv> {
   routes.all('*', () => {
     throw new AuthError('no_such_endpoint');
   });
-  routes.onError((error, context) => authErrorResponse(context, error, deps.log));
+  routes.onError((error, context) => authErrorResponse(context, error, deps));
   return routes;
 }

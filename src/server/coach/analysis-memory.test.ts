@@ -9,6 +9,7 @@ import type { CoachStore } from './coach-store.ts';
 import { prepareFeedback } from './feedback.ts';
 import type { RunDeps } from './run-analysis.ts';
 import { prepareTrend } from './trend.ts';
+import { NO_EVENTS } from '../metrics/events.ts';
 
 setFlagsFromString('--expose_gc');
 const collect = runInNewContext('gc') as () => void;
@@ -43,7 +44,10 @@ function createDeps(): { deps: RunDeps; read: WeakRef<object>[] } {
   };
   const limits = { timeoutMs: 1, dailyLimit: 1 };
   const clock = { now: () => new Date(0) };
-  return { deps: { store: store as CoachStore, model, limits, log: pino({ enabled: false }), clock }, read };
+  return {
+    deps: { store: store as CoachStore, model, limits, log: pino({ enabled: false }), clock, events: NO_EVENTS },
+    read,
+  };
 }
 
 test.each([

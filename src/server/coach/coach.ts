@@ -11,6 +11,8 @@ import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import type { Caller } from '../http/authenticate.ts';
 import type { Logger } from '../log.ts';
+import { NO_EVENTS } from '../metrics/events.ts';
+import type { EventCounters } from '../metrics/events.ts';
 import { createConcurrencyLimiter } from '../http/requests/concurrency-limiter.ts';
 import { createCoachStore } from './coach-store.ts';
 import type { CoachSettings } from './coach-settings.ts';
@@ -42,10 +44,23 @@ export type Coach = {
 /** Half of the time that a shutdown waits for requests (`http/listen.ts`), so that the last events reach the client. */
 const STOP_GRACE_MS = 5_000;
 
-type Deps = { settings: CoachSettings; database: Database; clock: Clock; log: Logger };
+type Deps = {
+  settings: CoachSettings;
+  database: Database;
+  clock: Clock;
+  log: Logger;
+  events?: Pick<EventCounters, 'analysis'>;
+};
 
-export function createCoach({ settings, database, clock, log }: Deps): Coach {
-  const deps = { store: createCoachStore(database), model: createCoachModel(settings), log, clock, limits: settings };
+export function createCoach({ settings, database, clock, log, events = NO_EVENTS }: Deps): Coach {
+  const deps = {
+    store: createCoachStore(database),
+    model: createCoachModel(settings),
+    log,
+    clock,
+    events,
+    limits: settings,
+  };
 
   const running = new Map<AbortController, Promise<void>>();
   let isStopping = false;
@@ -90,7 +105,7 @@ export function createCoach({ settings, database, clock, log }: Deps): Coach {
    * Lets shutdown wait until the claim is released: an unreleased claim blocks its day or period until the lease ends.
    */
   async function* trackUntilEnd<Result>(
-    events: Events<Result>,
+    run: Events<Result>,
     disconnected: AbortSignal,
   ): AsyncGenerator<CoachEvent<Result>> {
     const stopped = new AbortController();
@@ -98,7 +113,7 @@ export function createCoach({ settings, database, clock, log }: Deps): Coach {
     const { promise, resolve } = Promise.withResolvers<void>();
     running.set(stopped, promise);
     try {
-      yield* events(disconnected, stopped.signal);
+      yield* run(disconnected, stopped.signal);
     } finally {
       running.delete(stopped);
       resolve();

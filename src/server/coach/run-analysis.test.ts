@@ -7,6 +7,7 @@ import type { CoachModel } from './model/model.ts';
 import { trendReplyParser } from './reply/parse-response.ts';
 import { beginAnalysis } from './run-analysis.ts';
 import type { Job, RunDeps } from './run-analysis.ts';
+import { NO_EVENTS } from '../metrics/events.ts';
 
 const REPLY = 'On most days you finished what you had begun. '.repeat(200);
 
@@ -30,6 +31,7 @@ function createDeps(texts: Iterable<string>): RunDeps {
     store: store as CoachStore,
     model,
     limits,
+    events: NO_EVENTS,
     log: pino({ enabled: false }),
     clock: { now: () => new Date(0) },
   };

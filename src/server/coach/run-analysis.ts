@@ -10,6 +10,7 @@ import type { AnalysisProblem, CoachEvent } from '#domain/coach/coach.ts';
 import type { Clock } from '../clock.ts';
 import type { Identity } from '../database/database.ts';
 import type { Logger } from '../log.ts';
+import type { EventCounters } from '../metrics/events.ts';
 import { ClaimLostError } from './coach-store.ts';
 import type { Claim, CoachStore, Kind, ReadLog, ReadPeriod, Tries, WrittenFeedback } from './coach-store.ts';
 import { inputHash } from './input-hash.ts';
@@ -25,6 +26,7 @@ export type RunDeps = {
   model: CoachModel;
   log: Logger;
   clock: Clock;
+  events: Pick<EventCounters, 'analysis'>;
   limits: { readonly timeoutMs: number; readonly dailyLimit: number };
 };
 
@@ -121,7 +123,7 @@ async function* replayAnalysis<Result>(
 }
 
 async function* analyse<Result>(
-  { store, model, log, clock, limits }: RunDeps,
+  { store, model, log, clock, events, limits }: RunDeps,
   job: Job<Result>,
   claim: Claim,
   { disconnected, stopped }: { disconnected: AbortSignal; stopped: AbortSignal },
@@ -207,6 +209,7 @@ async function* analyse<Result>(
     if (outcome !== 'done') await tryReleaseClaim(store, log, claim, { countTry, recordUse });
     const { inputTokens = null, outputTokens = null, rawFinish = null } = end ?? {};
     const ms = Math.round(performance.now() - startedAt);
+    events.analysis({ kind: job.kind, outcome, ms });
     log.info(
       {
         userId: claim.userId,

@@ -52,7 +52,9 @@ export function dataRoutes({ config, database, accessTokens, log }: DataDeps): H
     try {
       caller = await authenticate(context.req.header('authorization'), { accessTokens, publishableKey });
       if (caller.userId !== null) context.set('userId', caller.userId);
-      const request = parseRequest(context.req, findTable(context.req.param('table')));
+      const table = findTable(context.req.param('table'));
+      context.set('route', `/rest/v1/${table.name}`);
+      const request = parseRequest(context.req, table);
       if (request === 'options') return optionsResponse();
       const result = await (isReadRequest(request) ? read(request, caller) : write(request, caller, context));
       return toResponse(request, result);

@@ -70,13 +70,20 @@ export function answerFor(error: unknown, guest: boolean): DataError | null {
   return new DataError(code === '42501' && guest ? 401 : status, code, message, detail, hint);
 }
 
+/** The SQLSTATE; null for an error that PostgreSQL did not send. */
+export const sqlStateOf = (error: unknown): string | null => (isDatabaseFailure(error) ? error.code : null);
+
+/** True if the connection to the database could not be opened or was lost. */
+export function isConnectionFailure(error: unknown): boolean {
+  if (!(error instanceof Error) || isDatabaseFailure(error)) return false;
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  return CONNECTION_FAILURES.has(code) || CONNECTION_MESSAGE.test(error.message);
+}
+
 /** True if the database cannot be reached or cannot carry out the statement now: the client may retry. */
 export function isTransient(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  if (!isDatabaseFailure(error)) {
-    const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-    return CONNECTION_FAILURES.has(code) || CONNECTION_MESSAGE.test(error.message);
-  }
+  if (!isDatabaseFailure(error)) return isConnectionFailure(error);
   const { code } = error;
   const isOfClass = UNREACHABLE.has(code.slice(0, 2)) || code.startsWith(COLLISION);
   return isOfClass || code === READ_ONLY || code === LOCK_TIMEOUT || STALE_STATEMENT_CODES.has(code);

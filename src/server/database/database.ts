@@ -4,6 +4,7 @@
  */
 import type { CompiledQuery } from 'kysely';
 import type { Client } from 'pg';
+import type { PoolState } from '../metrics/service-state.ts';
 import type { ChangeListener } from './changes/change-listener.ts';
 
 /** The identity that row-level security sees: the role, and the claims as JSON (`request.jwt.claims`). */
@@ -57,6 +58,8 @@ export interface Database {
    * that stops.
    */
   listenToChanges(listener: ChangeListener): () => Promise<void>;
+  /** The state of the pool of connections for requests. */
+  poolState(): PoolState;
   /** Applies the migrations that run while servers serve (docs/operations/upgrades.md). */
   finishMigrations(options?: FinishOptions): Promise<Finished>;
   /** True when the database responds and has what this program needs: a newer program may have expanded it. */

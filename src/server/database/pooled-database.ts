@@ -116,6 +116,12 @@ export function createPooledDatabase(options: PooledDatabaseOptions): Database {
       announcer.announceAny();
       return listenToChanges({ connect: connectListener, log, listener });
     },
+    poolState: () => ({
+      size: pool.totalCount,
+      idle: pool.idleCount,
+      waiting: pool.waitingCount,
+      max: pool.options.max,
+    }),
     isReady: () => isCurrent(asService('check readiness')).catch(() => false),
     close: async () => {
       await announcer.close();

@@ -74,6 +74,7 @@ export function functionRoutes(deps: FunctionDeps): Hono<AppEnv> {
     const name = context.req.param('name');
     const run = functions.get(name);
     if (!run) return refuse(context, 404, 'NOT_FOUND', 'Requested function was not found');
+    context.set('route', `/functions/v1/${name}`);
     const method = GET_FUNCTIONS.has(name) ? 'GET' : 'POST';
     if (context.req.method !== method) {
       context.header('Allow', method);

@@ -7,6 +7,8 @@ export type AppEnv = {
   Variables: {
     /** Set after authentication; written by the request log. */
     userId?: string;
+    /** The route with its allow-listed name, where the pattern has a parameter; logged and counted instead of it. */
+    route?: string;
     /** Set by `limitBody` for `readText` and `readBytes`. */
     maxBodyBytes?: number;
   };

@@ -12,6 +12,8 @@ const CLOSE_LIMIT_MS = 8_000;
 export interface BackgroundTasks {
   /** Starts the work after the current response and returns at once. */
   run(work: () => Promise<void>): void;
+  /** The number of tasks in progress. */
+  size(): number;
   /** Waits for the running tasks. */
   close(): Promise<void>;
 }
@@ -30,6 +32,7 @@ export function createBackgroundTasks(log: Logger): BackgroundTasks {
         .finally(() => inFlight.delete(task));
       inFlight.add(task);
     },
+    size: () => inFlight.size,
     async close() {
       await Promise.race([Promise.all(inFlight), delay(CLOSE_LIMIT_MS, undefined, { ref: false })]);
     },

@@ -6,6 +6,8 @@ import { PgBoss } from 'pg-boss';
 import type { QueueOptions, SendOptions } from 'pg-boss';
 import type { Database } from '../database/database.ts';
 import type { Logger } from '../log.ts';
+import { NO_EVENTS } from '../metrics/events.ts';
+import type { EventCounters } from '../metrics/events.ts';
 import type { Job, JobName } from './job.ts';
 import { JOBS_SCHEMA, pgBossDatabase } from './pg-boss-adapter.ts';
 import { installPgBossSchema } from './pg-boss-schema.ts';
@@ -30,10 +32,22 @@ export type JobQueue = {
   stop(): Promise<void>;
 };
 
-type Deps = { database: Database; log: Logger; jobs: readonly Job[]; stopLimitMs?: number };
+type Deps = {
+  database: Database;
+  log: Logger;
+  jobs: readonly Job[];
+  events?: Pick<EventCounters, 'job'>;
+  stopLimitMs?: number;
+};
 
 /** @throws the database's error if the queue cannot start; nothing is left running. */
-export async function startJobQueue({ database, log, jobs, stopLimitMs = STOP_LIMIT_MS }: Deps): Promise<JobQueue> {
+export async function startJobQueue({
+  database,
+  log,
+  jobs,
+  events = NO_EVENTS,
+  stopLimitMs = STOP_LIMIT_MS,
+}: Deps): Promise<JobQueue> {
   await installPgBossSchema(database);
   const boss = new PgBoss({
     db: pgBossDatabase(database),
@@ -82,12 +96,14 @@ export async function startJobQueue({ database, log, jobs, stopLimitMs = STOP_LI
     try {
       const did = await work(stopping.signal);
       const ms = Math.round(performance.now() - startedAt);
+      events.job({ name, succeeded: true, ms });
       // Runs without work are logged at debug level.
       const level = Object.values(did).some((count) => count > 0) ? 'info' : 'debug';
       log[level]({ job: name, ms, ...did }, 'job done');
       return true;
     } catch (error) {
       log.error({ err: error, job: name }, 'job failed');
+      events.job({ name, succeeded: false, ms: performance.now() - startedAt });
       return false;
     }
   }

@@ -5,6 +5,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '../database/database.ts';
 import type { Logger } from '../log.ts';
+import { NO_EVENTS } from '../metrics/events.ts';
+import type { EventCounters } from '../metrics/events.ts';
 import type { Job, JobName } from './job.ts';
 import type { JobQueue } from './job-queue.ts';
 
@@ -28,10 +30,11 @@ type Deps = {
   database: Database;
   log: Logger;
   jobs: readonly Job[];
+  events?: Pick<EventCounters, 'job'>;
   firstRetryMs?: number;
 };
 
-export function createJobs({ database, log, jobs, firstRetryMs = FIRST_RETRY_MS }: Deps): Jobs {
+export function createJobs({ database, log, jobs, events = NO_EVENTS, firstRetryMs = FIRST_RETRY_MS }: Deps): Jobs {
   const stopping = new AbortController();
   let queue: JobQueue | null = null;
   let starting: Promise<void> | null = null;
@@ -40,7 +43,7 @@ export function createJobs({ database, log, jobs, firstRetryMs = FIRST_RETRY_MS 
     for (let waitMs = firstRetryMs; !stopping.signal.aborted; waitMs = Math.min(waitMs * 2, MAX_RETRY_MS)) {
       try {
         const { startJobQueue } = await import('./job-queue.ts');
-        queue = await startJobQueue({ database, log, jobs });
+        queue = await startJobQueue({ database, log, jobs, events });
         log.info({ jobs: jobs.map(({ name }) => name) }, 'jobs started');
         for (const { name } of jobs) request(name);
         return;

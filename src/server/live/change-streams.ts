@@ -11,6 +11,8 @@ import type { EntryChange } from '../database/changes/entry-change.ts';
 import type { Database } from '../database/database.ts';
 import type { Caller } from '../http/authenticate.ts';
 import type { Logger } from '../log.ts';
+import { NO_EVENTS } from '../metrics/events.ts';
+import type { EventCounters } from '../metrics/events.ts';
 import { isCallerPremium } from '../plans/is-caller-premium.ts';
 import { createChangeHistory } from './change-history.ts';
 
@@ -36,6 +38,8 @@ export type ChangeStreams = {
   start(): void;
   /** Returns null if the server is stopping or has as many streams as it can hold. */
   open(request: StreamRequest): ((disconnected: AbortSignal) => AsyncGenerator<StreamEvent>) | null;
+  /** The number of open streams. */
+  size(): number;
   /** Ends all streams, so that the server can stop. */
   stop(): Promise<void>;
 };
@@ -51,6 +55,7 @@ type Deps = {
   database: Database;
   clock: Clock;
   log: Logger;
+  events?: Pick<EventCounters, 'announcement'>;
   limits?: { streams: number; perUser: number };
 };
 
@@ -58,6 +63,7 @@ export function createChangeStreams({
   database,
   clock,
   log,
+  events = NO_EVENTS,
   limits = { streams: MAX_STREAMS, perUser: MAX_STREAMS_PER_USER },
 }: Deps): ChangeStreams {
   const history = createChangeHistory(() => performance.now());
@@ -163,11 +169,13 @@ export function createChangeStreams({
     start() {
       stopListening ??= database.listenToChanges({
         onChange(change) {
+          events.announcement('change');
           history.add(change.userId, change);
           const delivery = { event: change, id: history.eventId() };
           for (const subscription of byUser.get(change.userId) ?? []) deliver(subscription, delivery);
         },
         onGap(userId) {
+          events.announcement('gap');
           if (userId === null) history.begin();
           else history.add(userId, null);
           const affected = userId === null ? allSubscriptions() : (byUser.get(userId) ?? []);
@@ -189,6 +197,8 @@ export function createChangeStreams({
       }
       return (disconnected) => send(subscription, request, disconnected);
     },
+
+    size: () => open,
 
     async stop() {
       isStopped = true;

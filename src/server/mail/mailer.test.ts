@@ -15,7 +15,7 @@ beforeEach(async () => {
   lines = [];
   const log = createLog('info', { write: (line: string) => void lines.push(line) });
   const config = { smtpUrl: new Secret(mailbox.smtpUrl), from: 'Hustle Forge <journal@example.com>' };
-  mailer = createMailer(config, log, [1, 1]);
+  mailer = createMailer(config, log, { retryDelaysMs: [1, 1] });
 });
 afterEach(async () => {
   await mailer.close();

@@ -9,6 +9,8 @@
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '#server/log.ts';
 import type { Secret } from '#server/config/secret.ts';
+import { NO_EVENTS } from '#server/metrics/events.ts';
+import type { EventCounters } from '#server/metrics/events.ts';
 import type { MailMessage } from './mail-message.ts';
 
 const MAX_QUEUED = 1_000;
@@ -33,6 +35,8 @@ export interface Mailer {
    * @throws MailRejected, or MailDeferred when a retry may succeed
    */
   deliver(message: MailMessage): Promise<void>;
+  /** The number of mails that are queued or being sent. */
+  queued(): number;
   /** Drains the queue without further retries and closes the connections. */
   close(): Promise<void>;
 }
@@ -44,12 +48,21 @@ export class MailDeferred extends Error {}
 
 type MailConfig = { readonly smtpUrl: Secret | null; readonly from: string };
 
-/** @param retryDelaysMs the delay after each failed attempt */
-export function createMailer(config: MailConfig, log: Logger, retryDelaysMs = RETRY_DELAYS_MS): Mailer {
+type MailerOptions = {
+  /** The delay after each failed attempt. */
+  retryDelaysMs?: readonly number[];
+  events?: Pick<EventCounters, 'mail'>;
+};
+
+export function createMailer(config: MailConfig, log: Logger, options: MailerOptions = {}): Mailer {
+  const { retryDelaysMs = RETRY_DELAYS_MS, events = NO_EVENTS } = options;
   if (config.smtpUrl === null) {
-    const drop = (): void => log.warn({ mail: 'not_set_up' }, 'mail dropped: SMTP_URL is not set');
+    const drop = (): void => {
+      log.warn({ mail: 'not_set_up' }, 'mail dropped: SMTP_URL is not set');
+      events.mail('dropped');
+    };
     const refuse = (): Promise<void> => Promise.reject(new MailDeferred('SMTP_URL is not set'));
-    return { isSetUp: false, send: drop, prepare: drop, deliver: refuse, close: async () => {} };
+    return { isSetUp: false, send: drop, prepare: drop, deliver: refuse, queued: () => 0, close: async () => {} };
   }
   const { smtpUrl } = config;
   // Nodemailer is loaded lazily: it takes ten megabytes, and most servers send few mails.
@@ -71,12 +84,14 @@ export function createMailer(config: MailConfig, log: Logger, retryDelaysMs = RE
     );
     if (failure === null) {
       log.info({ mail: 'sent' }, 'mail sent');
+      events.mail('sent');
       return;
     }
     const { code, responseCode, command } = failure;
     // Other 5xx replies concern our configuration (credentials, sender), which the operator can fix.
     const refused = isFinal(responseCode) && (command === 'RCPT TO' || command === 'DATA');
     log.warn({ mail: refused ? 'refused' : 'not_taken', code, responseCode, command }, 'mail not accepted');
+    events.mail(refused ? 'rejected' : 'deferred');
     throw refused
       ? new MailRejected('the mail server rejected the mail')
       : new MailDeferred('the mail server deferred the mail');
@@ -87,15 +102,18 @@ export function createMailer(config: MailConfig, log: Logger, retryDelaysMs = RE
       try {
         await sendOnce(message);
         log.info({ mail: 'sent', attempt }, 'mail sent');
+        events.mail('sent');
         return;
       } catch (error) {
         const wait = retryDelaysMs[attempt];
         const { code, responseCode } = error as SmtpFailure;
         if (wait === undefined || isFinal(responseCode) || closing.signal.aborted) {
           log.error({ mail: 'failed', attempt, code, responseCode }, 'mail could not be sent');
+          events.mail('failed');
           return;
         }
         log.warn({ mail: 'retrying', attempt, code, responseCode }, 'mail not accepted yet');
+        events.mail('retrying');
         await delay(wait, undefined, { signal: closing.signal, ref: false }).catch(() => {});
       }
     }
@@ -104,6 +122,7 @@ export function createMailer(config: MailConfig, log: Logger, retryDelaysMs = RE
   function queue(work: () => Promise<void>): void {
     if (closed || inFlight.size >= MAX_QUEUED) {
       log.error({ mail: 'dropped', queued: inFlight.size }, 'mail dropped: the queue is full or closed');
+      events.mail('dropped');
       return;
     }
     const task = nextTurn()
@@ -118,6 +137,7 @@ export function createMailer(config: MailConfig, log: Logger, retryDelaysMs = RE
     send: (message) => queue(() => sendWithRetries(message)),
     prepare: queue,
     deliver,
+    queued: () => inFlight.size,
     async close() {
       closing.abort();
       // Prepared work may still queue mail, so loop until the queue is empty.

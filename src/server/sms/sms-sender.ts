@@ -6,6 +6,8 @@
  */
 import type { SmsSettings } from '#server/config/auth-settings.ts';
 import type { Logger } from '#server/log.ts';
+import { NO_EVENTS } from '#server/metrics/events.ts';
+import type { EventCounters } from '#server/metrics/events.ts';
 import { parseJson } from '#server/parse-json.ts';
 import { readResponseText } from '#server/read-response.ts';
 
@@ -50,7 +52,11 @@ export class SmsError extends Error {
   }
 }
 
-export function createSmsSender(settings: SmsSettings, log: Logger): SmsSender {
+export function createSmsSender(
+  settings: SmsSettings,
+  log: Logger,
+  events: Pick<EventCounters, 'text'> = NO_EVENTS,
+): SmsSender {
   const { accountSid, apiBase, authToken, from } = settings;
   const url = `${apiBase}/2010-04-01/Accounts/${encodeURIComponent(accountSid)}/Messages.json`;
   const credentials = Buffer.from(`${accountSid}:${authToken.reveal()}`).toString('base64');
@@ -64,9 +70,11 @@ export function createSmsSender(settings: SmsSettings, log: Logger): SmsSender {
       });
       if (status === 201) {
         log.info({ sms: 'sent' }, 'text sent');
+        events.text('sent');
         return;
       }
       const reason = failureOf(status, code);
+      events.text(reason);
       const fields = { sms: 'failed', reason, status, code };
       if (reason === 'misconfigured') log.error(fields, 'text rejected: check the SMS_* settings');
       else log.warn(fields, 'text not sent');

@@ -102,7 +102,7 @@ describe('a rejected request', () => {
   });
 
   test.each([
-    [entries, '/rest/v1/:table'],
+    [entries, '/rest/v1/entries'],
     ['/auth/v1/token?grant_type=password', '/auth/v1/token'],
   ])('is not logged as an error when the client disconnects during %s', async (path, route) => {
     const { hostname, port } = new URL(world.server.url);

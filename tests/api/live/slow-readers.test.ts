@@ -21,7 +21,7 @@ test('is disconnected after 200 events, and its stream ends', async () => {
     }
     ended.resolve();
   }
-  const changeStreams: ChangeStreams = { start() {}, open: () => events, stop: async () => undefined };
+  const changeStreams: ChangeStreams = { start() {}, open: () => events, size: () => 1, stop: async () => undefined };
   const deps = { config: { publishableKey: '' }, accessTokens: { verify: () => Promise.reject(new Error('unused')) } };
   const answer = streamChanges({ ...deps, changeStreams });
   const caller = { userId: 'ada', identity: { role: 'authenticated', claimsJson: '{}' } } as const;

@@ -18,6 +18,7 @@ import type { Corruption, SignedWebhook } from '../../../simulators/paypal/webho
 import { fuzzBudget } from '../../support/fuzz-budget.ts';
 import type { AsService } from '#server/database/database.ts';
 import { createTestDatabase } from '../../support/test-database.ts';
+import { NO_EVENTS } from '#server/metrics/events.ts';
 
 const API = 'http://127.0.0.1:1';
 const ORDER = '5O190127TN364715T';
@@ -70,6 +71,7 @@ function createWorld(overrides: Overrides = {}) {
       database: overrides.database ?? stored.database,
       clock,
       log: { info: write, warn: write, error: write },
+      metrics: { events: NO_EVENTS },
       payments: {
         paypal: overrides.paypal ?? paypal,
         isAboutPayment: ({ orderId }) => Promise.resolve(orderId === ORDER),

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';
+import type { Metrics } from '#server/http/metrics.ts';
 import { isTransient } from '#server/database/database-error.ts';
 import { isClientDisconnected } from '#server/http/requests/client-disconnected.ts';
 import { BodyTooLargeError } from '#server/http/requests/limit-body.ts';
@@ -12,10 +13,13 @@ import { AuthError, OAuthError } from './errors.ts';
 const VERSION_HEADER = 'X-Supabase-Api-Version';
 const NEW_FORMAT_VERSION = '2024-01-01';
 
-export function authErrorResponse(context: Context<AppEnv>, thrown: unknown, log: Logger): Response {
+type Deps = { log: Logger; metrics: Pick<Metrics, 'events'> };
+
+export function authErrorResponse(context: Context<AppEnv>, thrown: unknown, { log, metrics }: Deps): Response {
   if (thrown instanceof OAuthError)
     return context.json({ error: thrown.error, error_description: thrown.message }, 400);
   const error = toAuthError(thrown);
+  metrics.events.authError(error.code);
   const errorId = randomUUID();
   // The request log shows expected errors; a stack trace for each would add load to a burst.
   const isUnexpected = error.status >= 500 && !isExpected(thrown) && !isClientDisconnected(context);

@@ -56,6 +56,7 @@ type SignIn = {
 export async function respondWithSession(context: Context<AppEnv>, deps: AuthDeps, signIn: SignIn) {
   const { account, started, provesMailbox = false, isBrowserBound = false } = signIn;
   const { user } = account;
+  deps.metrics.events.signIn(started.session.amr[0]!.method);
   if (!provesMailbox && !isKnownDevice(context, deps, user))
     mailNewDevice(deps, { user, started, device: deviceOf(context, deps) });
   rememberDevice(context, deps, user, { isBrowserBound });

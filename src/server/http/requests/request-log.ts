@@ -15,7 +15,7 @@ export function requestLog({ log, metrics }: { log: Logger; metrics: Metrics }):
     const startedAt = performance.now();
     await next();
     const ms = Math.round((performance.now() - startedAt) * 10) / 10;
-    const route = routePath(context);
+    const route = context.get('route') ?? routePath(context);
     const { method } = context.req;
     const { status } = context.res;
     metrics.observe({ method, route, status, ms });

@@ -18,6 +18,7 @@ import type { Database } from '#server/database/database.ts';
 import type { AppEnv } from '#server/http/app-env.ts';
 import { clientAddress, networkPrefix } from '#server/http/requests/client-address.ts';
 import { limitBody, readBytes } from '#server/http/requests/limit-body.ts';
+import type { Metrics } from '#server/http/metrics.ts';
 import type { Logger } from '#server/log.ts';
 import type { WebhookTransmission } from '../paypal/paypal-client.ts';
 import { PaypalError } from '../paypal/paypal.ts';
@@ -41,6 +42,7 @@ export type WebhookDeps = {
   database: Pick<Database, 'asService'>;
   clock: Clock;
   log: Pick<Logger, 'info' | 'warn' | 'error'>;
+  metrics: Pick<Metrics, 'events'>;
   payments: {
     readonly paypal: { verifyWebhook(transmission: WebhookTransmission, body: string): Promise<boolean> };
     /** Whether the event refers to a known payment. */
@@ -51,7 +53,7 @@ export type WebhookDeps = {
 };
 
 /** Has no route unless PayPal and a webhook are configured. */
-export function webhookRoutes({ config, database, clock, log, payments }: WebhookDeps): Hono<AppEnv> {
+export function webhookRoutes({ config, database, clock, log, metrics, payments }: WebhookDeps): Hono<AppEnv> {
   const routes = new Hono<AppEnv>();
   if (payments === null || config.paypal === null || config.paypal.webhookId === null) return routes;
   const queue = createConcurrencyLimiter(QUEUE);
@@ -95,6 +97,7 @@ export function webhookRoutes({ config, database, clock, log, payments }: Webhoo
     if (!(await payments.isAboutPayment(event)) || (await isStored(event))) return context.json({ received: true });
 
     const verdict = await verify(networkPrefix(clientAddress(context, config.auth)), transmission, text);
+    metrics.events.webhook(verdict);
     if (verdict !== 'genuine') log.warn({ event: event.type, verdict }, 'rejected a webhook');
     if (verdict === 'forged') return refuse(context, 401, 'bad_signature');
     if (verdict !== 'genuine') return refuse(context, 503, 'try_again');

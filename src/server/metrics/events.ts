@@ -1,0 +1,82 @@
+/**
+ * Counts what the server does apart from answering requests. Every label value comes from a fixed list of this program:
+ * nothing personal, and a bounded number of series.
+ */
+import { Counter, Histogram } from './prom-client.ts';
+import type { MetricsRegistry } from './prom-client.ts';
+
+const ANALYSIS_BUCKETS_SECONDS = [1, 2, 5, 10, 20, 30, 60];
+
+/** Each member counts one event of a feature. */
+export type EventCounters = {
+  /** `retrying` is an attempt that failed and is repeated; the other outcomes are final. */
+  mail(outcome: 'sent' | 'retrying' | 'deferred' | 'rejected' | 'failed' | 'dropped'): void;
+  /** `sent`, or the reason of an `SmsError`. */
+  text(outcome: string): void;
+  signIn(method: string): void;
+  /** A code of the catalogue in `auth/wire/errors.ts`. */
+  authError(code: string): void;
+  job(run: { name: string; succeeded: boolean; ms: number }): void;
+  analysis(run: { kind: string; outcome: string; ms: number }): void;
+  /** `accepted`, `repeated`, or why it was refused. */
+  webhook(verdict: string): void;
+  /** The class of the SQLSTATE, or `connection`. */
+  databaseError(errorClass: string): void;
+  /** `change`: a changed day that this server received. `gap`: changes may have been missed. */
+  announcement(kind: 'change' | 'gap'): void;
+};
+
+export function createEventCounters(registry: MetricsRegistry): EventCounters {
+  const registers = [registry];
+  const counter = <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
+    new Counter({ name: `hustle_forge_${name}`, help, labelNames, registers });
+  const mails = counter('mails_total', 'Mails by outcome.', ['outcome']);
+  const texts = counter('texts_total', 'Text messages by outcome.', ['outcome']);
+  const signIns = counter('sign_ins_total', 'Sign-ins by method.', ['method']);
+  const authErrors = counter('auth_errors_total', 'Error answers of the auth API by code.', ['code']);
+  const jobRuns = counter('job_runs_total', 'Runs of jobs on this server by outcome.', ['job', 'outcome']);
+  const jobSeconds = counter('job_seconds_total', 'Time that jobs ran on this server.', ['job']);
+  const webhooks = counter('paypal_webhooks_total', 'Webhooks of PayPal by verdict.', ['verdict']);
+  const databaseErrors = counter(
+    'database_errors_total',
+    'Failed statements by SQLSTATE class; connection is a lost or refused connection.',
+    ['class'],
+  );
+  const announcements = counter('live_announcements_total', 'Announcements of changed days received.', ['kind']);
+  const analyses = new Histogram({
+    name: 'hustle_forge_analysis_seconds',
+    help: 'Time of an analysis of the coach by outcome.',
+    labelNames: ['kind', 'outcome'],
+    buckets: ANALYSIS_BUCKETS_SECONDS,
+    registers,
+  });
+  return {
+    mail: (outcome) => mails.inc({ outcome }),
+    text: (outcome) => texts.inc({ outcome }),
+    signIn: (method) => signIns.inc({ method }),
+    authError: (code) => authErrors.inc({ code }),
+    job({ name, succeeded, ms }) {
+      jobRuns.inc({ job: name, outcome: succeeded ? 'succeeded' : 'failed' });
+      jobSeconds.inc({ job: name }, ms / 1000);
+    },
+    analysis: ({ kind, outcome, ms }) => analyses.observe({ kind, outcome }, ms / 1000),
+    webhook: (verdict) => webhooks.inc({ verdict }),
+    databaseError: (errorClass) => databaseErrors.inc({ class: errorClass }),
+    announcement: (kind) => announcements.inc({ kind }),
+  };
+}
+
+const ignore = (): void => undefined;
+
+/** Counts nothing: for operator commands, and for tests of modules that report events. */
+export const NO_EVENTS: EventCounters = {
+  mail: ignore,
+  text: ignore,
+  signIn: ignore,
+  authError: ignore,
+  job: ignore,
+  analysis: ignore,
+  webhook: ignore,
+  databaseError: ignore,
+  announcement: ignore,
+};

@@ -1,0 +1,27 @@
+/** Reads `/metrics` of a server: the values by series, and the types by name. */
+
+export type Scrape = {
+  readonly text: string;
+  /** By the whole series as Prometheus writes it, such as `jobs{job="a",state="b"}`. */
+  readonly values: ReadonlyMap<string, number>;
+  /** Of each metric, with the suffixes of its series: `_bucket`, `_sum` and `_count` of a histogram. */
+  readonly names: ReadonlySet<string>;
+};
+
+export async function readMetrics(url: string): Promise<Scrape> {
+  const response = await fetch(`${url}/metrics`);
+  if (response.status !== 200) throw new Error(`/metrics answered ${response.status}`);
+  const text = await response.text();
+  const values = new Map<string, number>();
+  const names = new Set<string>();
+  for (const line of text.split('\n')) {
+    const [, name, type] = /^# TYPE (\S+) (\S+)$/.exec(line) ?? [];
+    if (name !== undefined) {
+      for (const suffix of type === 'histogram' ? ['_bucket', '_sum', '_count'] : ['']) names.add(name + suffix);
+    } else if (line !== '' && !line.startsWith('#')) {
+      const space = line.lastIndexOf(' ');
+      values.set(line.slice(0, space), Number(line.slice(space + 1)));
+    }
+  }
+  return { text, values, names };
+}
