@@ -25,6 +25,8 @@ const SCRIPTS = {
   screenshots: 'scripts/screenshots.ts',
   bench: 'benchmarks/run.ts',
   admin: 'src/server/admin.ts',
+  backup: 'src/server/backup/backup-command.ts',
+  restore: 'src/server/backup/restore-command.ts',
   schema: 'database/dump-schema.ts',
 };
 

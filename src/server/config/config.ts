@@ -47,6 +47,15 @@ export type Config = {
   /** false: browsers remove the service worker that they have. */
   readonly serviceWorker: boolean;
   readonly contact: ClientConfig['contact'];
+  readonly backup: BackupSettings;
+};
+
+export type BackupSettings = {
+  readonly dir: string;
+  /** How many backups of the folder stay; null: all. */
+  readonly keep: number | null;
+  /** Public age keys; none: backups are not encrypted. */
+  readonly recipients: readonly string[];
 };
 
 /** Lists all invalid settings at once. */
@@ -101,6 +110,11 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = p
     publishableKey: settings.text('PUBLISHABLE_KEY', PUBLISHABLE_KEY),
     serviceWorker: settings.onOff('SERVICE_WORKER', true),
     contact: settings.contact(),
+    backup: {
+      dir: settings.optionalPath('BACKUP_DIR') ?? resolve(settings.text('DATA_DIR', './data'), 'backups'),
+      keep: settings.integer('BACKUP_KEEP', 0, 0, 100_000) || null,
+      recipients: settings.list('BACKUP_AGE_RECIPIENT'),
+    },
   };
   validateCombinations(config, settings);
   if (settings.problems.length > 0) throw new ConfigError(settings.problems);

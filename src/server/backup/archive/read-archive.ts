@@ -1,0 +1,164 @@
+/** Reads an archive as a stream, and verifies a whole one against its manifest. */
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { pipeline } from 'node:stream';
+import type { Readable } from 'node:stream';
+import { createZstdDecompress } from 'node:zlib';
+import { parseJson } from '#server/parse-json.ts';
+import { BackupError } from '../backup-error.ts';
+import { AGE_MAGIC, decrypt } from './age.ts';
+import type { Identities } from './age.ts';
+import { kindOfEntry, parseHeader } from './archive-format.ts';
+import type { EntryKind, Header, Manifest, TableContent } from './archive-format.ts';
+import { RowHash } from './row-hash.ts';
+import { readTar } from './tar.ts';
+
+const ZSTD_MAGIC = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
+const READ_CHUNK_BYTES = 256 * 1024;
+
+/** What an operator may mistake for a backup, by its first bytes. */
+const OTHER_FILES: readonly (readonly [bytes: Buffer, what: string])[] = [
+  [Buffer.from('PGDMP'), 'an archive of pg_dump: restore it with pg_restore'],
+  [Buffer.from('--\n-- PostgreSQL'), 'a script of pg_dump: restore it with psql'],
+  [Buffer.from('-----BEGIN AGE'), 'an armored age file: convert it to binary with `age -d`'],
+  [Buffer.from([0x1f, 0x8b]), 'a gzip file'],
+];
+
+export type Source = {
+  file: string;
+  /** The private keys for an encrypted archive. */
+  identities: Identities | null;
+  signal?: AbortSignal | undefined;
+  /** Called with the bytes of the file that were read so far. */
+  onRead?: ((bytes: number) => void) | undefined;
+};
+
+export type ArchiveEntry = EntryKind & { data: Buffer };
+
+export async function isEncrypted(file: string): Promise<boolean> {
+  return (await readFirstBytes(file)).toString('latin1').startsWith(AGE_MAGIC);
+}
+
+/** Yields the parts in order. @throws BackupError that names the file and its fault. */
+export async function* readArchive(source: Source): AsyncGenerator<ArchiveEntry> {
+  try {
+    for await (const { name, data } of readTar(await openPlain(source))) yield { ...kindOfEntry(name), data };
+  } catch (error) {
+    source.signal?.throwIfAborted();
+    if (error instanceof BackupError) throw new BackupError(`${source.file}: ${error.message}`, { cause: error });
+    if (isSystemError(error)) throw error;
+    throw new BackupError(`${source.file}: it is damaged or was cut off`, { cause: error });
+  }
+}
+
+async function openPlain({ file, identities, signal, onRead }: Source): Promise<AsyncIterable<Buffer>> {
+  const first = await readFirstBytes(file);
+  const encrypted = first.toString('latin1').startsWith(AGE_MAGIC);
+  if (encrypted && identities === null)
+    throw new BackupError('it is encrypted: name the private key with --identity FILE');
+  if (!encrypted && !first.subarray(0, ZSTD_MAGIC.length).equals(ZSTD_MAGIC)) {
+    const other = OTHER_FILES.find(([bytes]) => first.subarray(0, bytes.length).equals(bytes));
+    throw new BackupError(`it is no backup of Hustle Forge${other ? ` but ${other[1]}` : ''}`);
+  }
+  // Threat: somebody who cannot decrypt the backups puts an archive of their own in the place of one.
+  if (!encrypted && identities !== null) {
+    throw new BackupError('it is not encrypted: if that is what you expect, leave --identity out');
+  }
+  const raw = createReadStream(file, { highWaterMark: READ_CHUNK_BYTES, signal });
+  let bytes = 0;
+  raw.on('data', (chunk) => onRead?.((bytes += chunk.length)));
+  raw.pause();
+  return decompress(identities === null ? raw : await decrypt(raw, identities));
+}
+
+function decompress(source: AsyncIterable<Uint8Array> | Readable): AsyncIterable<Buffer> {
+  const plain = createZstdDecompress({ chunkSize: READ_CHUNK_BYTES });
+  // A failure destroys `plain`, whose reader gets the error.
+  pipeline(source, plain, () => undefined);
+  return plain;
+}
+
+async function readFirstBytes(file: string): Promise<Buffer> {
+  const handle = await open(file, 'r').catch((error: NodeJS.ErrnoException) => {
+    throw new BackupError(`it cannot be read (${error.code ?? 'unknown error'})`);
+  });
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(64), 0, 64, 0);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await handle.close();
+  }
+}
+
+const isSystemError = (error: unknown): boolean => error instanceof Error && 'syscall' in error;
+
+export type VerifiedArchive = {
+  header: Header;
+  manifest: Manifest;
+  /** The content of the files, by their names. */
+  files: ReadonlyMap<string, Buffer>;
+};
+
+/** Reads the whole archive. @throws BackupError unless it is complete and each part is what its manifest says. */
+export async function verifyArchive(source: Source): Promise<VerifiedArchive> {
+  const reject = (reason: string): never => {
+    throw new BackupError(`${source.file}: ${reason}`);
+  };
+  let header: Header | null = null;
+  let headerHash = '';
+  let manifest: Manifest | null = null;
+  const files = new Map<string, Buffer>();
+  const tables = new Map<string, RowHash>();
+  for await (const entry of readArchive(source)) {
+    if (manifest !== null) reject('the archive is damaged: it goes on after its end');
+    if ((entry.kind === 'header') !== (header === null))
+      reject('it is no backup of Hustle Forge: its header is missing');
+    if (entry.kind === 'header') {
+      header = wrapErrors(() => parseHeader(entry.data.toString()), reject);
+      headerHash = sha256(entry.data);
+    } else if (entry.kind === 'manifest') manifest = parseJson(entry.data.toString()) as Manifest;
+    else if (entry.kind === 'file') files.set(entry.name, entry.data);
+    else {
+      const rows = tables.get(entry.table) ?? new RowHash();
+      rows.update(entry.data);
+      tables.set(entry.table, rows);
+    }
+  }
+  if (header === null || !manifest) return reject('the archive ends early: it was cut off');
+  const found: Manifest = {
+    header: headerHash,
+    files: Object.fromEntries([...files].map(([name, data]) => [name, sha256(data)])),
+    tables: Object.fromEntries(header.tables.map(({ name }) => [name, (tables.get(name) ?? new RowHash()).content()])),
+  };
+  const isWhole = manifest.header === found.header && sameRecord(manifest.files, found.files);
+  if (!isWhole || [...tables.keys()].some((name) => !(name in found.tables))) reject('it was changed or is damaged');
+  const differing = differingTables(manifest.tables, found.tables);
+  if (differing.length > 0) reject(`it was changed or is damaged: ${differing.join(', ')}`);
+  return { header, manifest, files };
+}
+
+function wrapErrors<T>(work: () => T, reject: (reason: string) => never): T {
+  try {
+    return work();
+  } catch (error) {
+    return reject(error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** The names of the tables that are not in both, or with other rows. */
+export function differingTables(
+  expected: Readonly<Record<string, TableContent>>,
+  found: Readonly<Record<string, TableContent>>,
+): string[] {
+  const names = new Set([...Object.keys(expected), ...Object.keys(found)]);
+  return [...names].filter(
+    (name) => expected[name]?.hash !== found[name]?.hash || expected[name]?.rows !== found[name]?.rows,
+  );
+}
+
+const sameRecord = (one: Record<string, string>, other: Record<string, string>): boolean =>
+  Object.keys(one).length === Object.keys(other).length &&
+  Object.entries(one).every(([key, value]) => other[key] === value);
+
+const sha256 = (data: Buffer): string => createHash('sha256').update(data).digest('hex');

@@ -1,0 +1,92 @@
+/** The POSIX ustar format, as far as a backup needs it: regular files with short names. */
+import { BackupError } from '../backup-error.ts';
+
+export type TarEntry = { name: string; data: Buffer };
+
+const BLOCK = 512;
+const MAX_NAME_BYTES = 100;
+/** Far above a part of our own: a part is about one megabyte, and one row with a metadata document a few. */
+const MAX_ENTRY_BYTES = 256 * 1024 * 1024;
+const FILE_MODE = '0000600';
+const CHECKSUM_AT = 148;
+const CHECKSUM_BYTES = 8;
+
+export const TAR_END = Buffer.alloc(2 * BLOCK);
+
+/** The header, the data and the padding of one file. */
+export function tarEntry({ name, data }: TarEntry, modifiedAt: Date): Buffer[] {
+  if (Buffer.byteLength(name) > MAX_NAME_BYTES) throw new BackupError(`${name} is too long a name for the archive`);
+  const header = Buffer.alloc(BLOCK);
+  header.write(name, 0);
+  header.write(FILE_MODE, 100);
+  header.write('0000000', 108);
+  header.write('0000000', 116);
+  header.write(octal(data.length, 11), 124);
+  header.write(octal(Math.floor(modifiedAt.getTime() / 1000), 11), 136);
+  header.write('0', 156);
+  header.write('ustar\u000000', 257);
+  header.write(`${octal(checksumOf(header), 6)}\0 `, CHECKSUM_AT);
+  return [header, data, Buffer.alloc((BLOCK - (data.length % BLOCK)) % BLOCK)];
+}
+
+const octal = (value: number, digits: number): string => value.toString(8).padStart(digits, '0');
+
+/** The sum of all bytes of the header, with the checksum itself counted as spaces. */
+function checksumOf(header: Buffer): number {
+  let sum = 0;
+  for (const [at, byte] of header.entries()) {
+    sum += at >= CHECKSUM_AT && at < CHECKSUM_AT + CHECKSUM_BYTES ? 0x20 : byte;
+  }
+  return sum;
+}
+
+/** Yields the files of a tar stream. @throws BackupError when it is damaged, ends early or goes on after its end. */
+export async function* readTar(source: AsyncIterable<Buffer>): AsyncGenerator<TarEntry> {
+  const reader = new BlockReader(source);
+  for (;;) {
+    const header = await reader.read(BLOCK);
+    if (isZero(header)) break;
+    const size = parseInt(textAt(header, 124, 12), 8);
+    const isIntact = checksumOf(header) === parseInt(textAt(header, CHECKSUM_AT, CHECKSUM_BYTES), 8);
+    if (!isIntact || !(size <= MAX_ENTRY_BYTES)) throw new BackupError('the archive is damaged');
+    const data = await reader.read(size);
+    await reader.read((BLOCK - (size % BLOCK)) % BLOCK);
+    yield { name: textAt(header, 0, MAX_NAME_BYTES), data };
+  }
+  if (!isZero(await reader.read(BLOCK)) || !(await reader.isAtEnd())) throw new BackupError('the archive is damaged');
+}
+
+const textAt = (header: Buffer, start: number, bytes: number): string =>
+  header.toString('utf8', start, start + bytes).replace(/\0.*$/s, '');
+
+const isZero = (block: Buffer): boolean => block.every((byte) => byte === 0);
+
+class BlockReader {
+  readonly #source: AsyncIterator<Buffer>;
+  #chunk: Buffer = Buffer.alloc(0);
+
+  constructor(source: AsyncIterable<Buffer>) {
+    this.#source = source[Symbol.asyncIterator]();
+  }
+
+  async read(bytes: number): Promise<Buffer> {
+    const parts: Buffer[] = [];
+    for (let missing = bytes; missing > 0;) {
+      if (await this.isAtEnd()) throw new BackupError('the archive ends early: it was cut off');
+      const part = this.#chunk.subarray(0, missing);
+      this.#chunk = this.#chunk.subarray(part.length);
+      missing -= part.length;
+      parts.push(part);
+    }
+    return parts.length === 1 ? parts[0]! : Buffer.concat(parts);
+  }
+
+  async isAtEnd(): Promise<boolean> {
+    while (this.#chunk.length === 0) {
+      const next = await this.#source.next();
+      if (next.done) return true;
+      this.#chunk = next.value;
+    }
+    return false;
+  }
+}

@@ -1,0 +1,119 @@
+/** Shared by the commands `backup` and `restore`: settings, progress, signals and exit codes. */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Config } from '../config/config.ts';
+import { clusterPaths } from '../database/embedded/cluster.ts';
+import { openEmbeddedServer } from '../database/embedded/server.ts';
+import type { EmbeddedServer } from '../database/embedded/server.ts';
+import { createLog } from '../log.ts';
+import type { Logger } from '../log.ts';
+import { BackupError, UsageError } from './backup-error.ts';
+import type { OnProgress, Progress } from './progress.ts';
+
+/** A terminal is rewritten often. Elsewhere, such as in a mail of cron, a line a minute is enough. */
+const TERMINAL_INTERVAL_MS = 200;
+const LINE_INTERVAL_MS = 60_000;
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export type CommandDeps = {
+  env: Environment;
+  now: () => Date;
+  signal: AbortSignal;
+  onProgress: OnProgress;
+  /** Prints warnings. */
+  warn(line: string): void;
+  log: Logger;
+};
+
+/** Returns the text to print. Throws a UsageError, a BackupError or an error of the database or the file system. */
+export type RunCommand = (args: readonly string[], deps: CommandDeps) => Promise<string>;
+
+export function programVersion(): string {
+  const file = join(import.meta.dirname, '..', '..', '..', 'package.json');
+  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
+}
+
+/** The owner's connection string to the configured database. The embedded one is started or joined as needed. */
+export function openOwnerUrl(
+  { databaseUrl, dataDir }: Pick<Config, 'databaseUrl' | 'dataDir'>,
+  { log, whenRunning }: { log: Logger; whenRunning: 'refuse' | 'join' },
+): Promise<EmbeddedServer> {
+  if (databaseUrl !== null) return Promise.resolve({ url: databaseUrl.reveal(), close: () => Promise.resolve() });
+  return openEmbeddedServer({ dataDir, log, whenRunning });
+}
+
+/** @throws BackupError instead of making an empty database. */
+export function requireDatabase({ databaseUrl, dataDir }: Pick<Config, 'databaseUrl' | 'dataDir'>): void {
+  if (databaseUrl !== null || existsSync(join(clusterPaths(dataDir).cluster, 'PG_VERSION'))) return;
+  throw new BackupError(
+    `there is no database in ${dataDir}, and DATABASE_URL is not set: set DATA_DIR or DATABASE_URL`,
+  );
+}
+
+export function formatBytes(bytes: number): string {
+  const units = ['bytes', 'kB', 'MB', 'GB', 'TB'];
+  const step = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), units.length - 1);
+  return step === 0 ? `${bytes} bytes` : `${(bytes / 1000 ** step).toFixed(1)} ${units[step]}`;
+}
+
+export const formatSeconds = (ms: number): string => `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`;
+
+/**
+ * Runs a command as the process: exits with 0 when it is done, 1 when it failed, 2 for wrong arguments, 130 after Ctrl-C.
+ * Failures go to standard error.
+ */
+export async function runAsProcess(name: string, run: RunCommand): Promise<void> {
+  if (existsSync('.env')) process.loadEnvFile('.env');
+  const args = process.argv.slice(2);
+  const isQuiet = args.includes('--quiet');
+  const interrupted = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => interrupted.abort(new BackupError('interrupted')));
+  }
+  const progress = isQuiet ? null : createProgressPrinter(process.stderr);
+  const deps: CommandDeps = {
+    env: process.env,
+    now: () => new Date(),
+    signal: interrupted.signal,
+    onProgress: (step) => progress?.show(step),
+    warn: (line) => {
+      progress?.clear();
+      process.stderr.write(`${line}\n`);
+    },
+    log: createLog('warn'),
+  };
+  try {
+    const text = await run(
+      args.filter((arg) => arg !== '--quiet'),
+      deps,
+    );
+    progress?.clear();
+    if (!isQuiet) process.stdout.write(`${text}\n`);
+  } catch (error) {
+    progress?.clear();
+    const reason = error instanceof Error ? error.message : String(error);
+    process.stderr.write(error instanceof UsageError ? `${reason}\n` : `The ${name} failed: ${reason}\n`);
+    process.exitCode = error instanceof UsageError ? 2 : interrupted.signal.aborted ? 130 : 1;
+  }
+}
+
+type Terminal = { isTTY?: boolean; write(text: string): unknown };
+
+export function createProgressPrinter(out: Terminal, nowMs: () => number = Date.now) {
+  const intervalMs = out.isTTY ? TERMINAL_INTERVAL_MS : LINE_INTERVAL_MS;
+  // A short run prints nothing where lines stay.
+  let shownAt = out.isTTY ? -Infinity : nowMs();
+  return {
+    show({ doing, bytes }: Progress): void {
+      const now = nowMs();
+      if (now - shownAt < intervalMs) return;
+      shownAt = now;
+      const line = bytes === 0 ? doing : `${doing}: ${formatBytes(bytes)}`;
+      out.write(out.isTTY ? `\r\u001b[K${line}` : `${line}\n`);
+    },
+    clear(): void {
+      if (out.isTTY) out.write('\r\u001b[K');
+    },
+  };
+}

@@ -1,0 +1,83 @@
+/**
+ * Loads rows into tables that the migrations have just made. Triggers, foreign keys, secondary indexes and forced
+ * row-level security are taken off first and put back afterwards, with statements that need no more than the ownership
+ * of the tables: `session_replication_role` would need a superuser.
+ */
+import type pg from 'pg';
+import { from as copyFrom } from 'pg-copy-streams';
+import type { ArchivedSequence, ArchivedTable } from '../archive/archive-format.ts';
+import { quoteColumns, quoteTable } from './session.ts';
+
+const SCHEMAS = ['auth', 'public'];
+
+/** Two statements each: what takes an obstacle off, and what puts it back. In the order of taking off. */
+const OBSTACLES: readonly string[] = [
+  // The owner is subject to forced row-level security, with which COPY into a table is refused.
+  `select format('alter table %s no force row level security', c.oid::regclass) as off,
+          format('alter table %s force row level security', c.oid::regclass) as back
+     from pg_catalog.pg_class c where c.relforcerowsecurity and c.relnamespace = any ($1::text[]::regnamespace[])`,
+  `select format('alter table %s disable trigger %I', t.tgrelid::regclass, t.tgname) as off,
+          format('alter table %s enable trigger %I', t.tgrelid::regclass, t.tgname) as back
+     from pg_catalog.pg_trigger t join pg_catalog.pg_class c on c.oid = t.tgrelid
+    where not t.tgisinternal and t.tgparentid = 0 and t.tgenabled = 'O'
+      and c.relnamespace = any ($1::text[]::regnamespace[])`,
+  `select format('alter table %s drop constraint %I', conrelid::regclass, conname) as off,
+          format('alter table %s add constraint %I %s', conrelid::regclass, conname, pg_get_constraintdef(oid)) as back
+     from pg_catalog.pg_constraint
+    where contype = 'f' and conparentid = 0 and connamespace = any ($1::text[]::regnamespace[])`,
+  // One build of an index is faster than a million insertions. Those of constraints stay, and those of partitions.
+  `select format('drop index %s', i.indexrelid::regclass) as off, pg_get_indexdef(i.indexrelid) as back
+     from pg_catalog.pg_index i join pg_catalog.pg_class c on c.oid = i.indrelid
+    where c.relkind = 'r' and not c.relispartition and c.relnamespace = any ($1::text[]::regnamespace[])
+      and not exists (select from pg_catalog.pg_constraint where conindid = i.indexrelid)`,
+];
+
+/** Takes the obstacles off. Returns a function that puts them back, which checks every foreign key. */
+export async function clearWay(owner: pg.Client): Promise<() => Promise<void>> {
+  const statements: string[] = [];
+  for (const list of OBSTACLES) {
+    const { rows } = await owner.query<{ off: string; back: string }>(list, [SCHEMAS]);
+    for (const { off } of rows) await owner.query(off);
+    statements.push(...rows.map(({ back }) => back));
+  }
+  return async () => {
+    for (const statement of statements.toReversed()) await owner.query(statement);
+  };
+}
+
+export type TableLoader = {
+  /** Takes whole rows as text of COPY. Resolves when the server has taken them. */
+  write(rows: Buffer): Promise<void>;
+  end(): Promise<void>;
+};
+
+/** One loader at a time uses the connection. */
+export async function openLoader(owner: pg.Client, { name, columns }: ArchivedTable): Promise<TableLoader> {
+  // The table is new in this transaction, so its rows can be stored as frozen: no vacuum rewrites them later.
+  const { rows } = await owner.query<{ plain: boolean }>(
+    "select relkind = 'r' as plain from pg_catalog.pg_class where oid = to_regclass($1)",
+    [quoteTable(name)],
+  );
+  const options = rows[0]?.plain ? ' with (freeze)' : '';
+  const stream = owner.query(copyFrom(`copy ${quoteTable(name)} (${quoteColumns(columns)}) from stdin${options}`));
+  // After an error of the server the callbacks of the stream are never called.
+  const failed = new Promise<never>((_resolve, reject) => stream.once('error', reject));
+  failed.catch(() => undefined);
+  const call = (run: (done: (error?: Error | null) => void) => void): Promise<void> =>
+    Promise.race([failed, new Promise<void>((resolve, reject) => run((error) => (error ? reject(error) : resolve())))]);
+  return {
+    write: (data) => call((done) => stream.write(data, done)),
+    end: () => call((done) => stream.end(done)),
+  };
+}
+
+export async function restoreSequences(owner: pg.Client, sequences: readonly ArchivedSequence[]): Promise<void> {
+  for (const { table, column, lastValue, isCalled } of sequences) {
+    await owner.query('select setval(pg_get_serial_sequence($1, $2), $3::bigint, $4)', [
+      quoteTable(table),
+      column,
+      lastValue,
+      isCalled,
+    ]);
+  }
+}

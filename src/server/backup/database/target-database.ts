@@ -1,0 +1,69 @@
+/** What a restore finds in the database that it restores into, and how it empties that. */
+import type pg from 'pg';
+import { BackupError } from '../backup-error.ts';
+
+/** A server that was started once, and that nobody has used, has rows in these tables only. */
+const FILLED_AT_START = [
+  'auth.audit_log',
+  'auth.signing_keys',
+  'auth.sso_domains',
+  'auth.sso_providers',
+  'public.coach_reader',
+];
+
+const SCHEMAS = ['auth', 'public', 'migrations', 'pgboss'];
+
+const LIST_USED = `
+  select format('%s.%s', n.nspname, c.relname) as name
+    from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+   where n.nspname in ('auth', 'public') and c.relkind = 'r' and c.relpersistence = 'p'
+     and pg_catalog.pg_relation_size(c.oid) > 0
+     and not exists (select from pg_catalog.pg_depend d
+                      where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e')
+   order by 1`;
+
+const FIND_SERVERS = `
+  select count(*)::int as count from pg_catalog.pg_stat_activity
+   where datname = current_database() and pid <> pg_backend_pid() and starts_with(application_name, 'hustle-forge')`;
+
+/** @throws BackupError when a server uses the database, or when it holds data and `replace` is not given. */
+export async function checkTarget(owner: pg.Client, { replace }: { replace: boolean }): Promise<void> {
+  const { rows: servers } = await owner.query<{ count: number }>(FIND_SERVERS);
+  if (servers[0]!.count > 0) {
+    throw new BackupError('a server or another backup uses the database: stop it first');
+  }
+  if (replace) return;
+  const { rows } = await owner.query<{ name: string }>(LIST_USED);
+  const used = rows.map(({ name }) => name).filter((name) => !FILLED_AT_START.includes(name));
+  if (used.length === 0) return;
+  const examples = used.slice(0, 3).join(', ') + (used.length > 3 ? ', ...' : '');
+  throw new BackupError(
+    `the database is not empty (${examples}): use --replace to delete what it holds, or restore into another one`,
+  );
+}
+
+/** Objects that the owner made, except those of extensions. The schema `public` itself keeps its rights. */
+const LIST_DROPS = `
+  with mine as (select oid from pg_catalog.pg_roles where rolname = current_user),
+  schemas as (select oid, nspname from pg_catalog.pg_namespace where nspname = any ($1)),
+  extension_objects as (select classid, objid from pg_catalog.pg_depend where deptype = 'e')
+  select format('drop schema %I cascade', nspname) as sql, 1 as place from schemas where nspname <> 'public'
+  union all
+  select format('drop %s if exists %I.%I cascade',
+           case c.relkind when 'v' then 'view' when 'm' then 'materialized view' when 'S' then 'sequence' else 'table' end,
+           s.nspname, c.relname), case c.relkind when 'S' then 3 else 2 end
+    from pg_catalog.pg_class c join schemas s on s.oid = c.relnamespace, mine
+   where s.nspname = 'public' and c.relkind in ('r', 'p', 'v', 'm', 'S') and c.relowner = mine.oid
+     and ('pg_class'::regclass, c.oid) not in (select classid, objid from extension_objects)
+  union all
+  select format('drop routine if exists %s cascade', p.oid::regprocedure), 4
+    from pg_catalog.pg_proc p join schemas s on s.oid = p.pronamespace, mine
+   where s.nspname = 'public' and p.proowner = mine.oid
+     and ('pg_proc'::regclass, p.oid) not in (select classid, objid from extension_objects)
+  order by place`;
+
+/** Runs in the transaction of the restore, so a failure brings everything back. */
+export async function dropAll(owner: pg.Client): Promise<void> {
+  const { rows } = await owner.query<{ sql: string }>(LIST_DROPS, [SCHEMAS]);
+  for (const { sql } of rows) await owner.query(sql);
+}

@@ -1,0 +1,188 @@
+/**
+ * Restores an archive: everything is in one transaction, so a failure or a kill leaves the database as it was. The tables
+ * are made by the migrations that the archive lists. Migrations that are newer run afterwards, as at any start.
+ */
+import pg from 'pg';
+import type { Logger } from '#server/log.ts';
+import { migrate, readLedger, tryMigrationLock } from '../database/migrations/migrate.ts';
+import { readMigrations } from '../database/migrations/migration-files.ts';
+import type { Migration } from '../database/migrations/migration-files.ts';
+import { ensureRoles } from '../database/roles.ts';
+import type { ArchivedMigration, ArchivedTable, Header, TableContent } from './archive/archive-format.ts';
+import { differingTables, readArchive } from './archive/read-archive.ts';
+import type { Source, VerifiedArchive } from './archive/read-archive.ts';
+import { RowHash } from './archive/row-hash.ts';
+import { BackupError } from './backup-error.ts';
+import { clearWay, openLoader, restoreSequences } from './database/load-tables.ts';
+import type { TableLoader } from './database/load-tables.ts';
+import { listTables, streamRows } from './database/read-tables.ts';
+import { connectSession, dropSession, quoteTable } from './database/session.ts';
+import { checkTarget, dropAll } from './database/target-database.ts';
+import type { KeyPlacement, PlacedFile } from './key-files.ts';
+import type { OnProgress } from './progress.ts';
+
+export type RestoreOptions = {
+  ownerUrl: string;
+  source: Source;
+  /** From `verifyArchive` on the same source. */
+  archive: VerifiedArchive;
+  keyPlacement: KeyPlacement;
+  /** Deletes what the database holds. */
+  replace: boolean;
+  program: string;
+  log: Logger;
+  signal?: AbortSignal | undefined;
+  onProgress?: OnProgress | undefined;
+  /** The folder of the migrations. That of this program unless set. */
+  migrationsFolder?: URL | undefined;
+};
+
+export type Restored = {
+  /** Tables of the archive that no migration makes. They are left out. */
+  unknownTables: string[];
+  keyFiles: PlacedFile[];
+};
+
+/** @throws BackupError, or the error of the database or the file system. Then nothing was changed. */
+export async function restoreBackup(options: RestoreOptions): Promise<Restored> {
+  const { ownerUrl, archive, keyPlacement, replace, log, signal, migrationsFolder } = options;
+  const migrations = chooseMigrations(archive.header, await readMigrations(migrationsFolder), options.program);
+  const owner = await connectSession({ connectionString: ownerUrl });
+  const stop = (): void => dropSession(owner);
+  signal?.addEventListener('abort', stop);
+  let restored: Restored;
+  try {
+    // Held until the session ends: a server that starts now waits instead of migrating a half-restored database.
+    if (!(await tryMigrationLock(owner)))
+      throw new BackupError('a server starts on the database at this moment: stop it');
+    await checkTarget(owner, { replace });
+    await ensureRoles(owner, ownerUrl);
+    await owner.query('begin');
+    const unknownTables = await fillDatabase(owner, migrations, options);
+    signal?.throwIfAborted();
+    restored = { unknownTables, keyFiles: await keyPlacement.place() };
+    await owner.query('commit');
+  } catch (error) {
+    await keyPlacement.undo();
+    signal?.throwIfAborted();
+    throw error;
+  } finally {
+    signal?.removeEventListener('abort', stop);
+    dropSession(owner);
+  }
+  await migrate(ownerUrl, log);
+  return restored;
+}
+
+/** The migrations of the archive, in the order of the program. @throws BackupError when the archive is newer. */
+function chooseMigrations(
+  { migrations: archived, program: writer }: Header,
+  known: readonly Migration[],
+  program: string,
+): (Migration & Pick<ArchivedMigration, 'appliedAt'>)[] {
+  const isSame = (one: { set: string; number: number }) => (other: { set: string; number: number }) =>
+    one.set === other.set && one.number === other.number;
+  for (const migration of archived) {
+    const label = `${migration.set}/${String(migration.number).padStart(4, '0')}_${migration.name}`;
+    const match = known.find(isSame(migration));
+    if (!match) {
+      throw new BackupError(
+        `the backup is newer than this program: it has ${label}. ` +
+          `Restore it with version ${writer} or a newer one (this is ${program})`,
+      );
+    }
+    if (match.checksum !== migration.checksum) {
+      throw new BackupError(`the backup was made with another ${label} than this program has: use that program`);
+    }
+  }
+  return known.flatMap((migration) => {
+    const applied = archived.find(isSame(migration));
+    return applied ? [{ ...migration, appliedAt: applied.appliedAt }] : [];
+  });
+}
+
+/** Returns the tables that were left out. */
+async function fillDatabase(
+  owner: pg.Client,
+  migrations: readonly (Migration & Pick<ArchivedMigration, 'appliedAt'>)[],
+  { source, archive, onProgress = () => undefined }: RestoreOptions,
+): Promise<string[]> {
+  const { header, manifest } = archive;
+  await dropAll(owner);
+  await readLedger(owner);
+  for (const migration of migrations) await applyMigration(owner, migration);
+  const putBack = await clearWay(owner);
+
+  const known = new Map((await listTables(owner)).map((table) => [table.name, table]));
+  const isKnown = ({ name }: ArchivedTable): boolean => known.has(name);
+  await emptyTables(owner, header.tables.filter(isKnown));
+  await loadRows(owner, header.tables.filter(isKnown), source, onProgress);
+  await restoreSequences(
+    owner,
+    header.sequences.filter(({ table }) => known.has(table)),
+  );
+
+  const expected: Record<string, TableContent> = {};
+  const found: Record<string, TableContent> = {};
+  for (const table of header.tables.filter(isKnown)) {
+    expected[table.name] = manifest.tables[table.name]!;
+    found[table.name] = await hashTable(owner, table, onProgress);
+  }
+  const differing = differingTables(expected, found);
+  if (differing.length > 0) {
+    throw new BackupError(`the restored rows differ from the backup, so nothing was kept: ${differing.join(', ')}`);
+  }
+  onProgress({ doing: 'building indexes', bytes: 0 });
+  await putBack();
+  await owner.query('analyze');
+  return header.tables.filter((table) => !isKnown(table)).map(({ name }) => name);
+}
+
+async function applyMigration(
+  owner: pg.Client,
+  { set, number, name, checksum, sql, appliedAt }: Migration & Pick<ArchivedMigration, 'appliedAt'>,
+): Promise<void> {
+  await owner.query(sql);
+  await owner.query(
+    'insert into migrations.applied (set, number, name, checksum, applied_at) values ($1, $2, $3, $4, $5)',
+    [set, number, name, checksum, appliedAt],
+  );
+}
+
+/** Rows that a migration made are in the archive too. */
+async function emptyTables(owner: pg.Client, tables: readonly ArchivedTable[]): Promise<void> {
+  for (const { name } of tables) await owner.query(`delete from ${quoteTable(name)}`);
+}
+
+async function loadRows(
+  owner: pg.Client,
+  tables: readonly ArchivedTable[],
+  source: Source,
+  onProgress: OnProgress,
+): Promise<void> {
+  let current: { name: string; loader: TableLoader; bytes: number } | null = null;
+  for await (const entry of readArchive({ ...source, onRead: undefined })) {
+    if (entry.kind !== 'data') continue;
+    if (entry.table !== current?.name) {
+      await current?.loader.end();
+      const table = tables.find(({ name }) => name === entry.table);
+      current = table ? { name: table.name, loader: await openLoader(owner, table), bytes: 0 } : null;
+    }
+    if (current === null) continue;
+    await current.loader.write(entry.data);
+    current.bytes += entry.data.length;
+    onProgress({ doing: `loading ${current.name}`, bytes: current.bytes });
+  }
+  await current?.loader.end();
+}
+
+async function hashTable(owner: pg.Client, table: ArchivedTable, onProgress: OnProgress): Promise<TableContent> {
+  const rows = new RowHash();
+  let bytes = 0;
+  for await (const chunk of streamRows(owner, table)) {
+    rows.update(chunk);
+    bytes += chunk.length;
+    onProgress({ doing: `comparing ${table.name}`, bytes });
+  }
+  return rows.content();
+}
