@@ -2,17 +2,11 @@
 import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { PACKAGE_VERSION } from '../metrics/package-version.ts';
 import { readConfig } from '../config/config.ts';
 import { checkRecipients } from './archive/age.ts';
 import { UsageError } from './backup-error.ts';
-import {
-  formatBytes,
-  formatSeconds,
-  openOwnerUrl,
-  programVersion,
-  requireDatabase,
-  runAsProcess,
-} from './command-line.ts';
+import { formatBytes, formatSeconds, openOwnerUrl, requireDatabase, runAsProcess } from './command-line.ts';
 import type { CommandDeps } from './command-line.ts';
 import { createBackup } from './create-backup.ts';
 import type { CreatedBackup } from './create-backup.ts';
@@ -48,7 +42,7 @@ export async function runBackup(args: readonly string[], deps: CommandDeps): Pro
   let created: CreatedBackup;
   try {
     created = await createBackup({
-      ...{ ownerUrl: database.url, file, recipients, keyFiles, program: programVersion(), createdAt },
+      ...{ ownerUrl: database.url, file, recipients, keyFiles, program: PACKAGE_VERSION, createdAt },
       ...{ signal: deps.signal, onProgress: deps.onProgress },
     });
   } finally {
@@ -59,7 +53,7 @@ export async function runBackup(args: readonly string[], deps: CommandDeps): Pro
   const summary = {
     createdAt: createdAt.toISOString(),
     finishedAt: deps.now().toISOString(),
-    program: programVersion(),
+    program: PACKAGE_VERSION,
   };
   const { bytes, sha256 } = created;
   await writeSummary(file, { ...summary, encrypted: recipients.length > 0, bytes, sha256, rows });
@@ -71,18 +65,19 @@ export async function runBackup(args: readonly string[], deps: CommandDeps): Pro
         'keep it where only you can, or set BACKUP_AGE_RECIPIENT.',
     );
   }
-  for (const name of created.leftOut) {
-    deps.warn(`Warning: ${name} is not in the backup: Hustle Forge did not make it, and service_role cannot read it.`);
+  for (const table of created.leftOut) {
+    deps.warn(`Warning: ${table} is not in the backup: Hustle Forge did not make it, and service_role cannot read it.`);
   }
   if (keyFiles.size === 0 && !created.manifest.tables['auth.signing_keys']?.rows) {
     deps.warn('Warning: there is no signing key yet, so the backup has none. Start the server once.');
   }
+  const protection = recipients.length === 0 ? 'not encrypted' : `encrypted to ${recipients.length} age key(s)`;
+  const contents = tables.reduce((sum, table) => sum + table.bytes, 0);
   return [
     `Backup written: ${file}`,
-    `  ${tables.length} tables, ${rows} rows, ${formatBytes(tables.reduce((sum, table) => sum + table.bytes, 0))} ` +
-      `in a file of ${formatBytes(bytes)}, ${formatSeconds(performance.now() - startedAt)}`,
-    `  ${recipients.length > 0 ? `encrypted to ${recipients.length} age ${recipients.length === 1 ? 'key' : 'keys'}` : 'not encrypted'}` +
-      `${keyFiles.size > 0 ? `, with ${[...keyFiles.keys()].join(' and ')}` : ''}`,
+    `  ${tables.length} tables, ${rows} rows, ${formatBytes(contents)} in a file of ${formatBytes(bytes)}, ` +
+      formatSeconds(performance.now() - startedAt),
+    `  ${[protection, ...keyFiles.keys()].join(', with ')}`,
     ...removed.map((old) => `  deleted the older ${old}`),
   ].join('\n');
 }

@@ -4,7 +4,7 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { appendFile, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generateIdentity, identityToRecipient } from 'age-encryption';
@@ -15,7 +15,7 @@ import { createTestDatabase } from '../../../tests/support/test-database.ts';
 import type { TestDatabase } from '../../../tests/support/test-database.ts';
 import { openEmbeddedServer } from '../database/embedded/server.ts';
 import { createLog } from '../log.ts';
-import { FORMAT, FORMAT_VERSION } from './archive/archive-format.ts';
+import { FORMAT_VERSION } from './archive/archive-format.ts';
 import type { Header, Manifest } from './archive/archive-format.ts';
 import { readArchive, verifyArchive } from './archive/read-archive.ts';
 import { writeArchive } from './archive/write-archive.ts';
@@ -385,7 +385,7 @@ describe('a restore', () => {
     ['a newer format', (header: Header) => void (header.version += 1), `has format ${FORMAT_VERSION + 1}`],
     [
       'another format',
-      (header: Header) => void (header.format = 'tar' as typeof FORMAT),
+      (header: Header) => void (header.format = 'tar' as Header['format']),
       'is no backup of Hustle Forge',
     ],
     [
@@ -424,7 +424,8 @@ describe('a restore', () => {
     await rm(await backUp(env));
     expect(warnings.join('\n')).toContain('public.stray is not in the backup');
     await source.admin.query('grant select on stray to service_role');
-    const withStray = await backUp(env).finally(() => source.admin.query('drop table stray'));
+    const withStray = await backUp(env);
+    await source.admin.query('drop table stray');
     const { rows } = await source.admin.query<{ number: number }>(
       "select max(number) as number from migrations.applied where set = 'app'",
     );
@@ -475,7 +476,11 @@ describe('a restore', () => {
     const dataDir = await newDataDir();
     const config = { dataDir, auth: { signingKeyFile: null, samlKeyFile: null } };
     const plan = (replace: boolean, content = KEY) =>
-      planKeyFiles(new Map([['signing-key.json', Buffer.from(content)]]), config, { replace, now: new Date(0) });
+      planKeyFiles(new Map([['signing-key.json', Buffer.from(content)]]), config, {
+        replace,
+        now: new Date(0),
+        hasStoredKeys: false,
+      });
     const name = join(dataDir, 'signing-key.json');
     await writeFile(name, 'another');
     await expect(plan(false)).rejects.toThrow(`${name} holds another key than the backup`);

@@ -1,5 +1,5 @@
 /** Shared by the commands `backup` and `restore`: settings, progress, signals and exit codes. */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
 import { clusterPaths } from '../database/embedded/cluster.ts';
@@ -17,7 +17,8 @@ const LINE_INTERVAL_MS = 60_000;
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export type CommandDeps = {
-  env: Environment;
+  /** The environment that holds the settings; that of the process unless set. */
+  env?: Environment | undefined;
   now: () => Date;
   signal: AbortSignal;
   onProgress: OnProgress;
@@ -28,11 +29,6 @@ export type CommandDeps = {
 
 /** Returns the text to print. Throws a UsageError, a BackupError or an error of the database or the file system. */
 export type RunCommand = (args: readonly string[], deps: CommandDeps) => Promise<string>;
-
-export function programVersion(): string {
-  const file = join(import.meta.dirname, '..', '..', '..', 'package.json');
-  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
-}
 
 /** The owner's connection string to the configured database. The embedded one is started or joined as needed. */
 export function openOwnerUrl(
@@ -73,7 +69,6 @@ export async function runAsProcess(name: string, run: RunCommand): Promise<void>
   }
   const progress = isQuiet ? null : createProgressPrinter(process.stderr);
   const deps: CommandDeps = {
-    env: process.env,
     now: () => new Date(),
     signal: interrupted.signal,
     onProgress: (step) => progress?.show(step),

@@ -1,7 +1,10 @@
-/** The key files beside the database: without them nobody stays signed in, and no second factor can be read. */
+/**
+ * The key files beside the database: without them nobody stays signed in, and no second factor can be read. Signing keys
+ * in the database (docs/decisions/0034) are a table like any other.
+ */
 import { chmod, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { signingKeyPath } from '../auth/keys/signing-keys.ts';
+import { generatedKeyFile } from '../auth/keys/stored-keys.ts';
 import type { Config } from '../config/config.ts';
 import { BackupError } from './backup-error.ts';
 
@@ -16,7 +19,7 @@ type KeyConfig = Pick<Config, 'dataDir'> & {
 export async function readKeyFiles({ dataDir, auth }: KeyConfig): Promise<Map<string, Buffer>> {
   const { signingKeyFile, samlKeyFile } = auth;
   const files = new Map<string, Buffer>();
-  const signingKey = await readIfExists(signingKeyPath({ signingKeyFile, dataDir }));
+  const signingKey = await readIfExists(signingKeyFile ?? generatedKeyFile(dataDir));
   if (signingKey !== null) files.set(SIGNING_KEY, signingKey);
   else if (signingKeyFile !== null) throw missing('AUTH_SIGNING_KEY_FILE', signingKeyFile);
   const samlKey = samlKeyFile === null ? null : await readIfExists(samlKeyFile);
@@ -50,17 +53,21 @@ export type KeyPlacement = {
 };
 
 /**
- * Decides where the files of an archive go on this machine.
+ * Decides where the files of an archive go on this machine. `hasStoredKeys`: the archive has signing keys in the database
+ * too, which a server prefers to a file that no setting names.
  *
  * @throws BackupError when another key is there already, unless `replace`, which keeps it under another name
  */
 export async function planKeyFiles(
   files: ReadonlyMap<string, Buffer>,
   { dataDir, auth }: KeyConfig,
-  { replace, now }: { replace: boolean; now: Date },
+  { replace, now, hasStoredKeys }: { replace: boolean; now: Date; hasStoredKeys: boolean },
 ): Promise<KeyPlacement> {
   const targets: Record<string, PlacedFile> = {
-    [SIGNING_KEY]: { file: signingKeyPath({ signingKeyFile: auth.signingKeyFile, dataDir }), setting: null },
+    [SIGNING_KEY]: {
+      file: auth.signingKeyFile ?? generatedKeyFile(dataDir),
+      setting: auth.signingKeyFile === null && hasStoredKeys ? 'AUTH_SIGNING_KEY_FILE' : null,
+    },
     [SAML_KEY]: {
       file: auth.samlKeyFile ?? join(dataDir, SAML_KEY),
       setting: auth.samlKeyFile === null ? 'AUTH_SAML_KEY_FILE' : null,

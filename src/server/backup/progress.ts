@@ -1,6 +1,6 @@
-/** What a long step reports while it runs. */
+/** The report of a long step while it runs. */
 export type Progress = {
-  /** What is done now, such as `reading public.entries`. */
+  /** Such as `reading public.entries`. */
   doing: string;
   /** Bytes of the step so far, uncompressed unless the step reads a file. */
   bytes: number;

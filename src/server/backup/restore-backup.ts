@@ -2,9 +2,10 @@
  * Restores an archive: everything is in one transaction, so a failure or a kill leaves the database as it was. The tables
  * are made by the migrations that the archive lists. Migrations that are newer run afterwards, as at any start.
  */
-import pg from 'pg';
+import type pg from 'pg';
 import type { Logger } from '#server/log.ts';
-import { migrate, readLedger, tryMigrationLock } from '../database/migrations/migrate.ts';
+import { findIn, label, readLedger, record } from '../database/migrations/ledger.ts';
+import { migrate, tryMigrationsLock } from '../database/migrations/migrate.ts';
 import { readMigrations } from '../database/migrations/migration-files.ts';
 import type { Migration } from '../database/migrations/migration-files.ts';
 import { ensureRoles } from '../database/roles.ts';
@@ -53,7 +54,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
   let restored: Restored;
   try {
     // Held until the session ends: a server that starts now waits instead of migrating a half-restored database.
-    if (!(await tryMigrationLock(owner)))
+    if (!(await tryMigrationsLock(owner)))
       throw new BackupError('a server starts on the database at this moment: stop it');
     await checkTarget(owner, { replace });
     await ensureRoles(owner, ownerUrl);
@@ -80,23 +81,22 @@ function chooseMigrations(
   known: readonly Migration[],
   program: string,
 ): (Migration & Pick<ArchivedMigration, 'appliedAt'>)[] {
-  const isSame = (one: { set: string; number: number }) => (other: { set: string; number: number }) =>
-    one.set === other.set && one.number === other.number;
   for (const migration of archived) {
-    const label = `${migration.set}/${String(migration.number).padStart(4, '0')}_${migration.name}`;
-    const match = known.find(isSame(migration));
+    const match = findIn(known, migration);
     if (!match) {
       throw new BackupError(
-        `the backup is newer than this program: it has ${label}. ` +
+        `the backup is newer than this program: it has ${label(migration)}. ` +
           `Restore it with version ${writer} or a newer one (this is ${program})`,
       );
     }
     if (match.checksum !== migration.checksum) {
-      throw new BackupError(`the backup was made with another ${label} than this program has: use that program`);
+      throw new BackupError(
+        `the backup was made with another ${label(migration)} than this program has: use that program`,
+      );
     }
   }
   return known.flatMap((migration) => {
-    const applied = archived.find(isSame(migration));
+    const applied = findIn(archived, migration);
     return applied ? [{ ...migration, appliedAt: applied.appliedAt }] : [];
   });
 }
@@ -138,15 +138,20 @@ async function fillDatabase(
   return header.tables.filter((table) => !isKnown(table)).map(({ name }) => name);
 }
 
+/** The tables are empty, so what a server does in the background is done at once: there are no rows to change. */
 async function applyMigration(
   owner: pg.Client,
-  { set, number, name, checksum, sql, appliedAt }: Migration & Pick<ArchivedMigration, 'appliedAt'>,
+  migration: Migration & Pick<ArchivedMigration, 'appliedAt'>,
 ): Promise<void> {
-  await owner.query(sql);
-  await owner.query(
-    'insert into migrations.applied (set, number, name, checksum, applied_at) values ($1, $2, $3, $4, $5)',
-    [set, number, name, checksum, appliedAt],
-  );
+  const { set, number, sql, step, appliedAt } = migration;
+  if (step === null) await owner.query(sql);
+  else if (step.kind !== 'batches') await owner.query(sql.replace(/ concurrently\b/i, ''));
+  await record(owner, migration);
+  await owner.query('update migrations.applied set applied_at = $3 where set = $1 and number = $2', [
+    set,
+    number,
+    appliedAt,
+  ]);
 }
 
 /** Rows that a migration made are in the archive too. */

@@ -7,14 +7,10 @@ import { parseArgs } from 'node:util';
 import { readIdentities } from './archive/age.ts';
 import { isEncrypted, verifyArchive } from './archive/read-archive.ts';
 import type { Source, VerifiedArchive } from './archive/read-archive.ts';
+import { PACKAGE_VERSION } from '../metrics/package-version.ts';
+import { readConfig } from '../config/config.ts';
 import { BackupError, UsageError } from './backup-error.ts';
-import {
-  formatBytes,
-  formatSeconds,
-  openOwnerUrl,
-  programVersion,
-  runAsProcess,
-} from './command-line.ts';
+import { formatBytes, formatSeconds, openOwnerUrl, runAsProcess } from './command-line.ts';
 import type { CommandDeps } from './command-line.ts';
 import { readSummary } from './folder.ts';
 import { planKeyFiles } from './key-files.ts';
@@ -45,12 +41,13 @@ export async function runRestore(args: readonly string[], deps: CommandDeps): Pr
   if (check) return `The backup is whole: ${file}\n${describe(archive)}`;
 
   const config = readConfig(deps.env);
-  const keyPlacement = await planKeyFiles(archive.files, config, { replace, now: deps.now() });
+  const hasStoredKeys = Boolean(archive.manifest.tables['auth.signing_keys']?.rows);
+  const keyPlacement = await planKeyFiles(archive.files, config, { replace, now: deps.now(), hasStoredKeys });
   const database = await openOwnerUrl(config, { log: deps.log, whenRunning: 'refuse' });
   let restored: Restored;
   try {
     restored = await restoreBackup({
-      ...{ ownerUrl: database.url, source, archive, keyPlacement, replace, program: programVersion() },
+      ...{ ownerUrl: database.url, source, archive, keyPlacement, replace, program: PACKAGE_VERSION },
       ...{ log: deps.log, signal: deps.signal, onProgress: deps.onProgress },
     });
   } finally {
@@ -62,7 +59,7 @@ export async function runRestore(args: readonly string[], deps: CommandDeps): Pr
   for (const { file: placed, setting } of restored.keyFiles) {
     if (setting !== null) deps.warn(`Set ${setting}=${placed}: the backup has this key.`);
   }
-  if (config.auth.signingKeyFile !== null && archive.manifest.tables['auth.signing_keys']?.rows) {
+  if (config.auth.signingKeyFile !== null && hasStoredKeys && archive.files.get('signing-key.json') === undefined) {
     deps.warn(
       'Warning: the backup has its signing keys in the database, but AUTH_SIGNING_KEY_FILE is set here. Unless that file ' +
         'has the same keys, unset it: otherwise users are signed out and two-step secrets cannot be read.',

@@ -1,5 +1,6 @@
 /** Encryption with age (https://age-encryption.org). The library loads at its first use. */
 import { readFile } from 'node:fs/promises';
+import { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import { BackupError, UsageError } from '../backup-error.ts';
 
 export const AGE_MAGIC = 'age-encryption.org/v1\n';
@@ -26,10 +27,19 @@ async function createEncrypter(recipients: readonly string[]) {
   return encrypter;
 }
 
-export async function* encrypt(source: AsyncIterable<Buffer>, recipients: readonly string[]) {
+export async function* encrypt(
+  source: AsyncIterable<Buffer>,
+  recipients: readonly string[],
+): AsyncGenerator<Uint8Array> {
   const encrypter = await createEncrypter(recipients);
-  yield* await encrypter.encrypt(ReadableStream.from(source));
+  yield* iterate(await encrypter.encrypt(toWebStream(source)));
 }
+
+/** The types of the browser's streams, which the library uses, lack what Node's have. */
+const toWebStream = (source: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> =>
+  NodeReadableStream.from(source) as unknown as ReadableStream<Uint8Array>;
+const iterate = (stream: ReadableStream<Uint8Array>): AsyncIterable<Uint8Array> =>
+  stream as unknown as AsyncIterable<Uint8Array>;
 
 export type Identities = { file: string; keys: readonly string[] };
 
@@ -63,7 +73,7 @@ export async function decrypt(
   const decrypter = new Decrypter();
   for (const key of keys) decrypter.addIdentity(key);
   try {
-    return await decrypter.decrypt(ReadableStream.from(source));
+    return iterate(await decrypter.decrypt(toWebStream(source)));
   } catch (cause) {
     const isOtherKey = cause instanceof Error && cause.message.includes('no identity matched');
     if (!isOtherKey) throw cause;

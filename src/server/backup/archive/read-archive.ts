@@ -17,7 +17,7 @@ import { readTar } from './tar.ts';
 const ZSTD_MAGIC = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
 const READ_CHUNK_BYTES = 256 * 1024;
 
-/** What an operator may mistake for a backup, by its first bytes. */
+/** Files that an operator may mistake for a backup, by their first bytes. */
 const OTHER_FILES: readonly (readonly [bytes: Buffer, what: string])[] = [
   [Buffer.from('PGDMP'), 'an archive of pg_dump: restore it with pg_restore'],
   [Buffer.from('--\n-- PostgreSQL'), 'a script of pg_dump: restore it with psql'],

@@ -1,4 +1,4 @@
-/** What a restore finds in the database that it restores into, and how it empties that. */
+/** Checks and empties the database that a restore fills. */
 import type pg from 'pg';
 import { BackupError } from '../backup-error.ts';
 

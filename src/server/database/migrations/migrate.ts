@@ -81,6 +81,9 @@ export async function withMigrationsLocked(owner: pg.Client, work: () => Promise
   }
 }
 
+/** Keeps every server from migrating, and so from starting, until the session ends. */
+export const tryMigrationsLock = (owner: pg.Client): Promise<boolean> => tryLock(owner, LOCK_KEY);
+
 /** A session lock: ending the session releases it. */
 export async function tryLock(owner: pg.Client, key: number): Promise<boolean> {
   const { rows } = await owner.query<{ locked: boolean }>('select pg_try_advisory_lock($1) as locked', [key]);
