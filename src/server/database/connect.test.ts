@@ -211,6 +211,39 @@ test.each(['superuser', 'bypassrls', 'createrole'])('rejects a request login wit
   await expect(open()).rejects.toThrow('too privileged');
 });
 
+describe('the time-outs of requests', () => {
+  const TIMEOUTS = `select name, setting from pg_settings
+    where name in ('statement_timeout', 'idle_in_transaction_session_timeout') order by name`;
+  const inSession = async (): Promise<unknown> => {
+    const database = await open();
+    const { rows } = await database.asService('test').statement(TIMEOUTS, []);
+    await database.close();
+    return rows;
+  };
+  const idle = { name: 'idle_in_transaction_session_timeout', setting: '10000' };
+
+  test('are set on the request login, also on one of an earlier release', async () => {
+    await (await open()).close();
+    await server.admin.query(`alter role ${owner}_requests reset all`);
+    await server.admin.query(`alter role ${owner} nocreaterole`);
+    expect(await inSession()).toEqual([idle, { name: 'statement_timeout', setting: '15000' }]);
+  });
+
+  test('of the operator are kept', async () => {
+    await (await open()).close();
+    await server.admin.query(`alter role ${owner}_requests reset all`);
+    await server.admin.query(`alter role ${owner}_requests set statement_timeout = '40s'`);
+    expect(await inSession()).toEqual([idle, { name: 'statement_timeout', setting: '40000' }]);
+  });
+
+  test('that cannot be set stop the start with the statements to run', async () => {
+    await (await open()).close();
+    await server.admin.query(`alter role ${owner}_requests reset all`);
+    await server.admin.query(`alter role ${owner}_requests set default_transaction_read_only = on`);
+    await expect(open()).rejects.toThrow(`alter role "${owner}_requests" set statement_timeout = '15s';`);
+  });
+});
+
 test('rejects an owner without createrole', async () => {
   await server.admin.query(`alter role ${owner} nocreaterole`);
   await expect(open()).rejects.toThrow('lacks the right to create the request roles');

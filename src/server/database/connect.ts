@@ -32,8 +32,6 @@ const POOL_SIZE = 16;
 const CONNECT_TIMEOUT_MS = 10_000;
 /** Longer than the driver's default of ten seconds: closing a connection discards its prepared statements. */
 const IDLE_TIMEOUT_MS = 60_000;
-const STATEMENT_TIMEOUT_MS = 15_000;
-const IDLE_IN_TRANSACTION_TIMEOUT_MS = 10_000;
 const LISTENER_TIMEOUT_MS = 5_000;
 
 /** @throws Error with a message for the operator about the server, its roles, its version or its migrations. */
@@ -86,8 +84,6 @@ function requestPool(ownerUrl: string, log: Logger): pg.Pool {
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
     keepAlive: true,
-    statement_timeout: STATEMENT_TIMEOUT_MS,
-    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
     // The trigger `report_entry` reports changes to connections of this name (changes/change-announcer.ts).
     application_name: 'hustle-forge',
     types: valueTypes(),

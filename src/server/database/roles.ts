@@ -11,6 +11,12 @@ const ACTING_ROLES = { anon: '', authenticated: '', service_role: 'bypassrls' } 
 /** Leaves room for the suffix within PostgreSQL's 63-byte name limit. */
 const OWNER_NAME_MAX = 50;
 
+/**
+ * Limits of the request login's sessions. They are defaults of the role and not startup parameters, which a pooler
+ * refuses or ignores. An operator may set other values on the role or the database.
+ */
+const TIMEOUTS = { statement_timeout: '15s', idle_in_transaction_session_timeout: '10s' } as const;
+
 type RequestLogin = { user: string; password: string };
 
 /**
@@ -33,21 +39,45 @@ export function requestConnection(ownerUrl: string): pg.ClientConfig {
 }
 
 /**
- * Creates missing acting roles and creates or updates the request login; does nothing if the login already works.
- * Existing acting roles stay as they are, because all databases of the server share them.
+ * Creates missing acting roles, creates or updates the request login and sets its missing time-outs; does nothing if all
+ * of this is done. Existing acting roles stay as they are, because all databases of the server share them.
  */
 export async function ensureRoles(owner: pg.Client, ownerUrl: string): Promise<void> {
-  if (await mayActAsAll(ownerUrl)) return;
+  if (!(await mayActAsAll(ownerUrl))) {
+    try {
+      await makeRoles(owner, requestLogin(ownerUrl));
+    } catch (cause) {
+      throw new Error(
+        `the user of DATABASE_URL lacks the right to create the request roles (docs/operations.md): ${reasonOf(cause)}`,
+        { cause },
+      );
+    }
+  }
+  await ensureTimeouts(ownerUrl);
+}
+
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** Every role may set its own defaults, so this needs no right of the owner. */
+async function ensureTimeouts(ownerUrl: string): Promise<void> {
+  const login = new pg.Client(requestConnection(ownerUrl));
+  await login.connect();
   try {
-    await makeRoles(owner, requestLogin(ownerUrl));
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new Error(
-      `the user of DATABASE_URL lacks the right to create the request roles (docs/operations.md): ${reason}`,
-      {
-        cause,
-      },
+    const { rows } = await login.query<{ name: keyof typeof TIMEOUTS }>(
+      "select name from pg_catalog.pg_settings where name = any($1) and setting = '0' order by name",
+      [Object.keys(TIMEOUTS)],
     );
+    for (const { name } of rows) await login.query(`alter role current_user set ${name} = '${TIMEOUTS[name]}'`);
+  } catch (cause) {
+    const role = pg.escapeIdentifier(requestLogin(ownerUrl).user);
+    const statements = Object.entries(TIMEOUTS).map(([name, value]) => `alter role ${role} set ${name} = '${value}';`);
+    throw new Error(
+      `the time-outs of the role for requests cannot be set: ${reasonOf(cause)}. ` +
+        `Run this as a superuser of the database, then start again: ${statements.join(' ')}`,
+      { cause },
+    );
+  } finally {
+    await login.end();
   }
 }
 
