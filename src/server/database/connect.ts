@@ -3,6 +3,7 @@ import pg from 'pg';
 
 import type { Logger } from '#server/log.ts';
 
+import { StatementProtocol } from './connection/statement-protocol.ts';
 import type { Database } from './database.ts';
 import { openEmbeddedServer } from './embedded/server.ts';
 import type { EmbeddedOptions } from './embedded/server.ts';
@@ -48,6 +49,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     if (whenRunning !== 'join') await warnUnlessDurable(pool, log);
     return createPooledDatabase({
       pool,
+      protocol: new StatementProtocol({ names: 'named', isPooled: false, log }),
       log,
       isCurrent: (service) => isMigrated(service, migrations),
       finishMigrations: (deps) => finishMigrations({ ...deps, migrations, log }),

@@ -23,11 +23,8 @@ function isDatabaseFailure(error: unknown): error is DatabaseFailure {
 const UNREACHABLE = new Set(['08', '53', '57', '58']);
 /** A write reached a server that only reads: a standby during a failover, or a primary whose disk is full. */
 const READ_ONLY = '25006';
-/**
- * SQLSTATEs of a stale or missing prepared statement (a migration changed the tables meanwhile). `pooled-database.ts`
- * closes the connection, and the next connection prepares its statements again.
- */
-export const STALE_STATEMENT_CODES: ReadonlySet<string> = new Set(['0A000', '26000']);
+/** A stale or missing prepared statement, if the second attempt of `pooled-database.ts` failed as well. */
+const STALE_STATEMENT_CODES: ReadonlySet<string> = new Set(['0A000', '26000']);
 /** SQLSTATE class 40, such as deadlocks and serialization failures: a retry usually succeeds. */
 const COLLISION = '40';
 

@@ -8,7 +8,7 @@ import { createChangeAnnouncer } from './changes/change-announcer.ts';
 import type { Outcome } from './changes/change-announcer.ts';
 import { listenToChanges } from './changes/change-listener.ts';
 import { CHANGES_CHANNEL } from './changes/entry-change.ts';
-import { STALE_STATEMENT_CODES } from './database-error.ts';
+import type { StatementProtocol } from './connection/statement-protocol.ts';
 import type { AsService, AsUser, Database, Finished, Result, Statements } from './database.ts';
 import { ACT_AS, RlsQuery } from './rls-query.ts';
 import type { ActingAs } from './rls-query.ts';
@@ -17,6 +17,7 @@ import { valueTypes } from './tables/value-types.ts';
 
 export type PooledDatabaseOptions = {
   pool: pg.Pool;
+  protocol: StatementProtocol;
   log: Logger;
   isCurrent(service: AsService): Promise<boolean>;
   finishMigrations(deps: FinishDeps): Promise<Finished>;
@@ -37,22 +38,44 @@ const NOTIFY = `
 const SERVICE: ActingAs = { role: 'service_role', claimsJson: '{"role":"service_role"}' };
 
 export function createPooledDatabase(options: PooledDatabaseOptions): Database {
-  const { pool, log, isCurrent, finishMigrations, connectOwner, connectListener, onClosed } = options;
+  const { pool, protocol, log, isCurrent, finishMigrations, connectOwner, connectListener, onClosed } = options;
   const types = valueTypes();
   const announcer = createChangeAnnouncer({ log, notify: (payloads) => runAlone(SERVICE, NOTIFY, [payloads]) });
 
   async function runAlone(actingAs: ActingAs, text: string, values: readonly unknown[]): Promise<Result<unknown>> {
     const client = await pool.connect();
     announcer.watch(client);
+    const sent = protocol.textOf(text);
     try {
-      const result = await client.query(new RlsQuery(actingAs, text, values, types)).done;
+      const result = await client.query(new RlsQuery(actingAs, sent, values, types, protocol.names)).done;
       announcer.settle(client, 'committed');
       client.release();
       return result;
     } catch (error) {
       announcer.settle(client, outcomeOf(error));
-      client.release(error instanceof pg.DatabaseError && STALE_STATEMENT_CODES.has(error.code ?? ''));
+      if (error instanceof pg.DatabaseError && protocol.learn(error, sent))
+        return runUnnamed(client, actingAs, text, values);
+      client.release();
       throw error;
+    }
+  }
+
+  /** The second attempt after an error of a prepared statement. Discards the connection, whose session may be another. */
+  async function runUnnamed(
+    client: pg.PoolClient,
+    actingAs: ActingAs,
+    text: string,
+    values: readonly unknown[],
+  ): Promise<Result<unknown>> {
+    let outcome: Outcome = 'committed';
+    try {
+      return await client.query(new RlsQuery(actingAs, text, values, types, 'unnamed')).done;
+    } catch (error) {
+      outcome = outcomeOf(error);
+      throw error;
+    } finally {
+      announcer.settle(client, outcome);
+      client.release(true);
     }
   }
 

@@ -4,6 +4,7 @@
  * Bounded, because the data wire lets clients choose the shape of a query: every shape is its own text, and PostgreSQL
  * keeps a plan for each name until the connection ends. The least recently used statement is closed.
  */
+import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 
 const MAX_PER_CONNECTION = 100;
@@ -26,11 +27,19 @@ export class PreparedStatements {
     // closes the old.
     const closes = this.#names.size < MAX_PER_CONNECTION ? null : (this.#names.pop() ?? null);
     this.#last += 1;
-    return { name: `s${this.#last}`, isNew: true, closes };
+    return { name: `s${this.#last}_${digest(role, text)}`, isNew: true, closes };
   }
 
   /** Call this only once PostgreSQL has parsed the statement: a rejected text gets no name. */
   parsed(role: string, text: string, name: string): void {
     this.#names.set(`${role}:${text}`, name);
   }
+}
+
+/**
+ * Threat: a pooler that gives a session with another client's statements to this connection. A name stands for one text
+ * in all processes, so that such a pooler causes an error and never the execution of another statement.
+ */
+function digest(role: string, text: string): string {
+  return createHash('sha256').update(`${role}:${text}`).digest('base64url').slice(0, 16);
 }

@@ -137,9 +137,23 @@ describe('a query after an error on the same connection', () => {
 describe('prepared statements', () => {
   test('are prepared once for each text and role', async () => {
     for (let i = 0; i < 3; i += 1) await run(user(), WHO);
-    expect(await namesOnServer()).toEqual(['act_as', 's1']);
+    expect(await namesOnServer()).toEqual(['act_as', expect.stringMatching(/^s1_/)]);
     await run(guest, WHO);
-    expect(await namesOnServer()).toEqual(['act_as', 's1', 's2']);
+    expect(await namesOnServer()).toEqual(['act_as', expect.stringMatching(/^s1_/), expect.stringMatching(/^s2_/)]);
+  });
+
+  test('have names that stand for one role and text on every connection', async () => {
+    const other = new pg.Client(requestConnection(db.url));
+    await other.connect();
+    await other.query(new RlsQuery(guest, WHO, [], types)).done;
+    const { rows } = await other.query<{ name: string }>("select name from pg_prepared_statements where name ~ '^s'");
+    await other.end();
+    await run(user(), WHO);
+    await run(guest, 'select 1');
+    const names = [...(await namesOnServer()).slice(1), rows[0]!.name];
+    expect(new Set(names.map((name) => name.replace(/^s\d+_/, ''))).size).toBe(3);
+    await run(guest, WHO);
+    expect((await namesOnServer()).at(-1)!.replace(/^s\d+/, '')).toBe(rows[0]!.name.replace(/^s\d+/, ''));
   });
 
   test('stay bounded and keep the recently used ones', async () => {
@@ -149,7 +163,7 @@ describe('prepared statements', () => {
     }
     const names = await namesOnServer();
     expect(names.length).toBeLessThanOrEqual(101);
-    expect(names).toContain('s2');
+    expect(names.filter((name) => name.startsWith('s2_'))).toHaveLength(1);
   });
 });
 
@@ -187,11 +201,36 @@ describe('concurrent queries', () => {
   });
 });
 
-test('replaces a connection whose prepared statements are stale', async () => {
-  await db.admin.query('create table public.grows (a int); grant select on public.grows to service_role');
+describe('unnamed statements', () => {
+  const runUnnamed = async (actingAs: ActingAs, text: string, values: readonly unknown[] = []) =>
+    client.query(new RlsQuery(actingAs, text, values, types, 'unnamed')).done;
+
+  test('have the identity of their caller and leave nothing prepared', async () => {
+    const someone = user();
+    expect((await runUnnamed(someone, WHO)).rows).toEqual([{ role: 'authenticated', claims: someone.claimsJson }]);
+    expect(await codeOf(runUnnamed(user(), 'select 1 / $1::int', [0]))).toBe('22012');
+    expect((await runUnnamed(guest, WHO)).rows).toEqual([{ role: 'anon', claims: '{}' }]);
+    expect(await namesOnServer()).toEqual([]);
+  });
+
+  test('can follow named ones on a connection, and the other way round', async () => {
+    await run(guest, WHO);
+    expect((await runUnnamed(guest, 'select 2 as n')).rows).toEqual([{ n: 2 }]);
+    expect((await run(guest, 'select 3 as n')).rows).toEqual([{ n: 3 }]);
+    expect((await run(guest, 'select 3 as n')).rows).toEqual([{ n: 3 }]);
+  });
+});
+
+describe('a statement whose plan DDL has made stale', () => {
   const all = () => db.database.asService('test').statement('select * from public.grows', []);
-  await all();
-  await db.admin.query('alter table public.grows add b int');
-  expect(await codeOf(all())).toBe('0A000');
-  expect((await all()).rows).toEqual([]);
+
+  test('succeeds at once, on every connection', async () => {
+    await db.admin.query('create table public.grows (a int); grant select on public.grows to service_role');
+    await Promise.all([all(), all(), all(), all()]);
+    await db.admin.query('alter table public.grows add b int; insert into public.grows values (1, 2)');
+    const results = await Promise.all([all(), all(), all(), all()]);
+    for (const { rows } of results) expect(rows).toEqual([{ a: 1, b: 2 }]);
+    await db.admin.query('alter table public.grows add c int');
+    expect((await all()).rows).toEqual([{ a: 1, b: 2, c: null }]);
+  });
 });

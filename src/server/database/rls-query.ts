@@ -18,6 +18,9 @@ import { PreparedStatements } from './prepared-statements.ts';
 export const ACT_AS = "select set_config('role', $1, true) is null, set_config('request.jwt.claims', $2, true) is null";
 const ACT_AS_NAME = 'act_as';
 
+/** `unnamed`: PostgreSQL parses and plans each statement anew. Works behind a pooler that mixes prepared statements. */
+export type StatementNames = 'named' | 'unnamed';
+
 export type ActingAs = { role: 'anon' | 'authenticated' | 'service_role'; claimsJson: string };
 
 /** The driver's parameter serialiser, which its published types omit. */
@@ -61,6 +64,7 @@ export class RlsQuery implements Submittable {
   readonly #actingAs: ActingAs;
   readonly #text: string;
   readonly #values: readonly unknown[];
+  readonly #names: StatementNames;
   readonly #result: Rows;
   readonly #resolve: (result: Result<unknown>) => void;
   readonly #reject: (error: Error) => void;
@@ -68,10 +72,17 @@ export class RlsQuery implements Submittable {
   #commandsDone = 0;
   #rowError: Error | null = null;
 
-  constructor(actingAs: ActingAs, text: string, values: readonly unknown[], types: pg.TypeOverrides) {
+  constructor(
+    actingAs: ActingAs,
+    text: string,
+    values: readonly unknown[],
+    types: pg.TypeOverrides,
+    names: StatementNames = 'named',
+  ) {
     this.#actingAs = actingAs;
     this.#text = text;
     this.#values = values;
+    this.#names = names;
     this.#result = new (pg.Result as unknown as new (mode: undefined, types: pg.TypeOverrides) => Rows)(
       undefined,
       types,
@@ -91,11 +102,15 @@ export class RlsQuery implements Submittable {
       return error as Error;
     }
     const wire = connection as unknown as Wire;
-    const preparation = preparationOf(wire);
-    this.#preparation = preparation;
     wire.stream.cork();
-    this.#sendSettings(wire, preparation);
-    this.#sendStatement(wire, preparation, values);
+    if (this.#names === 'named') {
+      const preparation = preparationOf(wire);
+      this.#preparation = preparation;
+      this.#sendSettings(wire, preparation);
+      this.#sendStatement(wire, preparation, values);
+    } else {
+      this.#sendUnnamed(wire, values);
+    }
     wire.sync();
     wire.stream.uncork();
     return undefined;
@@ -119,6 +134,17 @@ export class RlsQuery implements Submittable {
       pending.push(() => names.parsed(role, this.#text, name));
     }
     wire.bind({ statement: name, values });
+    wire.describe({ type: 'P', name: '' });
+    wire.execute({});
+  }
+
+  /** A pooler in transaction mode sends everything up to the Sync to one session. */
+  #sendUnnamed(wire: Wire, values: unknown[]): void {
+    wire.parse({ name: '', text: ACT_AS });
+    wire.bind({ statement: '', values: [this.#actingAs.role, this.#actingAs.claimsJson] });
+    wire.execute({});
+    wire.parse({ name: '', text: this.#text });
+    wire.bind({ statement: '', values });
     wire.describe({ type: 'P', name: '' });
     wire.execute({});
   }

@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+
+import { createLog } from '#server/log.ts';
+
+import { StatementProtocol } from './statement-protocol.ts';
+
+const STALE = { code: '0A000', routine: 'RevalidateCachedQuery' };
+const protocol = (isPooled: boolean) => new StatementProtocol({ names: 'named', isPooled, log: createLog('silent') });
+
+test('sends another text after DDL, once for all requests that failed together', () => {
+  const statements = protocol(true);
+  const sent = statements.textOf('select 1');
+  expect(statements.learn(STALE, sent)).toBe(true);
+  const second = statements.textOf('select 1');
+  expect(second).not.toBe(sent);
+  expect(statements.learn(STALE, sent)).toBe(true);
+  expect(statements.textOf('select 1')).toBe(second);
+  expect(statements.learn(STALE, second)).toBe(true);
+  expect([sent, second]).not.toContain(statements.textOf('select 1'));
+  expect(statements.names).toBe('named');
+});
+
+test('repeats no statement that PostgreSQL does not support or that failed otherwise', () => {
+  const statements = protocol(true);
+  expect(statements.learn({ code: '0A000', routine: 'transformFrameOffset' }, 'select 1')).toBe(false);
+  expect(statements.learn({ code: '23505' }, 'select 1')).toBe(false);
+  expect(statements.textOf('select 1')).toBe('select 1');
+});
+
+test.each(['26000', '42P05'])('sends no named statements through a pooler after %s', (code) => {
+  const [pooled, direct] = [protocol(true), protocol(false)];
+  expect([pooled.learn({ code }, 'select 1'), direct.learn({ code }, 'select 1')]).toEqual([true, true]);
+  expect([pooled.names, direct.names]).toEqual(['unnamed', 'named']);
+});

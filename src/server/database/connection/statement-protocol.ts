@@ -1,0 +1,61 @@
+/**
+ * How this process sends its statements, and what it learns from errors of prepared ones.
+ *
+ * A statement that failed with one of these errors has changed nothing, because PostgreSQL rolled its transaction back:
+ * it is sent once more, unnamed, which every server and pooler accepts.
+ */
+import type { Logger } from '#server/log.ts';
+
+import type { StatementNames } from '../rls-query.ts';
+
+/** The routine of PostgreSQL that finds that DDL has changed the columns of a prepared statement (0A000). */
+const PLAN_CHECK = 'RevalidateCachedQuery';
+/** A prepared statement is missing or exists already: the session is not the one that this connection prepared. */
+const FOREIGN_SESSION_CODES: ReadonlySet<string> = new Set(['26000', '42P05']);
+
+type StatementError = { code?: string | undefined; routine?: string | undefined };
+
+export class StatementProtocol {
+  #names: StatementNames;
+  readonly #isPooled: boolean;
+  readonly #log: Logger;
+  #generation = 0;
+  /** Ends the texts of the current generation. */
+  #suffix = '';
+
+  constructor(options: { names: StatementNames; isPooled: boolean; log: Logger }) {
+    this.#names = options.names;
+    this.#isPooled = options.isPooled;
+    this.#log = options.log;
+  }
+
+  get names(): StatementNames {
+    return this.#names;
+  }
+
+  /**
+   * The text to send. A pooler shares one prepared statement of the server among all clients that sent the same text, so
+   * only another text leaves a stale plan behind.
+   */
+  textOf(text: string): string {
+    return this.#suffix === '' ? text : text + this.#suffix;
+  }
+
+  /** True if `sent` may be sent again, unnamed. */
+  learn({ code = '', routine }: StatementError, sent: string): boolean {
+    if (code === '0A000' && routine === PLAN_CHECK) {
+      // Other requests may have failed at the same time. The first begins the new generation.
+      if (sent.endsWith(this.#suffix)) this.#suffix = `\n-- ${(this.#generation += 1)}`;
+      return true;
+    }
+    if (!FOREIGN_SESSION_CODES.has(code)) return false;
+    if (this.#isPooled && this.#names === 'named') {
+      this.#names = 'unnamed';
+      this.#log.error(
+        'the pooler mixes prepared statements of different clients since its last change: statements are sent ' +
+          'unnamed from now on. Set max_prepared_statements on the pooler, then restart this server',
+      );
+    }
+    return true;
+  }
+}
