@@ -23,6 +23,7 @@ test('an empty environment yields a complete development configuration', () => {
     port: 3000,
     publicUrl: 'http://localhost:3000',
     databaseUrl: null,
+    databasePoolUrl: null,
     sandbox: { on: true, url: null },
     auth: { autoconfirm: true, rateLimits: true },
   });
@@ -111,6 +112,39 @@ test('a secret is not printed by String, JSON or inspect', () => {
   const printed = [String(databaseUrl), JSON.stringify({ databaseUrl }), inspect({ databaseUrl })].join(' ');
   expect(printed).not.toContain('hunter2');
   expect(databaseUrl?.reveal()).toContain('hunter2');
+});
+
+describe('the addresses of the database', () => {
+  const OWNER = 'postgres://ada:hunter2';
+
+  test.each([
+    `${OWNER}@db/forge`,
+    `${OWNER}@a:5432,b:5433/forge?target_session_attrs=read-write`,
+    `${OWNER}@a,b/forge`,
+    `${OWNER}@/forge?host=/run/postgresql`,
+    `${OWNER}@/forge?host=a,b&target_session_attrs=primary`,
+  ])('may be %s', (url) => {
+    expect(readConfig({ DATABASE_URL: url }).databaseUrl?.reveal()).toBe(url);
+  });
+
+  test.each([
+    [{ DATABASE_URL: `${OWNER}@a,b/forge?target_session_attrs=any` }, 'DATABASE_URL must have target_session_attrs'],
+    [{ DATABASE_URL: `${OWNER}@db/forge?target_session_attrs=standby` }, 'DATABASE_URL must have target_session_attrs'],
+    [{ DATABASE_URL: `${OWNER}@a:x,b/forge` }, 'DATABASE_URL must be an address'],
+    [{ DATABASE_POOL_URL: 'postgres://pooler:6432/forge' }, 'DATABASE_POOL_URL needs DATABASE_URL'],
+    [
+      { DATABASE_URL: `${OWNER}@db/forge`, DATABASE_POOL_URL: 'postgres://ada:hunter3@pooler/forge' },
+      'DATABASE_POOL_URL must have the user and password of DATABASE_URL',
+    ],
+  ])('rejects %o', (env, problem) => {
+    expect(problemsOf(env)).toEqual([expect.stringContaining(problem)]);
+    expect(problemsOf(env).join()).not.toContain('hunter');
+  });
+
+  test.each(['postgres://pooler:6432/forge', `${OWNER}@pooler:6432/forge`])('of a pooler may be %s', (url) => {
+    const settings = readConfig({ DATABASE_URL: `${OWNER}@a,b/forge`, DATABASE_POOL_URL: url });
+    expect(settings.databasePoolUrl?.reveal()).toBe(url);
+  });
 });
 
 describe('in production', () => {

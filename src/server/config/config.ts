@@ -10,6 +10,8 @@ import { readCoachSettings } from '../coach/coach-settings.ts';
 import type { CoachSettings } from '../coach/coach-settings.ts';
 import { readAuthSettings } from './auth-settings.ts';
 import type { AuthSettings } from './auth-settings.ts';
+import { readDatabaseSettings } from './database-settings.ts';
+import type { DatabaseSettings } from './database-settings.ts';
 import { isLoopback } from './loopback.ts';
 import { readBlockedCountries, readPaypalSettings } from '../payments/paypal/paypal-settings.ts';
 import type { PaypalSettings } from '../payments/paypal/paypal-settings.ts';
@@ -19,15 +21,13 @@ import { SettingsReader } from './settings-reader.ts';
 /** Identifies browser clients; public by design and grants nothing (docs/specification/wire.md 1). */
 export const PUBLISHABLE_KEY = 'sb_publishable_hustle_forge';
 
-export type Config = {
+export type Config = DatabaseSettings & {
   readonly environment: 'production' | 'development';
   readonly host: string;
   readonly port: number;
   /** The address users open, without a trailing slash. */
   readonly publicUrl: string;
   readonly dataDir: string;
-  /** null: the embedded PostgreSQL under `dataDir`. */
-  readonly databaseUrl: Secret | null;
   readonly logLevel: string;
   /** Access to `/metrics`: none, loopback only, or public. */
   readonly metrics: 'off' | 'loopback' | 'open';
@@ -82,17 +82,13 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = p
   const port = settings.integer('PORT', 3000, 1, 65535);
   const defaultUrl = `http://${defaultHostname(host)}:${port}`;
   const publicUrl = settings.url('PUBLIC_URL', 'https://journal.example.com', production ? undefined : defaultUrl);
-  const databaseUrl = settings.secretUrl('DATABASE_URL', 'postgres://forge:password@db.example.com/forge', [
-    'postgres:',
-    'postgresql:',
-  ]);
   const config: Config = {
     environment: production ? 'production' : 'development',
     host,
     port,
     publicUrl: publicUrl ?? defaultUrl,
     dataDir: resolve(settings.text('DATA_DIR', './data')),
-    databaseUrl,
+    ...readDatabaseSettings(settings),
     logLevel: settings.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
     // Threat: a proxy on the same machine may pass a stranger's request on with nothing that shows it was forwarded, so
     // the default in production is `off`.

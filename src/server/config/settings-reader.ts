@@ -90,9 +90,7 @@ export class SettingsReader {
   secretUrl(name: string, example: string, protocols: readonly string[]): Secret | null {
     const value = this.optional(name);
     if (value === null) return null;
-    // PostgreSQL lets the host stand among the parameters (`user:password@/forge?host=/run/postgresql`); URLs do not.
-    const address = value.replace('@/', '@localhost/');
-    if (URL.canParse(address) && protocols.includes(new URL(address).protocol)) return new Secret(value);
+    if (protocols.includes(URL.parse(value)?.protocol ?? '')) return new Secret(value);
     this.problem(name, `must be an address that begins with ${protocols.map((p) => `${p}//`).join(' or ')}`, example);
     return null;
   }

@@ -3,6 +3,12 @@ import pg from 'pg';
 
 import type { Logger } from '#server/log.ts';
 
+import { inspectPooler } from './connection/inspect-pooler.ts';
+import { primaryClient } from './connection/primary-client.ts';
+import { createPrimaryFinder } from './connection/primary-finder.ts';
+import type { PrimaryFinder } from './connection/primary-finder.ts';
+import { createRequestPool, REQUESTS_NAME } from './connection/request-pool.ts';
+import type { RequestPool } from './connection/request-pool.ts';
 import { StatementProtocol } from './connection/statement-protocol.ts';
 import type { Database } from './database.ts';
 import { openEmbeddedServer } from './embedded/server.ts';
@@ -14,13 +20,15 @@ import { serverName } from './migrations/server-versions.ts';
 import { createPooledDatabase } from './pooled-database.ts';
 import { warnUnlessDurable } from './durability.ts';
 import { rejectPrivilegedLogin, requestConnection } from './roles.ts';
-import { valueTypes } from './tables/value-types.ts';
+import type { StatementNames } from './rls-query.ts';
 
 export type DatabaseOptions = {
   config: {
     dataDir: string;
     /** The URL's user owns the tables and migrates them. Null: the embedded server under `dataDir`. */
     databaseUrl: { reveal(): string } | null;
+    /** Requests go through the pooler of this address. */
+    databasePoolUrl?: { reveal(): string } | null;
   };
   log: Logger;
   /** If another process serves `dataDir`: `join` it (operator commands) or refuse. */
@@ -29,10 +37,7 @@ export type DatabaseOptions = {
   migrationsFolder?: URL;
 };
 
-const POOL_SIZE = 16;
 const CONNECT_TIMEOUT_MS = 10_000;
-/** Longer than the driver's default of ten seconds: closing a connection discards its prepared statements. */
-const IDLE_TIMEOUT_MS = 60_000;
 const LISTENER_TIMEOUT_MS = 5_000;
 
 /** @throws Error with a message for the operator about the server, its roles, its version or its migrations. */
@@ -41,22 +46,34 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const server = config.databaseUrl
     ? { url: config.databaseUrl.reveal(), close: () => Promise.resolve() }
     : await openEmbeddedServer({ dataDir: config.dataDir, log, whenRunning });
-  const pool = requestPool(server.url, log);
+  const primary = createPrimaryFinder({
+    setting: 'DATABASE_URL',
+    url: server.url,
+    login: ({ url }) => ({ connectionString: url }),
+  });
+  let requests: RequestPool | null = null;
   try {
-    const migrations = await migrate(server.url, log, { folder: migrationsFolder });
-    await rejectPrivilegedLogin(pool);
+    const { url: ownerUrl } = await primary.findAtStart();
+    const login = requestConnection(ownerUrl);
+    const connect = connectorTo(primary);
+    const migrations = await migrate(ownerUrl, log, { folder: migrationsFolder });
+    const poolUrl = config.databasePoolUrl?.reveal();
+    const pooler = poolUrl === undefined ? null : await openPooler(poolUrl, login, connect, log);
+    const { finder, names } = pooler ?? { finder: primary, names: 'named' };
+    requests = createRequestPool({ finder, login: { ...login, ...pooler?.login }, log });
+    await rejectPrivilegedLogin(requests.pool);
     // The server warns. An operator command prints its result alone.
-    if (whenRunning !== 'join') await warnUnlessDurable(pool, log);
+    if (whenRunning !== 'join') await warnUnlessDurable(requests.pool, log);
     return createPooledDatabase({
-      pool,
-      protocol: new StatementProtocol({ names: 'named', isPooled: false, log }),
+      requests,
+      protocol: new StatementProtocol({ names, isPooled: pooler !== null, log }),
       log,
       isCurrent: (service) => isMigrated(service, migrations),
       finishMigrations: (deps) => finishMigrations({ ...deps, migrations, log }),
-      connectOwner: () => connect({ connectionString: server.url }),
+      connectOwner: () => connect({ connectionString: ownerUrl }),
       connectListener: () =>
         connect({
-          ...requestConnection(server.url),
+          ...login,
           keepAlive: true,
           query_timeout: LISTENER_TIMEOUT_MS,
           application_name: serverName(migrations),
@@ -64,39 +81,35 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       onClosed: () => server.close(),
     });
   } catch (error) {
-    await pool.end();
+    await requests?.end();
     await server.close();
     throw error;
   }
 }
 
-async function connect(options: pg.ClientConfig): Promise<pg.Client> {
-  const client = new pg.Client({ ...options, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
-  // A broken connection already rejects the query in flight; without a listener, its `error` event would end the
-  // process.
-  client.on('error', () => undefined);
-  await client.connect();
-  return client;
+type Connect = (options: pg.ClientConfig) => Promise<pg.Client>;
+
+/** Host and port of the options are replaced by those of the server that accepts writes. */
+function connectorTo(finder: PrimaryFinder): Connect {
+  const Client = primaryClient(finder);
+  return (options) => new Client({ ...options, connectionTimeoutMillis: CONNECT_TIMEOUT_MS }).connect();
 }
 
-function requestPool(ownerUrl: string, log: Logger): pg.Pool {
-  const pool = new pg.Pool({
-    ...requestConnection(ownerUrl),
-    max: POOL_SIZE,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    idleTimeoutMillis: IDLE_TIMEOUT_MS,
-    keepAlive: true,
-    // The trigger `report_entry` reports changes to connections of this name (changes/change-announcer.ts).
-    application_name: 'hustle-forge',
-    types: valueTypes(),
+type Pooler = { finder: PrimaryFinder; names: StatementNames; login: pg.ClientConfig };
+
+/** Finds and checks the pooler of DATABASE_POOL_URL. */
+async function openPooler(url: string, login: pg.ClientConfig, connectDirectly: Connect, log: Logger): Promise<Pooler> {
+  const address = ({ url: own }: { url: string }): pg.ClientConfig => {
+    const { host, port, database, ssl } = new pg.Client({ connectionString: own });
+    return { ...login, host, port, ssl, ...(database !== undefined && { database }) };
+  };
+  const finder = createPrimaryFinder({ setting: 'DATABASE_POOL_URL', url, login: address });
+  const pooled = address(await finder.findAtStart());
+  const connect = connectorTo(finder);
+  const names = await inspectPooler({
+    connect: () => connect({ ...pooled, application_name: REQUESTS_NAME }),
+    connectDirectly: () => connectDirectly(login),
+    log,
   });
-  // A connection that breaks rejects the query in flight and also emits `error`. The pool listens only while the
-  // connection is idle, and an `error` event without a listener would end the process.
-  pool.on('connect', (client) => client.on('error', () => undefined));
-  // An idle connection broke: the pool has already removed it and opens another on demand.
-  // Log only the message, because the error object holds the whole connection.
-  pool.on('error', ({ message }) => {
-    if (!pool.ending) log.warn({ reason: message }, 'a database connection broke');
-  });
-  return pool;
+  return { finder, names, login: pooled };
 }

@@ -1,5 +1,6 @@
 /** Maps errors of PostgreSQL and its driver to answers of the data API (docs/specification/wire.md 21). */
 import { dataError, DataError } from '../data/errors.ts';
+import { NoPrimaryError } from './connection/primary-finder.ts';
 
 /** The fields of `pg.DatabaseError` that are used; anything else the driver throws has no SQLSTATE. */
 type DatabaseFailure = {
@@ -74,7 +75,7 @@ export const sqlStateOf = (error: unknown): string | null => (isDatabaseFailure(
 export function isConnectionFailure(error: unknown): boolean {
   if (!(error instanceof Error) || isDatabaseFailure(error)) return false;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  return CONNECTION_FAILURES.has(code) || CONNECTION_MESSAGE.test(error.message);
+  return error instanceof NoPrimaryError || CONNECTION_FAILURES.has(code) || CONNECTION_MESSAGE.test(error.message);
 }
 
 /** True if the database cannot be reached or cannot carry out the statement now: the client may retry. */

@@ -8,6 +8,7 @@ import { createChangeAnnouncer } from './changes/change-announcer.ts';
 import type { Outcome } from './changes/change-announcer.ts';
 import { listenToChanges } from './changes/change-listener.ts';
 import { CHANGES_CHANNEL } from './changes/entry-change.ts';
+import type { RequestPool } from './connection/request-pool.ts';
 import type { StatementProtocol } from './connection/statement-protocol.ts';
 import type { AsService, AsUser, Database, Finished, Result, Statements } from './database.ts';
 import { ACT_AS, RlsQuery } from './rls-query.ts';
@@ -16,7 +17,7 @@ import type { FinishDeps } from './migrations/finish-migrations.ts';
 import { valueTypes } from './tables/value-types.ts';
 
 export type PooledDatabaseOptions = {
-  pool: pg.Pool;
+  requests: RequestPool;
   protocol: StatementProtocol;
   log: Logger;
   isCurrent(service: AsService): Promise<boolean>;
@@ -38,24 +39,24 @@ const NOTIFY = `
 const SERVICE: ActingAs = { role: 'service_role', claimsJson: '{"role":"service_role"}' };
 
 export function createPooledDatabase(options: PooledDatabaseOptions): Database {
-  const { pool, protocol, log, isCurrent, finishMigrations, connectOwner, connectListener, onClosed } = options;
+  const { requests, protocol, log, isCurrent, finishMigrations, connectOwner, connectListener, onClosed } = options;
   const types = valueTypes();
   const announcer = createChangeAnnouncer({ log, notify: (payloads) => runAlone(SERVICE, NOTIFY, [payloads]) });
 
   async function runAlone(actingAs: ActingAs, text: string, values: readonly unknown[]): Promise<Result<unknown>> {
-    const client = await pool.connect();
+    const client = await requests.pool.connect();
     announcer.watch(client);
     const sent = protocol.textOf(text);
     try {
       const result = await client.query(new RlsQuery(actingAs, sent, values, types, protocol.names)).done;
       announcer.settle(client, 'committed');
-      client.release();
+      requests.release(client);
       return result;
     } catch (error) {
       announcer.settle(client, outcomeOf(error));
       if (error instanceof pg.DatabaseError && protocol.learn(error, sent))
         return runUnnamed(client, actingAs, text, values);
-      client.release();
+      requests.release(client, error);
       throw error;
     }
   }
@@ -80,7 +81,7 @@ export function createPooledDatabase(options: PooledDatabaseOptions): Database {
   }
 
   async function transact<T>(actingAs: ActingAs, work: (transaction: Statements) => Promise<T>): Promise<T> {
-    const client = await pool.connect();
+    const client = await requests.pool.connect();
     announcer.watch(client);
     let isCommitting = false;
     try {
@@ -90,13 +91,13 @@ export function createPooledDatabase(options: PooledDatabaseOptions): Database {
       isCommitting = true;
       await client.query('commit');
       announcer.settle(client, 'committed');
-      client.release();
+      requests.release(client);
       return answer;
     } catch (error) {
       announcer.settle(client, isCommitting ? outcomeOf(error) : 'rolled back');
       // If the rollback fails, the connection is unusable: discard it, and PostgreSQL rolls back by itself.
       await client.query('rollback').then(
-        () => client.release(),
+        () => requests.release(client, error),
         () => client.release(true),
       );
       throw error;
@@ -140,15 +141,15 @@ export function createPooledDatabase(options: PooledDatabaseOptions): Database {
       return listenToChanges({ connect: connectListener, log, listener });
     },
     poolState: () => ({
-      size: pool.totalCount,
-      idle: pool.idleCount,
-      waiting: pool.waitingCount,
-      max: pool.options.max,
+      size: requests.pool.totalCount,
+      idle: requests.pool.idleCount,
+      waiting: requests.pool.waitingCount,
+      max: requests.pool.options.max,
     }),
     isReady: () => isCurrent(asService('check readiness')).catch(() => false),
     close: async () => {
       await announcer.close();
-      await pool.end();
+      await requests.end();
       await onClosed();
     },
   };

@@ -9,6 +9,7 @@ import pg from 'pg';
 
 import type { Logger } from '#server/log.ts';
 
+import { probeSessions } from '../connection/probe-sessions.ts';
 import { findIn, label, readLedger, record, rejectOtherHistory } from './ledger.ts';
 import { readMigrations } from './migration-files.ts';
 import type { Migration } from './migration-files.ts';
@@ -42,6 +43,7 @@ export async function migrate(ownerUrl: string, log: Logger, { folder }: Options
   await owner.connect();
   try {
     await rejectOldServer(owner);
+    await rejectSharedSession(owner, ownerUrl);
     await withMigrationsLocked(owner, async () => {
       await ensureRoles(owner, ownerUrl);
       const applied = await readLedger(owner);
@@ -95,6 +97,27 @@ async function rejectOldServer(owner: pg.Client): Promise<void> {
     `select current_setting('server_version') as version, current_setting('server_version_num')::int < 150000 as old`,
   );
   if (rows[0]?.old) throw new Error(`PostgreSQL 15 or newer is needed, and this server is ${rows[0].version}`);
+}
+
+/**
+ * The lock below belongs to the session. Behind a pooler that shares sessions it would stay on one of them after this
+ * process has gone, and the next start would hang.
+ */
+async function rejectSharedSession(owner: pg.Client, ownerUrl: string): Promise<void> {
+  const { rows } = await owner.query<{ pid: number }>('select pg_backend_pid() as pid');
+  // PostgreSQL tells a client the process of its session. A pooler tells it a number of its own.
+  if (rows[0]?.pid === (owner as unknown as { processID: number }).processID) return;
+  const sessions = await probeSessions(async () => {
+    const client = new pg.Client({ connectionString: ownerUrl });
+    client.on('error', () => undefined);
+    await client.connect();
+    return client;
+  });
+  if (sessions === 'session') return;
+  throw new Error(
+    'DATABASE_URL leads to a pooler that shares sessions, which migrations, locks and LISTEN need for themselves: ' +
+      'set DATABASE_POOL_URL to this address and DATABASE_URL to the address of PostgreSQL',
+  );
 }
 
 export async function applyInTransaction(owner: pg.Client, migration: Migration, log: Logger): Promise<void> {

@@ -1,0 +1,171 @@
+/** Tests how the pool follows the server that accepts writes. tests/cluster does the same with a real cluster. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+
+import { startDatabaseNode } from '../../../../tests/support/database-node.ts';
+import type { DatabaseNode } from '../../../../tests/support/database-node.ts';
+import { createTestDatabase } from '../../../../tests/support/test-database.ts';
+import type { TestDatabase } from '../../../../tests/support/test-database.ts';
+
+import { Secret } from '#server/config/secret.ts';
+import { createLog } from '#server/log.ts';
+
+import { openDatabase } from '../connect.ts';
+import { answerFor } from '../database-error.ts';
+import type { Database } from '../database.ts';
+import { requestConnection } from '../roles.ts';
+import { createPrimaryFinder } from './primary-finder.ts';
+import { createRequestPool } from './request-pool.ts';
+
+/** The product's promise: a request succeeds so soon after another server accepts writes. */
+const FOUND_WITHIN_MS = 2_000;
+
+let db: TestDatabase;
+let nodes: [DatabaseNode, DatabaseNode];
+const cleanUp: (() => Promise<unknown>)[] = [];
+beforeAll(async () => {
+  db = await createTestDatabase();
+});
+afterAll(() => db.drop());
+beforeEach(async () => {
+  nodes = [await startDatabaseNode(db.url), await startDatabaseNode(db.url, true)];
+});
+afterEach(async () => {
+  for (const end of cleanUp.splice(0).toReversed()) await end();
+  for (const node of nodes) node.die();
+});
+
+const urlOf = (...hosts: DatabaseNode[]): string =>
+  db.url.replace('@/', `@${hosts.map(({ host, port }) => `${host}:${port}`).join(',')}/`).replace(/\?.*/, '?');
+
+async function open(...hosts: DatabaseNode[]): Promise<Database> {
+  const config = { databaseUrl: new Secret(urlOf(...hosts)), dataDir: '' };
+  const database = await openDatabase({ config, log: createLog('silent') });
+  cleanUp.push(() => database.close());
+  return database;
+}
+
+const finderOf = (url: string) =>
+  createPrimaryFinder({ setting: 'DATABASE_URL', url, login: (server) => ({ connectionString: server.url }) });
+
+const statusOf = (error: unknown) => answerFor(error, false)?.status;
+
+let rows = 0;
+const write = (database: Database) =>
+  database.asService('test').statement('insert into auth.users (email) values ($1)', [`${(rows += 1)}@example.com`]);
+const writeMany = (database: Database) => Promise.all(Array.from({ length: 20 }, () => write(database)));
+
+/** Writes until a write succeeds. All failures before must be answered 503. Returns the milliseconds. */
+async function untilWritten(database: Database): Promise<number> {
+  const since = performance.now();
+  for (;;) {
+    try {
+      await write(database);
+      return performance.now() - since;
+    } catch (error) {
+      expect(statusOf(error)).toBe(503);
+    }
+  }
+}
+
+describe('with several hosts', () => {
+  test('requests, the owner and LISTEN use the one that accepts writes, wherever it stands in the list', async () => {
+    const [primary, standby] = nodes;
+    const database = await open(standby, primary);
+    await write(database);
+    await database.asOwner('test', (owner) => owner.query('create table public.by_owner (n int)'));
+    let isListening = false;
+    const stop = database.listenToChanges({ onChange: () => undefined, onGap: () => (isListening = true) });
+    await expect.poll(() => isListening).toBe(true);
+    await stop();
+    // Only the search at the start asked the standby.
+    expect(standby.opened).toBe(1);
+  });
+
+  test('the pool finds a promoted standby after the primary died', async () => {
+    const [primary, standby] = nodes;
+    const database = await open(primary, standby);
+    await writeMany(database);
+    primary.die();
+    await expect(write(database)).rejects.toSatisfy((error) => statusOf(error) === 503);
+    standby.isStandby = false;
+    expect(await untilWritten(database)).toBeLessThan(FOUND_WITHIN_MS);
+    await writeMany(database);
+  });
+
+  test('the pool leaves a primary that comes back as a standby', async () => {
+    const [primary, standby] = nodes;
+    const database = await open(primary, standby);
+    await write(database);
+    primary.die();
+    primary.isStandby = true;
+    standby.isStandby = false;
+    await primary.start();
+    expect(await untilWritten(database)).toBeLessThan(FOUND_WITHIN_MS);
+  });
+
+  test('a start waits for the end of a failover', async () => {
+    const [primary, standby] = nodes;
+    primary.die();
+    const opening = open(primary, standby);
+    await expect.poll(() => standby.opened).toBeGreaterThan(1);
+    standby.isStandby = false;
+    await write(await opening);
+  });
+
+  test('the error names each server and why it cannot be used, without the password', async () => {
+    const [primary, standby] = nodes;
+    primary.die();
+    const error: unknown = await finderOf(urlOf(primary, standby))
+      .find()
+      .catch((reason: unknown) => reason);
+    const { message } = error as Error;
+    expect(message).toContain(`127.0.0.1:${primary.port}: connect ECONNREFUSED`);
+    expect(message).toContain(`127.0.0.1:${standby.port}: only reads`);
+    expect(message).not.toContain(new URL(urlOf(primary)).password);
+    expect(statusOf(error)).toBe(503);
+  });
+});
+
+test('closes connections to a server that became read-only, and writes again at once', async () => {
+  const [server] = nodes;
+  const database = await open(server);
+  const service = database.asService('test');
+  const readOnly = "select set_config('default_transaction_read_only', 'on', false), pg_sleep(0.02)";
+  await Promise.all(Array.from({ length: 16 }, () => service.statement(readOnly, [])));
+  await expect(write(database)).rejects.toMatchObject({ code: '25006' });
+  await writeMany(database);
+});
+
+test('gives up requests and connections of a machine that vanished without a sign', async () => {
+  const [primary, standby] = nodes;
+  const requests = createRequestPool({
+    finder: finderOf(urlOf(primary, standby)),
+    login: requestConnection(db.url),
+    log: createLog('silent'),
+    tickMs: 20,
+  });
+  cleanUp.push(() => requests.end());
+  const [busy, idle] = await Promise.all([requests.pool.connect(), requests.pool.connect()]);
+  requests.release(idle);
+  primary.vanish();
+  await expect(busy.query('select 1')).rejects.toSatisfy((error) => statusOf(error) === 503);
+  requests.release(busy);
+  standby.isStandby = false;
+  const reads = async () => (await requests.pool.query<{ n: number }>('select 1 as n')).rows;
+  await expect.poll(() => reads().catch(() => null)).toEqual([{ n: 1 }]);
+});
+
+test('gives up a request whose connection is silent although the machine answers', async () => {
+  const requests = createRequestPool({
+    finder: finderOf(urlOf(nodes[0])),
+    login: requestConnection(db.url),
+    log: createLog('silent'),
+    tickMs: 20,
+  });
+  cleanUp.push(() => requests.end());
+  const client = await requests.pool.connect();
+  nodes[0].vanish();
+  await nodes[0].start();
+  await expect(client.query('select 1')).rejects.toSatisfy((error) => statusOf(error) === 503);
+  requests.release(client);
+});

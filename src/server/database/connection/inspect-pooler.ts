@@ -1,0 +1,120 @@
+/**
+ * Checks the pooler of DATABASE_POOL_URL before requests go through it, and chooses how statements are sent. Every message
+ * says what the operator has to change (docs/operations/scaling.md).
+ */
+import { randomBytes } from 'node:crypto';
+
+import type pg from 'pg';
+
+import type { Logger } from '#server/log.ts';
+
+import { REPORT_SQLSTATE } from '../changes/entry-change.ts';
+import { RlsQuery } from '../rls-query.ts';
+import type { StatementNames } from '../rls-query.ts';
+import { valueTypes } from '../tables/value-types.ts';
+import { probeSessions } from './probe-sessions.ts';
+import { REQUESTS_NAME } from './request-pool.ts';
+
+const UNNAMED_ADVICE =
+  'statements are sent unnamed, which is slower: use PgBouncer 1.21 or newer with max_prepared_statements = 200';
+const IDENTITY_ROUNDS = 5;
+
+type Deps = {
+  /** Opens a connection through the pooler, as the pool does. */
+  connect: () => Promise<pg.Client>;
+  /** A direct connection to the primary. */
+  connectDirectly: () => Promise<pg.Client>;
+  log: Logger;
+};
+
+/** @throws Error for the operator if requests through this pooler would be wrong. */
+export async function inspectPooler({ connect, connectDirectly, log }: Deps): Promise<StatementNames> {
+  const client = await connect().catch((cause: Error) => {
+    throw new Error(
+      `DATABASE_POOL_URL does not let the login of the requests in: ${cause.message}. ` +
+        'The pooler needs its password or an auth_query',
+      { cause },
+    );
+  });
+  try {
+    await rejectOtherDatabase(client, connectDirectly);
+    await rejectLostReports(client);
+    await warnWithoutTimeouts(client, log);
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+  const sessions = await probeSessions(connect);
+  if (sessions === 'statement')
+    throw new Error('the pooler of DATABASE_POOL_URL allows no transactions: set pool_mode = transaction');
+  const names = sessions === 'session' || sessions === 'tracked' ? 'named' : 'unnamed';
+  if (names === 'unnamed') log.warn(`the pooler of DATABASE_POOL_URL mixes prepared statements: ${UNNAMED_ADVICE}`);
+  await rejectSplitRequests(connect, names);
+  return names;
+}
+
+/** Each start of a server has its own time, so that a replica or a copy is another one. */
+const PLACE = `
+  select pg_postmaster_start_time()::text || ' ' || oid as place
+    from pg_catalog.pg_database where datname = current_database()`;
+
+async function rejectOtherDatabase(client: pg.Client, connectDirectly: () => Promise<pg.Client>): Promise<void> {
+  const direct = await connectDirectly();
+  try {
+    const [pooled, own] = await Promise.all([client, direct].map((each) => each.query<{ place: string }>(PLACE)));
+    if (pooled!.rows[0]?.place !== own!.rows[0]?.place)
+      throw new Error('DATABASE_POOL_URL leads to another database or another server than DATABASE_URL');
+  } finally {
+    await direct.end();
+  }
+}
+
+/** Without the reports, pages would not learn of changes on other devices (changes/change-announcer.ts). */
+async function rejectLostReports(client: pg.Client): Promise<void> {
+  const codes: unknown[] = [];
+  client.on('notice', ({ code }) => codes.push(code));
+  await client.query(`do $$ begin raise info using errcode = '${REPORT_SQLSTATE}', message = 'probe'; end $$`);
+  const { rows } = await client.query<{ name: string }>("select current_setting('application_name') as name");
+  if (rows[0]?.name !== REQUESTS_NAME)
+    throw new Error(
+      `the pooler of DATABASE_POOL_URL changes the application name to "${rows[0]?.name}": ` +
+        'set application_name_add_host = 0',
+    );
+  if (!codes.includes(REPORT_SQLSTATE))
+    throw new Error('the pooler of DATABASE_POOL_URL withholds notices of PostgreSQL, which announce changes');
+}
+
+/** The role has time-outs since the start (roles.ts), but a pooler may hold older sessions. */
+async function warnWithoutTimeouts(client: pg.Client, log: Logger): Promise<void> {
+  const { rows } = await client.query<{ name: string }>(
+    `select name from pg_catalog.pg_settings
+      where name in ('statement_timeout', 'idle_in_transaction_session_timeout') and setting = '0' order by name`,
+  );
+  if (rows.length === 0) return;
+  const settings = rows.map(({ name }) => name);
+  log.warn({ settings }, 'sessions of the pooler are without time-outs: run RECONNECT on its console');
+}
+
+/**
+ * Threat: a pooler that sends the two halves of a request to different sessions runs the statement of one user with the
+ * rights of another. Concurrent requests with identities of their own prove that it does not.
+ */
+async function rejectSplitRequests(connect: () => Promise<pg.Client>, names: StatementNames): Promise<void> {
+  const clients = await Promise.all([connect(), connect(), connect()]);
+  const types = valueTypes();
+  const text = "select current_user::text as role, current_setting('request.jwt.claims') as claims";
+  try {
+    for (let round = 0; round < IDENTITY_ROUNDS; round += 1) {
+      await Promise.all(
+        clients.map(async (client) => {
+          const claimsJson = JSON.stringify({ role: 'anon', probe: randomBytes(8).toString('hex') });
+          const { rows } = await client.query(new RlsQuery({ role: 'anon', claimsJson }, text, [], types, names)).done;
+          const [row] = rows as { role: string; claims: string }[];
+          if (row?.role !== 'anon' || row.claims !== claimsJson)
+            throw new Error('the pooler of DATABASE_POOL_URL splits requests: set pool_mode = transaction');
+        }),
+      );
+    }
+  } finally {
+    await Promise.all(clients.map((client) => client.end().catch(() => undefined)));
+  }
+}

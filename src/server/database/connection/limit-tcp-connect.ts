@@ -1,0 +1,28 @@
+/** Bounds the time until a server's machine answers, which is much shorter than a busy server may take for a login. */
+import type pg from 'pg';
+
+/** A lost packet is sent again after one second. */
+const TCP_TIMEOUT_MS = 2_000;
+
+/** Call before `connect`. A machine that is gone without a sign then fails the connection. */
+export function limitTcpConnect(client: pg.Client): void {
+  const { connection } = client;
+  let isDone = false;
+  const timer = setTimeout(() => {
+    // After a pause of this process the timer runs before the event of a connection that was established meanwhile.
+    setImmediate(() => {
+      if (!isDone) connection.stream.destroy(new UnreachableError('the database server does not answer'));
+    });
+  }, TCP_TIMEOUT_MS);
+  const done = (): void => {
+    isDone = true;
+    clearTimeout(timer);
+  };
+  connection.once('connect', done);
+  connection.once('end', done);
+}
+
+/** Like the error of the operating system, which takes minutes to notice. */
+export class UnreachableError extends Error {
+  readonly code = 'ETIMEDOUT';
+}

@@ -1,0 +1,129 @@
+/**
+ * Finds the server that accepts writes among those of a connection string, at the start and again after a failover.
+ * With one server and without `target_session_attrs` there is nothing to find: that server may be a proxy, or a primary
+ * that only reads because its disk is full and still answers reads.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+
+import pg from 'pg';
+
+import { limitTcpConnect } from './limit-tcp-connect.ts';
+import { sessionAttributes, splitHosts } from './split-hosts.ts';
+
+/** No server accepts writes now. Transient: requests are answered 503. */
+export class NoPrimaryError extends Error {}
+
+/** A server that answers on TCP but not with its state is as good as dead after this. */
+const CHECK_TIMEOUT_MS = 3_000;
+/** Requests that come during an outage do not start a search each. */
+const SEARCH_PAUSE_MS = 250;
+/** Servers that start while a failover is under way wait for its end. */
+const START_PATIENCE_MS = 10_000;
+
+export type Address = { readonly host: string; readonly port: number };
+/** One server of a connection string, with a URL that names this server alone. It carries the password. */
+export type DatabaseServer = Address & { readonly url: string };
+
+export type PrimaryFinder = {
+  /** True if each new connection must reach a server that accepts writes. */
+  readonly isStrict: boolean;
+  /**
+   * The server to connect to: the last good one, or the first that accepts writes in a search of all.
+   * @throws NoPrimaryError
+   */
+  find(): Promise<DatabaseServer>;
+  /** As `find`, but repeats the search for some seconds. */
+  findAtStart(): Promise<DatabaseServer>;
+  /** Call when a connection to the server failed or turned out to be read-only: the next `find` searches again. */
+  forget(server: Address): void;
+};
+
+type Deps = {
+  /** The setting that has the connection string, for messages. */
+  setting: string;
+  url: string;
+  /** The connection for a check of one server. */
+  login: (server: DatabaseServer) => pg.ClientConfig;
+};
+
+export function createPrimaryFinder({ setting, url, login }: Deps): PrimaryFinder {
+  const servers = splitHosts(url).map((own) => ({ url: own, ...addressOf(own) }));
+  const isStrict = servers.length > 1 || ['read-write', 'primary'].includes(sessionAttributes(url) ?? '');
+  let current: DatabaseServer | null = isStrict ? null : servers[0]!;
+  let searching: Promise<DatabaseServer> | null = null;
+
+  /** Asks all servers at the same time: one that is cut off from the network must not delay the others. */
+  async function search(): Promise<DatabaseServer> {
+    const reasons: string[] = [];
+    const checks = servers.map(async (server) => {
+      const reason = await whyNotWritable(login(server));
+      if (reason === null) return server;
+      reasons.push(`${server.host}:${server.port}: ${reason}`);
+      throw new NoPrimaryError(reason);
+    });
+    try {
+      current = await Promise.any(checks);
+      return current;
+    } catch {
+      throw new NoPrimaryError(`no server of ${setting} accepts writes (${reasons.toSorted().join('; ')})`);
+    }
+  }
+
+  function find(): Promise<DatabaseServer> {
+    if (current !== null) return Promise.resolve(current);
+    if (searching === null) {
+      const end = (): void => void (searching = null);
+      searching = search();
+      searching.then(end, () => setTimeout(end, SEARCH_PAUSE_MS).unref());
+    }
+    return searching;
+  }
+
+  return {
+    isStrict,
+    find,
+    async findAtStart() {
+      for (const since = performance.now(); ; await delay(SEARCH_PAUSE_MS)) {
+        try {
+          return await find();
+        } catch (error) {
+          if (performance.now() - since > START_PATIENCE_MS) throw error;
+        }
+      }
+    },
+    forget({ host, port }) {
+      if (isStrict && current?.host === host && current.port === port) current = null;
+    },
+  };
+}
+
+/** Null if the server accepts writes, otherwise the reason. */
+async function whyNotWritable(config: pg.ClientConfig): Promise<string | null> {
+  const client = new pg.Client({
+    ...config,
+    connectionTimeoutMillis: CHECK_TIMEOUT_MS,
+    query_timeout: CHECK_TIMEOUT_MS,
+  });
+  client.on('error', () => undefined);
+  limitTcpConnect(client);
+  try {
+    await client.connect();
+    return (await isReadOnly(client)) ? 'only reads' : null;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  } finally {
+    // `end` waits for the server, which may be out of reach.
+    void client.end().catch(() => undefined);
+  }
+}
+
+/** True on a standby, and on a primary with `default_transaction_read_only`. */
+export async function isReadOnly(client: pg.ClientBase): Promise<boolean> {
+  const { rows } = await client.query<{ transaction_read_only: string }>('show transaction_read_only');
+  return rows[0]?.transaction_read_only !== 'off';
+}
+
+function addressOf(url: string): Address {
+  const { host, port } = new pg.Client({ connectionString: url });
+  return { host, port };
+}

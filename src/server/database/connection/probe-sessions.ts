@@ -1,0 +1,86 @@
+/**
+ * Finds out by trying how an address treats the sessions of its clients. Trusts no version: `max_prepared_statements` of
+ * one and the same pooler decides, and there are other poolers than PgBouncer.
+ */
+import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+
+import pg from 'pg';
+
+/**
+ * - `session`: each connection has a session of its own, as without a pooler
+ * - `tracked`: transactions share sessions, and the pooler prepares each client's statements wherever they run
+ * - `mixed`: transactions share sessions with the prepared statements that other clients left there
+ * - `unknown`: none of these could be proven
+ * - `statement`: no transactions
+ */
+export type Sessions = 'session' | 'tracked' | 'mixed' | 'unknown' | 'statement';
+
+/**
+ * Three, so that two of them share one of two sessions, and of more sessions the one that became idle first or last is
+ * that of another client.
+ */
+const CLIENTS = 3;
+const ROUNDS = 3;
+/** A pooler without a free session lets a client wait. */
+const TIMEOUT_MS = 10_000;
+/** "Transaction blocks not allowed in statement pooling mode" of PgBouncer has the code of a protocol violation. */
+const STATEMENT_MODE = /statement pooling/i;
+/** The prepared statement exists already, or does not exist. */
+const MIXED_CODES: ReadonlySet<string> = new Set(['42P05', '26000']);
+
+/** @param connect opens another connection to the address. @throws its error */
+export async function probeSessions(connect: () => Promise<pg.Client>): Promise<Sessions> {
+  const clients: pg.Client[] = [];
+  try {
+    for (let index = 0; index < CLIENTS; index += 1) clients.push(await connect());
+    return await Promise.race([probe(clients), delay(TIMEOUT_MS, 'unknown' as const, { ref: false })]);
+  } catch (error) {
+    if (!(error instanceof pg.DatabaseError)) throw error;
+    if (MIXED_CODES.has(error.code ?? '')) return 'mixed';
+    if (STATEMENT_MODE.test(error.message)) return 'statement';
+    throw error;
+  } finally {
+    // `end` waits for the server. A client that still waits for a session is closed at once.
+    await Promise.all(clients.map((client) => client.end().catch(() => undefined)));
+  }
+}
+
+/** Every client prepares another text under one name, then uses it in sessions that the others have used. */
+async function probe(clients: readonly pg.Client[]): Promise<Sessions> {
+  const name = `probe_${randomBytes(8).toString('hex')}`;
+  const preparedIn = new Map<number, number>();
+
+  async function use(index: number): Promise<Sessions | null> {
+    const { rows } = await clients[index]!.query<{ session: number; client: number }>({
+      name,
+      text: `select pg_backend_pid() as session, ${index} as client`,
+    });
+    const { session, client } = rows[0]!;
+    if (client !== index) return 'mixed';
+    const own = preparedIn.get(index);
+    if (own !== undefined && own !== session) return 'tracked';
+    if (own === undefined && [...preparedIn.values()].includes(session)) return 'tracked';
+    preparedIn.set(index, session);
+    return null;
+  }
+
+  await clients[0]!.query('begin');
+  await clients[0]!.query('commit');
+  // An idle pooler usually gives the same session to one client after another.
+  for (let index = 0; index < clients.length; index += 1) {
+    const found = await use(index);
+    if (found) return found;
+  }
+  for (let round = 0; round < ROUNDS; round += 1) {
+    // All at once in a transaction, so that each has a session of its own. The next round begins with the client in the
+    // middle: its session is neither the first nor the last that became idle.
+    for (const index of [1, 0, 2]) {
+      await clients[index]!.query('begin');
+      const found = await use(index);
+      if (found) return found;
+    }
+    for (const client of clients) await client.query('commit');
+  }
+  return 'session';
+}

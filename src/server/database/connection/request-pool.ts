@@ -1,0 +1,117 @@
+/**
+ * The pool of connections for requests, which drops connections that can no longer write: those to a server that has
+ * become a standby, and those whose machine has vanished without closing them.
+ */
+import pg from 'pg';
+
+import type { Logger } from '#server/log.ts';
+
+import { valueTypes } from '../tables/value-types.ts';
+import { UnreachableError } from './limit-tcp-connect.ts';
+import { primaryClient } from './primary-client.ts';
+import type { PrimaryFinder } from './primary-finder.ts';
+import { watchForSilence } from './watch-for-silence.ts';
+
+const POOL_SIZE = 16;
+const CONNECT_TIMEOUT_MS = 10_000;
+/** Longer than the driver's default of ten seconds: closing a connection discards its prepared statements. */
+const IDLE_TIMEOUT_MS = 60_000;
+/** Node then sends a probe each second, and gives an idle connection up after ten. */
+const KEEP_ALIVE_DELAY_MS = 5_000;
+
+/** While a database only reads, connections are renewed no more often than this. */
+const RENEW_INTERVAL_MS = 1_000;
+
+/** The trigger `report_entry` reports changes to connections of this name (changes/change-announcer.ts). */
+export const REQUESTS_NAME = 'hustle-forge';
+
+/** A write reached a server that only reads. */
+const READ_ONLY = '25006';
+/** The session has ended or is about to: connection exceptions, and a shutdown of the server. */
+const SESSION_END = /^(?:08|57P0)/;
+
+export type RequestPool = {
+  readonly pool: pg.Pool;
+  /** Returns a connection after a request. It is closed if it should not serve another one. */
+  release(client: pg.PoolClient, error?: unknown): void;
+  end(): Promise<void>;
+};
+
+type Deps = {
+  finder: PrimaryFinder;
+  /** User, password, database and TLS. */
+  login: pg.ClientConfig;
+  log: Logger;
+  /** Tests shorten the time until silent connections are noticed. */
+  tickMs?: number;
+};
+
+export function createRequestPool({ finder, login, log, tickMs }: Deps): RequestPool {
+  const pool = new pg.Pool({
+    ...login,
+    Client: primaryClient(finder),
+    max: POOL_SIZE,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    idleTimeoutMillis: IDLE_TIMEOUT_MS,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY_MS,
+    application_name: REQUESTS_NAME,
+    types: valueTypes(),
+  });
+  // An idle connection broke: the pool has already removed it and opens another on demand.
+  // Log only the message, because the error object holds the whole connection.
+  pool.on('error', ({ message }) => {
+    if (!pool.ending) log.warn({ reason: message }, 'a database connection broke');
+  });
+
+  const clients = new Set<pg.PoolClient>();
+  const busy = new Set<pg.PoolClient>();
+  const expired = new WeakSet<pg.PoolClient>();
+  pool.on('connect', (client) => clients.add(client));
+  pool.on('remove', (client) => clients.delete(client));
+  pool.on('acquire', (client) => busy.add(client));
+  pool.on('release', (_error, client) => busy.delete(client));
+
+  let renewedAt = -Infinity;
+  /** Closes all connections, those in use after their request. */
+  function renew(): void {
+    if (performance.now() - renewedAt < RENEW_INTERVAL_MS) return;
+    renewedAt = performance.now();
+    log.warn('the database only reads: connecting again');
+    for (const client of clients) {
+      expired.add(client);
+      finder.forget(client);
+      if (!busy.has(client)) client.connection.stream.destroy(new Error('the database only reads'));
+    }
+  }
+
+  const stopWatching = watchForSilence({
+    busy,
+    ...(tickMs !== undefined && { tickMs }),
+    onDead(client) {
+      log.warn('a database connection is silent for longer than any statement may take: closing it');
+      client.connection.stream.destroy(new UnreachableError('the database does not answer'));
+    },
+    onUnreachable(host, port) {
+      log.warn({ host, port }, 'the database server does not answer: closing its connections');
+      finder.forget({ host, port });
+      for (const client of clients) {
+        if (client.host === host && client.port === port)
+          client.connection.stream.destroy(new UnreachableError('the database server does not answer'));
+      }
+    },
+  });
+
+  return {
+    pool,
+    release(client, error) {
+      const code = error instanceof pg.DatabaseError ? (error.code ?? '') : '';
+      if (code === READ_ONLY) renew();
+      client.release(expired.has(client) || SESSION_END.test(code));
+    },
+    async end() {
+      stopWatching();
+      await pool.end();
+    },
+  };
+}

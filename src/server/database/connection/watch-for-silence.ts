@@ -1,0 +1,71 @@
+/**
+ * Notices connections whose other end has vanished without closing them: a machine that lost its power or its network.
+ * Node cannot set TCP_USER_TIMEOUT, and without it the system takes a quarter of an hour to give up on sent data.
+ */
+import { connect } from 'node:net';
+
+import type pg from 'pg';
+
+const TICK_MS = 1_000;
+/** Silent for one to two seconds: check whether the server's machine answers. */
+const CHECK_AFTER_TICKS = 2;
+const CHECK_TIMEOUT_MS = 2_000;
+/** The time-outs of the role (roles.ts) end a statement or transaction earlier, so a living server would have spoken. */
+const DEAD_AFTER_TICKS = 20;
+
+type Deps = {
+  /** The connections that are in use. */
+  busy: ReadonlySet<pg.Client>;
+  /** The server, or something before it, has forgotten the connection. */
+  onDead(client: pg.Client): void;
+  /** The machine of the server does not accept connections. */
+  onUnreachable(host: string, port: number): void;
+  tickMs?: number;
+};
+
+/** Returns a function that stops. */
+export function watchForSilence({ busy, onDead, onUnreachable, tickMs = TICK_MS }: Deps): () => void {
+  const traffic = new WeakMap<pg.Client, { bytes: number; silentTicks: number }>();
+  const checking = new Set<string>();
+
+  function check({ host, port }: pg.Client): void {
+    const key = `${host}:${port}`;
+    if (checking.has(key)) return;
+    checking.add(key);
+    void isReachable(host, port).then((reachable) => {
+      checking.delete(key);
+      if (!reachable) onUnreachable(host, port);
+    });
+  }
+
+  const timer = setInterval(() => {
+    for (const client of busy) {
+      const { bytesRead, bytesWritten } = client.connection.stream as unknown as Traffic;
+      const bytes = bytesRead + bytesWritten;
+      const known = traffic.get(client);
+      const silentTicks = known?.bytes === bytes ? known.silentTicks + 1 : 0;
+      traffic.set(client, { bytes, silentTicks });
+      if (silentTicks >= DEAD_AFTER_TICKS) onDead(client);
+      else if (silentTicks >= CHECK_AFTER_TICKS) check(client);
+    }
+  }, tickMs).unref();
+  return () => clearInterval(timer);
+}
+
+type Traffic = { bytesRead: number; bytesWritten: number };
+
+/** Only TCP, which the system answers even while PostgreSQL is too busy to. */
+function isReachable(host: string, port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port });
+    const finish = (reachable: boolean): void => {
+      clearTimeout(timer);
+      socket.destroy();
+      resolve(reachable);
+    };
+    // After a pause of this process the timer runs before the event of a connection that was established meanwhile.
+    const timer = setTimeout(() => setImmediate(() => finish(false)), CHECK_TIMEOUT_MS);
+    socket.once('connect', () => finish(true));
+    socket.once('error', () => finish(false));
+  });
+}
