@@ -24,6 +24,7 @@ import { BodyTooLargeError, limitBody } from './http/requests/limit-body.ts';
 import type { Metrics } from './http/metrics.ts';
 import { requestLog } from './http/requests/request-log.ts';
 import { sandboxForward } from './http/sandbox-forward.ts';
+import type { Limiters } from './load/limiters.ts';
 import type { Logger } from './log.ts';
 import type { Mailer } from './mail/mailer.ts';
 import type { Payments } from './payments/payments.ts';
@@ -38,6 +39,7 @@ export type Deps = {
   clock: Clock;
   log: Logger;
   metrics: Metrics;
+  limiters: Limiters;
   mailer: Mailer;
   /** Null when no SMS provider is configured. */
   sms: SmsSender | null;

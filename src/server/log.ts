@@ -14,6 +14,8 @@ const PRIVATE_NAMES = ['authorization', 'password', 'token', 'access_token', 're
 /** Writes are buffered, so no request waits for its log line. */
 const BUFFER_BYTES = 4096;
 const FLUSH_EVERY_MS = 500;
+/** Lines beyond this are dropped while nothing reads the output, for example a blocked log collector. */
+const MAX_BUFFERED_BYTES = 8 * 1024 * 1024;
 
 export function createLog(level: string, destination: DestinationStream = standardOutput()): Logger {
   const options = {
@@ -28,7 +30,13 @@ export function createLog(level: string, destination: DestinationStream = standa
 
 /** Flushes the buffer on an orderly exit. */
 const standardOutput = (): DestinationStream =>
-  fileDestination({ dest: 1, sync: false, minLength: BUFFER_BYTES, periodicFlush: FLUSH_EVERY_MS });
+  fileDestination({
+    dest: 1,
+    sync: false,
+    minLength: BUFFER_BYTES,
+    maxLength: MAX_BUFFERED_BYTES,
+    periodicFlush: FLUSH_EVERY_MS,
+  });
 
 /** Threat: database errors quote whole rows in `detail` and `where`, and some of our errors carry request data. */
 function serializeError(error: unknown): Record<string, unknown> {

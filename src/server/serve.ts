@@ -5,7 +5,7 @@
 import { join } from 'node:path';
 import { createApp } from './app.ts';
 import { createAccessTokens } from './auth/keys/access-tokens.ts';
-import { createPasswords } from './auth/passwords/passwords.ts';
+import { createPasswords, PASSWORD_LIMITS } from './auth/passwords/passwords.ts';
 import type { Passwords } from './auth/passwords/passwords.ts';
 import { loadSigningKeys } from './auth/keys/signing-keys.ts';
 import { createBackgroundTasks } from './jobs/background-tasks.ts';
@@ -19,6 +19,7 @@ import { listen } from './http/listen.ts';
 import { createChangeStreams } from './live/change-streams.ts';
 import { createMetrics, createRegistry } from './http/metrics.ts';
 import { registerDatabaseFigures } from './metrics/database-figures.ts';
+import { registerLoad } from './metrics/load.ts';
 import { registerProcessMetrics } from './metrics/process.ts';
 import { createProviderNames, registerProviderRequests } from './metrics/provider-requests.ts';
 import { registerServiceState } from './metrics/service-state.ts';
@@ -27,6 +28,8 @@ import { securityHeaders } from './http/security-headers.ts';
 import { jobList } from './jobs/job-list.ts';
 import { createJobs } from './jobs/jobs.ts';
 import type { Jobs } from './jobs/jobs.ts';
+import { createAdmission } from './load/admission.ts';
+import { createLimiters } from './load/limiters.ts';
 import type { Logger } from './log.ts';
 import { createMailer } from './mail/mailer.ts';
 import { createPayments } from './payments/payments.ts';
@@ -63,12 +66,14 @@ export async function serve({ config, clock, log, ...given }: Deps): Promise<Run
   const site = await loadSite(BUILT_CLIENT, config);
   const mailer = createMailer(mail, log, { events });
   const background = createBackgroundTasks(log);
-  const passwords = given.passwords ?? createPasswords();
+  const limiters = createLimiters();
+  limiters.add('database', database.connections);
+  const passwords = given.passwords ?? createPasswords(limiters.createLimiter('passwords', PASSWORD_LIMITS));
   const requestMails = (): void => jobs.request('send-receipts');
   const payments = createPayments({ config, database, clock, log, requestMails });
   const { coachProvider } = clientConfig(config);
   if (coachProvider !== null) await resetConsentOnProviderChange(database, coachProvider, log);
-  const coach = config.coach && createCoach({ settings: config.coach, database, clock, log, events });
+  const coach = config.coach && createCoach({ settings: config.coach, database, clock, limiters, log, events });
   const jobs: Jobs = createJobs({
     database,
     log,
@@ -83,7 +88,7 @@ export async function serve({ config, clock, log, ...given }: Deps): Promise<Run
       knownDevicesKey: signingKeys.deriveSecret('known-devices'),
     }),
   });
-  const changeStreams = createChangeStreams({ database, clock, log, events });
+  const changeStreams = createChangeStreams({ database, clock, limiters, log, events });
   const app = createApp({
     config,
     database,
@@ -100,14 +105,25 @@ export async function serve({ config, clock, log, ...given }: Deps): Promise<Run
     samlKey: auth.samlKeyFile === null ? null : await loadSamlKey(auth.samlKeyFile),
     site,
     accessTokens: createAccessTokens({ keys: signingKeys, issuer: `${publicUrl}/auth/v1`, clock, database }),
+    limiters,
     metrics,
   });
-  const listening = await listen({ host, port, headers: securityHeaders(config), fetch: app.fetch });
+  const { clientAddressHeader } = auth;
+  const admit = createAdmission({ limiters, connections: database.connections, clientAddressHeader, log });
+  const listening = await listen({
+    host,
+    port,
+    headers: securityHeaders(config),
+    fetch: admit(app.fetch),
+    limiters,
+    isBehindProxy: clientAddressHeader !== null,
+  });
   registerServiceState(registry, {
     pool: () => database.poolState(),
     openStreams: () => changeStreams.size(),
     queues: () => ({ mail: mailer.queued(), background: background.size() }),
   });
+  registerLoad(registry, limiters);
   registerDatabaseFigures(registry, given.database);
   const stopSampling = [
     registerProcessMetrics(registry, dataDir),

@@ -14,6 +14,7 @@ import { loadSigningKeys } from '#server/auth/keys/signing-keys.ts';
 import type { Deps } from '#server/app.ts';
 import { EXPOSED_TABLES } from '#server/data/exposed-tables.ts';
 import { functionsOf, GET_FUNCTIONS } from '#server/functions/routes.ts';
+import { createLimiters } from '#server/load/limiters.ts';
 import { createLog } from '#server/log.ts';
 import { readChanges } from '../support/read-changes.ts';
 import { SoftwareAuthenticator } from '../support/software-authenticator.ts';
@@ -115,7 +116,8 @@ describe('routes', () => {
     const site = { files: new Map(), pages: new Map(), configJson: '{}' };
     const signingKeys = { deriveSecret: () => Buffer.alloc(32) };
     const log = { child: () => ({}) };
-    const deps = { config, database, clock, site, signingKeys, log, payments: {}, coach: null };
+    const limiters = createLimiters();
+    const deps = { config, database, clock, limiters, site, signingKeys, log, payments: {}, coach: null };
     return createApp(deps as unknown as Deps).routes;
   };
 
@@ -133,7 +135,12 @@ describe('routes', () => {
     for (const table of EXPOSED_TABLES.keys()) {
       for (const verb of await grantedMethods(table)) actual.add(`${verb} /rest/v1/${table}`);
     }
-    const functions = functionsOf({ ...world.server, payments: null, coach: null } as never);
+    const functions = functionsOf({
+      ...world.server,
+      limiters: createLimiters(),
+      payments: null,
+      coach: null,
+    } as never);
     for (const name of functions.keys())
       actual.add(`${GET_FUNCTIONS.has(name) ? 'GET' : 'POST'} /functions/v1/${name}`);
     expect(documented.toSorted()).toEqual([...actual].toSorted());

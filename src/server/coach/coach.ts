@@ -11,9 +11,10 @@ import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import type { Caller } from '../http/authenticate.ts';
 import type { Logger } from '../log.ts';
+import { BusyError } from '../load/busy-error.ts';
+import type { Limiters } from '../load/limiters.ts';
 import { NO_EVENTS } from '../metrics/events.ts';
 import type { EventCounters } from '../metrics/events.ts';
-import { createConcurrencyLimiter } from '../http/requests/concurrency-limiter.ts';
 import { createCoachStore } from './coach-store.ts';
 import type { CoachSettings } from './coach-settings.ts';
 import { prepareFeedback } from './feedback.ts';
@@ -32,7 +33,7 @@ export type Answer<Result> =
 type SignedIn = Caller & { userId: string };
 
 export type Coach = {
-  /** Throws a DataError when the queue is full. `disconnected` aborts when the client closes the connection. */
+  /** Throws a BusyError when the queue is full or too many analyses are running. `disconnected` aborts when the client closes the connection. */
   feedback(caller: SignedIn, request: FeedbackRequest, disconnected: AbortSignal): Promise<Answer<FeedbackResult>>;
   trend(caller: SignedIn, request: TrendRequest, disconnected: AbortSignal): Promise<Answer<TrendResult>>;
   /** Starts the shutdown: running analyses get a grace period, then end with a problem event. */
@@ -44,15 +45,19 @@ export type Coach = {
 /** Half of the time that a shutdown waits for requests (`http/listen.ts`), so that the last events reach the client. */
 const STOP_GRACE_MS = 5_000;
 
+/** Each holds a connection to the provider, and half a megabyte of memory. */
+const MAX_RUNNING_ANALYSES = 250;
+
 type Deps = {
   settings: CoachSettings;
   database: Database;
   clock: Clock;
+  limiters: Limiters;
   log: Logger;
   events?: Pick<EventCounters, 'analysis'>;
 };
 
-export function createCoach({ settings, database, clock, log, events = NO_EVENTS }: Deps): Coach {
+export function createCoach({ settings, database, clock, limiters, log, events = NO_EVENTS }: Deps): Coach {
   const deps = {
     store: createCoachStore(database),
     model: createCoachModel(settings),
@@ -67,7 +72,12 @@ export function createCoach({ settings, database, clock, log, events = NO_EVENTS
   let graceTimer: NodeJS.Timeout | undefined;
 
   // Logs can be long: load them only after the access checks, and for few users at a time.
-  const limiter = createConcurrencyLimiter({ maxUsers: 2, maxQueued: 500, maxQueuedPerUser: 10 });
+  const limiter = limiters.createLimiter('coach', {
+    maxRunning: 2,
+    maxPerClient: 1,
+    maxQueued: 100,
+    maxQueuedPerClient: 10,
+  });
 
   async function startAnalysis<Result>(
     { identity, userId }: SignedIn,
@@ -82,7 +92,7 @@ export function createCoach({ settings, database, clock, log, events = NO_EVENTS
     const triesWithThisOne = { ...tries, tries: tries.tries + 1, running: tries.running + 1 };
     const limitRefusal = checkLimits(triesWithThisOne, limits.dailyLimit);
     if (limitRefusal && force) return limitRefusal;
-    const release = await limiter.acquire(userId);
+    const release = await limiter.acquire();
     let job: Job<Result> | CoachRefusal;
     try {
       if (disconnected.aborted) return 'disconnected';
@@ -96,6 +106,7 @@ export function createCoach({ settings, database, clock, log, events = NO_EVENTS
       return limitRefusal;
     }
     if (disconnected.aborted) return 'disconnected';
+    if (running.size >= MAX_RUNNING_ANALYSES) throw new BusyError('queue_full');
     const analysis = await beginAnalysis(deps, job, force);
     if ('refused' in analysis) return analysis;
     return { events: (reader) => trackUntilEnd(analysis.events, AbortSignal.any([reader, disconnected])) };

@@ -28,24 +28,34 @@ import type { ReadRequest, WriteRequest } from './read-request.ts';
 import { ALLOWED_METHODS, toResponse, toErrorResponse, checkSingle } from './respond.ts';
 import type { Sql } from './sql/sql-text.ts';
 import type { QueryResult } from './sql/to-sql.ts';
-import { createConcurrencyLimiter, createPerUserLimiter, runLimited } from '../http/requests/concurrency-limiter.ts';
+import { BusyError } from '../load/busy-error.ts';
+import { runLimited } from '../load/concurrency-limiter.ts';
+import type { Limits } from '../load/concurrency-limiter.ts';
+import type { Limiters } from '../load/limiters.ts';
 
 type DataDeps = {
   config: { publishableKey: string };
   database: Database;
   accessTokens: Pick<AccessTokens, 'verify'>;
+  limiters: Limiters;
   log: Logger;
 };
 
-export function dataRoutes({ config, database, accessTokens, log }: DataDeps): Hono<AppEnv> {
+/** Four users at a time, with one request each. */
+const COSTLY: Limits = { maxRunning: 4, maxPerClient: 1, maxQueued: 100, maxQueuedPerClient: 10 };
+/**
+ * Fewer than of costly reads: a bulk write is also parsed and sanitized here, and holds its body in memory while it is
+ * queued.
+ */
+const BULK_WRITES: Limits = { maxRunning: 2, maxPerClient: 1, maxQueued: 50, maxQueuedPerClient: 4 };
+const SANITIZER: Limits = { maxRunning: 1, maxQueued: 200 };
+
+export function dataRoutes({ config, database, accessTokens, limiters, log }: DataDeps): Hono<AppEnv> {
   const { publishableKey } = config;
   const routes = new Hono<AppEnv>();
-  const userLimiter = createPerUserLimiter();
-  const sanitize = createLogSanitizer();
-  const costlyReadLimiter = createConcurrencyLimiter();
-  // Fewer users at once than for reads: a bulk write is also parsed and sanitized here, and holds its body in memory
-  // while it is queued.
-  const bulkWriteLimiter = createConcurrencyLimiter({ maxUsers: 2, maxQueued: 50, maxQueuedPerUser: 4 });
+  const sanitize = createLogSanitizer(limiters.createLimiter('sanitizer', SANITIZER));
+  const costlyReadLimiter = limiters.createLimiter('costly_reads', COSTLY);
+  const bulkWriteLimiter = limiters.createLimiter('bulk_writes', BULK_WRITES);
 
   routes.all('/:table', async (context) => {
     let caller: Caller | null = null;
@@ -71,13 +81,10 @@ export function dataRoutes({ config, database, accessTokens, log }: DataDeps): H
     return toErrorResponse(dataError('PGRST202', { message }));
   });
 
-  /** A guest needs no limiter: row-level security hides every row. */
+  /** A guest's costly read needs no limiter: row-level security hides every row. */
   function read(request: ReadRequest, caller: Caller): Promise<QueryResult> {
     const run = () => execute(request, request.sql, caller);
-    // A costly read does not use the per-user limiter: a user's own export must not block their saves.
-    return caller.userId === null
-      ? run()
-      : runLimited(request.costly ? costlyReadLimiter : userLimiter, caller.userId, run);
+    return request.costly && caller.userId !== null ? runLimited(costlyReadLimiter, run) : run();
   }
 
   /**
@@ -89,11 +96,9 @@ export function dataRoutes({ config, database, accessTokens, log }: DataDeps): H
     const { userId } = caller;
     if (userId === null)
       throw dataError('42501', { message: `permission denied for table ${table.name}`, status: 401 });
-    return runLimited(userLimiter, userId, async () => {
-      const body = request.method === 'DELETE' ? '' : await readText(context);
-      const run = async () => execute(request, await writeSql(request, body, sanitize), caller);
-      return request.costly || isBulk(body) ? runLimited(bulkWriteLimiter, userId, run) : run();
-    });
+    const body = request.method === 'DELETE' ? '' : await readText(context);
+    const run = async () => execute(request, await writeSql(request, body, sanitize), caller);
+    return request.costly || isBulk(body) ? runLimited(bulkWriteLimiter, run) : run();
   }
 
   /** A write of a `single` request runs in a transaction, because a wrong number of rows rolls it back. */
@@ -120,7 +125,7 @@ export function dataRoutes({ config, database, accessTokens, log }: DataDeps): H
     if (error instanceof AccessTokenError) return toTokenError(error);
     const known = answerFor(error, caller?.userId === null);
     // Rejections are not logged: they are no errors of the server, and stack traces would add load to a burst.
-    if (known && (known.status < 500 || known === error)) return known;
+    if (known && (known.status < 500 || known === error || error instanceof BusyError)) return known;
     if (known && isClientDisconnected(context)) return known;
     log.error({ ...loggable(error), method: context.req.method }, 'data request failed');
     return known ?? dataError('XX000');

@@ -1,5 +1,6 @@
 /** Maps errors of PostgreSQL and its driver to answers of the data API (docs/specification/wire.md 21). */
 import { dataError, DataError } from '../data/errors.ts';
+import { BusyError } from '../load/busy-error.ts';
 import { NoPrimaryError } from './connection/primary-finder.ts';
 
 /** The fields of `pg.DatabaseError` that are used; anything else the driver throws has no SQLSTATE. */
@@ -58,6 +59,7 @@ const LOCK_TIMEOUT = '55P03';
  */
 export function answerFor(error: unknown, guest: boolean): DataError | null {
   if (error instanceof DataError) return error;
+  if (error instanceof BusyError) return dataError('PGRST000', { message: error.message });
   if (isDatabaseFailure(error) && error.code.startsWith(COLLISION))
     return dataError('PGRST000', { message: 'Two requests collided. Please try again' });
   if (isTransient(error)) return dataError('PGRST000');
@@ -81,6 +83,7 @@ export function isConnectionFailure(error: unknown): boolean {
 /** True if the database cannot be reached or cannot carry out the statement now: the client may retry. */
 export function isTransient(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
+  if (error instanceof BusyError) return true;
   if (!isDatabaseFailure(error)) return isConnectionFailure(error);
   const { code } = error;
   const isOfClass = UNREACHABLE.has(code.slice(0, 2)) || code.startsWith(COLLISION);

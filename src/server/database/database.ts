@@ -4,6 +4,7 @@
  */
 import type { CompiledQuery } from 'kysely';
 import type { Client } from 'pg';
+import type { ConcurrencyLimiter } from '../load/concurrency-limiter.ts';
 import type { PoolState } from '../metrics/service-state.ts';
 import type { ChangeListener } from './changes/change-listener.ts';
 
@@ -58,6 +59,8 @@ export interface Database {
    * that stops.
    */
   listenToChanges(listener: ChangeListener): () => Promise<void>;
+  /** The limiter of the connections for requests: a statement waits in its queue, and throws a BusyError if it is full. */
+  readonly connections: Pick<ConcurrencyLimiter, 'isFull' | 'state'>;
   /** The state of the pool of connections for requests. */
   poolState(): PoolState;
   /** Applies the migrations that run while servers serve (docs/operations/upgrades.md). */

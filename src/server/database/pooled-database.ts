@@ -2,6 +2,7 @@
 import type { CompiledQuery } from 'kysely';
 import pg from 'pg';
 
+import { runAsServer } from '#server/load/origin.ts';
 import type { Logger } from '#server/log.ts';
 
 import { createChangeAnnouncer } from './changes/change-announcer.ts';
@@ -10,6 +11,7 @@ import { listenToChanges } from './changes/change-listener.ts';
 import { CHANGES_CHANNEL } from './changes/entry-change.ts';
 import type { RequestPool } from './connection/request-pool.ts';
 import type { StatementProtocol } from './connection/statement-protocol.ts';
+import { shareConnections } from './connection/share-connections.ts';
 import type { AsService, AsUser, Database, Finished, Result, Statements } from './database.ts';
 import { ACT_AS, RlsQuery } from './rls-query.ts';
 import type { ActingAs } from './rls-query.ts';
@@ -40,11 +42,15 @@ const SERVICE: ActingAs = { role: 'service_role', claimsJson: '{"role":"service_
 
 export function createPooledDatabase(options: PooledDatabaseOptions): Database {
   const { requests, protocol, log, isCurrent, finishMigrations, connectOwner, connectListener, onClosed } = options;
+  const connections = shareConnections(requests.pool);
   const types = valueTypes();
-  const announcer = createChangeAnnouncer({ log, notify: (payloads) => runAlone(SERVICE, NOTIFY, [payloads]) });
+  const announcer = createChangeAnnouncer({
+    log,
+    notify: (payloads) => runAsServer(() => runAlone(SERVICE, NOTIFY, [payloads])),
+  });
 
   async function runAlone(actingAs: ActingAs, text: string, values: readonly unknown[]): Promise<Result<unknown>> {
-    const client = await requests.pool.connect();
+    const client = await connections.connect();
     announcer.watch(client);
     const sent = protocol.textOf(text);
     try {
@@ -81,7 +87,7 @@ export function createPooledDatabase(options: PooledDatabaseOptions): Database {
   }
 
   async function transact<T>(actingAs: ActingAs, work: (transaction: Statements) => Promise<T>): Promise<T> {
-    const client = await requests.pool.connect();
+    const client = await connections.connect();
     announcer.watch(client);
     let isCommitting = false;
     try {
@@ -143,9 +149,10 @@ export function createPooledDatabase(options: PooledDatabaseOptions): Database {
     poolState: () => ({
       size: requests.pool.totalCount,
       idle: requests.pool.idleCount,
-      waiting: requests.pool.waitingCount,
+      waiting: connections.limiter.state().queued,
       max: requests.pool.options.max,
     }),
+    connections: connections.limiter,
     isReady: () => isCurrent(asService('check readiness')).catch(() => false),
     close: async () => {
       await announcer.close();

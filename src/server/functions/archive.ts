@@ -12,7 +12,9 @@ import type { ExportedEntry, FormatWriter } from '#domain/export/exported-entry.
 import type { AuthDeps } from '../auth/auth-deps.ts';
 import type { AsService } from '../database/database.ts';
 import type { AppEnv } from '../http/app-env.ts';
-import { createConcurrencyLimiter, runLimited } from '../http/requests/concurrency-limiter.ts';
+import { runLimited } from '../load/concurrency-limiter.ts';
+import type { Limiters } from '../load/limiters.ts';
+import { currentOrigin } from '../load/origin.ts';
 import { readBody } from './read-body.ts';
 
 /** A log has at most 256 KB, so a page has little more than 6 MB. */
@@ -28,9 +30,14 @@ const BEFORE_ALL_DAYS = '-infinity';
 /** The date of the last row read. */
 type Position = Day | typeof BEFORE_ALL_DAYS;
 
-export function archive({ auth }: { auth: AuthDeps }) {
+export function archive({ auth, limiters }: { auth: AuthDeps; limiters: Limiters }) {
   // Reads at most two pages at a time, for two users. A slow client holds no slot between two pages.
-  const limiter = createConcurrencyLimiter({ maxUsers: 2, maxQueued: 50, maxQueuedPerUser: 2 });
+  const limiter = limiters.createLimiter('archives', {
+    maxRunning: 2,
+    maxPerClient: 1,
+    maxQueued: 50,
+    maxQueuedPerClient: 2,
+  });
 
   return async function downloadArchive(context: Context<AppEnv>): Promise<Response> {
     // Loaded lazily, like the endpoints that delete an account.
@@ -45,8 +52,10 @@ export function archive({ auth }: { auth: AuthDeps }) {
     });
     const now = auth.clock.now();
     const service = auth.database.asService('read an archive');
+    // The stream reads its pages outside of the request's asynchronous context.
+    const origin = currentOrigin();
     const readPage = (after: Position): Promise<ExportedEntry[]> =>
-      runLimited(limiter, userId, () => readEntries(service, userId, after));
+      runLimited(limiter, () => readEntries(service, userId, after), origin);
     const parts = writeArchive(jsonWriter({ exportedAt: now }), readPage);
     return new Response(streamOf(parts), {
       headers: {
@@ -84,12 +93,15 @@ async function* writeArchive(
 /** Takes the next part once the client has read the one before, and none after the client has left. */
 function streamOf(parts: AsyncGenerator<string>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
-  return new ReadableStream({
-    async pull(controller) {
-      const { value, done } = await parts.next();
-      if (done) controller.close();
-      else controller.enqueue(encoder.encode(value));
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        const { value, done } = await parts.next();
+        if (done) controller.close();
+        else controller.enqueue(encoder.encode(value));
+      },
+      cancel: async () => void (await parts.return(undefined)),
     },
-    cancel: async () => void (await parts.return(undefined)),
-  });
+    { highWaterMark: 0 },
+  );
 }

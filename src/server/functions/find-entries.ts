@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { QUERY_MAX_LENGTH, parseSearchTerms } from '#domain/find/match-search.ts';
 import type { FindAnswer } from '#domain/find/match-search.ts';
-import { createConcurrencyLimiter } from '../http/requests/concurrency-limiter.ts';
+import type { Limiters } from '../load/limiters.ts';
 import type { Database } from '../database/database.ts';
 import { updateSearchIndex } from '../find/search-index.ts';
 import { findDays } from '../find/find-days.ts';
@@ -17,12 +17,17 @@ import { readBody } from './read-body.ts';
 const INDEX_UPDATE_LIMIT_MS = 2_000;
 const QUERY_CANCELED = '57014';
 
-type FindDeps = { database: Database };
+type FindDeps = { database: Database; limiters: Limiters };
 
-export function findEntries({ database }: FindDeps) {
+export function findEntries({ database, limiters }: FindDeps) {
   // Separate from the limiter of the data wire, so that a long export delays no search. One search per user runs at a
   // time, so typing holds at most one connection.
-  const limiter = createConcurrencyLimiter();
+  const limiter = limiters.createLimiter('find', {
+    maxRunning: 4,
+    maxPerClient: 1,
+    maxQueued: 100,
+    maxQueuedPerClient: 10,
+  });
 
   return async function find(context: Context<AppEnv>, { identity, userId }: Caller): Promise<Response> {
     if (userId === null) return answer(context, refusal('Please sign in'), 401);
@@ -35,7 +40,7 @@ export function findEntries({ database }: FindDeps) {
     const { signal } = context.req.raw;
     let release: (() => void) | null = null;
     try {
-      release = await limiter.acquire(userId);
+      release = await limiter.acquire();
       // The client aborted this search because the user typed on.
       if (signal.aborted) return new Response(null, { status: 204 });
       const deadline = performance.now() + INDEX_UPDATE_LIMIT_MS;

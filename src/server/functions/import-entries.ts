@@ -24,14 +24,14 @@ import { stripInvisible } from '#domain/coach/strip-invisible.ts';
 import { sanitizeLog } from '../data/rows/sanitize-log.ts';
 import { DataError } from '../data/errors.ts';
 import { withDateHeaderSql } from '../data/sql/to-sql.ts';
-import { createConcurrencyLimiter } from '../http/requests/concurrency-limiter.ts';
+import type { Limiters } from '../load/limiters.ts';
 import type { Database } from '../database/database.ts';
 import type { AppEnv } from '../http/app-env.ts';
 import type { Caller } from '../http/authenticate.ts';
 import { isCallerPremium } from '../plans/is-caller-premium.ts';
 import { readBody } from './read-body.ts';
 
-type ImportDeps = { database: Database; clock: Clock };
+type ImportDeps = { database: Database; clock: Clock; limiters: Limiters };
 
 /** A validated day: its log is sanitized and not empty, and its date is not in the future. */
 type WritableDay = ImportedDay & { replaces: Version | null };
@@ -67,9 +67,14 @@ const WRITE_FEEDBACK = `
    where entry.user_id = $1::uuid and entry.date = sent.date and entry.id = sent.id and entry.revision = sent.revision
      and (entry.ai_analyzed_at < entry.updated_at) is not false`;
 
-export function importEntries({ database, clock }: ImportDeps) {
+export function importEntries({ database, clock, limiters }: ImportDeps) {
   // Cleaning foreign HTML is expensive: few users at a time, one request per user.
-  const limiter = createConcurrencyLimiter({ maxUsers: 2, maxQueued: 50, maxQueuedPerUser: 4 });
+  const limiter = limiters.createLimiter('imports', {
+    maxRunning: 2,
+    maxPerClient: 1,
+    maxQueued: 50,
+    maxQueuedPerClient: 4,
+  });
 
   return async function importDays(context: Context<AppEnv>, { identity, userId }: Caller): Promise<Response> {
     if (userId === null || !(await isCallerPremium(database, identity))) {
@@ -81,7 +86,7 @@ export function importEntries({ database, clock }: ImportDeps) {
     }
     let release: (() => void) | null = null;
     try {
-      release = await limiter.acquire(userId);
+      release = await limiter.acquire();
       const { writable, outcomes } = await validateEntries(entries, latestToday(clock.now()));
       const written = new Map(
         [

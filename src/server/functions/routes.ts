@@ -20,6 +20,8 @@ import { authenticate } from '../http/authenticate.ts';
 import type { Caller } from '../http/authenticate.ts';
 import type { Database } from '../database/database.ts';
 import type { ChangeStreams } from '../live/change-streams.ts';
+import { BusyError } from '../load/busy-error.ts';
+import type { Limiters } from '../load/limiters.ts';
 import type { Logger } from '../log.ts';
 import type { Payments } from '../payments/payments.ts';
 import { aiFeedback } from './ai-feedback.ts';
@@ -42,6 +44,7 @@ type FunctionDeps = {
   coach: Coach | null;
   accessTokens: Pick<AccessTokens, 'verify'>;
   changeStreams: ChangeStreams;
+  limiters: Limiters;
   auth: AuthDeps;
   log: Logger;
 };
@@ -107,7 +110,8 @@ export function functionRoutes(deps: FunctionDeps): Hono<AppEnv> {
     const answer = answerFor(error, false);
     if (answer?.status !== 503) throw error;
     // The request log already records refusals of our own.
-    if (answer !== error && !isClientDisconnected(context)) log.error(loggable(error), 'a function failed');
+    if (answer !== error && !(error instanceof BusyError) && !isClientDisconnected(context))
+      log.error(loggable(error), 'a function failed');
     context.header('Retry-After', RETRY_AFTER_SECONDS);
     return refuse(context, 503, 'BUSY', answer.message);
   }

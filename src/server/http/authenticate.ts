@@ -6,6 +6,7 @@
  */
 import type { AccessTokens } from '../auth/keys/access-tokens.ts';
 import type { Identity } from '../database/database.ts';
+import { identifyUser } from '../load/origin.ts';
 
 export type Caller = {
   /** null for a guest. */
@@ -26,5 +27,6 @@ export async function authenticate(
   const claims = await accessTokens.verify(token);
   // Threat: privilege escalation by a signed token with another role, such as service_role. It is treated as a guest.
   if (claims.role !== 'authenticated' || claims.sub === '') return GUEST;
+  identifyUser(claims.sub);
   return { userId: claims.sub, identity: { role: 'authenticated', claimsJson: claims.json } };
 }

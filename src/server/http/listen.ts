@@ -6,9 +6,14 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import type { SecurityHeaders } from './security-headers.ts';
-import { disconnectSlowReaders } from './requests/slow-readers.ts';
+import { createLimiters } from '../load/limiters.ts';
+import type { Limiters } from '../load/limiters.ts';
+import { guardConnections } from './connection-guard.ts';
+import type { ConnectionGuard } from './connection-guard.ts';
 
 const HEADERS_TIMEOUT_MS = 15_000;
+/** How late Node applies the two time-outs of requests. */
+const TIMEOUT_CHECK_MS = 5_000;
 /**
  * A save of 256 KB, the largest log, arrives within this time even on a bad connection. Threat: Slowloris clients that
  * send one byte at a time.
@@ -37,6 +42,9 @@ type Options = {
   headers: SecurityHeaders;
   fetch: Parameters<typeof getRequestListener>[0];
   idleTimeoutMs?: number;
+  limiters?: Limiters;
+  /** All connections come from a proxy that names the client's address in a header. */
+  isBehindProxy?: boolean;
 };
 
 export type Listening = {
@@ -52,15 +60,20 @@ export async function listen({
   headers,
   fetch,
   idleTimeoutMs = IDLE_TIMEOUT_MS,
+  limiters = createLimiters(),
+  isBehindProxy = false,
 }: Options): Promise<Listening> {
   // The adapter's lightweight `Request` and `Response` send a response in one write, without a web stream.
   const handle = getRequestListener(fetch);
   let isStopping = false;
 
+  // Set before the server listens.
+  let guard!: ConnectionGuard;
   const server = createServer(
     {
       headersTimeout: HEADERS_TIMEOUT_MS,
       requestTimeout: REQUEST_TIMEOUT_MS,
+      connectionsCheckingInterval: TIMEOUT_CHECK_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
       maxHeaderSize: 16 * 1024,
     },
@@ -69,7 +82,9 @@ export async function listen({
       const securityHeaders = API.test(incoming.url ?? '') ? headers.api : headers.page;
       for (const [name, value] of securityHeaders) outgoing.setHeader(name, value);
       if (isStopping) outgoing.setHeader('Connection', 'close');
-      outgoing.once('finish', () => {
+      if (!guard.beginRequest(incoming)) return;
+      outgoing.once('close', () => {
+        guard.endRequest(incoming);
         if (isStopping) setImmediate(() => server.closeIdleConnections());
       });
       void handle(incoming, outgoing);
@@ -77,7 +92,7 @@ export async function listen({
   );
 
   server.timeout = idleTimeoutMs;
-  const stopDisconnecting = disconnectSlowReaders(server);
+  guard = guardConnections(server, { limiters, isBehindProxy });
 
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
@@ -93,7 +108,7 @@ export async function listen({
     port: boundPort(server),
     stop() {
       isStopping = true;
-      stopDisconnecting();
+      guard.stop();
       return new Promise((resolve) => {
         const timer = setTimeout(() => server.closeAllConnections(), MAX_STOP_MS);
         server.close(() => {

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { EntryChange } from '../database/changes/entry-change.ts';
 import type { Database } from '../database/database.ts';
 import type { Caller } from '../http/authenticate.ts';
+import { createLimiters } from '../load/limiters.ts';
 import { createLog } from '../log.ts';
 import { createChangeStreams } from './change-streams.ts';
 import type { StreamEvent } from './change-streams.ts';
@@ -18,6 +19,7 @@ function createWorld() {
   const streams = createChangeStreams({
     database: database as unknown as Database,
     clock: { now: () => new Date('2026-11-20T12:00:00Z') },
+    limiters: createLimiters(),
     log: createLog('error'),
   });
   streams.start();

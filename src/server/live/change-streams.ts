@@ -10,6 +10,10 @@ import type { Clock } from '../clock.ts';
 import type { EntryChange } from '../database/changes/entry-change.ts';
 import type { Database } from '../database/database.ts';
 import type { Caller } from '../http/authenticate.ts';
+import { runLimited } from '../load/concurrency-limiter.ts';
+import type { Limits } from '../load/concurrency-limiter.ts';
+import type { Limiters } from '../load/limiters.ts';
+import { currentOrigin } from '../load/origin.ts';
 import type { Logger } from '../log.ts';
 import { NO_EVENTS } from '../metrics/events.ts';
 import type { EventCounters } from '../metrics/events.ts';
@@ -19,6 +23,8 @@ import { createChangeHistory } from './change-history.ts';
 /** A browser opens one stream, so this is the number of a user's browsers. */
 export const MAX_STREAMS_PER_USER = 10;
 const MAX_STREAMS = 4_000;
+/** After a lost connection to the database, all streams check their sessions: a few at a time, so that saves go first. */
+const CHECKS: Limits = { maxRunning: 4, maxQueued: MAX_STREAMS };
 /** A stream with more unsent changes than this, for example after an import, gets one `resync` instead. */
 const MAX_WAITING = 100;
 /** How long a stream may outlive its session while nothing changes. */
@@ -36,7 +42,7 @@ export type StreamRequest = {
 export type ChangeStreams = {
   /** Starts to follow the changes. */
   start(): void;
-  /** Returns null if the server is stopping or has as many streams as it can hold. */
+  /** Returns null if the server is stopping, or has as many streams as it, or this address, may hold. */
   open(request: StreamRequest): ((disconnected: AbortSignal) => AsyncGenerator<StreamEvent>) | null;
   /** The number of open streams. */
   size(): number;
@@ -49,27 +55,28 @@ export type ChangeStreams = {
  * newer than changes that still wait behind it, and a client that reconnected with that id would miss those changes.
  */
 type Delivery = { event: EntryChange | 'ready' | 'resync'; id: string | undefined };
-type Subscription = { userId: string; waiting: Delivery[]; ended: StreamEndReason | null; wake: () => void };
+type Subscription = {
+  userId: string;
+  address: string;
+  waiting: Delivery[];
+  ended: StreamEndReason | null;
+  wake: () => void;
+};
 
 type Deps = {
   database: Database;
   clock: Clock;
+  limiters: Limiters;
   log: Logger;
   events?: Pick<EventCounters, 'announcement'>;
-  limits?: { streams: number; perUser: number };
 };
 
-export function createChangeStreams({
-  database,
-  clock,
-  log,
-  events = NO_EVENTS,
-  limits = { streams: MAX_STREAMS, perUser: MAX_STREAMS_PER_USER },
-}: Deps): ChangeStreams {
+export function createChangeStreams({ database, clock, limiters, log, events = NO_EVENTS }: Deps): ChangeStreams {
+  const streams = limiters.createQuota('streams', MAX_STREAMS);
+  const checks = limiters.createLimiter('stream_checks', CHECKS);
   const history = createChangeHistory(() => performance.now());
   /** The subscriptions of each user, the oldest first. */
   const byUser = new Map<string, Set<Subscription>>();
-  let open = 0;
   let stopListening: (() => Promise<void>) | null = null;
   let isStopped = false;
 
@@ -89,21 +96,20 @@ export function createChangeStreams({
     subscription.wake();
   }
 
-  function subscribe(userId: string): Subscription {
-    const subscription: Subscription = { userId, waiting: [], ended: null, wake: () => undefined };
+  function subscribe(userId: string, address: string): Subscription {
+    const subscription: Subscription = { userId, address, waiting: [], ended: null, wake: () => undefined };
     const own = byUser.get(userId) ?? new Set();
     byUser.set(userId, own.add(subscription));
-    open += 1;
     // The oldest is the most likely to be left over from a phone that has lost its network.
     const living = [...own].filter(({ ended }) => ended === null);
-    if (living.length > limits.perUser) end(living[0]!, 'too_many');
+    if (living.length > MAX_STREAMS_PER_USER) end(living[0]!, 'too_many');
     return subscription;
   }
 
   function unsubscribe(subscription: Subscription): void {
     const own = byUser.get(subscription.userId);
     if (!own?.delete(subscription)) return;
-    open -= 1;
+    streams.giveBack(subscription.address);
     if (own.size === 0) byUser.delete(subscription.userId);
   }
 
@@ -148,7 +154,7 @@ export function createChangeStreams({
         const deliveries = subscription.waiting;
         subscription.waiting = [];
         // A session that has ended receives nothing more, not even a change that was made before it ended.
-        const caller = await authenticate();
+        const caller = await runLimited(checks, authenticate);
         for (const { event, id } of deliveries) {
           const described: LiveEvent =
             typeof event === 'string'
@@ -185,10 +191,11 @@ export function createChangeStreams({
     },
 
     open(request) {
-      if (isStopped || open >= limits.streams) return null;
+      const { address } = currentOrigin();
+      if (isStopped || !streams.take(address)) return null;
       const { userId, lastEventId } = request;
       const missed = history.changesSince(lastEventId, userId);
-      const subscription = subscribe(userId);
+      const subscription = subscribe(userId, address);
       if (!missed || missed.length >= MAX_WAITING) deliver(subscription, resync());
       else {
         // Without ids: a client that loses the connection before `ready` gets all missed changes again.
@@ -198,7 +205,7 @@ export function createChangeStreams({
       return (disconnected) => send(subscription, request, disconnected);
     },
 
-    size: () => open,
+    size: () => streams.state().taken,
 
     async stop() {
       isStopped = true;

@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { Hono } from 'hono';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { AppEnv } from '#server/http/app-env.ts';
+import { createLimiters } from '#server/load/limiters.ts';
 import { createLog } from '#server/log.ts';
 import { createPaypal } from '#server/payments/paypal/paypal-client.ts';
 import type { PaypalEvent } from '#server/payments/webhooks/webhook-event.ts';
@@ -70,6 +71,7 @@ function createWorld(overrides: Overrides = {}) {
       config: { paypal: config, auth: { clientAddressHeader: 'x-real-ip' } },
       database: overrides.database ?? stored.database,
       clock,
+      limiters: createLimiters(),
       log: { info: write, warn: write, error: write },
       metrics: { events: NO_EVENTS },
       payments: {

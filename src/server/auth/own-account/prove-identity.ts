@@ -49,7 +49,7 @@ export type Proof = { consume(transaction: AsService): Promise<boolean> };
 /**
  * A wrong password counts as a guess at a sign-in, a code as a guess in `findByCode`. Throws `reauthentication_needed`,
  * `insufficient_aal`, `invalid_credentials`, `reauthentication_not_valid` or `over_request_rate_limit`, and
- * PasswordQueueFullError.
+ * BusyError.
  */
 export async function proveIdentity(
   context: Context<AppEnv>,

@@ -1,5 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { PasswordQueueFullError, createPasswords } from './passwords.ts';
+import { BusyError } from '#server/load/busy-error.ts';
+import { createConcurrencyLimiter } from '#server/load/concurrency-limiter.ts';
+import { createPasswords } from './passwords.ts';
 
 const passwords = createPasswords();
 afterAll(() => passwords.close());
@@ -45,7 +47,7 @@ describe('passwords', () => {
   });
 
   test('wait in a bounded queue and are rejected beyond it', async () => {
-    const bounded = createPasswords(3);
+    const bounded = createPasswords(createConcurrencyLimiter({ maxRunning: 2, maxQueued: 1 }));
     try {
       const hashes = Array.from({ length: 5 }, () => bounded.hash('x'));
       const settled = await Promise.allSettled(hashes);
@@ -56,7 +58,7 @@ describe('passwords', () => {
         'rejected',
         'rejected',
       ]);
-      expect(settled[3]).toMatchObject({ reason: expect.any(PasswordQueueFullError) });
+      expect(settled[3]).toMatchObject({ reason: expect.any(BusyError) });
       expect(await bounded.hash('y')).toBeTruthy();
     } finally {
       await bounded.close();

@@ -5,9 +5,12 @@
  * bounded queue for a single low-priority thread, and the excess is rejected; saves are not slowed down.
  */
 import { Worker } from 'node:worker_threads';
+import { createConcurrencyLimiter, runLimited } from '#server/load/concurrency-limiter.ts';
+import type { ConcurrencyLimiter, Limits } from '#server/load/concurrency-limiter.ts';
 import type { PasswordJob, PasswordResult, PasswordTask } from './password-worker.ts';
 
-const MAX_QUEUED_PASSWORDS = 40;
+/** One is computed and one waits in the thread, so that the thread is never idle between two. */
+export const PASSWORD_LIMITS: Limits = { maxRunning: 2, maxQueued: 38 };
 
 /**
  * argon2id hash of a discarded random text, with the cost parameters of `password-worker.ts`. Threat: account
@@ -16,19 +19,16 @@ const MAX_QUEUED_PASSWORDS = 40;
  */
 const DUMMY_HASH = '$argon2id$v=19$m=19456,t=2,p=1$yUdyTzN8sZHup0DdEJzFeA$SqVayViDc+CXbc8ZhE2trnzxWaiYsvDWVsVXvB81Ges';
 
-/** A temporary error: the auth wire responds with 503, and the client may retry in a moment. */
-export class PasswordQueueFullError extends Error {}
-
 export interface Passwords {
-  /** Returns an argon2id hash in the PHC string format. Throws PasswordQueueFullError. */
+  /** Returns an argon2id hash in the PHC string format. Throws BusyError. */
   hash(password: string): Promise<string>;
   /**
    * With `hash` null (no such account, or no password) it returns false after the same time as with a real hash.
-   * Throws PasswordQueueFullError.
+   * Throws BusyError.
    */
   matches(password: string, hash: string | null): Promise<boolean>;
   /**
-   * Whether attackers would guess the password soon. Throws PasswordQueueFullError.
+   * Whether attackers would guess the password soon. Throws BusyError.
    *
    * @param ownTexts what is known of its owner, such as name and address
    */
@@ -36,14 +36,15 @@ export interface Passwords {
   close(): Promise<void>;
 }
 
-export function createPasswords(maxQueued: number = MAX_QUEUED_PASSWORDS): Passwords {
+export function createPasswords(limiter: ConcurrencyLimiter = createConcurrencyLimiter(PASSWORD_LIMITS)): Passwords {
   let thread: PasswordThread | null = null;
 
-  function runJob(job: PasswordJob): Promise<PasswordResult> {
+  const runJob = (job: PasswordJob): Promise<PasswordResult> => runLimited(limiter, () => runInThread(job));
+
+  function runInThread(job: PasswordJob): Promise<PasswordResult> {
     // The first task starts the thread; the next task after a crash starts a new one.
     if (thread === null || thread.hasEnded) thread = new PasswordThread();
-    if (thread.length < maxQueued) return thread.runJob(job);
-    return Promise.reject(new PasswordQueueFullError('the password queue is full'));
+    return thread.runJob(job);
   }
 
   return {
@@ -86,10 +87,6 @@ class PasswordThread {
     });
     this.#worker.on('error', (error) => this.#fail(error));
     this.#worker.on('exit', () => this.#fail(new Error('the password thread exited')));
-  }
-
-  get length(): number {
-    return this.#pending.size;
   }
 
   runJob(job: PasswordJob): Promise<PasswordResult> {

@@ -41,7 +41,7 @@ export function parseEmail(input: string, problem: AuthErrorName = 'bad_email'):
 export type PasswordOwner = { email: string | null; phone: string | null; data: JsonObject };
 
 /**
- * Throws `weak_password` or `validation_failed`, or PasswordQueueFullError. Call it before anything depends on whether
+ * Throws `weak_password` or `validation_failed`, or BusyError. Call it before anything depends on whether
  * the account exists, and after the rate limits: an assessment takes milliseconds of the password thread.
  */
 export async function checkNewPassword(passwords: Passwords, password: string, owner: PasswordOwner): Promise<void> {

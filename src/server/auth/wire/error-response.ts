@@ -6,8 +6,8 @@ import type { Metrics } from '#server/http/metrics.ts';
 import { isTransient } from '#server/database/database-error.ts';
 import { isClientDisconnected } from '#server/http/requests/client-disconnected.ts';
 import { BodyTooLargeError } from '#server/http/requests/limit-body.ts';
+import { BusyError } from '#server/load/busy-error.ts';
 import type { Logger } from '#server/log.ts';
-import { PasswordQueueFullError } from '../passwords/passwords.ts';
 import { AuthError, OAuthError } from './errors.ts';
 
 const VERSION_HEADER = 'X-Supabase-Api-Version';
@@ -36,13 +36,11 @@ export function authErrorResponse(context: Context<AppEnv>, thrown: unknown, { l
   return context.json({ code: error.status, error_code: error.code, msg: error.message, ...id, ...weak }, error.status);
 }
 
-const isExpected = (thrown: unknown): boolean =>
-  thrown instanceof AuthError || thrown instanceof PasswordQueueFullError;
+const isExpected = (thrown: unknown): boolean => thrown instanceof AuthError || thrown instanceof BusyError;
 
 export function toAuthError(thrown: unknown): AuthError {
   if (thrown instanceof AuthError) return thrown;
   if (thrown instanceof BodyTooLargeError) return new AuthError('body_too_large');
-  if (thrown instanceof PasswordQueueFullError) return new AuthError('try_again');
   return new AuthError(isTransient(thrown) ? 'try_again' : 'unexpected_failure');
 }
 

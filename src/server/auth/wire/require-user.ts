@@ -3,6 +3,7 @@ import type { Context } from 'hono';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
 import type { AppEnv } from '#server/http/app-env.ts';
+import { identifyUser } from '#server/load/origin.ts';
 import { AccessTokenError, UUID } from '../keys/access-tokens.ts';
 import type { AccessClaims } from '../keys/access-tokens.ts';
 import { isBanned } from '../accounts/accounts.ts';
@@ -75,7 +76,9 @@ export async function readBearer(context: Context<AppEnv>, deps: AuthDeps): Prom
   const token = findBearer(context);
   if (token === undefined) throw new AuthError('no_authorization');
   try {
-    return await deps.accessTokens.readClaims(token);
+    const claims = await deps.accessTokens.readClaims(token);
+    if (claims.sub !== '') identifyUser(claims.sub);
+    return claims;
   } catch (error) {
     if (error instanceof AccessTokenError) throw new AuthError('bad_jwt', error.message);
     throw error;

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import sanitizeHtml from 'sanitize-html';
 import { describe, expect, test } from 'vitest';
 import { ENTRY_MAX_BYTES } from '#domain/log/entry.ts';
+import { createConcurrencyLimiter } from '#server/load/concurrency-limiter.ts';
 import { ENTRY_TAGS, isCleanLog } from '#domain/log/entry-html.ts';
 import { sanitizeLog, createLogSanitizer } from './sanitize-log.ts';
 import { fuzzBudget } from '../../../../tests/support/fuzz-budget.ts';
@@ -214,9 +215,14 @@ describe('the limits of a log', () => {
 });
 
 describe('the log sanitizer of all requests', () => {
+  const ONE_AT_A_TIME = { maxRunning: 1, maxQueued: 10 };
+
   test('yields to the event loop between two logs that need the parser, and does not delay a clean one', async () => {
     const yields: (() => void)[] = [];
-    const sanitize = createLogSanitizer(() => new Promise<void>((resolve) => yields.push(resolve)));
+    const sanitize = createLogSanitizer(
+      createConcurrencyLimiter(ONE_AT_A_TIME),
+      () => new Promise<void>((resolve) => yields.push(resolve)),
+    );
     const [first, second] = [sanitize('<b>one</b>'), sanitize('<b>two</b>')];
     expect(await first).toBe('one');
     expect(await Promise.race([second, setImmediate('waits')])).toBe('waits');
@@ -226,7 +232,7 @@ describe('the log sanitizer of all requests', () => {
   });
 
   test('continues with the next log after a rejected one', async () => {
-    const sanitize = createLogSanitizer();
+    const sanitize = createLogSanitizer(createConcurrencyLimiter(ONE_AT_A_TIME));
     const rejected = sanitize('<b>'.repeat(60_000));
     const next = sanitize('<b>next</b>');
     await expect(rejected).rejects.toMatchObject({ code: '54001' });

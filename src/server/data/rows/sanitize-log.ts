@@ -17,6 +17,7 @@ import {
   LIST_START,
   withoutDateHeader,
 } from '#domain/log/entry-html.ts';
+import type { ConcurrencyLimiter } from '#server/load/concurrency-limiter.ts';
 import { dataError } from '../errors.ts';
 
 /**
@@ -68,20 +69,27 @@ export function sanitizeLog(content: string): string {
 export type SanitizeLog = (content: string) => string | Promise<string>;
 
 /**
- * Sanitizes the logs of all requests. Logs that need the parser are serialized, and the event loop serves other
- * requests between two of them. Clean logs, as the editor sends them, do not wait.
+ * Sanitizes the logs of all requests. Logs that need the parser go through `limiter` one at a time, and the event loop
+ * serves other requests between two of them. Clean logs, as the editor sends them, do not wait.
  *
  * Threat: the parser takes some milliseconds for a log of 30 KB; sixty concurrent requests would block the event loop
  * for all of them in a row.
  */
-export function createLogSanitizer(yieldToEventLoop: () => Promise<unknown> = setImmediate): SanitizeLog {
-  let previous: Promise<unknown> = Promise.resolve();
+export function createLogSanitizer(
+  limiter: ConcurrencyLimiter,
+  yieldToEventLoop: () => Promise<unknown> = setImmediate,
+): SanitizeLog {
+  async function sanitizeInTurn(content: string): Promise<string> {
+    const release = await limiter.acquire();
+    try {
+      return sanitizeLog(content);
+    } finally {
+      void yieldToEventLoop().then(release);
+    }
+  }
   return (content) => {
     checkLogSize(content);
-    if (isCleanLog(content)) return withoutDateHeader(content);
-    const sanitized = previous.then(() => sanitizeLog(content));
-    previous = sanitized.then(yieldToEventLoop, yieldToEventLoop);
-    return sanitized;
+    return isCleanLog(content) ? withoutDateHeader(content) : sanitizeInTurn(content);
   };
 }
 

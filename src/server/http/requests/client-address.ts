@@ -4,16 +4,27 @@
  * Threat: a client can forge headers. A header is trusted only if CLIENT_ADDRESS_HEADER names it, and then only its
  * last entry, which the operator's proxy appended.
  */
+import type { IncomingMessage } from 'node:http';
 import type { Context } from 'hono';
 import type { AppEnv } from '../app-env.ts';
 
 type Trust = { readonly clientAddressHeader: string | null };
 
 /** Returns `unknown` without a socket, and an IPv4-mapped IPv6 address as IPv4. */
-export function clientAddress<E extends AppEnv>(context: Context<E>, trust: Trust): string {
-  const header = trust.clientAddressHeader === null ? undefined : context.req.header(trust.clientAddressHeader);
-  const fromProxy = header?.split(',').at(-1)?.trim();
-  const address = fromProxy || context.env?.incoming?.socket.remoteAddress || 'unknown';
+export const clientAddress = <E extends AppEnv>(context: Context<E>, trust: Trust): string =>
+  toAddress(
+    trust.clientAddressHeader === null ? undefined : context.req.header(trust.clientAddressHeader),
+    context.env?.incoming?.socket.remoteAddress,
+  );
+
+/** As `clientAddress`, for a request that has not reached the app yet. */
+export function addressOf({ headers, socket }: IncomingMessage, { clientAddressHeader }: Trust): string {
+  const header = clientAddressHeader === null ? undefined : headers[clientAddressHeader.toLowerCase()];
+  return toAddress(typeof header === 'string' ? header : undefined, socket.remoteAddress);
+}
+
+function toAddress(header: string | undefined, remoteAddress: string | undefined): string {
+  const address = header?.split(',').at(-1)?.trim() || remoteAddress || 'unknown';
   return address.startsWith('::ffff:') ? address.slice('::ffff:'.length) : address;
 }
 

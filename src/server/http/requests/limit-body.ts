@@ -6,6 +6,7 @@
  */
 import type { Context, MiddlewareHandler } from 'hono';
 import type { AppEnv } from '../app-env.ts';
+import { holdBody } from '#server/load/origin.ts';
 import { errorResponse } from '../error-response.ts';
 
 export class BodyTooLargeError extends Error {
@@ -40,14 +41,23 @@ export function limitBody(
   };
 }
 
-/** Reads the body as UTF-8 text. Throws BodyTooLargeError. */
+/** Reads the body as UTF-8 text. Throws BodyTooLargeError, or BusyError while large bodies take too much memory. */
 export async function readText(context: Context<AppEnv>): Promise<string> {
+  holdBody(maxLength(context));
   return hasUnknownLength(context) ? new TextDecoder().decode(await readStream(context)) : context.req.text();
 }
 
-/** Throws BodyTooLargeError. */
+/** As `readText`. */
 export async function readBytes(context: Context<AppEnv>): Promise<Uint8Array> {
+  holdBody(maxLength(context));
   return hasUnknownLength(context) ? readStream(context) : new Uint8Array(await context.req.arrayBuffer());
+}
+
+/** A body without a known length may take as much as is allowed. */
+function maxLength(context: Context<AppEnv>): number {
+  const contentLength = context.req.header('content-length');
+  if (contentLength !== undefined) return Number(contentLength);
+  return hasUnknownLength(context) ? (context.get('maxBodyBytes') ?? 0) : 0;
 }
 
 /** `limitBody` has checked a Content-Length, and Node reads no more than that; counting would slow down every save. */

@@ -13,7 +13,8 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '#server/clock.ts';
 import type { Config } from '#server/config/config.ts';
-import { createConcurrencyLimiter } from '#server/http/requests/concurrency-limiter.ts';
+import type { Limiters } from '#server/load/limiters.ts';
+import { createOrigin } from '#server/load/origin.ts';
 import type { Database } from '#server/database/database.ts';
 import type { AppEnv } from '#server/http/app-env.ts';
 import { clientAddress, networkPrefix } from '#server/http/requests/client-address.ts';
@@ -29,9 +30,9 @@ import { isTimely, readTransmission } from './webhook-transmission.ts';
 const MAX_BODY_BYTES = 256 * 1024;
 /**
  * Limits the verifications at PayPal: 4 client addresses at once with one verification each, 40 waiting in all and 10
- * waiting of one address. A "user" of the limiter is a client address here.
+ * waiting of one address.
  */
-const QUEUE = { maxUsers: 4, maxQueued: 40, maxQueuedPerUser: 10 };
+const QUEUE = { maxRunning: 4, maxPerClient: 1, maxQueued: 40, maxQueuedPerClient: 10 };
 const MAX_PER_ADDRESS_AND_MINUTE = 60;
 const MAX_COUNTED_ADDRESSES = 10_000;
 /** PayPal hangs up after 30 seconds and retries, so asking later than this is pointless. */
@@ -41,6 +42,7 @@ export type WebhookDeps = {
   config: Pick<Config, 'paypal'> & { readonly auth: Pick<Config['auth'], 'clientAddressHeader'> };
   database: Pick<Database, 'asService'>;
   clock: Clock;
+  limiters: Limiters;
   log: Pick<Logger, 'info' | 'warn' | 'error'>;
   metrics: Pick<Metrics, 'events'>;
   payments: {
@@ -53,10 +55,18 @@ export type WebhookDeps = {
 };
 
 /** Has no route unless PayPal and a webhook are configured. */
-export function webhookRoutes({ config, database, clock, log, metrics, payments }: WebhookDeps): Hono<AppEnv> {
+export function webhookRoutes({
+  config,
+  database,
+  clock,
+  limiters,
+  log,
+  metrics,
+  payments,
+}: WebhookDeps): Hono<AppEnv> {
   const routes = new Hono<AppEnv>();
   if (payments === null || config.paypal === null || config.paypal.webhookId === null) return routes;
-  const queue = createConcurrencyLimiter(QUEUE);
+  const queue = limiters.createLimiter('paypal_webhooks', QUEUE);
   const isWithinLimit = createMinuteLimit(clock);
 
   async function isStored({ id }: PaypalEvent): Promise<boolean> {
@@ -69,7 +79,7 @@ export function webhookRoutes({ config, database, clock, log, metrics, payments 
   async function verify(from: string, transmission: WebhookTransmission, text: string): Promise<Verdict> {
     if (!isWithinLimit(from)) return 'overloaded';
     const queuedAt = clock.now().getTime();
-    const release = await queue.acquire(from).catch(() => null);
+    const release = await queue.acquire(createOrigin(from)).catch(() => null);
     if (release === null) return 'overloaded';
     try {
       if (clock.now().getTime() - queuedAt > MAX_WAIT_MS) return 'overloaded';

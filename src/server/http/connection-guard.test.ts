@@ -1,0 +1,253 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { connect } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
+import { afterEach, describe, expect, test } from 'vitest';
+import { createLimiters } from '../load/limiters.ts';
+import { guardConnections } from './connection-guard.ts';
+
+const MEGABYTE = 1024 * 1024;
+const open: (() => void)[] = [];
+afterEach(() => open.splice(0).forEach((close) => close()));
+
+/** Responds with as many megabytes as the path says; `check` runs the periodic check. */
+async function startServer(maxBufferedBytes: number) {
+  let check = (): void => {};
+  let now = 0;
+  const server = createServer((incoming, outgoing) => {
+    outgoing.end(Buffer.alloc(Number(incoming.url!.slice(1)) * MEGABYTE));
+  });
+  const { stop } = guardConnections(server, {
+    limiters: createLimiters(),
+    isBehindProxy: false,
+    maxBufferedBytes,
+    now: () => now,
+    schedule: (run) => ((check = run), () => (check = () => {})),
+  });
+  open.push(
+    stop,
+    () => server.closeAllConnections(),
+    () => void server.close(),
+  );
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  const request = (socket: Socket, megabytes: number) =>
+    socket.write(`GET /${megabytes} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+  return {
+    check: () => check(),
+    advance: (ms: number) => void (now += ms),
+    request,
+    /** Resolves when the whole response is buffered in the server. */
+    async requestWithoutReading(megabytes: number): Promise<Socket> {
+      const socket = connectTo(port);
+      socket.pause();
+      request(socket, megabytes);
+      await once(server, 'request');
+      return socket;
+    },
+    connect: () => connectTo(port),
+  };
+}
+
+function connectTo(port: number): Socket {
+  const socket = connect(port, '127.0.0.1');
+  socket.on('error', () => undefined);
+  open.push(() => socket.destroy());
+  return socket;
+}
+
+/** Reads until `megabytes` have arrived or the server closes the connection. Returns the megabytes read. */
+async function read(socket: Socket, megabytes: number): Promise<number> {
+  let bytes = 0;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const count = (chunk: Buffer): void => {
+    bytes += chunk.length;
+    if (bytes >= megabytes * MEGABYTE) resolve();
+  };
+  socket.on('data', count).once('close', resolve).resume();
+  await promise;
+  socket.off('data', count).off('close', resolve);
+  return bytes / MEGABYTE;
+}
+
+describe('unread responses', () => {
+  test('drops the largest unread response first and keeps those within the limit', async () => {
+    const server = await startServer(40 * MEGABYTE);
+    const small = await server.requestWithoutReading(20);
+    const large = await server.requestWithoutReading(60);
+    server.check();
+    expect(await read(large, 60)).toBeLessThan(60);
+    expect(await read(small, 20)).toBeGreaterThanOrEqual(20);
+  });
+
+  test('does not disconnect a client that has read large responses', async () => {
+    const server = await startServer(40 * MEGABYTE);
+    const reader = server.connect();
+    server.request(reader, 60);
+    expect(await read(reader, 60)).toBeGreaterThanOrEqual(60);
+    const stuck = await server.requestWithoutReading(60);
+    server.check();
+    expect(await read(stuck, 60)).toBeLessThan(60);
+    server.request(reader, 60);
+    expect(await read(reader, 60)).toBeGreaterThanOrEqual(60);
+  });
+
+  test('keeps unread responses whose total is within the limit', async () => {
+    const server = await startServer(40 * MEGABYTE);
+    const waiting = [await server.requestWithoutReading(20), await server.requestWithoutReading(19)];
+    server.check();
+    expect(await read(waiting[0]!, 20)).toBeGreaterThanOrEqual(20);
+    expect(await read(waiting[1]!, 19)).toBeGreaterThanOrEqual(19);
+  });
+});
+
+/** Answers each request once its whole body has arrived. `at` sets the clock and runs the periodic check. */
+async function startGuarded(options: { maxConnections?: number; isBehindProxy?: boolean; isReading?: boolean } = {}) {
+  let check = (): void => {};
+  let now = 0;
+  const limiters = createLimiters();
+  const { isReading = true, isBehindProxy = false, ...limits } = options;
+  const server = createServer((incoming, outgoing) => {
+    if (!guard.beginRequest(incoming)) return;
+    outgoing.once('close', () => guard.endRequest(incoming));
+    if (isReading) incoming.resume().once('end', () => outgoing.end('done'));
+  });
+  const guard = guardConnections(server, {
+    limiters,
+    isBehindProxy,
+    ...limits,
+    now: () => now,
+    schedule: (run) => ((check = run), () => (check = () => {})),
+  });
+  open.push(
+    guard.stop,
+    () => server.closeAllConnections(),
+    () => void server.close(),
+  );
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  const bytesRead = async (): Promise<number> =>
+    new Promise((resolve) => {
+      server.getConnections(() => resolve([...sockets].reduce((sum, socket) => sum + socket.bytesRead, 0)));
+    });
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket) => sockets.add(socket));
+  return {
+    limiters,
+    connect: () => connectTo(port),
+    at(ms: number): void {
+      now = ms;
+      check();
+    },
+    /** Resolves when the server has received that many bytes in all. */
+    received: (bytes: number) => expect.poll(bytesRead).toBeGreaterThanOrEqual(bytes),
+  };
+}
+
+const isClosed = (socket: Socket): Promise<unknown> => new Promise((resolve) => socket.once('close', resolve));
+const post = (length: number) => `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${length}\r\n\r\n`;
+
+describe('a client that sends slowly', () => {
+  test('is disconnected after the grace time if it trickles its body', async () => {
+    const server = await startGuarded();
+    const socket = server.connect();
+    const closed = isClosed(socket);
+    socket.write(post(100_000));
+    await server.received(post(100_000).length);
+    server.at(0);
+    socket.write('x'.repeat(5_000));
+    await server.received(post(100_000).length + 5_000);
+    server.at(9_000);
+    expect(socket.readyState).toBe('open');
+    server.at(11_000);
+    await closed;
+    expect(server.limiters.states().counters.get('slow_clients')).toBe(1);
+  });
+
+  test('stays connected at the minimum rate, and is answered', async () => {
+    const server = await startGuarded();
+    const socket = server.connect();
+    const head = post(60_000);
+    socket.write(head);
+    await server.received(head.length);
+    server.at(0);
+    for (let second = 10; second <= 50; second += 10) {
+      socket.write('x'.repeat(12_000));
+      await server.received(head.length + second * 1_200);
+      server.at(second * 1_000);
+    }
+    const [answer] = (await once(socket, 'data')) as [Buffer];
+    expect(answer.toString()).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
+  test('stays connected while it waits for the server to read its body', async () => {
+    const server = await startGuarded({ isReading: false });
+    const socket = server.connect();
+    const closed = isClosed(socket);
+    socket.write(post(4 * MEGABYTE) + 'x'.repeat(MEGABYTE));
+    await server.received(64 * 1024);
+    for (let second = 0; second <= 60; second += 5) server.at(second * 1_000);
+    expect(await Promise.race([closed, server.received(1).then(() => 'open')])).toBe('open');
+  });
+});
+
+test('a client that reads a response too slowly is disconnected', async () => {
+  const server = await startServer(400 * MEGABYTE);
+  const socket = await server.requestWithoutReading(20);
+  const closed = isClosed(socket);
+  server.check();
+  server.advance(29_000);
+  server.check();
+  expect(socket.readyState).toBe('open');
+  server.advance(2_000);
+  server.check();
+  socket.resume();
+  await closed;
+});
+
+test('a connection with too many unanswered requests is closed', async () => {
+  const server = await startGuarded({ isReading: false });
+  const [polite, flooding] = [server.connect(), server.connect()];
+  const closed = isClosed(flooding);
+  polite.write(post(1).repeat(1));
+  flooding.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(17));
+  await closed;
+  expect(polite.readyState).toBe('open');
+});
+
+describe('the number of connections', () => {
+  const connectAll = async (server: Awaited<ReturnType<typeof startGuarded>>, count: number) => {
+    const sockets = Array.from({ length: count }, () => server.connect());
+    return Promise.all(
+      sockets.map(async (socket) => {
+        socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
+        return Promise.race([
+          new Promise((resolve) => socket.once('data', () => resolve('answered'))),
+          isClosed(socket).then(() => 'closed'),
+        ]);
+      }),
+    );
+  };
+
+  test('of one address is half of all at most', async () => {
+    const server = await startGuarded({ maxConnections: 8 });
+    const outcomes = await connectAll(server, 10);
+    expect(outcomes.filter((outcome) => outcome === 'answered')).toHaveLength(4);
+    expect(server.limiters.states().quotas.get('connections')).toEqual({ taken: 4, refused: 6 });
+  });
+
+  test('of a proxy is limited only in all', async () => {
+    const server = await startGuarded({ maxConnections: 20, isBehindProxy: true });
+    const outcomes = await connectAll(server, 24);
+    expect(outcomes.filter((outcome) => outcome === 'answered')).toHaveLength(20);
+  });
+
+  test('counts connections that were closed no longer', async () => {
+    const server = await startGuarded({ maxConnections: 4 });
+    const first = server.connect();
+    await once(first, 'connect');
+    first.destroy();
+    await expect.poll(() => server.limiters.states().quotas.get('connections')!.taken).toBe(0);
+    expect(await connectAll(server, 2)).toEqual(['answered', 'answered']);
+  });
+});

@@ -1,0 +1,149 @@
+/**
+ * Bounds what connections hold, and disconnects slow clients (docs/operations/overload.md).
+ *
+ * Threats: a client opens thousands of connections; sends a request byte by byte (Slowloris); never reads its responses,
+ * which are buffered in memory until it does; sends many requests on one connection without waiting for a response
+ * (pipelining).
+ */
+import type { IncomingMessage, Server } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Limiters } from '../load/limiters.ts';
+import { networkPrefix } from './requests/client-address.ts';
+
+/** The streams of changes, and as many connections again for requests. */
+const MAX_CONNECTIONS = 8_000;
+/** Browsers and proxies send one request at a time. */
+const MAX_PIPELINED_REQUESTS = 16;
+/** A body, or a response, that is larger than the buffers on the way moves at least this fast after the grace time. */
+const MIN_BYTES_PER_SECOND = 1_024;
+const SEND_GRACE_MS = 10_000;
+const READ_GRACE_MS = 30_000;
+const MAX_BUFFERED_BYTES = 128 * 1024 * 1024;
+const CHECK_INTERVAL_MS = 1_000;
+
+type Options = {
+  limiters: Limiters;
+  /** All connections come from the proxy, so its address has no limit. */
+  isBehindProxy: boolean;
+  maxConnections?: number;
+  maxBufferedBytes?: number;
+  /** Milliseconds of a monotonic clock. */
+  now?: () => number;
+  /** Calls `check` repeatedly and returns a function that stops the calls. */
+  schedule?: (check: () => void) => () => void;
+};
+
+/** A number of bytes that is expected to grow, seen since a time. */
+type Progress = { since: number; bytes: number };
+type Connection = {
+  /** The newest request. */
+  request: IncomingMessage | null;
+  requestsInFlight: number;
+  sending: Progress | null;
+  reading: Progress | null;
+};
+
+export type ConnectionGuard = {
+  /** Call for each request. False: the connection has been closed. */
+  beginRequest(incoming: IncomingMessage): boolean;
+  endRequest(incoming: IncomingMessage): void;
+  /** Stops the checks. */
+  stop(): void;
+};
+
+export function guardConnections(
+  server: Server,
+  {
+    limiters,
+    isBehindProxy,
+    maxConnections = MAX_CONNECTIONS,
+    maxBufferedBytes = MAX_BUFFERED_BYTES,
+    now = () => performance.now(),
+    schedule = checkEverySecond,
+  }: Options,
+): ConnectionGuard {
+  const connections = new Map<Socket, Connection>();
+  const quota = limiters.createQuota('connections', maxConnections);
+  const slowClients = limiters.createCounter('slow_clients');
+  let accepted = 0;
+
+  server.on('connection', (socket) => {
+    accepted += 1;
+    const client = isBehindProxy ? `connection ${accepted}` : networkPrefix(socket.remoteAddress ?? 'unknown');
+    if (!quota.take(client)) {
+      socket.destroy();
+      return;
+    }
+    connections.set(socket, { request: null, requestsInFlight: 0, sending: null, reading: null });
+    socket.once('close', () => {
+      connections.delete(socket);
+      quota.giveBack(client);
+    });
+  });
+
+  function check(): void {
+    const at = now();
+    let buffered = 0;
+    for (const [socket, connection] of connections) {
+      if (isSlowSender(socket, connection, at) || isSlowReader(socket, connection, at)) disconnect(socket);
+      else buffered += socket.writableLength;
+    }
+    if (buffered <= maxBufferedBytes) return;
+    for (const socket of [...connections.keys()].sort((a, b) => b.writableLength - a.writableLength)) {
+      if (buffered <= maxBufferedBytes) return;
+      buffered -= socket.writableLength;
+      disconnect(socket);
+    }
+  }
+
+  function disconnect(socket: Socket): void {
+    slowClients.add();
+    socket.destroy();
+  }
+
+  const stop = schedule(check);
+  return {
+    stop,
+    beginRequest(incoming) {
+      const connection = connections.get(incoming.socket);
+      if (!connection) return false;
+      connection.request = incoming;
+      connection.sending = null;
+      connection.requestsInFlight += 1;
+      if (connection.requestsInFlight <= MAX_PIPELINED_REQUESTS) return true;
+      disconnect(incoming.socket);
+      return false;
+    },
+    endRequest({ socket }) {
+      const connection = connections.get(socket);
+      if (connection) connection.requestsInFlight -= 1;
+    },
+  };
+}
+
+function isSlowSender(socket: Socket, connection: Connection, at: number): boolean {
+  const { request } = connection;
+  // A full buffer: the client waits for this server, which has not read the body yet.
+  const isExpected =
+    request !== null &&
+    !request.complete &&
+    request.readableLength < request.readableHighWaterMark &&
+    !request.destroyed;
+  connection.sending = isExpected ? (connection.sending ?? { since: at, bytes: socket.bytesRead }) : null;
+  return connection.sending !== null && isTooSlow(connection.sending, socket.bytesRead, at, SEND_GRACE_MS);
+}
+
+function isSlowReader(socket: Socket, connection: Connection, at: number): boolean {
+  const flushed = socket.bytesWritten - socket.writableLength;
+  connection.reading = socket.writableLength > 0 ? (connection.reading ?? { since: at, bytes: flushed }) : null;
+  return connection.reading !== null && isTooSlow(connection.reading, flushed, at, READ_GRACE_MS);
+}
+
+const isTooSlow = (start: Progress, bytes: number, at: number, graceMs: number): boolean =>
+  at - start.since > graceMs && bytes - start.bytes < ((at - start.since) / 1_000) * MIN_BYTES_PER_SECOND;
+
+function checkEverySecond(check: () => void): () => void {
+  const timer = setInterval(check, CHECK_INTERVAL_MS);
+  timer.unref();
+  return () => clearInterval(timer);
+}

@@ -1,0 +1,105 @@
+/**
+ * Admits requests before they are authenticated and before their bodies are read.
+ *
+ * Threat: a client sends more requests than the server can answer. Requests begin in the order of `ConcurrencyLimiter`: in
+ * each turn of the event loop a few, those of the clients that have the fewest first. A request is answered with 503 if
+ * this queue is full, or the queue of the database. That answer is delayed: a client that repeats
+ * refused requests at once would otherwise keep the event loop busy with refusals.
+ */
+import type { IncomingMessage } from 'node:http';
+import type { getRequestListener, HttpBindings } from '@hono/node-server';
+import { addressOf, networkPrefix } from '#server/http/requests/client-address.ts';
+import type { Logger } from '#server/log.ts';
+import { BusyError } from './busy-error.ts';
+import type { ConcurrencyLimiter, Release } from './concurrency-limiter.ts';
+import type { Limiters } from './limiters.ts';
+import { createOrigin, runAs } from './origin.ts';
+import type { Origin } from './origin.ts';
+import { refusal } from './refusal.ts';
+
+/** Enough for the throughput of one core, and few enough that the requests of a turn take some milliseconds. */
+const STARTS_PER_TURN = 16;
+const MAX_QUEUED = 1_000;
+const MAX_WAIT_MS = 5_000;
+/** Refused requests are answered between these times, so that clients do not return together. */
+const REFUSAL_DELAY_MS = { min: 250, max: 1_250 };
+const WARN_EVERY_MS = 10_000;
+/** Parsing takes up to four times as much. */
+const MAX_BODY_BYTES_IN_MEMORY = 64 * 1024 * 1024;
+
+/** Probes are always answered: a restart or a missing process would leave more load to the others. */
+const PROBES: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics']);
+
+type Fetch = Parameters<typeof getRequestListener>[0];
+
+type Deps = {
+  limiters: Limiters;
+  /** The limiter of the database's connections. */
+  connections: Pick<ConcurrencyLimiter, 'isFull'>;
+  clientAddressHeader: string | null;
+  log: Pick<Logger, 'warn'>;
+};
+
+/** Returns the function that admits the requests for `fetch`. */
+export function createAdmission({ limiters, connections, clientAddressHeader, log }: Deps): (fetch: Fetch) => Fetch {
+  const starts = limiters.createLimiter('requests', {
+    maxRunning: STARTS_PER_TURN,
+    maxQueued: MAX_QUEUED,
+    maxWaitMs: MAX_WAIT_MS,
+  });
+  const bodies = limiters.createQuota('body_bytes', MAX_BODY_BYTES_IN_MEMORY);
+  const trust = { clientAddressHeader };
+  let begun: Release[] = [];
+  let warnedAt = -Infinity;
+
+  /** Frees the slots of all requests that begin in this turn once the turn ends. */
+  function freeAtEndOfTurn(release: Release): void {
+    if (begun.push(release) > 1) return;
+    setImmediate(() => {
+      const releases = begun;
+      begun = [];
+      for (const free of releases) free();
+    });
+  }
+
+  async function answer(origin: Origin, incoming: IncomingMessage, run: () => ReturnType<Fetch>): Promise<unknown> {
+    let response: unknown;
+    try {
+      if (connections.isFull(origin)) throw new BusyError('queue_full');
+      freeAtEndOfTurn(starts.tryAcquire(origin) ?? (await starts.acquire(origin)));
+      response = await run();
+    } catch (error) {
+      if (!(error instanceof BusyError)) throw error;
+      origin.wasRefused = true;
+      response = refusal(incoming);
+    } finally {
+      origin.dropBody?.();
+    }
+    if (origin.wasRefused && response instanceof Response && response.status === 503) {
+      warn();
+      const { min, max } = REFUSAL_DELAY_MS;
+      await new Promise((resolve) => setTimeout(resolve, min + Math.random() * (max - min)).unref());
+    }
+    return response;
+  }
+
+  function warn(): void {
+    const now = performance.now();
+    if (now - warnedAt < WARN_EVERY_MS) return;
+    warnedAt = now;
+    const { queues, quotas } = limiters.states();
+    log.warn(
+      { queues: Object.fromEntries(queues), quotas: Object.fromEntries(quotas) },
+      'overloaded: requests refused',
+    );
+  }
+
+  return (fetch) => (request, env) => {
+    // The listener speaks HTTP/1 alone.
+    const { incoming } = env as HttpBindings;
+    const run = () => fetch(request, env);
+    if (PROBES.has(incoming.url!)) return runAs(createOrigin('probe'), run);
+    const origin = createOrigin(networkPrefix(addressOf(incoming, trust)), bodies);
+    return runAs(origin, () => answer(origin, incoming, run));
+  };
+}

@@ -1,0 +1,18 @@
+/** The server refuses work for a moment. Every API answers it with 503 and `Retry-After`. */
+
+/**
+ * `queue_full`: all places are taken, and no client has more of them than this one. `displaced`: a client with fewer
+ * queued requests took the place. `timeout`: the work waited too long. `memory`: the bodies that are being read take all
+ * the memory that they may take.
+ */
+export type BusyReason = 'queue_full' | 'displaced' | 'timeout' | 'memory';
+
+export class BusyError extends Error {
+  readonly reason: BusyReason;
+
+  constructor(reason: BusyReason) {
+    super('Too much at once. Please try again in a moment');
+    this.name = 'BusyError';
+    this.reason = reason;
+  }
+}

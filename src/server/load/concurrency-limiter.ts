@@ -1,0 +1,229 @@
+/**
+ * A fair, work-conserving concurrency limiter with a bounded queue. A free slot never waits while work is queued. It goes
+ * to the queued client that runs least, so a client that floods the server takes what the others leave.
+ *
+ * A request counts for its address and, once authenticated, for its user: many accounts behind one address, and one
+ * account behind many addresses, are one client each. If the queue is full, a client with fewer queued requests takes the
+ * place of the last request of the client with the most. The limits are those of one process.
+ */
+import { BusyError } from './busy-error.ts';
+import type { BusyReason } from './busy-error.ts';
+import { currentOrigin, markRefused } from './origin.ts';
+import type { Origin } from './origin.ts';
+
+export type Release = () => void;
+type QueueReason = Exclude<BusyReason, 'memory'>;
+
+export type LimiterState = {
+  readonly running: number;
+  readonly queued: number;
+  /** Since the start, by reason. */
+  readonly refused: Readonly<Record<QueueReason, number>>;
+};
+
+export type ConcurrencyLimiter = {
+  /** Returns the function that frees the slot, or null if the work has to queue. */
+  tryAcquire(origin?: Readonly<Origin>): Release | null;
+  /** Resolves with the function that frees the slot. Throws BusyError. */
+  acquire(origin?: Readonly<Origin>): Promise<Release>;
+  /** Whether `acquire` would throw now. */
+  isFull(origin?: Readonly<Origin>): boolean;
+  state(): LimiterState;
+};
+
+export type Limits = {
+  /** How many run at once. */
+  maxRunning: number;
+  /** How many of one user, or of one address if signed out, run at once. For work that is costly in itself. */
+  maxPerClient?: number;
+  maxQueued: number;
+  /** How many of one user, or of one address if signed out, are queued. */
+  maxQueuedPerClient?: number;
+  /** After this time in the queue the work is refused. */
+  maxWaitMs?: number;
+};
+
+/** Counts the work of an address or a user. Removed from `all` when both counts are zero. */
+type Holder = { readonly id: string; readonly all: Map<string, Holder>; running: number; queued: number };
+type Waiter = {
+  readonly address: Holder;
+  readonly user: Holder | null;
+  start(): void;
+  refuse(reason: QueueReason): void;
+};
+
+/** Runs `work` in a slot and frees the slot afterwards. */
+export async function runLimited<Result>(
+  limiter: ConcurrencyLimiter,
+  work: () => Promise<Result>,
+  origin?: Readonly<Origin>,
+): Promise<Result> {
+  const release = limiter.tryAcquire(origin) ?? (await limiter.acquire(origin));
+  try {
+    return await work();
+  } finally {
+    release();
+  }
+}
+
+export function createConcurrencyLimiter(limits: Limits): ConcurrencyLimiter {
+  const { maxRunning, maxQueued, maxPerClient = Infinity, maxQueuedPerClient = Infinity, maxWaitMs } = limits;
+  const addresses = new Map<string, Holder>();
+  const users = new Map<string, Holder>();
+  const refused = { queue_full: 0, displaced: 0, timeout: 0 };
+  /** In the order of arrival. While a slot is free, each waiter's client runs as much as it may. */
+  const queue: Waiter[] = [];
+  let running = 0;
+
+  function occupy(address: Holder, user: Holder | null): Release {
+    running += 1;
+    address.running += 1;
+    if (user) user.running += 1;
+    let isReleased = false;
+    return () => {
+      if (isReleased) return;
+      isReleased = true;
+      running -= 1;
+      address.running -= 1;
+      if (user) user.running -= 1;
+      forgetIdle(address);
+      if (user) forgetIdle(user);
+      if (queue.length > 0) startQueued();
+    };
+  }
+
+  const mayRun = (address: Holder, user: Holder | null): boolean => (user ?? address).running < maxPerClient;
+
+  function startQueued(): void {
+    while (running < maxRunning) {
+      const next = findNext();
+      if (next === -1) return;
+      take(next).start();
+    }
+  }
+
+  /**
+   * The waiter whose address and user run least; of equal ones, the one whose user runs least, so that colleagues behind
+   * one address share its part; of equal ones, the oldest.
+   */
+  function findNext(): number {
+    let best = -1;
+    let bestLoad = Infinity;
+    let bestOfUser = Infinity;
+    for (let index = 0; index < queue.length; index += 1) {
+      const { address, user } = queue[index]!;
+      if (!mayRun(address, user)) continue;
+      const ofUser = user ? user.running : address.running;
+      const load = Math.max(address.running, ofUser);
+      if (load > bestLoad || (load === bestLoad && ofUser >= bestOfUser)) continue;
+      if (load === 0) return index;
+      [best, bestLoad, bestOfUser] = [index, load, ofUser];
+    }
+    return best;
+  }
+
+  function take(index: number): Waiter {
+    const waiter = queue.splice(index, 1)[0]!;
+    const { address, user } = waiter;
+    address.queued -= 1;
+    if (user) user.queued -= 1;
+    return waiter;
+  }
+
+  /** The place for one more waiter: null if it is refused, -1 without displacing, otherwise the waiter to displace. */
+  function findPlace(address: Holder | undefined, user: Holder | null | undefined): number | null {
+    const own = Math.max(address?.queued ?? 0, user?.queued ?? 0);
+    if (((user === null ? address : user)?.queued ?? 0) >= maxQueuedPerClient) return null;
+    if (queue.length < maxQueued) return -1;
+    let most = own + 1;
+    let last: number | null = null;
+    for (let index = queue.length - 1; index >= 0; index -= 1) {
+      const waiter = queue[index]!;
+      const queued = Math.max(waiter.address.queued, waiter.user?.queued ?? 0);
+      if (queued > most) [most, last] = [queued, index];
+    }
+    return last;
+  }
+
+  function enqueue(address: Holder, user: Holder | null, place: number): Promise<Release> {
+    // Before the displacement, which forgets holders without work.
+    address.queued += 1;
+    if (user) user.queued += 1;
+    if (place !== -1) refuseQueued(place, 'displaced');
+    return new Promise((resolve, reject) => {
+      let timer: NodeJS.Timeout | undefined;
+      const waiter: Waiter = {
+        address,
+        user,
+        start() {
+          clearTimeout(timer);
+          resolve(occupy(address, user));
+        },
+        refuse(reason) {
+          clearTimeout(timer);
+          reject(refuse(reason));
+        },
+      };
+      queue.push(waiter);
+      if (maxWaitMs === undefined) return;
+      timer = setTimeout(() => refuseQueued(queue.indexOf(waiter), 'timeout'), maxWaitMs).unref();
+    });
+  }
+
+  function refuseQueued(index: number, reason: QueueReason): void {
+    const { address, user, refuse: reject } = take(index);
+    reject(reason);
+    forgetIdle(address);
+    if (user) forgetIdle(user);
+  }
+
+  function refuse(reason: QueueReason): BusyError {
+    refused[reason] += 1;
+    return new BusyError(reason);
+  }
+
+  return {
+    tryAcquire({ address, userId } = currentOrigin()) {
+      if (running >= maxRunning) return null;
+      const ofAddress = findOrAdd(addresses, address);
+      const ofUser = userId === null ? null : findOrAdd(users, userId);
+      if (mayRun(ofAddress, ofUser)) return occupy(ofAddress, ofUser);
+      forgetIdle(ofAddress);
+      return null;
+    },
+    async acquire(origin = currentOrigin()) {
+      const release = this.tryAcquire(origin);
+      if (release) return release;
+      const { address, userId } = origin;
+      const ofAddress = findOrAdd(addresses, address);
+      const ofUser = userId === null ? null : findOrAdd(users, userId);
+      const place = findPlace(ofAddress, ofUser);
+      try {
+        if (place !== null) return await enqueue(ofAddress, ofUser, place);
+        forgetIdle(ofAddress);
+        if (ofUser) forgetIdle(ofUser);
+        throw refuse('queue_full');
+      } catch (error) {
+        markRefused();
+        throw error;
+      }
+    },
+    isFull({ address, userId } = currentOrigin()) {
+      if (queue.length < maxQueued && maxQueuedPerClient === Infinity) return false;
+      return findPlace(addresses.get(address), userId === null ? null : users.get(userId)) === null;
+    },
+    state: () => ({ running, queued: queue.length, refused: { ...refused } }),
+  };
+}
+
+function findOrAdd(all: Map<string, Holder>, id: string): Holder {
+  const known = all.get(id);
+  if (known) return known;
+  const holder: Holder = { id, all, running: 0, queued: 0 };
+  all.set(id, holder);
+  return holder;
+}
+
+function forgetIdle({ id, all, running, queued }: Holder): void {
+  if (running === 0 && queued === 0) all.delete(id);
+}
