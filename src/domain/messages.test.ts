@@ -39,10 +39,15 @@ test('an unknown code shows the message of the provider', () => {
 
 test.each([
   { message: 'Failed to fetch', status: 0 },
-  { message: 'upstream connect error', status: 503 },
+  { message: 'upstream connect error', status: 502 },
   { message: '' },
 ])('hides the message of an error that did not come from the service: %o', (error) => {
   expect(providerMessage(error)).toBe(MESSAGES.unexpected);
+});
+
+test('a busy server is named, without the text of a proxy', () => {
+  const error = { name: 'AuthRetryableFetchError', message: 'upstream overloaded', status: 503 };
+  expect(signInMessage(error)).toBe('The server is busy. Please try again in a moment.');
 });
 
 test.each([

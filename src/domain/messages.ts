@@ -15,6 +15,7 @@ export type ProviderError = {
 
 export const MESSAGES = {
   unexpected: 'An unexpected error occurred. Please try again.',
+  busy: 'The server is busy. Please try again in a moment.',
   invalidCredentials: 'The email or password you entered is incorrect. Please check your credentials and try again.',
   emailNotConfirmed: 'Please check your email and click the confirmation link before signing in.',
   tooManyLogins: 'Too many login attempts. Please wait a few minutes before trying again.',
@@ -66,7 +67,8 @@ const isServiceMessage = ({ code, name = 'AuthApiError', status = 0 }: ProviderE
 /** The provider's message, or a generic one. */
 export function providerMessage(error: ProviderError): string {
   if (isSessionGone(error)) return MESSAGES.notSignedIn;
-  return isServiceMessage(error) && error.message !== '' ? error.message : MESSAGES.unexpected;
+  if (isServiceMessage(error) && error.message !== '') return error.message;
+  return error.status === 503 ? MESSAGES.busy : MESSAGES.unexpected;
 }
 
 export function signInMessage(error: ProviderError): string {

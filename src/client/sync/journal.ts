@@ -26,6 +26,7 @@ export const browserTimers: Timers = {
     const timer = setTimeout(run, ms);
     return () => clearTimeout(timer);
   },
+  random: Math.random,
 };
 
 export type Journal = {

@@ -36,12 +36,17 @@ export function MembersLayout() {
   return <Members key={user.id} />;
 }
 
+/** Browsers that a busy server has refused at the same moment do not return together. */
+const withJitter = (): number => 1_000 + Math.random() * 1_000;
+
 function Members() {
   const supabase = useSupabase();
   const { expired, user } = useSession();
   const premium = usePremium();
   const data = useMemo(() => createDataClient(supabase), [supabase]);
-  const [queries] = useState(() => new QueryClient({ defaultOptions: { queries: { retry: 1, staleTime: 30_000 } } }));
+  const [queries] = useState(
+    () => new QueryClient({ defaultOptions: { queries: { retry: 1, retryDelay: withJitter, staleTime: 30_000 } } }),
+  );
   usePlanChange(premium, queries);
   const [offer, setOffer] = useState<UpgradeFeature | null>(null);
   const [hasBackground, setHasBackground] = useState(false);

@@ -787,11 +787,28 @@ describe('when the log was moved to another day elsewhere', () => {
   });
 });
 
+test.each([
+  ['after the backoff', undefined, 0, 1_000],
+  ['with jitter', undefined, 0.5, 1_250],
+  ['when a busy server asks for it, with jitter', 3_000, 0.5, 3_750],
+  ['not later than the longest backoff', 3_600_000, 0, 30_000],
+])('a failed save is sent again %s', (_when, retryAfterMs, random, delayMs) => {
+  const context = { now: 5_000, random, isComposing: false, newRowId: 'new', merge: mergeLogs };
+  let state = initialState(null);
+  for (const event of [
+    { type: 'textReplaced', html: log('a'), delayMs: 0 },
+    { type: 'flushRequested' },
+    { type: 'requestFailed', failure: { kind: 'unreachable', ...(retryAfterMs && { retryAfterMs }) } },
+  ] as const)
+    state = reduce(state, event, context).state;
+  expect(state.saveDueAt).toBe(5_000 + delayMs);
+});
+
 describe('drafts', () => {
   test('a draft that is merged with the row replaces the text of the editor once', () => {
     const state = initialState({ id: 'row', html: log('a', 'on screen'), revision: 2, savedAt: 0 });
     const draft = { html: log('a', 'left'), base: log('a'), baseId: 'row', baseRevision: 1, at: 0 };
-    const context = { now: 1, isComposing: false, newRowId: 'new', merge: mergeLogs };
+    const context = { now: 1, random: 0, isComposing: false, newRowId: 'new', merge: mergeLogs };
     const { effects } = reduce(state, { type: 'draftFound', draft, isReadable: true }, context);
     expect(effects.filter(({ type }) => type === 'replaceEditorText')).toEqual([
       {

@@ -9,8 +9,8 @@ import type { DaySaverEffect, DaySaverEvent, EventContext, TextChange, TimerName
 import { needsText, reduce } from './reducer.ts';
 import { hasTextNewerThan, initialState, isSafe, isSameView, mergeWith, viewOf } from './state.ts';
 
-/** `after` returns a function that stops the timer. */
-export type Timers = { now: () => number; after: (ms: number, run: () => void) => () => void };
+/** `after` returns a function that stops the timer. `random`: in [0, 1), for the jitter. */
+export type Timers = { now: () => number; after: (ms: number, run: () => void) => () => void; random?: () => number };
 
 /** The editor that is open on the day. */
 export type OpenEditor = {
@@ -55,6 +55,7 @@ export function createDaySaver(options: DaySaverOptions) {
   const isComposing = (): boolean => editor?.isComposing() === true;
   const contextNow = (): EventContext => ({
     now: timers.now(),
+    random: timers.random?.() ?? 0,
     isComposing: isComposing(),
     newRowId: crypto.randomUUID(),
     merge: merger.loaded()?.mergeLogs ?? null,

@@ -32,7 +32,13 @@ let rowIds = 0;
 /** Reduces twice, once from a deserialised copy, and fails if the reducer changed its input or the results differ. */
 function reducePurely(state: DaySaverState, event: DaySaverEvent, now: number, isComposing = false, canMerge = true) {
   deepFreeze([state, event]);
-  const context = { now, isComposing, newRowId: `new ${(rowIds += 1)}`, merge: canMerge ? mergeLogs : null };
+  const context = {
+    now,
+    random: (now % 10) / 10,
+    isComposing,
+    newRowId: `new ${(rowIds += 1)}`,
+    merge: canMerge ? mergeLogs : null,
+  };
   const result = reduce(state, event, context);
   expect(copy(reduce(copy(state), copy(event), context))).toEqual(copy(result));
   return result;

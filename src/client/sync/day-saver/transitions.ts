@@ -114,8 +114,9 @@ export function takeStored(step: Step, stored: StoredLog | null, change?: Partia
 export function fail(step: Step, failure: Failure, isMergeMissing = false): void {
   if (failure.kind === 'unreachable') {
     const failures = step.state.failures + 1;
-    const backoffMs = Math.min(RETRY_FIRST_MS * 2 ** (failures - 1), RETRY_MAX_MS);
-    set(step, { failures, saveDueAt: step.now + backoffMs });
+    const backoffMs = Math.max(RETRY_FIRST_MS * 2 ** (failures - 1), failure.retryAfterMs ?? 0);
+    // The jitter spreads the browsers that a busy server has refused at the same moment.
+    set(step, { failures, saveDueAt: step.now + Math.min(backoffMs, RETRY_MAX_MS) * (1 + step.random / 2) });
   } else {
     set(step, { failures: 0, hold: failure });
   }

@@ -196,6 +196,17 @@ describe('writing', () => {
     expect(locked).toHaveBeenCalledOnce();
   });
 
+  test('a busy server names the earliest retry', async () => {
+    const busy = (retryAfter: string) =>
+      new Response('{"code":"busy"}', { status: 503, headers: { 'retry-after': retryAfter } });
+    const answers = [busy('3'), new TypeError('failed'), busy('Fri, 20 Nov 2026 12:00:00 GMT'), json([ROW])];
+    const { transport } = wire(answers);
+    expect(await transport.update(DATE, 'a', VERSION)).toEqual({ kind: 'unreachable', retryAfterMs: 3_000 });
+    expect(await transport.update(DATE, 'a', VERSION)).toEqual({ kind: 'unreachable' });
+    expect(await transport.read(DATE)).toEqual({ kind: 'unreachable' });
+    expect(await transport.update(DATE, 'a', VERSION)).toMatchObject({ kind: 'stored' });
+  });
+
   test('a network error is unreachable', async () => {
     expect(await wire(new TypeError('failed')).transport.update(DATE, 'a', VERSION)).toEqual({ kind: 'unreachable' });
   });

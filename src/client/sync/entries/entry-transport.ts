@@ -30,11 +30,14 @@ export const storedLog = (row: Row): StoredLog => ({
  * Sends a request only with this user's token. To a guest or another user, row-level security would return no rows,
  * which looks like an empty day.
  */
-export const createEntryFetch = (userId: string): typeof fetch =>
-  fetchAsUser(userId, (input, init) => {
+export const createEntryFetch = (userId: string, onAnswer?: (answer: Response) => void): typeof fetch =>
+  fetchAsUser(userId, async (input, init) => {
     const size = typeof init?.body === 'string' ? new TextEncoder().encode(init.body).length : 0;
     const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
-    return fetchPrefetched(input, { ...init, signal, keepalive: size > 0 && size <= KEEPALIVE_MAX_BYTES });
+    const keepalive = size > 0 && size <= KEEPALIVE_MAX_BYTES;
+    const answer = await fetchPrefetched(input, { ...init, signal, keepalive });
+    onAnswer?.(answer);
+    return answer;
   });
 
 const SIZE_LIMIT = `this log is larger than ${ENTRY_MAX_BYTES / 1024} KB`;
@@ -68,7 +71,14 @@ function writeOutcome(answer: PostgrestSingleResponse<Omit<Row, 'content'>[]>, d
 
 /** Calls `onLocked` for every day that turns out to be locked: the plan known to the page may be stale. */
 export function createEntryTransport(data: DataClient, userId: string, onLocked: () => void): EntryTransport {
-  const entries = () => data.from('entries', { fetch: createEntryFetch(userId) });
+  /** Of the newest answer; a request that got no answer leaves it at 0. */
+  let retryAfterMs = 0;
+  const entries = () =>
+    data.from('entries', {
+      fetch: createEntryFetch(userId, ({ headers, ok }) => {
+        retryAfterMs = (!ok && Number(headers.get('retry-after')) * 1_000) || 0;
+      }),
+    });
   const ofUser = { user_id: userId };
 
   /**
@@ -88,9 +98,12 @@ export function createEntryTransport(data: DataClient, userId: string, onLocked:
     return isLocked(date, isPremium(answer.data[0], today), today) ? { kind: 'locked' } : empty;
   }
 
-  function reportLocked<Outcome extends ReadOutcome | WriteOutcome>(outcome: Outcome): Outcome {
+  /** Adds how long a busy server asks to wait. */
+  function report<Outcome extends ReadOutcome | WriteOutcome>(outcome: Outcome): Outcome {
     if (outcome.kind === 'locked') onLocked();
-    return outcome;
+    const waitMs = retryAfterMs;
+    retryAfterMs = 0;
+    return outcome.kind === 'unreachable' && waitMs > 0 ? { ...outcome, retryAfterMs: waitMs } : outcome;
   }
 
   /** Reads the day's row and the row `id` in one query: two queries could miss a log that is moved between them. */
@@ -100,11 +113,11 @@ export function createEntryTransport(data: DataClient, userId: string, onLocked:
       .match(ofUser)
       .or(`date.eq.${date},id.eq.${id}`)
       .retry(false);
-    if (!Array.isArray(answer.data)) return reportLocked(failure(answer, date));
+    if (!Array.isArray(answer.data)) return report(failure(answer, date));
     const row = answer.data.find((found) => found.date === date);
     const elsewhere = answer.data.find((found) => found.date !== date);
     const moved = elsewhere && { date: elsewhere.date, html: withoutDateHeader(elsewhere.content) };
-    if (!row && !moved) return reportLocked(await emptyOrLocked(date));
+    if (!row && !moved) return report(await emptyOrLocked(date));
     return { kind: 'read', stored: row ? storedLog(row) : null, moved };
   }
 
@@ -115,13 +128,13 @@ export function createEntryTransport(data: DataClient, userId: string, onLocked:
         .select(COLUMNS)
         .match({ ...ofUser, date })
         .retry(false);
-      if (!Array.isArray(answer.data)) return reportLocked(failure(answer, date));
+      if (!Array.isArray(answer.data)) return report(failure(answer, date));
       const row = answer.data[0];
-      return row ? { kind: 'read', stored: storedLog(row) } : reportLocked(await emptyOrLocked(date));
+      return row ? { kind: 'read', stored: storedLog(row) } : report(await emptyOrLocked(date));
     },
 
     insert: async (date, html, id) =>
-      reportLocked(
+      report(
         writeOutcome(
           await entries()
             .insert({ ...ofUser, id, date, content: withDateHeader(date, html) })
@@ -131,7 +144,7 @@ export function createEntryTransport(data: DataClient, userId: string, onLocked:
       ),
 
     update: async (date, html, { id, revision }) =>
-      reportLocked(
+      report(
         writeOutcome(
           await entries()
             .update({ content: withDateHeader(date, html) })
@@ -149,7 +162,7 @@ export function createEntryTransport(data: DataClient, userId: string, onLocked:
           .select(VERSION),
         date,
       );
-      return outcome.kind === 'stored' ? { kind: 'removed' } : reportLocked(outcome);
+      return outcome.kind === 'stored' ? { kind: 'removed' } : report(outcome);
     },
   };
 }

@@ -159,7 +159,7 @@ function retry(step: Step, minMs = 0): void {
   set(step, { failures });
   if (failures >= MAX_FAILURES) return poll(step, now + POLL_MS);
   const backoffMs = Math.min(RETRY_FIRST_MS * 2 ** (failures - 1), RETRY_MAX_MS);
-  set(step, { phase: 'waiting', timerAt: now + Math.max(minMs, backoffMs * (0.5 + random / 2)) });
+  set(step, { phase: 'waiting', timerAt: now + minMs + backoffMs * (0.5 + random / 2) });
 }
 
 function poll(step: Step, streamRetryAt: number | null): void {
