@@ -1,0 +1,88 @@
+/**
+ * An open-loop load generator: requests are sent at a constant rate, whether or not earlier ones were answered, and a
+ * latency counts from the time at which the request was due. A closed loop would wait for a slow server and send it fewer
+ * requests while it is slow (coordinated omission).
+ */
+import { Agent, request } from 'node:http';
+import { text } from 'node:stream/consumers';
+import type { Request } from 'autocannon';
+import { percentile } from '../figures.ts';
+
+export type RateResult = {
+  /** In milliseconds from the time at which each answered request was due. */
+  latencies: number[];
+  /** The number of answers by status; 0: no answer. */
+  statuses: ReadonlyMap<number, number>;
+};
+
+type Options = {
+  url: string;
+  /** Requests a second. */
+  rate: number;
+  seconds: number;
+  make: (index: number) => Request;
+  /** The loopback address that the client of a request connects from. */
+  addressOf?: (index: number) => string;
+};
+
+const TICK_MS = 1;
+
+/** Sends HTTP requests at a constant rate and resolves when all are answered. */
+export async function sendAtRate({
+  url,
+  rate,
+  seconds,
+  make,
+  addressOf = () => '127.0.0.1',
+}: Options): Promise<RateResult> {
+  const agents = new Map<string, Agent>();
+  const agentOf = (address: string): Agent => {
+    const known = agents.get(address) ?? new Agent({ keepAlive: true, localAddress: address });
+    agents.set(address, known);
+    return known;
+  };
+  const latencies: number[] = [];
+  const statuses = new Map<number, number>();
+  const count = Math.round(rate * seconds);
+  const pending: Promise<void>[] = [];
+  const startedAt = performance.now();
+  await new Promise<void>((resolve) => {
+    const timer = setInterval(() => {
+      for (const now = performance.now(); pending.length < count;) {
+        const dueAt = startedAt + (pending.length * 1_000) / rate;
+        if (dueAt > now) return;
+        pending.push(sendOne(pending.length, dueAt));
+      }
+      clearInterval(timer);
+      resolve();
+    }, TICK_MS);
+  });
+  await Promise.all(pending);
+  for (const agent of agents.values()) agent.destroy();
+  return { latencies, statuses };
+
+  async function sendOne(index: number, dueAt: number): Promise<void> {
+    const status = await send(url, make(index), agentOf(addressOf(index))).catch(() => 0);
+    if (status >= 200 && status < 300) latencies.push(performance.now() - dueAt);
+    statuses.set(status, (statuses.get(status) ?? 0) + 1);
+  }
+}
+
+function send(url: string, { method = 'GET', path = '/', headers, body }: Request, agent: Agent): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const outgoing = request(
+      `${url}${path}`,
+      { method, headers: headers as Record<string, string>, agent },
+      (answer) => {
+        text(answer).then(() => resolve(answer.statusCode!), reject);
+      },
+    );
+    outgoing.on('error', reject).end(body);
+  });
+}
+
+export const failuresOf = ({ statuses }: RateResult): number =>
+  [...statuses].reduce((sum, [status, count]) => sum + (status >= 200 && status < 300 ? 0 : count), 0);
+
+export const describeLatencies = (latencies: readonly number[]): string =>
+  [50, 95, 99].map((percent) => `p${percent} ${percentile(latencies, percent).toFixed(1)} ms`).join(', ');

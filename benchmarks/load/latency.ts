@@ -1,0 +1,86 @@
+/**
+ * The p99 of a save at 70 % of the maximum rate, above the p99 of the same statement sent straight to the database
+ * meanwhile. Requests are sent at a constant rate (`http/constant-rate.ts`).
+ */
+import pg from 'pg';
+import { requestConnection } from '#server/database/roles.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import { percentile, printFigures } from '../figures.ts';
+import type { Figure } from '../figures.ts';
+import { describeLatencies, failuresOf, sendAtRate } from '../http/constant-rate.ts';
+import { someDay, saveDay } from '../http/journal-requests.ts';
+import { load } from '../http/load.ts';
+import { signUpPeople } from '../http/people.ts';
+import type { Person } from '../http/people.ts';
+import { startProcess } from '../processes.ts';
+import { createLogHtml, openSeededDatabase, writeYears } from '../seeded-database.ts';
+
+const PEOPLE = 100;
+const SHARE_OF_MAXIMUM = 0.7;
+const SECONDS = 20;
+const ROUNDS = 3;
+const DIRECT_SAVES_PER_SECOND = 50;
+const TARGET_MS = 25;
+
+const database = await openSeededDatabase();
+const settings = { DATABASE_URL: database.url, DATA_DIR: database.dataDir, SANDBOX: 'off', AUTH_RATE_LIMITS: 'off' };
+const app = await startProcess('src/server/main.ts', settings, '/readyz');
+try {
+  const people = await signUpPeople(app.url, PEOPLE);
+  await writeYears(database.url);
+  await load(app.url, people, saveDay);
+  const figures: Figure[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) figures.push(await measure(people));
+  printFigures(`Saves at ${SHARE_OF_MAXIMUM * 100} % of the maximum rate, ${SECONDS} s`, figures);
+} finally {
+  await app.stop();
+  await database.close();
+}
+
+async function measure(people: readonly Person[]): Promise<Figure> {
+  const maximum = (await load(app.url, people, saveDay, { duration: 5 })).requests.average;
+  const rate = maximum * SHARE_OF_MAXIMUM;
+  const stopping = new AbortController();
+  const direct = saveDirectly(people, stopping.signal);
+  const saves = await sendAtRate({
+    url: app.url,
+    rate,
+    seconds: SECONDS,
+    make: (index) => saveDay(people[index % PEOPLE]!, index),
+  });
+  stopping.abort();
+  const directLatencies = await direct;
+  const above = percentile(saves.latencies, 99) - percentile(directLatencies, 99);
+  const failures = failuresOf(saves);
+  return {
+    what: `${Math.round(rate)} saves a second of at most ${Math.round(maximum)}`,
+    measured:
+      `p99 ${above.toFixed(1)} ms above the database's own (saves ${describeLatencies(saves.latencies)}; ` +
+      `the database ${describeLatencies(directLatencies)}; ${failures} failures)`,
+    target: `at most ${TARGET_MS} ms above, no failure`,
+    isMet: above <= TARGET_MS && failures === 0,
+  };
+}
+
+/** Runs the update of a save on a connection of its own, at a low constant rate, and returns its latencies. */
+async function saveDirectly(people: readonly Person[], signal: AbortSignal): Promise<number[]> {
+  const client = new pg.Client(requestConnection(database.url));
+  await client.connect();
+  await client.query('set role service_role');
+  const latencies: number[] = [];
+  const startedAt = performance.now();
+  for (let index = 0; !signal.aborted; index += 1) {
+    const dueAt = startedAt + (index * 1_000) / DIRECT_SAVES_PER_SECOND;
+    await delay(Math.max(0, dueAt - performance.now()));
+    const person = people[(index + PEOPLE / 2) % PEOPLE]!;
+    const sentAt = performance.now();
+    await client.query({
+      name: 'save',
+      text: 'update entries set content = $3 where user_id = $1 and date = $2',
+      values: [person.id, someDay(index), createLogHtml(-index)],
+    });
+    latencies.push(performance.now() - sentAt);
+  }
+  await client.end();
+  return latencies;
+}

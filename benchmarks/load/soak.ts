@@ -1,0 +1,133 @@
+/**
+ * Half of the maximum load for five minutes, or `--minutes=60`: reads, lists, saves, sign-ins and open streams. Fits a
+ * line through the memory of the server after the warm-up, with its error.
+ */
+import { Agent, get } from 'node:http';
+import type { ClientRequest } from 'node:http';
+import type { Request } from 'autocannon';
+import { PUBLISHABLE_KEY } from '#server/config/config.ts';
+import { printFigures } from '../figures.ts';
+import { describeLatencies, failuresOf, sendAtRate } from '../http/constant-rate.ts';
+import { listDates, readDay, saveDay } from '../http/journal-requests.ts';
+import { load } from '../http/load.ts';
+import { PASSWORD, signUpPeople } from '../http/people.ts';
+import type { Person } from '../http/people.ts';
+import { residentMegabytes, startProcess } from '../processes.ts';
+import { openSeededDatabase, writeYears } from '../seeded-database.ts';
+
+const PEOPLE = 100;
+const STREAMS = 100;
+const SAMPLE_MS = 1_000;
+/** Samples of neighbouring seconds are not independent: garbage collection moves them together. */
+const BLOCK_SAMPLES = 15;
+/** The latencies of a minute are summed up and forgotten, so that the generator does not grow. */
+const LEG_SECONDS = 60;
+const MAX_GROWTH_MB = 5;
+
+const minutes = Number(process.argv.find((option) => option.startsWith('--minutes='))?.split('=')[1] ?? 5);
+const warmUpMinutes = minutes > 20 ? 10 : 1;
+
+const database = await openSeededDatabase();
+const settings = { DATABASE_URL: database.url, DATA_DIR: database.dataDir, SANDBOX: 'off', AUTH_RATE_LIMITS: 'off' };
+const app = await startProcess('src/server/main.ts', settings, '/readyz');
+const agent = new Agent({ maxSockets: Infinity });
+const streams: ClientRequest[] = [];
+const samples: { minute: number; megabytes: number }[] = [];
+const startedAt = performance.now();
+const sampling = setInterval(async () => {
+  const megabytes = await residentMegabytes(app.pid);
+  if (megabytes !== null) samples.push({ minute: (performance.now() - startedAt) / 60_000, megabytes });
+}, SAMPLE_MS);
+try {
+  const people = await signUpPeople(app.url, PEOPLE);
+  await writeYears(database.url);
+  const maximum = Math.min(
+    (await load(app.url, people, saveDay)).requests.average,
+    (await load(app.url, people, readDay)).requests.average,
+  );
+  for (let index = 0; index < STREAMS; index += 1) streams.push(openStream(people[index % PEOPLE]!));
+  const rate = maximum / 2;
+  const began = (performance.now() - startedAt) / 60_000;
+  let failures = 0;
+  let sent = 0;
+  let last: readonly number[] = [];
+  for (let leg = 0; leg < minutes; leg += LEG_SECONDS / 60) {
+    const result = await sendAtRate({ url: app.url, rate, seconds: LEG_SECONDS, make: (index) => mix(people, index) });
+    failures += failuresOf(result);
+    sent += [...result.statuses.values()].reduce((sum, count) => sum + count, 0);
+    last = result.latencies;
+  }
+  const settled = samples.filter(({ minute }) => minute >= began + warmUpMinutes);
+  const { slope, error } = fitLine(toBlocks(settled));
+  const grown = slope * (minutes - warmUpMinutes);
+  const sure = Math.max(0, slope - 2 * error) * (minutes - warmUpMinutes);
+  printFigures(`${minutes} minutes at ${Math.round(rate)} requests a second, half of the maximum`, [
+    {
+      what: `memory after the first ${warmUpMinutes === 1 ? 'minute' : `${warmUpMinutes} minutes`}`,
+      measured:
+        `${slope.toFixed(2)} ± ${(2 * error).toFixed(2)} MB a minute, ${grown.toFixed(1)} MB in all ` +
+        `(from ${mean(settled.slice(0, 60)).toFixed(0)} to ${mean(settled.slice(-60)).toFixed(0)} MB)`,
+      target: `no growth that its error does not explain, beyond ${MAX_GROWTH_MB} MB`,
+      isMet: sure <= MAX_GROWTH_MB,
+    },
+    {
+      what: 'errors',
+      measured: `${failures} of ${sent.toLocaleString('en')} (the last minute: ${describeLatencies(last)})`,
+      target: 'none',
+      isMet: failures === 0,
+    },
+  ]);
+} finally {
+  clearInterval(sampling);
+  for (const stream of streams) stream.destroy();
+  agent.destroy();
+  await app.stop();
+  await database.close();
+}
+
+/** Of a thousand requests: 600 reads, 300 saves, 99 lists, one sign-in. */
+function mix(people: readonly Person[], index: number): Request {
+  const person = people[index % PEOPLE]!;
+  const turn = (index * 7) % 1_000;
+  if (turn < 600) return readDay(person, index);
+  if (turn < 900) return saveDay(person, index);
+  if (turn < 999) return listDates(person, index);
+  return {
+    method: 'POST',
+    path: '/auth/v1/token?grant_type=password',
+    headers: { apikey: PUBLISHABLE_KEY, 'content-type': 'application/json' },
+    body: JSON.stringify({ email: person.email, password: PASSWORD }),
+  };
+}
+
+function openStream({ token }: Person): ClientRequest {
+  const headers = { authorization: `Bearer ${token}`, apikey: PUBLISHABLE_KEY };
+  return get(`${app.url}/functions/v1/changes`, { headers, agent }, (stream) => {
+    stream.on('error', () => undefined).resume();
+  }).on('error', () => undefined);
+}
+
+type Sample = { minute: number; megabytes: number };
+
+function mean(of: readonly Sample[]): number {
+  return of.reduce((sum, { megabytes }) => sum + megabytes, 0) / of.length;
+}
+
+function toBlocks(of: readonly Sample[]): Sample[] {
+  const blocks: Sample[] = [];
+  for (let from = 0; from + BLOCK_SAMPLES <= of.length; from += BLOCK_SAMPLES) {
+    const block = of.slice(from, from + BLOCK_SAMPLES);
+    blocks.push({ minute: block[0]!.minute, megabytes: mean(block) });
+  }
+  return blocks;
+}
+
+/** Least squares: the slope in MB a minute, and its standard error. */
+function fitLine(of: readonly Sample[]): { slope: number; error: number } {
+  const centre = of.reduce((sum, { minute }) => sum + minute, 0) / of.length;
+  const level = mean(of);
+  const spread = of.reduce((sum, { minute }) => sum + (minute - centre) ** 2, 0);
+  const slope = of.reduce((sum, { minute, megabytes }) => sum + (minute - centre) * (megabytes - level), 0) / spread;
+  const rest = of.reduce((sum, { minute, megabytes }) => sum + (megabytes - level - slope * (minute - centre)) ** 2, 0);
+  return { slope, error: Math.sqrt(rest / (of.length - 2) / spread) };
+}
