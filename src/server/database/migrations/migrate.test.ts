@@ -11,6 +11,7 @@ import { createTestDatabase } from '../../../../tests/support/test-database.ts';
 import type { TestDatabase } from '../../../../tests/support/test-database.ts';
 import { openDatabase } from '../connect.ts';
 import type { Database } from '../database.ts';
+import { LOCK_KEY } from './migrate.ts';
 import { MIGRATIONS } from './migration-files.ts';
 import { createLog } from '#server/log.ts';
 import { Secret } from '#server/config/secret.ts';
@@ -163,14 +164,41 @@ test('an index is built while servers start and write, and built again after a c
   expect(await newer.finishMigrations()).toEqual({ applied: 1, waitsFor: null });
 });
 
-test('a backfill runs in batches until no row is left, and not once the server stops', async () => {
+test('a server that waits for the start of another one does not block an index', async () => {
+  await release(EXPAND, INDEX);
+  const newer = await openVersion('newer');
+  const starting = await db.admin.connect();
+  await starting.query('select pg_advisory_lock($1)', [LOCK_KEY]);
+  const waiting = openVersion('newer');
+  // Its connection is open and has sent its last statement so far: the one that asks for the lock.
+  await expect
+    .poll(() =>
+      db.admin.query(
+        "select from pg_stat_activity where datname = current_database() and query like '%advisory_lock%'",
+      ),
+    )
+    .toMatchObject({ rowCount: 3 });
+  expect(await newer.finishMigrations({ signal: AbortSignal.abort() })).toMatchObject({ applied: 0 });
+  expect(await newer.finishMigrations()).toEqual({ applied: 1, waitsFor: null });
+  await starting.query('select pg_advisory_unlock($1)', [LOCK_KEY]);
+  starting.release();
+  expect(await (await waiting).isReady()).toBe(true);
+});
+
+test('a backfill runs in batches until no row is left, and stops between two', async () => {
   await db.admin.query('insert into auth.users (id) select gen_random_uuid() from generate_series(1, 5)');
   await release(EXPAND, BACKFILL);
   const newer = await openVersion('newer');
   const filled = async (): Promise<unknown> =>
     (await db.admin.query('select count(mood) as filled, count(*) as total from profiles')).rows[0];
-  expect(await newer.finishMigrations({ signal: AbortSignal.abort() })).toMatchObject({ applied: 0 });
-  expect(await filled()).toEqual({ filled: 0, total: 5 });
+  let asked = 0;
+  const stopping = {
+    get aborted() {
+      return (asked += 1) > 2;
+    },
+  } as AbortSignal;
+  expect(await newer.finishMigrations({ signal: stopping })).toMatchObject({ applied: 0 });
+  expect(await filled()).toEqual({ filled: 2, total: 5 });
   expect(await newer.finishMigrations()).toEqual({ applied: 1, waitsFor: null });
   expect(await filled()).toEqual({ filled: 5, total: 5 });
 });

@@ -17,7 +17,7 @@ import { runBatches, runOnce } from './online-step.ts';
 import { ensureRoles } from '../roles.ts';
 
 /** The key of the advisory lock: an arbitrary number, but the same in every version of the program. */
-const LOCK_KEY = 4_871_203_944;
+export const LOCK_KEY = 4_871_203_944;
 const LOCK_POLL_MS = 200;
 
 /**
