@@ -14,7 +14,7 @@ const FUNCTIONS = `
    where pronamespace = $1::regnamespace order by proname, oid::regprocedure::text`;
 
 const TABLES = `
-  select format(E'create %stable %s.%s (\\n%s\\n);',
+  select format(E'create %stable %s.%s (\\n%s\\n)%s;',
            case relpersistence when 'u' then 'unlogged ' else '' end, $1::text, relname,
            (select string_agg('  ' || part, E',\\n' order by place, name) from (
               select 0 as place, lpad(attnum::text, 4, '0') as name,
@@ -26,7 +26,8 @@ const TABLES = `
                where attrelid = c.oid and attnum > 0 and not attisdropped
               union all
               select 1, contype::text || conname, 'constraint ' || quote_ident(conname) || ' ' || pg_get_constraintdef(oid)
-                from pg_constraint where conrelid = c.oid and contype <> 'n') parts)) as line
+                from pg_constraint where conrelid = c.oid and contype <> 'n') parts),
+           coalesce(' with (' || array_to_string(reloptions, ', ') || ')', '')) as line
     from pg_class c where ${IN_SCHEMA} and relkind = 'r' order by relname`;
 
 const VIEWS = `
