@@ -20,9 +20,11 @@ const BENCHMARKS: Readonly<Record<string, string>> = {
   'coach-overhead': 'coach-overhead',
   lighthouse: 'browser/lighthouse',
   coach: 'coach/run',
+  growth: 'growth/run',
+  bloat: 'growth/bloat',
 };
-/** Benchmarks that run only by name, because they cost money with a real model. Their options begin with `--`. */
-const ONLY_BY_NAME: ReadonlySet<string> = new Set(['coach']);
+/** Benchmarks that run only by name: they cost money with a real model, or half an hour and 31 GB of disk. Their options begin with `--`. */
+const ONLY_BY_NAME: ReadonlySet<string> = new Set(['coach', 'growth', 'bloat']);
 
 let running: ReturnType<typeof spawn> | null = null;
 exitWithParent(() => {
