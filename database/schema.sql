@@ -140,7 +140,7 @@ create unlogged table auth.rate_limits (
   points integer not null default 0,
   expire bigint,
   constraint rate_limits_pkey PRIMARY KEY (key)
-);
+) with (fillfactor=70, autovacuum_vacuum_scale_factor=0.02);
 
 create table auth.recovery_code_sets (
   user_id uuid not null,
@@ -173,7 +173,7 @@ create table auth.refresh_tokens (
   constraint refresh_tokens_session_id_fkey FOREIGN KEY (session_id) REFERENCES auth.sessions(id) ON DELETE CASCADE,
   constraint refresh_tokens_pkey PRIMARY KEY (session_id, generation),
   constraint refresh_tokens_token_hash_key UNIQUE (token_hash)
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_scale_factor=0.02);
 
 create table auth.saml_requests (
   id text not null,
@@ -202,7 +202,7 @@ create table auth.sessions (
   constraint sessions_passkey_id_fkey FOREIGN KEY (passkey_id) REFERENCES auth.webauthn_credentials(id) ON DELETE SET NULL,
   constraint sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES auth.users(id) ON DELETE CASCADE,
   constraint sessions_pkey PRIMARY KEY (id)
-);
+) with (fillfactor=80, autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_scale_factor=0.02);
 
 create table auth.signing_keys (
   is_only_row boolean not null default true,
@@ -313,6 +313,7 @@ CREATE INDEX mfa_challenges_expires_at_idx ON auth.mfa_challenges USING btree (e
 CREATE INDEX mfa_challenges_factor_id_idx ON auth.mfa_challenges USING btree (factor_id);
 CREATE INDEX mfa_factors_credential_id_idx ON auth.mfa_factors USING btree (credential_id) WHERE (credential_id IS NOT NULL);
 CREATE INDEX one_time_tokens_address_idx ON auth.one_time_tokens USING btree (address);
+CREATE INDEX one_time_tokens_expired ON auth.one_time_tokens USING btree (expires_at);
 CREATE INDEX one_time_tokens_flow_id_idx ON auth.one_time_tokens USING btree (flow_id) WHERE (flow_id IS NOT NULL);
 CREATE INDEX passkey_challenges_expires_at_idx ON auth.passkey_challenges USING btree (expires_at);
 CREATE INDEX passkey_challenges_user_id_idx ON auth.passkey_challenges USING btree (user_id);
@@ -349,6 +350,24 @@ CREATE OR REPLACE FUNCTION auth.jwt()
  LANGUAGE sql
  STABLE
 RETURN (NULLIF(current_setting('request.jwt.claims'::text, true), ''::text))::jsonb;
+
+CREATE OR REPLACE FUNCTION auth.purge_audit_log(max_rows integer)
+ RETURNS integer
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  deleted integer;
+begin
+  perform set_config('auth.erasing_audit_log', 'on', true);
+  delete from auth.audit_log
+   where at < now() - interval '400 days' and id in (select id from auth.audit_log order by id limit max_rows);
+  get diagnostics deleted = row_count;
+  perform set_config('auth.erasing_audit_log', 'off', true);
+  return deleted;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION auth.refuse_change_of_audit_log()
  RETURNS trigger
@@ -425,6 +444,7 @@ grant execute on function auth.erase_audit_log(uuid) to service_role;
 grant execute on function auth.jwt() to anon;
 grant execute on function auth.jwt() to authenticated;
 grant execute on function auth.jwt() to service_role;
+grant execute on function auth.purge_audit_log(integer) to service_role;
 grant execute on function auth.role() to anon;
 grant execute on function auth.role() to authenticated;
 grant execute on function auth.role() to service_role;
@@ -568,7 +588,7 @@ create table public.entries (
   constraint entries_user_id_fkey FOREIGN KEY (user_id) REFERENCES auth.users(id) ON DELETE CASCADE,
   constraint entries_pkey PRIMARY KEY (user_id, date),
   constraint entries_id_key UNIQUE (user_id, id)
-);
+) with (fillfactor=70, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.02, autovacuum_analyze_scale_factor=0.02);
 
 create table public.entry_versions (
   user_id uuid not null,
@@ -582,7 +602,7 @@ create table public.entry_versions (
   constraint entry_versions_known_change CHECK ((replaced_by = ANY (ARRAY['edit'::text, 'drop'::text, 'restore'::text, 'deletion'::text]))),
   constraint entry_versions_user_id_fkey FOREIGN KEY (user_id) REFERENCES auth.users(id) ON DELETE CASCADE,
   constraint entry_versions_pkey PRIMARY KEY (user_id, date, id)
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_scale_factor=0.02);
 
 create table public.entry_words (
   user_id uuid not null,
@@ -591,7 +611,7 @@ create table public.entry_words (
   words text not null,
   constraint entry_words_user_id_date_fkey FOREIGN KEY (user_id, date) REFERENCES public.entries(user_id, date) ON UPDATE CASCADE ON DELETE CASCADE,
   constraint entry_words_pkey PRIMARY KEY (user_id, date)
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_scale_factor=0.02);
 
 create table public.payment_changes (
   payment_id uuid not null,
@@ -724,6 +744,7 @@ create view public.entry_dates with (security_barrier=true) as
 CREATE INDEX analyses_by_input ON public.analyses USING btree (user_id, kind, input_hash, created_at DESC);
 CREATE INDEX analyses_of_day ON public.analyses USING btree (user_id, date, created_at DESC) WHERE (date IS NOT NULL);
 CREATE INDEX analyses_of_period ON public.analyses USING btree (user_id, period_to) WHERE (kind = 'trend'::text);
+CREATE INDEX analysis_runs_by_day ON public.analysis_runs USING btree (counted_on);
 CREATE INDEX entry_versions_by_age ON public.entry_versions USING btree (kept_at);
 CREATE INDEX payment_events_bodies ON public.payment_events USING btree (received_at) WHERE (raw <> ''::text);
 CREATE INDEX payment_events_waiting ON public.payment_events USING btree (received_at) WHERE (processed_at IS NULL);
@@ -1124,6 +1145,30 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.thin_analyses()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+begin
+  if new.kind = 'feedback' then
+    delete from public.analyses
+     where user_id = new.user_id and id in (
+       select id from public.analyses
+        where user_id = new.user_id and kind = 'feedback' and date = new.date
+        order by created_at desc, id offset 20);
+  else
+    delete from public.analyses
+     where user_id = new.user_id and id in (
+       select id from public.analyses
+        where user_id = new.user_id and kind = 'trend' and period_to = new.period_to and period_from = new.period_from
+        order by created_at desc, id offset 20);
+  end if;
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.thin_versions(of_user uuid, of_date date)
  RETURNS void
  LANGUAGE sql
@@ -1156,6 +1201,7 @@ end
 $function$;
 
 CREATE TRIGGER never_changed BEFORE UPDATE OF id, kind, period_from, period_to, input_hash, provider, model, model_version, prompt_version, finish_reason, input_tokens, output_tokens, duration_ms, score, text, cited, cited_refs, missing_fact, created_at ON public.analyses FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_change_of_ledger();
+CREATE TRIGGER thin_analyses AFTER INSERT ON public.analyses FOR EACH ROW EXECUTE FUNCTION public.thin_analyses();
 CREATE TRIGGER begin_entry BEFORE INSERT ON public.entries FOR EACH ROW EXECUTE FUNCTION public.begin_entry();
 CREATE TRIGGER forget_deleted_day AFTER DELETE ON public.entries FOR EACH ROW EXECUTE FUNCTION public.forget_day();
 CREATE TRIGGER forget_reviews_of_moved_log AFTER UPDATE OF date ON public.entries FOR EACH ROW WHEN ((old.date IS DISTINCT FROM new.date)) EXECUTE FUNCTION public.forget_reviews_of_moved_log();

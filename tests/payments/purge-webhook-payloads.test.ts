@@ -18,8 +18,8 @@ test('purges the payload of an old event and keeps its row', async () => {
        ('WH-never-followed', 'X', '{"payer":"Ada"}', '2026-01-01T00:00:00Z', null),
        ('WH-new', 'X', '{"payer":"Cleo"}', '2026-05-25T12:01:00Z', '2026-05-25T12:02:00Z')`,
   );
-  expect(await purgeWebhookPayloads(db.database, clock)).toBe(2);
-  expect(await purgeWebhookPayloads(db.database, clock)).toBe(0);
+  expect(await purgeWebhookPayloads(db.database, clock, new AbortController().signal)).toBe(2);
+  expect(await purgeWebhookPayloads(db.database, clock, new AbortController().signal)).toBe(0);
   const { rows } = await db.admin.query('select id, raw from payment_events order by received_at');
   expect(rows).toEqual([
     { id: 'WH-never-followed', raw: '' },

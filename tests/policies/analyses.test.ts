@@ -164,3 +164,20 @@ test('deleting an account deletes its analyses and analysis_runs', async () => {
   );
   expect(rows).toEqual([{ analyses: 0, runs: 0 }]);
 });
+
+test('a day and a period keep their 20 newest analyses', async () => {
+  const { id } = PEOPLE.premium;
+  await db.admin.query('truncate analyses');
+  const add = `insert into analyses (user_id, kind, date, period_from, period_to, score, ${COMMON}, created_at)
+    select $1, $2, $3, $4, $5, $6, ${VALUES}, now() + number * interval '1 second' from generate_series(1, 22) number`;
+  const days = [DAYS.earliestToday, DAYS.firstOpen];
+  for (const day of days) await db.admin.query(add, [id, 'feedback', day, null, null, 7]);
+  for (const from of ['2026-01-01', '2026-01-02']) {
+    await db.admin.query(add, [id, 'trend', null, from, '2026-01-07', null]);
+  }
+  const { rows } = await db.admin.query(
+    `select count(*)::int as kept, min(created_at) > now() + interval '2 seconds' as newest from analyses
+      group by date, period_from, period_to`,
+  );
+  expect(rows).toEqual(Array.from({ length: 4 }, () => ({ kept: 20, newest: true })));
+});

@@ -46,3 +46,17 @@ test('the events of a deleted account stay without the person', async () => {
   const { rows } = await db.admin.query('select * from auth.audit_log where id = $1', [before[0].id]);
   expect(rows).toMatchObject([{ event: 'signed_in', user_id: null, ip: null, user_agent: null, details: {} }]);
 });
+
+test('the service can delete rows after 400 days only, and nobody else can', async () => {
+  await db.admin.query(
+    `insert into auth.audit_log (at, user_id, actor, event)
+     select now() - age * interval '1 day', $1, 'user', 'signed_out' from unnest(array[399, 401, 402, 403]) age`,
+    [user],
+  );
+  const purge = 'select auth.purge_audit_log(1000)';
+  for (const actor of ['guest', 'free'] as const) expect(await runAs(db.database, actor, purge)).toBe(REFUSED);
+  expect(await runAs(db.database, 'service', purge)).toBe(1);
+  expect(await eventsOf(user)).toHaveLength(2);
+  // The right to delete ends with the function.
+  expect(await runAs(db.database, 'service', 'delete from auth.audit_log')).toBe(REFUSED);
+});

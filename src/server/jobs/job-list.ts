@@ -1,8 +1,10 @@
 /** The jobs of this installation and their schedules; features that are not configured have none. */
 import { purgeExpired } from '../auth/accounts/purge-expired.ts';
+import { purgeAuditLog, purgeUnusedSessions } from '../auth/accounts/purge-old-records.ts';
 import { deleteAbandonedAnonymousUsers, deleteDueAccounts } from '../auth/own-account/delete-accounts.ts';
 import { accountGuessKey } from '../auth/wire/device-cookie.ts';
 import type { Clock } from '../clock.ts';
+import { purgeAnalysisRuns } from '../coach/purge-analysis-runs.ts';
 import type { Config } from '../config/config.ts';
 import type { Database } from '../database/database.ts';
 import type { Logger } from '../log.ts';
@@ -46,7 +48,7 @@ export function jobList(deps: Deps): Job[] {
       everySeconds: HOUR,
       retryDelaySeconds: 300,
       run: async (signal) => ({
-        deleted: await purgeExpired(database.asService('purge sign-in data'), clock.now()),
+        deleted: await purgeExpired(database.asService('purge sign-in data'), clock.now(), signal),
         anonymousUsers: await deleteAbandonedAnonymousUsers(deletion, signal),
       }),
     },
@@ -67,7 +69,20 @@ export function jobList(deps: Deps): Job[] {
       name: 'forget-event-bodies',
       everySeconds: DAY,
       retryDelaySeconds: 300,
-      run: async () => ({ emptied: await purgeWebhookPayloads(database, clock) }),
+      run: async (signal) => ({ emptied: await purgeWebhookPayloads(database, clock, signal) }),
+    },
+    {
+      name: 'purge-old-records',
+      everySeconds: DAY,
+      retryDelaySeconds: 300,
+      run: async (signal) => {
+        const service = database.asService('purge old records');
+        return {
+          auditRows: await purgeAuditLog(service, signal),
+          sessions: await purgeUnusedSessions(service, clock.now(), signal),
+          analysisRuns: await purgeAnalysisRuns(service, clock.now(), signal),
+        };
+      },
     },
     {
       name: 'purge-versions',

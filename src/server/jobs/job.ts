@@ -7,6 +7,7 @@ export type JobName =
   | 'expire-plans'
   | 'forget-event-bodies'
   | 'purge-sign-in-data'
+  | 'purge-old-records'
   | 'delete-accounts'
   | 'finish-migrations'
   | 'purge-versions'

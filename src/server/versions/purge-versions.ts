@@ -2,9 +2,7 @@
 import { VERSION_DAYS } from '#domain/log/entry-version.ts';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
-
-/** One statement deletes at most this many rows, so that it holds no lock for long. */
-const BATCH_ROWS = 1_000;
+import { BATCH_ROWS, runInBatches } from '../jobs/run-in-batches.ts';
 
 const DELETE_BATCH = `
   delete from public.entry_versions
@@ -12,12 +10,6 @@ const DELETE_BATCH = `
 
 /** Returns the number of deleted versions. */
 export async function purgeVersions(database: Database, clock: Clock, signal: AbortSignal): Promise<number> {
-  const service = database.asService('purge versions');
   const limit = new Date(clock.now().getTime() - VERSION_DAYS * 24 * 3_600_000);
-  let deleted = 0;
-  for (;;) {
-    const { rowCount } = await service.statement(DELETE_BATCH, [limit]);
-    deleted += rowCount;
-    if (rowCount < BATCH_ROWS || signal.aborted) return deleted;
-  }
+  return runInBatches(database.asService('purge versions'), DELETE_BATCH, [limit], signal);
 }

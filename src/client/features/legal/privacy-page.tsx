@@ -88,8 +88,9 @@ const SECTIONS: readonly LegalSection[] = [
       <p>
         Logs stay until you delete them or your account. The text of a deleted log, and earlier versions of a log, are
         kept for 30 days, so that you can bring them back. You can undo the deletion of your account for one hour. Then
-        its logs and everything else in it are deleted, and leave our backups as those are replaced. Payment records are
-        kept for as long as tax law requires, as figures without your name, address or country.
+        its logs and everything else in it are deleted, and leave our backups as those are replaced. Records of sign-ins
+        and other security events, with network address and device, are kept for 400 days. Payment records are kept for
+        as long as tax law requires, as figures without your name, address or country.
       </p>
     ),
   },

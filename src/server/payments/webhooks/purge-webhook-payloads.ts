@@ -4,20 +4,17 @@
  */
 import type { Clock } from '#server/clock.ts';
 import type { Database } from '#server/database/database.ts';
-import { queryBuilder } from '#server/database/query-builder.ts';
+import { BATCH_ROWS, runInBatches } from '#server/jobs/run-in-batches.ts';
 
 /** 180 days: as long as money may be returned, a person may have to look up the events. */
 const PAYLOAD_RETENTION_MS = 180 * 24 * 60 * 60_000;
 
+const EMPTY_BATCH = `
+  update public.payment_events set raw = ''
+   where id in (select id from public.payment_events where received_at < $1 and raw <> '' limit ${BATCH_ROWS})`;
+
 /** Returns the number of purged payloads. */
-export async function purgeWebhookPayloads(database: Database, clock: Clock): Promise<number> {
-  const emptied = await database.asService('purge webhook payloads').run(
-    queryBuilder
-      .updateTable('payment_events')
-      .set({ raw: '' })
-      .where('received_at', '<', new Date(clock.now().getTime() - PAYLOAD_RETENTION_MS))
-      .where('raw', '!=', '')
-      .returning('id'),
-  );
-  return emptied.length;
+export async function purgeWebhookPayloads(database: Database, clock: Clock, signal: AbortSignal): Promise<number> {
+  const limit = new Date(clock.now().getTime() - PAYLOAD_RETENTION_MS);
+  return runInBatches(database.asService('purge webhook payloads'), EMPTY_BATCH, [limit], signal);
 }

@@ -204,7 +204,7 @@ test('a mailed link works for an hour although its flow began with it', async ()
   await world.request('POST', '/otp', { body: { email, ...challenge } });
   const mail = await world.mailTo(email, 2);
   world.clock.advance(59 * 60_000);
-  await purgeExpired(world.database.asService('purge'), world.clock.now());
+  await purgeExpired(world.database.asService('purge'), world.clock.now(), new AbortController().signal);
   expect((await exchange(codeIn(await press(mail)), verifier)).status).toBe(200);
 });
 

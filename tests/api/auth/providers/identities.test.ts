@@ -75,7 +75,7 @@ describe('an ID token', () => {
     // The hash is stored only while the token could be used.
     const stored = async () => (await world.admin.query('select from auth.used_id_tokens')).rows.length;
     const purge = (ahead: number) =>
-      purgeExpired(world.database.asService('test'), new Date(Date.now() + ahead * 1000));
+      purgeExpired(world.database.asService('test'), new Date(Date.now() + ahead * 1000), new AbortController().signal);
     await purge(3_500);
     expect(await stored()).toBeGreaterThan(0);
     await purge(3_700);

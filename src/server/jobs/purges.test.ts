@@ -1,0 +1,98 @@
+/** Tests which rows the purging jobs delete, and that rows in use stay. */
+import { randomUUID } from 'node:crypto';
+
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+
+import { createTestDatabase } from '../../../tests/support/test-database.ts';
+import type { TestDatabase } from '../../../tests/support/test-database.ts';
+
+import { purgeExpired } from '../auth/accounts/purge-expired.ts';
+import { purgeAuditLog, purgeUnusedSessions } from '../auth/accounts/purge-old-records.ts';
+import { purgeAnalysisRuns } from '../coach/purge-analysis-runs.ts';
+import type { AsService } from '../database/database.ts';
+import { BATCH_ROWS } from './run-in-batches.ts';
+
+const { signal } = new AbortController();
+const now = new Date();
+
+let db: TestDatabase;
+let service: AsService;
+let user = '';
+beforeAll(async () => {
+  db = await createTestDatabase();
+  service = db.database.asService('test');
+});
+afterAll(() => db.drop());
+beforeEach(async () => {
+  user = randomUUID();
+  await db.admin.query('insert into auth.users (id) values ($1)', [user]);
+});
+
+const read = async (text: string): Promise<unknown[]> =>
+  (await db.admin.query<{ kept: unknown }>(text)).rows.map(({ kept }) => kept);
+
+test('a session ends after 400 days without a renewal, with its tokens', async () => {
+  await db.admin.query(
+    `insert into auth.sessions (user_id, ip, created_at, refreshed_at)
+     select $1, ip, now() - created::interval, now() - refreshed::interval
+       from (values ('never renewed', '401 days', null), ('renewed long ago', '500 days', '401 days'),
+                    ('renewed lately', '500 days', '399 days'), ('new', '1 day', null)) v (ip, created, refreshed)`,
+    [user],
+  );
+  await db.admin.query("insert into auth.refresh_tokens select id, 1, sha256(ip::bytea), '' from auth.sessions");
+  expect(await purgeUnusedSessions(service, now, signal)).toBe(2);
+  expect(await read('select ip as kept from auth.sessions order by ip')).toEqual(['new', 'renewed lately']);
+  expect(await read('select count(*)::int as kept from auth.refresh_tokens')).toEqual([2]);
+});
+
+test('every page of sessions is read', async () => {
+  await db.admin.query(
+    "insert into auth.sessions (user_id, created_at) select $1, now() - interval '401 days' from generate_series(1, $2)",
+    [user, BATCH_ROWS * 2 + 1],
+  );
+  expect(await purgeUnusedSessions(service, now, AbortSignal.abort())).toBe(0);
+  expect(await purgeUnusedSessions(service, now, signal)).toBe(BATCH_ROWS * 2 + 1);
+});
+
+test('audit rows are deleted after 400 days, in batches', async () => {
+  const add = `insert into auth.audit_log (at, actor, event)
+    select now() - $1::interval, 'job', $2 from generate_series(1, $3::int)`;
+  await db.admin.query(add, ['401 days', 'old', BATCH_ROWS + 1]);
+  await db.admin.query(add, ['399 days', 'newer', 2]);
+  expect(await purgeAuditLog(service, signal)).toBe(BATCH_ROWS + 1);
+  expect(await read('select event as kept from auth.audit_log')).toEqual(['newer', 'newer']);
+});
+
+test('a link or code is deleted a day after its end, because its wrong guesses count for a day', async () => {
+  await db.admin.query(
+    `insert into auth.one_time_tokens (user_id, purpose, address, code_hash, expires_at)
+     select $1, purpose, '', sha256('x'), now() - age::interval
+       from (values ('signup', '25 hours'), ('recovery', '23 hours'), ('magiclink', '-1 hour')) v (purpose, age)`,
+    [user],
+  );
+  expect(await purgeExpired(service, now, signal)).toBe(1);
+  expect(await read('select purpose as kept from auth.one_time_tokens order by purpose')).toEqual([
+    'magiclink',
+    'recovery',
+  ]);
+});
+
+test('all expired rows are deleted, in batches', async () => {
+  await db.admin.query(
+    `insert into auth.passkey_challenges (challenge, expires_at)
+     select 'x', now() - interval '1 minute' from generate_series(1, $1)`,
+    [BATCH_ROWS * 2 + 1],
+  );
+  expect(await purgeExpired(service, now, signal)).toBe(BATCH_ROWS * 2 + 1);
+});
+
+test('the tries of earlier days are deleted, except those with a lease', async () => {
+  await db.admin.query(
+    `insert into analysis_runs (user_id, kind, key, run, lease_until, counted_on, tries)
+     select $1, 'feedback', key, gen_random_uuid(), now() + lease::interval, (now() at time zone 'UTC')::date - age, 1
+       from (values ('yesterday', '-1 hour', 1), ('leased', '1 hour', 1), ('today', '-1 hour', 0)) v (key, lease, age)`,
+    [user],
+  );
+  expect(await purgeAnalysisRuns(service, now, signal)).toBe(1);
+  expect(await read('select key as kept from analysis_runs order by key')).toEqual(['leased', 'today']);
+});
