@@ -1,7 +1,7 @@
 /** Starts servers in separate processes and measures their memory. */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from '#server/free-port.ts';
@@ -38,7 +38,8 @@ export async function startProcess(script: string, env: Record<string, string>, 
   return { url, pid: child.pid!, stop: () => stopProcess(child) };
 }
 
-async function waitUntilReady(url: string, child: ChildProcess): Promise<void> {
+/** Resolves once the URL returns any response. Throws if the process exits before, or after 30 seconds. */
+export async function waitUntilReady(url: string, child: ChildProcess): Promise<void> {
   for (const since = Date.now(); Date.now() - since < START_TIMEOUT_MS; await delay(POLL_INTERVAL_MS)) {
     if (child.exitCode !== null) throw new Error(`the process for ${url} exited with ${child.exitCode}`);
     if (
@@ -57,4 +58,36 @@ export async function residentMegabytes(pid: number): Promise<number | null> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
   const match = /^VmRSS:\s+(\d+) kB$/m.exec(status);
   return match ? Number(match[1]) / 1024 : null;
+}
+
+/** `utime`, `stime`, `cutime` and `cstime` of /proc/PID/stat, counted from the field after the command's name. */
+const CPU_FIELDS = [11, 12, 13, 14] as const;
+const PARENT_FIELD = 1;
+/** Linux reports CPU time in hundredths of a second on every architecture that Node supports. */
+const TICKS_PER_SECOND = 100;
+
+/** Returns the CPU seconds that these processes and all their descendants have used so far (Linux). */
+export async function cpuSeconds(roots: readonly number[]): Promise<number> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
+  const stats = new Map<number, number[]>();
+  for (const pid of pids) {
+    const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null);
+    // The command's name may contain spaces and parentheses.
+    if (stat !== null)
+      stats.set(
+        pid,
+        stat
+          .slice(stat.lastIndexOf(')') + 2)
+          .split(' ')
+          .map(Number),
+      );
+  }
+  const isWithin = (pid: number): boolean => {
+    for (let at: number | undefined = pid; at !== undefined && at > 1; at = stats.get(at)?.[PARENT_FIELD])
+      if (roots.includes(at)) return true;
+    return false;
+  };
+  let ticks = 0;
+  for (const [pid, fields] of stats) if (isWithin(pid)) for (const field of CPU_FIELDS) ticks += fields[field] ?? 0;
+  return ticks / TICKS_PER_SECOND;
 }

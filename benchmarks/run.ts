@@ -19,12 +19,16 @@ const BENCHMARKS: Readonly<Record<string, string>> = {
   export: 'export',
   'coach-overhead': 'coach-overhead',
   lighthouse: 'browser/lighthouse',
+  peers: 'peers/peers',
   coach: 'coach/run',
   growth: 'growth/run',
   bloat: 'growth/bloat',
 };
-/** Benchmarks that run only by name: they cost money with a real model, or half an hour and 31 GB of disk. Their options begin with `--`. */
-const ONLY_BY_NAME: ReadonlySet<string> = new Set(['coach', 'growth', 'bloat']);
+/**
+ * Benchmarks that run only by name: they cost money with a real model, need much time and disk, or install programs of
+ * others. Their options begin with `--`.
+ */
+const ONLY_BY_NAME: ReadonlySet<string> = new Set(['coach', 'growth', 'bloat', 'peers']);
 
 let running: ReturnType<typeof spawn> | null = null;
 exitWithParent(() => {

@@ -3,6 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
+import { clusterPaths } from '#server/database/embedded/cluster.ts';
+import { readLockFile } from '#server/database/embedded/postmaster.ts';
 import { openEmbeddedServer } from '#server/database/embedded/server.ts';
 import { migrate } from '#server/database/migrations/migrate.ts';
 import { createLog } from '#server/log.ts';
@@ -10,14 +12,17 @@ import { createLog } from '#server/log.ts';
 export const DAYS_EACH = 365;
 export const LOG_BYTES = 2_000;
 
-export type SeededDatabase = { url: string; dataDir: string; close(): Promise<void> };
+/** `pid`: the process id of PostgreSQL. */
+export type SeededDatabase = { url: string; dataDir: string; pid: number; close(): Promise<void> };
 
 export async function openSeededDatabase(): Promise<SeededDatabase> {
   const dataDir = await mkdtemp(join(tmpdir(), 'hustle-forge-benchmark-'));
   const log = createLog('error');
   const server = await openEmbeddedServer({ dataDir, log });
   await migrate(server.url, log);
+  const lockFile = await readLockFile(clusterPaths(dataDir).cluster);
   return {
+    pid: lockFile!.pid,
     url: server.url,
     dataDir,
     async close() {

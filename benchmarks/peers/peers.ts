@@ -1,0 +1,156 @@
+/**
+ * Compares the product with servers of other projects: on one machine, in one run, interleaved. `--only=NAME` measures
+ * one peer.
+ *
+ * PocketBase has a SQLite file of its own: the product runs with two workers on the embedded PostgreSQL with fsync. The
+ * other peers have a database on the same PostgreSQL as the product.
+ */
+import { printFigures } from '../figures.ts';
+import type { Figure } from '../figures.ts';
+import { listDates, readDay, saveDay } from '../http/journal-requests.ts';
+import type { MakeRequest } from '../http/journal-requests.ts';
+import { compareRates, describeRates, load } from '../http/load.ts';
+import { signUpPeople } from '../http/people.ts';
+import type { Person } from '../http/people.ts';
+import { cpuSeconds, startProcess } from '../processes.ts';
+import { DAYS_EACH, openSeededDatabase, writeYears } from '../seeded-database.ts';
+import type { SeededDatabase } from '../seeded-database.ts';
+import { startBetterAuth } from './better-auth.ts';
+import { startDirectus } from './directus.ts';
+import { startParseServer } from './parse-server.ts';
+import { runSql } from './peer.ts';
+import type { Peer } from './peer.ts';
+import { startPocketbase } from './pocketbase.ts';
+
+const PEOPLE = 100;
+const POCKETBASE_WORKERS = 2;
+
+/** Peers on the same PostgreSQL. `least`: how many times as many requests a second the product answers at least. */
+const DATABASE_PEERS: readonly DatabasePeer[] = [
+  { name: 'parse-server', start: startParseServer, least: { read: 4, save: 2.5, list: null } },
+  { name: 'better-auth', start: startBetterAuth, least: { read: 5, save: 3.5, list: 3 } },
+  { name: 'directus', start: startDirectus, least: { read: 12, save: 15, list: 9 } },
+];
+
+type DatabasePeer = {
+  name: string;
+  start: (databaseUrl: string, people: number) => Promise<Peer>;
+  least: { read: number; save: number; list: number | null };
+};
+type Measured = { figure: Figure; microsecondsOfCpu: { ours: number; theirs: number } };
+
+const only = process.argv.find((argument) => argument.startsWith('--only='))?.slice('--only='.length);
+const isWanted = (name: string): boolean => only === undefined || only === name;
+if (isWanted('pocketbase')) await withProduct({ WEB_CONCURRENCY: String(POCKETBASE_WORKERS) }, comparePocketbase);
+for (const peer of DATABASE_PEERS)
+  if (isWanted(peer.name)) await withProduct({}, (ours, database) => compareOnDatabase(peer, ours, database));
+
+/** Starts the product on a database of its own, with a year of logs for each user. */
+async function withProduct(
+  env: Record<string, string>,
+  work: (ours: Ours, database: SeededDatabase) => Promise<void>,
+): Promise<void> {
+  const database = await openSeededDatabase();
+  try {
+    const { url, dataDir, pid } = database;
+    const settings = { DATABASE_URL: url, DATA_DIR: dataDir, SANDBOX: 'off', AUTH_RATE_LIMITS: 'off' };
+    const app = await startProcess('src/server/main.ts', { ...settings, ...env }, '/readyz');
+    try {
+      const people = await signUpPeople(app.url, PEOPLE);
+      await writeYears(url);
+      await work({ url: app.url, pids: [app.pid, pid], people }, database);
+    } finally {
+      await app.stop();
+    }
+  } finally {
+    await database.close();
+  }
+}
+
+async function comparePocketbase(ours: Ours): Promise<void> {
+  const peer = await startPocketbase(PEOPLE);
+  try {
+    const { read, save, list } = await compareAll(ours, peer, { read: 1.2, save: 1, list: null });
+    const { ours: our, theirs } = read.microsecondsOfCpu;
+    const cpu: Figure = {
+      what: 'CPU of server and database per read of one day',
+      measured: `${(our / theirs).toFixed(2)} (${our.toFixed(0)} µs against ${theirs.toFixed(0)} µs)`,
+      target: 'at most 0.75',
+      isMet: our / theirs <= 0.75,
+    };
+    const title = `${peer.name}, the product with ${POCKETBASE_WORKERS} workers`;
+    printFigures(title, [cpu, read.figure, save.figure, list.figure]);
+  } finally {
+    await peer.stop();
+  }
+}
+
+async function compareOnDatabase({ name, start, least }: DatabasePeer, ours: Ours, seeded: SeededDatabase) {
+  // No `URL` parses the URL of a database without a host, which has a socket.
+  const databaseUrl = seeded.url.replace(/@\/[^?]+/, `@/${name}`);
+  await runSql(seeded.url, `create database "${name}"`, []);
+  const peer = await start(databaseUrl, PEOPLE);
+  try {
+    const { read, save, list } = await compareAll(ours, peer, least);
+    printFigures(`${peer.name} on the same PostgreSQL`, [read.figure, save.figure, list.figure]);
+  } finally {
+    await peer.stop();
+  }
+}
+
+async function compareAll(ours: Ours, peer: Peer, least: DatabasePeer['least']) {
+  return {
+    read: await compare('reads of one day', least.read, ours, peer, readDay, peer.readDay),
+    save: await compare('saves of one 2 KB day', least.save, ours, peer, saveDay, peer.saveDay),
+    list: await compare(`lists of ${DAYS_EACH} dates`, least.list, ours, peer, listDates, peer.listDates),
+  };
+}
+
+type Ours = { url: string; pids: readonly number[]; people: readonly Person[] };
+
+async function compare(
+  what: string,
+  least: number | null,
+  ours: Ours,
+  peer: Peer,
+  ourRequest: MakeRequest,
+  theirRequest: Peer['readDay'],
+): Promise<Measured> {
+  const cpu = { ours: { seconds: 0, requests: 0 }, theirs: { seconds: 0, requests: 0 } };
+  const measure = async (
+    of: keyof typeof cpu,
+    pids: readonly number[],
+    turn: () => Promise<number>,
+  ): Promise<number> => {
+    const before = await cpuSeconds(pids);
+    const requests = await turn();
+    cpu[of].seconds += (await cpuSeconds(pids)) - before;
+    cpu[of].requests += requests;
+    return requests;
+  };
+  const rates = await compareRates({
+    ours: (duration) =>
+      measure(
+        'ours',
+        ours.pids,
+        async () => (await load(ours.url, ours.people, ourRequest, { duration })).requests.total,
+      ),
+    theirs: (duration) =>
+      measure(
+        'theirs',
+        peer.pids,
+        async () => (await load(peer.url, peer.people, theirRequest, { duration })).requests.total,
+      ),
+  });
+  const perRequest = ({ seconds, requests }: { seconds: number; requests: number }) => (seconds / requests) * 1e6;
+  const microsecondsOfCpu = { ours: perRequest(cpu.ours), theirs: perRequest(cpu.theirs) };
+  return {
+    microsecondsOfCpu,
+    figure: {
+      what,
+      measured: `${rates.ratio.toFixed(2)}x (${describeRates(rates)}; CPU ${microsecondsOfCpu.ours.toFixed(0)} µs against ${microsecondsOfCpu.theirs.toFixed(0)} µs)`,
+      target: least === null ? 'none' : `at least ${least}x`,
+      isMet: least === null || rates.ratio >= least,
+    },
+  };
+}
