@@ -7,7 +7,7 @@ import { createChannels, createLocks } from './locks.ts';
 import type { BrowserChannels, BrowserLocks } from './locks.ts';
 import { runOutsideRealms } from './realm.ts';
 import type { RealWork } from './real-work.ts';
-import type { VirtualClock } from './virtual-clock.ts';
+import type { TabClock } from './virtual-clock.ts';
 
 /**
  * The fault of a request. `lost` is what does not arrive: the request at the server, or the answer at the browser. The
@@ -22,7 +22,7 @@ const RENEWAL_MS = 60_000;
 export type DeviceOptions = {
   name: string;
   userId: string;
-  clock: VirtualClock;
+  clock: TabClock;
   work: RealWork;
   issueToken: (issuedAt: number) => Promise<string>;
   /** Sends a request to the server. */

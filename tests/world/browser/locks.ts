@@ -1,6 +1,6 @@
 /** Simulates the Web Locks and the broadcast channels of one browser, which its tabs share. */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { VirtualClock } from './virtual-clock.ts';
+import type { TabClock } from './virtual-clock.ts';
 
 type LockCallback = (lock: { name: string } | null) => Promise<unknown>;
 type LockOptions = { ifAvailable?: boolean };
@@ -57,7 +57,7 @@ export type BrowserChannels = ReturnType<typeof createChannels>;
 
 const MESSAGE_MS = 1;
 
-export function createChannels(clock: VirtualClock) {
+export function createChannels(clock: TabClock) {
   let channels: Channel[] = [];
   return {
     open(name: string, tab: object) {

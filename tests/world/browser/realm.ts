@@ -6,10 +6,10 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import 'fake-indexeddb/auto';
 import { countTasks } from './real-work.ts';
 import type { BrowserChannels, BrowserLocks } from './locks.ts';
-import type { VirtualClock, VirtualTimer } from './virtual-clock.ts';
+import type { TabClock, VirtualTimer } from './virtual-clock.ts';
 
 export type Realm = {
-  readonly clock: VirtualClock;
+  readonly clock: TabClock;
   readonly utcOffsetMinutes: number;
   readonly window: EventTarget;
   readonly document: EventTarget & { visibilityState: DocumentVisibilityState };

@@ -7,6 +7,8 @@ import type { RealWork } from './real-work.ts';
 export type VirtualTimer = { readonly at: number; readonly order: number; readonly run: () => void; owner: unknown };
 
 export type VirtualClock = ReturnType<typeof createVirtualClock>;
+/** The clock of a tab, which also can be the real one. */
+export type TabClock = Omit<VirtualClock, 'advance'>;
 
 export function createVirtualClock(start: number, work: RealWork) {
   let now = start;
