@@ -41,7 +41,7 @@ export default defineConfig({
           include: [
             'src/{domain,server}/**/*.test.ts',
             'scripts/**/*.test.ts',
-            'tests/{fences,simulators}/**/*.test.ts',
+            'tests/{cluster,fences,simulators}/**/*.test.ts',
           ],
           exclude: needsDatabase,
           ...sharedProcess,

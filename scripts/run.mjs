@@ -20,6 +20,7 @@ const SCRIPTS = {
   dev: 'scripts/dev.ts',
   test: 'scripts/test.ts',
   'test:browsers': 'scripts/test-browsers.ts',
+  'test:cluster': 'tests/cluster/run.ts',
   check: 'scripts/check.ts',
   format: 'scripts/format.ts',
   screenshots: 'scripts/screenshots.ts',

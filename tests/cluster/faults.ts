@@ -1,0 +1,219 @@
+/** The faults, one after another. Each strikes the running cluster and is repaired once saves are accepted again. */
+import { execFile } from 'node:child_process';
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { isReady, runAdmin, startApplication, waitUntilReady } from './application.ts';
+import type { Cluster } from './cluster.ts';
+import { CONFIG } from './folders.ts';
+import { cutOff, heal, inNamespace, killProcesses } from './network.ts';
+import { createNewerVersion, NEW_INDEX } from './newer-version.ts';
+import {
+  connectToNode,
+  findPrimary,
+  PATRONI_SECRETS,
+  readMembers,
+  startNode,
+  SUPERUSER_PASSWORD,
+  waitFor,
+} from './nodes.ts';
+import type { Node } from './nodes.ts';
+
+const run = promisify(execFile);
+
+export type Fault = {
+  name: string;
+  /** True if another machine must become the primary. */
+  isFailover: boolean;
+  strike(): Promise<Strike>;
+};
+export type Strike = {
+  /** When the fault struck, or the operator did what ends it. */
+  at: number;
+  /** Resolves with descriptions of what went wrong while the fault lasted. */
+  repair: () => Promise<string[]>;
+};
+
+const ISOLATED_TIMEOUT_S = 2;
+/** Until the operator reacts. */
+const REACTION_MS = 8_000;
+/** Both versions serve side by side. */
+const SIDE_BY_SIDE_MS = 5_000;
+const POLL_MS = 250;
+
+export function faultsOf(cluster: Cluster): Fault[] {
+  const primary = (): Promise<Node> => waitFor('a primary', findPrimary);
+
+  async function restart(node: Node): Promise<string[]> {
+    await startNode(node, cluster.folders[node]);
+    return [];
+  }
+
+  return [
+    {
+      name: 'the machine of the primary loses power',
+      isFailover: true,
+      async strike() {
+        const node = await primary();
+        const at = Date.now();
+        await killProcesses(node);
+        return { at, repair: () => restart(node) };
+      },
+    },
+    {
+      name: 'PostgreSQL of the primary is killed',
+      isFailover: true,
+      async strike() {
+        const pidFile = join(cluster.folders[await primary()].data, 'journal', 'postmaster.pid');
+        process.kill(Number.parseInt(await readFile(pidFile, 'utf8'), 10), 'SIGKILL');
+        return { at: Date.now(), repair: nothing };
+      },
+    },
+    {
+      name: 'the machine of the synchronous standby loses power',
+      isFailover: false,
+      async strike() {
+        const node = await waitFor('a synchronous standby', findSynchronousStandby);
+        const at = Date.now();
+        await killProcesses(node);
+        return { at, repair: () => restart(node) };
+      },
+    },
+    {
+      name: 'the primary is cut off from the network',
+      isFailover: true,
+      async strike() {
+        const node = await primary();
+        const at = Date.now();
+        await cutOff(node);
+        const writing = writeInside(node);
+        return {
+          at,
+          async repair() {
+            const written = await writing.stop();
+            await heal(node);
+            return written > 0 ? [`the primary that was cut off acknowledged ${String(written)} writes`] : [];
+          },
+        };
+      },
+    },
+    {
+      name: 'an application process is killed',
+      isFailover: false,
+      async strike() {
+        const at = Date.now();
+        await killProcesses('app1');
+        return {
+          at,
+          async repair() {
+            await waitUntilReady('app1');
+            return [];
+          },
+        };
+      },
+    },
+    {
+      name: 'the pooler is killed',
+      isFailover: false,
+      async strike() {
+        const at = Date.now();
+        await cluster.pooler.kill();
+        return { at, repair: nothing };
+      },
+    },
+    {
+      name: 'the disk of the primary is full, and the operator hands over',
+      isFailover: true,
+      async strike() {
+        const node = await primary();
+        const ballast = join(cluster.folders[node].data, 'ballast');
+        // Ends with an error once no byte is left.
+        await run('dd', ['if=/dev/zero', `of=${ballast}`, 'bs=64k']).catch(() => undefined);
+        await delay(REACTION_MS);
+        const at = Date.now();
+        await handOver(node);
+        return {
+          at,
+          async repair() {
+            await rm(ballast);
+            return [];
+          },
+        };
+      },
+    },
+    {
+      name: 'a newer version with migrations replaces the running one',
+      isFailover: false,
+      async strike() {
+        const newer = await createNewerVersion();
+        const at = Date.now();
+        const problems: string[] = [];
+        for (const application of ['app1', 'app2'] as const) {
+          await cluster.applications[application].stop();
+          cluster.applications[application] = await startApplication(application, newer);
+          await waitUntilReady(application);
+          if (application === 'app1') problems.push(...(await observeBothVersions()));
+        }
+        return { at, repair: async () => [...problems, ...(await finishMigrations(newer))] };
+      },
+    },
+  ];
+}
+
+const nothing = async (): Promise<string[]> => [];
+
+const findSynchronousStandby = async (): Promise<Node | null> =>
+  (await readMembers()).find(({ role }) => role === 'sync_standby')?.name ?? null;
+
+/** Runs the command of the runbook on a machine of the database. */
+async function handOver(node: Node): Promise<void> {
+  const command = ['patronictl', '-c', join(CONFIG, 'patroni.yml'), 'switchover', '--leader', node, '--force'];
+  const [program, ...args] = inNamespace(node, command);
+  await run(program!, args, { env: { ...process.env, ...PATRONI_SECRETS, LANG: 'C.UTF-8' } });
+}
+
+/** The older application must stay ready after the newer one has migrated the database. */
+async function observeBothVersions(): Promise<string[]> {
+  for (const until = Date.now() + SIDE_BY_SIDE_MS; Date.now() < until; await delay(POLL_MS)) {
+    if (!(await isReady('app2'))) return ['the older version was not ready beside the newer one'];
+  }
+  return [];
+}
+
+async function finishMigrations(root: string): Promise<string[]> {
+  await runAdmin('app1', root, 'migrations:finish');
+  const client = await connectToNode(await waitFor('a primary', findPrimary), 'journal');
+  const { rows } = await client.query(
+    'select from pg_index join pg_class on pg_class.oid = indexrelid where relname = $1 and indisvalid',
+    [NEW_INDEX],
+  );
+  await client.end();
+  return rows.length === 1 ? [] : [`the migrations did not create the index ${NEW_INDEX}`];
+}
+
+/** Writes on a machine that no other reaches. `stop` resolves with the number of acknowledged writes. */
+function writeInside(node: Node): { stop(): Promise<number> } {
+  let isStopped = false;
+  let written = 0;
+  const command = inNamespace(node, [
+    ...['timeout', String(ISOLATED_TIMEOUT_S), 'psql', '--no-psqlrc', '--host=127.0.0.1', '--username=postgres'],
+    ...['--set=ON_ERROR_STOP=1', '--command=insert into probes values (now())'],
+  ]);
+  async function write(): Promise<void> {
+    while (!isStopped) {
+      await run(command[0]!, command.slice(1), { env: { ...process.env, PGPASSWORD: SUPERUSER_PASSWORD } }).then(
+        () => (written += 1),
+        () => delay(200),
+      );
+    }
+  }
+  const writing = write();
+  return {
+    async stop() {
+      isStopped = true;
+      await writing;
+      return written;
+    },
+  };
+}

@@ -1,0 +1,102 @@
+/** Strikes with one fault under load, and measures how long saves were not accepted and what became of them. */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Cluster } from './cluster.ts';
+import type { Fault } from './faults.ts';
+import { compare } from './ledger.ts';
+import type { Ledger } from './ledger.ts';
+import { waitFor, waitUntilWhole } from './nodes.ts';
+import type { Node } from './nodes.ts';
+import { firstAnswerSince, longestOutage } from './outage.ts';
+import type { Pages } from './pages.ts';
+import type { Prober } from './prober.ts';
+import type { Screen } from './screen.ts';
+import type { Writers } from './writers.ts';
+
+export type Load = { ledger: Ledger; prober: Prober; writers: Writers; pages: Pages; screen: Screen };
+
+export type Measurement = {
+  fault: string;
+  /** Times in milliseconds. Until the database accepts writes again, directly; null without a failover. */
+  failoverMs: number | null;
+  /** Until the first save after that; null without a failover. */
+  savedMs: number | null;
+  /** The longest time without an acknowledged save. */
+  gapMs: number;
+  /** Until every page has saved what was typed meanwhile. */
+  allPagesMs: number;
+  /** The longest time without an acknowledged save while the fault was repaired. */
+  repairGapMs: number;
+  lost: number;
+  doubled: number;
+  failures: Record<string, number>;
+  words: string[];
+  problems: string[];
+};
+
+/** Saves must be accepted this soon after the database accepts writes. */
+const MAX_DELAY_MS = 2_000;
+/** A save that the former primary acknowledged is answered within this time. */
+const PROBE_MS = 500;
+const FAILOVER_MS = 90_000;
+/** Then the answers are observed, with and without a failover. */
+const OBSERVED_MS = 6_000;
+/** Longer than the longest backoff of a browser. */
+const ALL_PAGES_MS = 45_000;
+/** An outage of this length is longer than the first retries of the page, so the page must name it. */
+const VISIBLE_MS = 6_000;
+
+export async function measureFault(fault: Fault, cluster: Cluster, load: Load): Promise<Measurement> {
+  const { ledger, prober, writers, pages, screen } = load;
+  const before = await waitUntilWhole();
+  const problems: string[] = [];
+
+  const { at: struckAt, repair } = await fault.strike();
+  // A failover is over once another machine acknowledges a commit; Patroni names the new primary a little earlier.
+  const recovered = fault.isFailover
+    ? await waitFor('another primary', async () => findWriteElsewhere(prober, before, struckAt), FAILOVER_MS)
+    : null;
+  await delay(OBSERVED_MS);
+  const gap = longestOutage(writers.answers, struckAt);
+  const savedAt = recovered && firstAnswerSince(writers.answers, lastWriteOf(prober, before, struckAt) + PROBE_MS);
+  const resumedAt = savedAt ?? gap?.to ?? null;
+  if (resumedAt === null || gap === null) throw new Error(`no save was accepted after: ${fault.name}`);
+  await pages.waitUntilAllSaved(resumedAt, ALL_PAGES_MS).catch((error: Error) => problems.push(error.message));
+  const allPagesMs = Date.now() - struckAt;
+
+  const repairedAt = Date.now();
+  problems.push(...(await repair()));
+  await waitUntilWhole();
+  await delay(OBSERVED_MS);
+  const repairGap = longestOutage(writers.answers, repairedAt)!;
+  // Later saves may be stored, but what was acknowledged until here must be.
+  const acknowledged = ledger.copy();
+  const { lost, doubled } = compare(acknowledged, await cluster.readItems());
+  const words = [...new Set((await screen.statusesSince(struckAt)).map(({ text }) => text))];
+
+  if (lost.length > 0) problems.push(`lost: ${lost.slice(0, 10).join(', ')}`);
+  if (doubled.length > 0) problems.push(`doubled: ${doubled.slice(0, 10).join(', ')}`);
+  if (recovered && resumedAt > recovered.answeredAt + MAX_DELAY_MS)
+    problems.push(`saves resumed ${String(resumedAt - recovered.answeredAt)} ms after the database`);
+  if (gap.to - gap.from > VISIBLE_MS && !words.some((text) => text.startsWith('Not saved')))
+    problems.push('the page did not say that its text is not saved');
+  return {
+    fault: fault.name,
+    failoverMs: recovered && recovered.answeredAt - struckAt,
+    savedMs: savedAt && savedAt - struckAt,
+    ...{ gapMs: gap.to - gap.from, allPagesMs, repairGapMs: repairGap.to - repairGap.from },
+    ...{ lost: lost.length, doubled: doubled.length, failures: countFailures(writers, struckAt), words, problems },
+  };
+}
+
+const findWriteElsewhere = ({ writes }: Prober, former: Node, since: number) =>
+  writes.find(({ node, sentAt }) => node !== former && sentAt >= since) ?? null;
+
+/** When a machine acknowledged its last commit, but not before `since`. */
+const lastWriteOf = ({ writes }: Prober, node: Node, since: number): number =>
+  writes.findLast((write) => write.node === node && write.answeredAt >= since)?.answeredAt ?? since;
+
+function countFailures({ failures }: Writers, since: number): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { at, kind } of failures) if (at >= since) counts[kind] = (counts[kind] ?? 0) + 1;
+  return counts;
+}

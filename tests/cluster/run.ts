@@ -1,0 +1,119 @@
+/** `npm run test:cluster`: the product on a highly available cluster, under load and faults (docs/operations/scaling.md). */
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { buildClient } from '../../scripts/build/build-client.ts';
+import { exitWithParent } from '../../scripts/lifecycle/exit-with-parent.ts';
+import { startCluster } from './cluster.ts';
+import { faultsOf } from './faults.ts';
+import { LOGS } from './folders.ts';
+import { createLedger } from './ledger.ts';
+import { measureFault } from './measure-fault.ts';
+import type { Load, Measurement } from './measure-fault.ts';
+import { checkPermissions, removeNetwork } from './network.ts';
+import { findPrimary, waitFor } from './nodes.ts';
+import { ensurePackages } from './packages.ts';
+import { openPages } from './pages.ts';
+import { stopRestarting } from './processes.ts';
+import { startProber } from './prober.ts';
+import { formatReport } from './report.ts';
+import { openScreen } from './screen.ts';
+import { createStateFolder, rejectSecondRun, removeStateFolder } from './state-folder.ts';
+import { startWriters } from './writers.ts';
+
+const WRITERS = 16;
+const PAGE_USERS = 16;
+const FINISH_MS = 60_000;
+
+const startedAt = Date.now();
+const say = (text: string): void =>
+  void process.stdout.write(`${((Date.now() - startedAt) / 1_000).toFixed(1).padStart(6)} s  ${text}\n`);
+
+async function removeEverything(): Promise<void> {
+  await removeNetwork();
+  await removeStateFolder();
+}
+
+let isEnding = false;
+async function end(code: number): Promise<never> {
+  if (isEnding) return new Promise(() => {});
+  isEnding = true;
+  stopRestarting();
+  await removeEverything().catch((error: Error) => process.stderr.write(`${error.message}\n`));
+  process.exit(code);
+}
+
+function fail(reason: string): never {
+  process.stderr.write(`The cluster test cannot run: ${reason}\n`);
+  process.exit(1);
+}
+
+if (process.platform !== 'linux') fail('network namespaces exist only on Linux');
+if (process.getuid?.() !== 0) fail('network namespaces need root: run it with sudo');
+await ensurePackages().catch((error: Error) => fail(error.message));
+await rejectSecondRun().catch((error: Error) => fail(error.message));
+await removeEverything();
+await checkPermissions().catch((error: Error) =>
+  fail(`this machine does not allow network namespaces or mounts (${error.message.trim()})`),
+);
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void end(130));
+exitWithParent(() => void end(1));
+await createStateFolder();
+await rm(LOGS, { recursive: true, force: true });
+await mkdir(LOGS, { recursive: true });
+
+try {
+  const problems = await run();
+  say(problems.length === 0 ? 'passed' : 'failed');
+  await end(problems.length === 0 ? 0 : 1);
+} catch (error) {
+  if (!isEnding) process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+  await end(1);
+}
+
+async function run(): Promise<string[]> {
+  await buildClient();
+  const cluster = await startCluster(WRITERS + PAGE_USERS + 1, say);
+  const ledger = createLedger();
+  const load: Load = {
+    ledger,
+    prober: await startProber(await waitFor('a primary', findPrimary)),
+    screen: await openScreen(cluster.certificate, WRITERS + PAGE_USERS),
+    pages: await openPages(PAGE_USERS, cluster.certificate, ledger, WRITERS),
+    writers: await startWriters(WRITERS, cluster.certificate, ledger),
+  };
+  say('writers and pages save');
+  const only = process.argv[2];
+  const measurements: Measurement[] = [];
+  for (const fault of faultsOf(cluster).filter(({ name }) => only === undefined || name.includes(only))) {
+    say(fault.name);
+    const measurement = await measureFault(fault, cluster, load);
+    measurements.push(measurement);
+    for (const problem of measurement.problems) say(`  PROBLEM: ${problem}`);
+  }
+  const problems = [
+    ...measurements.flatMap((measurement) => measurement.problems),
+    ...(await compareAtTheEnd(load, cluster)),
+  ];
+  process.stdout.write(`\n${formatReport(measurements, ledger.count())}\n`);
+  for (const problem of problems) process.stdout.write(`PROBLEM: ${problem}\n`);
+  await writeFile(join(LOGS, 'report.json'), JSON.stringify({ measurements, problems }, null, 2));
+  return problems;
+}
+
+/** Everything that was typed must be stored once, and the screen must show what is stored. */
+async function compareAtTheEnd(
+  { writers, pages, screen, prober }: Load,
+  { readItems }: { readItems(): Promise<Map<string, string[]>> },
+): Promise<string[]> {
+  await writers.stop();
+  await pages.finish(FINISH_MS);
+  const shown = await screen.finish();
+  const stored = await readItems();
+  const onScreen = stored.get(screen.userId) ?? [];
+  const problems = [...pages.problems, ...pages.problemsOf(stored)];
+  if (shown.join() !== onScreen.join()) problems.push(`the screen shows ${shown.join()}, stored is ${onScreen.join()}`);
+  pages.close();
+  await screen.close();
+  await prober.stop();
+  return problems;
+}
