@@ -28,6 +28,7 @@ const SCRIPTS = {
   admin: 'src/server/admin.ts',
   backup: 'src/server/backup/backup-command.ts',
   restore: 'src/server/backup/restore-command.ts',
+  doctor: 'src/server/doctor/doctor-command.ts',
   schema: 'database/dump-schema.ts',
 };
 

@@ -8,6 +8,7 @@ import type { HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { Hono } from 'hono';
 import { controlRoutes } from './control.ts';
+import { readModels } from './models.ts';
 import { requestsPage } from './page.ts';
 import { ConnectionBroken, createModelSimulator, SANDBOX_KEY } from './simulator.ts';
 import type { ModelAnswer, ModelControl } from './simulator.ts';
@@ -34,6 +35,11 @@ export function createModelApp(prefix = ''): ModelApp {
   const app = new Hono<Env>();
   app.route('/__simulator', controlRoutes(control));
   app.get('/', (context) => context.html(requestsPage(control.requests()), 200, { 'Cache-Control': 'no-store' }));
+  app.get('/*', (context) => {
+    const path = new URL(context.req.url).pathname.slice(prefix.length);
+    const found = readModels({ path, headers: context.req.header() }, SANDBOX_KEY);
+    return found === null ? context.notFound() : Response.json(found.body, { status: found.status });
+  });
   app.post('/*', async (context) => {
     const { pathname, search } = new URL(context.req.url);
     const { outgoing } = context.env;

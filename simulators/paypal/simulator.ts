@@ -108,6 +108,10 @@ export function createPaypalSimulator(options: SimulatorOptions = {}): PaypalSim
     addresses,
     clients: [SANDBOX_CLIENT, OTHER_CLIENT],
     verify: (asked) => webhooks.verify(asked),
+    webhook: (id) =>
+      id === SANDBOX_WEBHOOK_ID
+        ? { id, url: addresses().payer + LISTENER_PATH, event_types: [{ name: '*', description: 'ALL' }] }
+        : null,
     resend: (eventId) => webhooks.resend(eventId),
   });
   const faults = new FaultQueue<Fault>();

@@ -1,5 +1,5 @@
 /**
- * Simulates Twilio's Messaging API: creating a message, its errors, and faults on demand. Uses no network; `server.ts`
+ * Simulates Twilio's API: creating a message, reading the account, their errors, and faults on demand. Uses no network; `server.ts`
  * adds HTTP.
  */
 import { randomBytes } from 'node:crypto';
@@ -15,6 +15,7 @@ export const SANDBOX_ACCOUNT = {
   from: '+15005550006',
 } as const;
 
+const ACCOUNT_PATH = /^\/2010-04-01\/Accounts\/([^/]+)\.json$/;
 const MESSAGES_PATH = /^\/2010-04-01\/Accounts\/([^/]+)\/Messages\.json$/;
 /** Twilio's limit, error 21617. */
 const MAX_BODY_CHARS = 1_600;
@@ -95,6 +96,9 @@ export function createSmsSimulator({ now = () => new Date() }: { now?: () => Dat
       if (fault?.redirectTo !== undefined) return { status: 307, headers: { Location: fault.redirectTo }, body: '' };
       if (fault?.status !== undefined)
         return { status: fault.status, headers: { 'Content-Type': 'text/html' }, body: '<h1>Bad gateway</h1>' };
+      const account = ACCOUNT_PATH.exec(request.path)?.[1];
+      if (request.method === 'GET' && account !== undefined && fault?.code === undefined)
+        return readAccount(request, account);
       const form = new URLSearchParams(request.body);
       const code = fault?.code ?? findError(request, form);
       if (code !== null) {
@@ -107,11 +111,24 @@ export function createSmsSimulator({ now = () => new Date() }: { now?: () => Dat
   };
 }
 
+const isAuthorized = ({ headers }: ApiRequest): boolean =>
+  headers['authorization'] ===
+  `Basic ${Buffer.from(`${SANDBOX_ACCOUNT.sid}:${SANDBOX_ACCOUNT.authToken}`).toString('base64')}`;
+
+function readAccount(request: ApiRequest, account: string): SmsAnswer {
+  const code = isAuthorized(request) ? 20404 : 20003;
+  if (code === 20404 && account === SANDBOX_ACCOUNT.sid) {
+    return json(200, { sid: account, friendly_name: 'Sandbox', status: 'active', type: 'Full' });
+  }
+  const error = apiError(code, request.path, new URLSearchParams());
+  return json(error.status, error);
+}
+
 /** In the order of the real API: credentials, account, fields, numbers. */
-function findError({ headers, method, path }: ApiRequest, form: URLSearchParams): ErrorCode | null {
+function findError(request: ApiRequest, form: URLSearchParams): ErrorCode | null {
+  const { method, path } = request;
   const account = MESSAGES_PATH.exec(path)?.[1];
-  const credentials = Buffer.from(`${SANDBOX_ACCOUNT.sid}:${SANDBOX_ACCOUNT.authToken}`).toString('base64');
-  if (headers['authorization'] !== `Basic ${credentials}`) return 20003;
+  if (!isAuthorized(request)) return 20003;
   if (account !== SANDBOX_ACCOUNT.sid || method !== 'POST') return 20404;
   const [to, from, text] = ['To', 'From', 'Body'].map((name) => form.get(name) ?? '') as [string, string, string];
   if (to === '') return 21604;

@@ -26,6 +26,8 @@ type Deps = {
   clients: readonly Client[];
   /** Implements verify-webhook-signature. `asked` is the body of its request. */
   verify: (asked: string) => boolean;
+  /** The webhook subscription; null for another id. */
+  webhook: (id: string) => object | null;
   /** Implements `webhooks-events/{id}/resend`. */
   resend: (eventId: string) => void;
 };
@@ -183,6 +185,16 @@ export class PaypalApi {
         ...reading,
         path: /^\/v1\/notifications\/webhooks-events\/([^/]+)$/,
         run: ({ id }) => ({ status: 200, body: JSON.parse(this.#event(id)) as unknown }),
+      },
+      {
+        ...reading,
+        path: /^\/v1\/notifications\/webhooks\/([^/]+)$/,
+        run: ({ id }) => {
+          const body = this.#deps.webhook(id);
+          if (body === null)
+            throw new RefusedError({ issue: 'INVALID_RESOURCE_ID', field: 'webhook_id', location: 'path' });
+          return { status: 200, body };
+        },
       },
       {
         method: 'POST',

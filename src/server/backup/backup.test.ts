@@ -11,6 +11,7 @@ import { generateIdentity, identityToRecipient } from 'age-encryption';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { describeSchema } from '../../../database/describe-schema.ts';
+import { withOrdinaryOwner as withOwner } from '../../../tests/support/ordinary-owner.ts';
 import { createTestDatabase } from '../../../tests/support/test-database.ts';
 import type { TestDatabase } from '../../../tests/support/test-database.ts';
 import { openEmbeddedServer } from '../database/embedded/server.ts';
@@ -33,7 +34,7 @@ const isLong = process.env['TEST_LONG'] === '1';
 
 let source: TestDatabase;
 let folder: string;
-let warnings: string[];
+let warnings: string[] = [];
 
 beforeAll(async () => {
   source = await createTestDatabase();
@@ -86,21 +87,7 @@ async function manifestOf(file: string): Promise<Manifest> {
   return (await verifyArchive({ file, identities: null })).manifest;
 }
 
-/** An empty database with its own owner, who is subject to row-level security, as of a hosted service. */
-async function withOrdinaryOwner<T>(work: (url: string) => Promise<T>): Promise<T> {
-  const owner = `owner_${randomBytes(6).toString('hex')}`;
-  await source.admin.query(`create role ${owner} login createrole password 'geheim'`);
-  await source.admin.query(`grant anon, authenticated, service_role to ${owner} with admin option`);
-  await source.admin.query(`create database ${owner} owner ${owner}`);
-  try {
-    return await work(source.url.replace(/\/\/[^@]*@\/\w+/, `//${owner}:geheim@/${owner}`));
-  } finally {
-    await source.admin.query(`drop database ${owner} with (force)`);
-    await source.admin
-      .query(`drop role ${owner}_requests, ${owner}`)
-      .catch(() => source.admin.query(`drop role ${owner}`));
-  }
-}
+const withOrdinaryOwner = <T>(work: (url: string, owner: string) => Promise<T>): Promise<T> => withOwner(source, work);
 
 async function withClient<T>(connectionString: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString });
@@ -149,7 +136,7 @@ test('a backup during writes has the same content in an embedded and then in an 
   const embedded = await backUp({ DATA_DIR: dataDir });
   expect(await manifestOf(embedded)).toEqual({ ...manifest, header: expect.any(String) as string });
 
-  await withOrdinaryOwner(async (url) => {
+  await withOrdinaryOwner(async (url, owner) => {
     const lastDir = await newDataDir();
     await runRestore([embedded], deps({ DATABASE_URL: url, DATA_DIR: lastDir }));
     const external = await backUp({ DATABASE_URL: url, DATA_DIR: lastDir });
@@ -157,7 +144,6 @@ test('a backup during writes has the same content in an embedded and then in an 
 
     await withClient(url, async (client) => {
       // The restore takes indexes, keys, triggers and forced row-level security off and puts them back.
-      const owner = /\/\/(\w+):/.exec(url)![1]!;
       const restored = (await describeSchema(url)).replaceAll(owner, 'hustle_forge');
       expect(restored).toBe(await readFile(join(import.meta.dirname, '../../../database/schema.sql'), 'utf8'));
       const next = "insert into auth.audit_log (actor, event) values ('operator', 'three') returning id";
@@ -450,7 +436,7 @@ describe('a restore', () => {
       await expect(runRestore([file], deps(env))).rejects.toThrow(/the database is not empty .*use --replace/);
       await withClient(url, (client) => client.query("insert into auth.users (email) values ('new@example.com')"));
       await withClient(`${url}&application_name=hustle-forge`, async () => {
-        await expect(runRestore([file, '--replace'], deps(env))).rejects.toThrow('a server or another backup uses');
+        await expect(runRestore([file, '--replace'], deps(env))).rejects.toThrow('a server uses the database');
       });
       const count = async () => (await withClient(url, (client) => client.query('select from auth.users'))).rowCount!;
       const before = await count();

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
 import { clusterPaths } from '../database/embedded/cluster.ts';
+import { createPrimaryFinder } from '../database/connection/primary-finder.ts';
 import { openEmbeddedServer } from '../database/embedded/server.ts';
 import type { EmbeddedServer } from '../database/embedded/server.ts';
 import { createLog } from '../log.ts';
@@ -30,13 +31,21 @@ export type CommandDeps = {
 /** Returns the text to print. Throws a UsageError, a BackupError or an error of the database or the file system. */
 export type RunCommand = (args: readonly string[], deps: CommandDeps) => Promise<string>;
 
-/** The owner's connection string to the configured database. The embedded one is started or joined as needed. */
-export function openOwnerUrl(
+/**
+ * The owner's connection string to the configured database; of several hosts, to the one that accepts writes. The
+ * embedded database is started or joined as needed.
+ */
+export async function openOwnerUrl(
   { databaseUrl, dataDir }: Pick<Config, 'databaseUrl' | 'dataDir'>,
   { log, whenRunning }: { log: Logger; whenRunning: 'refuse' | 'join' },
 ): Promise<EmbeddedServer> {
-  if (databaseUrl !== null) return Promise.resolve({ url: databaseUrl.reveal(), close: () => Promise.resolve() });
-  return openEmbeddedServer({ dataDir, log, whenRunning });
+  if (databaseUrl === null) return openEmbeddedServer({ dataDir, log, whenRunning });
+  const primary = createPrimaryFinder({
+    setting: 'DATABASE_URL',
+    url: databaseUrl.reveal(),
+    login: ({ url }) => ({ connectionString: url }),
+  });
+  return { url: (await primary.findAtStart()).url, close: () => Promise.resolve() };
 }
 
 /** @throws BackupError instead of making an empty database. */

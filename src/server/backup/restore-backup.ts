@@ -5,7 +5,7 @@
 import type pg from 'pg';
 import type { Logger } from '#server/log.ts';
 import { findIn, label, readLedger, record } from '../database/migrations/ledger.ts';
-import { migrate, tryMigrationsLock } from '../database/migrations/migrate.ts';
+import { migrate } from '../database/migrations/migrate.ts';
 import { readMigrations } from '../database/migrations/migration-files.ts';
 import type { Migration } from '../database/migrations/migration-files.ts';
 import { ensureRoles } from '../database/roles.ts';
@@ -18,7 +18,7 @@ import { clearWay, openLoader, restoreSequences } from './database/load-tables.t
 import type { TableLoader } from './database/load-tables.ts';
 import { listTables, streamRows } from './database/read-tables.ts';
 import { connectSession, dropSession, quoteTable } from './database/session.ts';
-import { checkTarget, dropAll } from './database/target-database.ts';
+import { checkTarget, dropAll, reserveDatabase } from './database/target-database.ts';
 import type { KeyPlacement, PlacedFile } from './key-files.ts';
 import type { OnProgress } from './progress.ts';
 
@@ -53,9 +53,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
   signal?.addEventListener('abort', stop);
   let restored: Restored;
   try {
-    // Held until the session ends: a server that starts now waits instead of migrating a half-restored database.
-    if (!(await tryMigrationsLock(owner)))
-      throw new BackupError('a server starts on the database at this moment: stop it');
+    await reserveDatabase(owner);
     await checkTarget(owner, { replace });
     await ensureRoles(owner, ownerUrl);
     await owner.query('begin');
@@ -63,6 +61,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
     signal?.throwIfAborted();
     restored = { unknownTables, keyFiles: await keyPlacement.place() };
     await owner.query('commit');
+    await owner.end();
   } catch (error) {
     await keyPlacement.undo();
     signal?.throwIfAborted();

@@ -72,8 +72,17 @@ export class ConfigError extends Error {
 const ANY_INTERFACE: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
+type Environment = Readonly<Record<string, string | undefined>>;
+
 /** Throws a ConfigError that lists every problem. */
-export function readConfig(env: Readonly<Record<string, string | undefined>> = process.env): Config {
+export function readConfig(env?: Environment): Config {
+  const { config, problems } = inspectConfig(env);
+  if (problems.length > 0) throw new ConfigError(problems);
+  return config;
+}
+
+/** For a diagnosis: with problems, defaults take the place of the invalid settings. */
+export function inspectConfig(env: Environment = process.env): { config: Config; problems: readonly string[] } {
   const settings = new SettingsReader(env);
   const environment = settings.oneOf('NODE_ENV', ['production', 'development', 'test'], 'development');
   const production = environment === 'production';
@@ -113,8 +122,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = p
     },
   };
   validateCombinations(config, settings);
-  if (settings.problems.length > 0) throw new ConfigError(settings.problems);
-  return freezeDeeply(config);
+  return { config: freezeDeeply(config), problems: settings.problems };
 }
 
 /**

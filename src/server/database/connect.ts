@@ -95,6 +95,17 @@ function connectorTo(finder: PrimaryFinder): Connect {
   return (options) => new Client({ ...options, connectionTimeoutMillis: CONNECT_TIMEOUT_MS }).connect();
 }
 
+/** Checks a pooler as a start of the server does. @throws Error with a message for the operator */
+export async function checkPooler({ ownerUrl, poolUrl, log }: PoolerOptions): Promise<StatementNames> {
+  const primary = createPrimaryFinder({
+    setting: 'DATABASE_URL',
+    url: ownerUrl,
+    login: ({ url }) => ({ connectionString: url }),
+  });
+  return (await openPooler(poolUrl, requestConnection(ownerUrl), connectorTo(primary), log)).names;
+}
+
+type PoolerOptions = { ownerUrl: string; poolUrl: string; log: Logger };
 type Pooler = { finder: PrimaryFinder; names: StatementNames; login: pg.ClientConfig };
 
 /** Finds and checks the pooler of DATABASE_POOL_URL. */

@@ -151,6 +151,16 @@ export function createMailer(config: MailConfig, log: Logger, options: MailerOpt
   };
 }
 
+/** Connects, logs in and leaves. @throws the error of the mail server or of the connection */
+export async function greetMailServer(smtpUrl: Secret): Promise<void> {
+  const transport = await connect(smtpUrl);
+  try {
+    await transport.verify();
+  } finally {
+    transport.close();
+  }
+}
+
 type SmtpFailure = { code?: string; responseCode?: number; command?: string };
 
 /** Suppresses automatic replies (RFC 3834). */

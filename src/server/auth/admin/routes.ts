@@ -30,6 +30,7 @@ export const ADMIN_ENDPOINTS: readonly Route[] = [
   ['POST', '/admin/generate_link', links('generateLink')],
   ['POST', '/invite', links('invite')],
   ['GET', '/admin/audit', lazyEndpoint(async () => (await import('./audit.ts')).listAuditLog)],
+  ['GET', '/admin/connection', lazyEndpoint(async () => (await import('./connection.ts')).showConnection)],
   ['GET', '/admin/sso/providers', ssoProviders('listProviders')],
   ['POST', '/admin/sso/providers', ssoProviders('createProvider')],
   ['GET', '/admin/sso/providers/:providerId', ssoProviders('showProvider')],

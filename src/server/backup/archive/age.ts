@@ -35,11 +35,13 @@ export async function* encrypt(
   yield* iterate(await encrypter.encrypt(toWebStream(source)));
 }
 
-/** The types of the browser's streams, which the library uses, lack what Node's have. */
-const toWebStream = (source: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> =>
-  NodeReadableStream.from(source) as unknown as ReadableStream<Uint8Array>;
-const iterate = (stream: ReadableStream<Uint8Array>): AsyncIterable<Uint8Array> =>
-  stream as unknown as AsyncIterable<Uint8Array>;
+/** The library's types are those of the browser, which Node's streams only resemble. */
+function toWebStream(source: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
+  const stream: unknown = NodeReadableStream.from(source);
+  return stream as ReadableStream<Uint8Array>;
+}
+
+const iterate = (stream: unknown): AsyncIterable<Uint8Array> => stream as AsyncIterable<Uint8Array>;
 
 export type Identities = { file: string; keys: readonly string[] };
 

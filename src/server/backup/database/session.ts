@@ -14,7 +14,7 @@ const SESSION = `
   set client_min_messages to 'warning'`;
 
 /** Not `hustle-forge`: changes of a day are announced to connections of that name. */
-const APPLICATION_NAME = 'hustle-forge-backup';
+export const APPLICATION_NAME = 'hustle-forge-backup';
 
 export async function connectSession(options: pg.ClientConfig): Promise<pg.Client> {
   const client = new pg.Client({

@@ -1,6 +1,13 @@
 /** Checks and empties the database that a restore fills. */
+import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
+import { tryMigrationsLock } from '../../database/migrations/migrate.ts';
 import { BackupError } from '../backup-error.ts';
+import { APPLICATION_NAME } from './session.ts';
+
+/** The session of a restore that was just interrupted ends when PostgreSQL notices it. */
+const PATIENCE_MS = 5_000;
+const POLL_MS = 50;
 
 /** A server that was started once, and that nobody has used, has rows in these tables only. */
 const FILLED_AT_START = [
@@ -23,15 +30,31 @@ const LIST_USED = `
    order by 1`;
 
 const FIND_SERVERS = `
-  select count(*)::int as count from pg_catalog.pg_stat_activity
+  select count(*) filter (where application_name <> '${APPLICATION_NAME}')::int as servers, count(*)::int as all
+    from pg_catalog.pg_stat_activity
    where datname = current_database() and pid <> pg_backend_pid() and starts_with(application_name, 'hustle-forge')`;
 
-/** @throws BackupError when a server uses the database, or when it holds data and `replace` is not given. */
-export async function checkTarget(owner: pg.Client, { replace }: { replace: boolean }): Promise<void> {
-  const { rows: servers } = await owner.query<{ count: number }>(FIND_SERVERS);
-  if (servers[0]!.count > 0) {
-    throw new BackupError('a server or another backup uses the database: stop it first');
+/**
+ * Reserves the database until the session ends: a server that starts meanwhile waits, instead of migrating a
+ * half-restored database.
+ *
+ * @throws BackupError when a server, a backup or another restore uses it
+ */
+export async function reserveDatabase(owner: pg.Client): Promise<void> {
+  for (const since = Date.now(); ; await delay(POLL_MS)) {
+    const isLocked = await tryMigrationsLock(owner);
+    const { rows } = await owner.query<{ servers: number; all: number }>(FIND_SERVERS);
+    const { servers, all } = rows[0]!;
+    if (isLocked && all === 0) return;
+    if (servers > 0) throw new BackupError('a server uses the database: stop it first');
+    if (Date.now() - since > PATIENCE_MS) {
+      throw new BackupError('a server that starts, a backup or another restore uses the database: stop it first');
+    }
   }
+}
+
+/** @throws BackupError when the database holds data and `replace` is not given */
+export async function checkTarget(owner: pg.Client, { replace }: { replace: boolean }): Promise<void> {
   if (replace) return;
   const { rows } = await owner.query<{ name: string }>(LIST_USED);
   const used = rows.map(({ name }) => name).filter((name) => !FILLED_AT_START.includes(name));

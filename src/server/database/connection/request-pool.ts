@@ -12,7 +12,8 @@ import { primaryClient } from './primary-client.ts';
 import type { PrimaryFinder } from './primary-finder.ts';
 import { watchForSilence } from './watch-for-silence.ts';
 
-const POOL_SIZE = 16;
+/** Connections for requests of one process. */
+export const POOL_SIZE = 16;
 const CONNECT_TIMEOUT_MS = 10_000;
 /** Longer than the driver's default of ten seconds: closing a connection discards its prepared statements. */
 const IDLE_TIMEOUT_MS = 60_000;

@@ -1,0 +1,71 @@
+/** A check of the installation: its findings, its time limit, and a run of all checks at once. */
+
+/** `off`: the settings do not use what the check is about. */
+export type Status = 'ok' | 'off' | 'warning' | 'fault';
+
+export type Finding = {
+  status: Status;
+  /** The fact, or the exact fault, in one line. */
+  text: string;
+  /** How to mend it, in one or two lines. */
+  mend?: string;
+};
+
+export type Check = {
+  /** One word, such as `mail`. */
+  name: string;
+  timeoutMs?: number;
+  /** Throws only for a fault that it did not expect. Stops its requests when the signal aborts. */
+  run(signal: AbortSignal): Promise<Finding[]>;
+};
+
+export type Result = { name: string; findings: Finding[] };
+
+const TIMEOUT_MS = 10_000;
+
+export const ok = (text: string): Finding => ({ status: 'ok', text });
+export const off = (text: string): Finding => ({ status: 'off', text });
+export const warning = (text: string, mend: string): Finding => ({ status: 'warning', text, mend });
+export const fault = (text: string, mend: string): Finding => ({ status: 'fault', text, mend });
+
+/** Runs all checks concurrently. A check that throws or takes too long is a fault and stops no other. */
+export function runChecks(checks: readonly Check[]): Promise<Result[]> {
+  return Promise.all(checks.map(async (check) => ({ name: check.name, findings: await runCheck(check) })));
+}
+
+async function runCheck({ name, timeoutMs = TIMEOUT_MS, run }: Check): Promise<Finding[]> {
+  const timer = new AbortController();
+  const late = Promise.withResolvers<Finding[]>();
+  const timeout = setTimeout(() => {
+    timer.abort();
+    late.resolve([
+      fault(
+        `no answer within ${timeoutMs / 1000} s`,
+        `Something between this machine and what "${name}" checks swallows the packets: check firewall and address.`,
+      ),
+    ]);
+  }, timeoutMs);
+  try {
+    return await Promise.race([run(timer.signal), late.promise]);
+  } catch (error) {
+    return [fault(reasonOf(error), 'This fault was not expected: the text above is all that is known.')];
+  } finally {
+    clearTimeout(timeout);
+    timer.abort();
+  }
+}
+
+export const reasonOf = (error: unknown): string => {
+  if (!(error instanceof Error)) return String(error);
+  // A connection that failed on every address has its reasons in `errors`, and no message.
+  const [first] = error instanceof AggregateError ? (error.errors as unknown[]) : [];
+  return error.message || (first === undefined ? error.name : reasonOf(first));
+};
+
+const RANKS: readonly Status[] = ['off', 'ok', 'warning', 'fault'];
+
+export const worstOf = (findings: readonly Finding[]): Status =>
+  findings.reduce<Status>(
+    (worst, { status }) => (RANKS.indexOf(status) > RANKS.indexOf(worst) ? status : worst),
+    'off',
+  );

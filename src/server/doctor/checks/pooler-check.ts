@@ -1,0 +1,33 @@
+/** Checks the pooler of DATABASE_POOL_URL as a start of the server does. */
+import type { Config } from '../../config/config.ts';
+import { checkPooler } from '../../database/connect.ts';
+import { createLog } from '../../log.ts';
+import { parseJson } from '#server/parse-json.ts';
+import { fault, off, ok, reasonOf, warning } from '../check.ts';
+import type { Check } from '../check.ts';
+import type { OwnerDatabase } from './database-checks.ts';
+
+/** The server is searched for 10 seconds. */
+const TIMEOUT_MS = 20_000;
+const SEE = 'docs/operations/scaling.md has the settings of PgBouncer.';
+
+export const poolerCheck = ({ url }: OwnerDatabase, { databasePoolUrl }: Pick<Config, 'databasePoolUrl'>): Check => ({
+  name: 'pooler',
+  timeoutMs: TIMEOUT_MS,
+  async run() {
+    if (databasePoolUrl === null) return [off('requests reach the database without a pooler')];
+    // The check "database" says why.
+    if (url === null) return [];
+    const warnings: string[] = [];
+    const log = createLog('warn', {
+      write: (line) => void warnings.push(String((parseJson(line) as { msg?: unknown } | undefined)?.msg)),
+    });
+    try {
+      const names = await checkPooler({ ownerUrl: url, poolUrl: databasePoolUrl.reveal(), log });
+      if (warnings.length > 0) return warnings.map((text) => warning(text, SEE));
+      return [ok(`the pooler keeps requests apart and takes ${names} statements`)];
+    } catch (error) {
+      return [fault(reasonOf(error), SEE)];
+    }
+  },
+});

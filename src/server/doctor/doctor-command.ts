@@ -1,0 +1,149 @@
+/**
+ * `npm run doctor`: checks the whole installation, also while the server runs and when it cannot start
+ * (docs/operations/doctor.md). It changes nothing: no migration, no new database, no key.
+ */
+import { existsSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { inspectConfig } from '../config/config.ts';
+import type { Config } from '../config/config.ts';
+import { openOwnerUrl } from '../backup/command-line.ts';
+import { createLog } from '../log.ts';
+import { fault, off, ok, reasonOf, runChecks, warning } from './check.ts';
+import type { Check, Finding, Result } from './check.ts';
+import { databaseChecks, describeConnectFailure } from './checks/database-checks.ts';
+import type { OwnerDatabase } from './checks/database-checks.ts';
+import { backupCheck, diskCheck, hasCluster, keysCheck, permissionsCheck } from './checks/files-checks.ts';
+import { poolerCheck } from './checks/pooler-check.ts';
+import { captchaCheck, coachCheck, mailCheck, paypalCheck, signInCheck, smsCheck } from './checks/provider-checks.ts';
+import { publicUrlChecks } from './checks/public-url-checks.ts';
+import { createProbeAccess } from './probe-access.ts';
+import { createRedactor, EXIT_CODES, formatJson, formatText, worstResult } from './report.ts';
+
+const USAGE = `Usage: npm run doctor -- [options]
+
+Checks settings, database, disk, keys, backups, PUBLIC_URL and every external service that is set up.
+
+  --mail ADDRESS   also send a mail to this address
+  --only NAME      only this check; may be repeated
+  --json           print JSON
+
+Exit codes: 0 all is well, 1 warnings, 2 faults.`;
+
+const now = (): Date => new Date();
+
+type Environment = Readonly<Record<string, string | undefined>>;
+export type Diagnosis = { results: Result[]; text: string; exitCode: number };
+
+/** @throws Error with the usage for wrong arguments */
+export async function runDoctor(args: readonly string[], env?: Environment): Promise<Diagnosis> {
+  const { mail, only, json } = readArguments(args);
+  const { config, problems } = inspectConfig(env);
+  const { database, close } = await openOwnerDatabase(config);
+  try {
+    const checks: Check[] = [
+      settingsCheck(config, problems),
+      ...databaseChecks(database, config, now),
+      poolerCheck(database, config),
+      diskCheck(config),
+      permissionsCheck(config),
+      keysCheck(config),
+      backupCheck(config, now),
+      ...publicUrlChecks(config, createProbeAccess(config, database), now),
+      mailCheck(config, mail ?? null),
+      paypalCheck(config),
+      coachCheck(config),
+      smsCheck(config),
+      captchaCheck(config),
+      signInCheck(config),
+    ];
+    const unknown = only?.find((name) => !checks.some((check) => check.name === name));
+    if (unknown !== undefined) {
+      throw new Error(`There is no check "${unknown}", only ${checks.map(({ name }) => name).join(', ')}.\n\n${USAGE}`);
+    }
+    const results = await runChecks(checks.filter(({ name }) => only === undefined || only.includes(name)));
+    const redact = createRedactor(config);
+    return {
+      results,
+      text: redact(json ? formatJson(results) : formatText(results)),
+      exitCode: EXIT_CODES[worstResult(results)],
+    };
+  } finally {
+    await close();
+  }
+}
+
+const settingsCheck = (config: Config, problems: readonly string[]): Check => ({
+  name: 'settings',
+  run() {
+    if (problems.length > 0) {
+      return Promise.resolve(
+        problems.map((problem) => fault(problem, 'The server does not start: mend it in .env or the environment.')),
+      );
+    }
+    if (config.environment === 'production') return Promise.resolve([ok('valid, for production')]);
+    const sandbox = config.sandbox.on ? ', and the sandbox simulates every service that has no settings' : '';
+    return Promise.resolve([
+      config.sandbox.on
+        ? ok(`valid, for development${sandbox}`)
+        : warning(
+            'NODE_ENV is not production',
+            'Set NODE_ENV=production: then settings that must not be forgotten are required.',
+          ),
+    ]);
+  },
+});
+
+type OpenedDatabase = { database: OwnerDatabase; close(): Promise<void> };
+
+async function openOwnerDatabase(config: Config): Promise<OpenedDatabase> {
+  const { databaseUrl, dataDir } = config;
+  const closed = (problem: Finding): OpenedDatabase => ({
+    database: { url: null, problem },
+    close: () => Promise.resolve(),
+  });
+  if (databaseUrl === null && !(await hasCluster(dataDir))) {
+    return closed(off(`there is no database in ${dataDir} yet: the first start makes it`));
+  }
+  try {
+    const server = await openOwnerUrl(config, { log: createLog('silent'), whenRunning: 'join' });
+    return { database: { url: server.url, problem: null }, close: () => server.close() };
+  } catch (error) {
+    if (databaseUrl !== null) return closed(describeConnectFailure(error));
+    return closed(
+      fault(
+        `the embedded database does not start: ${reasonOf(error)}`,
+        'Look at the log that the message names, at the free space of its disk and at the owner of DATA_DIR.',
+      ),
+    );
+  }
+}
+
+function readArguments(args: readonly string[]) {
+  try {
+    const { values } = parseArgs({
+      args: [...args],
+      options: {
+        mail: { type: 'string' },
+        only: { type: 'string', multiple: true },
+        json: { type: 'boolean' },
+        help: { type: 'boolean' },
+      },
+    });
+    if (!values.help) return values;
+  } catch (error) {
+    throw new Error(`${reasonOf(error)}\n\n${USAGE}`, { cause: error });
+  }
+  throw new Error(USAGE);
+}
+
+if (import.meta.main) {
+  if (existsSync('.env')) process.loadEnvFile('.env');
+  try {
+    const { text, exitCode } = await runDoctor(process.argv.slice(2));
+    process.stdout.write(`${text}\n`);
+    process.exitCode = exitCode;
+  } catch (error) {
+    process.stderr.write(`${reasonOf(error)}\n`);
+    process.exitCode = 2;
+  }
+}
