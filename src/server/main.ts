@@ -1,15 +1,12 @@
 /**
- * Entry point: starts the server, then the jobs. Graceful shutdown: stop accepting requests, finish requests and jobs
- * in flight, send queued mail, close the database.
+ * Entry point: serves in this process, or supervises several that do (`WEB_CONCURRENCY`). Graceful shutdown: stop
+ * accepting requests, finish requests and jobs in flight, send queued mail, close the database.
  */
 import { ConfigError, readConfig } from './config/config.ts';
 import type { Config } from './config/config.ts';
-import { systemClock } from './clock.ts';
 import { prepareDataDirectory } from './config/data-directory.ts';
-import { openDatabase } from './database/connect.ts';
 import { createLog } from './log.ts';
 import type { Logger } from './log.ts';
-import { serve } from './serve.ts';
 
 if (import.meta.main) await main();
 
@@ -36,34 +33,34 @@ function readConfigOrExit(): Config {
 
 async function run(config: Config, log: Logger): Promise<void> {
   await prepareDataDirectory(config.dataDir, log);
-  const database = await openDatabase({ config, log });
-  const serving = await serve({ config, database, clock: systemClock, log }).catch(async (error: unknown) => {
-    await database.close();
-    throw error;
-  });
-  if (config.mail.smtpUrl === null) log.warn('no SMTP_URL: mail is off, so nobody can reset a password');
-  if (config.paypal === null) log.warn('no PAYPAL_CLIENT_ID: payments are off, so nobody can become a Closer');
-  else if (config.paypal.webhookId === null)
-    log.warn('no PAYPAL_WEBHOOK_ID: refunds are detected within a day, some chargebacks are not detected');
-  if (config.coach === null) log.warn('no AI_PROVIDER: there is no coach');
-  const { autoconfirm, oauthProviders } = config.auth;
-  if (config.environment === 'production' && autoconfirm && oauthProviders.length > 0)
-    log.warn('AUTH_AUTOCONFIRM is on: an unproven address shares its account with the provider sign-in of its owner');
-
+  warnOfMissingSettings(config, log);
+  // Each loads its modules alone: the supervisor takes half of the memory of a server.
+  if (config.workers > 1) return (await import('./workers/supervisor.ts')).superviseWorkers({ config, log });
+  const { startServer } = await import('./start-server.ts');
+  const server = await startServer({ config, log });
   let stopping: Promise<void> | null = null;
   const stop = (): void => {
-    stopping ??= serving
-      .stop()
-      .then(() => database.close())
-      .then(
-        () => process.exit(0),
-        (error: unknown) => {
-          log.error({ err: error }, 'shutdown failed');
-          process.exit(1);
-        },
-      );
+    stopping ??= server.stop().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        log.error({ err: error }, 'shutdown failed');
+        process.exit(1);
+      },
+    );
   };
+  // SIGHUP too: without workers, no other process could serve during a restart.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, stop);
   process.stdout.write(`Hustle Forge is ready at ${config.publicUrl}\n`);
-  serving.startJobs();
+  server.startJobs();
+  return undefined;
+}
+
+function warnOfMissingSettings({ auth, coach, environment, mail, paypal }: Config, log: Logger): void {
+  if (mail.smtpUrl === null) log.warn('no SMTP_URL: mail is off, so nobody can reset a password');
+  if (paypal === null) log.warn('no PAYPAL_CLIENT_ID: payments are off, so nobody can become a Closer');
+  else if (paypal.webhookId === null)
+    log.warn('no PAYPAL_WEBHOOK_ID: refunds are detected within a day, some chargebacks are not detected');
+  if (coach === null) log.warn('no AI_PROVIDER: there is no coach');
+  if (environment === 'production' && auth.autoconfirm && auth.oauthProviders.length > 0)
+    log.warn('AUTH_AUTOCONFIRM is on: an unproven address shares its account with the provider sign-in of its owner');
 }

@@ -36,27 +36,39 @@ import { createPayments } from './payments/payments.ts';
 import { clientConfig } from './site/client-config.ts';
 import { loadSite } from './site/pages.ts';
 import { createSmsSender } from './sms/sms-sender.ts';
+import { mergeMetrics } from './workers/shared-metrics.ts';
+import type { WorkerMetrics } from './workers/shared-metrics.ts';
 
 const BUILT_CLIENT = join(import.meta.dirname, '..', '..', 'dist');
 
-type Deps = {
+export type ServeDeps = {
   config: Config;
   database: Database;
   clock: Clock;
   log: Logger;
   /** A thread of this server's own unless given. The caller closes what it gives. */
   passwords?: Passwords;
+  /** Asks all processes behind the port for their metrics. Without it, this process is the only one. */
+  scrape?: () => Promise<WorkerMetrics[]>;
 };
 
 export type RunningServer = {
   readonly port: number;
   /** Starts the background jobs. */
   startJobs(): void;
+  /** The metrics of this process, for the one that was asked. */
+  describeMetrics(): Promise<WorkerMetrics['metrics']>;
+  /**
+   * Finishes what is under way while other processes accept the new requests: connections end after their next
+   * response, streams are told to reconnect. Resolves when no connection is left. `stop` must follow, or come sooner.
+   */
+  drain(): Promise<void>;
   /** Graceful shutdown; the caller closes the database. */
   stop(): Promise<void>;
 };
 
-export async function serve({ config, clock, log, ...given }: Deps): Promise<RunningServer> {
+export async function serve({ config, clock, log, ...given }: ServeDeps): Promise<RunningServer> {
+  const { scrape } = given;
   const registry = createRegistry();
   const metrics = createMetrics(registry);
   const { events } = metrics;
@@ -106,7 +118,7 @@ export async function serve({ config, clock, log, ...given }: Deps): Promise<Run
     site,
     accessTokens: createAccessTokens({ keys: signingKeys, issuer: `${publicUrl}/auth/v1`, clock, database }),
     limiters,
-    metrics,
+    metrics: scrape ? { ...metrics, text: async () => mergeMetrics(await scrape()) } : metrics,
   });
   const { clientAddressHeader } = auth;
   const admit = createAdmission({ limiters, connections: database.connections, clientAddressHeader, log });
@@ -133,6 +145,10 @@ export async function serve({ config, clock, log, ...given }: Deps): Promise<Run
   return {
     port: listening.port,
     startJobs: () => jobs.start(),
+    describeMetrics: () => registry.getMetricsAsJSON(),
+    async drain() {
+      await Promise.all([changeStreams.stop(), listening.drain()]);
+    },
     async stop() {
       for (const stop of stopSampling) stop();
       coach?.beginShutdown();

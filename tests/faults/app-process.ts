@@ -69,6 +69,8 @@ function allProcesses(): Process[] {
   });
 }
 
+export const findChildren = (pid: number): Process[] => allProcesses().filter(({ parent }) => parent === pid);
+
 function descendantsOf(root: number): Process[] {
   const all = allProcesses();
   const found = all.filter(({ pid }) => pid === root);

@@ -25,6 +25,8 @@ export type Config = DatabaseSettings & {
   readonly environment: 'production' | 'development';
   readonly host: string;
   readonly port: number;
+  /** The number of processes that serve requests; 1: this process alone. */
+  readonly workers: number;
   /** The address users open, without a trailing slash. */
   readonly publicUrl: string;
   readonly dataDir: string;
@@ -69,6 +71,7 @@ export class ConfigError extends Error {
   }
 }
 
+const MAX_WORKERS = 64;
 const ANY_INTERFACE: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
@@ -95,6 +98,7 @@ export function inspectConfig(env: Environment = process.env): { config: Config;
     environment: production ? 'production' : 'development',
     host,
     port,
+    workers: settings.integer('WEB_CONCURRENCY', 1, 1, MAX_WORKERS),
     publicUrl: publicUrl ?? defaultUrl,
     dataDir: resolve(settings.text('DATA_DIR', './data')),
     ...readDatabaseSettings(settings),

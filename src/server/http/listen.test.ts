@@ -3,7 +3,7 @@ import { Agent, request } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { readConfig } from '../config/config.ts';
 import { listen } from './listen.ts';
 import type { Listening } from './listen.ts';
@@ -15,9 +15,10 @@ afterEach(() => listening?.stop());
 const start = async (
   respond: () => Response | Promise<Response>,
   env: Record<string, string> = {},
+  options: { drainIdleMs?: number } = {},
 ): Promise<string> => {
   const headers = securityHeaders(readConfig(env));
-  listening = await listen({ host: '127.0.0.1', port: 0, headers, fetch: () => respond() });
+  listening = await listen({ host: '127.0.0.1', port: 0, headers, fetch: () => respond(), ...options });
   return `http://127.0.0.1:${listening.port}`;
 };
 
@@ -131,6 +132,46 @@ test('stop does not wait for an idle connection', async () => {
   await answer.toArray();
   await listening!.stop();
   agent.destroy();
+});
+
+describe('drain', () => {
+  const get = async (url: string, agent: Agent): Promise<IncomingMessage> => {
+    const outgoing = request(url, { agent });
+    outgoing.end();
+    const [answer] = (await once(outgoing, 'response')) as [IncomingMessage];
+    await answer.toArray();
+    return answer;
+  };
+
+  test('answers the next request of an open connection, ends that connection, and takes no new one', async () => {
+    const url = await start(() => new Response('hello'), {}, { drainIdleMs: 60_000 });
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    await get(url, agent);
+    const drained = listening!.drain();
+    await expect(fetch(url)).rejects.toThrow();
+    const last = await get(url, agent);
+    expect([last.statusCode, last.headers.connection]).toEqual([200, 'close']);
+    await drained;
+    agent.destroy();
+  });
+
+  test('closes an idle connection after a while', async () => {
+    const url = await start(() => new Response('hello'), {}, { drainIdleMs: 10 });
+    const agent = new Agent({ keepAlive: true });
+    await get(url, agent);
+    await listening!.drain();
+    agent.destroy();
+  });
+
+  test('ends sooner when the server stops meanwhile', async () => {
+    const url = await start(() => new Response('hello'), {}, { drainIdleMs: 60_000 });
+    const agent = new Agent({ keepAlive: true });
+    await get(url, agent);
+    const drained = listening!.drain();
+    await listening!.stop();
+    await drained;
+    agent.destroy();
+  });
 });
 
 test('rejects with advice when the port is taken', async () => {

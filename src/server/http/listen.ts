@@ -4,6 +4,7 @@
  */
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { Server as NetServer } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import type { SecurityHeaders } from './security-headers.ts';
 import { createLimiters } from '../load/limiters.ts';
@@ -26,6 +27,13 @@ const KEEP_ALIVE_MS = 65_000;
  */
 const IDLE_TIMEOUT_MS = 60_000;
 const MAX_STOP_MS = 10_000;
+/**
+ * While a server drains, a client gets this long to send another request on its connection and to learn from the
+ * response that the connection ends. Closing it at once would cut a request that is on its way.
+ */
+const DRAIN_IDLE_MS = 5_000;
+/** An analysis of the coach, the longest request, takes 60 s by default. */
+const MAX_DRAIN_MS = 75_000;
 
 /**
  * Matches the API's prefix and exactly one plain path segment: `/rest/v1/../../journal` begins like the API, but is
@@ -42,6 +50,7 @@ type Options = {
   headers: SecurityHeaders;
   fetch: Parameters<typeof getRequestListener>[0];
   idleTimeoutMs?: number;
+  drainIdleMs?: number;
   limiters?: Limiters;
   /** All connections come from a proxy that names the client's address in a header. */
   isBehindProxy?: boolean;
@@ -49,6 +58,8 @@ type Options = {
 
 export type Listening = {
   readonly port: number;
+  /** Stops accepting connections; resolves when all have ended, or after 75 s. `stop` may be called meanwhile. */
+  drain(): Promise<void>;
   /** Stops accepting connections, waits up to 10 s for requests in flight, then closes the remaining connections. */
   stop(): Promise<void>;
 };
@@ -60,12 +71,15 @@ export async function listen({
   headers,
   fetch,
   idleTimeoutMs = IDLE_TIMEOUT_MS,
+  drainIdleMs = DRAIN_IDLE_MS,
   limiters = createLimiters(),
   isBehindProxy = false,
 }: Options): Promise<Listening> {
   // The adapter's lightweight `Request` and `Response` send a response in one write, without a web stream.
   const handle = getRequestListener(fetch);
   let isStopping = false;
+  /** Whether connections without a request are closed. */
+  let isClosingIdle = false;
 
   // Set before the server listens.
   let guard!: ConnectionGuard;
@@ -85,7 +99,7 @@ export async function listen({
       if (!guard.beginRequest(incoming)) return;
       outgoing.once('close', () => {
         guard.endRequest(incoming);
-        if (isStopping) setImmediate(() => server.closeIdleConnections());
+        if (isClosingIdle) setImmediate(() => server.closeIdleConnections());
       });
       void handle(incoming, outgoing);
     },
@@ -106,8 +120,23 @@ export async function listen({
 
   return {
     port: boundPort(server),
+    async drain() {
+      isStopping = true;
+      const { promise: hasEnded, resolve } = Promise.withResolvers<void>();
+      // `http.Server.close` would close the idle connections as well.
+      NetServer.prototype.close.call(server, () => resolve());
+      const idleTimer = setTimeout(() => {
+        isClosingIdle = true;
+        server.closeIdleConnections();
+      }, drainIdleMs);
+      const limitTimer = setTimeout(resolve, MAX_DRAIN_MS);
+      await hasEnded;
+      clearTimeout(idleTimer);
+      clearTimeout(limitTimer);
+    },
     stop() {
       isStopping = true;
+      isClosingIdle = true;
       guard.stop();
       return new Promise((resolve) => {
         const timer = setTimeout(() => server.closeAllConnections(), MAX_STOP_MS);

@@ -3,6 +3,11 @@ import type { Endpoint } from './endpoint.ts';
 
 /** Enough for the server's pool, an operator's command and psql together. */
 const MAX_CONNECTIONS = 50;
+/** The pool of one more process, its listener and a spare one. */
+const CONNECTIONS_PER_WORKER = 18;
+
+/** `max_connections` for several processes. During a rolling restart one of them exists twice. */
+export const connectionsFor = (workers: number): string => String(MAX_CONNECTIONS + workers * CONNECTIONS_PER_WORKER);
 
 export function serverSettings(endpoint: Endpoint): Record<string, string> {
   return {

@@ -1,0 +1,56 @@
+/** Collects the metrics of all workers for the one that answers a scrape. */
+import type { ToSupervisor, ToWorker } from './messages.ts';
+import type { WorkerMetrics } from './shared-metrics.ts';
+import type { WorkerId } from './worker-pool.ts';
+
+/** A worker whose event loop is blocked is left out. */
+const ANSWER_LIMIT_MS = 2_000;
+
+type Deps = {
+  /** Sends a message; false if the worker has ended. */
+  tell: (worker: WorkerId, message: ToWorker) => boolean;
+  /** The workers that accept requests. */
+  listServing: () => { worker: WorkerId; slot: number }[];
+  answerLimitMs?: number;
+};
+type Scrape = {
+  asker: WorkerId;
+  askersScrape: number;
+  awaited: Map<WorkerId, number>;
+  found: WorkerMetrics[];
+  timer: NodeJS.Timeout;
+};
+
+export function createScrapes({ tell, listServing, answerLimitMs = ANSWER_LIMIT_MS }: Deps) {
+  const scrapes = new Map<number, Scrape>();
+  let begun = 0;
+
+  function begin(asker: WorkerId, askersScrape: number): void {
+    const scrape = (begun += 1);
+    const asked = listServing().filter(({ worker }) => tell(worker, { type: 'describe metrics', scrape }));
+    const awaited = new Map(asked.map(({ worker, slot }) => [worker, slot]));
+    const timer = setTimeout(() => answer(scrape), answerLimitMs).unref();
+    scrapes.set(scrape, { asker, askersScrape, awaited, found: [], timer });
+    if (awaited.size === 0) answer(scrape);
+  }
+
+  function answer(scrape: number): void {
+    const { asker, askersScrape, found, timer } = scrapes.get(scrape)!;
+    scrapes.delete(scrape);
+    clearTimeout(timer);
+    const workers = found.toSorted((one, other) => one.slot - other.slot);
+    tell(asker, { type: 'metrics of all', scrape: askersScrape, workers });
+  }
+
+  return {
+    receive(worker: WorkerId, message: Exclude<ToSupervisor, { type: 'ready' }>): void {
+      if (message.type === 'scrape') return begin(worker, message.scrape);
+      const scrape = scrapes.get(message.scrape);
+      const slot = scrape?.awaited.get(worker);
+      if (!scrape || slot === undefined) return;
+      scrape.awaited.delete(worker);
+      scrape.found.push({ slot, metrics: message.metrics });
+      if (scrape.awaited.size === 0) answer(message.scrape);
+    },
+  };
+}

@@ -1,0 +1,126 @@
+/**
+ * Runs several worker processes behind one port (`WEB_CONCURRENCY`). This process owns what exists once per machine: the
+ * port, the embedded database, signals and the ready line. It serves no request itself. Workers are started from the
+ * files on disk, so a rolling restart also starts a new version of the program.
+ */
+import cluster from 'node:cluster';
+import type { Worker } from 'node:cluster';
+import { join } from 'node:path';
+import type { Config } from '#server/config/config.ts';
+import { openEmbeddedServer } from '#server/database/embedded/server.ts';
+import { connectionsFor } from '#server/database/embedded/settings.ts';
+import type { Logger } from '#server/log.ts';
+import type { ToSupervisor, ToWorker } from './messages.ts';
+import { createScrapes } from './scrapes.ts';
+import { hasLostTerminal } from './terminal.ts';
+import { createPool, reducePool } from './worker-pool.ts';
+import type { PoolAction, PoolEvent, WorkerId } from './worker-pool.ts';
+
+const WORKER = join(import.meta.dirname, 'worker.ts');
+/** Longer than a shutdown of a worker takes: 10 s for requests, 8 s for mail, and jobs. */
+const STOP_LIMIT_MS = 40_000;
+/** A worker that drains may still finish an analysis of the coach. */
+const DRAIN_LIMIT_MS = 120_000;
+
+type Deps = { config: Config; log: Logger };
+
+/** Resolves when all workers are ready. Afterwards the process ends by a signal, or when its workers keep ending. */
+export async function superviseWorkers({ config, log }: Deps): Promise<void> {
+  const { dataDir, databaseUrl, workers: count } = config;
+  const database =
+    databaseUrl === null
+      ? await openEmbeddedServer({ dataDir, log, settings: { max_connections: connectionsFor(count) } })
+      : null;
+  // The workers accept from one shared socket. With the default, round robin, this process accepts and passes each
+  // connection on: one on its way to a worker that is killed is lost, and its client waits for ever.
+  cluster.schedulingPolicy = cluster.SCHED_NONE;
+  cluster.setupPrimary({ exec: WORKER, args: [] });
+
+  const processes = new Map<WorkerId, Worker>();
+  const scrapes = createScrapes({
+    tell,
+    listServing: () =>
+      pool.slots.flatMap(({ slot, worker, readyAt }) =>
+        worker !== null && readyAt !== null ? [{ worker, slot }] : [],
+      ),
+  });
+  const isReady = Promise.withResolvers<void>();
+  let pool = createPool(count);
+
+  function dispatch(event: PoolEvent): void {
+    const [changed, actions] = reducePool(pool, event);
+    pool = changed;
+    for (const action of actions) carryOut(action);
+  }
+
+  function carryOut(action: PoolAction): void {
+    switch (action.type) {
+      case 'fork':
+        return fork(action.worker, action.slot);
+      case 'drain':
+        return finish(action.worker, 'drain', DRAIN_LIMIT_MS);
+      case 'stop':
+        return finish(action.worker, 'stop', STOP_LIMIT_MS);
+      case 'retry later':
+        return later(action.ms, { type: 'retry', slot: action.slot });
+      case 'wait for drain':
+        return later(action.ms, { type: 'drain waited', worker: action.worker });
+      case 'announce ready':
+        process.stdout.write(`Hustle Forge is ready at ${config.publicUrl}\n`);
+        return isReady.resolve();
+      case 'log':
+        return log[action.level]({ ...action.fields }, action.message);
+      case 'complain':
+        process.stderr.write(`Hustle Forge stops: ${action.message}\n`);
+        return undefined;
+      case 'exit':
+        return void exit(action.code);
+    }
+  }
+
+  const later = (ms: number, event: PoolEvent): void => void setTimeout(() => dispatch(event), ms).unref();
+
+  function fork(worker: WorkerId, slot: number): void {
+    const forked = cluster.fork();
+    processes.set(worker, forked);
+    forked.send({ type: 'start', slot } satisfies ToWorker);
+    forked.on('message', (message: ToSupervisor) => {
+      if (message.type === 'ready') dispatch({ type: 'ready', worker, at: performance.now() });
+      else scrapes.receive(worker, message);
+    });
+    // A process that cannot be started emits `error` and no `exit`.
+    forked.process.once('error', ({ message }) => end(message));
+    forked.once('exit', (code, signal) => end(signal ? `signal ${signal}` : `exit code ${code}`));
+    function end(reason: string): void {
+      if (processes.delete(worker)) dispatch({ type: 'ended', worker, at: performance.now(), reason });
+    }
+  }
+
+  function tell(worker: WorkerId, message: ToWorker): boolean {
+    const known = processes.get(worker);
+    if (!known?.isConnected()) return false;
+    // A worker that ends at this moment emits `error` on its channel. Its exit follows.
+    known.send(message, () => undefined);
+    return true;
+  }
+
+  function finish(worker: WorkerId, type: 'drain' | 'stop', limitMs: number): void {
+    tell(worker, { type });
+    setTimeout(() => processes.get(worker)?.process.kill('SIGKILL'), limitMs).unref();
+  }
+
+  async function exit(code: number): Promise<void> {
+    try {
+      await database?.close();
+      process.exit(code);
+    } catch (error) {
+      log.error({ err: error }, 'shutdown failed');
+      process.exit(1);
+    }
+  }
+
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => dispatch({ type: 'stop' }));
+  process.on('SIGHUP', () => dispatch({ type: hasLostTerminal() ? 'stop' : 'reload' }));
+  dispatch({ type: 'start' });
+  await isReady.promise;
+}

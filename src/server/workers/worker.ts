@@ -1,0 +1,80 @@
+/** Entry point of a worker process: serves like `main.ts`, and starts and stops as its supervisor says. */
+import cluster from 'node:cluster';
+import { flushCompileCache } from 'node:module';
+import { readConfig } from '#server/config/config.ts';
+import { createLog } from '#server/log.ts';
+import { startServer } from '#server/start-server.ts';
+import type { StartedServer } from '#server/start-server.ts';
+import type { ToSupervisor, ToWorker } from './messages.ts';
+import type { WorkerMetrics } from './shared-metrics.ts';
+
+const { promise: started, resolve: start } = Promise.withResolvers<number>();
+const scrapes = new Map<number, (workers: WorkerMetrics[]) => void>();
+let scrapesBegun = 0;
+let server: StartedServer | null = null;
+let stopping: Promise<void> | null = null;
+
+// Ctrl-C and a closed terminal signal all processes of the group: the supervisor decides.
+for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
+process.on('SIGTERM', stop);
+process.on('message', (message: ToWorker) => {
+  switch (message.type) {
+    case 'start':
+      return start(message.slot);
+    case 'drain':
+      return drain();
+    case 'stop':
+      return stop();
+    case 'describe metrics':
+      return void server
+        ?.describeMetrics()
+        .then((metrics) => tell({ type: 'metrics', scrape: message.scrape, metrics }));
+    case 'metrics of all': {
+      scrapes.get(message.scrape)?.(message.workers);
+      return void scrapes.delete(message.scrape);
+    }
+  }
+});
+
+const slot = await started;
+const config = readConfig();
+const log = createLog(config.logLevel).child({ worker: slot });
+
+try {
+  server = await startServer({ config, log, whenRunning: config.databaseUrl === null ? 'join' : 'refuse', scrape });
+} catch (error) {
+  process.stderr.write(`Hustle Forge cannot start: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.exit(1);
+}
+tell({ type: 'ready' });
+server.startJobs();
+// Node also flushes the cache on exit, but not after SIGKILL.
+flushCompileCache();
+
+function tell(message: ToSupervisor): void {
+  if (process.connected) cluster.worker!.send(message);
+}
+
+/** The answer may never come if the supervisor ends; then this process ends as well. */
+function scrape(): Promise<WorkerMetrics[]> {
+  const { promise, resolve } = Promise.withResolvers<WorkerMetrics[]>();
+  scrapesBegun += 1;
+  scrapes.set(scrapesBegun, resolve);
+  tell({ type: 'scrape', scrape: scrapesBegun });
+  return promise;
+}
+
+function drain(): void {
+  void server?.drain().then(stop, stop);
+}
+
+function stop(): void {
+  // A worker that has not begun to serve has nothing to finish.
+  stopping ??= (server?.stop() ?? Promise.resolve()).then(
+    () => process.exit(0),
+    (error: unknown) => {
+      log.error({ err: error }, 'shutdown failed');
+      process.exit(1);
+    },
+  );
+}

@@ -1,0 +1,244 @@
+/** Several workers behind one port share limits and live changes, survive each other and are replaced without a failed request. */
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { Agent, request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { dayOf } from '#domain/day/day.ts';
+import { PUBLISHABLE_KEY } from '#server/config/config.ts';
+import { freePort } from '#server/free-port.ts';
+import { readChanges } from '../support/read-changes.ts';
+import type { ChangesReader } from '../support/read-changes.ts';
+import { findChildren, findRunning, waitForReadyUrl } from './app-process.ts';
+import { signUpAt } from './server-process.ts';
+import type { SignedUp } from './server-process.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+
+type Program = { url: string; supervisor: ChildProcess; ended: Promise<number | string> };
+
+/** Starts two workers and their embedded database from the sources below `root`. */
+async function startWorkers(root: string, dataDir: string): Promise<Program> {
+  const port = await freePort();
+  const url = `http://localhost:${port}`;
+  const supervisor = spawn(process.execPath, [join(root, 'src', 'server', 'main.ts')], {
+    cwd: root,
+    env: {
+      ...{ PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] },
+      ...{ PORT: String(port), PUBLIC_URL: url, DATA_DIR: dataDir, LOG_LEVEL: 'fatal' },
+      ...{ SANDBOX: 'off', WEB_CONCURRENCY: '2' },
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = once(supervisor, 'exit').then(([code, signal]) => (code ?? signal) as number | string);
+  await waitForReadyUrl(supervisor);
+  return { url, supervisor, ended };
+}
+
+const workersOf = ({ supervisor }: Program): number[] =>
+  findChildren(supervisor.pid!)
+    .filter(({ command, state }) => command.includes('worker.ts') && !state.startsWith('Z'))
+    .map(({ pid }) => pid);
+
+/** Only a failing test takes this long. */
+const LIMIT_MS = 60_000;
+/** Without it, a worker that is replaced waits five seconds for the next request on an idle connection. */
+const CLOSE = { connection: 'close' };
+
+/** The number of requests that each worker has answered, by the worker's name. */
+async function countAnswers(url: string, route: string): Promise<Map<string, number>> {
+  const text = await (await fetch(`${url}/metrics`, { headers: CLOSE })).text();
+  const counts = new Map<string, number>();
+  for (const [, labels = '', count] of text.matchAll(/^hustle_forge_request_seconds_count\{(.*)\} (\d+)$/gm)) {
+    const [, worker = ''] = /worker="(\d)"/.exec(labels) ?? [];
+    if (labels.includes(`route="${route}"`)) counts.set(worker, (counts.get(worker) ?? 0) + Number(count));
+  }
+  return counts;
+}
+
+/** Reads and saves on connections of its own until `stop`, which returns the failures. */
+function startLoad(url: string, { userId, headers }: SignedUp, connections: number) {
+  const agent = new Agent({ keepAlive: true, maxSockets: connections });
+  const failures: string[] = [];
+  let answered = 0;
+  let isStopped = false;
+
+  const send = (method: string, path: string, options: { agent?: Agent | false; body?: string }): Promise<void> =>
+    new Promise((resolve) => {
+      const fail = (reason: string): void => {
+        failures.push(`${method} ${path}: ${reason}`);
+        resolve();
+      };
+      const outgoing = request(`${url}${path}`, { method, headers, agent: options.agent ?? agent }, (response) => {
+        response.resume().once('end', () => {
+          if (response.statusCode! >= 300) return fail(String(response.statusCode));
+          answered += 1;
+          return resolve();
+        });
+        response.once('error', (error: Error) => fail(error.message));
+      });
+      outgoing.once('error', (error: NodeJS.ErrnoException) => fail(error.code ?? error.message));
+      outgoing.end(options.body);
+    });
+
+  const day = `/rest/v1/entries?user_id=eq.${userId}&date=eq.${dayOf(new Date())}`;
+  async function repeat(index: number): Promise<void> {
+    for (let count = 0; !isStopped; count += 1) {
+      if (index === 0) await send('GET', '/healthz', { agent: false });
+      else if (index === 1) await send('PATCH', day, { body: JSON.stringify({ content: `<p>Save ${count}</p>` }) });
+      else await send('GET', `${day}&select=content`, {});
+    }
+  }
+  const running = Array.from({ length: connections }, (_, index) => repeat(index));
+  return {
+    answered: () => answered,
+    async stop(): Promise<string[]> {
+      isStopped = true;
+      await Promise.all(running);
+      agent.destroy();
+      return failures;
+    },
+  };
+}
+
+describe('two workers', () => {
+  let dataDir = '';
+  let program: Program;
+  let person: SignedUp;
+  const token = (): string => person.headers['authorization']!.slice('Bearer '.length);
+  beforeAll(async () => {
+    dataDir = mkdtempSync(join(tmpdir(), 'hustle-forge-workers-'));
+    program = await startWorkers(ROOT, dataDir);
+    person = await signUpAt(program.url);
+  });
+  afterAll(async () => {
+    program?.supervisor.kill('SIGKILL');
+    await program?.ended;
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+
+  const save = (text: string): Promise<Response> =>
+    fetch(`${program.url}/rest/v1/entries`, {
+      method: 'POST',
+      headers: { ...person.headers, prefer: 'resolution=merge-duplicates', ...CLOSE },
+      body: JSON.stringify({ user_id: person.userId, date: dayOf(new Date()), content: `<p>${text}</p>` }),
+    });
+
+  test('count the requests of an address together', async () => {
+    const statuses = await Promise.all(
+      Array.from({ length: 34 }, async (_, index) => {
+        const answer = await fetch(`${program.url}/auth/v1/recover`, {
+          method: 'POST',
+          headers: { apikey: PUBLISHABLE_KEY, 'content-type': 'application/json', ...CLOSE },
+          body: JSON.stringify({ email: `nobody-${index}@example.com` }),
+        });
+        return answer.status;
+      }),
+    );
+    expect(statuses.filter((status) => status === 200)).toHaveLength(30);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(4);
+    const answers = await countAnswers(program.url, '/auth/v1/recover');
+    expect([...answers.keys()].toSorted()).toEqual(['1', '2']);
+    expect([...answers.values()].reduce((sum, count) => sum + count)).toBe(34);
+  });
+
+  test('tell the streams of each other about a save', async () => {
+    // The epoch of an event id is that of its process. The system chooses the worker that accepts a connection.
+    const streams = new Map<string, ChangesReader>();
+    const openAnother = async (): Promise<number> => {
+      const stream = await readChanges(program.url, token(), CLOSE);
+      const [epoch = ''] = (await stream.next()).id!.split('.');
+      streams.get(epoch)?.close();
+      return streams.set(epoch, stream).size;
+    };
+    await expect.poll(openAnother, { interval: 10, timeout: LIMIT_MS }).toBe(2);
+    expect((await save('Told to both')).status).toBe(201);
+    for (const stream of streams.values()) {
+      expect(await stream.next()).toMatchObject({ event: 'change', data: { stored: true } });
+      stream.close();
+    }
+  });
+
+  test('a killed worker costs at most its requests in flight and is started again', async () => {
+    const connections = 6;
+    const load = startLoad(program.url, person, connections);
+    await expect.poll(() => load.answered(), { timeout: LIMIT_MS }).toBeGreaterThan(50);
+    const before = workersOf(program);
+    expect(before).toHaveLength(2);
+    process.kill(before[0]!, 'SIGKILL');
+    const isBack = async (): Promise<boolean> => {
+      const now = workersOf(program);
+      return now.length === 2 && !now.includes(before[0]!) && (await countAnswers(program.url, '/healthz')).size === 2;
+    };
+    await expect.poll(isBack, { timeout: LIMIT_MS }).toBe(true);
+    expect((await load.stop()).length).toBeLessThanOrEqual(connections);
+  });
+
+  test('SIGHUP replaces both under load without a failed request, and their streams reconnect', async () => {
+    const stream = await readChanges(program.url, token(), CLOSE);
+    const load = startLoad(program.url, person, 6);
+    await expect.poll(() => load.answered(), { timeout: LIMIT_MS }).toBeGreaterThan(50);
+    const before = workersOf(program);
+    program.supervisor.kill('SIGHUP');
+    const isReplaced = (): boolean => {
+      const now = workersOf(program);
+      return now.length === 2 && !now.some((pid) => before.includes(pid));
+    };
+    await expect.poll(isReplaced, { timeout: LIMIT_MS }).toBe(true);
+    const answered = load.answered();
+    await expect.poll(() => load.answered(), { timeout: LIMIT_MS }).toBeGreaterThan(answered + 50);
+    expect(await load.stop()).toEqual([]);
+
+    let event = await stream.next();
+    while (event.event !== 'end') event = await stream.next();
+    expect(event.data).toEqual({ reason: 'unavailable' });
+    const again = await readChanges(program.url, token(), { 'last-event-id': event.id ?? 'of-before.1' });
+    expect(await again.next()).toMatchObject({ event: 'resync' });
+    again.close();
+  });
+
+  test('SIGTERM finishes and stops all processes', async () => {
+    const processes = findChildren(program.supervisor.pid!);
+    expect(processes.length).toBeGreaterThanOrEqual(3);
+    program.supervisor.kill('SIGTERM');
+    expect(await program.ended).toBe(0);
+    expect(findRunning(processes)).toEqual([]);
+  });
+});
+
+/** The long form alone: a copy of the sources has no compile cache, so each process takes seconds to start. */
+test.runIf(process.env['TEST_LONG'])(
+  'SIGHUP starts the program that is on disk now, and keeps the running one if that cannot start',
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'hustle-forge-upgrade-'));
+    cpSync(join(ROOT, 'src'), join(folder, 'src'), { recursive: true });
+    cpSync(join(ROOT, 'database'), join(folder, 'database'), { recursive: true });
+    cpSync(join(ROOT, 'package.json'), join(folder, 'package.json'));
+    symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+    const source = join(folder, 'src', 'server', 'http', 'health.ts');
+    const original = readFileSync(source, 'utf8');
+    const program = await startWorkers(folder, join(folder, 'data'));
+    const readStatus = async (): Promise<string> => (await fetch(`${program.url}/healthz`, { headers: CLOSE })).text();
+    try {
+      const before = workersOf(program);
+      writeFileSync(source, 'this is no program');
+      program.supervisor.kill('SIGHUP');
+      await expect.poll(() => workersOf(program).length, { timeout: LIMIT_MS }).toBe(3);
+      await expect.poll(() => workersOf(program), { timeout: LIMIT_MS }).toEqual(before);
+      expect(await readStatus()).toBe('{"status":"up"}');
+
+      writeFileSync(source, original.replace("status: 'up'", "status: 'upgraded'"));
+      program.supervisor.kill('SIGHUP');
+      const isReplaced = (): boolean => workersOf(program).every((pid) => !before.includes(pid));
+      await expect.poll(isReplaced, { timeout: LIMIT_MS }).toBe(true);
+      for (let count = 0; count < 4; count += 1) expect(await readStatus()).toBe('{"status":"upgraded"}');
+    } finally {
+      program.supervisor.kill('SIGTERM');
+      await program.ended;
+      rmSync(folder, { recursive: true, force: true });
+    }
+  },
+);
