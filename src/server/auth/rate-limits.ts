@@ -6,7 +6,8 @@
 import { createHash } from 'node:crypto';
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Config } from '#server/config/config.ts';
-import type { AsService, Database } from '#server/database/database.ts';
+import { rateLimitStore } from '#server/http/requests/rate-limit-store.ts';
+import type { Database } from '#server/database/database.ts';
 import { networkPrefix } from '#server/http/requests/client-address.ts';
 import { AuthError } from './wire/errors.ts';
 import type { AuthErrorName } from './wire/errors.ts';
@@ -129,13 +130,7 @@ export function createRateLimits({ config, database }: RateLimitDeps): RateLimit
       consumeArchive: unlimited,
     };
   }
-  const store = {
-    storeClient: toPgClient(database.asService('count requests')),
-    storeType: 'client',
-    schemaName: 'auth',
-    tableName: 'rate_limits',
-    tableCreated: true,
-  };
+  const store = rateLimitStore(database);
   const createLimiter = (window: { keyPrefix: string; points: number; duration: number }) =>
     new RateLimiterPostgres({ ...store, ...window, clearExpiredByTimeout: false });
   const archiveLimiter = createLimiter(ARCHIVE_WINDOW);
@@ -207,11 +202,3 @@ async function consumeOr429(
     throw new AuthError(error, String(seconds), seconds);
   }
 }
-
-/**
- * Adapts the database to a `pg` client. The limiter builds its SQL from the names above and passes values as
- * parameters.
- */
-const toPgClient = (service: AsService) => ({
-  query: ({ text, values }: { text: string; values: unknown[] }) => service.statement(text, values),
-});

@@ -10,9 +10,10 @@
 import { Hono } from 'hono';
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { LRUCache } from 'lru-cache';
+import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Clock } from '#server/clock.ts';
 import type { Config } from '#server/config/config.ts';
+import { rateLimitStore } from '#server/http/requests/rate-limit-store.ts';
 import type { Limiters } from '#server/load/limiters.ts';
 import { createOrigin } from '#server/load/origin.ts';
 import type { Database } from '#server/database/database.ts';
@@ -34,7 +35,6 @@ const MAX_BODY_BYTES = 256 * 1024;
  */
 const QUEUE = { maxRunning: 4, maxPerClient: 1, maxQueued: 40, maxQueuedPerClient: 10 };
 const MAX_PER_ADDRESS_AND_MINUTE = 60;
-const MAX_COUNTED_ADDRESSES = 10_000;
 /** PayPal hangs up after 30 seconds and retries, so asking later than this is pointless. */
 const MAX_WAIT_MS = 20_000;
 
@@ -67,7 +67,7 @@ export function webhookRoutes({
   const routes = new Hono<AppEnv>();
   if (payments === null || config.paypal === null || config.paypal.webhookId === null) return routes;
   const queue = limiters.createLimiter('paypal_webhooks', QUEUE);
-  const isWithinLimit = createMinuteLimit(clock);
+  const isWithinLimit = createMinuteLimit(database);
 
   async function isStored({ id }: PaypalEvent): Promise<boolean> {
     const { rowCount } = await database
@@ -77,7 +77,7 @@ export function webhookRoutes({
   }
 
   async function verify(from: string, transmission: WebhookTransmission, text: string): Promise<Verdict> {
-    if (!isWithinLimit(from)) return 'overloaded';
+    if (!(await isWithinLimit(from))) return 'overloaded';
     const queuedAt = clock.now().getTime();
     const release = await queue.acquire(createOrigin(from)).catch(() => null);
     if (release === null) return 'overloaded';
@@ -134,19 +134,24 @@ export function webhookRoutes({
 
 type Verdict = 'genuine' | 'forged' | 'unverified' | 'overloaded';
 
-/** Counts each address in fixed windows of a minute. */
-function createMinuteLimit(clock: Clock): (address: string) => boolean {
-  const counts = new LRUCache<string, number>({
-    max: MAX_COUNTED_ADDRESSES,
-    ttl: 60_000,
-    ttlResolution: 0,
-    noUpdateTTL: true,
-    perf: { now: () => clock.now().getTime() },
+/** Counts each address in windows of a minute, for all processes together. */
+function createMinuteLimit(database: WebhookDeps['database']): (address: string) => Promise<boolean> {
+  const limiter = new RateLimiterPostgres({
+    ...rateLimitStore(database),
+    keyPrefix: 'paypal-webhook',
+    points: MAX_PER_ADDRESS_AND_MINUTE,
+    duration: 60,
+    // The auth API's limiter of tokens purges the table for all.
+    clearExpiredByTimeout: false,
   });
-  return (address) => {
-    const count = (counts.get(address) ?? 0) + 1;
-    counts.set(address, count);
-    return count <= MAX_PER_ADDRESS_AND_MINUTE;
+  return async (address) => {
+    try {
+      await limiter.consume(address);
+      return true;
+    } catch (rejection) {
+      if (rejection instanceof RateLimiterRes) return false;
+      throw rejection;
+    }
   };
 }
 
