@@ -9,6 +9,7 @@ import { exitWithParent } from '../scripts/lifecycle/exit-with-parent.ts';
 
 const BENCHMARKS: Readonly<Record<string, string>> = {
   requests: 'requests',
+  workers: 'load/workers',
   auth: 'auth',
   live: 'live',
   find: 'find',

@@ -1,0 +1,95 @@
+/**
+ * Compares two workers behind one port with one process on the same database, interleaved, and says which part used how
+ * much CPU: the machine's cores are shared with the database and the load generator.
+ */
+import { cpus } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
+import { printFigures } from '../figures.ts';
+import type { Figure } from '../figures.ts';
+import { readDay, saveDay } from '../http/journal-requests.ts';
+import type { MakeRequest } from '../http/journal-requests.ts';
+import { compareRates, describeRates, load } from '../http/load.ts';
+import { signUpPeople } from '../http/people.ts';
+import { residentMegabytes, startProcess } from '../processes.ts';
+import type { Running } from '../processes.ts';
+import { openSeededDatabase, writeYears } from '../seeded-database.ts';
+import { descendantsOf, listProcesses } from './cpu.ts';
+
+const PEOPLE = 100;
+const TARGET = 1.7;
+
+type Cpu = Record<'server' | 'database' | 'generator', number>;
+
+const database = await openSeededDatabase();
+const settings = { DATABASE_URL: database.url, DATA_DIR: database.dataDir, SANDBOX: 'off', AUTH_RATE_LIMITS: 'off' };
+const one = await startProcess('src/server/main.ts', settings, '/readyz');
+const two = await startProcess('src/server/main.ts', { ...settings, WEB_CONCURRENCY: '2' }, '/readyz');
+try {
+  await waitForSecondWorker(two);
+  const atRest = await describeMemory();
+  const people = await signUpPeople(one.url, PEOPLE);
+  await writeYears(database.url);
+  printFigures('Two workers against one process', [
+    await compare('read one day', readDay),
+    await compare('save one 2 KB day', saveDay),
+  ]);
+  process.stdout.write(`  memory at rest: ${atRest}\n  memory after the load: ${await describeMemory()}\n`);
+
+  async function compare(what: string, make: MakeRequest): Promise<Figure> {
+    const used = { ours: noCpu(), theirs: noCpu() };
+    const seconds = { ours: 0, theirs: 0 };
+    const turn = (of: 'ours' | 'theirs', server: Running) => async (duration: number) => {
+      const before = await readCpu(server);
+      const { requests } = await load(server.url, people, make, { duration });
+      const after = await readCpu(server);
+      for (const part of Object.keys(before) as (keyof Cpu)[]) used[of][part] += after[part] - before[part];
+      seconds[of] += duration;
+      return requests.total;
+    };
+    const rates = await compareRates({ ours: turn('ours', two), theirs: turn('theirs', one) });
+    const cores = (of: 'ours' | 'theirs'): string =>
+      Object.entries(used[of])
+        .map(([part, cpuSeconds]) => `${part} ${(cpuSeconds / seconds[of]).toFixed(2)}`)
+        .join(', ');
+    return {
+      what,
+      measured:
+        `${rates.ratio.toFixed(2)} (${describeRates(rates)}); of ${cpus().length} cores two workers used ${cores('ours')}, ` +
+        `one process ${cores('theirs')}`,
+      target: `at least ${TARGET}, with cores to spare for database and generator`,
+      isMet: rates.ratio >= TARGET,
+    };
+  }
+} finally {
+  await Promise.all([one.stop(), two.stop()]);
+  await database.close();
+}
+
+/** The port answers once one worker is ready. */
+async function waitForSecondWorker({ url }: Running): Promise<void> {
+  while (!(await (await fetch(`${url}/metrics`)).text()).includes('worker="2"')) await delay(50);
+}
+
+function noCpu(): Cpu {
+  return { server: 0, database: 0, generator: 0 };
+}
+
+async function readCpu(server: Running): Promise<Cpu> {
+  const all = await listProcesses();
+  const sum = (root: number): number => descendantsOf(root, all).reduce((total, each) => total + each.cpuSeconds, 0);
+  const postmaster = all.find(({ parent, command }) => parent === process.pid && command.includes('postgres'));
+  const { user, system } = process.cpuUsage();
+  return {
+    server: sum(server.pid),
+    database: postmaster === undefined ? 0 : sum(postmaster.pid),
+    generator: (user + system) / 1e6,
+  };
+}
+
+async function describeMemory(): Promise<string> {
+  const all = await listProcesses();
+  const workers = all.filter(({ parent }) => parent === two.pid).map(({ pid }) => pid);
+  const megabytes = await Promise.all([one.pid, two.pid, ...workers].map(residentMegabytes));
+  const [single, supervisor, ...each] = megabytes.map((value) => (value === null ? '?' : value.toFixed(0)));
+  return `one process ${single} MB; supervisor ${supervisor} MB, workers ${each.join(' and ')} MB`;
+}
