@@ -14,6 +14,9 @@ import type { PartialReply, Reply } from './reply/parse-response.ts';
 
 export type Kind = 'feedback' | 'trend';
 
+/** A statement names its user beside the identity (docs/decisions/NNNN). */
+export type SignedIn = { readonly identity: Identity; readonly userId: string };
+
 /** The database decides about plan and consent, so that one rule and one clock apply everywhere. */
 export type Access = { premium: boolean; consent: boolean };
 
@@ -28,7 +31,7 @@ export type TrendLog = { id: string; date: Day; text: string; content: string; s
 
 /** Runs before the logs are loaded. Threat: a flood of requests that will be refused loads large logs. */
 const READ_ACCESS = `select public.is_premium() as premium,
-  coalesce((select ai_consent from public.profiles where id = auth.uid()), false) as consent`;
+  coalesce((select ai_consent from public.profiles where id = $1), false) as consent`;
 
 /** How many characters of a log the checks before an analysis read. The longest quick entry is shorter. */
 const REFUSAL_CHECK_CHARS = 200;
@@ -37,14 +40,14 @@ const REFUSAL_CHECK_CHARS = 200;
 const READ_DAY = `select now()::text as "readAt",
   (select json_build_object('id', id, 'text', left(content_text, ${REFUSAL_CHECK_CHARS}),
                             'content', left(content, ${CAPS.newestRead + 1}), 'updatedAt', updated_at::text)
-     from public.entries where user_id = auth.uid() and date = $1::date) as entry,
+     from public.entries where user_id = $1 and date = $2::date) as entry,
   coalesce((select json_agg(day order by day.date)
      from (select date, left(content_text, ${CAPS.earlierLog + 1}) as text from public.entries
-            where user_id = auth.uid() and date < $1::date order by date desc limit ${CONTEXT_DAYS}) day), '[]') as earlier`;
+            where user_id = $1 and date < $2::date order by date desc limit ${CONTEXT_DAYS}) day), '[]') as earlier`;
 
 const READ_PERIOD = `select id, date::text, left(content_text, ${REFUSAL_CHECK_CHARS}) as text,
     left(content, ${CAPS.trendRead} / (count(*) over ())::integer + 1) as content, hustle_score as score
-  from public.entries where user_id = auth.uid() and date between $1::date and $2::date order by date`;
+  from public.entries where user_id = $1 and date between $2::date and $3::date order by date`;
 
 /** A token without a session id has no session that could end, so it counts as active. */
 const IS_SESSION_ACTIVE = `select claims.session is null or exists (
@@ -155,26 +158,26 @@ export type CoachStore = ReturnType<typeof createCoachStore>;
 
 export function createCoachStore(database: Database) {
   const service = () => database.asService('run the coach');
-  const readAccess = async (identity: Identity): Promise<Access> =>
-    (await database.asUser(identity).statement<Access>(READ_ACCESS, [])).rows[0]!;
+  const readAccess = async ({ identity, userId }: SignedIn): Promise<Access> =>
+    (await database.asUser(identity).statement<Access>(READ_ACCESS, [userId])).rows[0]!;
 
   return {
     readAccess,
 
-    async readDay(identity: Identity, date: Day): Promise<FeedbackRow> {
-      return (await database.asUser(identity).statement<FeedbackRow>(READ_DAY, [date])).rows[0]!;
+    async readDay({ identity, userId }: SignedIn, date: Day): Promise<FeedbackRow> {
+      return (await database.asUser(identity).statement<FeedbackRow>(READ_DAY, [userId, date])).rows[0]!;
     },
 
     /** Returns the logs of the period, oldest first. */
-    async readPeriod(identity: Identity, { from, to }: Period): Promise<TrendLog[]> {
-      return (await database.asUser(identity).statement<TrendLog>(READ_PERIOD, [from, to])).rows;
+    async readPeriod({ identity, userId }: SignedIn, { from, to }: Period): Promise<TrendLog[]> {
+      return (await database.asUser(identity).statement<TrendLog>(READ_PERIOD, [userId, from, to])).rows;
     },
 
     /** Checks plan, consent and session again: each can end while an analysis runs. */
-    async isStillAllowed(identity: Identity): Promise<boolean> {
+    async isStillAllowed(caller: SignedIn): Promise<boolean> {
       const [{ premium, consent }, session] = await Promise.all([
-        readAccess(identity),
-        service().statement<{ active: boolean }>(IS_SESSION_ACTIVE, [identity.claimsJson]),
+        readAccess(caller),
+        service().statement<{ active: boolean }>(IS_SESSION_ACTIVE, [caller.identity.claimsJson]),
       ]);
       return premium && consent && session.rows[0]!.active;
     },

@@ -9,13 +9,13 @@ import type {
 } from '#domain/coach/coach.ts';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
-import type { Caller } from '../http/authenticate.ts';
 import type { Logger } from '../log.ts';
 import { BusyError } from '../load/busy-error.ts';
 import type { Limiters } from '../load/limiters.ts';
 import { NO_EVENTS } from '../metrics/events.ts';
 import type { EventCounters } from '../metrics/events.ts';
 import { createCoachStore } from './coach-store.ts';
+import type { SignedIn } from './coach-store.ts';
 import type { CoachSettings } from './coach-settings.ts';
 import { prepareFeedback } from './feedback.ts';
 import { inputHash } from './input-hash.ts';
@@ -30,7 +30,6 @@ export type Answer<Result> =
   | { refused: CoachRefusal; retryAfterSeconds?: number; limit?: number }
   /** The client disconnected before the analysis started. */
   | 'disconnected';
-type SignedIn = Caller & { userId: string };
 
 export type Coach = {
   /** Throws a BusyError when the queue is full or too many analyses are running. `disconnected` aborts when the client closes the connection. */
@@ -80,13 +79,14 @@ export function createCoach({ settings, database, clock, limiters, log, events =
   });
 
   async function startAnalysis<Result>(
-    { identity, userId }: SignedIn,
+    caller: SignedIn,
     force: boolean,
     disconnected: AbortSignal,
     prepareJob: () => Promise<Job<Result> | CoachRefusal>,
   ): Promise<Answer<Result>> {
     const { store, limits } = deps;
-    const [{ premium, consent }, tries] = await Promise.all([store.readAccess(identity), store.readTries(userId)]);
+    const { userId } = caller;
+    const [{ premium, consent }, tries] = await Promise.all([store.readAccess(caller), store.readTries(userId)]);
     if (!premium) return { refused: 'premium' };
     if (!consent) return { refused: 'ai_consent' };
     const triesWithThisOne = { ...tries, tries: tries.tries + 1, running: tries.running + 1 };

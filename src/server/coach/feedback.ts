@@ -3,7 +3,7 @@ import { citableLines, createCitationFinder } from '#domain/coach/citations.ts';
 import { feedbackRefusal, MIN_CONTEXT_CHARS } from '#domain/coach/coach.ts';
 import type { CoachRefusal, FeedbackResult } from '#domain/coach/coach.ts';
 import type { Day } from '#domain/day/day.ts';
-import type { Caller } from '../http/authenticate.ts';
+import type { SignedIn } from './coach-store.ts';
 import { cutHtml } from './reply/cut-html.ts';
 import { CAPS, FEEDBACK_SCHEMA, feedbackPrompt, MAX_OUTPUT_TOKENS, shownLines } from './prompts.ts';
 import { autoReplyParser, jsonReplyParser, textReplyParser } from './reply/parse-response.ts';
@@ -13,10 +13,10 @@ const REPLY_PARSERS = { object: jsonReplyParser, text: textReplyParser, either: 
 
 export async function prepareFeedback(
   { store, model }: RunDeps,
-  { identity, userId }: Caller & { userId: string },
+  caller: SignedIn,
   date: Day,
 ): Promise<Job<FeedbackResult> | CoachRefusal> {
-  const { entry, earlier, readAt } = await store.readDay(identity, date);
+  const { entry, earlier, readAt } = await store.readDay(caller, date);
   if (!entry) return 'no_entry';
   const refusal = feedbackRefusal(entry.text);
   if (refusal) return refusal;
@@ -27,8 +27,8 @@ export async function prepareFeedback(
   const context = earlier.filter(({ text }) => text.trim().length >= MIN_CONTEXT_CHARS);
   const prompt = feedbackPrompt({ date, lines, cut, earlier: context }, replies);
   return {
-    userId,
-    identity,
+    userId: caller.userId,
+    identity: caller.identity,
     kind: 'feedback',
     key: date,
     target: { id: entry.id, date, readAt, updatedAt: entry.updatedAt },

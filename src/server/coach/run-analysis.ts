@@ -142,7 +142,7 @@ async function* analyse<Result>(
   let recordUse = false;
   const hasSentAnything = (): boolean => sent.score !== null || sent.text !== '';
   const checkAccess = async (): Promise<void> => {
-    if (!(await store.isStillAllowed(job.identity))) throw new AccessRevokedError();
+    if (!(await store.isStillAllowed(job))) throw new AccessRevokedError();
   };
   try {
     disconnected.throwIfAborted();

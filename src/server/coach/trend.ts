@@ -2,7 +2,7 @@
 import { MIN_TREND_ENTRY_CHARS } from '#domain/coach/coach.ts';
 import type { CoachRefusal, TrendRequest, TrendResult } from '#domain/coach/coach.ts';
 import { outlineText } from '#domain/log/log-outline.ts';
-import type { Caller } from '../http/authenticate.ts';
+import type { SignedIn } from './coach-store.ts';
 import { cutHtml } from './reply/cut-html.ts';
 import { CAPS, MAX_OUTPUT_TOKENS, trendPrompt } from './prompts.ts';
 import { trendReplyParser } from './reply/parse-response.ts';
@@ -10,10 +10,10 @@ import type { Job, RunDeps } from './run-analysis.ts';
 
 export async function prepareTrend(
   { store }: RunDeps,
-  { identity, userId }: Caller & { userId: string },
+  caller: SignedIn,
   { period, from, to }: TrendRequest,
 ): Promise<Job<TrendResult> | CoachRefusal> {
-  const logs = await store.readPeriod(identity, { from, to });
+  const logs = await store.readPeriod(caller, { from, to });
   if (logs.length === 0) return 'no_entry';
   if (!logs.some(({ text }) => text.trim().length >= MIN_TREND_ENTRY_CHARS)) return 'too_short';
 
@@ -27,8 +27,8 @@ export async function prepareTrend(
   const entryCount = logs.length;
   const scores = logs.flatMap(({ date, score }) => (score === null ? [] : [{ date, score }]));
   return {
-    userId,
-    identity,
+    userId: caller.userId,
+    identity: caller.identity,
     kind: 'trend',
     key: `${period} ${to}`,
     target: { from, to, logs: logs.flatMap(({ id, text }) => (text === '' ? [] : [id])) },
