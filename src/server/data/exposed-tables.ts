@@ -16,6 +16,8 @@ export type ExposedTable = {
   readonly columns: ReadonlyMap<string, Column>;
   /** The primary key: the conflict target of an upsert without `on_conflict`. */
   readonly key: readonly Column[];
+  /** The column that names the user of a row. */
+  readonly user: Column;
   /** The columns of a log's HTML and its day. */
   readonly log: { readonly content: Column; readonly day: Column } | null;
   /** Texts of many kilobytes, whose queries `query-cost.ts` limits. */
@@ -27,6 +29,8 @@ type Description = {
   /** Defaults of the columns that a client may write. */
   defaults?: Record<string, boolean>;
   key: string[];
+  /** `user_id` unless set. */
+  user?: string;
   log?: { content: string; day: string };
   longTexts?: string[];
 };
@@ -46,6 +50,7 @@ function table(name: string, description: Description): ExposedTable {
     name,
     columns,
     key: description.key.map(find),
+    user: find(description.user ?? 'user_id'),
     log: log ? { content: find(log.content), day: find(log.day) } : null,
     longTexts: new Set(description.longTexts?.map(find)),
   };
@@ -152,6 +157,7 @@ export const EXPOSED_TABLES: ReadonlyMap<string, ExposedTable> = new Map(
       },
       defaults: { ai_consent: false },
       key: ['id'],
+      user: 'id',
     }),
   ].map((exposed) => [exposed.name, exposed]),
 );

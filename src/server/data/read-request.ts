@@ -14,7 +14,7 @@ import type { ExposedTable } from './exposed-tables.ts';
 import { checkSchema, JSON_OBJECT, parseAccept, parsePreferences, applyRangeHeader } from './parse/parse-headers.ts';
 import { parseQuery } from './parse/parse-query.ts';
 import { parseChanges, checkContentType, parseBody, parseInsertRows } from './parse/parse-rows.ts';
-import type { Query } from './query.ts';
+import type { Condition, Query } from './query.ts';
 import type { ResponseOptions } from './respond.ts';
 import type { Sql } from './sql/sql-text.ts';
 import { deleteSql, insertSql, selectSql, updateSql } from './sql/to-sql.ts';
@@ -32,7 +32,11 @@ export const isReadRequest = (request: ReadRequest | WriteRequest): request is R
   request.method === 'GET' || request.method === 'HEAD';
 
 /** Throws a DataError for everything that can be rejected without the body and the database. */
-export function parseRequest(request: HonoRequest, table: ExposedTable): ReadRequest | WriteRequest | 'options' {
+export function parseRequest(
+  request: HonoRequest,
+  table: ExposedTable,
+  userId: string | null,
+): ReadRequest | WriteRequest | 'options' {
   const { method } = request;
   if (method === 'OPTIONS') return 'options';
   const isRead = method === 'GET' || method === 'HEAD';
@@ -47,7 +51,8 @@ export function parseRequest(request: HonoRequest, table: ExposedTable): ReadReq
   rejectCostlyQuery(table, query);
   if (isRead) {
     query.range = limitRange(table, applyRangeHeader(query.range, request.header('range')));
-    const sql = selectSql(table, query, { body: method === 'GET', total: preferences.count });
+    const named = { ...query, where: nameUser(table, query.where, userId) };
+    const sql = selectSql(table, named, { body: method === 'GET', total: preferences.count });
     const costly = readsManyLongTexts(table, query);
     return { method, single, preferences, range: query.range, sql, returnsRow: true, costly };
   }
@@ -61,10 +66,12 @@ export function parseRequest(request: HonoRequest, table: ExposedTable): ReadReq
 
 /** Builds the statement of a write; null for a no-op, which is answered like zero rows. Throws a DataError. */
 export async function writeSql(
-  { method, table, query, preferences }: WriteRequest,
+  { method, table, query: parsed, preferences }: WriteRequest,
   body: string,
   sanitize: SanitizeLog,
+  userId: string,
 ): Promise<Sql | null> {
+  const query = { ...parsed, where: nameUser(table, parsed.where, userId) };
   if (method === 'DELETE') return deleteSql(table, query, preferences);
   const value = parseBody(table, body);
   if (method === 'POST') {
@@ -73,10 +80,31 @@ export async function writeSql(
       parseInsertRows(table, value, query.columns, preferences.missingIsDefault),
       sanitize,
     );
-    return rows.rows.length === 0 ? null : insertSql(table, query, rows, preferences);
+    return rows.rows.length === 0 ? null : insertSql(table, query, rows, preferences, userId);
   }
   const changes = await sanitizeRows(table, parseChanges(table, value, query.columns), sanitize);
   return changes.columns.length === 0 ? null : updateSql(table, query, changes, preferences);
+}
+
+/** The user of a guest's statement: no row has it. */
+const NOBODY = '00000000-0000-0000-0000-000000000000';
+
+/**
+ * Adds the caller to the conditions unless a condition already names the caller. Row-level security decides about access
+ * without it; the condition lets PostgreSQL skip the other partitions or shards of a table (docs/decisions/NNNN).
+ */
+function nameUser({ user }: ExposedTable, where: readonly Condition[], userId: string | null): readonly Condition[] {
+  const caller = userId ?? NOBODY;
+  const isNamed = where.some(
+    (condition) =>
+      condition.kind === 'compare' &&
+      condition.column === user &&
+      condition.operator === 'eq' &&
+      !condition.negated &&
+      condition.value === caller,
+  );
+  if (isNamed) return where;
+  return [...where, { kind: 'compare', column: user, operator: 'eq', negated: false, value: caller }];
 }
 
 /**

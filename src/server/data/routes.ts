@@ -64,7 +64,7 @@ export function dataRoutes({ config, database, accessTokens, limiters, log }: Da
       if (caller.userId !== null) context.set('userId', caller.userId);
       const table = findTable(context.req.param('table'));
       context.set('route', `/rest/v1/${table.name}`);
-      const request = parseRequest(context.req, table);
+      const request = parseRequest(context.req, table, caller.userId);
       if (request === 'options') return optionsResponse();
       const result = await (isReadRequest(request) ? read(request, caller) : write(request, caller, context));
       return toResponse(request, result);
@@ -97,7 +97,7 @@ export function dataRoutes({ config, database, accessTokens, limiters, log }: Da
     if (userId === null)
       throw dataError('42501', { message: `permission denied for table ${table.name}`, status: 401 });
     const body = request.method === 'DELETE' ? '' : await readText(context);
-    const run = async () => execute(request, await writeSql(request, body, sanitize), caller);
+    const run = async () => execute(request, await writeSql(request, body, sanitize, userId), caller);
     return request.costly || isBulk(body) ? runLimited(bulkWriteLimiter, run) : run();
   }
 

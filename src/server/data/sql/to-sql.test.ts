@@ -117,6 +117,7 @@ describe('text of a request reaches SQL only as a parameter', () => {
               parseQuery(entries, search),
               parseInsertRows(entries, { date: value, content: value }, null),
               wanted,
+              '00000000-0000-4000-8000-000000000001',
             ),
           () =>
             updateSql(entries, parseQuery(entries, search), parseInsertRows(entries, { content: value }, null), wanted),

@@ -53,7 +53,13 @@ export const withDateHeaderSql = (day: string, log: string): string =>
  * Rows are one JSON parameter, so the text is the same for any number of rows. If the rows set no columns, the
  * columns of the primary key are written as null, and the database reports what is missing.
  */
-export function insertSql(table: ExposedTable, query: Query, { columns, rows }: Rows, wanted: Preferences): Sql {
+export function insertSql(
+  table: ExposedTable,
+  query: Query,
+  { columns, rows }: Rows,
+  wanted: Preferences,
+  userId: string,
+): Sql {
   const values = new Values();
   const written = columns.length === 0 ? table.key : columns;
   const objects = rows.map((row) => Object.fromEntries(columns.map((column, index) => [column.name, row[index]])));
@@ -63,7 +69,8 @@ export function insertSql(table: ExposedTable, query: Query, { columns, rows }: 
     `insert into ${tableName(table)} (${quoteColumns(written)}) ` +
     `select ${written.map((column) => sentValueSql(table, column, written)).join(', ')} ` +
     `from ${source}${conflictSql(table, query, written, wanted.resolution)}`;
-  return writeStatementSql(insert, query, wanted, values);
+  const merged = wanted.resolution === 'merge' ? { table, target: conflictTarget(table, query), userId } : null;
+  return writeStatementSql(insert, query, wanted, values, merged);
 }
 
 export function updateSql(table: ExposedTable, query: Query, { columns, rows }: Rows, wanted: Preferences): Sql {
@@ -95,6 +102,9 @@ function sentValueSql(table: ExposedTable, column: Column, written: readonly Col
   );
 }
 
+const conflictTarget = (table: ExposedTable, query: Query): readonly Column[] =>
+  query.onConflict?.length ? query.onConflict : table.key;
+
 function conflictSql(
   table: ExposedTable,
   query: Query,
@@ -102,7 +112,7 @@ function conflictSql(
   resolution: Preferences['resolution'],
 ) {
   if (resolution === null) return '';
-  const target = query.onConflict?.length ? query.onConflict : table.key;
+  const target = conflictTarget(table, query);
   const on = ` on conflict (${quoteColumns(target)})`;
   if (resolution === 'ignore') return `${on} do nothing`;
   // The target columns are equal already, and setting them requires the UPDATE privilege on them. Without any other
@@ -114,23 +124,38 @@ function conflictSql(
   return `${on} do update set ${set.join(', ')}`;
 }
 
+/** An upsert that reports how many of its rows it inserted. */
+type Merged = { table: ExposedTable; target: readonly Column[]; userId: string };
+
 /** `returning` requires the privilege to read the row, so it is omitted unless the rows are requested. */
-function writeStatementSql(write: string, query: Query, wanted: Preferences, values: Values): Sql {
-  const isMerge = wanted.resolution === 'merge';
-  if (!wanted.representation && !isMerge) return { text: write, values: values.list };
-  // `xmax = 0` distinguishes an inserted row from one that the conflict updated.
-  const returned = [
-    ...(wanted.representation ? returnedColumns(query) : []),
-    ...(isMerge ? ['(xmax = 0) as inserted'] : []),
-  ];
-  const inserted = isMerge ? ', (select count(*) from written where inserted)::int as inserted' : '';
+function writeStatementSql(
+  write: string,
+  query: Query,
+  wanted: Preferences,
+  values: Values,
+  merged: Merged | null = null,
+): Sql {
+  if (!wanted.representation && !merged) return { text: write, values: values.list };
+  const returned = new Set([...(wanted.representation ? returnedColumns(query) : []), ...(merged?.target ?? [])]);
+  const inserted = merged ? `, ${insertedSql(merged, values)}` : '';
   const select = wanted.representation
     ? `select ${BODY}, ${AMOUNT}${inserted} from (select ${quoteColumns(query.select)} from written` +
       `${orderSql(query.order)}${rangeSql(query.range, values)}) page`
     : `select ${AMOUNT}${inserted} from written`;
-  return { text: `with written as (${write} returning ${returned.join(', ')}) ${select}`, values: values.list };
+  return { text: `with written as (${write} returning ${quoteColumns([...returned])}) ${select}`, values: values.list };
 }
 
-const returnedColumns = (query: Query): string[] => [
-  ...new Set([...query.select, ...query.order.map((term: Order) => term.column)].map(quoteColumn)),
+const returnedColumns = (query: Query): Column[] => [
+  ...query.select,
+  ...query.order.map((term: Order) => term.column),
 ];
+
+/** A row was inserted if the snapshot from before the statement has no row for it. */
+function insertedSql({ table, target, userId }: Merged, values: Values): string {
+  const same = target.map((column) => `earlier.${quoteColumn(column)} = written.${quoteColumn(column)}`);
+  const ofUser = `earlier.${quoteColumn(table.user)} = ${values.add(userId)}`;
+  return (
+    `(select count(*) from written where not exists (select from ${tableName(table)} earlier ` +
+    `where ${[ofUser, ...same].join(' and ')}))::int as inserted`
+  );
+}
