@@ -544,7 +544,7 @@ create table public.analyses (
   constraint analyses_known_kind CHECK ((kind = ANY (ARRAY['feedback'::text, 'trend'::text]))),
   constraint analyses_score_range CHECK (((score >= 1) AND (score <= 10))),
   constraint analyses_whole CHECK ((((kind = 'feedback'::text) AND (date IS NOT NULL) AND (score IS NOT NULL) AND (period_from IS NULL) AND (period_to IS NULL)) OR ((kind = 'trend'::text) AND (date IS NULL) AND (score IS NULL) AND (period_from <= period_to)))),
-  constraint analyses_of_entry FOREIGN KEY (user_id, date) REFERENCES public.entries(user_id, date) ON UPDATE CASCADE ON DELETE CASCADE,
+  constraint analyses_of_entry FOREIGN KEY (user_id, date) REFERENCES public.entries(user_id, date) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED,
   constraint analyses_user_id_fkey FOREIGN KEY (user_id) REFERENCES auth.users(id) ON DELETE CASCADE,
   constraint analyses_pkey PRIMARY KEY (user_id, id)
 );
@@ -609,7 +609,7 @@ create table public.entry_words (
   date date not null,
   revision integer not null,
   words text not null,
-  constraint entry_words_user_id_date_fkey FOREIGN KEY (user_id, date) REFERENCES public.entries(user_id, date) ON UPDATE CASCADE ON DELETE CASCADE,
+  constraint entry_words_of_entry FOREIGN KEY (user_id, date) REFERENCES public.entries(user_id, date) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED,
   constraint entry_words_pkey PRIMARY KEY (user_id, date)
 ) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_scale_factor=0.02);
 
@@ -751,8 +751,9 @@ CREATE INDEX payment_events_waiting ON public.payment_events USING btree (receiv
 CREATE INDEX payments_due ON public.payments USING btree (due_at) WHERE (due_at IS NOT NULL);
 CREATE INDEX payments_mail_due ON public.payments USING btree (mail_due_at) WHERE (mail_due_at IS NOT NULL);
 CREATE INDEX payments_of_user ON public.payments USING btree (user_id, created_at DESC);
-CREATE UNIQUE INDEX plan_changes_one_end ON public.plan_changes USING btree (payment_id) WHERE (reason = ANY (ARRAY['refund'::text, 'reversal'::text]));
-CREATE UNIQUE INDEX plan_changes_one_grant ON public.plan_changes USING btree (payment_id) WHERE (reason = 'payment'::text);
+CREATE UNIQUE INDEX plan_changes_ended_once ON public.plan_changes USING btree (user_id, payment_id) WHERE (reason = ANY (ARRAY['refund'::text, 'reversal'::text]));
+CREATE UNIQUE INDEX plan_changes_granted_once ON public.plan_changes USING btree (user_id, payment_id) WHERE (reason = 'payment'::text);
+CREATE INDEX profiles_paid_until ON public.profiles USING btree (access_valid_until) WHERE (subscription_plan = 'premium'::text);
 
 CREATE OR REPLACE FUNCTION public.allow_only_erasure()
  RETURNS trigger
@@ -915,20 +916,6 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION public.forget_reviews_of_moved_log()
- RETURNS trigger
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO ''
-AS $function$
-begin
-  delete from public.analyses
-   where user_id = old.user_id and kind = 'trend' and old.date between period_from and period_to
-     and not new.date between period_from and period_to;
-  return null;
-end
-$function$;
-
 CREATE OR REPLACE FUNCTION public.is_premium()
  RETURNS boolean
  LANGUAGE sql
@@ -1062,6 +1049,22 @@ AS $function$
 begin
   insert into public.profiles (id) values (new.id);
   return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.move_companions()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+begin
+  delete from public.analyses
+   where user_id = old.user_id and kind = 'trend' and old.date between period_from and period_to
+     and not new.date between period_from and period_to;
+  update public.analyses set date = new.date where user_id = old.user_id and date = old.date;
+  update public.entry_words set date = new.date where user_id = old.user_id and date = old.date;
+  return null;
 end
 $function$;
 
@@ -1204,11 +1207,11 @@ CREATE TRIGGER never_changed BEFORE UPDATE OF id, kind, period_from, period_to, 
 CREATE TRIGGER thin_analyses AFTER INSERT ON public.analyses FOR EACH ROW EXECUTE FUNCTION public.thin_analyses();
 CREATE TRIGGER begin_entry BEFORE INSERT ON public.entries FOR EACH ROW EXECUTE FUNCTION public.begin_entry();
 CREATE TRIGGER forget_deleted_day AFTER DELETE ON public.entries FOR EACH ROW EXECUTE FUNCTION public.forget_day();
-CREATE TRIGGER forget_reviews_of_moved_log AFTER UPDATE OF date ON public.entries FOR EACH ROW WHEN ((old.date IS DISTINCT FROM new.date)) EXECUTE FUNCTION public.forget_reviews_of_moved_log();
 CREATE TRIGGER keep_deleted_version AFTER DELETE ON public.entries FOR EACH ROW EXECUTE FUNCTION public.keep_version();
 CREATE TRIGGER keep_server_columns BEFORE UPDATE ON public.entries FOR EACH ROW WHEN (((((new.updated_at IS DISTINCT FROM old.updated_at) OR (new.ai_feedback IS DISTINCT FROM old.ai_feedback)) OR (new.hustle_score IS DISTINCT FROM old.hustle_score)) OR (new.ai_analyzed_at IS DISTINCT FROM old.ai_analyzed_at))) EXECUTE FUNCTION public.keep_server_columns();
 CREATE TRIGGER keep_server_columns_of_new BEFORE INSERT ON public.entries FOR EACH ROW WHEN (((((new.updated_at IS DISTINCT FROM now()) OR (new.ai_feedback IS DISTINCT FROM NULL::text)) OR (new.hustle_score IS DISTINCT FROM NULL::integer)) OR (new.ai_analyzed_at IS DISTINCT FROM NULL::timestamp with time zone))) EXECUTE FUNCTION public.keep_server_columns();
 CREATE TRIGGER keep_version AFTER UPDATE OF date, content ON public.entries FOR EACH ROW WHEN (((new.date IS DISTINCT FROM old.date) OR (new.content IS DISTINCT FROM old.content))) EXECUTE FUNCTION public.keep_version();
+CREATE TRIGGER move_companions AFTER UPDATE OF date ON public.entries FOR EACH ROW WHEN ((old.date IS DISTINCT FROM new.date)) EXECUTE FUNCTION public.move_companions();
 CREATE TRIGGER report_revised_entry AFTER UPDATE ON public.entries FOR EACH ROW WHEN (((((old.user_id IS DISTINCT FROM new.user_id) OR (old.date IS DISTINCT FROM new.date)) OR (old.id IS DISTINCT FROM new.id)) OR (old.revision IS DISTINCT FROM new.revision))) EXECUTE FUNCTION public.report_entry();
 CREATE TRIGGER report_written_entry AFTER INSERT OR DELETE ON public.entries FOR EACH ROW EXECUTE FUNCTION public.report_entry();
 CREATE TRIGGER revise_entry BEFORE UPDATE ON public.entries FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.revise_entry();
@@ -1245,6 +1248,10 @@ alter table public.profiles enable row level security, force row level security;
 create policy "own analyses are read by a Closer" on public.analyses for select to authenticated
   using (((user_id = ( SELECT auth.uid() AS uid)) AND ( SELECT public.is_premium() AS is_premium)));
 
+create policy owner_move_analyses on public.analyses for update to hustle_forge
+  using (true)
+  with check (true);
+
 create policy "what was said of a forgotten day is deleted" on public.analyses for delete to hustle_forge
   using (true);
 
@@ -1252,11 +1259,11 @@ create policy "what was said of a forgotten day is found" on public.analyses for
   using (true);
 
 create policy "own open days are begun" on public.entries for insert to authenticated
-  with check (((user_id = ( SELECT auth.uid() AS uid)) AND (date <= ( SELECT public.latest_today() AS latest_today)) AND ((date >= ( SELECT public.first_free_day() AS first_free_day)) OR ( SELECT public.is_premium() AS is_premium))));
+  with check (((user_id = ( SELECT auth.uid() AS uid)) AND ((date >= ( SELECT public.first_free_day() AS first_free_day)) OR ( SELECT public.is_premium() AS is_premium))));
 
 create policy "own open days are changed" on public.entries for update to authenticated
   using (((user_id = ( SELECT auth.uid() AS uid)) AND ((date >= ( SELECT public.first_free_day() AS first_free_day)) OR ( SELECT public.is_premium() AS is_premium))))
-  with check (((user_id = ( SELECT auth.uid() AS uid)) AND (date <= ( SELECT public.latest_today() AS latest_today)) AND ((date >= ( SELECT public.first_free_day() AS first_free_day)) OR ( SELECT public.is_premium() AS is_premium))));
+  with check (((user_id = ( SELECT auth.uid() AS uid)) AND ((date >= ( SELECT public.first_free_day() AS first_free_day)) OR ( SELECT public.is_premium() AS is_premium))));
 
 create policy "own open days are deleted" on public.entries for delete to authenticated
   using (((user_id = ( SELECT auth.uid() AS uid)) AND ((date >= ( SELECT public.first_free_day() AS first_free_day)) OR ( SELECT public.is_premium() AS is_premium))));
@@ -1267,12 +1274,26 @@ create policy "own open days are read" on public.entries for select to authentic
 create policy owner_select_entries on public.entries for select to hustle_forge
   using ((user_id = ( SELECT auth.uid() AS uid)));
 
+create policy reject_insert_of_future_day on public.entries as restrictive for insert to authenticated
+  with check ((date <= ( SELECT public.latest_today() AS latest_today)));
+
+create policy reject_update_to_future_day on public.entries as restrictive for update to authenticated
+  using (true)
+  with check ((date <= ( SELECT public.latest_today() AS latest_today)));
+
 create policy owner_select_entry_versions on public.entry_versions for select to authenticated
   using (((user_id = ( SELECT auth.uid() AS uid)) AND ((date >= ( SELECT public.first_free_day() AS first_free_day)) OR ( SELECT public.is_premium() AS is_premium))));
 
 create policy trigger_keeps_entry_versions on public.entry_versions for all to hustle_forge
   using (true)
   with check (true);
+
+create policy owner_move_entry_words on public.entry_words for update to hustle_forge
+  using (true)
+  with check (true);
+
+create policy owner_select_entry_words on public.entry_words for select to hustle_forge
+  using (true);
 
 create policy "words of own open days are read" on public.entry_words for select to authenticated
   using (((user_id = ( SELECT auth.uid() AS uid)) AND ((date >= ( SELECT public.first_free_day() AS first_free_day)) OR ( SELECT public.is_premium() AS is_premium))));

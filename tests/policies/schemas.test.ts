@@ -105,9 +105,9 @@ test("only five triggers, the erasures and purges of ledgers, and the view entry
     'erase_audit_log returns void',
     'erase_payer returns uuid',
     'forget_day returns trigger',
-    'forget_reviews_of_moved_log returns trigger',
     'keep_version returns trigger',
     'make_profile returns trigger',
+    'move_companions returns trigger',
     'purge_audit_log returns integer',
     'thin_analyses returns trigger',
   ]);
