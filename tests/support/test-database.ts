@@ -9,6 +9,8 @@ import { valueTypes } from '#server/database/tables/value-types.ts';
 import { createLog } from '#server/log.ts';
 import { Secret } from '#server/config/secret.ts';
 
+import { checkStatements } from './statements/check-statements.ts';
+import { recordStatements, saveStatement } from './statements/record-statements.ts';
 import { TEMPLATE_URL_VARIABLE } from './test-database-server.ts';
 
 export type TestDatabase = {
@@ -17,6 +19,7 @@ export type TestDatabase = {
   url: string;
   /** A superuser's connections for fixtures and assertions. */
   admin: pg.Pool;
+  /** @throws Error if a statement of the product touched rows of users without naming their user. */
   drop(): Promise<void>;
 };
 
@@ -27,9 +30,11 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   const name = `test_${randomBytes(6).toString('hex')}`;
   await onServer(templateUrl, `create database ${name} template ${template}`);
   const url = withDatabase(templateUrl, name);
-  const database = await openDatabase({
-    config: { databaseUrl: new Secret(url), dataDir: '' },
-    log: createLog('error'),
+  const texts = new Set<string>();
+  const opened = await openDatabase({ config: { databaseUrl: new Secret(url), dataDir: '' }, log: createLog('error') });
+  const database = recordStatements(opened, (statement) => {
+    texts.add(statement.text);
+    saveStatement(statement);
   });
   const admin = new pg.Pool({ connectionString: url, types: valueTypes(), max: 4 });
   // `drop` terminates connections that are already closing, which emits errors.
@@ -40,8 +45,12 @@ export async function createTestDatabase(): Promise<TestDatabase> {
     admin,
     async drop() {
       await database.close();
-      await admin.end();
-      await onServer(templateUrl, `drop database ${name} with (force)`);
+      try {
+        await checkStatements(admin, texts);
+      } finally {
+        await admin.end();
+        await onServer(templateUrl, `drop database ${name} with (force)`);
+      }
     },
   };
 }

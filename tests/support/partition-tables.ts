@@ -1,0 +1,106 @@
+/**
+ * Divides the tables of users of a migrated database into hash partitions by user, as an operator of hundreds of millions
+ * of rows could (docs/operations/scaling.md). Only for empty tables.
+ *
+ * A table cannot become partitioned in place, so it is made again, with everything that depends on it: constraints,
+ * indexes, triggers, policies, grants, views, and functions and their policies. Partitions get row-level security and no
+ * policy: nobody but the owner reads them directly.
+ */
+import pg from 'pg';
+import { readUserTables } from './statements/user-tables.ts';
+
+/** Returns the statements' text in the catalogue's own words. */
+const list = async (client: pg.Client, text: string, values: unknown[]): Promise<string[]> =>
+  (await client.query<{ sql: string }>(text, values)).rows.map(({ sql }) => sql);
+
+export async function partitionTables(ownerUrl: string, partitions: number): Promise<void> {
+  const pool = new pg.Pool({ connectionString: ownerUrl, max: 1 });
+  const tables = await readUserTables(pool).finally(() => pool.end());
+  const names = tables.map(({ name }) => name);
+  const client = new pg.Client({ connectionString: ownerUrl });
+  await client.connect();
+  try {
+    await client.query('begin');
+    // With an empty search path the catalogue qualifies every name with its schema.
+    await client.query("set local search_path = ''; set local check_function_bodies = off");
+    const definitions = await readDefinitions(client, names);
+    for (const { name, userColumn } of tables) {
+      await client.query(`create table public.${name}_divided
+        (like public.${name} including defaults including generated including identity including storage)
+        partition by hash (${userColumn})`);
+    }
+    await client.query(`drop table ${names.map((name) => `public.${name}`).join(', ')} cascade`);
+    for (const name of names) {
+      await client.query(`alter table public.${name}_divided rename to ${name}`);
+      for (let part = 0; part < partitions; part += 1) {
+        const partition = `public.${name}_p${String(part).padStart(2, '0')}`;
+        await client.query(`create table ${partition} partition of public.${name}
+          for values with (modulus ${partitions}, remainder ${part})`);
+        await client.query(`alter table ${partition} enable row level security, force row level security`);
+      }
+    }
+    for (const sql of definitions) await client.query(sql);
+    await client.query('commit');
+  } finally {
+    await client.end();
+  }
+}
+
+const TABLES = `relnamespace = 'public'::regnamespace and relname = any($1)`;
+
+/** Objects that the catalogue records as depending on a table, directly or through another one of them. */
+const DEPENDENTS = `with recursive dependent (classid, objid) as (
+    select 'pg_class'::regclass::oid, oid from pg_catalog.pg_class where ${TABLES}
+    union
+    select case when rule.oid is null then depend.classid else 'pg_class'::regclass end,
+           coalesce(rule.ev_class, depend.objid)
+      from dependent
+           join pg_catalog.pg_depend depend on depend.refclassid = dependent.classid and depend.refobjid = dependent.objid
+           left join pg_catalog.pg_rewrite rule on depend.classid = 'pg_rewrite'::regclass and rule.oid = depend.objid
+     where depend.deptype = 'n')`;
+
+/** In the order in which they can be made again. */
+async function readDefinitions(client: pg.Client, names: readonly string[]): Promise<string[]> {
+  const read = (text: string): Promise<string[]> => list(client, text, [names]);
+  return [
+    // Keys before the foreign keys that refer to them.
+    ...(await read(`select format('alter table public.%I add constraint %I %s', relname, conname, pg_get_constraintdef(c.oid)) as sql
+      from pg_catalog.pg_constraint c join pg_catalog.pg_class on pg_class.oid = conrelid
+     where ${TABLES} and contype in ('p', 'u', 'c', 'f') order by array_position(array['p', 'u', 'c', 'f'], contype::text)`)),
+    ...(await read(`select pg_get_indexdef(indexrelid) as sql
+      from pg_catalog.pg_index join pg_catalog.pg_class on pg_class.oid = indrelid
+     where ${TABLES} and not exists (select from pg_catalog.pg_constraint where conindid = indexrelid)`)),
+    ...(await read(`${DEPENDENTS} select pg_get_functiondef(objid) as sql from dependent where classid = 'pg_proc'::regclass`)),
+    ...(await read(`${DEPENDENTS}
+      select format('create view %s%s as %s', objid::regclass,
+               coalesce(' with (' || array_to_string(reloptions, ', ') || ')', ''), pg_get_viewdef(objid)) as sql
+        from dependent join pg_catalog.pg_class on pg_class.oid = objid
+       where classid = 'pg_class'::regclass and relkind = 'v'`)),
+    ...(await read(`select pg_get_triggerdef(t.oid) as sql
+      from pg_catalog.pg_trigger t join pg_catalog.pg_class on pg_class.oid = tgrelid where ${TABLES} and not tgisinternal`)),
+    ...(await read(`select format('alter table public.%I enable row level security, force row level security', relname) as sql
+      from pg_catalog.pg_class where ${TABLES} and relrowsecurity and relforcerowsecurity`)),
+    ...(await read(`select format('create policy %I on public.%I as %s for %s to %s', policyname, tablename, permissive, cmd,
+               array_to_string(roles, ', ')) || coalesce(' using (' || qual || ')', '')
+             || coalesce(' with check (' || with_check || ')', '') as sql
+      from pg_catalog.pg_policies where schemaname = 'public' and tablename = any($1)`)),
+    ...(await read(`${DEPENDENTS}, relation as (
+        select pg_class.oid, relname, relacl from pg_catalog.pg_class join dependent on objid = pg_class.oid
+         where classid = 'pg_class'::regclass)
+      select format('revoke all on public.%I from public, anon, authenticated, service_role', relname) as sql from relation
+      union all
+      select format('grant %s on public.%I to %s', privilege_type, relname, grantee::regrole)
+        from relation, aclexplode(relacl) where grantee <> 0
+      union all
+      select format('grant %s (%I) on public.%I to %s', privilege_type, attname, relname, grantee::regrole)
+        from relation join pg_catalog.pg_attribute on attrelid = relation.oid, aclexplode(attacl)`)),
+    ...(await read(`${DEPENDENTS}
+      select format('revoke execute on function %s from public, anon, authenticated, service_role', objid::regprocedure) as sql
+        from dependent where classid = 'pg_proc'::regclass
+      union all
+      select format('grant execute on function %s to %s', objid::regprocedure,
+               case grantee when 0 then 'public' else grantee::regrole::text end)
+        from dependent join pg_catalog.pg_proc on pg_proc.oid = objid, aclexplode(coalesce(proacl, acldefault('f', proowner)))
+       where classid = 'pg_proc'::regclass and privilege_type = 'EXECUTE'`)),
+  ];
+}

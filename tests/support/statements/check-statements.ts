@@ -1,0 +1,67 @@
+/**
+ * Fails a test whose statements touch rows of users without naming the user: beside row-level security, every statement
+ * has its own condition on the user, so that it touches one partition or shard (docs/decisions/NNNN).
+ *
+ * The planner is asked, not the text: `explain` runs as a superuser, for whom no policy adds a condition, and every scan
+ * of a user's table must have a condition on the user.
+ */
+import pg from 'pg';
+import { conditionsOf, nodesOf, tableOf } from './plan-nodes.ts';
+import type { PlanNode } from './plan-nodes.ts';
+import { findSweep } from './system-sweeps.ts';
+import { readUserTables } from './user-tables.ts';
+import type { UserTable } from './user-tables.ts';
+
+/** The checked texts of this process: the files of a worker share it. */
+const checked = new Set<string>();
+
+/** @throws Error that names each statement and table */
+export async function checkStatements(admin: pg.Pool, texts: Iterable<string>): Promise<void> {
+  const unchecked = [...texts].filter((text) => !checked.has(text));
+  if (unchecked.length === 0) return;
+  const tables = await readUserTables(admin);
+  const names = new RegExp(`\\b(${tables.map(({ name }) => name).join('|')}|deleted_days|entry_dates)\\b`);
+  const problems: string[] = [];
+  for (const text of unchecked) {
+    checked.add(text);
+    if (!names.test(text)) continue;
+    for (const table of await tablesWithoutUser(admin, text, tables)) {
+      problems.push(`This statement reads rows of ${table} without naming their user:\n${text}`);
+    }
+  }
+  if (problems.length > 0) throw new Error(problems.join('\n\n'));
+}
+
+/** The users' tables that the statement scans without a condition on the user, except for the known sweeps. */
+export async function tablesWithoutUser(
+  admin: pg.Pool,
+  text: string,
+  tables: readonly UserTable[],
+): Promise<ReadonlySet<string>> {
+  const plan = await explain(admin, text);
+  const found = new Set<string>();
+  for (const node of nodesOf(plan)) {
+    // The scan below a ModifyTable node has the conditions; the inserted rows name their user, because it is not null.
+    if (node['Node Type'] === 'ModifyTable') continue;
+    const table = tables.find(({ name }) => name === tableOf(node));
+    if (!table || findSweep(table.name, text)) continue;
+    if (!new RegExp(`\\b${table.userColumn} = `).test(conditionsOf(node))) found.add(table.name);
+  }
+  return found;
+}
+
+const SYNTAX_ERROR = '42601';
+
+async function explain(admin: pg.Pool, text: string): Promise<PlanNode> {
+  try {
+    const { rows } = await admin.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
+      `explain (generic_plan, format json) ${text}`,
+    );
+    return rows[0]!['QUERY PLAN'][0].Plan;
+  } catch (error) {
+    // A statement that PostgreSQL refuses to plan runs nowhere: its test expects the error. A syntax error may be that of
+    // `explain`, before a statement that it does not know.
+    if (error instanceof pg.DatabaseError && error.code !== SYNTAX_ERROR) return { 'Node Type': 'Refused' };
+    throw new Error(`cannot explain ${text}: ${String(error)}`, { cause: error });
+  }
+}
