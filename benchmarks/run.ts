@@ -24,12 +24,13 @@ const BENCHMARKS: Readonly<Record<string, string>> = {
   coach: 'coach/run',
   growth: 'growth/run',
   bloat: 'growth/bloat',
+  plans: 'plans/run',
 };
 /**
  * Benchmarks that run only by name: they cost money with a real model, need much time and disk, or install programs of
  * others. Their options begin with `--`.
  */
-const ONLY_BY_NAME: ReadonlySet<string> = new Set(['coach', 'growth', 'bloat', 'peers']);
+const ONLY_BY_NAME: ReadonlySet<string> = new Set(['coach', 'growth', 'bloat', 'peers', 'plans']);
 
 let running: ReturnType<typeof spawn> | null = null;
 exitWithParent(() => {

@@ -609,7 +609,7 @@ create table public.entry_words (
   date date not null,
   revision integer not null,
   words text not null,
-  constraint entry_words_of_entry FOREIGN KEY (user_id, date) REFERENCES public.entries(user_id, date) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED,
+  constraint entry_words_user_id_date_fkey FOREIGN KEY (user_id, date) REFERENCES public.entries(user_id, date) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED,
   constraint entry_words_pkey PRIMARY KEY (user_id, date)
 ) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_scale_factor=0.02);
 
@@ -916,6 +916,20 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.forget_reviews_of_moved_log()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+begin
+  delete from public.analyses
+   where user_id = old.user_id and kind = 'trend' and old.date between period_from and period_to
+     and not new.date between period_from and period_to;
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.is_premium()
  RETURNS boolean
  LANGUAGE sql
@@ -1059,9 +1073,6 @@ CREATE OR REPLACE FUNCTION public.move_companions()
  SET search_path TO ''
 AS $function$
 begin
-  delete from public.analyses
-   where user_id = old.user_id and kind = 'trend' and old.date between period_from and period_to
-     and not new.date between period_from and period_to;
   update public.analyses set date = new.date where user_id = old.user_id and date = old.date;
   update public.entry_words set date = new.date where user_id = old.user_id and date = old.date;
   return null;
@@ -1207,6 +1218,7 @@ CREATE TRIGGER never_changed BEFORE UPDATE OF id, kind, period_from, period_to, 
 CREATE TRIGGER thin_analyses AFTER INSERT ON public.analyses FOR EACH ROW EXECUTE FUNCTION public.thin_analyses();
 CREATE TRIGGER begin_entry BEFORE INSERT ON public.entries FOR EACH ROW EXECUTE FUNCTION public.begin_entry();
 CREATE TRIGGER forget_deleted_day AFTER DELETE ON public.entries FOR EACH ROW EXECUTE FUNCTION public.forget_day();
+CREATE TRIGGER forget_reviews_of_moved_log AFTER UPDATE OF date ON public.entries FOR EACH ROW WHEN ((old.date IS DISTINCT FROM new.date)) EXECUTE FUNCTION public.forget_reviews_of_moved_log();
 CREATE TRIGGER keep_deleted_version AFTER DELETE ON public.entries FOR EACH ROW EXECUTE FUNCTION public.keep_version();
 CREATE TRIGGER keep_server_columns BEFORE UPDATE ON public.entries FOR EACH ROW WHEN (((((new.updated_at IS DISTINCT FROM old.updated_at) OR (new.ai_feedback IS DISTINCT FROM old.ai_feedback)) OR (new.hustle_score IS DISTINCT FROM old.hustle_score)) OR (new.ai_analyzed_at IS DISTINCT FROM old.ai_analyzed_at))) EXECUTE FUNCTION public.keep_server_columns();
 CREATE TRIGGER keep_server_columns_of_new BEFORE INSERT ON public.entries FOR EACH ROW WHEN (((((new.updated_at IS DISTINCT FROM now()) OR (new.ai_feedback IS DISTINCT FROM NULL::text)) OR (new.hustle_score IS DISTINCT FROM NULL::integer)) OR (new.ai_analyzed_at IS DISTINCT FROM NULL::timestamp with time zone))) EXECUTE FUNCTION public.keep_server_columns();

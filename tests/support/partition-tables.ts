@@ -14,12 +14,11 @@ const list = async (client: pg.Client, text: string, values: unknown[]): Promise
   (await client.query<{ sql: string }>(text, values)).rows.map(({ sql }) => sql);
 
 export async function partitionTables(ownerUrl: string, partitions: number): Promise<void> {
-  const pool = new pg.Pool({ connectionString: ownerUrl, max: 1 });
-  const tables = await readUserTables(pool).finally(() => pool.end());
-  const names = tables.map(({ name }) => name);
   const client = new pg.Client({ connectionString: ownerUrl });
   await client.connect();
   try {
+    const tables = await readUserTables(client);
+    const names = tables.map(({ name }) => name);
     await client.query('begin');
     // With an empty search path the catalogue qualifies every name with its schema.
     await client.query("set local search_path = ''; set local check_function_bodies = off");
@@ -70,7 +69,9 @@ async function readDefinitions(client: pg.Client, names: readonly string[]): Pro
     ...(await read(`select pg_get_indexdef(indexrelid) as sql
       from pg_catalog.pg_index join pg_catalog.pg_class on pg_class.oid = indrelid
      where ${TABLES} and not exists (select from pg_catalog.pg_constraint where conindid = indexrelid)`)),
-    ...(await read(`${DEPENDENTS} select pg_get_functiondef(objid) as sql from dependent where classid = 'pg_proc'::regclass`)),
+    ...(await read(
+      `${DEPENDENTS} select pg_get_functiondef(objid) as sql from dependent where classid = 'pg_proc'::regclass`,
+    )),
     ...(await read(`${DEPENDENTS}
       select format('create view %s%s as %s', objid::regclass,
                coalesce(' with (' || array_to_string(reloptions, ', ') || ')', ''), pg_get_viewdef(objid)) as sql

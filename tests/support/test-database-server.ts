@@ -7,12 +7,10 @@ import { openEmbeddedServer } from '#server/database/embedded/server.ts';
 import { migrate } from '#server/database/migrations/migrate.ts';
 import { createLog } from '#server/log.ts';
 import { partitionTables } from './partition-tables.ts';
+import { PARTITIONS } from './partitions.ts';
 
 /** Environment variable with the owner's connection string to the template. */
 export const TEMPLATE_URL_VARIABLE = 'TEST_DATABASE_TEMPLATE_URL';
-
-/** Environment variable with a number of hash partitions into which the tables of users are divided (CONTRIBUTING.md). */
-const PARTITIONS_VARIABLE = 'TEST_PARTITIONS';
 
 /** Test data needs no durability. */
 const FAST_SETTINGS = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '200' };
@@ -24,8 +22,7 @@ export default async function startTestDatabaseServer(): Promise<() => Promise<v
   const log = createLog('error');
   const server = await openEmbeddedServer({ dataDir, log, settings: FAST_SETTINGS });
   await migrate(server.url, log);
-  const partitions = Number(process.env[PARTITIONS_VARIABLE] ?? 0);
-  if (partitions > 0) await partitionTables(server.url, partitions);
+  if (PARTITIONS > 0) await partitionTables(server.url, PARTITIONS);
   process.env[TEMPLATE_URL_VARIABLE] = server.url;
   return async () => {
     delete process.env[TEMPLATE_URL_VARIABLE];

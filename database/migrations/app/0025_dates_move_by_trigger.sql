@@ -11,21 +11,19 @@ alter table public.entry_words drop constraint entry_words_user_id_date_fkey;
 alter table public.entry_words add constraint entry_words_user_id_date_fkey foreign key (user_id, date)
   references public.entries (user_id, date) on delete cascade deferrable initially deferred not valid;
 
--- As in 0015_moved_logs.sql, and moves the feedback and the words.
-create or replace function public.forget_reviews_of_moved_log() returns trigger
+create function public.move_companions() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
 begin
-  delete from public.analyses
-   where user_id = old.user_id and kind = 'trend' and old.date between period_from and period_to
-     and not new.date between period_from and period_to;
   update public.analyses set date = new.date where user_id = old.user_id and date = old.date;
   update public.entry_words set date = new.date where user_id = old.user_id and date = old.date;
   return null;
 end
 $$;
-alter function public.forget_reviews_of_moved_log() rename to move_companions;
-alter trigger forget_reviews_of_moved_log on public.entries rename to move_companions;
+revoke execute on function public.move_companions() from public;
+
+create trigger move_companions after update of date on public.entries
+  for each row when (old.date is distinct from new.date) execute function public.move_companions();
 
 -- Row-level security is forced on the owner too, whom the trigger runs as.
 create policy owner_move_analyses on public.analyses for update to current_user using (true) with check (true);

@@ -449,7 +449,7 @@ describe('the job delete-accounts', () => {
     const unreferenced = await rows<{ name: string }>(
       `select attrelid::regclass || '.' || attname as name
          from pg_attribute join pg_class on pg_class.oid = attrelid
-        where relkind = 'r' and relnamespace::regnamespace::text in ('auth', 'public') and attname ~ 'user_id$'
+        where relkind in ('r', 'p') and not relispartition and relnamespace::regnamespace::text in ('auth', 'public') and attname ~ 'user_id$'
           and not exists (select from pg_constraint
                            where contype = 'f' and conrelid = attrelid and attnum = any (conkey) and confdeltype = 'c')
         order by 1`,

@@ -7,13 +7,15 @@ import type { Pool, PoolClient } from 'pg';
 type ForeignKey = { table: string; columns: string[]; target: string; target_columns: string[] };
 type Column = { table: string; column: string; type: string };
 
+/** A row of a partition is a row of its table. */
+const IS_TABLE = "relkind in ('r', 'p') and not relispartition";
 const IN_USER_SCHEMAS = `relnamespace::regnamespace::text in ('auth', 'public')`;
 const TABLE_NAME = `relnamespace::regnamespace || '.' || relname`;
 
 const findTables = async (admin: Pool): Promise<string[]> =>
   (
     await admin.query<{ name: string }>(
-      `select ${TABLE_NAME} as name from pg_class where relkind in ('r', 'p') and ${IN_USER_SCHEMAS} order by 1`,
+      `select ${TABLE_NAME} as name from pg_class where ${IS_TABLE} and ${IN_USER_SCHEMAS} order by 1`,
     )
   ).rows.map(({ name }) => name);
 
@@ -25,7 +27,7 @@ async function findForeignKeys(admin: Pool): Promise<ForeignKey[]> {
   const { rows } = await admin.query<ForeignKey>(
     `select ${nameOf('conrelid')} as table, ${columnsOf('conrelid', 'conkey')} as columns,
             ${nameOf('confrelid')} as target, ${columnsOf('confrelid', 'confkey')} as target_columns
-       from pg_constraint where contype = 'f'`,
+       from pg_constraint where contype = 'f' and conparentid = 0`,
   );
   return rows;
 }
@@ -34,7 +36,7 @@ async function findColumns(admin: Pool): Promise<Column[]> {
   const { rows } = await admin.query<Column>(
     `select ${TABLE_NAME} as table, attname as column, format_type(atttypid, null) as type
        from pg_attribute join pg_class on pg_class.oid = attrelid
-      where relkind in ('r', 'p') and ${IN_USER_SCHEMAS} and attnum > 0 and not attisdropped and attgenerated = ''
+      where ${IS_TABLE} and ${IN_USER_SCHEMAS} and attnum > 0 and not attisdropped and attgenerated = ''
       order by 1, attnum`,
   );
   return rows;

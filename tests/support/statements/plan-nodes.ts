@@ -13,7 +13,9 @@ export function* nodesOf(plan: PlanNode): Generator<PlanNode> {
 }
 
 /** `entries_p03` is a partition of `entries` (partition-tables.ts). */
-export const tableOf = (node: PlanNode): string | undefined => node['Relation Name']?.replace(/_p\d+$/, '');
+export const PARTITION_SUFFIX = /_p\d+$/;
+
+export const tableOf = (node: PlanNode): string | undefined => node['Relation Name']?.replace(PARTITION_SUFFIX, '');
 
 const CONDITIONS = ['Index Cond', 'Recheck Cond', 'Filter'] as const;
 

@@ -8,6 +8,8 @@ import type { AsService, AsUser, Database, Identity, Statements } from '#server/
 /** A statement and the values of its first run, as PostgreSQL's text form. */
 export type RecordedStatement = {
   role: Identity['role'] | 'service_role';
+  /** The user of the claims. Null for a guest and for the service. */
+  userId: string | null;
   text: string;
   values: (string | null)[];
 };
@@ -25,11 +27,11 @@ function textOf(value: unknown): string | null {
 /** Calls `record` at the first run of each text. Statements that a test itself runs are not recorded. */
 export function recordStatements(database: Database, record: (statement: RecordedStatement) => void): Database {
   const known = new Set<string>();
-  const wrap = <Kind extends Statements>(statements: Kind, role: RecordedStatement['role']): Kind => {
+  const wrap = <Kind extends Statements>(statements: Kind, identity: Identity | null): Kind => {
     const statement: Statements['statement'] = (text, values) => {
       if (!known.has(text)) {
         known.add(text);
-        if (isProductCode(new Error().stack!)) record({ role, text, values: values.map(textOf) });
+        if (isProductCode(new Error().stack!)) record({ ...actingAs(identity), text, values: values.map(textOf) });
       }
       return statements.statement(text, values);
     };
@@ -41,13 +43,19 @@ export function recordStatements(database: Database, record: (statement: Recorde
   };
   return {
     ...database,
-    asUser: (identity) => wrap<AsUser>(database.asUser(identity), identity.role),
-    asService: (reason) => wrap<AsService>(database.asService(reason), 'service_role'),
+    asUser: (identity) => wrap<AsUser>(database.asUser(identity), identity),
+    asService: (reason) => wrap<AsService>(database.asService(reason), null),
     transactAsUser: (identity, work) =>
-      database.transactAsUser(identity, (transaction) => work(wrap(transaction, identity.role))),
+      database.transactAsUser(identity, (transaction) => work(wrap(transaction, identity))),
     transactAsService: (reason, work) =>
-      database.transactAsService(reason, (transaction) => work(wrap(transaction, 'service_role'))),
+      database.transactAsService(reason, (transaction) => work(wrap(transaction, null))),
   };
+}
+
+function actingAs(identity: Identity | null): Pick<RecordedStatement, 'role' | 'userId'> {
+  if (identity === null) return { role: 'service_role', userId: null };
+  const { sub } = JSON.parse(identity.claimsJson) as { sub?: string };
+  return { role: identity.role, userId: sub ?? null };
 }
 
 /** Whether the first caller outside of this file is part of the product. */

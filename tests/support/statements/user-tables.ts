@@ -8,7 +8,7 @@ export type UserTable = {
   userColumn: string;
 };
 
-/** Tables with a column `user_id` that stay on one node (docs/decisions/NNNN). */
+/** Tables with a column `user_id` that stay on one node (docs/decisions/0037). */
 const CENTRAL_TABLES: ReadonlyMap<string, string> = new Map([
   ['payments', "PayPal names orders and captures, whose ids are unique over all users, and never the product's users"],
 ]);
@@ -16,7 +16,7 @@ const CENTRAL_TABLES: ReadonlyMap<string, string> = new Map([
 /** The user's id is the key of the profile. */
 const TABLE_OF_USERS = 'profiles';
 
-export async function readUserTables(admin: pg.Pool): Promise<UserTable[]> {
+export async function readUserTables(admin: pg.Pool | pg.Client): Promise<UserTable[]> {
   const { rows } = await admin.query<UserTable>(
     `select relname as name, attname as "userColumn"
        from pg_class join pg_attribute on attrelid = pg_class.oid

@@ -145,10 +145,7 @@ function writeStatementSql(
   return { text: `with written as (${write} returning ${quoteColumns([...returned])}) ${select}`, values: values.list };
 }
 
-const returnedColumns = (query: Query): Column[] => [
-  ...query.select,
-  ...query.order.map((term: Order) => term.column),
-];
+const returnedColumns = (query: Query): Column[] => [...query.select, ...query.order.map((term: Order) => term.column)];
 
 /** A row was inserted if the snapshot from before the statement has no row for it. */
 function insertedSql({ table, target, userId }: Merged, values: Values): string {
