@@ -78,7 +78,7 @@ function problemsOf(plan: PlanNode, names: readonly string[]): string[] {
 
 type Counts = { relation: string; scanned: number; touched: number };
 
-/** What this session did and has not reported yet, also in functions, triggers and foreign keys. */
+/** Reads the counters that this session has not reported yet: they include functions, triggers and foreign keys. */
 async function readCounts(client: pg.Client): Promise<Counts[]> {
   const { rows } = await client.query<Counts>(
     `select relname as relation, seq_scan::int as scanned,
