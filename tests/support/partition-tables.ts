@@ -23,6 +23,7 @@ export async function partitionTables(ownerUrl: string, partitions: number): Pro
     // With an empty search path the catalogue qualifies every name with its schema.
     await client.query("set local search_path = ''; set local check_function_bodies = off");
     const definitions = await readDefinitions(client, names);
+    const storage = await readStorage(client, names);
     for (const { name, userColumn } of tables) {
       await client.query(`create table public.${name}_divided
         (like public.${name} including defaults including generated including identity including storage)
@@ -31,10 +32,11 @@ export async function partitionTables(ownerUrl: string, partitions: number): Pro
     await client.query(`drop table ${names.map((name) => `public.${name}`).join(', ')} cascade`);
     for (const name of names) {
       await client.query(`alter table public.${name}_divided rename to ${name}`);
+      const options = storage.get(name);
       for (let part = 0; part < partitions; part += 1) {
         const partition = `public.${name}_p${String(part).padStart(2, '0')}`;
         await client.query(`create table ${partition} partition of public.${name}
-          for values with (modulus ${partitions}, remainder ${part})`);
+          for values with (modulus ${partitions}, remainder ${part}) ${options ? `with (${options})` : ''}`);
         await client.query(`alter table ${partition} enable row level security, force row level security`);
       }
     }
@@ -43,6 +45,16 @@ export async function partitionTables(ownerUrl: string, partitions: number): Pro
   } finally {
     await client.end();
   }
+}
+
+/** Settings of storage and of autovacuum, which only the partitions of a table can have. */
+async function readStorage(client: pg.Client, names: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const { rows } = await client.query<{ name: string; options: string }>(
+    `select relname as name, array_to_string(reloptions, ', ') as options
+       from pg_catalog.pg_class where ${TABLES} and reloptions is not null`,
+    [names],
+  );
+  return new Map(rows.map(({ name, options }) => [name, options]));
 }
 
 const TABLES = `relnamespace = 'public'::regnamespace and relname = any($1)`;

@@ -11,6 +11,11 @@ export type SystemSweep = {
 
 export const SYSTEM_SWEEPS: readonly SystemSweep[] = [
   {
+    table: 'analysis_runs',
+    text: 'delete from public.analysis_runs where counted_on < ',
+    reason: 'a job deletes the tries of earlier days, over an index by day',
+  },
+  {
     table: 'profiles',
     text: 'select "id" from "profiles" where "subscription_plan" = $1 and "access_valid_until" < $2',
     reason: 'the job expire-plans looks for the plans that ended, over an index of paid plans',
