@@ -1,4 +1,4 @@
-/** Rows of users can be divided by user over partitions or shards (docs/decisions/0037). */
+/** Rows of users can be divided by user over partitions or shards (docs/decisions/0041). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { tablesWithoutUser } from '../support/statements/check-statements.ts';
 import { readUserTables } from '../support/statements/user-tables.ts';

@@ -1,6 +1,6 @@
 /**
  * Fails a test whose statements touch rows of users without naming the user: beside row-level security, every statement
- * has its own condition on the user, so that it touches one partition or shard (docs/decisions/0037).
+ * has its own condition on the user, so that it touches one partition or shard (docs/decisions/0041).
  *
  * The planner is asked, not the text: `explain` runs as a superuser, for whom no policy adds a condition, and every scan
  * of a user's table must have a condition on the user.

@@ -8,7 +8,7 @@ export type UserTable = {
   userColumn: string;
 };
 
-/** Tables with a column `user_id` that stay on one node (docs/decisions/0037). */
+/** Tables with a column `user_id` that stay on one node (docs/decisions/0041). */
 const CENTRAL_TABLES: ReadonlyMap<string, string> = new Map([
   ['payments', "PayPal names orders and captures, whose ids are unique over all users, and never the product's users"],
 ]);
