@@ -6,11 +6,12 @@
  * Options: --data=FOLDER keeps the data for the next run, --users=N, --days=N, --seed-only.
  */
 import { Agent, request } from 'node:http';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
+import { runAdminCommand } from '#server/admin.ts';
 import { PUBLISHABLE_KEY } from '#server/config/config.ts';
 import { openEmbeddedServer } from '#server/database/embedded/server.ts';
 import { createLog } from '#server/log.ts';
@@ -42,16 +43,7 @@ type Person = { id: string; token: string };
 type World = { app: Running; people: Person[]; megabytes: number; buffers: string };
 
 const folder = options.data ?? (await mkdtemp(join(tmpdir(), 'hustle-forge-growth-')));
-await mkdir(folder, { recursive: true });
 const agent = new Agent({ keepAlive: true });
-try {
-  for (const side of ['small', 'large'] as const)
-    await ensureSeeded(join(folder, side), { users: SIZES[side], days: DAYS });
-  if (!options['seed-only']) await measure();
-} finally {
-  agent.destroy();
-  if (options.data === undefined) await rm(folder, { recursive: true, force: true });
-}
 
 async function measure(): Promise<void> {
   const small = await openWorld('small');
@@ -72,9 +64,12 @@ async function measure(): Promise<void> {
 
 async function openWorld(side: Side): Promise<World> {
   const dataDir = join(folder, side);
+  // The server refuses accounts without the keys that signed them in.
+  const keyFile = join(dataDir, 'key.json');
+  await writeFile(keyFile, await runAdminCommand(['key:create']), { mode: 0o600 });
   const app = await startProcess(
     'src/server/main.ts',
-    { DATA_DIR: dataDir, DATABASE_URL: '', SANDBOX: 'off', AUTH_RATE_LIMITS: 'off' },
+    { DATA_DIR: dataDir, DATABASE_URL: '', AUTH_SIGNING_KEY_FILE: keyFile, SANDBOX: 'off', AUTH_RATE_LIMITS: 'off' },
     '/readyz',
   );
   const { url } = await openEmbeddedServer({ dataDir, log: createLog('error'), whenRunning: 'join' });
@@ -177,4 +172,14 @@ async function compare(what: string, worlds: Record<Side, World>, ask: Ask): Pro
     target: `p50 at most ${MAX_RATIO}x`,
     isMet: ratio <= MAX_RATIO,
   };
+}
+
+await mkdir(folder, { recursive: true });
+try {
+  for (const side of ['small', 'large'] as const)
+    await ensureSeeded(join(folder, side), { users: SIZES[side], days: DAYS });
+  if (!options['seed-only']) await measure();
+} finally {
+  agent.destroy();
+  if (options.data === undefined) await rm(folder, { recursive: true, force: true });
 }
