@@ -10,11 +10,10 @@ export const RETENTION_DAYS = 400;
  * find the old ones faster, but each renewal would have to write it: no update of the table could be HOT any more.
  */
 const PURGE_PAGE = `
-  with page as (
-    select id, coalesce(refreshed_at, created_at) as used_at from auth.sessions where id > $1 order by id limit ${BATCH_ROWS}),
+  with page as (select id from auth.sessions where id > $1 order by id limit ${BATCH_ROWS}),
   deleted as (
     delete from auth.sessions as session using page
-     where session.id = page.id and page.used_at <= $2 and coalesce(session.refreshed_at, session.created_at) <= $2
+     where session.id = page.id and coalesce(refreshed_at, created_at) <= $2
     returning session.id)
   select (select id from page order by id desc limit 1) as last, (select count(*)::int from deleted) as deleted`;
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
