@@ -34,6 +34,11 @@ const MAX_STOP_MS = 10_000;
 const DRAIN_IDLE_MS = 5_000;
 /** An analysis of the coach, the longest request, takes 60 s by default. */
 const MAX_DRAIN_MS = 75_000;
+/**
+ * Connections that the system keeps until they are accepted; it may set a lower limit. The client of a connection beyond
+ * it repeats its attempt after 1, 3, 7, … s, so a burst of clients would delay the others by up to a minute.
+ */
+const BACKLOG = 4_096;
 
 /**
  * Matches the API's prefix and exactly one plain path segment: `/rest/v1/../../journal` begins like the API, but is
@@ -112,7 +117,7 @@ export async function listen({
     server.once('error', (error: NodeJS.ErrnoException) => {
       reject(toOperatorError(error, host, port));
     });
-    server.listen(port, host, () => {
+    server.listen({ port, host, backlog: BACKLOG }, () => {
       server.removeAllListeners('error');
       resolve();
     });
