@@ -121,6 +121,18 @@ test('a refusal inside of a request is delayed as well, another 503 is not', asy
   await sending;
 });
 
+test('the more requests are refused, the later they are answered', async () => {
+  const { send } = createWorld({ isDatabaseFull: true });
+  let answered = 0;
+  const all = Array.from({ length: 4_000 }, () => send(ok).then(() => (answered += 1)));
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(answered).toBeLessThan(1_000);
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(answered).toBeLessThan(2_000);
+  await vi.advanceTimersByTimeAsync(3_100);
+  await Promise.all(all);
+});
+
 describe('the memory of large bodies', () => {
   const MEGABYTE = 1024 * 1024;
 

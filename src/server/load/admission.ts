@@ -21,8 +21,14 @@ import { refusal } from './refusal.ts';
 const STARTS_PER_TURN = 16;
 const MAX_QUEUED = 1_000;
 const MAX_WAIT_MS = 5_000;
-/** Refused requests are answered between these times, so that clients do not return together. */
+/**
+ * Refused requests are answered between these times, so that clients do not return together, and later if more than this
+ * rate would be answered: a refusal costs the event loop about a tenth of a read.
+ */
 const REFUSAL_DELAY_MS = { min: 250, max: 1_250 };
+const REFUSALS_PER_SECOND = 1_000;
+/** Shorter than a browser waits for a save. */
+const MAX_REFUSAL_DELAY_MS = 10_000;
 const WARN_EVERY_MS = 10_000;
 /** Parsing takes up to four times as much. */
 const MAX_BODY_BYTES_IN_MEMORY = 64 * 1024 * 1024;
@@ -40,6 +46,12 @@ type Deps = {
   log: Pick<Logger, 'warn'>;
 };
 
+function refusalDelayMs(waiting: number): number {
+  const { min, max } = REFUSAL_DELAY_MS;
+  const least = Math.max(min, Math.min((waiting / REFUSALS_PER_SECOND) * 1_000, MAX_REFUSAL_DELAY_MS));
+  return least + Math.random() * (max - min);
+}
+
 /** Returns the function that admits the requests for `fetch`. */
 export function createAdmission({ limiters, connections, clientAddressHeader, log }: Deps): (fetch: Fetch) => Fetch {
   const starts = limiters.createLimiter('requests', {
@@ -51,6 +63,7 @@ export function createAdmission({ limiters, connections, clientAddressHeader, lo
   const trust = { clientAddressHeader };
   let begun: Release[] = [];
   let warnedAt = -Infinity;
+  let refusalsWaiting = 0;
 
   /** Frees the slots of all requests that begin in this turn once the turn ends. */
   function freeAtEndOfTurn(release: Release): void {
@@ -77,8 +90,9 @@ export function createAdmission({ limiters, connections, clientAddressHeader, lo
     }
     if (origin.wasRefused && response instanceof Response && response.status === 503) {
       warn();
-      const { min, max } = REFUSAL_DELAY_MS;
-      await new Promise((resolve) => setTimeout(resolve, min + Math.random() * (max - min)).unref());
+      refusalsWaiting += 1;
+      await new Promise((resolve) => setTimeout(resolve, refusalDelayMs(refusalsWaiting)).unref());
+      refusalsWaiting -= 1;
     }
     return response;
   }
