@@ -7,6 +7,7 @@ import { SignJWT, importJWK } from 'jose';
 import type { CryptoKey, JWK, JWTHeaderParameters, JWTPayload } from 'jose';
 import type { Clock } from '#server/clock.ts';
 import type { Database } from '#server/database/database.ts';
+import { runAsServer } from '#server/load/origin.ts';
 import type { Logger } from '#server/log.ts';
 import type { KeyFile, SigningAlgorithm, VerificationJwk } from './key-file.ts';
 import { keySource, readKeys } from './key-source.ts';
@@ -98,7 +99,8 @@ export async function loadSigningKeys({ signingKeyFile, dataDir, database, clock
     const now = clock.now().getTime();
     if (checking === null && Math.abs(now - checkedAtMs) >= intervalMs) {
       checkedAtMs = now;
-      checking = checkSource().finally(() => (checking = null));
+      // All requests wait for it, so it must not queue behind the requests of the client that happens to start it.
+      checking = runAsServer(checkSource).finally(() => (checking = null));
     }
     return checking;
   }
