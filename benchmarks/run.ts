@@ -12,6 +12,9 @@ const BENCHMARKS: Readonly<Record<string, string>> = {
   workers: 'load/workers',
   auth: 'auth',
   live: 'live',
+  latency: 'load/latency',
+  overload: 'load/overload',
+  soak: 'load/soak',
   find: 'find',
   merge: 'domain/merge',
   start: 'start',
@@ -30,7 +33,7 @@ const BENCHMARKS: Readonly<Record<string, string>> = {
  * Benchmarks that run only by name: they cost money with a real model, need much time and disk, or install programs of
  * others. Their options begin with `--`.
  */
-const ONLY_BY_NAME: ReadonlySet<string> = new Set(['coach', 'growth', 'bloat', 'peers', 'plans']);
+const ONLY_BY_NAME: ReadonlySet<string> = new Set(['coach', 'growth', 'bloat', 'peers', 'plans', 'overload', 'soak']);
 
 let running: ReturnType<typeof spawn> | null = null;
 exitWithParent(() => {

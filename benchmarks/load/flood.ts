@@ -1,9 +1,10 @@
 /**
  * Floods a server from several loopback addresses, as a separate process so that it does not delay the measurement. Reads
- * its plan from FLOOD (JSON), floods until SIGTERM, then prints the number of answers by status as JSON.
+ * its plan from standard input (JSON), floods until SIGTERM, then prints the number of answers by status as JSON.
  */
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
 
 export type FloodPlan = {
   port: number;
@@ -32,7 +33,7 @@ const TRICKLE_MS = 1_000;
 const LARGE_BYTES = 1_500_000;
 const LARGE_PIECE = Buffer.alloc(64 * 1024, 'x');
 
-const { port, firstAddress, addresses, kinds } = JSON.parse(process.env['FLOOD'] ?? '{}') as FloodPlan;
+const { port, firstAddress, addresses, kinds } = JSON.parse(await text(process.stdin)) as FloodPlan;
 const statuses: Record<string, number> = {};
 const count = (status: string): void => void (statuses[status] = (statuses[status] ?? 0) + 1);
 let opened = 0;

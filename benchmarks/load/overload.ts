@@ -23,8 +23,8 @@ import { openSeededDatabase, writeYears } from '../seeded-database.ts';
 import type { FloodKind, FloodPlan } from './flood.ts';
 
 const SAVERS = 10;
-const SAVES_PER_SECOND = 50;
-const SECONDS = 15;
+const SAVES_PER_SECOND = 20;
+const SECONDS = 10;
 const FLOODERS = 100;
 const CONNECTIONS = 1_000;
 const MAX_MEGABYTES = 400;
@@ -183,9 +183,9 @@ type Flood = { stop(): Promise<Record<string, number>> };
 async function startFlood(plan: Pick<FloodPlan, 'addresses' | 'kinds'>): Promise<Flood> {
   const full: FloodPlan = { ...plan, port: Number(new URL(app.url).port), firstAddress: 1 };
   const child: ChildProcess = spawn(process.execPath, [join(import.meta.dirname, 'flood.ts')], {
-    env: { ...process.env, FLOOD: JSON.stringify(full) },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['pipe', 'pipe', 'inherit'],
   });
+  child.stdin!.end(JSON.stringify(full));
   const printed = text(child.stdout!);
   await delay(2_000);
   return {
