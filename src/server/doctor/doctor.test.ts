@@ -1,6 +1,7 @@
 /** Each check of the doctor with its faults injected. The simulators answer for the external services. */
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import 'reflect-metadata';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -8,7 +9,6 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createCaptchaApp, captchaSettingsAt } from '../../../simulators/captcha/app.ts';
-import { newKeyPair } from '../../../simulators/saml/key-pair.ts';
 import { withOrdinaryOwner } from '../../../tests/support/ordinary-owner.ts';
 import { startTestServer } from '../../../tests/support/start-server.ts';
 import type { TestServer } from '../../../tests/support/start-server.ts';
@@ -48,6 +48,25 @@ afterAll(async () => {
 const now = (): Date => new Date();
 const configOf = (env: Record<string, string>): Config => inspectConfig({ DATA_DIR: dataDir, ...env }).config;
 const run = async (check: Check): Promise<Finding[]> => (await runChecks([check]))[0]!.findings;
+/** A self-signed certificate for a name, valid for a year. */
+async function newCertificate(name: string): Promise<{ key: string; cert: string }> {
+  const { X509CertificateGenerator } = await import('@peculiar/x509');
+  const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
+  const keys = await crypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
+  const certificate = await X509CertificateGenerator.createSelfSigned({
+    name: `CN=${name}`,
+    notBefore: new Date(Date.now() - 86_400_000),
+    notAfter: new Date(Date.now() + 365 * 86_400_000),
+    signingAlgorithm: algorithm,
+    keys,
+  });
+  const pkcs8 = Buffer.from(await crypto.subtle.exportKey('pkcs8', keys.privateKey)).toString('base64');
+  return {
+    key: `-----BEGIN PRIVATE KEY-----\n${pkcs8}\n-----END PRIVATE KEY-----\n`,
+    cert: certificate.toString('pem'),
+  };
+}
+
 /** One line a finding, such as `fault the disk is full`. */
 const lines = (findings: readonly Finding[]): string[] => findings.map(({ status, text }) => `${status} ${text}`);
 const environment = (extra: Record<string, string> = {}): Record<string, string> => ({
@@ -275,7 +294,9 @@ describe('files', () => {
 describe('providers', () => {
   test('mail: login, wrong login, no server, a real mail and its refusal', async () => {
     const check = (SMTP_URL: string, address: string | null = null) => run(mailCheck(configOf({ SMTP_URL }), address));
-    expect(lines(await check(''))).toEqual(['warning SMTP_URL is not set']);
+    expect(lines(await check(''))[0]).toMatch(/^off the sandbox keeps all mail/);
+    const withoutMail = mailCheck(configOf({ SANDBOX: 'off' }), null);
+    expect(lines(await run(withoutMail))).toEqual(['warning SMTP_URL is not set']);
     expect(lines(await check(world.mailbox.smtpUrl))[0]).toMatch(/^ok the mail server takes our login/);
     expect(lines(await check(unreachable.replace('http', 'smtp')))).toEqual([
       'fault the mail server: nothing listens there (connection refused)',
@@ -486,21 +507,26 @@ describe('the public address', () => {
   });
 
   test('proxy: an address header that anybody can forge', async () => {
-    const server = await startTestServer({ settings: { CLIENT_ADDRESS_HEADER: 'X-Forwarded-For' } });
-    try {
-      const env = { CLIENT_ADDRESS_HEADER: 'X-Forwarded-For' };
-      const check = (publicUrl: string) => {
-        const config = { ...configOf({ ...env, DATABASE_URL: server.databaseUrl }), publicUrl };
-        const access = createProbeAccess(
-          { ...config, publicUrl: server.config.publicUrl },
-          { url: server.databaseUrl, problem: null },
-        );
-        return run(publicUrlChecks(config, access, now).find(({ name }) => name === 'proxy')!).then(lines);
-      };
-      expect((await check(server.config.publicUrl))[1]).toMatch(/^fault anybody can forge an address/);
-    } finally {
-      await server.close();
-    }
+    const [asSent, replaced] = await Promise.all(
+      [(sent: string) => sent, () => '198.51.100.7'].map((addressOf) =>
+        withStub(
+          ({ headers }, response) => {
+            const { authorization, 'x-forwarded-for': sent } = headers;
+            const init = { headers: { Authorization: authorization! } };
+            void fetch(`${world.url}/auth/v1/admin/connection`, init).then(async (reply) => {
+              const text = await reply.text();
+              const address = addressOf(String(sent));
+              answer(response, 200, text.replace(/"address":"[^"]*"/, `"address":"${address}"`));
+            });
+          },
+          (url) => checkUrl('proxy', url, { CLIENT_ADDRESS_HEADER: 'X-Forwarded-For' }),
+        ),
+      ),
+    );
+    expect(asSent).toContainEqual(
+      expect.stringMatching(/^fault anybody can forge an address: the proxy passes x-forwarded-for on/),
+    );
+    expect(replaced).toContain('ok the proxy sends the address of the client in x-forwarded-for');
   });
 
   test('certificate and redirect: expired, for another name, soon to end', async () => {
@@ -508,8 +534,7 @@ describe('the public address', () => {
       'fault http://journal.example.com is not encrypted',
     ]);
     expect((await checkUrl('certificate', world.config.publicUrl))[0]).toMatch(/^off /);
-    const { privateKey, certificate } = await newKeyPair('localhost');
-    const server = createServer({ key: privateKey, cert: certificate }, (_request, response) => response.end());
+    const server = createServer(await newCertificate('localhost'), (_request, response) => response.end());
     await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
     try {
       const url = `https://localhost:${(server.address() as AddressInfo).port}`;

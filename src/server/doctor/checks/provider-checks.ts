@@ -27,11 +27,12 @@ const WEBHOOK_EVENTS = [
 const MAIL_TIMEOUT_MS = 25_000;
 
 /** @param address null: only connects and logs in */
-export const mailCheck = ({ mail, publicUrl }: Config, address: string | null): Check => ({
+export const mailCheck = ({ mail, publicUrl, sandbox }: Config, address: string | null): Check => ({
   name: 'mail',
   timeoutMs: MAIL_TIMEOUT_MS,
   async run() {
     const { smtpUrl, from } = mail;
+    if (smtpUrl === null && sandbox.on) return [off('the sandbox keeps all mail: SMTP_URL is not set')];
     if (smtpUrl === null) {
       return [warning('SMTP_URL is not set', 'Without mail nobody can reset a password: set SMTP_URL and MAIL_FROM.')];
     }
