@@ -22,6 +22,7 @@ const SCRIPTS = {
   'test:browsers': 'scripts/test-browsers.ts',
   'test:cluster': 'tests/cluster/run.ts',
   check: 'scripts/check.ts',
+  'check:deploy': 'scripts/check-deploy.ts',
   format: 'scripts/format.ts',
   screenshots: 'scripts/screenshots.ts',
   bench: 'benchmarks/run.ts',

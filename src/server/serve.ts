@@ -18,6 +18,7 @@ import type { Database } from './database/database.ts';
 import { listen } from './http/listen.ts';
 import { createChangeStreams } from './live/change-streams.ts';
 import { createMetrics, createRegistry } from './http/metrics.ts';
+import { registerBackupAge } from './metrics/backup-age.ts';
 import { registerDatabaseFigures } from './metrics/database-figures.ts';
 import { registerLoad } from './metrics/load.ts';
 import { registerProcessMetrics } from './metrics/process.ts';
@@ -72,6 +73,7 @@ export async function serve({ config, clock, log, ...given }: ServeDeps): Promis
   const registry = createRegistry();
   const metrics = createMetrics(registry);
   const { events } = metrics;
+  const providerOf = createProviderNames(config);
   const database = observeDatabase(given.database, events.databaseError);
   const { auth, dataDir, host, mail, port, publicUrl } = config;
   const signingKeys = await loadSigningKeys({ signingKeyFile: auth.signingKeyFile, dataDir, database, clock, log });
@@ -86,19 +88,20 @@ export async function serve({ config, clock, log, ...given }: ServeDeps): Promis
   const { coachProvider } = clientConfig(config);
   if (coachProvider !== null) await resetConsentOnProviderChange(database, coachProvider, log);
   const coach = config.coach && createCoach({ settings: config.coach, database, clock, limiters, log, events });
+  const scheduled = jobList({
+    config,
+    database,
+    clock,
+    log,
+    mailer,
+    payments,
+    knownDevicesKey: signingKeys.deriveSecret('known-devices'),
+  });
   const jobs: Jobs = createJobs({
     database,
     log,
     events,
-    jobs: jobList({
-      config,
-      database,
-      clock,
-      log,
-      mailer,
-      payments,
-      knownDevicesKey: signingKeys.deriveSecret('known-devices'),
-    }),
+    jobs: scheduled,
   });
   const changeStreams = createChangeStreams({ database, clock, limiters, log, events });
   const app = createApp({
@@ -137,10 +140,8 @@ export async function serve({ config, clock, log, ...given }: ServeDeps): Promis
   });
   registerLoad(registry, limiters);
   registerDatabaseFigures(registry, given.database);
-  const stopSampling = [
-    registerProcessMetrics(registry, dataDir),
-    registerProviderRequests(registry, createProviderNames(config)),
-  ];
+  registerBackupAge(registry, config.backup.dir);
+  const stopSampling = [registerProcessMetrics(registry, dataDir), registerProviderRequests(registry, providerOf)];
   changeStreams.start();
   return {
     port: listening.port,

@@ -4,6 +4,7 @@ import { freePort } from '#server/free-port.ts';
 import { createLog } from '#server/log.ts';
 import { serve } from '#server/serve.ts';
 import { fastPasswords } from '../support/fast-passwords.ts';
+import { metricsIn, queriesOf, readAlerts, readDashboard } from '../deploy/deploy-files.ts';
 import { readMetrics } from '../support/read-metrics.ts';
 import { readChanges } from '../support/read-changes.ts';
 import { startTestServer } from '../support/start-server.ts';
@@ -11,6 +12,9 @@ import type { TestServer } from '../support/start-server.ts';
 import { openStream } from './coach/fixture.ts';
 import { request, signUp, today } from './data/fixture.ts';
 import type { Person } from './data/fixture.ts';
+
+/** Generous for a busy machine. */
+const SOON = { timeout: 15_000 };
 
 let server: TestServer;
 let ida: Person;
@@ -52,8 +56,8 @@ test('counts sign-ins by method and failures by code', async () => {
 
 test('counts mails', async () => {
   await ida.client.auth.resetPasswordForEmail('ida-of-the-metrics@example.com');
-  await expect.poll(() => value('hustle_forge_mails_total{outcome="sent"}')).toBeGreaterThan(0);
-  await expect.poll(() => value('hustle_forge_queued{queue="mail"}')).toBe(0);
+  await expect.poll(() => value('hustle_forge_mails_total{outcome="sent"}'), SOON).toBeGreaterThan(0);
+  await expect.poll(() => value('hustle_forge_queued{queue="mail"}'), SOON).toBe(0);
 });
 
 test('counts an analysis with its outcome, and the request to the provider', async () => {
@@ -76,7 +80,7 @@ test('shows open streams, and the announcements that they get', async () => {
   await reader.next();
   expect(await value('hustle_forge_live_announcements_total{kind="change"}')).toBe(before + 1);
   reader.close();
-  await expect.poll(() => value('hustle_forge_event_streams')).toBe(0);
+  await expect.poll(() => value('hustle_forge_event_streams'), SOON).toBe(0);
 });
 
 test('shows the pool, and counts a failed statement by its class', async () => {
@@ -89,7 +93,7 @@ test('shows the pool, and counts a failed statement by its class', async () => {
 });
 
 test('reads jobs, payments and migrations from the database', async () => {
-  await expect.poll(() => value('hustle_forge_job_runs_total{job="expire-plans",outcome="succeeded"}')).toBe(1);
+  await expect.poll(() => value('hustle_forge_job_runs_total{name="expire-plans",outcome="succeeded"}'), SOON).toBe(1);
   await server.admin.query(
     `insert into public.payments (user_id, amount_minor, currency, status) values ($1, 2400, 'USD', 'needs_review')`,
     [ida.id],
@@ -102,9 +106,16 @@ test('reads jobs, payments and migrations from the database', async () => {
   expect(values.get('hustle_forge_ready')).toBe(1);
   expect(values.get('hustle_forge_migrations_applied')).toBeGreaterThan(20);
   expect(values.get('hustle_forge_payments{status="needs_review"}')).toBe(1);
-  expect(values.get('hustle_forge_jobs{job="expire-plans",state="completed"}')).toBe(1);
-  const lastSuccess = values.get('hustle_forge_job_last_success_timestamp_seconds{job="expire-plans"}')!;
+  expect(values.get('hustle_forge_jobs{name="expire-plans",state="completed"}')).toBe(1);
+  const lastSuccess = values.get('hustle_forge_job_last_success_timestamp_seconds{name="expire-plans"}')!;
   expect(Math.abs(lastSuccess - Date.now() / 1000)).toBeLessThan(60);
+});
+
+test('has every metric that the dashboard and the alerts query', async () => {
+  const { names } = await readMetrics(server.url);
+  const queried = [...queriesOf(readDashboard()), ...readAlerts().map(({ expr }) => expr)].flatMap(metricsIn);
+  expect(new Set(queried).size).toBeGreaterThan(30);
+  expect([...new Set(queried)].filter((name) => !names.has(name))).toEqual([]);
 });
 
 async function startAnotherServer() {

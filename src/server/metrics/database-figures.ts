@@ -16,7 +16,7 @@ const MAX_WAIT_MS = 500;
 const STATEMENT_TIMEOUT_MS = 2_000;
 
 const JOBS = `
-  select name as job, state::text, count(*)::float8 as count,
+  select name, state::text, count(*)::float8 as count,
          coalesce(extract(epoch from now() - min(greatest(created_on, start_after))), 0)::float8 as "oldestSeconds",
          extract(epoch from max(completed_on))::float8 as "lastCompletedAt"
     from ${JOBS_SCHEMA}.job group by name, state`;
@@ -28,7 +28,7 @@ const MIGRATIONS = 'select count(*)::float8 as count from migrations.applied';
 const PAYMENTS = 'select status, count(*)::float8 as count from payments group by status';
 const BYTES = 'select pg_database_size(current_database())::float8 as bytes';
 
-type JobRow = { job: string; state: string; count: number; oldestSeconds: number; lastCompletedAt: number | null };
+type JobRow = { name: string; state: string; count: number; oldestSeconds: number; lastCompletedAt: number | null };
 type Waiting = { count: number; oldestSeconds: number };
 type Figures = { jobs: JobRow[]; webhooks: Waiting; mails: number; migrations: number; ready: boolean };
 type Counts = { payments: { status: string; count: number }[]; bytes: number };
@@ -80,9 +80,9 @@ export function registerDatabaseFigures(registry: MetricsRegistry, database: Dat
   );
   gauge(
     figures,
-    { name: 'jobs', help: 'Jobs in the queue by state.', labelNames: ['job', 'state'] },
+    { name: 'jobs', help: 'Jobs in the queue by state.', labelNames: ['name', 'state'] },
     (metric, { jobs }) => {
-      for (const { job, state, count } of jobs) metric.set({ job, state }, count);
+      for (const { name, state, count } of jobs) metric.set({ name, state }, count);
     },
   );
   gauge(
@@ -90,11 +90,11 @@ export function registerDatabaseFigures(registry: MetricsRegistry, database: Dat
     {
       name: 'job_oldest_waiting_seconds',
       help: 'How long the oldest unfinished run of a job is due.',
-      labelNames: ['job'],
+      labelNames: ['name'],
     },
     (metric, { jobs }) => {
-      for (const { job, state, oldestSeconds } of jobs)
-        if (WAITING_STATES.has(state)) metric.set({ job }, Math.max(0, oldestSeconds));
+      for (const { name, state, oldestSeconds } of jobs)
+        if (WAITING_STATES.has(state)) metric.set({ name }, Math.max(0, oldestSeconds));
     },
   );
   gauge(
@@ -102,11 +102,11 @@ export function registerDatabaseFigures(registry: MetricsRegistry, database: Dat
     {
       name: 'job_last_success_timestamp_seconds',
       help: 'When a job last succeeded on any server of the database.',
-      labelNames: ['job'],
+      labelNames: ['name'],
     },
     (metric, { jobs }) => {
-      for (const { job, state, lastCompletedAt } of jobs)
-        if (state === 'completed' && lastCompletedAt !== null) metric.set({ job }, lastCompletedAt);
+      for (const { name, state, lastCompletedAt } of jobs)
+        if (state === 'completed' && lastCompletedAt !== null) metric.set({ name }, lastCompletedAt);
     },
   );
   gauge(

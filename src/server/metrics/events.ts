@@ -34,8 +34,9 @@ export function createEventCounters(registry: MetricsRegistry): EventCounters {
   const texts = counter('texts_total', 'Text messages by outcome.', ['outcome']);
   const signIns = counter('sign_ins_total', 'Sign-ins by method.', ['method']);
   const authErrors = counter('auth_errors_total', 'Error answers of the auth API by code.', ['code']);
-  const jobRuns = counter('job_runs_total', 'Runs of jobs on this server by outcome.', ['job', 'outcome']);
-  const jobSeconds = counter('job_seconds_total', 'Time that jobs ran on this server.', ['job']);
+  // Not `job`: Prometheus gives every series a label of that name.
+  const jobRuns = counter('job_runs_total', 'Runs of jobs on this server by outcome.', ['name', 'outcome']);
+  const jobSeconds = counter('job_seconds_total', 'Time that jobs ran on this server.', ['name']);
   const webhooks = counter('paypal_webhooks_total', 'Webhooks of PayPal by verdict.', ['verdict']);
   const databaseErrors = counter(
     'database_errors_total',
@@ -56,8 +57,8 @@ export function createEventCounters(registry: MetricsRegistry): EventCounters {
     signIn: (method) => signIns.inc({ method }),
     authError: (code) => authErrors.inc({ code }),
     job({ name, succeeded, ms }) {
-      jobRuns.inc({ job: name, outcome: succeeded ? 'succeeded' : 'failed' });
-      jobSeconds.inc({ job: name }, ms / 1000);
+      jobRuns.inc({ name, outcome: succeeded ? 'succeeded' : 'failed' });
+      jobSeconds.inc({ name }, ms / 1000);
     },
     analysis: ({ kind, outcome, ms }) => analyses.observe({ kind, outcome }, ms / 1000),
     webhook: (verdict) => webhooks.inc({ verdict }),

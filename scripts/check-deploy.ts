@@ -1,0 +1,70 @@
+/**
+ * `npm run check:deploy`: checks the folder `deploy` with the tools that will read it. Debian's packages `prometheus`
+ * and `systemd`, and Go for the schemas of Kubernetes, are installed where that is possible, and named otherwise.
+ */
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import { exitWithParent } from './lifecycle/exit-with-parent.ts';
+import { ROOT } from './project.ts';
+import { summaryLine, vitestResult } from './test-results.ts';
+import { runTool } from './tools.ts';
+
+/** Holds the schemas of Kubernetes, so it needs no network. */
+const KUBECTL_VALIDATE = 'sigs.k8s.io/kubectl-validate@v0.0.4';
+/** Holds the schema of PodMonitor. */
+const PROMETHEUS_OPERATOR = 'github.com/prometheus-operator/prometheus-operator@v0.85.0';
+const GO_TOOLS = join(ROOT, 'node_modules', '.cache', 'deploy-tools');
+const PACKAGES: Readonly<Record<string, string>> = {
+  promtool: 'prometheus',
+  prometheus: 'prometheus',
+  'systemd-analyze': 'systemd',
+};
+
+exitWithParent(() => process.exit(1));
+
+const runs = (program: string, args: readonly string[], env: Record<string, string> = {}) =>
+  spawnSync(program, args, { stdio: ['ignore', 'pipe', 'inherit'], encoding: 'utf8', env: { ...process.env, ...env } });
+const isInstalled = (program: string): boolean =>
+  [...(process.env['PATH'] ?? '').split(delimiter), '/usr/local/go/bin'].some((folder) =>
+    existsSync(join(folder, program)),
+  );
+
+const missing = Object.keys(PACKAGES).filter((program) => !isInstalled(program));
+if (missing.length > 0) {
+  const packages = [...new Set(missing.map((program) => PACKAGES[program]!))];
+  process.stdout.write(`Installing ${packages.join(', ')}…\n`);
+  runs('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...packages]);
+  const still = missing.filter((program) => !isInstalled(program));
+  if (still.length > 0) {
+    process.stderr.write(`Missing: ${still.join(', ')}. On Debian: apt-get install ${packages.join(' ')}\n`);
+    process.exit(1);
+  }
+}
+const validator = join(GO_TOOLS, 'kubectl-validate');
+const go = existsSync('/usr/local/go/bin/go') ? '/usr/local/go/bin/go' : 'go';
+if (!existsSync(validator)) {
+  process.stdout.write(`Installing ${KUBECTL_VALIDATE}…\n`);
+  runs(go, ['install', KUBECTL_VALIDATE], { GOBIN: GO_TOOLS });
+}
+const operator = runs(go, ['mod', 'download', '-json', PROMETHEUS_OPERATOR]);
+if (!existsSync(validator) || operator.status !== 0) {
+  process.stderr.write(`Missing: Go 1.24 or newer, and its module proxy, for ${KUBECTL_VALIDATE}\n`);
+  process.exit(1);
+}
+const { Dir } = JSON.parse(operator.stdout) as { Dir: string };
+
+const report = join(ROOT, 'test-results', 'deploy.json');
+await mkdir(join(ROOT, 'test-results'), { recursive: true });
+const ok = await runTool(
+  'vitest',
+  [
+    ...['run', '--config', 'tests/deploy/vitest.config.ts'],
+    ...['--reporter=verbose', '--reporter=json', `--outputFile.json=${report}`],
+  ],
+  { KUBECTL_VALIDATE: validator, PROMETHEUS_OPERATOR_CRDS: join(Dir, 'example', 'prometheus-operator-crd') },
+);
+const result = await vitestResult(report, ok);
+process.stdout.write(`\n${summaryLine([result])}\n`);
+process.exit(result.failed > 0 ? 1 : 0);

@@ -1,0 +1,20 @@
+/** When the newest backup in BACKUP_DIR was made. Absent without a backup there, such as when another machine keeps them. */
+import { listBackups } from '../backup/folder.ts';
+import { Gauge } from './prom-client.ts';
+import type { MetricsRegistry } from './prom-client.ts';
+
+export function registerBackupAge(registry: MetricsRegistry, backupDir: string): void {
+  void new Gauge({
+    name: 'hustle_forge_backup_last_timestamp_seconds',
+    help: 'When the newest backup in BACKUP_DIR was begun.',
+    // A gauge without labels would report 0.
+    labelNames: ['encrypted'],
+    aggregator: 'max',
+    registers: [registry],
+    async collect() {
+      const [newest] = await listBackups(backupDir).catch(() => []);
+      this.reset();
+      if (newest) this.set({ encrypted: String(newest.file.endsWith('.age')) }, newest.createdAt.getTime() / 1000);
+    },
+  });
+}
