@@ -1,5 +1,6 @@
 /** Builds the Hono app: the middleware in order, and the routes of each API. */
 import { Hono } from 'hono';
+import type { MiddlewareHandler } from 'hono';
 import { ENTRY_MAX_BYTES } from '#domain/log/entry.ts';
 import { IMPORT_BODY_BYTES } from '#domain/export/import-wire.ts';
 import type { AccessTokens } from './auth/keys/access-tokens.ts';
@@ -40,6 +41,8 @@ export type Deps = {
   log: Logger;
   metrics: Metrics;
   limiters: Limiters;
+  /** Null unless traces are on. */
+  traceRequests: MiddlewareHandler<AppEnv> | null;
   mailer: Mailer;
   /** Null when no SMS provider is configured. */
   sms: SmsSender | null;
@@ -66,6 +69,7 @@ export function createApp(deps: Deps): Hono<AppEnv> {
   const app = new Hono<AppEnv>();
 
   app.use(requestLog(deps));
+  if (deps.traceRequests) app.use(deps.traceRequests);
   if (config.sandbox.on) app.use(hostGuard(config));
 
   app.route('/', healthRoutes(deps));

@@ -74,7 +74,9 @@ export async function serve({ config, clock, log, ...given }: ServeDeps): Promis
   const metrics = createMetrics(registry);
   const { events } = metrics;
   const providerOf = createProviderNames(config);
-  const database = observeDatabase(given.database, events.databaseError);
+  const tracing = config.tracing && (await import('./tracing/tracing.ts')).startTracing(config.tracing, providerOf);
+  const observed = observeDatabase(given.database, events.databaseError);
+  const database = tracing ? tracing.traceDatabase(observed) : observed;
   const { auth, dataDir, host, mail, port, publicUrl } = config;
   const signingKeys = await loadSigningKeys({ signingKeyFile: auth.signingKeyFile, dataDir, database, clock, log });
   const site = await loadSite(BUILT_CLIENT, config);
@@ -101,7 +103,7 @@ export async function serve({ config, clock, log, ...given }: ServeDeps): Promis
     database,
     log,
     events,
-    jobs: scheduled,
+    jobs: tracing ? tracing.traceJobs(scheduled) : scheduled,
   });
   const changeStreams = createChangeStreams({ database, clock, limiters, log, events });
   const app = createApp({
@@ -122,6 +124,7 @@ export async function serve({ config, clock, log, ...given }: ServeDeps): Promis
     accessTokens: createAccessTokens({ keys: signingKeys, issuer: `${publicUrl}/auth/v1`, clock, database }),
     limiters,
     metrics: scrape ? { ...metrics, text: async () => mergeMetrics(await scrape()) } : metrics,
+    traceRequests: tracing && tracing.request,
   });
   const { clientAddressHeader } = auth;
   const admit = createAdmission({ limiters, connections: database.connections, clientAddressHeader, log });
@@ -156,6 +159,7 @@ export async function serve({ config, clock, log, ...given }: ServeDeps): Promis
       await Promise.all([changeStreams.stop(), listening.stop(), jobs.stop()]);
       await coach?.whenIdle();
       await Promise.all([mailer.close(), background.close(), given.passwords ? null : passwords.close()]);
+      await tracing?.stop();
     },
   };
 }

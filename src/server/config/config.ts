@@ -17,6 +17,8 @@ import { readBlockedCountries, readPaypalSettings } from '../payments/paypal/pay
 import type { PaypalSettings } from '../payments/paypal/paypal-settings.ts';
 import { Secret } from './secret.ts';
 import { SettingsReader } from './settings-reader.ts';
+import { readTracingSettings } from '../tracing/tracing-settings.ts';
+import type { TracingSettings } from '../tracing/tracing-settings.ts';
 
 /** Identifies browser clients; public by design and grants nothing (docs/specification/wire.md 1). */
 export const PUBLISHABLE_KEY = 'sb_publishable_hustle_forge';
@@ -33,6 +35,8 @@ export type Config = DatabaseSettings & {
   readonly logLevel: string;
   /** Access to `/metrics`: none, loopback only, or public. */
   readonly metrics: 'off' | 'loopback' | 'open';
+  /** null: no traces. */
+  readonly tracing: TracingSettings | null;
   /** `url` is the base URL of the simulators' process; null when none is running. */
   readonly sandbox: { readonly on: boolean; readonly url: string | null };
   readonly auth: AuthSettings;
@@ -106,6 +110,7 @@ export function inspectConfig(env: Environment = process.env): { config: Config;
     // Threat: a proxy on the same machine may pass a stranger's request on with nothing that shows it was forwarded, so
     // the default in production is `off`.
     metrics: settings.oneOf('METRICS', ['off', 'loopback', 'open'], production ? 'off' : 'loopback'),
+    tracing: readTracingSettings(settings),
     sandbox: readSandboxSettings(settings, production),
     auth: readAuthSettings(settings, production),
     mail: {

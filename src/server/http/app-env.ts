@@ -9,6 +9,8 @@ export type AppEnv = {
     userId?: string;
     /** The route with its allow-listed name, where the pattern has a parameter; logged and counted instead of it. */
     route?: string;
+    /** The id of the request's trace, for its line in the log. Unset without traces. */
+    traceId?: string;
     /** Set by `limitBody` for `readText` and `readBytes`. */
     maxBodyBytes?: number;
   };

@@ -21,7 +21,11 @@ export function requestLog({ log, metrics }: { log: Logger; metrics: Metrics }):
     metrics.observe({ method, route, status, ms });
     const level = logLevel(status, route);
     const userId = context.get('userId');
-    lines[level]({ method, route, status, ms, ...(userId !== undefined && { userId }) }, 'request');
+    const traceId = context.get('traceId');
+    lines[level](
+      { method, route, status, ms, ...(userId !== undefined && { userId }), ...(traceId !== undefined && { traceId }) },
+      'request',
+    );
   };
 }
 

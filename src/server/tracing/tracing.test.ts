@@ -1,0 +1,74 @@
+/** Tests which servers learn of a trace. The whole of the traces is tested in tests/api/traces.test.ts. */
+import { channel } from 'node:diagnostics_channel';
+import { createServer } from 'node:http';
+import type { IncomingHttpHeaders, Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Hono } from 'hono';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { AppEnv } from '../http/app-env.ts';
+import { isPrivateNetworkHost } from '../config/private-network.ts';
+import { startTracing } from './tracing.ts';
+import type { Tracing } from './tracing.ts';
+
+let provider: Server;
+let tracing: Tracing;
+const received: IncomingHttpHeaders[] = [];
+let port: number;
+
+beforeAll(async () => {
+  provider = createServer((request, response) => {
+    received.push(request.headers);
+    response.end();
+  });
+  await new Promise<void>((resolve) => void provider.listen(0, '127.0.0.1', resolve));
+  ({ port } = provider.address() as AddressInfo);
+  // No collector listens there, so the spans are dropped.
+  const settings = { url: 'http://127.0.0.1:9', headers: new Map(), serviceName: 'test', ratio: 1 };
+  tracing = startTracing(settings, () => 'model');
+});
+afterAll(async () => {
+  await tracing.stop().catch(() => undefined);
+  provider.close();
+});
+
+const askWithin = (url: string, headers: Record<string, string> = {}) =>
+  new Hono<AppEnv>()
+    .use(tracing.request)
+    .get('/ask', async (context) => {
+      await (await fetch(url)).text();
+      return context.text('');
+    })
+    .request('/ask', { headers });
+
+test('a server in the own network gets the trace of the request', async () => {
+  const traceId = '0af7651916cd43dd8448eb211c80319c';
+  await askWithin(`http://127.0.0.1:${port}/`, { traceparent: `00-${traceId}-b7ad6b7169203331-01` });
+  expect(received.at(-1)!['traceparent']).toMatch(new RegExp(`^00-${traceId}-(?!b7ad6b7169203331)[0-9a-f]{16}-01$`));
+});
+
+test('a third party gets nothing of the trace', async () => {
+  const added: Record<string, string> = {};
+  // Undici publishes these messages for a request.
+  const origin = 'https://api.example.com';
+  await new Hono<AppEnv>()
+    .use(tracing.request)
+    .get('/ask', (context) => {
+      const request = {
+        origin,
+        method: 'POST',
+        path: '/',
+        addHeader: (name: string, value: string) => void (added[name] = value),
+      };
+      channel('undici:request:create').publish({ request });
+      channel('undici:request:trailers').publish({ request });
+      return context.text('');
+    })
+    .request('/ask');
+  expect(isPrivateNetworkHost(new URL(origin).hostname)).toBe(false);
+  expect(added).toEqual({});
+});
+
+test('a request outside of any trace is left alone', async () => {
+  await (await fetch(`http://127.0.0.1:${port}/`)).text();
+  expect(received.at(-1)!['traceparent']).toBeUndefined();
+});
