@@ -7,14 +7,16 @@ import { promisify } from 'node:util';
 import { isReady, runAdmin, startApplication, waitUntilReady } from './application.ts';
 import type { Cluster } from './cluster.ts';
 import { CONFIG } from './folders.ts';
-import { cutOff, heal, inNamespace, killProcesses } from './network.ts';
+import { cutOff, heal, inNamespace, killProcesses, killProcessesExcept } from './network.ts';
 import { createNewerVersion, NEW_INDEX } from './newer-version.ts';
 import {
   connectToNode,
   findPrimary,
+  NODES,
   PATRONI_SECRETS,
   readMembers,
   startNode,
+  startPatroni,
   SUPERUSER_PASSWORD,
   waitFor,
 } from './nodes.ts';
@@ -31,11 +33,14 @@ export type Fault = {
 export type Strike = {
   /** When the fault struck, or the operator did what ends it. */
   at: number;
+  /** No save may be acknowledged from this time until `at`. */
+  silentSince?: number;
   /** Resolves with descriptions of what went wrong while the fault lasted. */
   repair: () => Promise<string[]>;
 };
 
 const ISOLATED_TIMEOUT_S = 2;
+const IN_FLIGHT_MS = 1_000;
 /** Until the operator reacts. */
 const REACTION_MS = 8_000;
 /** Both versions serve side by side. */
@@ -78,6 +83,30 @@ export function faultsOf(cluster: Cluster): Fault[] {
         const at = Date.now();
         await killProcesses(node);
         return { at, repair: () => restart(node) };
+      },
+    },
+    {
+      name: 'both standbys lose PostgreSQL, and one gets it back',
+      isFailover: false,
+      async strike() {
+        const leader = await primary();
+        const [first, second] = NODES.filter((node) => node !== leader) as [Node, Node];
+        // etcd goes on: without its quorum the primary would stop as well.
+        await Promise.all([first, second].map((node) => killProcessesExcept(node, 'etcd')));
+        // Answers that were on their way when the last standby ended.
+        await delay(IN_FLIGHT_MS);
+        const silentSince = Date.now();
+        await delay(REACTION_MS);
+        const at = Date.now();
+        startPatroni(first, cluster.folders[first]);
+        return {
+          at,
+          silentSince,
+          async repair() {
+            startPatroni(second, cluster.folders[second]);
+            return [];
+          },
+        };
       },
     },
     {

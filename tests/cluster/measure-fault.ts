@@ -40,8 +40,8 @@ const PROBE_MS = 500;
 const FAILOVER_MS = 90_000;
 /** Then the answers are observed, with and without a failover. */
 const OBSERVED_MS = 6_000;
-/** Longer than the longest backoff of a browser. */
-const ALL_PAGES_MS = 45_000;
+/** Longer than the longest backoff of a browser, 30 s and half more by chance, and a request that is not answered. */
+const ALL_PAGES_MS = 75_000;
 /** An outage of this length is longer than the first retries of the page, so the page must name it. */
 const VISIBLE_MS = 6_000;
 
@@ -50,7 +50,9 @@ export async function measureFault(fault: Fault, cluster: Cluster, load: Load): 
   const before = await waitUntilWhole();
   const problems: string[] = [];
 
-  const { at: struckAt, repair } = await fault.strike();
+  const { at: struckAt, silentSince = struckAt, repair } = await fault.strike();
+  const early = writers.answers.filter(({ answeredAt }) => answeredAt >= silentSince && answeredAt < struckAt);
+  if (early.length > 0) problems.push(`${String(early.length)} saves were acknowledged without a standby`);
   // A failover is over once another machine acknowledges a commit; Patroni names the new primary a little earlier.
   const recovered = fault.isFailover
     ? await waitFor('another primary', async () => findWriteElsewhere(prober, before, struckAt), FAILOVER_MS)

@@ -1,6 +1,6 @@
 /** A network of this machine: one namespace for each part of the cluster, on a bridge that this process is on too. */
 import { execFile } from 'node:child_process';
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -85,9 +85,17 @@ export async function heal(part: Part): Promise<void> {
 /** Ends every process of a part with SIGKILL, as when its machine loses power. */
 export const killProcesses = (part: Part): Promise<number> => killIn(namespaceOf(part));
 
+/** Ends every process of a part but those of this program. */
+export const killProcessesExcept = (part: Part, program: string): Promise<number> =>
+  killIn(namespaceOf(part), (name) => name !== program);
+
 /** Resolves with the number of processes that ran. */
-async function killIn(namespace: string): Promise<number> {
-  const pids = await findProcesses(namespace);
+async function killIn(namespace: string, isKilled: (program: string) => boolean = () => true): Promise<number> {
+  const pids: number[] = [];
+  for (const pid of await findProcesses(namespace)) {
+    const program = await readFile(`/proc/${String(pid)}/comm`, 'utf8').catch(() => '');
+    if (isKilled(program.trim())) pids.push(pid);
+  }
   for (const pid of pids) {
     try {
       process.kill(pid, 'SIGKILL');

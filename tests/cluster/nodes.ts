@@ -44,6 +44,11 @@ export const createNodeFolders = async (node: Node): Promise<NodeFolders> => ({
 
 /** Starts the programs of one machine, as after its power has come back. */
 export async function startNode(node: Node, folders: NodeFolders): Promise<void> {
+  await startEtcd(node, folders);
+  startPatroni(node, folders);
+}
+
+async function startEtcd(node: Node, folders: NodeFolders): Promise<void> {
   const etcd = parseEnvironment(await readFile(join(CONFIG, 'etcd.env'), 'utf8'));
   startProcess({
     part: node,
@@ -59,6 +64,9 @@ export async function startNode(node: Node, folders: NodeFolders): Promise<void>
       ETCD_INITIAL_ADVERTISE_PEER_URLS: `http://${node}:2380`,
     },
   });
+}
+
+export function startPatroni(node: Node, folders: NodeFolders): void {
   startProcess({
     part: node,
     name: `${node}-patroni`,

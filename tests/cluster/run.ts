@@ -51,10 +51,11 @@ if (process.platform !== 'linux') fail('network namespaces exist only on Linux')
 if (process.getuid?.() !== 0) fail('network namespaces need root: run it with sudo');
 await ensurePackages().catch((error: Error) => fail(error.message));
 await rejectSecondRun().catch((error: Error) => fail(error.message));
-await removeEverything();
 await checkPermissions().catch((error: Error) =>
   fail(`this machine does not allow network namespaces or mounts (${error.message.trim()})`),
 );
+// A run that was killed may have left its processes.
+await removeEverything();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void end(130));
 exitWithParent(() => void end(1));
 await createStateFolder();
