@@ -40,6 +40,8 @@ export function startProcess({ part, name, command, env = {}, cwd = ROOT, user, 
     cwd,
     env: { PATH: process.env['PATH'], LANG: 'C.UTF-8', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
+    // Ctrl-C in a terminal reaches this program alone, which then ends the others in order.
+    detached: true,
   });
   const log = createWriteStream(join(LOGS, `${name}.log`), { flags: 'a' });
   child.stdout.pipe(log, { end: false });

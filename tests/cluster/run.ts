@@ -42,6 +42,11 @@ async function end(code: number): Promise<never> {
   process.exit(code);
 }
 
+async function endWithError(error: unknown): Promise<void> {
+  if (!isEnding) process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+  await end(1);
+}
+
 function fail(reason: string): never {
   process.stderr.write(`The cluster test cannot run: ${reason}\n`);
   process.exit(1);
@@ -58,6 +63,9 @@ await checkPermissions().catch((error: Error) =>
 await removeEverything();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void end(130));
 exitWithParent(() => void end(1));
+// An error of a request that nobody awaits any more must not skip the removal either.
+process.on('uncaughtException', (error) => void endWithError(error));
+process.on('unhandledRejection', (reason) => void endWithError(reason));
 await createStateFolder();
 await rm(LOGS, { recursive: true, force: true });
 await mkdir(LOGS, { recursive: true });
@@ -67,8 +75,7 @@ try {
   say(problems.length === 0 ? 'passed' : 'failed');
   await end(problems.length === 0 ? 0 : 1);
 } catch (error) {
-  if (!isEnding) process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
-  await end(1);
+  await endWithError(error);
 }
 
 async function run(): Promise<string[]> {

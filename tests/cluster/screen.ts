@@ -41,6 +41,8 @@ export async function openScreen(certificate: string, clientIndex: number): Prom
   const browser = await chromium.launch({
     executablePath: await ensureTestBrowser(),
     args: [`--host-resolver-rules=MAP ${HOST_NAME} ${addressOf('balancer')}`, '--ignore-certificate-errors'],
+    // Otherwise Playwright ends this process at a signal, before it has removed the cluster.
+    ...{ handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false },
   });
   const context = await browser.newContext({ baseURL: PUBLIC_URL, ignoreHTTPSErrors: true });
   const page = await context.newPage();
