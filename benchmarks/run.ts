@@ -10,6 +10,7 @@ import { exitWithParent } from '../scripts/lifecycle/exit-with-parent.ts';
 const BENCHMARKS: Readonly<Record<string, string>> = {
   requests: 'requests',
   workers: 'load/workers',
+  pooled: 'pooled',
   auth: 'auth',
   live: 'live',
   latency: 'load/latency',
@@ -33,7 +34,16 @@ const BENCHMARKS: Readonly<Record<string, string>> = {
  * Benchmarks that run only by name: they cost money with a real model, need much time and disk, or install programs of
  * others. Their options begin with `--`.
  */
-const ONLY_BY_NAME: ReadonlySet<string> = new Set(['coach', 'growth', 'bloat', 'peers', 'plans', 'overload', 'soak']);
+const ONLY_BY_NAME: ReadonlySet<string> = new Set([
+  'coach',
+  'growth',
+  'bloat',
+  'peers',
+  'plans',
+  'overload',
+  'soak',
+  'pooled',
+]);
 
 let running: ReturnType<typeof spawn> | null = null;
 exitWithParent(() => {

@@ -21,6 +21,8 @@ const SCRIPTS = {
   test: 'scripts/test.ts',
   'test:browsers': 'scripts/test-browsers.ts',
   'test:cluster': 'tests/cluster/run.ts',
+  'test:postgres15': 'scripts/other-databases/postgres15.ts',
+  'test:pooler': 'scripts/other-databases/pooler.ts',
   check: 'scripts/check.ts',
   'check:deploy': 'scripts/check-deploy.ts',
   format: 'scripts/format.ts',

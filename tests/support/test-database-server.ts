@@ -9,8 +9,18 @@ import { createLog } from '#server/log.ts';
 import { partitionTables } from './partition-tables.ts';
 import { PARTITIONS } from './partitions.ts';
 
+import { startPostgres } from './servers/external-postgres.ts';
+import { startPgBouncer } from './servers/pgbouncer.ts';
+
 /** Environment variable with the owner's connection string to the template. */
 export const TEMPLATE_URL_VARIABLE = 'TEST_DATABASE_TEMPLATE_URL';
+
+/** Environment variable with the owner's connection string through a pooler; tests of `npm run test:pooler` have it. */
+export const POOL_URL_VARIABLE = 'TEST_DATABASE_POOL_URL';
+/** A folder with `initdb` and `postgres`: the tests run on this PostgreSQL (`npm run test:postgres15`). */
+export const PROGRAMS_VARIABLE = 'TEST_POSTGRES_PROGRAMS';
+/** A command as a JSON list: the requests of the tests go through this PgBouncer. */
+const PGBOUNCER_VARIABLE = 'TEST_PGBOUNCER';
 
 /** Test data needs no durability. */
 const FAST_SETTINGS = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '200' };
@@ -20,12 +30,22 @@ export default async function startTestDatabaseServer(): Promise<() => Promise<v
   if (process.env[TEMPLATE_URL_VARIABLE]) return () => Promise.resolve();
   const dataDir = await mkdtemp(join(tmpdir(), 'hustle-forge-tests-'));
   const log = createLog('error');
-  const server = await openEmbeddedServer({ dataDir, log, settings: FAST_SETTINGS });
+  const programs = process.env[PROGRAMS_VARIABLE];
+  const server = programs
+    ? await startPostgres(programs, FAST_SETTINGS)
+    : await openEmbeddedServer({ dataDir, log, settings: FAST_SETTINGS });
   await migrate(server.url, log);
   if (PARTITIONS > 0) await partitionTables(server.url, PARTITIONS);
+  const command = process.env[PGBOUNCER_VARIABLE];
+  const pooler = command
+    ? await startPgBouncer({ command: JSON.parse(command) as string[], serverUrl: server.url })
+    : null;
   process.env[TEMPLATE_URL_VARIABLE] = server.url;
+  if (pooler) process.env[POOL_URL_VARIABLE] = pooler.url;
   return async () => {
     delete process.env[TEMPLATE_URL_VARIABLE];
+    delete process.env[POOL_URL_VARIABLE];
+    await pooler?.stop();
     await server.close();
     await rm(dataDir, { recursive: true, force: true });
   };

@@ -11,7 +11,7 @@ import { Secret } from '#server/config/secret.ts';
 
 import { checkStatements } from './statements/check-statements.ts';
 import { recordStatements, saveStatement } from './statements/record-statements.ts';
-import { TEMPLATE_URL_VARIABLE } from './test-database-server.ts';
+import { POOL_URL_VARIABLE, TEMPLATE_URL_VARIABLE } from './test-database-server.ts';
 
 export type TestDatabase = {
   database: Database;
@@ -30,8 +30,13 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   const name = `test_${randomBytes(6).toString('hex')}`;
   await onServer(templateUrl, `create database ${name} template ${template}`);
   const url = withDatabase(templateUrl, name);
+  const poolUrl = process.env[POOL_URL_VARIABLE];
+  const databasePoolUrl = poolUrl ? new Secret(withDatabase(poolUrl, name)) : null;
   const texts = new Set<string>();
-  const opened = await openDatabase({ config: { databaseUrl: new Secret(url), dataDir: '' }, log: createLog('error') });
+  const opened = await openDatabase({
+    config: { databaseUrl: new Secret(url), databasePoolUrl, dataDir: '' },
+    log: createLog('error'),
+  });
   const database = recordStatements(opened, (statement) => {
     texts.add(statement.text);
     saveStatement(statement);

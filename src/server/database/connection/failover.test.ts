@@ -1,8 +1,8 @@
 /** Tests how the pool follows the server that accepts writes. tests/cluster does the same with a real cluster. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
-import { startDatabaseNode } from '../../../../tests/support/database-node.ts';
-import type { DatabaseNode } from '../../../../tests/support/database-node.ts';
+import { startDatabaseNode } from '../../../../tests/support/servers/database-node.ts';
+import type { DatabaseNode } from '../../../../tests/support/servers/database-node.ts';
 import { createTestDatabase } from '../../../../tests/support/test-database.ts';
 import type { TestDatabase } from '../../../../tests/support/test-database.ts';
 

@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
-import { startStubPooler } from '../../../../tests/support/stub-pooler.ts';
-import type { StubPooler } from '../../../../tests/support/stub-pooler.ts';
+import { startStubPooler } from '../../../../tests/support/servers/stub-pooler.ts';
+import type { StubPooler } from '../../../../tests/support/servers/stub-pooler.ts';
 import { createTestDatabase } from '../../../../tests/support/test-database.ts';
 import type { TestDatabase } from '../../../../tests/support/test-database.ts';
 

@@ -41,11 +41,11 @@ export async function startPgBouncer({ command, serverUrl, settings = {} }: Opti
     auth_user: user,
     auth_query: 'select usename, passwd from pg_catalog.pg_shadow where usename = $1',
     pool_mode: 'transaction',
-    // Few, so that the connections of a test share them.
-    default_pool_size: '4',
+    // Fewer than the connections of a test, so that they share sessions.
+    default_pool_size: '8',
     max_client_conn: '1000',
     server_login_retry: '1',
-    ...(readVersion(command) >= 1.21 && { max_prepared_statements: '200' }),
+    ...(readPgBouncerVersion(command) >= 1.21 && { max_prepared_statements: '200' }),
     ...settings,
   };
   const lines = Object.entries(main).map(([name, value]) => `${name} = ${value}`);
@@ -64,8 +64,10 @@ export async function startPgBouncer({ command, serverUrl, settings = {} }: Opti
   let output = '';
   child.stderr.on('data', (data: Buffer) => (output = (output + data.toString()).slice(-4_000)));
   const url = `postgresql://${user}:${password}@127.0.0.1:${listenPort}/${database}?`;
+  // Another database than the owner's, which cannot be copied while the pooler has a session in it.
+  const ready = url.replace(`/${database}?`, '/postgres?');
   for (const since = Date.now(); ; await delay(POLL_MS)) {
-    const client = new pg.Client({ connectionString: url });
+    const client = new pg.Client({ connectionString: ready });
     client.on('error', () => undefined);
     try {
       await client.connect();
@@ -90,7 +92,7 @@ export async function startPgBouncer({ command, serverUrl, settings = {} }: Opti
 }
 
 /** `1.24` of version 1.24.1. */
-export function readVersion([program = '', ...first]: readonly string[]): number {
+export function readPgBouncerVersion([program = '', ...first]: readonly string[]): number {
   const { stdout } = spawnSync(program, [...first, '--version'], { encoding: 'utf8' });
   return Number(/PgBouncer (\d+\.\d+)/.exec(stdout)?.[1] ?? 0);
 }

@@ -1,0 +1,82 @@
+/**
+ * Finds PgBouncer before and after 1.21. Debian 12 has 1.18. The newer one comes from Debian 13: its packages are unpacked
+ * in a folder, together with the libraries that they need, and nothing is installed.
+ */
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { readPgBouncerVersion } from '../../tests/support/servers/pgbouncer.ts';
+import { installWithApt } from '../browser/browser.ts';
+import { ROOT } from '../project.ts';
+
+const INSTALLED = '/usr/sbin/pgbouncer';
+/** The first version that prepares each client's statements wherever they run. */
+const FIRST_WITH_STATEMENTS = 1.21;
+const FOLDER = join(ROOT, 'node_modules', '.cache', 'pgbouncer-debian-13');
+const KEYRING = '/usr/share/keyrings/debian-archive-keyring.gpg';
+const SOURCE = `deb [signed-by=${KEYRING}] http://deb.debian.org/debian trixie main\n`;
+const PACKAGES = [
+  ...['pgbouncer', 'libc6', 'libgcc-s1', 'libcares2', 'libevent-2.1-7t64', 'libpam0g', 'libssl3t64', 'libsystemd0'],
+  ...['libcap2', 'libaudit1', 'libcap-ng0', 'zlib1g', 'libzstd1'],
+];
+
+export type PgBouncerProgram = {
+  name: string;
+  command: readonly string[];
+  /** Keeps the prepared statements of its clients apart. */
+  hasStatements: boolean;
+};
+
+/** `skipped` says which programs are missing, and why. */
+export async function findPgBouncers(): Promise<{ programs: PgBouncerProgram[]; skipped: string[] }> {
+  const named = process.env['PGBOUNCER'];
+  if (named) return { programs: [describe([named])], skipped: [] };
+  if (!existsSync(INSTALLED)) await installWithApt(['pgbouncer']);
+  const programs = existsSync(INSTALLED) ? [describe([INSTALLED])] : [];
+  if (programs.some(({ hasStatements }) => hasStatements))
+    return { programs, skipped: ['PgBouncer before 1.21: name one with PGBOUNCER'] };
+  try {
+    return { programs: [...programs, describe(await unpackFromDebian13())], skipped: [] };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return { programs, skipped: [`PgBouncer 1.21 or newer: name one with PGBOUNCER (${reason})`] };
+  }
+}
+
+function describe(command: readonly string[]): PgBouncerProgram {
+  const version = readPgBouncerVersion(command);
+  return { name: `PgBouncer ${version}`, command, hasStatements: version >= FIRST_WITH_STATEMENTS };
+}
+
+/** Returns the program with the loader of its own C library. */
+async function unpackFromDebian13(): Promise<readonly string[]> {
+  const root = join(FOLDER, 'root');
+  const libraries = join(root, 'usr', 'lib', `${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-linux-gnu`);
+  const loader = join(libraries, process.arch === 'arm64' ? 'ld-linux-aarch64.so.1' : 'ld-linux-x86-64.so.2');
+  const program = join(root, 'usr', 'sbin', 'pgbouncer');
+  if (!existsSync(program)) {
+    for (const folder of ['lists/partial', 'archives/partial', 'parts', 'root'])
+      await mkdir(join(FOLDER, folder), { recursive: true });
+    await writeFile(join(FOLDER, 'sources.list'), SOURCE);
+    const apt = [
+      `Dir::Etc::sourcelist=${FOLDER}/sources.list`,
+      `Dir::Etc::sourceparts=${FOLDER}/parts`,
+      `Dir::State::lists=${FOLDER}/lists`,
+      `Dir::Cache=${FOLDER}`,
+      'Dir::State::status=/dev/null',
+      'APT::Sandbox::User=root',
+    ].flatMap((option) => ['-o', option]);
+    const run = promisify(execFile);
+    await run('apt-get', [...apt, 'update'], { cwd: FOLDER });
+    await run('apt-get', [...apt, 'download', ...PACKAGES], { cwd: FOLDER });
+    const archives = (await readdir(FOLDER)).filter((file) => file.endsWith('.deb'));
+    // The program last: a start that finds it needs nothing else.
+    for (const archive of archives.toSorted(
+      (a, b) => Number(a.startsWith('pgbouncer')) - Number(b.startsWith('pgbouncer')),
+    ))
+      await run('dpkg', ['-x', archive, root], { cwd: FOLDER });
+  }
+  return [loader, '--library-path', libraries, program];
+}
