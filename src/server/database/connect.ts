@@ -57,7 +57,8 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     const login = requestConnection(ownerUrl);
     const connect = connectorTo(primary);
     const migrations = await migrate(ownerUrl, log, { folder: migrationsFolder });
-    const poolUrl = config.databasePoolUrl?.reveal();
+    // An operator command needs no pooler, and must work while the pooler does not.
+    const poolUrl = whenRunning === 'join' ? undefined : config.databasePoolUrl?.reveal();
     const pooler = poolUrl === undefined ? null : await openPooler(poolUrl, login, connect, log);
     const { finder, names } = pooler ?? { finder: primary, names: 'named' };
     requests = createRequestPool({ finder, login: { ...login, ...pooler?.login }, log });

@@ -109,6 +109,18 @@ test('announces changes that were made through a pooler', async () => {
   await expect.poll(() => changes).toEqual([`${userId} 2026-11-20 1`, `${userId} 2026-11-21 1`]);
 });
 
+test('an operator command works without the pooler', async () => {
+  const pooler = await startStubPooler({ serverUrl: db.url, mode: 'transaction' });
+  await pooler.stop();
+  const database = await openDatabase({
+    config: { databaseUrl: new Secret(db.url), databasePoolUrl: new Secret(pooler.url), dataDir: '' },
+    log: createLog('silent'),
+    whenRunning: 'join',
+  });
+  cleanUp.push(() => database.close());
+  expect(await database.isReady()).toBe(true);
+});
+
 describe('the server refuses to start', () => {
   test.each([
     ['in statement mode', { mode: 'statement' }, 'allows no transactions: set pool_mode = transaction'],
