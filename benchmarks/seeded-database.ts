@@ -15,10 +15,11 @@ export const LOG_BYTES = 2_000;
 /** `pid`: the process id of PostgreSQL. */
 export type SeededDatabase = { url: string; dataDir: string; pid: number; close(): Promise<void> };
 
-export async function openSeededDatabase(): Promise<SeededDatabase> {
+/** @param settings override those of the embedded server */
+export async function openSeededDatabase(settings: Record<string, string> = {}): Promise<SeededDatabase> {
   const dataDir = await mkdtemp(join(tmpdir(), 'hustle-forge-benchmark-'));
   const log = createLog('error');
-  const server = await openEmbeddedServer({ dataDir, log });
+  const server = await openEmbeddedServer({ dataDir, log, settings });
   await migrate(server.url, log);
   const lockFile = await readLockFile(clusterPaths(dataDir).cluster);
   return {

@@ -2,25 +2,26 @@
  * Compares two workers behind one port with one process on the same database, interleaved, and says which part used how
  * much CPU: the machine's cores are shared with the database and the load generator.
  */
+import { readFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
+import { connectionsFor } from '#server/database/embedded/settings.ts';
 import { printFigures } from '../figures.ts';
 import type { Figure } from '../figures.ts';
 import { readDay, saveDay } from '../http/journal-requests.ts';
 import type { MakeRequest } from '../http/journal-requests.ts';
 import { compareRates, describeRates, load } from '../http/load.ts';
 import { signUpPeople } from '../http/people.ts';
-import { residentMegabytes, startProcess } from '../processes.ts';
+import { cpuSeconds, residentMegabytes, startProcess } from '../processes.ts';
 import type { Running } from '../processes.ts';
 import { openSeededDatabase, writeYears } from '../seeded-database.ts';
-import { descendantsOf, listProcesses } from './cpu.ts';
 
 const PEOPLE = 100;
 const TARGET = 1.7;
 
 type Cpu = Record<'server' | 'database' | 'generator', number>;
 
-const database = await openSeededDatabase();
+const database = await openSeededDatabase({ max_connections: connectionsFor(3) });
 const settings = { DATABASE_URL: database.url, DATA_DIR: database.dataDir, SANDBOX: 'off', AUTH_RATE_LIMITS: 'off' };
 const one = await startProcess('src/server/main.ts', settings, '/readyz');
 const two = await startProcess('src/server/main.ts', { ...settings, WEB_CONCURRENCY: '2' }, '/readyz');
@@ -38,12 +39,14 @@ try {
   async function compare(what: string, make: MakeRequest): Promise<Figure> {
     const used = { ours: noCpu(), theirs: noCpu() };
     const seconds = { ours: 0, theirs: 0 };
+    const answered = { ours: 0, theirs: 0 };
     const turn = (of: 'ours' | 'theirs', server: Running) => async (duration: number) => {
       const before = await readCpu(server);
       const { requests } = await load(server.url, people, make, { duration });
       const after = await readCpu(server);
       for (const part of Object.keys(before) as (keyof Cpu)[]) used[of][part] += after[part] - before[part];
       seconds[of] += duration;
+      answered[of] += requests.total;
       return requests.total;
     };
     const rates = await compareRates({ ours: turn('ours', two), theirs: turn('theirs', one) });
@@ -51,11 +54,12 @@ try {
       Object.entries(used[of])
         .map(([part, cpuSeconds]) => `${part} ${(cpuSeconds / seconds[of]).toFixed(2)}`)
         .join(', ');
+    const serverMs = (of: 'ours' | 'theirs'): string => ((used[of].server * 1_000) / answered[of]).toFixed(2);
     return {
       what,
       measured:
         `${rates.ratio.toFixed(2)} (${describeRates(rates)}); of ${cpus().length} cores two workers used ${cores('ours')}, ` +
-        `one process ${cores('theirs')}`,
+        `one process ${cores('theirs')}; CPU of the server per request ${serverMs('ours')} ms against ${serverMs('theirs')} ms`,
       target: `at least ${TARGET}, with cores to spare for database and generator`,
       isMet: rates.ratio >= TARGET,
     };
@@ -75,20 +79,17 @@ function noCpu(): Cpu {
 }
 
 async function readCpu(server: Running): Promise<Cpu> {
-  const all = await listProcesses();
-  const sum = (root: number): number => descendantsOf(root, all).reduce((total, each) => total + each.cpuSeconds, 0);
-  const postmaster = all.find(({ parent, command }) => parent === process.pid && command.includes('postgres'));
   const { user, system } = process.cpuUsage();
   return {
-    server: sum(server.pid),
-    database: postmaster === undefined ? 0 : sum(postmaster.pid),
+    server: await cpuSeconds([server.pid]),
+    database: await cpuSeconds([database.pid]),
     generator: (user + system) / 1e6,
   };
 }
 
 async function describeMemory(): Promise<string> {
-  const all = await listProcesses();
-  const workers = all.filter(({ parent }) => parent === two.pid).map(({ pid }) => pid);
+  const children = await readFile(`/proc/${two.pid}/task/${two.pid}/children`, 'utf8').catch(() => '');
+  const workers = children.trim().split(' ').map(Number);
   const megabytes = await Promise.all([one.pid, two.pid, ...workers].map(residentMegabytes));
   const [single, supervisor, ...each] = megabytes.map((value) => (value === null ? '?' : value.toFixed(0)));
   return `one process ${single} MB; supervisor ${supervisor} MB, workers ${each.join(' and ')} MB`;
