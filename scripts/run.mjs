@@ -17,6 +17,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
 const SCRIPTS = {
   start: 'scripts/start.ts',
+  build: 'scripts/build/build.ts',
   dev: 'scripts/dev.ts',
   test: 'scripts/test.ts',
   'test:browsers': 'scripts/test-browsers.ts',
@@ -106,5 +107,5 @@ if (!script) {
   process.exit(2);
 }
 await installIfNeeded(root);
-if (script === SCRIPTS.start) await warmCompileCache(root, nodeForScripts(), compileCache);
+if (script === SCRIPTS.start || script === SCRIPTS.build) await warmCompileCache(root, nodeForScripts(), compileCache);
 run(script, args);

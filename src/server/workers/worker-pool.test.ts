@@ -131,6 +131,14 @@ describe('a rolling restart', () => {
     expect(pool.of('fork')).toEqual([]);
   });
 
+  test('starts no second worker in a slot that waited for its restart', () => {
+    const pool = running(2);
+    pool.send(ended(1), { type: 'reload' });
+    expect(pool.of('fork')).toEqual([{ type: 'fork', worker: 3, slot: 1 }]);
+    expect(pool.send({ type: 'retry', slot: 1 })).toEqual([]);
+    expect(pool.send(ready(3), { type: 'retry', slot: 1 })).toEqual([{ type: 'fork', worker: 4, slot: 2 }]);
+  });
+
   test('survives the crash of the worker that it replaces', () => {
     const pool = running(2);
     pool.send({ type: 'reload' });
