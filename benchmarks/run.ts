@@ -25,6 +25,7 @@ const BENCHMARKS: Readonly<Record<string, string>> = {
   'coach-overhead': 'coach-overhead',
   lighthouse: 'browser/lighthouse',
   peers: 'peers/peers',
+  cost: 'cost/cost-model',
   coach: 'coach/run',
   growth: 'growth/run',
   bloat: 'growth/bloat',

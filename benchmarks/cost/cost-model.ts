@@ -1,0 +1,102 @@
+/**
+ * The cost model: what the measured figures mean for a million and a hundred million users. Prints each number with its
+ * origin, and says where one PostgreSQL ends.
+ */
+import { INPUTS } from './inputs.ts';
+import type { Input } from './inputs.ts';
+
+const SECONDS_PER_DAY = 86_400;
+/** A primary and two replicas, of which one confirms every commit. */
+const DATABASE_COPIES = 3;
+const YEARS = 3;
+/** At least two machines serve, so that one may fail. */
+const LEAST_PROCESSES = 2;
+/** Daily backups are kept for as many days, compressed to a third. */
+const BACKUP_DAYS = 30;
+
+type Values = Readonly<Record<keyof typeof INPUTS, number>>;
+const values = Object.fromEntries(Object.entries(INPUTS).map(([name, { value }]) => [name, value])) as Values;
+
+export type Estimate = {
+  readsPerSecond: number;
+  savesPerSecond: number;
+  appCores: number;
+  databaseCores: number;
+  openStreams: number;
+  streamMemoryGb: number;
+  storageGb: number;
+  walMbPerSecond: number;
+  databases: number;
+  /** Dollars a month. */
+  machines: number;
+  coach: number;
+  paymentFees: number;
+  income: number;
+};
+
+/** The need of a number of users at the peak, after `YEARS` of writing. */
+export function estimate(users: number, input: Values): Estimate {
+  const writers = users * input.activeShare;
+  const atPeak = input.peakFactor / SECONDS_PER_DAY;
+  const readsPerSecond = writers * input.opensPerDay * input.requestsPerOpen * atPeak;
+  const savesPerSecond = writers * input.savesPerDay * atPeak;
+  const cores = (read: number, save: number): number =>
+    (readsPerSecond * read + savesPerSecond * save) / 1e6 / input.utilisation;
+  const appCores = Math.max(LEAST_PROCESSES, cores(input.appReadCpu, input.appSaveCpu));
+  const databaseCores = Math.max(1, cores(input.databaseReadCpu, input.databaseSaveCpu));
+  const openStreams = writers * input.openShare;
+  const storageGb = (writers * input.entriesPerYear * YEARS * input.bytesPerEntry) / 1e9;
+  const databases = Math.ceil(Math.max(databaseCores / input.coresPerDatabase, storageGb / input.gigabytesPerDatabase));
+  const backupGb = (storageGb / 3) * BACKUP_DAYS;
+  const trafficGb = (writers * input.opensPerDay * 30 * input.trafficPerOpen) / 1e3;
+  const payers = users * input.paidShare;
+  return {
+    ...{ readsPerSecond, savesPerSecond, appCores, databaseCores, openStreams, storageGb, databases },
+    streamMemoryGb: (openStreams * input.streamMemory) / 1e6,
+    walMbPerSecond: (savesPerSecond * input.walPerSave) / 1e6,
+    machines:
+      (appCores + databaseCores * DATABASE_COPIES) * input.coreMonth +
+      storageGb * DATABASE_COPIES * input.gigabyteMonth +
+      backupGb * input.backupMonth +
+      trafficGb * input.trafficGigabyte,
+    coach: payers * input.analysesPerMonth * input.analysis,
+    paymentFees: (payers * input.paymentFee) / 12,
+    income: (payers * input.price) / 12,
+  };
+}
+
+/** The most users that one primary serves, and which limit ends it. */
+export function endOfOnePostgres(input: Values): { users: number; limit: 'cores' | 'storage' } {
+  const many = 1e9;
+  const { databaseCores, storageGb } = estimate(many, input);
+  const byCores = (many * input.coresPerDatabase) / databaseCores;
+  const byStorage = (many * input.gigabytesPerDatabase) / storageGb;
+  return byCores < byStorage ? { users: byCores, limit: 'cores' } : { users: byStorage, limit: 'storage' };
+}
+
+if (import.meta.main) print();
+
+function print(): void {
+  const originOf = (input: Input): string =>
+    'measured' in input ? `measured: ${input.measured}` : `assumed: ${input.assumed}`;
+  const write = (line: string): void => void process.stdout.write(`${line}\n`);
+  write('\nInputs');
+  for (const input of Object.values<Input>(INPUTS)) write(`  ${input.value} ${input.unit} (${originOf(input)})`);
+  for (const users of [1e6, 1e8]) {
+    const of = estimate(users, values);
+    const round = (value: number): string => Math.ceil(value).toLocaleString('en');
+    write(`\n${users.toLocaleString('en')} users, after ${YEARS} years`);
+    write(`  ${round(of.readsPerSecond)} reads and ${round(of.savesPerSecond)} saves a second at the peak`);
+    write(`  ${round(of.appCores)} application processes of one core`);
+    write(`  ${round(of.databaseCores)} cores of PostgreSQL, ${of.databases} primary servers with two replicas each`);
+    write(`  ${round(of.openStreams)} open event streams, ${round(of.streamMemoryGb)} GB of memory`);
+    write(`  ${round(of.storageGb)} GB a copy, ${of.walMbPerSecond.toFixed(1)} MB of WAL a second`);
+    write(
+      `  a month: $${round(of.machines)} machines, storage and traffic, $${round(of.coach)} coach, $${round(of.paymentFees)} payment fees`,
+    );
+    write(`  a month: $${round(of.income)} paid by users`);
+  }
+  const { users, limit } = endOfOnePostgres(values);
+  write(`\nOne PostgreSQL ends at about ${Math.round(users / 1e6)} million users, by its ${limit}.`);
+  write('After that, users are spread over several databases (docs/operations/scaling.md, "Sharding").');
+}

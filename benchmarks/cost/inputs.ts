@@ -1,0 +1,75 @@
+/**
+ * The numbers of the cost model. `measured` names the row of docs/performance.md or docs/figures.md, `assumed` says why.
+ */
+export type Input = { value: number; unit: string } & ({ measured: string } | { assumed: string });
+
+export const INPUTS = {
+  activeShare: {
+    value: 0.3,
+    unit: 'of the users write on a day',
+    assumed: 'daily over all registered users; a journal with reminders',
+  },
+  paidShare: { value: 0.05, unit: 'of the users pay', assumed: 'usual for a consumer subscription' },
+  opensPerDay: { value: 4, unit: 'opened pages per writer and day', assumed: 'morning, noon, evening, one look back' },
+  requestsPerOpen: {
+    value: 6,
+    unit: 'requests per opened page',
+    measured: 'docs/specification/wire.md: session, profile, day, dates, reviews, event stream',
+  },
+  savesPerDay: { value: 20, unit: 'saves per writer and day', assumed: 'ten minutes of typing with pauses' },
+  peakFactor: { value: 4, unit: 'times the mean rate at the peak', assumed: 'one dominant time zone, evenings' },
+  openShare: {
+    value: 0.02,
+    unit: 'of the writers have the journal open at the peak',
+    assumed: 'about half an hour a day each',
+  },
+  entriesPerYear: { value: 220, unit: 'logs per writer and year', assumed: 'workdays' },
+  appReadCpu: { value: 250, unit: 'µs of the application per read', measured: 'bench peers, reads of one day' },
+  databaseReadCpu: { value: 110, unit: 'µs of PostgreSQL per read', measured: 'bench peers, reads of one day' },
+  appSaveCpu: { value: 330, unit: 'µs of the application per save', measured: 'bench peers, saves of one 2 KB day' },
+  databaseSaveCpu: { value: 300, unit: 'µs of PostgreSQL per save', measured: 'bench peers, saves of one 2 KB day' },
+  bytesPerEntry: {
+    value: 860,
+    unit: 'bytes on disk per thin log with its indexes and words',
+    measured: 'bench growth',
+  },
+  walPerSave: { value: 3_000, unit: 'bytes of WAL per save', measured: 'bench growth' },
+  streamMemory: { value: 38, unit: 'KB per open event stream', measured: 'docs/figures.md, memory of an open stream' },
+  processMemory: { value: 220, unit: 'MB per application process under load', measured: 'docs/figures.md' },
+  utilisation: {
+    value: 0.5,
+    unit: 'of a core is used at the peak',
+    assumed: 'room for a failed machine and for spikes',
+  },
+  coresPerDatabase: { value: 32, unit: 'cores of the largest comfortable database machine', assumed: 'common offers' },
+  gigabytesPerDatabase: {
+    value: 8_000,
+    unit: 'GB per PostgreSQL before backup, restore and vacuum take more than a night',
+    assumed: 'restore at 300 MB/s takes 7.5 hours',
+  },
+  coreMonth: {
+    value: 20,
+    unit: '$ per core and month, with 4 GB of memory',
+    assumed: 'list prices of large providers, reserved for a year',
+  },
+  gigabyteMonth: {
+    value: 0.1,
+    unit: '$ per GB of replicated SSD and month',
+    assumed: 'list prices of large providers',
+  },
+  backupMonth: { value: 0.02, unit: '$ per GB of object storage and month', assumed: 'list prices of large providers' },
+  trafficPerOpen: {
+    value: 0.05,
+    unit: 'MB of traffic per opened page',
+    assumed: 'scripts come from the browser’s cache',
+  },
+  trafficGigabyte: { value: 0.05, unit: '$ per GB of traffic', assumed: 'list prices of large providers' },
+  analysesPerMonth: { value: 20, unit: 'analyses per paying user and month', assumed: 'one per workday' },
+  analysis: {
+    value: 0.002,
+    unit: '$ per analysis of 800 tokens in and 300 out',
+    assumed: 'a small model; sizes from docs/operations.md, "The coach"',
+  },
+  price: { value: 24, unit: '$ per paying user and year', measured: 'docs/specification/plans-and-money.md' },
+  paymentFee: { value: 1.33, unit: '$ of a yearly payment', assumed: 'PayPal: 3.49 % and $0.49' },
+} as const satisfies Record<string, Input>;
