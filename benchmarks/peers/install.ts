@@ -9,9 +9,13 @@ const run = promisify(execFile);
 
 /**
  * Installs exact versions with npm and returns the path of the folder's `package.json`. The installation of an earlier
- * run is reused.
+ * run is reused. `env` is for the packages' own install scripts.
  */
-export async function installPackages(name: string, packages: Readonly<Record<string, string>>): Promise<string> {
+export async function installPackages(
+  name: string,
+  packages: Readonly<Record<string, string>>,
+  env: Readonly<Record<string, string>> = {},
+): Promise<string> {
   const folder = join(PEERS_FOLDER, name);
   const manifest = join(folder, 'package.json');
   const wanted = JSON.stringify({ private: true, dependencies: packages });
@@ -20,7 +24,11 @@ export async function installPackages(name: string, packages: Readonly<Record<st
   process.stdout.write(`Installing ${name}…\n`);
   await mkdir(folder, { recursive: true });
   await writeFile(manifest, wanted);
-  await run('npm', ['install', '--no-audit', '--no-fund'], { cwd: folder, maxBuffer: 64 * 1024 * 1024 });
+  await run('npm', ['install', '--no-audit', '--no-fund'], {
+    cwd: folder,
+    env: { ...process.env, ...env },
+    maxBuffer: 64 * 1024 * 1024,
+  });
   await writeFile(join(folder, 'installed.json'), wanted);
   return manifest;
 }
