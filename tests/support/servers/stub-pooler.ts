@@ -27,6 +27,8 @@ type Options = {
   /** The name that sessions report instead of the client's. */
   applicationName?: string;
   dropsNotices?: boolean;
+  /** Opens all sessions at once and gives out the one that has been idle for longest. */
+  isRoundRobin?: boolean;
 };
 
 const READY = 'Z'.charCodeAt(0);
@@ -82,7 +84,11 @@ export async function startStubPooler(options: Options): Promise<StubPooler> {
     if (!client.session) {
       const isFull = pool.idle.length === 0 && pool.count >= (stub.mode === 'session' ? Infinity : limit);
       if (isFull) return void (pool.waiting.includes(client) || pool.waiting.push(client));
-      const idle = pool.idle.pop();
+      while (options.isRoundRobin && pool.count < limit) {
+        pool.count += 1;
+        pool.idle.push(await openSession(client.user));
+      }
+      const idle = options.isRoundRobin ? pool.idle.shift() : pool.idle.pop();
       if (!idle) pool.count += 1;
       const session = idle ?? (await openSession(client.user));
       client.session = session;

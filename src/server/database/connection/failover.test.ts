@@ -150,6 +150,8 @@ test('gives up requests and connections of a machine that vanished without a sig
   primary.vanish();
   await expect(busy.query('select 1')).rejects.toSatisfy((error) => statusOf(error) === 503);
   requests.release(busy);
+  // The idle connection as well.
+  await expect.poll(() => requests.pool.totalCount).toBe(0);
   standby.isStandby = false;
   const reads = async () => (await requests.pool.query<{ n: number }>('select 1 as n')).rows;
   await expect.poll(() => reads().catch(() => null)).toEqual([{ n: 1 }]);

@@ -62,8 +62,11 @@ async function expectRightAnswers(database: Database): Promise<void> {
 const preparedNames = (database: Database) =>
   database.asService('test').statement<{ name: string }>('select name from pg_prepared_statements', []);
 
-test('sends statements unnamed through a pooler that mixes prepared statements', async () => {
-  const { database, log } = await open((await startPooler()).url);
+test.each([
+  ['hands out the latest session', {}],
+  ['hands out one session after another', { sessions: 3, isRoundRobin: true }],
+])('sends statements unnamed through a pooler that mixes prepared statements and %s', async (_what, options) => {
+  const { database, log } = await open((await startPooler(options)).url);
   expect(log.join()).toContain('max_prepared_statements = 200');
   await expectRightAnswers(database);
   const { rows } = await preparedNames(database);
