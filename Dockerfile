@@ -32,7 +32,8 @@ COPY src/domain src/domain
 COPY src/server src/server
 COPY scripts/build/compile-server.ts scripts/build/compile-server.ts
 RUN install -d -o node -g node -m 700 /data /app/compiled
-USER node
+# By number, because Kubernetes cannot tell whether a name is root.
+USER 1000:1000
 # The compile cache is only valid for the same user and the same flags.
 RUN node --max-semi-space-size=4 scripts/build/compile-server.ts
 VOLUME /data

