@@ -8,9 +8,13 @@ import { pathToFileURL } from 'node:url';
 
 const SOURCES = join(import.meta.dirname, '..', '..', 'src');
 
+/** Waits for its supervisor, so its import never ends. The other modules import all that it imports. */
+const WORKER = join('workers', 'worker.ts');
+
 const modules = process.argv.slice(2).map((path) => resolve(path));
 for (const folder of ['domain', 'server']) {
   const paths = await readdir(join(SOURCES, folder), { recursive: true });
-  modules.push(...paths.filter((path) => /(?<!\.test)\.ts$/.test(path)).map((path) => join(SOURCES, folder, path)));
+  const sources = paths.filter((path) => /(?<!\.test)\.ts$/.test(path) && path !== WORKER);
+  modules.push(...sources.map((path) => join(SOURCES, folder, path)));
 }
 await Promise.all(modules.map((path) => import(pathToFileURL(path).href)));
