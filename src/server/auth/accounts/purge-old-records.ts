@@ -3,7 +3,7 @@ import type { AsService } from '#server/database/database.ts';
 import { BATCH_ROWS } from '#server/jobs/run-in-batches.ts';
 
 /** As long as browsers keep a cookie at most. `auth.purge_audit_log` repeats it, so that nothing else can be deleted. */
-export const RETENTION_DAYS = 400;
+const RETENTION_DAYS = 400;
 
 /**
  * Reads the sessions in the order of their ids, a page in each statement. An index on the time of the last renewal would
