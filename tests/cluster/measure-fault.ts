@@ -37,6 +37,8 @@ export type Measurement = {
 const MAX_DELAY_MS = 2_000;
 /** A save that the former primary acknowledged is answered within this time. */
 const PROBE_MS = 500;
+/** Writers may notice a new primary this much sooner than the prober. */
+const EARLY_MS = 1_000;
 const FAILOVER_MS = 90_000;
 /** Then the answers are observed, with and without a failover. */
 const OBSERVED_MS = 6_000;
@@ -59,7 +61,9 @@ export async function measureFault(fault: Fault, cluster: Cluster, load: Load): 
     : null;
   await delay(OBSERVED_MS);
   const gap = longestOutage(writers.answers, struckAt);
-  const savedAt = recovered && firstAnswerSince(writers.answers, lastWriteOf(prober, before, struckAt) + PROBE_MS);
+  // A former primary with a full disk still accepts a save now and then, so an early answer does not count.
+  const since = recovered && Math.max(lastWriteOf(prober, before, struckAt), recovered.answeredAt - EARLY_MS);
+  const savedAt = since && firstAnswerSince(writers.answers, since + PROBE_MS);
   const resumedAt = savedAt ?? gap?.to ?? null;
   if (resumedAt === null || gap === null) throw new Error(`no save was accepted after: ${fault.name}`);
   await pages.waitUntilAllSaved(resumedAt, ALL_PAGES_MS).catch((error: Error) => problems.push(error.message));
