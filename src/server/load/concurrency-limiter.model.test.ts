@@ -108,6 +108,30 @@ test('is bounded, never idles, shares fairly and starves nobody', async () => {
   expect(unfairChances).toBeGreaterThan(100);
 });
 
+test('a client waits for one request of each other client, even if more clients than slots flood the server', async () => {
+  const { having, all, arrive, end } = createWorld();
+  const clients = SLOTS + 5;
+  for (let count = 0; count < SLOTS + QUEUE; count += 1) arrive([`flood ${count % clients}`, null]);
+  await settle();
+  for (let round = 0; round < 20; round += 1) {
+    const before = all.length;
+    arrive([`home ${round}`, `user ${round}`]);
+    await settle();
+    const newcomer = all[before]!;
+    let ends = 0;
+    for (; newcomer.state === 'queued'; ends += 1) {
+      const ended = having('running')[0]!;
+      end(ended);
+      arrive([ended.origin.address, null]);
+      await settle();
+    }
+    expect(newcomer.state).toBe('running');
+    expect(ends).toBeLessThanOrEqual(clients);
+    end(newcomer);
+    await settle();
+  }
+});
+
 test('a client with one request waits for few others while another client keeps the queue full', async () => {
   const { having, all, arrive, end } = createWorld();
   const flood = ['flood', 'flood'] as const;

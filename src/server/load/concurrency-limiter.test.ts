@@ -54,6 +54,47 @@ test('colleagues behind one address share its part', async () => {
   expect(await isSettled(flood)).toBe(false);
 });
 
+/** Queues work of one client after another, runs one at a time, and returns the clients in the order in which they ran. */
+async function runInTurns(origins: readonly Origin[]): Promise<(string | null)[]> {
+  const limiter = createConcurrencyLimiter({ maxRunning: 1, maxQueued: 100 });
+  const order: (string | null)[] = [];
+  const release = limiter.tryAcquire(cleo)!;
+  const work = origins.map(async (origin) => {
+    const releaseQueued = await limiter.acquire(origin);
+    order.push(origin.userId);
+    releaseQueued();
+  });
+  release();
+  await Promise.all(work);
+  return order;
+}
+
+test('a user does not wait for the whole queue of a colleague behind the same address', async () => {
+  const [flooding, colleague] = [from('office', 'a'), from('office', 'b')];
+  const order = await runInTurns([...Array<Origin>(9).fill(flooding), colleague]);
+  expect(order.indexOf('b')).toBeLessThanOrEqual(1);
+});
+
+test('a client gets no credit for the time in which it asked for nothing', async () => {
+  const limiter = createConcurrencyLimiter({ maxRunning: 1, maxQueued: 100 });
+  const order: string[] = [];
+  let release = limiter.tryAcquire(ana)!;
+  const queue = (origin: Origin) =>
+    void limiter.acquire(origin).then((next) => {
+      order.push(origin.userId!);
+      release = next;
+    });
+  const turn = async (): Promise<void> => {
+    release();
+    await setImmediate();
+  };
+  for (let count = 0; count < 60; count += 1) queue(ana);
+  for (let count = 0; count < 40; count += 1) await turn();
+  for (let count = 0; count < 10; count += 1) queue(ben);
+  for (let count = 0; count < 10; count += 1) await turn();
+  expect(order.slice(-10).filter((userId) => userId === 'ana').length).toBeGreaterThanOrEqual(4);
+});
+
 test('equal clients are served in the order of their arrival', async () => {
   const limiter = createConcurrencyLimiter({ maxRunning: 1, maxQueued: 10 });
   const release = limiter.tryAcquire(ana)!;

@@ -1,6 +1,7 @@
 /**
  * A fair, work-conserving concurrency limiter with a bounded queue. A free slot never waits while work is queued. It goes
- * to the queued client that runs least, so a client that floods the server takes what the others leave.
+ * to the queued client that runs least and was served least, so a client that floods the server takes what the others
+ * leave.
  *
  * A request counts for its address and, once authenticated, for its user: many accounts behind one address, and one
  * account behind many addresses, are one client each. If the queue is full, a client with fewer queued requests takes the
@@ -44,7 +45,14 @@ export type Limits = {
 };
 
 /** Counts the work of an address or a user. Removed from `all` when both counts are zero. */
-type Holder = { readonly id: string; readonly all: Map<string, Holder>; running: number; queued: number };
+type Holder = {
+  readonly id: string;
+  readonly all: Map<string, Holder>;
+  running: number;
+  queued: number;
+  /** How many requests have begun, in the limiter's virtual time: a newcomer begins with what the others have got. */
+  served: number;
+};
 type Waiter = {
   readonly address: Holder;
   readonly user: Holder | null;
@@ -74,11 +82,18 @@ export function createConcurrencyLimiter(limits: Limits): ConcurrencyLimiter {
   /** In the order of arrival. While a slot is free, each waiter's client runs as much as it may. */
   const queue: Waiter[] = [];
   let running = 0;
+  /** What the client that began last had been served before. */
+  let virtualTime = 0;
 
   function occupy(address: Holder, user: Holder | null): Release {
+    virtualTime = Math.max(virtualTime, servedOf(address, user));
     running += 1;
     address.running += 1;
-    if (user) user.running += 1;
+    address.served += 1;
+    if (user) {
+      user.running += 1;
+      user.served += 1;
+    }
     let isReleased = false;
     return () => {
       if (isReleased) return;
@@ -92,6 +107,8 @@ export function createConcurrencyLimiter(limits: Limits): ConcurrencyLimiter {
     };
   }
 
+  const servedOf = (address: Holder, user: Holder | null): number => Math.max(address.served, user?.served ?? 0);
+
   const mayRun = (address: Holder, user: Holder | null): boolean => (user ?? address).running < maxPerClient;
 
   function startQueued(): void {
@@ -104,20 +121,23 @@ export function createConcurrencyLimiter(limits: Limits): ConcurrencyLimiter {
 
   /**
    * The waiter whose address and user run least; of equal ones, the one whose user runs least, so that colleagues behind
-   * one address share its part; of equal ones, the oldest.
+   * one address share its part; of equal ones, the one that was served least. The last rule makes clients take turns
+   * when there are more of them than slots: otherwise the longest queue would be served first.
    */
   function findNext(): number {
     let best = -1;
-    let bestLoad = Infinity;
-    let bestOfUser = Infinity;
+    let [load, ofClient, served, servedClient] = [0, 0, 0, 0];
+    // Without an allocation for each waiter: this loop runs for each request that begins while the queue is full.
     for (let index = 0; index < queue.length; index += 1) {
       const { address, user } = queue[index]!;
       if (!mayRun(address, user)) continue;
-      const ofUser = user ? user.running : address.running;
-      const load = Math.max(address.running, ofUser);
-      if (load > bestLoad || (load === bestLoad && ofUser >= bestOfUser)) continue;
-      if (load === 0) return index;
-      [best, bestLoad, bestOfUser] = [index, load, ofUser];
+      const client = user ?? address;
+      const nextLoad = Math.max(address.running, client.running);
+      const nextServed = servedOf(address, user);
+      const difference =
+        nextLoad - load || client.running - ofClient || nextServed - served || client.served - servedClient;
+      if (best !== -1 && difference >= 0) continue;
+      [best, load, ofClient, served, servedClient] = [index, nextLoad, client.running, nextServed, client.served];
     }
     return best;
   }
@@ -147,8 +167,11 @@ export function createConcurrencyLimiter(limits: Limits): ConcurrencyLimiter {
 
   function enqueue(address: Holder, user: Holder | null, place: number): Promise<Release> {
     // Before the displacement, which forgets holders without work.
-    address.queued += 1;
-    if (user) user.queued += 1;
+    for (const holder of user ? [address, user] : [address]) {
+      // Without a queue a client gets no credit for what it did not ask for.
+      if (holder.queued === 0) holder.served = Math.max(holder.served, virtualTime);
+      holder.queued += 1;
+    }
     if (place !== -1) refuseQueued(place, 'displaced');
     return new Promise((resolve, reject) => {
       let timer: NodeJS.Timeout | undefined;
@@ -219,7 +242,7 @@ export function createConcurrencyLimiter(limits: Limits): ConcurrencyLimiter {
 function findOrAdd(all: Map<string, Holder>, id: string): Holder {
   const known = all.get(id);
   if (known) return known;
-  const holder: Holder = { id, all, running: 0, queued: 0 };
+  const holder: Holder = { id, all, running: 0, queued: 0, served: 0 };
   all.set(id, holder);
   return holder;
 }
