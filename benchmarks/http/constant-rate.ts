@@ -21,26 +21,15 @@ type Options = {
   rate: number;
   seconds: number;
   make: (index: number) => Request;
-  /** The loopback address that the client of a request connects from. */
-  addressOf?: (index: number) => string;
+  /** The connections of a request's client. Without it, all requests share as many as they need. */
+  agentOf?: (index: number) => Agent;
 };
 
 const TICK_MS = 1;
 
 /** Sends HTTP requests at a constant rate and resolves when all are answered. */
-export async function sendAtRate({
-  url,
-  rate,
-  seconds,
-  make,
-  addressOf = () => '127.0.0.1',
-}: Options): Promise<RateResult> {
-  const agents = new Map<string, Agent>();
-  const agentOf = (address: string): Agent => {
-    const known = agents.get(address) ?? new Agent({ keepAlive: true, localAddress: address });
-    agents.set(address, known);
-    return known;
-  };
+export async function sendAtRate({ url, rate, seconds, make, agentOf }: Options): Promise<RateResult> {
+  const shared = new Agent({ keepAlive: true });
   const latencies: number[] = [];
   const statuses = new Map<number, number>();
   const count = Math.round(rate * seconds);
@@ -58,11 +47,11 @@ export async function sendAtRate({
     }, TICK_MS);
   });
   await Promise.all(pending);
-  for (const agent of agents.values()) agent.destroy();
+  shared.destroy();
   return { latencies, statuses };
 
   async function sendOne(index: number, dueAt: number): Promise<void> {
-    const status = await send(url, make(index), agentOf(addressOf(index))).catch(() => 0);
+    const status = await send(url, make(index), agentOf?.(index) ?? shared).catch(() => 0);
     if (status >= 200 && status < 300) latencies.push(performance.now() - dueAt);
     statuses.set(status, (statuses.get(status) ?? 0) + 1);
   }
@@ -70,13 +59,9 @@ export async function sendAtRate({
 
 function send(url: string, { method = 'GET', path = '/', headers, body }: Request, agent: Agent): Promise<number> {
   return new Promise((resolve, reject) => {
-    const outgoing = request(
-      `${url}${path}`,
-      { method, headers: headers as Record<string, string>, agent },
-      (answer) => {
-        text(answer).then(() => resolve(answer.statusCode!), reject);
-      },
-    );
+    const outgoing = request(`${url}${path}`, { method, headers, agent }, (answer) => {
+      text(answer).then(() => resolve(answer.statusCode!), reject);
+    });
     outgoing.on('error', reject).end(body);
   });
 }

@@ -5,6 +5,7 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { Agent } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -31,6 +32,12 @@ const MAX_MEGABYTES = 400;
 const MAX_P99_FACTOR = 5;
 const MAX_P99_MS = 250;
 
+/** Each user has an address of its own, and as many connections as a browser opens. They stay open between the measurements. */
+const browsers = Array.from(
+  { length: SAVERS },
+  (_, index) => new Agent({ keepAlive: true, maxSockets: 6, localAddress: `127.0.200.${index + 1}` }),
+);
+
 const database = await openSeededDatabase();
 const settings = { DATABASE_URL: database.url, DATA_DIR: database.dataDir, SANDBOX: 'off', AUTH_RATE_LIMITS: 'off' };
 const app = await startProcess('src/server/main.ts', settings, '/readyz');
@@ -50,6 +57,7 @@ try {
     ...(await floodWithEverything(savers, flooders, quiet)),
   ]);
 } finally {
+  for (const browser of browsers) browser.destroy();
   await app.stop();
   await database.close();
 }
@@ -60,8 +68,7 @@ function saveAtRate(savers: readonly Person[], seconds: number = SECONDS): Promi
     rate: SAVES_PER_SECOND,
     seconds,
     make: (index) => saveDay(savers[index % SAVERS]!, index),
-    // Each user has an address of its own.
-    addressOf: (index) => `127.0.200.${1 + (index % SAVERS)}`,
+    agentOf: (index) => browsers[index % SAVERS]!,
   });
 }
 
