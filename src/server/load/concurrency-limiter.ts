@@ -82,7 +82,7 @@ export function createConcurrencyLimiter(limits: Limits): ConcurrencyLimiter {
   /** In the order of arrival. While a slot is free, each waiter's client runs as much as it may. */
   const queue: Waiter[] = [];
   let running = 0;
-  /** What the client that began last had been served before. */
+  /** The largest `served` with which a client began. */
   let virtualTime = 0;
 
   function occupy(address: Holder, user: Holder | null): Release {
