@@ -84,9 +84,11 @@ test('Prometheus evaluates every query of the dashboard on a scraped server', { 
     expect([expr, status, error]).toEqual([expr, 'success', undefined]);
     if (data.result.length === 0) empty.push(expr);
   }
-  // Only what this server has not done yet: counters appear with their first event.
+  // Only what this server has not done yet, or no longer has: counters appear with their first event, jobs are done.
   for (const expr of empty)
-    expect(expr).toMatch(/_total|analysis_seconds|webhook|hustle_forge_payments|backup|GET|token/);
+    expect(expr).toMatch(
+      /_total|analysis_seconds|webhook|hustle_forge_payments|hustle_forge_jobs|job_oldest|backup|GET|token/,
+    );
 });
 
 test('no alert of a healthy server is pending after its first scrapes', async () => {
