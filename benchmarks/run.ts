@@ -16,6 +16,7 @@ const BENCHMARKS: Readonly<Record<string, string>> = {
   latency: 'load/latency',
   overload: 'load/overload',
   soak: 'load/soak',
+  backup: 'operations/backup',
   find: 'find',
   merge: 'domain/merge',
   start: 'start',
@@ -37,6 +38,7 @@ const BENCHMARKS: Readonly<Record<string, string>> = {
  */
 const ONLY_BY_NAME: ReadonlySet<string> = new Set([
   'coach',
+  'backup',
   'growth',
   'bloat',
   'peers',

@@ -31,7 +31,7 @@ export type OwnerDatabase = {
   problem: Finding | null;
 };
 
-type DatabaseConfig = Pick<Config, 'databaseUrl'> & { workers?: number };
+type DatabaseConfig = Pick<Config, 'workers' | 'databaseUrl'>;
 
 export const databaseChecks = (database: OwnerDatabase, config: DatabaseConfig, now: () => Date): Check[] => {
   const check = (name: string, run: (owner: pg.Client, ownerUrl: string) => Promise<Finding[]>): Check => ({
@@ -274,7 +274,7 @@ async function checkSlots(owner: pg.Client): Promise<Finding[]> {
     );
 }
 
-async function checkConnections(owner: pg.Client, { workers = 1 }: DatabaseConfig): Promise<Finding[]> {
+async function checkConnections(owner: pg.Client, { workers }: DatabaseConfig): Promise<Finding[]> {
   const { rows } = await owner.query<{ max: number; others: number; role: number; database: number }>(
     `select current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
               - coalesce(current_setting('reserved_connections', true), '0')::int as max,
