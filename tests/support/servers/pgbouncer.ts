@@ -41,8 +41,8 @@ export async function startPgBouncer({ command, serverUrl, settings = {} }: Opti
     auth_user: user,
     auth_query: 'select usename, passwd from pg_catalog.pg_shadow where usename = $1',
     pool_mode: 'transaction',
-    // Fewer than the connections of a test, so that they share sessions.
-    default_pool_size: '8',
+    // Fewer than the 16 connections of a server, so that they share sessions, and more than one user may hold.
+    default_pool_size: '12',
     max_client_conn: '1000',
     server_login_retry: '1',
     ...(readPgBouncerVersion(command) >= 1.21 && { max_prepared_statements: '200' }),
