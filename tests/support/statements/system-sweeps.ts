@@ -26,6 +26,11 @@ export const SYSTEM_SWEEPS: readonly SystemSweep[] = [
     reason: 'the job send-reminders looks for the plans that end soon, over an index of paid plans',
   },
   {
+    table: 'plan_reminders',
+    text: 'from "profiles" inner join "auth"."users" on',
+    reason: 'the same job looks up the reminders of each user whose plan ends',
+  },
+  {
     table: 'profiles',
     text: 'update public.profiles set ai_consent = false where ai_consent',
     reason: 'a change of the AI provider withdraws the consent of every user, once, at the start of the server',
