@@ -52,7 +52,7 @@ try {
     const rates = await compareRates({ ours: turn('ours', two), theirs: turn('theirs', one) });
     const cores = (of: 'ours' | 'theirs'): string =>
       Object.entries(used[of])
-        .map(([part, cpuSeconds]) => `${part} ${(cpuSeconds / seconds[of]).toFixed(2)}`)
+        .map(([part, ofPart]) => `${part} ${(ofPart / seconds[of]).toFixed(2)}`)
         .join(', ');
     const serverMs = (of: 'ours' | 'theirs'): string => ((used[of].server * 1_000) / answered[of]).toFixed(2);
     return {

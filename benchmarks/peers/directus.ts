@@ -85,7 +85,7 @@ export async function startDirectus(databaseUrl: string, count: number): Promise
 
 /** Directus does not pass the directory of a socket on from a URL. */
 function databaseSettings(databaseUrl: string): Record<string, string> {
-  const { host = '', port, user = '', password, database = '' } = new pg.Client({ connectionString: databaseUrl });
+  const { host, port, user = '', password, database = '' } = new pg.Client({ connectionString: databaseUrl });
   return {
     ...{ DB_CLIENT: 'pg', DB_HOST: host, DB_PORT: String(port), DB_USER: user, DB_PASSWORD: String(password) },
     DB_DATABASE: database,

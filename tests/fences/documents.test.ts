@@ -45,8 +45,10 @@ test('every cited section exists', async () => {
   expect(citations).toBeGreaterThan(0);
 });
 
-test('every decision record has a number, a title, a date and a status', async () => {
-  for (const name of await readdir('docs/decisions')) {
+test('every decision record has a number of its own, a title, a date and a status', async () => {
+  const names = await readdir('docs/decisions');
+  expect(new Set(names.map((name) => name.slice(0, 4))).size).toBe(names.length);
+  for (const name of names) {
     const head = (await readFile(`docs/decisions/${name}`, 'utf8')).split('\n').slice(0, 3).join('\n');
     expect(head, name).toMatch(/^# (\d{4}) .+\n\nDate: \d{4}-\d\d-\d\d\. Status: (accepted|superseded by \d{4})/);
     expect(name.slice(0, 4)).toBe(head.slice(2, 6));

@@ -104,7 +104,7 @@ export async function runAsProcess(name: string, run: RunCommand): Promise<void>
 
 type Terminal = { isTTY?: boolean; write(text: string): unknown };
 
-export function createProgressPrinter(out: Terminal, nowMs: () => number = Date.now) {
+function createProgressPrinter(out: Terminal, nowMs: () => number = Date.now) {
   const intervalMs = out.isTTY ? TERMINAL_INTERVAL_MS : LINE_INTERVAL_MS;
   // A short run prints nothing where lines stay.
   let shownAt = out.isTTY ? -Infinity : nowMs();

@@ -1,5 +1,5 @@
 /**
- * A tracer over OpenTelemetry's SDK, loaded only when OTEL_EXPORTER_OTLP_ENDPOINT is set (docs/decisions/0038).
+ * A tracer over OpenTelemetry's SDK, loaded only when OTEL_EXPORTER_OTLP_ENDPOINT is set (docs/decisions/0043).
  *
  * The tracer is never registered globally: libraries that look for a global one (the AI SDK among them, which would
  * record prompts) find none.
