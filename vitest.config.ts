@@ -14,6 +14,8 @@ const needsDatabase = [
   'src/server/{coach/coach-store,find/search-index}.test.ts',
   'src/server/admin.test.ts',
 ];
+/** Tests of minutes, which only the long form runs. */
+const longForm = process.env['TEST_LONG'] ? [] : ['**/*.long.test.ts'];
 const sharedProcess = { isolate: false, setupFiles: ['tests/support/restore-globals.ts'] };
 const database = {
   ...sharedProcess,
@@ -52,6 +54,7 @@ export default defineConfig({
         test: {
           name: 'server',
           include: [...needsDatabase, 'tests/{api,policies,payments}/**/*.test.ts'],
+          exclude: longForm,
           ...database,
         },
       },
@@ -67,6 +70,7 @@ export default defineConfig({
         test: {
           name: 'faults',
           include: ['tests/faults/**/*.test.ts'],
+          exclude: longForm,
           ...database,
           testTimeout: 120_000,
         },

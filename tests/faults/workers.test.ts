@@ -210,9 +210,8 @@ describe('two workers', () => {
 });
 
 /** The long form alone: a copy of the sources has no compile cache, so each process takes seconds to start. */
-test.runIf(process.env['TEST_LONG'])(
-  'SIGHUP starts the program that is on disk now, and keeps the running one if that cannot start',
-  async () => {
+if (process.env['TEST_LONG']) {
+  test('SIGHUP starts the program that is on disk now, and keeps the running one if that cannot start', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'hustle-forge-upgrade-'));
     cpSync(join(ROOT, 'src'), join(folder, 'src'), { recursive: true });
     cpSync(join(ROOT, 'database'), join(folder, 'database'), { recursive: true });
@@ -240,5 +239,5 @@ test.runIf(process.env['TEST_LONG'])(
       await program.ended;
       rmSync(folder, { recursive: true, force: true });
     }
-  },
-);
+  });
+}

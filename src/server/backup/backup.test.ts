@@ -33,7 +33,6 @@ const log = createLog('silent');
 const KEY = '{"kty":"EC"}\n';
 const USERS = 40;
 /** Starting one more PostgreSQL takes too long for each run of the tests. */
-const isLong = process.env['TEST_LONG'] === '1';
 
 let source: TestDatabase;
 let folder: string;
@@ -475,7 +474,7 @@ describe('a restore', () => {
     });
   });
 
-  test.skipIf(!isLong)('beside a running embedded server is refused', async () => {
+  test('beside a running embedded server is refused', async () => {
     const dataDir = await newDataDir();
     const server = await openEmbeddedServer({ dataDir, log, settings: { fsync: 'off' } });
     await expect(runRestore([file], deps({ DATA_DIR: dataDir }))).rejects.toThrow('is already running');

@@ -337,6 +337,7 @@ describe('a requested deletion is undone', () => {
 /** Tables without a column that leads to a user. `rate_limits` and `payment_events` name users in their texts. */
 const TABLES_WITHOUT_USER = [
   'auth.rate_limits',
+  'auth.signing_keys',
   'auth.sso_domains',
   'auth.sso_providers',
   'auth.used_id_tokens',

@@ -21,7 +21,6 @@ import { freePort } from '../free-port.ts';
 import { createLog } from '../log.ts';
 import { verifyArchive } from './archive/read-archive.ts';
 
-const isLong = process.env['TEST_LONG'] === '1';
 const POSTGRES_15 = '/usr/lib/postgresql/15/bin';
 const MILLION = 1_000_000;
 const MAX_PEAK_MB = 400;
@@ -29,13 +28,11 @@ const MAX_PEAK_MB = 400;
 let source: TestDatabase;
 let folder: string;
 beforeAll(async () => {
-  if (!isLong) return;
   source = await createTestDatabase();
   folder = await mkdtemp(join(tmpdir(), 'hustle-forge-backup-long-'));
   await source.admin.query("insert into auth.users (email) select n || '@example.com' from generate_series(1, 1000) n");
 }, 60_000);
 afterAll(async () => {
-  if (!isLong) return;
   await source.drop();
   await rm(folder, { recursive: true });
 }, 60_000);
@@ -109,7 +106,7 @@ async function withPostgres15<T>(work: (url: string) => Promise<T>): Promise<T> 
   }
 }
 
-describe.skipIf(!isLong)('the long form', () => {
+describe('the long form', () => {
   test.skipIf(!existsSync(POSTGRES_15))(
     'restores into PostgreSQL 15 and back, with the same content',
     async () => {
