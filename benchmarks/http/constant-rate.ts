@@ -21,15 +21,20 @@ type Options = {
   rate: number;
   seconds: number;
   make: (index: number) => Request;
-  /** The connections of a request's client. Without it, all requests share as many as they need. */
+  /** The connections of a request's client. Without it, all requests share 64. */
   agentOf?: (index: number) => Agent;
 };
 
 const TICK_MS = 1;
+/**
+ * A late answer holds its connection, so requests may wait for a free one. Opening ever more connections would measure how
+ * fast the server accepts them.
+ */
+const MAX_CONNECTIONS = 64;
 
 /** Sends HTTP requests at a constant rate and resolves when all are answered. */
 export async function sendAtRate({ url, rate, seconds, make, agentOf }: Options): Promise<RateResult> {
-  const shared = new Agent({ keepAlive: true });
+  const shared = new Agent({ keepAlive: true, maxSockets: MAX_CONNECTIONS });
   const latencies: number[] = [];
   const statuses = new Map<number, number>();
   const count = Math.round(rate * seconds);
