@@ -14,7 +14,7 @@ export const INPUTS = {
   requestsPerOpen: {
     value: 6,
     unit: 'requests per opened page',
-    measured: 'docs/specification/wire.md: session, profile, day, dates, reviews, event stream',
+    assumed: 'the requests of docs/specification/wire.md: session, profile, day, dates, reviews, event stream',
   },
   savesPerDay: { value: 20, unit: 'saves per writer and day', assumed: 'ten minutes of typing with pauses' },
   peakFactor: { value: 4, unit: 'times the mean rate at the peak', assumed: 'one dominant time zone, evenings' },
@@ -24,16 +24,36 @@ export const INPUTS = {
     assumed: 'about half an hour a day each',
   },
   entriesPerYear: { value: 220, unit: 'logs per writer and year', assumed: 'workdays' },
-  appReadCpu: { value: 250, unit: 'µs of the application per read', measured: 'bench peers, reads of one day' },
-  databaseReadCpu: { value: 110, unit: 'µs of PostgreSQL per read', measured: 'bench peers, reads of one day' },
-  appSaveCpu: { value: 330, unit: 'µs of the application per save', measured: 'bench peers, saves of one 2 KB day' },
-  databaseSaveCpu: { value: 300, unit: 'µs of PostgreSQL per save', measured: 'bench peers, saves of one 2 KB day' },
-  bytesPerEntry: {
-    value: 860,
-    unit: 'bytes on disk per thin log with its indexes and words',
-    measured: 'bench growth',
+  appReadCpu: {
+    value: 160,
+    unit: 'µs of the application per read',
+    measured: 'docs/performance.md, two workers against one process',
   },
-  walPerSave: { value: 3_000, unit: 'bytes of WAL per save', measured: 'bench growth' },
+  databaseReadCpu: {
+    value: 102,
+    unit: 'µs of PostgreSQL per read',
+    measured: 'docs/performance.md, two workers against one process',
+  },
+  appSaveCpu: {
+    value: 240,
+    unit: 'µs of the application per save',
+    measured: 'docs/performance.md, two workers against one process',
+  },
+  databaseSaveCpu: {
+    value: 301,
+    unit: 'µs of PostgreSQL per save',
+    measured: 'docs/performance.md, two workers against one process',
+  },
+  bytesPerEntry: {
+    value: 504,
+    unit: 'bytes on disk per thin log with its indexes and words',
+    measured: 'docs/performance.md, 36.5 million logs',
+  },
+  walPerSave: {
+    value: 3_000,
+    unit: 'bytes of WAL per save',
+    assumed: 'the row, its words and their index; not measured',
+  },
   streamMemory: { value: 38, unit: 'KB per open event stream', measured: 'docs/figures.md, memory of an open stream' },
   processMemory: { value: 220, unit: 'MB per application process under load', measured: 'docs/figures.md' },
   utilisation: {

@@ -25,9 +25,11 @@ const run = promisify(execFile);
 export async function startPocketbase(count: number): Promise<Peer> {
   const binary = await build();
   const folder = await mkdtemp(join(tmpdir(), 'hustle-forge-pocketbase-'));
-  await run(binary, ['superuser', 'upsert', ADMIN.identity, ADMIN.password, '--dir', folder]);
+  // It would write a migration for each change of the schema beside its program, and apply it in the next run.
+  const options = ['--dir', folder, '--migrationsDir', join(folder, 'migrations'), '--automigrate=false'];
+  await run(binary, ['superuser', 'upsert', ADMIN.identity, ADMIN.password, ...options]);
   const url = `http://127.0.0.1:${await freePort()}`;
-  const child = spawn(binary, ['serve', `--http=${new URL(url).host}`, '--dir', folder], {
+  const child = spawn(binary, ['serve', `--http=${new URL(url).host}`, ...options], {
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   await waitUntilReady(`${url}/api/health`, child);
