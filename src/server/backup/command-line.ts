@@ -1,9 +1,8 @@
 /** Shared by the commands `backup` and `restore`: settings, progress, signals and exit codes. */
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
-import { clusterPaths } from '../database/embedded/cluster.ts';
-import { createPrimaryFinder } from '../database/connection/primary-finder.ts';
+import { hasCluster } from '../database/embedded/cluster.ts';
+import { createOwnerFinder } from '../database/connection/primary-finder.ts';
 import { openEmbeddedServer } from '../database/embedded/server.ts';
 import type { EmbeddedServer } from '../database/embedded/server.ts';
 import { createLog } from '../log.ts';
@@ -40,17 +39,12 @@ export async function openOwnerUrl(
   { log, whenRunning }: { log: Logger; whenRunning: 'refuse' | 'join' },
 ): Promise<EmbeddedServer> {
   if (databaseUrl === null) return openEmbeddedServer({ dataDir, log, whenRunning });
-  const primary = createPrimaryFinder({
-    setting: 'DATABASE_URL',
-    url: databaseUrl.reveal(),
-    login: ({ url }) => ({ connectionString: url }),
-  });
-  return { url: (await primary.findAtStart()).url, close: () => Promise.resolve() };
+  return { url: (await createOwnerFinder(databaseUrl.reveal()).findAtStart()).url, close: () => Promise.resolve() };
 }
 
 /** @throws BackupError instead of making an empty database. */
 export function requireDatabase({ databaseUrl, dataDir }: Pick<Config, 'databaseUrl' | 'dataDir'>): void {
-  if (databaseUrl !== null || existsSync(join(clusterPaths(dataDir).cluster, 'PG_VERSION'))) return;
+  if (databaseUrl !== null || hasCluster(dataDir)) return;
   throw new BackupError(
     `there is no database in ${dataDir}, and DATABASE_URL is not set: set DATA_DIR or DATABASE_URL`,
   );

@@ -5,7 +5,7 @@ import type { Logger } from '#server/log.ts';
 
 import { inspectPooler } from './connection/inspect-pooler.ts';
 import { primaryClient } from './connection/primary-client.ts';
-import { createPrimaryFinder } from './connection/primary-finder.ts';
+import { createOwnerFinder, createPrimaryFinder } from './connection/primary-finder.ts';
 import type { PrimaryFinder } from './connection/primary-finder.ts';
 import { createRequestPool, REQUESTS_NAME } from './connection/request-pool.ts';
 import type { RequestPool } from './connection/request-pool.ts';
@@ -46,11 +46,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const server = config.databaseUrl
     ? { url: config.databaseUrl.reveal(), close: () => Promise.resolve() }
     : await openEmbeddedServer({ dataDir: config.dataDir, log, whenRunning });
-  const primary = createPrimaryFinder({
-    setting: 'DATABASE_URL',
-    url: server.url,
-    login: ({ url }) => ({ connectionString: url }),
-  });
+  const primary = createOwnerFinder(server.url);
   let requests: RequestPool | null = null;
   try {
     const { url: ownerUrl } = await primary.findAtStart();
@@ -98,11 +94,7 @@ function connectorTo(finder: PrimaryFinder): Connect {
 
 /** Checks a pooler as a start of the server does. @throws Error with a message for the operator */
 export async function checkPooler({ ownerUrl, poolUrl, log }: PoolerOptions): Promise<StatementNames> {
-  const primary = createPrimaryFinder({
-    setting: 'DATABASE_URL',
-    url: ownerUrl,
-    login: ({ url }) => ({ connectionString: url }),
-  });
+  const primary = createOwnerFinder(ownerUrl);
   return (await openPooler(poolUrl, requestConnection(ownerUrl), connectorTo(primary), log)).names;
 }
 

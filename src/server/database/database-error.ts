@@ -24,9 +24,13 @@ function isDatabaseFailure(error: unknown): error is DatabaseFailure {
 /** SQLSTATE classes: lost connection (08), no resources (53), shutdown or cancelled query (57), system error (58). */
 const UNREACHABLE = new Set(['08', '53', '57', '58']);
 /** A write reached a server that only reads: a standby during a failover, or a primary whose disk is full. */
-const READ_ONLY = '25006';
+export const READ_ONLY = '25006';
 /** A stale or missing prepared statement, if the second attempt of `pooled-database.ts` failed as well. */
 const STALE_STATEMENT_CODES: ReadonlySet<string> = new Set(['0A000', '26000']);
+/** The login does not exist, has another password or is not let in. */
+const LOGIN_FAILURES: ReadonlySet<string> = new Set(['28P01', '28000']);
+/** @param code the SQLSTATE of an error, if it has one */
+export const isLoginFailure = (code: string | undefined): boolean => code !== undefined && LOGIN_FAILURES.has(code);
 /** SQLSTATE class 40, such as deadlocks and serialization failures: a retry usually succeeds. */
 const COLLISION = '40';
 

@@ -7,12 +7,13 @@ import { parseArgs } from 'node:util';
 import { inspectConfig } from '../config/config.ts';
 import type { Config } from '../config/config.ts';
 import { openOwnerUrl } from '../backup/command-line.ts';
+import { hasCluster } from '../database/embedded/cluster.ts';
 import { createLog } from '../log.ts';
 import { fault, off, ok, reasonOf, runChecks, warning } from './check.ts';
 import type { Check, Finding, Result } from './check.ts';
 import { databaseChecks, describeConnectFailure } from './checks/database-checks.ts';
 import type { OwnerDatabase } from './checks/database-checks.ts';
-import { backupCheck, diskCheck, hasCluster, keysCheck, permissionsCheck } from './checks/files-checks.ts';
+import { backupCheck, diskCheck, keysCheck, permissionsCheck } from './checks/files-checks.ts';
 import { poolerCheck } from './checks/pooler-check.ts';
 import { captchaCheck, coachCheck, mailCheck, paypalCheck, signInCheck, smsCheck } from './checks/provider-checks.ts';
 import { publicUrlChecks } from './checks/public-url-checks.ts';
@@ -101,7 +102,7 @@ async function openOwnerDatabase(config: Config): Promise<OpenedDatabase> {
     database: { url: null, problem },
     close: () => Promise.resolve(),
   });
-  if (databaseUrl === null && !(await hasCluster(dataDir))) {
+  if (databaseUrl === null && !hasCluster(dataDir)) {
     return closed(off(`there is no database in ${dataDir} yet: the first start makes it`));
   }
   try {

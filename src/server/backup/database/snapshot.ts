@@ -5,6 +5,7 @@
  * `row_security` off, PostgreSQL refuses a read that a policy would filter: a backup never lacks rows silently.
  */
 import pg from 'pg';
+import { isLoginFailure } from '../../database/database-error.ts';
 import { requestConnection } from '../../database/roles.ts';
 import type { ArchivedMigration, ArchivedSequence, ArchivedTable } from '../archive/archive-format.ts';
 import { BackupError } from '../backup-error.ts';
@@ -26,8 +27,6 @@ export type Snapshot = {
 
 const READ_LEDGER =
   'select set, number, name, checksum, applied_at::text as "appliedAt" from migrations.applied order by set, number';
-/** SQLSTATEs of a login that does not exist or has another password. */
-const LOGIN_FAILURES: ReadonlySet<unknown> = new Set(['28P01', '28000']);
 
 /** @throws BackupError, or the error of the database. */
 export async function openSnapshot(ownerUrl: string): Promise<Snapshot> {
@@ -79,7 +78,7 @@ async function connectReader(ownerUrl: string): Promise<pg.Client> {
     await reader.query('set row_security to off');
     return reader;
   } catch (error) {
-    if (!(error instanceof pg.DatabaseError) || !LOGIN_FAILURES.has(error.code)) throw error;
+    if (!(error instanceof pg.DatabaseError) || !isLoginFailure(error.code)) throw error;
     throw new BackupError(
       `the login for requests does not work (${error.message}): start the server once, which renews it`,
       { cause: error },

@@ -13,7 +13,7 @@ import { openDatabase } from '../connect.ts';
 import { answerFor } from '../database-error.ts';
 import type { Database } from '../database.ts';
 import { requestConnection } from '../roles.ts';
-import { createPrimaryFinder } from './primary-finder.ts';
+import { createOwnerFinder } from './primary-finder.ts';
 import { createRequestPool } from './request-pool.ts';
 
 /** The product's promise: a request succeeds so soon after another server accepts writes. */
@@ -43,9 +43,6 @@ async function open(...hosts: DatabaseNode[]): Promise<Database> {
   cleanUp.push(() => database.close());
   return database;
 }
-
-const finderOf = (url: string) =>
-  createPrimaryFinder({ setting: 'DATABASE_URL', url, login: (server) => ({ connectionString: server.url }) });
 
 const statusOf = (error: unknown) => answerFor(error, false)?.status;
 
@@ -115,7 +112,7 @@ describe('with several hosts', () => {
   test('the error names each server and why it cannot be used, without the password', async () => {
     const [primary, standby] = nodes;
     primary.die();
-    const error: unknown = await finderOf(urlOf(primary, standby))
+    const error: unknown = await createOwnerFinder(urlOf(primary, standby))
       .find()
       .catch((reason: unknown) => reason);
     const { message } = error as Error;
@@ -139,7 +136,7 @@ test('closes connections to a server that became read-only, and writes again at 
 test('gives up requests and connections of a machine that vanished without a sign', async () => {
   const [primary, standby] = nodes;
   const requests = createRequestPool({
-    finder: finderOf(urlOf(primary, standby)),
+    finder: createOwnerFinder(urlOf(primary, standby)),
     login: requestConnection(db.url),
     log: createLog('silent'),
     tickMs: 20,
@@ -159,7 +156,7 @@ test('gives up requests and connections of a machine that vanished without a sig
 
 test('gives up a request whose connection is silent although the machine answers', async () => {
   const requests = createRequestPool({
-    finder: finderOf(urlOf(nodes[0])),
+    finder: createOwnerFinder(urlOf(nodes[0])),
     login: requestConnection(db.url),
     log: createLog('silent'),
     tickMs: 20,

@@ -97,6 +97,10 @@ export function createPrimaryFinder({ setting, url, login }: Deps): PrimaryFinde
   };
 }
 
+/** Finds the server of DATABASE_URL with the login of the owner. */
+export const createOwnerFinder = (databaseUrl: string): PrimaryFinder =>
+  createPrimaryFinder({ setting: 'DATABASE_URL', url: databaseUrl, login: ({ url }) => ({ connectionString: url }) });
+
 /** Null if the server accepts writes, otherwise the reason. */
 async function whyNotWritable(config: pg.ClientConfig): Promise<string | null> {
   const client = new pg.Client({

@@ -6,6 +6,7 @@ import pg from 'pg';
 
 import type { Logger } from '#server/log.ts';
 
+import { READ_ONLY } from '../database-error.ts';
 import { valueTypes } from '../tables/value-types.ts';
 import { UnreachableError } from './limit-tcp-connect.ts';
 import { primaryClient } from './primary-client.ts';
@@ -26,8 +27,6 @@ const RENEW_INTERVAL_MS = 1_000;
 /** The trigger `report_entry` reports changes to connections of this name (changes/change-announcer.ts). */
 export const REQUESTS_NAME = 'hustle-forge';
 
-/** A write reached a server that only reads. */
-const READ_ONLY = '25006';
 /** The session has ended or is about to: connection exceptions, and a shutdown of the server. */
 const SESSION_END = /^(?:08|57P0)/;
 

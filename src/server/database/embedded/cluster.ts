@@ -3,6 +3,7 @@
  */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { chmod, chown, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -36,6 +37,9 @@ export function clusterPaths(dataDir: string, folderName = 'postgres'): ClusterP
     logFile: join(folder, 'server.log'),
   };
 }
+
+/** Whether an embedded database was created below `dataDir`. */
+export const hasCluster = (dataDir: string): boolean => existsSync(join(clusterPaths(dataDir).cluster, 'PG_VERSION'));
 
 /**
  * The path by which the server user reaches the cluster. That user may lack permission to traverse the path from `/`.

@@ -92,9 +92,13 @@ export async function tryLock(owner: pg.Client, key: number): Promise<boolean> {
   return rows[0]!.locked;
 }
 
+/** The oldest server that is supported, as PostgreSQL numbers its versions. */
+export const MIN_SERVER_VERSION = 150_000;
+
 async function rejectOldServer(owner: pg.Client): Promise<void> {
   const { rows } = await owner.query<{ version: string; old: boolean }>(
-    `select current_setting('server_version') as version, current_setting('server_version_num')::int < 150000 as old`,
+    "select current_setting('server_version') as version, current_setting('server_version_num')::int < $1 as old",
+    [MIN_SERVER_VERSION],
   );
   if (rows[0]?.old) throw new Error(`PostgreSQL 15 or newer is needed, and this server is ${rows[0].version}`);
 }

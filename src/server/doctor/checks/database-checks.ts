@@ -3,8 +3,11 @@ import pg from 'pg';
 import type { Config } from '../../config/config.ts';
 import { NoPrimaryError } from '../../database/connection/primary-finder.ts';
 import { POOL_SIZE } from '../../database/connection/request-pool.ts';
+import { readUnsafeSettings } from '../../database/durability.ts';
+import { isLoginFailure } from '../../database/database-error.ts';
 import { findIn, label, rejectOtherHistory } from '../../database/migrations/ledger.ts';
 import type { Applied } from '../../database/migrations/ledger.ts';
+import { MIN_SERVER_VERSION } from '../../database/migrations/migrate.ts';
 import { readMigrations } from '../../database/migrations/migration-files.ts';
 import { rejectPrivilegedLogin, requestConnection } from '../../database/roles.ts';
 import { formatBytes } from '../../backup/command-line.ts';
@@ -12,7 +15,6 @@ import { fault, ok, reasonOf, warning } from '../check.ts';
 import type { Check, Finding } from '../check.ts';
 import { describeFailure } from '../request.ts';
 
-const MIN_VERSION = 150_000;
 const CONNECT_TIMEOUT_MS = 5_000;
 const LAG_WARNING_SECONDS = 30;
 const RETAINED_WAL_WARNING_BYTES = 5_000_000_000;
@@ -59,7 +61,7 @@ export const databaseChecks = (database: OwnerDatabase, config: DatabaseConfig, 
     check('durability', checkDurability),
     check('migrations', checkMigrations),
     check('replication', checkReplication),
-    check('connections', (owner) => checkConnections(owner, config)),
+    check('connections', (owner, ownerUrl) => checkConnections(owner, ownerUrl, config)),
     check('clock', (owner) => checkClock(owner, now)),
   ];
 };
@@ -70,7 +72,7 @@ export function describeConnectFailure(error: unknown): Finding {
   const reason = reasonOf(error);
   if (error instanceof NoPrimaryError)
     return fault(reason, 'Promote a standby, or wait for the failover; check the hosts in DATABASE_URL.');
-  if (code === '28P01' || code === '28000') {
+  if (isLoginFailure(code)) {
     return fault(
       `the database refuses the login: ${reason}`,
       'Check user and password in DATABASE_URL, and pg_hba.conf on the database.',
@@ -104,7 +106,7 @@ async function checkServer(owner: pg.Client, { databaseUrl }: DatabaseConfig): P
   const ms = Math.round(performance.now() - startedAt);
   const { version, number, standby, size, readonly } = rows[0]!;
   const kind = databaseUrl === null ? 'embedded PostgreSQL' : 'PostgreSQL';
-  if (number < MIN_VERSION)
+  if (number < MIN_SERVER_VERSION)
     return [fault(`PostgreSQL ${version} is too old`, 'Upgrade the database server to 15 or newer.')];
   if (standby || readonly) {
     const why = standby ? 'a standby that only reads' : 'set to read only (default_transaction_read_only)';
@@ -141,7 +143,7 @@ async function checkRoles(_owner: pg.Client, ownerUrl: string): Promise<Finding[
     return [ok('the login for requests has no rights of its own, and row-level security applies to it')];
   } catch (error) {
     const { code } = error as { code?: string };
-    if (code === '28P01' || code === '28000') {
+    if (isLoginFailure(code)) {
       return [
         fault(
           'the login for requests does not work',
@@ -161,16 +163,12 @@ async function checkRoles(_owner: pg.Client, ownerUrl: string): Promise<Finding[
 }
 
 async function checkDurability(owner: pg.Client): Promise<Finding[]> {
-  const { rows } = await owner.query<{ name: string }>(
-    `select name from pg_catalog.pg_settings
-      where name in ('fsync', 'synchronous_commit', 'full_page_writes') and setting = 'off' order by name`,
-  );
-  if (rows.length === 0) return [ok('an acknowledged save is on disk')];
-  const names = rows.map(({ name }) => name).join(', ');
+  const settings = await readUnsafeSettings(owner);
+  if (settings.length === 0) return [ok('an acknowledged save is on disk')];
   return [
     warning(
-      `${names}: off, so a crash can lose acknowledged saves`,
-      `alter system set ${rows[0]!.name} = on, unless your service stores each commit elsewhere.`,
+      `${settings.join(', ')}: off, so a crash can lose acknowledged saves`,
+      `alter system set ${settings[0]!} = on, unless your service stores each commit elsewhere.`,
     ),
   ];
 }
@@ -274,7 +272,7 @@ async function checkSlots(owner: pg.Client): Promise<Finding[]> {
     );
 }
 
-async function checkConnections(owner: pg.Client, { workers }: DatabaseConfig): Promise<Finding[]> {
+async function checkConnections(owner: pg.Client, ownerUrl: string, { workers }: DatabaseConfig): Promise<Finding[]> {
   const { rows } = await owner.query<{ max: number; others: number; role: number; database: number }>(
     `select current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
               - coalesce(current_setting('reserved_connections', true), '0')::int as max,
@@ -282,7 +280,7 @@ async function checkConnections(owner: pg.Client, { workers }: DatabaseConfig): 
               where backend_type = 'client backend' and datname is distinct from current_database()) as others,
             (select rolconnlimit from pg_catalog.pg_roles where rolname = $1) as role,
             (select datconnlimit from pg_catalog.pg_database where datname = current_database()) as database`,
-    [requestLoginName(owner)],
+    [requestConnection(ownerUrl).user],
   );
   const { max, others, role, database } = rows[0]!;
   const requests = workers * POOL_SIZE + workers * LISTENERS;
@@ -302,8 +300,6 @@ async function checkConnections(owner: pg.Client, { workers }: DatabaseConfig): 
     ),
   );
 }
-
-const requestLoginName = (owner: pg.Client): string => `${(owner.user ?? '').slice(0, 50)}_requests`;
 
 async function checkClock(owner: pg.Client, now: () => Date): Promise<Finding[]> {
   const before = now().getTime();

@@ -1,7 +1,7 @@
 /** Checks of files on this machine: free space, permissions of keys, the age of the newest backup. */
 import { X509Certificate } from 'node:crypto';
 import { readFile, stat, statfs } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { generatedKeyFile } from '../../auth/keys/stored-keys.ts';
 import { loadSamlKey } from '../../auth/saml/saml-key.ts';
 import { listBackups, summaryFile } from '../../backup/folder.ts';
@@ -144,11 +144,3 @@ export const backupCheck = ({ backup }: Config, now: () => Date): Check => ({
     return [ok(text)];
   },
 });
-
-/** The cluster of the embedded database, or null before the first start. */
-export async function hasCluster(dataDir: string): Promise<boolean> {
-  return stat(join(clusterPaths(dataDir).cluster, 'PG_VERSION')).then(
-    () => true,
-    () => false,
-  );
-}
