@@ -7,7 +7,7 @@ import { addDays, dayOf } from '#domain/day/day.ts';
 import pg from 'pg';
 import { median, percentile, printFigures } from './figures.ts';
 import type { Figure } from './figures.ts';
-import { startProcess } from './processes.ts';
+import { startProduct } from './processes.ts';
 import { LOG_BYTES, openSeededDatabase } from './seeded-database.ts';
 
 const OTHERS = 100;
@@ -18,11 +18,7 @@ const LIMIT_MS = 50;
 const today = dayOf(new Date());
 
 const database = await openSeededDatabase();
-const app = await startProcess(
-  'src/server/main.ts',
-  { DATABASE_URL: database.url, DATA_DIR: database.dataDir, SANDBOX: 'off', AUTH_RATE_LIMITS: 'off' },
-  '/readyz',
-);
+const app = await startProduct(database);
 const admin = new pg.Client({ connectionString: database.url });
 try {
   await admin.connect();

@@ -9,7 +9,7 @@ import { dayOf } from '#domain/day/day.ts';
 import type { DayChange } from '#domain/live/live-event.ts';
 import { PUBLISHABLE_KEY } from '#server/config/config.ts';
 import { percentile, printFigures } from './figures.ts';
-import { residentMegabytes, startProcess } from './processes.ts';
+import { residentMegabytes, startProduct } from './processes.ts';
 import { createLogHtml, openSeededDatabase } from './seeded-database.ts';
 
 const PEOPLE = 100;
@@ -25,9 +25,8 @@ type Row = { id: string; revision: number };
 
 const today = dayOf(new Date());
 const database = await openSeededDatabase();
-const settings = { DATABASE_URL: database.url, DATA_DIR: database.dataDir, SANDBOX: 'off', AUTH_RATE_LIMITS: 'off' };
-const streaming = await startProcess('src/server/main.ts', settings, '/readyz');
-const saving = await startProcess('src/server/main.ts', settings, '/readyz');
+const streaming = await startProduct(database);
+const saving = await startProduct(database);
 const agent = new Agent({ maxSockets: Infinity });
 /** The times at which the events of a save arrived. The key is the row's id and revision. */
 const arrivals = new Map<string, number[]>();

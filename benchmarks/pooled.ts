@@ -12,7 +12,7 @@ import type { MakeRequest } from './http/journal-requests.ts';
 import { CONNECTIONS, compareRates, describeRates, load } from './http/load.ts';
 import { signUpPeople } from './http/people.ts';
 import type { Person } from './http/people.ts';
-import { startProcess } from './processes.ts';
+import { startProduct } from './processes.ts';
 import type { Running } from './processes.ts';
 import { openSeededDatabase, writeYears } from './seeded-database.ts';
 
@@ -24,18 +24,7 @@ const { programs, skipped } = await findPgBouncers();
 for (const missing of skipped) process.stdout.write(`Skipping ${missing}\n`);
 const database = await openSeededDatabase();
 const start = (settings: Record<string, string>): Promise<Running> =>
-  startProcess(
-    'src/server/main.ts',
-    {
-      DATABASE_URL: database.url,
-      DATA_DIR: database.dataDir,
-      SANDBOX: 'off',
-      AUTH_RATE_LIMITS: 'off',
-      LOG_LEVEL: 'error',
-      ...settings,
-    },
-    '/readyz',
-  );
+  startProduct(database, { LOG_LEVEL: 'error', ...settings });
 const direct = await start({});
 try {
   const people = await signUpPeople(direct.url, PEOPLE);

@@ -9,6 +9,8 @@ import { warmCompileCache } from '../scripts/setup/warm-compile-cache.mjs';
 import { SERVER_NODE_FLAGS } from '../scripts/setup/node-flags.mjs';
 import { stopProcess } from '../scripts/lifecycle/stop-process.ts';
 
+import type { SeededDatabase } from './seeded-database.ts';
+
 const ROOT = join(import.meta.dirname, '..');
 const COMPILE_CACHE = join(ROOT, 'node_modules', '.cache', 'compiled');
 const START_TIMEOUT_MS = 30_000;
@@ -37,6 +39,17 @@ export async function startProcess(script: string, env: Record<string, string>, 
   await waitUntilReady(`${url}${ready}`, child);
   return { url, pid: child.pid!, stop: () => stopProcess(child) };
 }
+
+/** Starts the product on a database, without the sandbox and the limits of requests. */
+export const startProduct = (
+  { url, dataDir }: Pick<SeededDatabase, 'url' | 'dataDir'>,
+  settings: Record<string, string> = {},
+): Promise<Running> =>
+  startProcess(
+    'src/server/main.ts',
+    { DATABASE_URL: url, DATA_DIR: dataDir, SANDBOX: 'off', AUTH_RATE_LIMITS: 'off', ...settings },
+    '/readyz',
+  );
 
 /** Resolves once the URL returns any response. Throws if the process exits before, or after 30 seconds. */
 export async function waitUntilReady(url: string, child: ChildProcess): Promise<void> {

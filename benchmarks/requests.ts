@@ -27,7 +27,7 @@ import type { MakeRequest } from './http/journal-requests.ts';
 import { compareRates, describeRates, load } from './http/load.ts';
 import { PASSWORD, signUpPeople } from './http/people.ts';
 import type { Person } from './http/people.ts';
-import { residentMegabytes, startProcess } from './processes.ts';
+import { residentMegabytes, startProcess, startProduct } from './processes.ts';
 import { DAYS_EACH, createLogHtml, openSeededDatabase, writeYears } from './seeded-database.ts';
 
 const PEOPLE = 100;
@@ -41,11 +41,7 @@ type Client = Person & { bareToken: string };
 const entries = EXPOSED_TABLES.get('entries')!;
 
 const database = await openSeededDatabase();
-const app = await startProcess(
-  'src/server/main.ts',
-  { DATABASE_URL: database.url, DATA_DIR: database.dataDir, SANDBOX: 'off', AUTH_RATE_LIMITS: 'off' },
-  '/readyz',
-);
+const app = await startProduct(database);
 const secret = randomBytes(32).toString('hex');
 const bare = await startProcess(
   'benchmarks/bare-server.ts',

@@ -12,7 +12,7 @@ import { someDay, saveDay } from '../http/journal-requests.ts';
 import { load } from '../http/load.ts';
 import { signUpPeople } from '../http/people.ts';
 import type { Person } from '../http/people.ts';
-import { startProcess } from '../processes.ts';
+import { startProduct } from '../processes.ts';
 import { createLogHtml, openSeededDatabase, writeYears } from '../seeded-database.ts';
 
 const PEOPLE = 100;
@@ -23,8 +23,7 @@ const DIRECT_SAVES_PER_SECOND = 50;
 const TARGET_MS = 25;
 
 const database = await openSeededDatabase();
-const settings = { DATABASE_URL: database.url, DATA_DIR: database.dataDir, SANDBOX: 'off', AUTH_RATE_LIMITS: 'off' };
-const app = await startProcess('src/server/main.ts', settings, '/readyz');
+const app = await startProduct(database);
 try {
   const people = await signUpPeople(app.url, PEOPLE);
   await writeYears(database.url);

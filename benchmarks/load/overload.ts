@@ -18,7 +18,7 @@ import { dayQuery, listDates, readDay, saveDay } from '../http/journal-requests.
 import { load } from '../http/load.ts';
 import { signUpPeople } from '../http/people.ts';
 import type { Person } from '../http/people.ts';
-import { residentMegabytes, startProcess } from '../processes.ts';
+import { residentMegabytes, startProduct } from '../processes.ts';
 
 import { openSeededDatabase, writeYears } from '../seeded-database.ts';
 import type { FloodKind, FloodPlan } from './flood.ts';
@@ -39,8 +39,7 @@ const browsers = Array.from(
 );
 
 const database = await openSeededDatabase();
-const settings = { DATABASE_URL: database.url, DATA_DIR: database.dataDir, SANDBOX: 'off', AUTH_RATE_LIMITS: 'off' };
-const app = await startProcess('src/server/main.ts', settings, '/readyz');
+const app = await startProduct(database);
 try {
   const people = await signUpPeople(app.url, SAVERS + FLOODERS);
   await writeYears(database.url);

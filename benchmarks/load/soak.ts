@@ -4,6 +4,7 @@
  */
 import { Agent, get } from 'node:http';
 import type { ClientRequest } from 'node:http';
+import { parseArgs } from 'node:util';
 import type { Request } from 'autocannon';
 import { PUBLISHABLE_KEY } from '#server/config/config.ts';
 import { printFigures } from '../figures.ts';
@@ -12,7 +13,7 @@ import { listDates, readDay, saveDay } from '../http/journal-requests.ts';
 import { load } from '../http/load.ts';
 import { PASSWORD, signUpPeople } from '../http/people.ts';
 import type { Person } from '../http/people.ts';
-import { residentMegabytes, startProcess } from '../processes.ts';
+import { residentMegabytes, startProduct } from '../processes.ts';
 import { openSeededDatabase, writeYears } from '../seeded-database.ts';
 
 const PEOPLE = 100;
@@ -24,12 +25,12 @@ const BLOCK_SAMPLES = 15;
 const LEG_SECONDS = 60;
 const MAX_GROWTH_MB = 5;
 
-const minutes = Number(process.argv.find((option) => option.startsWith('--minutes='))?.split('=')[1] ?? 5);
+const { values: options } = parseArgs({ options: { minutes: { type: 'string', default: '5' } } });
+const minutes = Number(options.minutes);
 const warmUpMinutes = minutes > 20 ? 10 : 1;
 
 const database = await openSeededDatabase();
-const settings = { DATABASE_URL: database.url, DATA_DIR: database.dataDir, SANDBOX: 'off', AUTH_RATE_LIMITS: 'off' };
-const app = await startProcess('src/server/main.ts', settings, '/readyz');
+const app = await startProduct(database);
 const agent = new Agent({ maxSockets: Infinity });
 const streams: ClientRequest[] = [];
 const samples: { minute: number; megabytes: number }[] = [];

@@ -12,7 +12,7 @@ import { readDay, saveDay } from '../http/journal-requests.ts';
 import type { MakeRequest } from '../http/journal-requests.ts';
 import { compareRates, describeRates, load } from '../http/load.ts';
 import { signUpPeople } from '../http/people.ts';
-import { cpuSeconds, residentMegabytes, startProcess } from '../processes.ts';
+import { cpuSeconds, residentMegabytes, startProduct } from '../processes.ts';
 import type { Running } from '../processes.ts';
 import { openSeededDatabase, writeYears } from '../seeded-database.ts';
 
@@ -22,9 +22,8 @@ const TARGET = 1.7;
 type Cpu = Record<'server' | 'database' | 'generator', number>;
 
 const database = await openSeededDatabase({ max_connections: connectionsFor(3) });
-const settings = { DATABASE_URL: database.url, DATA_DIR: database.dataDir, SANDBOX: 'off', AUTH_RATE_LIMITS: 'off' };
-const one = await startProcess('src/server/main.ts', settings, '/readyz');
-const two = await startProcess('src/server/main.ts', { ...settings, WEB_CONCURRENCY: '2' }, '/readyz');
+const one = await startProduct(database);
+const two = await startProduct(database, { WEB_CONCURRENCY: '2' });
 try {
   await waitForSecondWorker(two);
   const atRest = await describeMemory();

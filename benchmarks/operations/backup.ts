@@ -7,12 +7,14 @@ import { once } from 'node:events';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { generateIdentity, identityToRecipient } from 'age-encryption';
 import pg from 'pg';
 import { listTables, streamRows } from '#server/backup/database/read-tables.ts';
 import { openSeededDatabase } from '../seeded-database.ts';
 
-const USERS = Number(process.argv.find((arg) => arg.startsWith('--users='))?.slice('--users='.length) ?? 500);
+const { values: options } = parseArgs({ options: { users: { type: 'string', default: '500' } } });
+const USERS = Number(options.users);
 const DAYS = 365;
 const SAMPLE_MS = 50;
 const BACKUP = join(import.meta.dirname, '..', '..', 'src', 'server', 'backup');

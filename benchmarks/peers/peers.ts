@@ -5,6 +5,7 @@
  * PocketBase has a SQLite file of its own: the product runs with two workers on the embedded PostgreSQL with fsync. The
  * other peers have a database on the same PostgreSQL as the product.
  */
+import { parseArgs } from 'node:util';
 import { printFigures } from '../figures.ts';
 import type { Figure } from '../figures.ts';
 import { listDates, readDay, saveDay } from '../http/journal-requests.ts';
@@ -12,7 +13,7 @@ import type { MakeRequest } from '../http/journal-requests.ts';
 import { compareRates, describeRates, load } from '../http/load.ts';
 import { signUpPeople } from '../http/people.ts';
 import type { Person } from '../http/people.ts';
-import { cpuSeconds, startProcess } from '../processes.ts';
+import { cpuSeconds, startProduct } from '../processes.ts';
 import { DAYS_EACH, openSeededDatabase, writeYears } from '../seeded-database.ts';
 import type { SeededDatabase } from '../seeded-database.ts';
 import { startBetterAuth } from './better-auth.ts';
@@ -39,8 +40,8 @@ type DatabasePeer = {
 };
 type Measured = { figure: Figure; microsecondsOfCpu: { ours: number; theirs: number } };
 
-const only = process.argv.find((argument) => argument.startsWith('--only='))?.slice('--only='.length);
-const isWanted = (name: string): boolean => only === undefined || only === name;
+const { values: options } = parseArgs({ options: { only: { type: 'string' } } });
+const isWanted = (name: string): boolean => options.only === undefined || options.only === name;
 if (isWanted('pocketbase')) await withProduct({ WEB_CONCURRENCY: String(POCKETBASE_WORKERS) }, comparePocketbase);
 for (const peer of DATABASE_PEERS)
   if (isWanted(peer.name)) await withProduct({}, (ours, database) => compareOnDatabase(peer, ours, database));
@@ -52,9 +53,8 @@ async function withProduct(
 ): Promise<void> {
   const database = await openSeededDatabase();
   try {
-    const { url, dataDir, pid } = database;
-    const settings = { DATABASE_URL: url, DATA_DIR: dataDir, SANDBOX: 'off', AUTH_RATE_LIMITS: 'off' };
-    const app = await startProcess('src/server/main.ts', { ...settings, ...env }, '/readyz');
+    const { url, pid } = database;
+    const app = await startProduct(database, env);
     try {
       const people = await signUpPeople(app.url, PEOPLE);
       await writeYears(url);

@@ -5,19 +5,15 @@
  * `--statements=FOLDER` reads the statements of an earlier test run (`TEST_STATEMENTS_DIR`) instead of running the tests,
  * `--users=N` fills 365 days of N users instead of 14,000.
  */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import pg from 'pg';
-import { openEmbeddedServer } from '#server/database/embedded/server.ts';
-import { migrate } from '#server/database/migrations/migrate.ts';
-import { createLog } from '#server/log.ts';
 import { partitionTables } from '../../tests/support/partition-tables.ts';
 import type { RecordedStatement } from '../../tests/support/statements/record-statements.ts';
 import { SYSTEM_SWEEPS, findSweep } from '../../tests/support/statements/system-sweeps.ts';
 import { readUserTables } from '../../tests/support/statements/user-tables.ts';
 import { printFigures } from '../figures.ts';
 import type { Figure } from '../figures.ts';
+import { openSeededDatabase } from '../seeded-database.ts';
 import { checkPlan, explainText } from './check-plan.ts';
 import { DAYS_EACH, fillDatabase } from './large-database.ts';
 import type { People } from './large-database.ts';
@@ -36,10 +32,11 @@ const SETTINGS = {
 };
 
 const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
-const option = (name: string): string | undefined =>
-  process.argv.find((argument) => argument.startsWith(`--${name}=`))?.slice(`--${name}=`.length);
-const users = Number(option('users') ?? 14_000);
-const folder = option('statements');
+const { values: options } = parseArgs({
+  options: { statements: { type: 'string' }, users: { type: 'string', default: '14000' } },
+});
+const users = Number(options.users);
+const folder = options.statements;
 const statements = folder === undefined ? await recordStatements() : await readStatements(folder);
 for (const partitions of [0, PARTITIONS]) {
   const figures = await checkOn(partitions);
@@ -49,17 +46,13 @@ for (const partitions of [0, PARTITIONS]) {
 }
 
 async function checkOn(partitions: number): Promise<Figure[]> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'hustle-forge-plans-'));
-  const log = createLog('error');
-  const server = await openEmbeddedServer({ dataDir, log, settings: SETTINGS });
+  const database = await openSeededDatabase(SETTINGS);
   try {
-    await migrate(server.url, log);
-    if (partitions > 0) await partitionTables(server.url, partitions);
-    const people = await fillDatabase(server.url, users);
-    return await checkStatements(server.url, people);
+    if (partitions > 0) await partitionTables(database.url, partitions);
+    const people = await fillDatabase(database.url, users);
+    return await checkStatements(database.url, people);
   } finally {
-    await server.close();
-    await rm(dataDir, { recursive: true, force: true });
+    await database.close();
   }
 }
 
