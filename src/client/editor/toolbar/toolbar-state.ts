@@ -65,6 +65,8 @@ export function createToolbarState(editor: Editor, always: boolean): ToolbarStat
     addEventListener('pointerdown', onPointer);
     addEventListener('pointerup', onPointer);
     addEventListener('pointercancel', onPointer);
+    // The user may have selected text before the toolbar's chunk had loaded.
+    update();
   };
   const stop = (): void => {
     editor.off('selectionUpdate', onSelection);
