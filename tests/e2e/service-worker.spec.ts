@@ -3,7 +3,8 @@ import type { Page } from '@playwright/test';
 import { daysAgo, editor, expectSaved, items, log, sessionOf, storedLog, storeLog, today } from './support/journal.ts';
 import { openGateway } from './support/gateway.ts';
 import type { Gateway } from './support/gateway.ts';
-import { expect, skipToIdleTime, test as base } from './support/test.ts';
+import { everythingStored } from './support/session.ts';
+import { expect, reportNoIdleTime, skipToIdleTime, test as base } from './support/test.ts';
 
 const test = base.extend<{ gateway: Gateway }>({
   serviceWorkers: 'allow',
@@ -96,6 +97,7 @@ test('opens offline on today and on days seen before, and sends what was typed o
   await storeLog(request, session, daysAgo(1), log('seen yesterday'));
   await page.goto('/journal?date=yesterday');
   await expect(items(page)).toHaveText(['seen yesterday']);
+  await expect.poll(() => everythingStored(page)).toContain('seen yesterday');
   await page.goto('/journal');
   await expect(editor(page)).toBeVisible();
   await expectControlled(page);
@@ -126,8 +128,10 @@ test('offers a new version in words, keeps the old one whole, and reloads withou
 }) => {
   await signUp(page);
   await expectControlled(page);
-  // A second tab of the first version: its files stay as long as it is open.
+  // A second tab of the first version: its files stay as long as it is open. It is never idle: what it would request then
+  // restarts the first worker, which Chromium with Playwright attached does not end for five minutes.
   const other = await context.newPage();
+  await other.addInitScript(reportNoIdleTime);
   await other.goto('/journal');
   await expect(editor(other)).toBeVisible();
 

@@ -16,6 +16,7 @@ import {
   storeLog,
   today,
 } from '../support/journal.ts';
+import { everythingStored } from '../support/session.ts';
 import { expect, test } from '../support/test.ts';
 
 const API = '**/rest/v1/**';
@@ -85,6 +86,7 @@ test.describe('without an answer of the server', () => {
     await storeLog(context.request, session, daysAgo(9), log('never seen here'));
     await openDay(page, daysAgo(1));
     await expect(items(page)).toHaveText(['seen yesterday']);
+    await expect.poll(() => everythingStored(page)).toContain('seen yesterday');
     await rejectAnswers(context);
 
     await page.goto(`/journal?date=${daysAgo(1)}`);
