@@ -40,7 +40,7 @@ test('an unknown table or function is counted under its pattern, whatever its na
   await request(server, ida, 'POST', '/functions/v1/ida-secret');
   const { text } = await readMetrics(server.url);
   expect(text).toContain('route="/rest/v1/:table"');
-  expect(text).toContain('route="/functions/v1/:name"');
+  expect(text).toContain('route="/functions/v1/*"');
   expect(text).not.toContain('ida');
   expect(text).not.toContain('private');
 });
