@@ -1,5 +1,6 @@
 /** Loads servers with requests of many users, and compares two servers. */
 import autocannon from 'autocannon';
+import { DAYS_EACH } from '../seeded-database.ts';
 import type { MakeRequest } from './journal-requests.ts';
 
 export const CONNECTIONS = 16;
@@ -7,10 +8,12 @@ const ROUNDS = 4;
 const SECONDS = 3;
 const WARM_UP_SECONDS = 2;
 const REQUESTS_PER_PERSON = 4;
+let connectionsOfProcess = 0;
 
 /**
  * Repeats four requests of each person. Each connection starts at another request, so that no row is written
- * concurrently. Throws if the server rejects a request.
+ * concurrently, and has an `index` of its own for the same day, so that every save changes the text: the database does
+ * less for a save that changes nothing. Throws if the server rejects a request.
  */
 export async function load<Person>(
   url: string,
@@ -19,15 +22,20 @@ export async function load<Person>(
   options: Partial<autocannon.Options> = {},
 ): Promise<autocannon.Result> {
   const count = people.length * REQUESTS_PER_PERSON;
-  const requests = Array.from({ length: count }, (_, index) => make(people[index % people.length]!, index));
   let client = 0;
   const result = await autocannon({
     url,
     connections: CONNECTIONS,
     duration: SECONDS,
     setupClient(connection) {
-      const from = Math.floor((client++ * requests.length) / CONNECTIONS);
-      connection.setRequests([...requests.slice(from), ...requests.slice(0, from)]);
+      const from = Math.floor((client * count) / CONNECTIONS);
+      const variant = connectionsOfProcess++ * DAYS_EACH * people.length;
+      const requests = Array.from({ length: count }, (_, at) => {
+        const index = (from + at) % count;
+        return make(people[index % people.length]!, index + variant);
+      });
+      client += 1;
+      connection.setRequests(requests);
     },
     ...options,
   });
