@@ -25,22 +25,22 @@ export const INPUTS = {
   },
   entriesPerYear: { value: 220, unit: 'logs per writer and year', assumed: 'workdays' },
   appReadCpu: {
-    value: 160,
+    value: 140,
     unit: 'µs of the application per read',
     measured: 'docs/performance.md, two workers against one process',
   },
   databaseReadCpu: {
-    value: 102,
+    value: 95,
     unit: 'µs of PostgreSQL per read',
     measured: 'docs/performance.md, two workers against one process',
   },
   appSaveCpu: {
-    value: 240,
+    value: 290,
     unit: 'µs of the application per save',
     measured: 'docs/performance.md, two workers against one process',
   },
   databaseSaveCpu: {
-    value: 301,
+    value: 613,
     unit: 'µs of PostgreSQL per save',
     measured: 'docs/performance.md, two workers against one process',
   },
