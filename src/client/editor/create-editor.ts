@@ -72,7 +72,7 @@ export function createJournalEditor(options: EditorOptions): JournalEditorHandle
         'aria-describedby': KEYBOARD_HELP_ID,
         class: options.className,
       },
-      handleDOMEvents: { focus: restoreCaret },
+      handleDOMEvents: { focus: restoreCaret, keydown: readCaret },
     },
     onUpdate: () => callbacks.onEdit(),
   });
@@ -103,6 +103,14 @@ export function createJournalEditor(options: EditorOptions): JournalEditorHandle
  */
 function restoreCaret(view: Editor['view']): void {
   if (!view.dom.matches(':active')) view.focus();
+}
+
+/**
+ * Browsers report a moved caret in a later task. A key may come first, and ProseMirror would split or delete at the old
+ * caret. It reads the caret at this event.
+ */
+function readCaret(view: Editor['view']): void {
+  if (!view.composing) view.dom.ownerDocument.dispatchEvent(new Event('selectionchange'));
 }
 
 /** Synchronous, unlike TipTap's autofocus, which waits for a frame in which a key would be lost. */

@@ -265,7 +265,7 @@ test.describe('on a phone', () => {
   });
 });
 
-test('a click on the empty part of the page moves the caret there, and a drag selects', async ({
+test('a click on the empty part moves the caret there, a key right after a move acts there, and a drag selects', async ({
   page,
   signUp,
   request,
@@ -292,6 +292,15 @@ test('a click on the empty part of the page moves the caret there, and a drag se
   await expect(items(page)).toHaveText(['one', 'two and a half']);
   await page.mouse.click(beside.x, beside.y);
   await page.keyboard.insertText(' of them');
+  await expect(items(page)).toHaveText(['one of them', 'two and a half']);
+
+  // Both within one task: the browser reports the moved caret only after it.
+  await editor(page).evaluate((element) => {
+    getSelection()!.collapse(element.querySelectorAll('p')[1]!.firstChild, 'two'.length);
+    element.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', keyCode: 13, bubbles: true, cancelable: true }));
+  });
+  await expect(items(page)).toHaveText(['one of them', 'two', ' and a half']);
+  await page.keyboard.press('ControlOrMeta+z');
   await expect(items(page)).toHaveText(['one of them', 'two and a half']);
 
   const last = (await items(page).nth(1).boundingBox())!;
