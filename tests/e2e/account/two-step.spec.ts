@@ -176,6 +176,7 @@ test('the mail that resets a password does not replace the second step', async (
   await page.getByLabel('Code from your email').fill(await waitForMailedCode(page, email));
   await page.keyboard.press('Enter');
   await expect(page.getByText('Two-step verification is on for this account.')).toBeVisible();
+  await expect(page.getByLabel('Code from your authenticator app')).toBeFocused();
   await expect(page.getByLabel('New password', { exact: true })).toHaveCount(0);
   await inBothThemes(page, expectAccessible);
   await enterAppCode(page, await appCode(secret, 1));
