@@ -33,10 +33,11 @@ export async function openSeededDatabase(settings: Record<string, string> = {}):
   };
 }
 
-/** Creates a log of about 2 KB in the editor's HTML. `variant` makes it unique. */
+/** Creates a log of about 2 KB in the editor's HTML. Its last item contains `variant`, as an edit changes one item. */
 export function createLogHtml(variant: number): string {
-  const item = `<li><p>Moved the needle on part ${variant}, wrote the test first &amp; shipped it before lunch</p></li>`;
-  return `<ol>${item.repeat(Math.floor(LOG_BYTES / item.length))}</ol>`;
+  const item = (part: number): string =>
+    `<li><p>Moved the needle on part ${part}, wrote the test first &amp; shipped it before lunch</p></li>`;
+  return `<ol>${item(0).repeat(Math.floor(LOG_BYTES / item(0).length) - 1)}${item(variant)}</ol>`;
 }
 
 /** Writes a year of logs for every user and grants all users the premium plan, so that no day is locked. */
