@@ -75,6 +75,7 @@ test('recovery and mailed codes ask for a captcha', async ({ page, accounts }) =
   // Another account, whose mailbox has no earlier code.
   const { person } = await accounts.create();
   await button(page, 'Email me a code').click();
+  await expect(page.getByRole('heading', { name: 'Sign in with a code' })).toBeVisible();
   await page.getByLabel('Email address').fill(person.email);
   await button(page, 'Email me a code').click();
   await solve(page);

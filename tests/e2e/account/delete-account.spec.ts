@@ -140,6 +140,7 @@ test('a mailed sign-in link and a new password undo the deletion and say so', as
     await page.goto('/login');
     await page.getByLabel('Email address').fill(email);
     await button(page, 'Email me a code').click();
+    await expect(page.getByRole('heading', { name: 'Sign in with a code' })).toBeVisible();
     await button(page, 'Email me a code').click();
     await page.goto(await waitForMailedLink(page, email, 'magiclink'));
     await button(page, 'Confirm').click();
