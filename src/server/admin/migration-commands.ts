@@ -6,8 +6,8 @@ export const MIGRATION_COMMANDS: readonly Command[] = [
   {
     usage: 'migrations:finish [--anyway]',
     help: [
-      'apply the migrations that wait for a running server or for the end of older ones, and say what they wait for;',
-      '--anyway: also while servers of an older version are connected, which then stop being ready',
+      'apply the migrations that run while servers serve, or say what they wait for;',
+      '--anyway: do not wait for servers of an older version, which then stop being ready',
     ],
     run: (invocation) =>
       withDatabase(invocation, async (database) => {

@@ -156,7 +156,7 @@ describe('the whole', () => {
         'warning  mail         slow',
         '                      -> Wait.',
         '',
-        '1 faults, 1 warnings',
+        '1 fault, 1 warning',
       ].join('\n'),
     );
   });

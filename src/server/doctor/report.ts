@@ -18,9 +18,11 @@ export function formatText(results: readonly Result[]): string {
       ...(mend === undefined ? [] : [`${indent}-> ${mend}`]),
     ]),
   );
-  const count = (wanted: Status): number =>
-    results.flatMap(({ findings }) => findings).filter(({ status }) => status === wanted).length;
-  return [...lines, '', `${count('fault')} faults, ${count('warning')} warnings`].join('\n');
+  const count = (wanted: Status): string => {
+    const { length } = results.flatMap(({ findings }) => findings).filter(({ status }) => status === wanted);
+    return `${length} ${wanted}${length === 1 ? '' : 's'}`;
+  };
+  return [...lines, '', `${count('fault')}, ${count('warning')}`].join('\n');
 }
 
 export const formatJson = (results: readonly Result[]): string =>
