@@ -22,9 +22,23 @@ type HealthDeps = { config: Config; database: Database; metrics: Metrics };
 
 export function healthRoutes({ config, database, metrics }: HealthDeps): Hono<AppEnv> {
   const routes = new Hono<AppEnv>();
+  let checking: Promise<boolean> | null = null;
+
+  /**
+   * Threat: a stranger asks thousands of times at once. With a check each, the queue of the database would be full, and a
+   * balancer that is answered 503 would take all servers out.
+   */
+  function isReady(): Promise<boolean> {
+    checking ??= database
+      .isReady()
+      .catch(() => false)
+      .finally(() => (checking = null));
+    return checking;
+  }
+
   routes.get('/healthz', (context) => context.json({ status: 'up' }));
   routes.get('/readyz', async (context) => {
-    const ready = await database.isReady().catch(() => false);
+    const ready = await isReady();
     return context.json({ status: ready ? 'ready' : 'not ready' }, ready ? 200 : 503);
   });
   routes.get('/metrics', async (context) => {

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { readConfig } from '../config/config.ts';
+import type { Database } from '../database/database.ts';
+import { healthRoutes } from './health.ts';
+
+test('thousands of probes at once wait for one check of the database, and a later one checks again', async () => {
+  const checks: PromiseWithResolvers<boolean>[] = [];
+  const isReady = (): Promise<boolean> => {
+    const check = Promise.withResolvers<boolean>();
+    checks.push(check);
+    return check.promise;
+  };
+  const routes = healthRoutes({
+    config: readConfig({ NODE_ENV: 'test' }),
+    database: { isReady } as unknown as Database,
+    metrics: null as never,
+  });
+  const probes = Array.from({ length: 2_000 }, () => routes.request('/readyz'));
+  expect(checks).toHaveLength(1);
+  checks[0]!.resolve(true);
+  const statuses = (await Promise.all(probes)).map(({ status }) => status);
+  expect(new Set(statuses)).toEqual(new Set([200]));
+
+  const later = routes.request('/readyz');
+  checks[1]!.reject(new Error('the database is gone'));
+  expect((await later).status).toBe(503);
+  expect(checks).toHaveLength(2);
+});
