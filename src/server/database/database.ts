@@ -60,7 +60,7 @@ export interface Database {
    */
   listenToChanges(listener: ChangeListener): () => Promise<void>;
   /** The limiter of the connections for requests: a statement waits in its queue, and throws a BusyError if it is full. */
-  readonly connections: Pick<ConcurrencyLimiter, 'isFull' | 'state'>;
+  readonly connections: Pick<ConcurrencyLimiter, 'refuseIfFull' | 'state'>;
   /** The state of the pool of connections for requests. */
   poolState(): PoolState;
   /** Applies the migrations that run while servers serve (docs/operations/upgrades.md). */

@@ -17,7 +17,11 @@ function createWorld({ clientAddressHeader = null as string | null, isDatabaseFu
   const warnings: unknown[] = [];
   const admit = createAdmission({
     limiters,
-    connections: { isFull: () => isDatabaseFull },
+    connections: {
+      refuseIfFull() {
+        if (isDatabaseFull) throw new BusyError('queue_full');
+      },
+    },
     clientAddressHeader,
     log: { warn: (...line: unknown[]) => void warnings.push(line) } as never,
   });

@@ -41,7 +41,7 @@ type Fetch = Parameters<typeof getRequestListener>[0];
 type Deps = {
   limiters: Limiters;
   /** The limiter of the database's connections. */
-  connections: Pick<ConcurrencyLimiter, 'isFull'>;
+  connections: Pick<ConcurrencyLimiter, 'refuseIfFull'>;
   clientAddressHeader: string | null;
   log: Pick<Logger, 'warn'>;
 };
@@ -78,7 +78,7 @@ export function createAdmission({ limiters, connections, clientAddressHeader, lo
   async function answer(origin: Origin, incoming: IncomingMessage, run: () => ReturnType<Fetch>): Promise<unknown> {
     let response: unknown;
     try {
-      if (connections.isFull(origin)) throw new BusyError('queue_full');
+      connections.refuseIfFull(origin);
       freeAtEndOfTurn(starts.tryAcquire(origin) ?? (await starts.acquire(origin)));
       response = await run();
     } catch (error) {

@@ -140,14 +140,19 @@ describe('a full queue', () => {
 
   test('refuses the client with the most requests in it', async () => {
     const { limiter } = fill(3);
-    expect(limiter.isFull(ana)).toBe(true);
     await expect(limiter.acquire(ana)).rejects.toMatchObject({ name: 'BusyError', reason: 'queue_full' });
     expect(limiter.state()).toMatchObject({ queued: 3, refused: { queue_full: 1, displaced: 0 } });
+    expect(() => limiter.refuseIfFull(ana)).toThrow(expect.objectContaining({ reason: 'queue_full' }));
+    expect(limiter.state(), 'counts a refusal before the queue').toMatchObject({
+      queued: 3,
+      refused: { queue_full: 2 },
+    });
   });
 
   test('gives the place of the last request of that client to another client', async () => {
     const { limiter, queued } = fill(3);
-    expect(limiter.isFull(ben)).toBe(false);
+    limiter.refuseIfFull(ben);
+    expect(limiter.state().refused.queue_full).toBe(0);
     const place = limiter.acquire(ben);
     await expect(queued[2]).rejects.toMatchObject({ reason: 'displaced' });
     for (const waiting of [place, queued[0]!, queued[1]!]) expect(await isSettled(waiting)).toBe(false);
@@ -166,7 +171,8 @@ describe('a full queue', () => {
     const limiter = createConcurrencyLimiter({ maxRunning: 1, maxQueued: 9, maxQueuedPerClient: 1 });
     limiter.tryAcquire(ana);
     void limiter.acquire(ana);
-    expect([limiter.isFull(ana), limiter.isFull(ben)]).toEqual([true, false]);
+    expect(() => limiter.refuseIfFull(ana)).toThrow(expect.objectContaining({ reason: 'queue_full' }));
+    expect(() => limiter.refuseIfFull(ben)).not.toThrow();
     await expect(limiter.acquire(ana)).rejects.toMatchObject({ reason: 'queue_full' });
   });
 });

@@ -27,8 +27,8 @@ export type ConcurrencyLimiter = {
   tryAcquire(origin?: Readonly<Origin>): Release | null;
   /** Resolves with the function that frees the slot. Throws BusyError. */
   acquire(origin?: Readonly<Origin>): Promise<Release>;
-  /** Whether `acquire` would throw now. */
-  isFull(origin?: Readonly<Origin>): boolean;
+  /** Throws the BusyError, and counts the refusal, if `acquire` would throw at once. */
+  refuseIfFull(origin?: Readonly<Origin>): void;
   state(): LimiterState;
 };
 
@@ -50,7 +50,7 @@ type Holder = {
   readonly all: Map<string, Holder>;
   running: number;
   queued: number;
-  /** How many requests have begun, in the limiter's virtual time: a newcomer begins with what the others have got. */
+  /** Fair queuing: raised by one for each request that begins, and at least the virtual time once the client queues. */
   served: number;
 };
 type Waiter = {
@@ -79,7 +79,7 @@ export function createConcurrencyLimiter(limits: Limits): ConcurrencyLimiter {
   const addresses = new Map<string, Holder>();
   const users = new Map<string, Holder>();
   const refused = { queue_full: 0, displaced: 0, timeout: 0 };
-  /** In the order of arrival. While a slot is free, each waiter's client runs as much as it may. */
+  /** In the order of arrival. Invariant: while a slot is free, the client of each waiter runs `maxPerClient`. */
   const queue: Waiter[] = [];
   let running = 0;
   /** The largest `served` with which a client began. */
@@ -120,9 +120,10 @@ export function createConcurrencyLimiter(limits: Limits): ConcurrencyLimiter {
   }
 
   /**
-   * The waiter whose address and user run least; of equal ones, the one whose user runs least, so that colleagues behind
-   * one address share its part; of equal ones, the one that was served least. The last rule makes clients take turns
-   * when there are more of them than slots: otherwise the longest queue would be served first.
+   * The fairness rule: the index of the waiter whose address or user, whichever runs more, runs least. Ties go to the user
+   * that runs least, so that colleagues behind one address share its part, then to the client that was served least. The
+   * last rule makes clients take turns when there are more of them than slots: otherwise the longest queue would be
+   * served first. -1 if no waiter may run.
    */
   function findNext(): number {
     let best = -1;
@@ -168,7 +169,7 @@ export function createConcurrencyLimiter(limits: Limits): ConcurrencyLimiter {
   function enqueue(address: Holder, user: Holder | null, place: number): Promise<Release> {
     // Before the displacement, which forgets holders without work.
     for (const holder of user ? [address, user] : [address]) {
-      // Without a queue a client gets no credit for what it did not ask for.
+      // A client that begins to queue gets no credit for the time in which it asked for nothing.
       if (holder.queued === 0) holder.served = Math.max(holder.served, virtualTime);
       holder.queued += 1;
     }
@@ -231,9 +232,10 @@ export function createConcurrencyLimiter(limits: Limits): ConcurrencyLimiter {
         throw error;
       }
     },
-    isFull({ address, userId } = currentOrigin()) {
-      if (queue.length < maxQueued && maxQueuedPerClient === Infinity) return false;
-      return findPlace(addresses.get(address), userId === null ? null : users.get(userId)) === null;
+    refuseIfFull({ address, userId } = currentOrigin()) {
+      if (queue.length < maxQueued && maxQueuedPerClient === Infinity) return;
+      const place = findPlace(addresses.get(address), userId === null ? null : users.get(userId));
+      if (place === null) throw refuse('queue_full');
     },
     state: () => ({ running, queued: queue.length, refused: { ...refused } }),
   };
