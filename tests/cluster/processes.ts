@@ -71,7 +71,7 @@ export type Service = {
 const RESTART_MS = 1_000;
 
 let areRestartsOver = false;
-/** For the end of the run, which kills all processes. */
+/** Call before all processes are killed at the end of the run, so that none is started again. */
 export const stopRestarting = (): void => void (areRestartsOver = true);
 
 export function startService(command: Command): Service {

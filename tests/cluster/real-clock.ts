@@ -1,7 +1,7 @@
 /** A clock for simulated tabs on which time passes by itself. */
 import type { TabClock, VirtualTimer } from '../world/browser/virtual-clock.ts';
 
-// The globals of Node, because a tab's code sees others (`installRealms`).
+// Node's own globals: `installRealms` replaces them for the code of a tab.
 const { setTimeout: setForReal, clearTimeout: clearForReal, Date: RealDate } = globalThis;
 
 export function createRealClock(): TabClock {

@@ -13,7 +13,7 @@ export type Origin = {
   userId: string | null;
   /** Work of this request was refused. */
   wasRefused: boolean;
-  /** Of the memory for large request bodies, in bytes. Null for the server itself. */
+  /** The quota of memory for large request bodies, in bytes. Null for probes and the server's own work. */
   readonly bodies: Quota | null;
   /** Gives back the memory of the request's body. Null while the request holds none. */
   dropBody: (() => void) | null;

@@ -10,7 +10,7 @@ import { Gauge } from './prom-client.ts';
 import type { GaugeOf, MetricsRegistry } from './prom-client.ts';
 
 const MAX_AGE_MS = 15_000;
-/** Counting all payments reads the whole table. */
+/** Longer than for the other figures, because counting the payments reads the whole table. */
 const MAX_AGE_OF_COUNTS_MS = 300_000;
 const MAX_WAIT_MS = 500;
 const STATEMENT_TIMEOUT_MS = 2_000;

@@ -1,4 +1,4 @@
-/** Tests which servers learn of a trace. The whole of the traces is tested in tests/api/traces.test.ts. */
+/** Tests which servers are sent a `traceparent`. tests/api/traces.test.ts tests the traces themselves. */
 import { channel } from 'node:diagnostics_channel';
 import { createServer } from 'node:http';
 import type { IncomingHttpHeaders, Server } from 'node:http';

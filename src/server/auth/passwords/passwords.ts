@@ -9,7 +9,7 @@ import { createConcurrencyLimiter, runLimited } from '#server/load/concurrency-l
 import type { ConcurrencyLimiter, Limits } from '#server/load/concurrency-limiter.ts';
 import type { PasswordJob, PasswordResult, PasswordTask } from './password-worker.ts';
 
-/** One is computed and one waits in the thread, so that the thread is never idle between two. */
+/** Bounds the queue of sign-ins: the thread computes one task and has the next one ready, so that it is never idle. */
 export const PASSWORD_LIMITS: Limits = { maxRunning: 2, maxQueued: 38 };
 
 /**

@@ -5,7 +5,7 @@ export type TarEntry = { name: string; data: Buffer };
 
 const BLOCK = 512;
 const MAX_NAME_BYTES = 100;
-/** Far above a part of our own: a part is about one megabyte, and one row with a metadata document a few. */
+/** Far more than we write: a part is about one megabyte, or a few if one row has a large metadata document. */
 const MAX_ENTRY_BYTES = 256 * 1024 * 1024;
 const FILE_MODE = '0000600';
 const CHECKSUM_AT = 148;

@@ -221,7 +221,7 @@ export const smsCheck = ({ auth: { sms } }: Config): Check => ({
   },
 });
 
-/** Error codes that concern our keys, of both providers. */
+/** The error codes of hCaptcha and Turnstile for a wrong secret or site key. */
 const KEY_CODES: ReadonlySet<string> = new Set([
   'missing-input-secret',
   'invalid-input-secret',

@@ -6,7 +6,7 @@ import type { Clock } from '#server/clock.ts';
 import type { Database } from '#server/database/database.ts';
 import { BATCH_ROWS, runInBatches } from '#server/jobs/run-in-batches.ts';
 
-/** 180 days: as long as money may be returned, a person may have to look up the events. */
+/** 180 days, the period in which money may be returned: an operator may have to read the events of such a payment. */
 const PAYLOAD_RETENTION_MS = 180 * 24 * 60 * 60_000;
 
 const EMPTY_BATCH = `
