@@ -51,7 +51,7 @@ export const SEARCHED_WORD = 'invoices';
 
 const FILLED = ['entries', 'entry_words', 'entry_versions'];
 
-/** Opens nothing that lasts: starts the server of the folder, fills it unless it is filled, and stops it. */
+/** Starts the server of the folder, fills it unless it is filled, and stops it. */
 export async function ensureSeeded(folder: string, size: Size): Promise<void> {
   const marker = join(folder, 'seeded.json');
   const wanted = JSON.stringify(size);

@@ -25,7 +25,7 @@ const PACKAGES = [
 export type PgBouncerProgram = {
   name: string;
   command: readonly string[];
-  /** Keeps the prepared statements of its clients apart. */
+  /** Whether it tracks the prepared statements of each client (1.21 or newer). */
   hasStatements: boolean;
 };
 

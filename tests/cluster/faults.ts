@@ -41,9 +41,9 @@ export type Strike = {
 
 const ISOLATED_TIMEOUT_S = 2;
 const IN_FLIGHT_MS = 1_000;
-/** Until the operator reacts. */
+/** The time from a fault until the simulated operator reacts. */
 const REACTION_MS = 8_000;
-/** Both versions serve side by side. */
+/** How long both versions serve side by side. */
 const SIDE_BY_SIDE_MS = 5_000;
 const POLL_MS = 250;
 
@@ -93,7 +93,7 @@ export function faultsOf(cluster: Cluster): Fault[] {
         const [first, second] = NODES.filter((node) => node !== leader) as [Node, Node];
         // etcd goes on: without its quorum the primary would stop as well.
         await Promise.all([first, second].map((node) => killProcessesExcept(node, 'etcd')));
-        // Answers that were on their way when the last standby ended.
+        // Answers may still be on their way from before the last standby ended.
         await delay(IN_FLIGHT_MS);
         const silentSince = Date.now();
         await delay(REACTION_MS);

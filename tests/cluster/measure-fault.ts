@@ -16,13 +16,13 @@ export type Load = { ledger: Ledger; prober: Prober; writers: Writers; pages: Pa
 
 export type Measurement = {
   fault: string;
-  /** Times in milliseconds. Until the database accepts writes again, directly; null without a failover. */
+  /** Milliseconds from the fault until a new primary acknowledges a write sent to it directly; null without a failover. */
   failoverMs: number | null;
-  /** Until the first save after that; null without a failover. */
+  /** From the fault until the server acknowledges a save on that primary; null without a failover. */
   savedMs: number | null;
   /** The longest time without an acknowledged save. */
   gapMs: number;
-  /** Until every page has saved what was typed meanwhile. */
+  /** From the fault until every page has saved what was typed meanwhile. */
   allPagesMs: number;
   /** The longest time without an acknowledged save while the fault was repaired. */
   repairGapMs: number;

@@ -125,7 +125,7 @@ export async function removeNetwork(): Promise<void> {
   // The kernel removes the devices of a namespace some time after the namespace.
   const devices = JSON.parse(await ip('-json', 'link', 'show')) as { ifname: string }[];
   const names = devices.map(({ ifname }) => ifname).filter((name) => name.startsWith(PREFIX));
-  // The bridge is gone already, and the end of a pair goes with the other one.
+  // Best effort: a namespace takes its devices with it, and one end of a pair takes the other.
   for (const name of names) await ip('link', 'delete', name).catch(() => undefined);
   const folders = await readdir(FILES_OF_NAMESPACES).catch((): string[] => []);
   for (const folder of folders.filter((name) => name.startsWith(PREFIX))) {

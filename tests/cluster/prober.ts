@@ -43,7 +43,7 @@ export async function startProber(primary: Node): Promise<Prober> {
       } catch {
         await delay(PACE_MS);
       } finally {
-        // Closes the socket at once: the machine may be out of reach, and then never answers a farewell.
+        // Closes the socket at once: `end` would wait for a machine that may be out of reach.
         (client as unknown as { connection?: { stream: { destroy(): void } } } | null)?.connection?.stream.destroy();
       }
     }

@@ -16,7 +16,7 @@ import { itemsOf } from '../world/browser/tab.ts';
 const PACE_MS = 200;
 const RETRY_MS = 100;
 const TIMEOUT_MS = 3_000;
-/** Then the writer goes on with the day before, because a free plan opens 30 days and each save sends the whole log. */
+/** A writer moves on to the day before once a log has this many items, because each save sends the whole log. */
 const ITEMS_OF_A_DAY = 150;
 
 type Row = { id: string; revision: number; content: string };

@@ -100,7 +100,7 @@ type Terminal = { isTTY?: boolean; write(text: string): unknown };
 
 function createProgressPrinter(out: Terminal, nowMs: () => number = Date.now) {
   const intervalMs = out.isTTY ? TERMINAL_INTERVAL_MS : LINE_INTERVAL_MS;
-  // A short run prints nothing where lines stay.
+  // A log file keeps all lines, so a run shorter than the interval prints none.
   let shownAt = out.isTTY ? -Infinity : nowMs();
   return {
     show({ doing, bytes }: Progress): void {

@@ -14,7 +14,7 @@ import { networkPrefix } from './requests/client-address.ts';
 const MAX_CONNECTIONS = 8_000;
 /** Browsers and proxies send one request at a time. */
 const MAX_PIPELINED_REQUESTS = 16;
-/** A body, or a response, that is larger than the buffers on the way moves at least this fast after the grace time. */
+/** The lowest average speed, after the grace time, of a body or a response that does not fit into the buffers on the way. */
 const MIN_BYTES_PER_SECOND = 1_024;
 const SEND_GRACE_MS = 10_000;
 const READ_GRACE_MS = 30_000;
@@ -23,7 +23,7 @@ const CHECK_INTERVAL_MS = 1_000;
 
 type Options = {
   limiters: Limiters;
-  /** All connections come from the proxy, so its address has no limit. */
+  /** True: all connections come from the proxy, so no address is limited. */
   isBehindProxy: boolean;
   maxConnections?: number;
   maxBufferedBytes?: number;

@@ -31,7 +31,7 @@ export type Tracer = {
   /** Runs `work` in a new span, and ends the span with it. */
   run<T>(name: string, options: SpanOptions, work: (span: Span) => Promise<T>): Promise<T>;
   current(): SpanContext | null;
-  /** Sends what is queued. */
+  /** Exports the queued spans. */
   close(): Promise<void>;
 };
 

@@ -13,14 +13,14 @@ import { createTracer, markFailed, SpanKind } from './tracer.ts';
 import type { Tracer } from './tracer.ts';
 import type { TracingSettings } from './tracing-settings.ts';
 
-/** Asked by machines every few seconds. */
+/** Probes, scrapes and static files: most of the requests, and no span of them explains anything. */
 const UNTRACED_PATHS = /^\/(?:healthz|readyz|metrics|assets\/.*)$/;
 
 export type Tracing = {
   request: MiddlewareHandler<AppEnv>;
   traceDatabase(database: Database): Database;
   traceJobs(jobs: readonly Job[]): Job[];
-  /** Sends what is queued. */
+  /** Exports the queued spans. */
   stop(): Promise<void>;
 };
 

@@ -99,7 +99,7 @@ export async function loadSigningKeys({ signingKeyFile, dataDir, database, clock
     const now = clock.now().getTime();
     if (checking === null && Math.abs(now - checkedAtMs) >= intervalMs) {
       checkedAtMs = now;
-      // All requests wait for it, so it must not queue behind the requests of the client that happens to start it.
+      // All requests wait for this check, so the limiters must not count it as work of the client that starts it.
       checking = runAsServer(checkSource).finally(() => (checking = null));
     }
     return checking;

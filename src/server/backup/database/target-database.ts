@@ -5,7 +5,7 @@ import { tryMigrationsLock } from '../../database/migrations/migrate.ts';
 import { BackupError } from '../backup-error.ts';
 import { APPLICATION_NAME } from './session.ts';
 
-/** The session of a restore that was just interrupted ends when PostgreSQL notices it. */
+/** PostgreSQL notices the end of an interrupted restore, and ends its session, within this time. */
 const PATIENCE_MS = 5_000;
 const POLL_MS = 50;
 

@@ -23,7 +23,7 @@ type Deps = {
   tickMs?: number;
 };
 
-/** Returns a function that stops. */
+/** Returns a function that stops the watch. */
 export function watchForSilence({ busy, onDead, onUnreachable, tickMs = TICK_MS }: Deps): () => void {
   const traffic = new WeakMap<pg.Client, { bytes: number; silentTicks: number }>();
   const checking = new Set<string>();

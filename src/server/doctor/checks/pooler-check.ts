@@ -7,7 +7,7 @@ import { fault, off, ok, reasonOf, warning } from '../check.ts';
 import type { Check } from '../check.ts';
 import type { OwnerDatabase } from './database-checks.ts';
 
-/** The server is searched for 10 seconds. */
+/** Longer than the search for the primary server, which gives up after 10 s. */
 const TIMEOUT_MS = 20_000;
 const SEE = 'docs/operations/scaling.md has the settings of PgBouncer.';
 

@@ -12,7 +12,7 @@ import type { Check, Finding } from '../check.ts';
 import { describeFailure, request } from '../request.ts';
 import type { Reply } from '../request.ts';
 
-/** Of docs/operations.md, "Payments". */
+/** The events of the webhook that docs/operations.md, "Payments", asks for. */
 const WEBHOOK_EVENTS = [
   'CHECKOUT.ORDER.APPROVED',
   'CHECKOUT.ORDER.COMPLETED',
