@@ -15,7 +15,7 @@ test('thousands of probes at once wait for one check of the database, and a late
     database: { isReady } as unknown as Database,
     metrics: null as never,
   });
-  const probes = Array.from({ length: 2_000 }, () => routes.request('/readyz'));
+  const probes = Array.from({ length: 2_000 }, async () => routes.request('/readyz'));
   expect(checks).toHaveLength(1);
   checks[0]!.resolve(true);
   const statuses = (await Promise.all(probes)).map(({ status }) => status);
