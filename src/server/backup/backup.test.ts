@@ -366,6 +366,17 @@ describe('a restore', () => {
         name === 'header.json' ? Buffer.from(data.toString().replace('18.', '17.')) : data,
       'damaged',
     ],
+    [
+      'a part that ends within a row',
+      (name: string, data: Buffer) => (name.includes('auth.users') ? data.subarray(0, -1) : data),
+      'ends within a row',
+    ],
+    [
+      'a header of many megabytes',
+      (name: string, data: Buffer) =>
+        name === 'header.json' ? Buffer.concat([data, Buffer.alloc(17 * 1024 * 1024, ' ')]) : data,
+      'too large',
+    ],
     ['no manifest', (name: string, data: Buffer) => (name === 'manifest.json' ? null : data), 'it was cut off'],
   ])('of an archive with %s is refused', async (_what, change, fault) => {
     await expect(runRestore([await rewrite(change)], deps({ DATA_DIR: folder }))).rejects.toThrow(fault);

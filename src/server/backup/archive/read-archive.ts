@@ -16,6 +16,9 @@ import { readTar } from './tar.ts';
 
 const ZSTD_MAGIC = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
 const READ_CHUNK_BYTES = 256 * 1024;
+/** Of the header, the keys and the manifest, which stay in memory. They have some kilobytes. */
+const MAX_KEPT_BYTES = 16 * 1024 * 1024;
+const NEWLINE = 10;
 
 /** Files that an operator may mistake for a backup, by their first bytes. */
 const OTHER_FILES: readonly (readonly [bytes: Buffer, what: string])[] = [
@@ -100,7 +103,12 @@ export type VerifiedArchive = {
   files: ReadonlyMap<string, Buffer>;
 };
 
-/** Reads the whole archive. @throws BackupError unless it is complete and each part is what its manifest says. */
+/**
+ * Reads the whole archive. Threat: a file of kilobytes that unpacks to gigabytes. Only one part of the rows is in memory at
+ * a time, and what is kept is bounded.
+ *
+ * @throws BackupError unless it is complete and each part is what its manifest says
+ */
 export async function verifyArchive(source: Source): Promise<VerifiedArchive> {
   const reject = (reason: string): never => {
     throw new BackupError(`${source.file}: ${reason}`);
@@ -110,16 +118,20 @@ export async function verifyArchive(source: Source): Promise<VerifiedArchive> {
   let manifest: Manifest | null = null;
   const files = new Map<string, Buffer>();
   const tables = new Map<string, RowHash>();
+  let keptBytes = 0;
   for await (const entry of readArchive(source)) {
     if (manifest !== null) reject('the archive is damaged: it goes on after its end');
     if ((entry.kind === 'header') !== (header === null))
       reject('it is no backup of Hustle Forge: its header is missing');
+    if (entry.kind !== 'data' && (keptBytes += entry.data.length) > MAX_KEPT_BYTES)
+      reject('the archive is damaged: its header, keys and manifest are too large');
     if (entry.kind === 'header') {
       header = wrapErrors(() => parseHeader(entry.data.toString()), reject);
       headerHash = sha256(entry.data);
     } else if (entry.kind === 'manifest') manifest = parseJson(entry.data.toString()) as Manifest;
     else if (entry.kind === 'file') files.set(entry.name, entry.data);
     else {
+      if (entry.data.at(-1) !== NEWLINE) reject('the archive is damaged: a part of a table ends within a row');
       const rows = tables.get(entry.table) ?? new RowHash();
       rows.update(entry.data);
       tables.set(entry.table, rows);
