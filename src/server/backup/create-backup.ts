@@ -17,7 +17,7 @@ import { openSnapshot } from './database/snapshot.ts';
 import type { Snapshot } from './database/snapshot.ts';
 import type { OnProgress } from './progress.ts';
 
-/** A part of a table in memory at a time. It ends at the end of a row. */
+/** How much of a table is in memory at a time. A part ends at the end of a row, so it may be larger. */
 const PART_BYTES = 1024 * 1024;
 const NEWLINE = 10;
 

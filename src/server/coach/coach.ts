@@ -44,7 +44,7 @@ export type Coach = {
 /** Half of the time that a shutdown waits for requests (`http/listen.ts`), so that the last events reach the client. */
 const STOP_GRACE_MS = 5_000;
 
-/** Each holds a connection to the provider, and half a megabyte of memory. */
+/** Each analysis holds a connection to the provider, and half a megabyte of memory. */
 const MAX_RUNNING_ANALYSES = 250;
 
 type Deps = {

@@ -59,7 +59,7 @@ export function jobList(deps: Deps): Job[] {
       run: async (signal) => ({ deleted: await deleteDueAccounts(deletion, signal) }),
     },
     {
-      // An index may take longer than the queue lets a job take: then the next run finds that this one still works.
+      // A build of an index may outlast the time limit of a job. The next run then finds the advisory lock taken.
       name: 'finish-migrations',
       everySeconds: MINUTE,
       retryDelaySeconds: 60,

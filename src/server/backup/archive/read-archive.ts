@@ -16,7 +16,7 @@ import { readTar } from './tar.ts';
 
 const ZSTD_MAGIC = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
 const READ_CHUNK_BYTES = 256 * 1024;
-/** Of the header, the keys and the manifest, which stay in memory. They have some kilobytes. */
+/** The limit of the header, the keys and the manifest, which stay in memory. They usually have some kilobytes. */
 const MAX_KEPT_BYTES = 16 * 1024 * 1024;
 const NEWLINE = 10;
 
