@@ -131,6 +131,14 @@ describe('a rolling restart', () => {
     expect(pool.of('fork')).toEqual([]);
   });
 
+  test('begins again when a reload arrived before the new version could not start', () => {
+    const pool = running(2);
+    pool.send({ type: 'reload' }, { type: 'reload' });
+    expect(pool.send(ended(3))).toContainEqual({ type: 'fork', worker: 4, slot: 1 });
+    pool.send(ended(4));
+    expect(pool.of('fork')).toEqual([]);
+  });
+
   test('starts no second worker in a slot that waited for its restart', () => {
     const pool = running(2);
     pool.send(ended(1), { type: 'reload' });

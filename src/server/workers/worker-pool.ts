@@ -202,7 +202,8 @@ function abandonRestart(pool: WorkerPool, { slot, worker }: Slot, reason: string
   const actions: PoolAction[] = [{ type: 'log', level: 'error', message, fields }];
   // The old worker has crashed meanwhile.
   if (worker === null) actions.push({ type: 'retry later', slot, ms: FIRST_RETRY_MS });
-  return [abandoned, actions];
+  // The operator has mended the upgrade meanwhile.
+  return pool.reloadAgain ? chain([abandoned, actions], reload) : [abandoned, actions];
 }
 
 function restart(pool: WorkerPool, { slot, readyAt, successor }: Slot, ended: { at: number; reason: string }): Step {
