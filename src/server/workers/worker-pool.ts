@@ -213,7 +213,7 @@ function restart(pool: WorkerPool, { slot, readyAt, successor }: Slot, ended: { 
   const fields = { worker: slot, reason: ended.reason };
   const isServed = counted.slots.some((each) => each.readyAt !== null);
   if (failures >= MAX_FAILURES && !isServed) {
-    const message = `the workers keep ending: ${failures} in a row within ${STABLE_MS / 1000} s, the last with ${ended.reason}`;
+    const message = `the workers keep ending: ${failures} in a row before they served for ${STABLE_MS / 1000} s, the last with ${ended.reason}`;
     return chain([counted, [{ type: 'complain', message }]], (looping) => stop(looping, 1));
   }
   const ms = Math.min(FIRST_RETRY_MS * 2 ** (failures - 1), MAX_RETRY_MS);
