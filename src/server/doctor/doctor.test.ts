@@ -506,6 +506,23 @@ describe('the public address', () => {
     );
   });
 
+  test('proxy: a stranger who answers at the address gets no rights', async () => {
+    const received: string[] = [];
+    await withStub(
+      ({ headers }, response) => {
+        received.push(headers.authorization!);
+        answer(response, 404);
+      },
+      (url) => checkUrl('proxy', url),
+    );
+    const use = async (path: string) =>
+      (await fetch(world.url + path, { headers: { Authorization: received[0]! } })).status;
+    expect(await use('/auth/v1/admin/users')).toBe(403);
+    expect(await use('/auth/v1/admin/audit')).toBe(403);
+    expect(await use('/auth/v1/user')).toBe(403);
+    expect(await use('/auth/v1/admin/connection')).toBe(200);
+  });
+
   test('proxy: an address header that anybody can forge', async () => {
     const [asSent, replaced] = await Promise.all(
       [(sent: string) => sent, () => '198.51.100.7'].map((addressOf) =>

@@ -3,7 +3,7 @@ import type { CompiledQuery } from 'kysely';
 import pg from 'pg';
 import { readDatabaseIdentity } from '../auth/admin/database-identity.ts';
 import { keySource, NoKeysError, readKeys } from '../auth/keys/key-source.ts';
-import { signServiceToken } from '../auth/keys/service-token.ts';
+import { PROBE_ROLE, signServiceToken } from '../auth/keys/service-token.ts';
 import { loadSigningKeys } from '../auth/keys/signing-keys.ts';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
@@ -46,7 +46,12 @@ export const createProbeAccess =
         clock: systemClock,
         log: createLog('silent'),
       });
-      const { token } = await signServiceToken(keys, { publicUrl, days: TOKEN_DAYS, now: systemClock.now() });
+      const { token } = await signServiceToken(keys, {
+        publicUrl,
+        days: TOKEN_DAYS,
+        now: systemClock.now(),
+        role: PROBE_ROLE,
+      });
       return { token, database: await readDatabaseIdentity(database.asService()) };
     } catch (error) {
       const isMissing = error instanceof NoKeysError || (error as { code?: string }).code === UNDEFINED_TABLE;

@@ -4,18 +4,24 @@ import type { SigningKeys } from './signing-keys.ts';
 
 const DAY_SECONDS = 24 * 3_600;
 
-type NewServiceToken = { publicUrl: string; days: number; now: Date };
+/**
+ * The role of the doctor's token, which opens `GET /admin/connection` alone. Threat: PUBLIC_URL leads to a stranger, who
+ * gets the token.
+ */
+export const PROBE_ROLE = 'connection_probe';
+
+type NewServiceToken = { publicUrl: string; days: number; now: Date; role?: typeof PROBE_ROLE };
 
 /** The id is the token's `jti` claim, which the audit log names. */
 export async function signServiceToken(
   keys: Pick<SigningKeys, 'sign'>,
-  { publicUrl, days, now }: NewServiceToken,
+  { publicUrl, days, now, role }: NewServiceToken,
 ): Promise<{ token: string; id: string }> {
   const id = randomUUID();
   const issuedAt = Math.floor(now.getTime() / 1000);
   const token = await keys.sign({
     iss: `${publicUrl}/auth/v1`,
-    role: 'service_role',
+    role: role ?? 'service_role',
     iat: issuedAt,
     exp: issuedAt + days * DAY_SECONDS,
     jti: id,
