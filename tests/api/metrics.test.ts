@@ -109,6 +109,7 @@ test('reads jobs, payments and migrations from the database', async () => {
   expect(values.get('hustle_forge_jobs{name="expire-plans",state="completed"}')).toBe(1);
   const lastSuccess = values.get('hustle_forge_job_last_success_timestamp_seconds{name="expire-plans"}')!;
   expect(Math.abs(lastSuccess - Date.now() / 1000)).toBeLessThan(60);
+  expect(values.get('hustle_forge_job_period_seconds{name="expire-plans"}')).toBe(3600);
 });
 
 test('has every metric that the dashboard and the alerts query', async () => {

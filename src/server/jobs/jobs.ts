@@ -30,11 +30,12 @@ type Deps = {
   database: Database;
   log: Logger;
   jobs: readonly Job[];
-  events?: Pick<EventCounters, 'job'>;
+  events?: Pick<EventCounters, 'job' | 'jobScheduled'>;
   firstRetryMs?: number;
 };
 
 export function createJobs({ database, log, jobs, events = NO_EVENTS, firstRetryMs = FIRST_RETRY_MS }: Deps): Jobs {
+  for (const job of jobs) events.jobScheduled(job);
   const stopping = new AbortController();
   let queue: JobQueue | null = null;
   let starting: Promise<void> | null = null;

@@ -2,7 +2,7 @@
  * Counts what the server does apart from answering requests. Every label value comes from a fixed list of this program:
  * nothing personal, and a bounded number of series.
  */
-import { Counter, Histogram } from './prom-client.ts';
+import { Counter, Gauge, Histogram } from './prom-client.ts';
 import type { MetricsRegistry } from './prom-client.ts';
 
 const ANALYSIS_BUCKETS_SECONDS = [1, 2, 5, 10, 20, 30, 60];
@@ -16,6 +16,7 @@ export type EventCounters = {
   signIn(method: string): void;
   /** A code of the catalogue in `auth/wire/errors.ts`. */
   authError(code: string): void;
+  jobScheduled(job: { name: string; everySeconds: number }): void;
   job(run: { name: string; succeeded: boolean; ms: number }): void;
   analysis(run: { kind: string; outcome: string; ms: number }): void;
   /** `accepted`, `repeated`, or why it was refused. */
@@ -36,6 +37,13 @@ export function createEventCounters(registry: MetricsRegistry): EventCounters {
   const authErrors = counter('auth_errors_total', 'Error answers of the auth API by code.', ['code']);
   // Not `job`: Prometheus gives every series a label of that name.
   const jobRuns = counter('job_runs_total', 'Runs of jobs on this server by outcome.', ['name', 'outcome']);
+  const jobPeriods = new Gauge({
+    name: 'hustle_forge_job_period_seconds',
+    help: 'The period of each job of this installation.',
+    labelNames: ['name'],
+    aggregator: 'max',
+    registers,
+  });
   const jobSeconds = counter('job_seconds_total', 'Time that jobs ran on this server.', ['name']);
   const webhooks = counter('paypal_webhooks_total', 'Webhooks of PayPal by verdict.', ['verdict']);
   const databaseErrors = counter(
@@ -56,6 +64,7 @@ export function createEventCounters(registry: MetricsRegistry): EventCounters {
     text: (outcome) => texts.inc({ outcome }),
     signIn: (method) => signIns.inc({ method }),
     authError: (code) => authErrors.inc({ code }),
+    jobScheduled: ({ name, everySeconds }) => jobPeriods.set({ name }, everySeconds),
     job({ name, succeeded, ms }) {
       jobRuns.inc({ name, outcome: succeeded ? 'succeeded' : 'failed' });
       jobSeconds.inc({ name }, ms / 1000);
@@ -75,6 +84,7 @@ export const NO_EVENTS: EventCounters = {
   text: ignore,
   signIn: ignore,
   authError: ignore,
+  jobScheduled: ignore,
   job: ignore,
   analysis: ignore,
   webhook: ignore,
