@@ -11,7 +11,7 @@ const API = /^\/(?:auth|rest|functions)\/v1\//;
 const page = (seconds: number): string =>
   `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta http-equiv="refresh" content="${seconds}">` +
   '<title>Hustle Forge is busy</title></head><body><h1>Hustle Forge is busy</h1>' +
-  '<p>Many people are using it right now. This page tries again in a few seconds.</p></body></html>';
+  '<p>The server has too much to do right now. This page tries again in a few seconds.</p></body></html>';
 
 /** One format serves every client: auth-js and postgrest-js read `code` and `message`, the functions `error`. */
 const body = JSON.stringify({
