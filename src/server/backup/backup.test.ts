@@ -2,11 +2,13 @@
  * Backs up and restores with the commands of the operator. The chain of the first test passes an external database, an
  * embedded one, and an external one whose owner is subject to row-level security.
  */
+import { spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { cp, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text as readText } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import { generateIdentity, identityToRecipient } from 'age-encryption';
 import pg from 'pg';
@@ -431,6 +433,26 @@ describe('a restore', () => {
         (await withClient(url, (client) => client.query("select from pg_class where relname = 'users'"))).rows,
       ).toEqual([]);
     });
+  });
+
+  test('prints no control sequence of an archive to the terminal', async () => {
+    const title = '\u001b]0;title\u0007';
+    const newer = await archiveWith((header) => Object.assign(header, { version: FORMAT_VERSION + 1, program: title }));
+    const whole = await archiveWith((header) => Object.assign(header, { program: title }));
+    const program = join(import.meta.dirname, 'restore-command.ts');
+    const outputs = await Promise.all(
+      [newer, whole].map((copy) => {
+        const child = spawn(process.execPath, [program, copy, '--check'], {
+          env: {},
+          stdio: ['ignore', 'pipe', 'pipe'],
+        });
+        return Promise.all([readText(child.stdout), readText(child.stderr)]);
+      }),
+    );
+    expect(outputs).toEqual([
+      ['', expect.stringContaining('(?]0;title?)')],
+      [expect.stringContaining('version ?]0;title? from'), ''],
+    ]);
   });
 
   test('of an older backup with a table of somebody else runs the newer migrations and names the table', async () => {

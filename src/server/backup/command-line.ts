@@ -58,6 +58,9 @@ export function formatBytes(bytes: number): string {
 
 export const formatSeconds = (ms: number): string => `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`;
 
+/** Threat: a forged archive names parts and versions in control sequences, which change the operator's terminal. */
+const printable = (text: string): string => text.replaceAll(/[^\P{Cc}\n]/gu, '?');
+
 /**
  * Runs a command as the process: exits with 0 when it is done, 1 when it failed, 2 for wrong arguments, 130 after Ctrl-C.
  * Failures go to standard error.
@@ -77,7 +80,7 @@ export async function runAsProcess(name: string, run: RunCommand): Promise<void>
     onProgress: (step) => progress?.show(step),
     warn: (line) => {
       progress?.clear();
-      process.stderr.write(`${line}\n`);
+      process.stderr.write(`${printable(line)}\n`);
     },
     log: createLog('warn'),
   };
@@ -87,10 +90,10 @@ export async function runAsProcess(name: string, run: RunCommand): Promise<void>
       deps,
     );
     progress?.clear();
-    if (!isQuiet) process.stdout.write(`${text}\n`);
+    if (!isQuiet) process.stdout.write(`${printable(text)}\n`);
   } catch (error) {
     progress?.clear();
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = printable(error instanceof Error ? error.message : String(error));
     process.stderr.write(error instanceof UsageError ? `${reason}\n` : `The ${name} failed: ${reason}\n`);
     process.exitCode = error instanceof UsageError ? 2 : interrupted.signal.aborted ? 130 : 1;
   }
