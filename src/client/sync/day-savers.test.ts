@@ -11,6 +11,7 @@ import type { Failure } from './save-requests.ts';
 const MONDAY = day('2026-11-16');
 const TUESDAY = day('2026-11-17');
 const DRAFT = { html: log('from another tab'), baseRevision: null, at: 1, base: '', sent: [] };
+const NEWER = { ...DRAFT, html: log('newer', 'slip'), at: 2 };
 
 let storage: MemoryStorage;
 let failure: Failure | null;
@@ -81,13 +82,13 @@ test('the draft of a closed tab is dropped after the save also if storage was to
   expect(storage.length).toBe(0);
 });
 
+/** A merge whose chunk has not loaded yet: it loads at the first request, or never if not `canLoad`. */
+const lazyMerge = (canLoad: boolean): MergeLoader => {
+  let loaded: MergeModule | null = null;
+  return { loaded: () => loaded, load: async () => (loaded = canLoad ? await loadedMerge.load() : null) };
+};
+
 describe('the drafts of two closed tabs', () => {
-  /** A merge whose chunk has not loaded yet: it loads at the first request, or never if not `canLoad`. */
-  const lazyMerge = (canLoad: boolean): MergeLoader => {
-    let loaded: MergeModule | null = null;
-    return { loaded: () => loaded, load: async () => (loaded = canLoad ? await loadedMerge.load() : null) };
-  };
-  const NEWER = { ...DRAFT, html: log('newer', 'slip'), at: 2 };
   const settle = () => new Promise((resolve) => void setImmediate(resolve));
 
   beforeEach(() => {
@@ -164,6 +165,17 @@ describe('the drafts of a tab that is still open', () => {
   test('are sent by a sign-out, also of the day that is open here', async () => {
     expect(await savers.sendBeforeSignOut()).toEqual([]);
     expect(inserted).toEqual([DRAFT.html, DRAFT.html]);
+    expect(storage.length).toBe(0);
+  });
+
+  test('are sent together with those of a third tab before the merge has loaded', async () => {
+    storage.clear();
+    const { drafts, ...tab } = openTab('one', lazyMerge(true));
+    void openTab('two').drafts.store(TUESDAY, DRAFT);
+    void openTab('three').drafts.store(TUESDAY, NEWER);
+    for (const key of keysUnder(storage, DRAFT_PREFIX)) drafts.noteWriter(key);
+    expect(await tab.savers.sendBeforeSignOut()).toEqual([]);
+    expect(inserted).toEqual([log('from another tab', 'newer', 'slip')]);
     expect(storage.length).toBe(0);
   });
 });
