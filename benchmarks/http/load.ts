@@ -19,16 +19,16 @@ export async function load<Person>(
   url: string,
   people: readonly Person[],
   make: MakeRequest<Person>,
-  options: Partial<autocannon.Options> = {},
+  { connections = CONNECTIONS, ...options }: Partial<autocannon.Options> = {},
 ): Promise<autocannon.Result> {
   const count = people.length * REQUESTS_PER_PERSON;
   let client = 0;
   const result = await autocannon({
     url,
-    connections: CONNECTIONS,
+    connections,
     duration: SECONDS,
     setupClient(connection) {
-      const from = Math.floor((client * count) / CONNECTIONS);
+      const from = Math.floor((client * count) / connections);
       const variant = connectionsOfProcess++ * DAYS_EACH * people.length;
       const requests = Array.from({ length: count }, (_, at) => {
         const index = (from + at) % count;
