@@ -87,7 +87,12 @@ export default defineConfig({
     }),
     bootScript('lib/boot/boot-script.ts', { app: 'features/journal/early/early-editor.ts' }),
     preloadFonts({ app: [SANS], landing: [SANS, SERIF], terms: [SANS, SERIF], privacy: [SANS, SERIF] }),
-    linkStyles({ app: ['vendor', 'members', 'journal-route'] }),
+    linkStyles({
+      app: [
+        { chunks: ['vendor'], when: null },
+        { chunks: ['members', 'journal-route'], when: 'members' },
+      ],
+    }),
     pageRoutes(),
     cssSideEffects(),
     unusedLibraryCode(),

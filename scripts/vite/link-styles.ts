@@ -5,24 +5,28 @@
 import { basename } from 'node:path';
 import type { Plugin } from 'vite';
 
-/** `pages`: names of chunks by HTML file. */
-export function linkStyles(pages: Record<string, readonly string[]>): Plugin {
+/** `when`: the section of the page (`src/server/site/page-template.ts`) that contains the links; null for every response. */
+type LinkedStyles = { chunks: readonly string[]; when: string | null };
+
+/** `pages`: by HTML file. */
+export function linkStyles(pages: Record<string, readonly LinkedStyles[]>): Plugin {
   return {
     name: 'link-styles',
     apply: 'build',
     transformIndexHtml: {
       order: 'post',
-      handler(_html, { bundle, filename }) {
+      handler(html, { bundle, filename }) {
         const files = Object.keys(bundle ?? {});
-        return (pages[basename(filename, '.html')] ?? []).map((name) => {
-          const file = files.find((path) => path.startsWith(`assets/${name}-`) && path.endsWith('.css'));
-          if (!file) throw new Error(`no style sheet for ${name}`);
-          return {
-            tag: 'link',
-            attrs: { rel: 'stylesheet', crossorigin: true, href: `/${file}` },
-            injectTo: 'head' as const,
-          };
+        const linkTo = (chunk: string): string => {
+          const file = files.find((path) => path.startsWith(`assets/${chunk}-`) && path.endsWith('.css'));
+          if (!file) throw new Error(`no style sheet for ${chunk}`);
+          return `<link rel="stylesheet" crossorigin href="/${file}">`;
+        };
+        const links = (pages[basename(filename, '.html')] ?? []).map(({ chunks, when }) => {
+          const all = chunks.map(linkTo).join('');
+          return when === null ? all : `<!--when:${when}-->${all}<!--/when-->`;
         });
+        return html.replace('</head>', `${links.join('')}</head>`);
       },
     },
   };

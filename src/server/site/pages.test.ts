@@ -25,7 +25,10 @@ beforeAll(async () => {
     _shared: { file: 'assets/shared-1.js', imports: ['app/routes/journal-route.tsx'] },
   };
   await Promise.all([
-    writeFile(join(dist, 'app.html'), '<head><!--slot:config--></head><body><!--slot:sandbox--></body>'),
+    writeFile(
+      join(dist, 'app.html'),
+      '<head><!--slot:config--><!--when:members-->journal<!--/when--></head><body><!--slot:sandbox--></body>',
+    ),
     writeFile(
       join(dist, 'landing.html'),
       '<p><!--slot:operator--> <!--slot:social--> <!--slot:unknown--></p><!--when:coach-->asks<!--/when--><!--when:nocoach-->reads<!--/when--><!--when:signups-->joins<!--/when-->',
@@ -99,6 +102,14 @@ describe('pages', () => {
     const answer = await visit(path);
     expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'no-cache']);
     expect(await answer.text()).toContain('name="hustle-forge-config"');
+  });
+
+  test('only the pages of signed-in users have what the journal needs', async () => {
+    const hasMembersSection = async (path: string) => (await (await visit(path)).text()).includes('journal');
+    for (const path of ['/journal', '/reviews', '/settings', '/profile', '/receipt'])
+      expect(await hasMembersSection(path), path).toBe(true);
+    for (const path of ['/login', '/signup', '/forgot-password', '/reset-password'])
+      expect(await hasMembersSection(path), path).toBe(false);
   });
 
   test('escapes operator settings and omits unset ones', async () => {

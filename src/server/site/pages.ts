@@ -28,6 +28,8 @@ const PRERENDERED: Partial<Record<RouteName, string>> = {
   privacy: '/privacy.html',
 };
 const APP_PAGE = '/app.html';
+/** The part of the app page that only signed-in users need: style sheets, and the template of the early page. */
+const MEMBERS_SECTION = 'members';
 const HTML = 'text/html; charset=utf-8';
 
 /** `policy` replaces the Content-Security-Policy of all other responses; null keeps it. */
@@ -39,29 +41,27 @@ export async function loadSite(folder: string, config: Config): Promise<Site> {
   const files = await readBuiltFiles(folder);
   const manifest = await readManifest(folder);
   const slots = templateValues(config);
-  const shown = visibleSections(config);
-  const filled = new Map<string, BuiltFile>();
-  for (const name of new Set([APP_PAGE, ...Object.values(PRERENDERED)])) {
+  const sections = visibleSections(config);
+  const fill = async (name: string, shown = sections): Promise<BuiltFile | undefined> => {
     const built = files.get(name);
-    if (built)
-      filled.set(
-        name,
-        await compressed(fillSlots(renderConditionals(Buffer.from(built.body).toString('utf8'), shown), slots), HTML),
-      );
-  }
+    if (!built) return undefined;
+    return compressed(fillSlots(renderConditionals(Buffer.from(built.body).toString('utf8'), shown), slots), HTML);
+  };
+  const membersPage = await fill(APP_PAGE, new Set([...sections, MEMBERS_SECTION]));
+  const guestsPage = await fill(APP_PAGE);
   const pages = new Map<string, Page>();
-  for (const [name, { path }] of Object.entries(ROUTES) as [RouteName, { path: string }][]) {
-    const pageName = PRERENDERED[name] ?? APP_PAGE;
-    const file = filled.get(pageName);
+  for (const [name, { path, access }] of Object.entries(ROUTES) as [RouteName, (typeof ROUTES)[RouteName]][]) {
+    const prerendered = PRERENDERED[name];
+    const isApp = prerendered === undefined;
+    const file = isApp ? (access === 'protected' ? membersPage : guestsPage) : await fill(prerendered);
     if (!file) continue;
-    const isApp = pageName === APP_PAGE;
     pages.set(path, {
       file,
       preloads: isApp ? preloadsFor(name, manifest) : '',
       policy: isApp ? appPagePolicy(config) : null,
     });
   }
-  const stored = [filled.get(APP_PAGE), filled.get('/landing.html')];
+  const stored = [ROUTES.journal, ROUTES.landing].map(({ path }) => pages.get(path)?.file);
   const worker = await serviceWorkerFile(files, stored, config.serviceWorker);
   const served = new Map(files);
   if (worker) served.set(SERVICE_WORKER_PATH, worker);
