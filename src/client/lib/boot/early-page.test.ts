@@ -112,4 +112,13 @@ describe('ends', () => {
     expect(close).not.toHaveBeenCalled();
     expect([frame(), globalThis.hustleForgeEarlyPage]).toEqual([null, undefined]);
   });
+
+  test('with the focus on the same button of the shown root', async () => {
+    await open();
+    const root = document.getElementById('root')!;
+    root.innerHTML = '<header><button id="menu"></button><button id="day"></button></header>';
+    frame()!.querySelectorAll('button')[1]!.focus();
+    globalThis.hustleForgeEarlyPage!.leave(() => undefined);
+    expect(document.activeElement?.id).toBe('day');
+  });
 });

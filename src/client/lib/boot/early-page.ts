@@ -69,15 +69,16 @@ async function startWhenParsed(
 function showPage(userId: string, date: Day, stored: CopiedLog): EarlyPage {
   const root = document.getElementById('root')!;
   const { frame, text } = createFrame(date, stored);
-  const repeatClick = rememberClick(frame);
+  const followButton = rememberButton(frame);
   const leave: EarlyPage['leave'] = (moveEditor) => {
     globalThis.hustleForgeEarlyPage = undefined;
+    const pressButton = followButton();
     // Never both at once: the page would scroll.
     frame.style.display = 'none';
     root.style.display = '';
     if (moveEditor) {
       moveEditor();
-      repeatClick(root);
+      pressButton(root);
     }
     frame.remove();
   };
@@ -108,18 +109,21 @@ function createFrame(date: Day, { html }: CopiedLog): { frame: HTMLElement; text
   return { frame, text };
 }
 
-/** A click on a button of the bar waits for the button that React renders in its place. */
-function rememberClick(frame: HTMLElement): (root: HTMLElement) => void {
+/** The focus on a button of the bar, or a click, waits for the button that React renders in its place. */
+function rememberButton(frame: HTMLElement): () => (root: HTMLElement) => void {
   const buttonsOf = (page: HTMLElement) => [...page.querySelectorAll<HTMLElement>('header button')];
   let clicked = -1;
   frame.addEventListener('click', ({ target }) => {
     const at = buttonsOf(frame).findIndex((button) => button.contains(target as Node));
     if (at !== -1) clicked = at;
   });
-  return (root) => {
-    const button = buttonsOf(root)[clicked];
-    button?.focus();
-    button?.click();
+  return () => {
+    const focused = buttonsOf(frame).indexOf(document.activeElement as HTMLElement);
+    return (root) => {
+      const buttons = buttonsOf(root);
+      buttons[clicked === -1 ? focused : clicked]?.focus();
+      buttons[clicked]?.click();
+    };
   };
 }
 
