@@ -122,7 +122,13 @@ test.describe('without an answer of the server', () => {
       status(page, 'Not loaded – what you write is kept on this device and added to this day'),
     ).toBeVisible();
     await editor(page).click();
+    const asked = page.waitForRequest(/\/entries\?/);
+    // Never answered, so that the day is still being read while the text is typed.
+    await context.route(API, () => undefined);
+    await page.evaluate(() => ['offline', 'online'].map((name) => dispatchEvent(new Event(name))));
+    await asked;
     await page.keyboard.type('begun on the train');
+    await expect(items(page)).toHaveText(['begun on the train']);
     await context.unroute(API);
     await skipToRetry(page);
     await expectSaved(page);

@@ -1,6 +1,6 @@
 /** Shows a day as locked, loading, failed or open. A day that failed to load is never shown as empty. */
 import { useQuery } from '@tanstack/react-query';
-import { lazy, Suspense, useSyncExternalStore } from 'react';
+import { lazy, Suspense, useState, useSyncExternalStore } from 'react';
 import { dayLabel } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
 import { StoredLog } from '#client/editor/stored/stored-log.tsx';
@@ -39,13 +39,15 @@ function OpenDayView({ date, today, isFirstLog, onUpgrade }: DayViewProps) {
   const journal = useJournal();
   const { savers } = journal;
   const entry = useQuery(entryQuery(journal, date));
+  const [isBegunOffline, setBegunOffline] = useState(false);
   // The server's answer takes precedence over the page's plan and over cached data.
   if (isLockedError(entry.error)) return <Locked date={date} onUpgrade={onUpgrade} />;
 
   // Unsaved text of this page can be shown and edited without a response.
   const unsaved = entry.data ? null : savers.getUnsaved(date);
-  // A day begins offline too: what is written on it is merged with a log of another device once the server answers.
-  const isBegunOffline = date === today && isUnreachableError(entry.error);
+  // A day begins offline too: what is written on it is merged with a log of another device once the server answers. It
+  // stays open while it is read again, or a key pressed meanwhile would be lost.
+  if (!isBegunOffline && date === today && isUnreachableError(entry.error)) setBegunOffline(true);
 
   if (entry.data || unsaved || isBegunOffline) {
     const read = entry.data ?? { stored: unsaved?.view().stored ?? null, askedAt: 0, seenAt: null };
