@@ -1,6 +1,8 @@
 /** Parse Server with sessions and an access list for each row. Environment: DATABASE_URL, MODULES, PORT, MASTER_KEY. */
 import { createRequire } from 'node:module';
 
+// Parse writes log files into the working directory as soon as it is loaded, before it reads `logsFolder`.
+process.env.PARSE_SERVER_LOGS_FOLDER = 'null';
 const require = createRequire(process.env.MODULES);
 const express = require('express');
 const { ParseServer } = require('parse-server');
