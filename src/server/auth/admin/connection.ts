@@ -7,21 +7,17 @@ import { eventStream } from '#server/functions/event-stream.ts';
 import type { StreamEvent } from '#server/functions/event-stream.ts';
 import { clientAddress } from '#server/http/requests/client-address.ts';
 import type { Endpoint } from '../auth-deps.ts';
-import type { AccessClaims } from '../keys/access-tokens.ts';
 import { PROBE_ROLE } from '../keys/service-token.ts';
-import { AuthError } from '../wire/errors.ts';
-import { readBearer } from '../wire/require-user.ts';
 import { readDatabaseIdentity } from './database-identity.ts';
-import { isAdminToken } from './require-admin.ts';
+import { ADMIN_ROLES, requireAdmin } from './require-admin.ts';
 
 /** Between the two events. A proxy that buffers delivers them together. */
 const GAP_MS = 1_000;
 
-const isProbeToken = ({ role, sessionId }: AccessClaims): boolean => role === PROBE_ROLE && sessionId === null;
+const ROLES: ReadonlySet<string> = new Set([...ADMIN_ROLES, PROBE_ROLE]);
 
 export const showConnection: Endpoint = async (context, deps) => {
-  const claims = await readBearer(context, deps);
-  if (!isProbeToken(claims) && !isAdminToken(claims)) throw new AuthError('not_admin');
+  await requireAdmin(context, deps, ROLES);
   const database = await readDatabaseIdentity(deps.database.asService('show the connection'));
   const address = clientAddress(context, deps.config.auth);
   const host = context.req.header('host') ?? '';

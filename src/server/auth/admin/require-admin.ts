@@ -12,9 +12,10 @@ export const ADMIN_ROLES: ReadonlySet<string> = new Set(['service_role', 'supaba
  * Threat: privilege escalation by the role of a user. Only the operator signs tokens without a session, so a token with
  * a session is never an admin's, whatever its role.
  */
-export const isAdminToken = ({ role, sessionId }: AccessClaims): boolean => ADMIN_ROLES.has(role) && sessionId === null;
+export const isAdminToken = ({ role, sessionId }: AccessClaims, roles = ADMIN_ROLES): boolean =>
+  roles.has(role) && sessionId === null;
 
-/** Throws `no_authorization`, `bad_jwt` or `not_admin`. */
-export async function requireAdmin(context: Context<AppEnv>, deps: AuthDeps): Promise<void> {
-  if (!isAdminToken(await readBearer(context, deps))) throw new AuthError('not_admin');
+/** Throws `no_authorization`, `bad_jwt` or `not_admin`. `roles` open the route. */
+export async function requireAdmin(context: Context<AppEnv>, deps: AuthDeps, roles = ADMIN_ROLES): Promise<void> {
+  if (!isAdminToken(await readBearer(context, deps), roles)) throw new AuthError('not_admin');
 }

@@ -10,18 +10,18 @@ const DAY_SECONDS = 24 * 3_600;
  */
 export const PROBE_ROLE = 'connection_probe';
 
-type NewServiceToken = { publicUrl: string; days: number; now: Date; role?: typeof PROBE_ROLE };
+type NewServiceToken = { publicUrl: string; days: number; now: Date; role?: 'service_role' | typeof PROBE_ROLE };
 
 /** The id is the token's `jti` claim, which the audit log names. */
 export async function signServiceToken(
   keys: Pick<SigningKeys, 'sign'>,
-  { publicUrl, days, now, role }: NewServiceToken,
+  { publicUrl, days, now, role = 'service_role' }: NewServiceToken,
 ): Promise<{ token: string; id: string }> {
   const id = randomUUID();
   const issuedAt = Math.floor(now.getTime() / 1000);
   const token = await keys.sign({
     iss: `${publicUrl}/auth/v1`,
-    role: role ?? 'service_role',
+    role,
     iat: issuedAt,
     exp: issuedAt + days * DAY_SECONDS,
     jti: id,
