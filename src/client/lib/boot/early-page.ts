@@ -69,16 +69,16 @@ async function startWhenParsed(
 function showPage(userId: string, date: Day, stored: CopiedLog): EarlyPage {
   const root = document.getElementById('root')!;
   const { frame, text } = createFrame(date, stored);
-  const followButton = rememberButton(frame);
+  const takeOverButton = rememberClick(frame);
   const leave: EarlyPage['leave'] = (moveEditor) => {
     globalThis.hustleForgeEarlyPage = undefined;
-    const pressButton = followButton();
+    const focused = document.activeElement;
     // Never both at once: the page would scroll.
     frame.style.display = 'none';
     root.style.display = '';
     if (moveEditor) {
       moveEditor();
-      pressButton(root);
+      takeOverButton(root, focused);
     }
     frame.remove();
   };
@@ -110,20 +110,17 @@ function createFrame(date: Day, { html }: CopiedLog): { frame: HTMLElement; text
 }
 
 /** The focus on a button of the bar, or a click, waits for the button that React renders in its place. */
-function rememberButton(frame: HTMLElement): () => (root: HTMLElement) => void {
+function rememberClick(frame: HTMLElement): (root: HTMLElement, focused: Element | null) => void {
   const buttonsOf = (page: HTMLElement) => [...page.querySelectorAll<HTMLElement>('header button')];
   let clicked = -1;
   frame.addEventListener('click', ({ target }) => {
     const at = buttonsOf(frame).findIndex((button) => button.contains(target as Node));
     if (at !== -1) clicked = at;
   });
-  return () => {
-    const focused = buttonsOf(frame).indexOf(document.activeElement as HTMLElement);
-    return (root) => {
-      const buttons = buttonsOf(root);
-      buttons[clicked === -1 ? focused : clicked]?.focus();
-      buttons[clicked]?.click();
-    };
+  return (root, focused) => {
+    const buttons = buttonsOf(root);
+    buttons[clicked === -1 ? buttonsOf(frame).indexOf(focused as HTMLElement) : clicked]?.focus();
+    buttons[clicked]?.click();
   };
 }
 
