@@ -63,13 +63,15 @@ export const keySource = ({ signingKeyFile }: Settings, database: Pick<Database,
     : fileKeySource(signingKeyFile);
 
 /** @throws NoKeysError, or an Error that names the source and never quotes the keys */
-export async function readKeys(source: KeySource): Promise<KeyFile> {
-  const text = await source.readText();
+export const readKeys = async (source: KeySource): Promise<KeyFile> => parseKeys(source, await source.readText());
+
+/** @throws Error that names the source and never quotes the keys */
+export async function parseKeys({ name }: KeySource, text: string): Promise<KeyFile> {
   try {
     return await parseKeyFile(text);
   } catch (error) {
     if (!(error instanceof UnusableKeyError)) throw error;
-    throw new Error(`${source.name} cannot be used: ${error.message}`, { cause: error });
+    throw new Error(`${name} cannot be used: ${error.message}`, { cause: error });
   }
 }
 

@@ -1,12 +1,13 @@
 /** Creates the signing keys in the database, once for all its servers (docs/decisions/0034). */
-import { readFile, rename } from 'node:fs/promises';
+import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { exportJWK, generateKeyPair } from 'jose';
 import { sql } from 'kysely';
 import type { AsService, Database } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
 import type { Logger } from '#server/log.ts';
-import { fileKeySource, readKeys } from './key-source.ts';
+import { fileKeySource, NoKeysError, parseKeys } from './key-source.ts';
+import type { KeySource } from './key-source.ts';
 
 /** Releases before the keys were in the database generated this file. */
 export const generatedKeyFile = (dataDir: string): string => join(dataDir, 'signing-key.json');
@@ -24,7 +25,8 @@ export async function createKeysIfMissing({ database, dataDir, log }: Deps): Pro
   const service = database.asService('create the signing keys');
   if (await hasKeys(service)) return;
   const file = generatedKeyFile(dataDir);
-  const taken = await readIfExists(file);
+  const source = fileKeySource(file);
+  const taken = await readIfExists(source);
   if (taken === null) {
     await insertIntoNewDatabase(service, `${JSON.stringify(await generateJwk())}\n`);
     if (await hasKeys(service)) return;
@@ -34,8 +36,9 @@ export async function createKeysIfMissing({ database, dataDir, log }: Deps): Pro
         'everybody out, and every authenticator app must be set up again',
     );
   }
-  // An unusable file must not become the keys of all servers.
-  await readKeys(fileKeySource(file));
+  // An unusable file must not become the keys of all servers. The file is not read again: another server that starts at
+  // the same moment may have renamed it by now.
+  await parseKeys(source, taken);
   const rows = await service.run(
     queryBuilder
       .insertInto('auth.signing_keys')
@@ -82,11 +85,11 @@ async function hasKeys(service: AsService): Promise<boolean> {
   return rows.length > 0;
 }
 
-async function readIfExists(file: string): Promise<string | null> {
+async function readIfExists(source: KeySource): Promise<string | null> {
   try {
-    return await readFile(file, 'utf8');
+    return await source.readText();
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    if (error instanceof NoKeysError) return null;
     throw error;
   }
 }
