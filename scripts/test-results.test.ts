@@ -3,7 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { ROOT } from './project.ts';
-import { fileDurations, playwrightResult, slowestFilesText, summaryLine, vitestResult } from './test-results.ts';
+import {
+  failedTests,
+  failedTestsText,
+  fileDurations,
+  playwrightResult,
+  slowestFilesText,
+  summaryLine,
+  vitestResult,
+} from './test-results.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'hustle-forge-results-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -67,4 +75,45 @@ test('lists the slowest files of both runners together', async () => {
 test('lists no file of a runner that did not run', async () => {
   const missing = join(folder, 'missing.json');
   expect(await fileDurations({ vitest: missing, playwright: missing })).toEqual([]);
+});
+
+test('lists the failed tests of both runners with their errors', async () => {
+  const vitest = join(folder, 'failed-vitest.json');
+  const testFile = (name: string, message: string, assertionResults: object[]) => ({
+    name: join(ROOT, name),
+    startTime: 0,
+    endTime: 0,
+    message,
+    assertionResults,
+  });
+  const testResults = [
+    testFile('src/fine.test.ts', '', [{ fullName: 'works', status: 'passed', failureMessages: [] }]),
+    testFile('src/broken.test.ts', '', [
+      { fullName: 'day is kept', status: 'failed', failureMessages: ['expected 1'] },
+    ]),
+    testFile('src/unreadable.test.ts', 'cannot find a module', []),
+  ];
+  writeFileSync(vitest, JSON.stringify({ testResults }));
+  const playwright = join(folder, 'failed-playwright.json');
+  const spec = (title: string, status: string, message?: string) => ({
+    title,
+    tests: [{ status, results: [{ duration: 1, errors: message === undefined ? [] : [{ message }] }] }],
+  });
+  const suite = {
+    file: 'journal/days.spec.ts',
+    specs: [spec('opens', 'expected'), spec('saves', 'unexpected', '\u001B[31mnot visible\u001B[39m\nCall log:')],
+    suites: [{ specs: [spec('sometimes closes', 'flaky', 'timed out')] }],
+  };
+  writeFileSync(playwright, JSON.stringify({ config: { rootDir: join(ROOT, 'tests', 'e2e') }, suites: [suite] }));
+
+  const failed = await failedTests({ vitest, playwright });
+  expect(failed.map(({ file, title }) => `${file}: ${title}`)).toEqual([
+    'src/broken.test.ts: day is kept',
+    'src/unreadable.test.ts: the file itself',
+    'tests/e2e/journal/days.spec.ts: saves',
+    'tests/e2e/journal/days.spec.ts: sometimes closes',
+  ]);
+  expect(failedTestsText(failed.slice(2, 3))).toBe(
+    'Failed tests:\n  tests/e2e/journal/days.spec.ts › saves\n    not visible\n    Call log:',
+  );
 });

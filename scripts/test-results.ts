@@ -1,6 +1,7 @@
-/** Reads and sums the reports of the two test runners, and finds the files that take longest. */
+/** Reads and sums the reports of the two test runners, lists failed tests, and finds the files that take longest. */
 import { readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { ROOT } from './project.ts';
 
 export type TestResult = { passed: number; failed: number; skipped: number };
@@ -10,10 +11,20 @@ type VitestReport = {
   numFailedTests: number;
   numPendingTests: number;
   numTodoTests: number;
-  testResults?: { name: string; startTime: number; endTime: number; assertionResults: unknown[] }[];
+  testResults?: {
+    name: string;
+    startTime: number;
+    endTime: number;
+    /** Why the file itself failed, for example an import that throws. Empty if only its tests failed. */
+    message?: string;
+    assertionResults: { fullName?: string; status?: string; failureMessages?: string[] }[];
+  }[];
 };
 type PlaywrightSuite = {
-  specs: { tests: { results: { duration: number }[] }[] }[];
+  specs: {
+    title?: string;
+    tests: { status?: string; results: { duration: number; errors?: { message?: string }[] }[] }[];
+  }[];
   suites?: PlaywrightSuite[];
 };
 type PlaywrightReport = {
@@ -22,6 +33,8 @@ type PlaywrightReport = {
   suites?: (PlaywrightSuite & { file: string })[];
 };
 
+export type ReportFiles = { vitest: string; playwright: string };
+export type FailedTest = { file: string; title: string; message: string };
 export type FileDuration = { file: string; tests: number; ms: number };
 
 export async function vitestResult(report: string, ok: boolean): Promise<TestResult> {
@@ -57,7 +70,7 @@ export function summaryLine(results: readonly TestResult[]): string {
 }
 
 /** The duration of every test file of both reports, longest first. A missing report counts as empty. */
-export async function fileDurations(reports: { vitest: string; playwright: string }): Promise<FileDuration[]> {
+export async function fileDurations(reports: ReportFiles): Promise<FileDuration[]> {
   const vitest = await readReport<VitestReport>(reports.vitest);
   const playwright = await readReport<PlaywrightReport>(reports.playwright);
   const durations = (vitest?.testResults ?? []).map(({ name, startTime, endTime, assertionResults }) => ({
@@ -71,6 +84,48 @@ export async function fileDurations(reports: { vitest: string; playwright: strin
     durations.push({ file, tests: tests.length, ms: tests.reduce((total, ms) => total + ms, 0) });
   }
   return durations.toSorted((a, b) => b.ms - a.ms);
+}
+
+/** Every failed test of both reports, in their order. Flaky tests count as failed. A missing report counts as empty. */
+export async function failedTests(reports: ReportFiles): Promise<FailedTest[]> {
+  const vitest = await readReport<VitestReport>(reports.vitest);
+  const playwright = await readReport<PlaywrightReport>(reports.playwright);
+  const failed: FailedTest[] = [];
+  for (const { name, message = '', assertionResults } of vitest?.testResults ?? []) {
+    const file = relative(ROOT, name);
+    if (message !== '') failed.push({ file, title: 'the file itself', message });
+    for (const { fullName = '', status, failureMessages = [] } of assertionResults) {
+      if (status === 'failed') failed.push({ file, title: fullName, message: failureMessages.join('\n') });
+    }
+  }
+  for (const suite of playwright?.suites ?? []) {
+    const file = relative(ROOT, join(playwright!.config!.rootDir, suite.file));
+    failed.push(...failedSpecs(suite).map((spec) => ({ file, ...spec })));
+  }
+  return failed;
+}
+
+const failedSpecs = ({ specs, suites = [] }: PlaywrightSuite): Omit<FailedTest, 'file'>[] => [
+  ...specs.flatMap(({ title = '', tests }) =>
+    tests
+      .filter(({ status }) => status === 'unexpected' || status === 'flaky')
+      .map(({ results }) => {
+        const errors = results.flatMap((run) => run.errors ?? []);
+        return { title, message: errors.map(({ message = '' }) => message).join('\n') };
+      }),
+  ),
+  ...suites.flatMap(failedSpecs),
+];
+
+const MESSAGE_LINES = 12;
+
+/** One paragraph for each failed test: its file, its title and the first lines of its error, without colours. */
+export function failedTestsText(failed: readonly FailedTest[]): string {
+  const paragraphs = failed.map(({ file, title, message }) => {
+    const lines = stripVTControlCharacters(message).split('\n').slice(0, MESSAGE_LINES);
+    return [`  ${file} › ${title}`, ...lines.map((line) => `    ${line}`)].join('\n');
+  });
+  return ['Failed tests:', ...paragraphs].join('\n');
 }
 
 const testDurations = ({ specs, suites = [] }: PlaywrightSuite): number[] => [

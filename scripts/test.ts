@@ -15,6 +15,8 @@ import { changedFiles, selectTests } from './changed-tests.ts';
 import { exitWithParent } from './lifecycle/exit-with-parent.ts';
 import { ROOT } from './project.ts';
 import {
+  failedTests,
+  failedTestsText,
   fileDurations,
   playwrightResult,
   slowestFilesPage,
@@ -56,6 +58,7 @@ try {
 }
 if (stopped) results.push({ passed: 0, failed: 1, skipped: 0 });
 await reportSlowestFiles();
+await reportFailedTests();
 process.stdout.write(`\n${summaryLine(results)}\n`);
 process.exit(results.some(({ failed }) => failed > 0) ? 1 : 0);
 
@@ -87,6 +90,12 @@ async function runPlaywright(browser: string, specs: readonly string[]): Promise
   const trace = has('--trace') ? ['--trace=retain-on-failure'] : [];
   const ok = await runTool('playwright', ['test', '--reporter=list,json', ...trace, ...specs], env);
   return playwrightResult(REPORTS.playwright, ok);
+}
+
+/** Repeated at the end: the failures of the first runner stand thousands of lines above. */
+async function reportFailedTests(): Promise<void> {
+  const failed = await failedTests(REPORTS);
+  if (failed.length > 0) process.stdout.write(`\n${failedTestsText(failed)}\n`);
 }
 
 async function reportSlowestFiles(): Promise<void> {
