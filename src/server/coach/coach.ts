@@ -12,6 +12,7 @@ import type { Database } from '../database/database.ts';
 import type { Logger } from '../log.ts';
 import { BusyError } from '../load/busy-error.ts';
 import type { Limiters } from '../load/limiters.ts';
+import { currentOrigin, markRefused } from '../load/origin.ts';
 import { NO_EVENTS } from '../metrics/events.ts';
 import type { EventCounters } from '../metrics/events.ts';
 import { createCoachStore } from './coach-store.ts';
@@ -77,6 +78,7 @@ export function createCoach({ settings, database, clock, limiters, log, events =
     maxQueued: 100,
     maxQueuedPerClient: 10,
   });
+  const analyses = limiters.createQuota('analyses', MAX_RUNNING_ANALYSES);
 
   async function startAnalysis<Result>(
     caller: SignedIn,
@@ -106,10 +108,28 @@ export function createCoach({ settings, database, clock, limiters, log, events =
       return limitRefusal;
     }
     if (disconnected.aborted) return 'disconnected';
-    if (running.size >= MAX_RUNNING_ANALYSES) throw new BusyError('queue_full');
-    const analysis = await beginAnalysis(deps, job, force);
-    if ('refused' in analysis) return analysis;
-    return { events: (reader) => trackUntilEnd(analysis.events, AbortSignal.any([reader, disconnected])) };
+    const giveBack = takeQuota();
+    try {
+      const analysis = await beginAnalysis(deps, job, force);
+      if ('refused' in analysis) {
+        giveBack();
+        return analysis;
+      }
+      return { events: (reader) => trackUntilEnd(analysis.events, AbortSignal.any([reader, disconnected]), giveBack) };
+    } catch (error) {
+      giveBack();
+      throw error;
+    }
+  }
+
+  /** Counts an analysis of this request's address as running until the returned function is called. Throws BusyError. */
+  function takeQuota(): () => void {
+    const { address } = currentOrigin();
+    if (!analyses.take(address)) {
+      markRefused();
+      throw new BusyError('full');
+    }
+    return () => analyses.giveBack(address);
   }
 
   /**
@@ -118,6 +138,7 @@ export function createCoach({ settings, database, clock, limiters, log, events =
   async function* trackUntilEnd<Result>(
     run: Events<Result>,
     disconnected: AbortSignal,
+    giveBack: () => void,
   ): AsyncGenerator<CoachEvent<Result>> {
     const stopped = new AbortController();
     if (isStopping) stopped.abort();
@@ -127,6 +148,7 @@ export function createCoach({ settings, database, clock, limiters, log, events =
       yield* run(disconnected, stopped.signal);
     } finally {
       running.delete(stopped);
+      giveBack();
       resolve();
     }
   }

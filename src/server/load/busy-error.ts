@@ -2,10 +2,10 @@
 
 /**
  * `queue_full`: all places are taken, and no client has more of them than this one. `displaced`: a client with fewer
- * queued requests took the place. `timeout`: the work waited too long. `memory`: the bodies that are being read take all
- * the memory that they may take.
+ * queued requests took the place. `timeout`: the work waited too long. `full`: a quota (`quota.ts`) has no more for the
+ * client.
  */
-export type BusyReason = 'queue_full' | 'displaced' | 'timeout' | 'memory';
+export type BusyReason = 'queue_full' | 'displaced' | 'timeout' | 'full';
 
 export class BusyError extends Error {
   readonly reason: BusyReason;

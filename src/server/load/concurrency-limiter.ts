@@ -13,7 +13,7 @@ import { currentOrigin, markRefused } from './origin.ts';
 import type { Origin } from './origin.ts';
 
 export type Release = () => void;
-type QueueReason = Exclude<BusyReason, 'memory'>;
+type QueueReason = Exclude<BusyReason, 'full'>;
 
 export type LimiterState = {
   readonly running: number;

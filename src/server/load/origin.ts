@@ -62,7 +62,7 @@ export function holdBody(bytes: number): void {
   const client = origin.userId ?? origin.address;
   if (!bodies.take(client, bytes)) {
     origin.wasRefused = true;
-    throw new BusyError('memory');
+    throw new BusyError('full');
   }
   origin.dropBody = () => bodies.giveBack(client, bytes);
 }

@@ -1,7 +1,11 @@
 /** Cost of many coach requests for other users: statements, result sizes and queueing. */
+import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createCoach } from '#server/coach/coach.ts';
 import { CAPS } from '#server/coach/prompts.ts';
 import type { Statements } from '#server/database/database.ts';
+import { createLimiters } from '#server/load/limiters.ts';
+import { createOrigin, runAs } from '#server/load/origin.ts';
 import { firstDayOf } from '#domain/plan/review-period.ts';
 import { GOOD_DAY, openStream, startCoachWorld } from './fixture.ts';
 import type { CoachWorld } from './fixture.ts';
@@ -193,4 +197,42 @@ test('an analysis from before midnight still counts towards the five concurrent 
   model.release();
   for (const { done } of await Promise.all(received)) expect(done).not.toBeNull();
   await other.close();
+});
+
+test('refuses, counts and delays an analysis beyond those that may run, until one ends', async () => {
+  const limiters = createLimiters();
+  const coach = createCoach({
+    settings: world.server.config.coach!,
+    database: world.server.database,
+    clock: world.server.clock,
+    // One address may hold half.
+    limiters: { ...limiters, createQuota: (name) => limiters.createQuota(name, 2) },
+    log: pino({ enabled: false }),
+  });
+  const origin = createOrigin('192.0.2.1');
+  const open = new AbortController().signal;
+  async function begin(person: Person) {
+    await world.writeLog(person, today(), GOOD_DAY);
+    const claimsJson = JSON.stringify({ sub: person.id, role: 'authenticated' });
+    const caller = { identity: { role: 'authenticated', claimsJson } as const, userId: person.id };
+    return runAs(origin, () => coach.feedback(caller, DATE, open));
+  }
+  const state = () => limiters.states().quotas.get('analyses');
+  const [first, other] = [await begin(closer), await world.createCloser()];
+  if (first === 'disconnected' || !('events' in first)) throw new Error('the first analysis was refused');
+  expect(state()).toEqual({ taken: 1, refused: 0 });
+  await expect(begin(other)).rejects.toMatchObject({ name: 'BusyError', reason: 'full' });
+  expect(state()).toEqual({ taken: 1, refused: 1 });
+  expect(origin.wasRefused).toBe(true);
+  expect(await countRuns(other)).toBe(0);
+  for await (const { event } of first.events(open)) expect(event).not.toBe('problem');
+  expect(state()).toEqual({ taken: 0, refused: 1 });
+  // A refusal after the quota is taken gives it back: another process runs an analysis of this day.
+  await world.server.admin.query(
+    `insert into public.analysis_runs (user_id, kind, key, run, lease_until, counted_on, tries)
+     values ($1, 'feedback', $2, gen_random_uuid(), now() + interval '1 minute', current_date, 1)`,
+    [other.id, today()],
+  );
+  expect(await begin(other)).toEqual({ refused: 'running' });
+  expect(state()).toEqual({ taken: 0, refused: 1 });
 });
