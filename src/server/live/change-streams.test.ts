@@ -4,6 +4,7 @@ import type { EntryChange } from '../database/changes/entry-change.ts';
 import type { Database } from '../database/database.ts';
 import type { Caller } from '../http/authenticate.ts';
 import { createLimiters } from '../load/limiters.ts';
+import { createOrigin, runAs } from '../load/origin.ts';
 import { createLog } from '../log.ts';
 import { createChangeStreams } from './change-streams.ts';
 import type { StreamEvent } from './change-streams.ts';
@@ -13,20 +14,20 @@ const deletionOf = (date: string) => ({ userId: 'ada', date, id: 'row', revision
 beforeEach(() => vi.useFakeTimers({ toFake: ['performance'] }));
 afterEach(() => vi.useRealTimers());
 
-function createWorld() {
+function createWorld(limiters = createLimiters()) {
   let listener!: Parameters<Database['listenToChanges']>[0];
   const database = { listenToChanges: (given: typeof listener) => ((listener = given), async () => undefined) };
   const streams = createChangeStreams({
     database: database as unknown as Database,
     clock: { now: () => new Date('2026-11-20T12:00:00Z') },
-    limiters: createLimiters(),
+    limiters,
     log: createLog('error'),
   });
   streams.start();
   listener.onGap(null);
   const open = (lastEventId: string | undefined, authenticate: () => Promise<Caller>) =>
     streams.open({ userId: 'ada', lastEventId, authenticate })!(new AbortController().signal);
-  return { listener, open };
+  return { listener, open, streams };
 }
 
 const next = async (events: AsyncGenerator<StreamEvent>): Promise<StreamEvent> => (await events.next()).value;
@@ -70,4 +71,13 @@ test('a client that connects again after unknown changes of its user reads again
   listener.onGap('ada');
   expect(await next(opened)).toMatchObject({ event: 'resync' });
   expect(await next(open(id, async () => ({}) as Caller))).toMatchObject({ event: 'resync' });
+});
+
+test('delays the answer to a stream that the quota refuses', () => {
+  const limiters = createLimiters();
+  const { streams } = createWorld({ ...limiters, createQuota: (name) => limiters.createQuota(name, 0) });
+  const origin = createOrigin('192.0.2.1');
+  const request = { userId: 'ada', lastEventId: undefined, authenticate: async () => ({}) as Caller };
+  expect(runAs(origin, () => streams.open(request))).toBeNull();
+  expect(origin.wasRefused).toBe(true);
 });

@@ -13,7 +13,7 @@ import type { Caller } from '../http/authenticate.ts';
 import { runLimited } from '../load/concurrency-limiter.ts';
 import type { Limits } from '../load/concurrency-limiter.ts';
 import type { Limiters } from '../load/limiters.ts';
-import { currentOrigin } from '../load/origin.ts';
+import { currentOrigin, markRefused } from '../load/origin.ts';
 import type { Logger } from '../log.ts';
 import { NO_EVENTS } from '../metrics/events.ts';
 import type { EventCounters } from '../metrics/events.ts';
@@ -192,7 +192,11 @@ export function createChangeStreams({ database, clock, limiters, log, events = N
 
     open(request) {
       const { address } = currentOrigin();
-      if (isStopped || !streams.take(address)) return null;
+      if (isStopped) return null;
+      if (!streams.take(address)) {
+        markRefused();
+        return null;
+      }
       const { userId, lastEventId } = request;
       const missed = history.changesSince(lastEventId, userId);
       const subscription = subscribe(userId, address);
