@@ -42,8 +42,13 @@ export const readDashboard = (): Dashboard => JSON.parse(readText('grafana', 'hu
 export const queriesOf = ({ panels }: Dashboard): string[] =>
   panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
 
-/** Metrics of other programs: Prometheus itself, and blackbox_exporter. */
-const OTHER_METRICS = new Set(['up', 'probe_success', 'probe_ssl_earliest_cert_expiry']);
+/** Metrics of other programs: Prometheus itself, blackbox_exporter and kube-state-metrics. */
+const OTHER_METRICS = new Set([
+  'up',
+  'probe_success',
+  'probe_ssl_earliest_cert_expiry',
+  'kube_cronjob_status_last_successful_time',
+]);
 /** The names of our metrics in a PromQL expression. */
 export const metricsIn = (expr: string): string[] =>
   [...expr.replaceAll(/"[^"]*"|\bby \([^)]*\)|\bon \([^)]*\)/g, '').matchAll(/\b[a-z]\w*(?=\{|\[|\)| [<>=/]|$)/gm)]

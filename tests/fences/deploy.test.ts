@@ -54,3 +54,10 @@ test('the systemd units and the manifests start files that exist', () => {
     expect([file, existsSync(join(ROOT, program ?? 'nothing'))]).toEqual([file, true]);
   }
 });
+
+test('the service reads the age of the backups in the folder where the timer makes them', () => {
+  const folders = ['hustle-forge.service', 'hustle-forge-backup.service'].map(
+    (name) => /^Environment=.*\bBACKUP_DIR=(\S+)/m.exec(readFileSync(deployPath('systemd', name), 'utf8'))?.[1],
+  );
+  expect(folders).toEqual(['/var/backups/hustle-forge', '/var/backups/hustle-forge']);
+});
