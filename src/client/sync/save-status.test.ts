@@ -21,7 +21,7 @@ const STATES: [SaveStatus, string, announced: boolean, alarming: boolean][] = [
   [{ kind: 'offline' }, 'On this device only – sending when online', true, true],
   [{ kind: 'signedOut' }, 'Not saved – sign in and it will be', true, true],
   [{ kind: 'conflict' }, 'Not saved – changed elsewhere', true, true],
-  [{ kind: 'locked' }, 'Not saved – your plan does not open this day', true, true],
+  [{ kind: 'locked' }, "Not saved – your plan doesn't include this day", true, true],
   [
     { kind: 'refused', reason: 'this log is larger than 256 KB' },
     'Not saved – this log is larger than 256 KB',

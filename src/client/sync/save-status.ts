@@ -55,7 +55,7 @@ export function statusText(status: SaveStatus, now: number): string {
     case 'conflict':
       return 'Not saved – changed elsewhere';
     case 'locked':
-      return 'Not saved – your plan does not open this day';
+      return "Not saved – your plan doesn't include this day";
     case 'refused':
       return `Not saved – ${status.reason}`;
   }

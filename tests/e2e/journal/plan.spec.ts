@@ -138,7 +138,7 @@ test('text typed when the plan ends can be read and copied, and is sent when the
   await expect(lockedView(page)).toBeVisible();
   await expect(words(page)).toHaveText('long ago, and today');
   await expect(editor(page)).toHaveCount(0);
-  await expect(status(page, 'Not saved – your plan does not open this day')).toBeVisible();
+  await expect(status(page, "Not saved – your plan doesn't include this day")).toBeVisible();
 
   // The page sends the rejected save once, without retries.
   await page.clock.runFor(120_000);
@@ -193,7 +193,7 @@ test.describe('a save that the plan rejects while no request succeeds', () => {
     const writes = collectWrites(page);
     await editor(page).click();
     await page.keyboard.insertText('first words of this day');
-    await expect(status(page, 'Not saved – your plan does not open this day')).toBeVisible();
+    await expect(status(page, "Not saved – your plan doesn't include this day")).toBeVisible();
     await page.keyboard.type(', and more');
     await expect(items(page)).toHaveText(['first words of this day, and more']);
     // The bars fade while the user writes and return with the pointer.

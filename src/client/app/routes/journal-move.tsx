@@ -37,7 +37,7 @@ function failureText(kind: MoveFailure['kind'], { from, to }: Move): string {
     case 'changed':
       return 'This log was changed somewhere else, so it was not moved. Check it, then try again.';
     case 'closed':
-      return 'Your plan does not open both days. Nothing was moved.';
+      return "Your plan doesn't include both days. Nothing was moved.";
     case 'signedOut':
       return 'You are signed out. Sign in, then try again.';
     case 'unreachable':
@@ -59,7 +59,7 @@ function MoveDialog({ from, onClose }: { from: Day; onClose: () => void }) {
   if (!problem && (locked || !view || (!view.stored && !view.unsaved))) {
     return (
       <Dialog title="Move this log" onClose={onClose} className={styles.dialog}>
-        <p>{locked ? 'Your plan does not open this day.' : failureText('empty', { from, to: from })}</p>
+        <p>{locked ? "Your plan doesn't include this day." : failureText('empty', { from, to: from })}</p>
       </Dialog>
     );
   }

@@ -34,7 +34,7 @@ export function VersionsDialog({ date, onClose }: VersionsDialogProps) {
   return (
     <Dialog title="Earlier versions" onClose={onClose} className={styles.dialog}>
       {!saver || isLocked(saver.date, premium, today) ? (
-        <p>Your plan does not open this day.</p>
+        <p>Your plan doesn't include this day.</p>
       ) : (
         <Versions saver={saver} onClose={onClose} />
       )}
@@ -181,7 +181,7 @@ function ChosenVersion({ saver, version, next, onClose }: ChosenVersionProps) {
               ? 'Your current text is kept as a version.'
               : view.conflict
                 ? 'This day was changed somewhere else. First choose what to keep of it.'
-                : 'Your plan does not open this day.'}
+                : "Your plan doesn't include this day."}
           </p>
         </div>
       )}

@@ -34,8 +34,8 @@ export function UnsavedDraft({ saver, onUpgrade }: { saver: DaySaver; onUpgrade:
         What you wrote is not saved yet.
       </h2>
       <p className={styles.why}>
-        Your plan no longer opens this day. Your words are kept on this device, and sent when your plan opens the day
-        again.
+        Your plan no longer includes this day. Your words are kept on this device, and sent when your plan includes the
+        day again.
       </p>
       {isEmptyLog(html) ? (
         <p>You deleted all text of this day.</p>
