@@ -40,7 +40,7 @@ const PROBE_MS = 500;
 /** Writers may notice a new primary this much sooner than the prober. */
 const EARLY_MS = 1_000;
 const FAILOVER_MS = 90_000;
-/** Then the answers are observed, with and without a failover. */
+/** The answers are observed for this time after the fault (after the failover, if there is one) and after the repair. */
 const OBSERVED_MS = 6_000;
 /** Longer than the longest backoff of a browser, 30 s and half more by chance, and a request that is not answered. */
 const ALL_PAGES_MS = 75_000;

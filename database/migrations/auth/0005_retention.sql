@@ -1,9 +1,9 @@
 -- phase: expand
--- What grows without end gets a rule (docs/operations/data-growth.md).
+-- Purges and storage settings of tables that would otherwise grow without bound (docs/operations/data-growth.md).
 
 -- Deletes at most `max_rows` audit rows that are older than 400 days, oldest first, and returns their number. The ids rise with the
--- time, so no further index is needed. Threat: whoever may act as the service could wipe the traces of a theft, so the
--- age stands here and no caller can choose it.
+-- time, so no further index is needed. Threat: a thief with the rights of the service wipes the traces. So the age is fixed
+-- here and no caller can choose it.
 create function auth.purge_audit_log(max_rows integer) returns integer
   language plpgsql security definer set search_path = ''
 as $$

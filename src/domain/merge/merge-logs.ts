@@ -1,6 +1,6 @@
 /**
- * Three-way merge of a log: two versions that were edited independently, against their common base. Pure, and linear in
- * the length apart from small constants (docs/specification/days-and-saving.md 6).
+ * Three-way merge of a log: two versions that were edited independently, against their common base. Pure. The number
+ * of comparisons per line is bounded, so long logs merge quickly too (docs/specification/days-and-saving.md 6).
  */
 import { containsText, isChanged, isNotable, mergeContent } from './merge-content.ts';
 import type { MergedContent } from './merge-content.ts';

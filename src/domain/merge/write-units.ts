@@ -33,8 +33,8 @@ export function writeUnits(
     const depth = deepest === -1 ? 0 : keys.get(keyOf(chain[deepest]!))!;
     const missing = chain.slice(deepest + 1);
     const parent = missing.at(-1);
-    // The parent is in the log, but another line in between has closed it: the line stays at its depth, in the
-    // container that is open there now.
+    // The parent was written, but a later line closed its container. The line keeps its depth, in the container that
+    // is open there now.
     const isDisplaced = parent && isKept.has(unitOf.get(parent.head!)!);
     if (isDisplaced && missing.every((container, index) => isOpen(container, depth + index)))
       return { depth: depth + missing.length, levels: own };

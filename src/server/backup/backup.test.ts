@@ -147,7 +147,8 @@ test('a backup during writes has the same content in an embedded and then in an 
     expect(await manifestOf(external)).toEqual({ ...manifest, header: expect.any(String) as string });
 
     await withClient(url, async (client) => {
-      // The restore takes indexes, keys, triggers and forced row-level security off and puts them back.
+      // To load the rows, the restore drops indexes and foreign keys, disables triggers and stops forcing row-level
+      // security. Afterwards the schema must be the same as before.
       const restored = (await describeSchema(url)).replaceAll(owner, 'hustle_forge');
       expect(restored).toBe(await readFile(join(import.meta.dirname, '../../../database/schema.sql'), 'utf8'));
       const next = "insert into auth.audit_log (actor, event) values ('operator', 'three') returning id";

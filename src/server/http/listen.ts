@@ -80,7 +80,8 @@ export async function listen({
   limiters = createLimiters(),
   isBehindProxy = false,
 }: Options): Promise<Listening> {
-  // The adapter's lightweight `Request` and `Response` send a response in one write, without a web stream.
+  // Keeps the adapter's default `overrideGlobalObjects`: its lightweight `Request` and `Response` send a response in
+  // one write, without a web stream.
   const handle = getRequestListener(fetch);
   let isStopping = false;
   /** Whether connections without a request are closed. */

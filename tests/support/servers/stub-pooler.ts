@@ -160,7 +160,10 @@ function encodeFrame(type: string, body: Buffer): Buffer {
   return Buffer.concat([head, body]);
 }
 
-/** Authentication is not asked for. The process of a session is not told, because it changes. */
+/**
+ * AuthenticationOk, BackendKeyData and ReadyForQuery. The process id is made up, because a client's backend changes with
+ * every transaction.
+ */
 const GREETING = Buffer.concat([
   encodeFrame('R', Buffer.alloc(4)),
   encodeFrame('K', Buffer.from([0x7f, 0, 0, 1, 0, 0, 0, 2])),

@@ -1,2 +1,2 @@
-/** The header with the virtual time of a request's schedule, in milliseconds since 1970. */
+/** Request header: the virtual time of the schedule that sends the request, in milliseconds since 1970. */
 export const TIME_HEADER = 'x-world-time';

@@ -13,7 +13,8 @@ import {
  */
 export function wipeUserData(userId: string): void {
   removeDataOf(userId);
-  // Threat: the next user sees this user's text and email address, and the text starts their journal.
+  // Threat: the next user of this browser sees this user's email address and text, and finds the text in their own new
+  // journal.
   localStorage.removeItem(FIRST_LINE_KEY);
   localStorage.removeItem(SHARED_TEXTS_PREFIX);
   for (const key of sharedTextsKeys(userId)) sessionStorage.removeItem(key);

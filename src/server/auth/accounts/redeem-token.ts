@@ -95,7 +95,7 @@ const isAddressChange = (token: OneTimeRow): boolean =>
 
 type Confirmation = {
   token: OneTimeRow;
-  /** Null if the user has no address: then the new one alone confirms. */
+  /** Null if the user has no address: then the token of the new address suffices. */
   email: string | null;
   newEmail: string;
   now: Date;

@@ -9,7 +9,7 @@ import type { Logger } from '#server/log.ts';
 import { fileKeySource, NoKeysError, parseKeys } from './key-source.ts';
 import type { KeySource } from './key-source.ts';
 
-/** Releases before the keys were in the database generated this file. */
+/** Older releases generated this file and kept the keys in it, not in the database. */
 export const generatedKeyFile = (dataDir: string): string => join(dataDir, 'signing-key.json');
 const MOVED = '.moved';
 
