@@ -14,7 +14,7 @@ import { differingTables, readArchive } from './archive/read-archive.ts';
 import type { Source, VerifiedArchive } from './archive/read-archive.ts';
 import { RowHash } from './archive/row-hash.ts';
 import { BackupError } from './backup-error.ts';
-import { clearWay, openLoader, restoreSequences } from './database/load-tables.ts';
+import { openLoader, prepareTables, restoreSequences } from './database/load-tables.ts';
 import type { TableLoader } from './database/load-tables.ts';
 import { listTables, streamRows } from './database/read-tables.ts';
 import { connectSession, dropSession, quoteTable } from './database/session.ts';
@@ -110,7 +110,7 @@ async function fillDatabase(
   await dropAll(owner);
   await readLedger(owner);
   for (const migration of migrations) await applyMigration(owner, migration);
-  const putBack = await clearWay(owner);
+  const finishTables = await prepareTables(owner);
 
   const known = new Map((await listTables(owner)).map((table) => [table.name, table]));
   const isKnown = ({ name }: ArchivedTable): boolean => known.has(name);
@@ -132,7 +132,7 @@ async function fillDatabase(
     throw new BackupError(`the restored rows differ from the backup, so nothing was kept: ${differing.join(', ')}`);
   }
   onProgress({ doing: 'building indexes', bytes: 0 });
-  await putBack();
+  await finishTables();
   await owner.query('analyze');
   return header.tables.filter((table) => !isKnown(table)).map(({ name }) => name);
 }

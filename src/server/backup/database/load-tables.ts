@@ -1,7 +1,7 @@
 /**
- * Loads rows into tables that the migrations have just made. Triggers, foreign keys, secondary indexes and forced
- * row-level security are taken off first and put back afterwards, with statements that need no more than the ownership
- * of the tables: `session_replication_role` would need a superuser.
+ * Loads rows into tables that the migrations have just made. Suspends triggers, foreign keys, secondary indexes
+ * and forced row-level security while it loads. The statements need only the ownership of the tables;
+ * `session_replication_role` would need a superuser.
  */
 import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
@@ -10,35 +10,35 @@ import { quoteColumns, quoteTable } from './session.ts';
 
 const SCHEMAS = ['auth', 'public'];
 
-/** Two statements each: what takes an obstacle off, and what puts it back. In the order of taking off. */
-const OBSTACLES: readonly string[] = [
+/** Each query returns pairs of statements: `suspend`, and `restore`, which undoes it. Run in this order. */
+const SUSPENSIONS: readonly string[] = [
   // The owner is subject to forced row-level security, with which COPY into a table is refused.
-  `select format('alter table %s no force row level security', c.oid::regclass) as off,
-          format('alter table %s force row level security', c.oid::regclass) as back
+  `select format('alter table %s no force row level security', c.oid::regclass) as suspend,
+          format('alter table %s force row level security', c.oid::regclass) as restore
      from pg_catalog.pg_class c where c.relforcerowsecurity and c.relnamespace = any ($1::text[]::regnamespace[])`,
-  `select format('alter table %s disable trigger %I', t.tgrelid::regclass, t.tgname) as off,
-          format('alter table %s enable trigger %I', t.tgrelid::regclass, t.tgname) as back
+  `select format('alter table %s disable trigger %I', t.tgrelid::regclass, t.tgname) as suspend,
+          format('alter table %s enable trigger %I', t.tgrelid::regclass, t.tgname) as restore
      from pg_catalog.pg_trigger t join pg_catalog.pg_class c on c.oid = t.tgrelid
     where not t.tgisinternal and t.tgparentid = 0 and t.tgenabled = 'O'
       and c.relnamespace = any ($1::text[]::regnamespace[])`,
-  `select format('alter table %s drop constraint %I', conrelid::regclass, conname) as off,
-          format('alter table %s add constraint %I %s', conrelid::regclass, conname, pg_get_constraintdef(oid)) as back
+  `select format('alter table %s drop constraint %I', conrelid::regclass, conname) as suspend,
+          format('alter table %s add constraint %I %s', conrelid::regclass, conname, pg_get_constraintdef(oid)) as restore
      from pg_catalog.pg_constraint
     where contype = 'f' and conparentid = 0 and connamespace = any ($1::text[]::regnamespace[])`,
-  // One build of an index is faster than a million insertions. Those of constraints stay, and those of partitions.
-  `select format('drop index %s', i.indexrelid::regclass) as off, pg_get_indexdef(i.indexrelid) as back
+  // Building an index once is faster than a million insertions. The indexes of constraints and of partitions stay.
+  `select format('drop index %s', i.indexrelid::regclass) as suspend, pg_get_indexdef(i.indexrelid) as restore
      from pg_catalog.pg_index i join pg_catalog.pg_class c on c.oid = i.indrelid
     where c.relkind = 'r' and not c.relispartition and c.relnamespace = any ($1::text[]::regnamespace[])
       and not exists (select from pg_catalog.pg_constraint where conindid = i.indexrelid)`,
 ];
 
-/** Takes the obstacles off. Returns a function that puts them back, which checks every foreign key. */
-export async function clearWay(owner: pg.Client): Promise<() => Promise<void>> {
+/** Returns a function that restores what was suspended, in reverse order. Adding a foreign key again checks its rows. */
+export async function prepareTables(owner: pg.Client): Promise<() => Promise<void>> {
   const statements: string[] = [];
-  for (const list of OBSTACLES) {
-    const { rows } = await owner.query<{ off: string; back: string }>(list, [SCHEMAS]);
-    for (const { off } of rows) await owner.query(off);
-    statements.push(...rows.map(({ back }) => back));
+  for (const list of SUSPENSIONS) {
+    const { rows } = await owner.query<{ suspend: string; restore: string }>(list, [SCHEMAS]);
+    for (const { suspend } of rows) await owner.query(suspend);
+    statements.push(...rows.map(({ restore }) => restore));
   }
   return async () => {
     for (const statement of statements.toReversed()) await owner.query(statement);
