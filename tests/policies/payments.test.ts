@@ -58,7 +58,7 @@ describe('a superuser cannot', () => {
     expect(await outcome(setIds, [id, null])).toBe(RESTRICTED);
   });
 
-  test('delete payments, payment_changes or payment_ledger, or update the ledger', async () => {
+  test('delete or truncate a table of payments, or update the ledger or the history of changes', async () => {
     await outcome(
       `insert into payment_ledger (payment_id, kind, amount_minor, currency, provider_ref) values ($1, 'capture', 2400, 'USD', $1)`,
     );

@@ -110,7 +110,7 @@ describe('the drafts of two closed tabs', () => {
     expect(storage.length).toBe(0);
   });
 
-  test('stay if the merge cannot be loaded, and the next page sends the other one', async () => {
+  test('are sent one per page if the merge cannot be loaded', async () => {
     const { savers } = openTab('three', lazyMerge(false));
     savers.open(MONDAY, null, 0);
     await settle();
