@@ -12,7 +12,7 @@ import { requestConnection } from '../database/roles.ts';
 import { createLog } from '../log.ts';
 import { fault, off, reasonOf } from './check.ts';
 import type { Finding } from './check.ts';
-import type { OwnerDatabase } from './checks/database-checks.ts';
+import type { OwnerDatabase } from './checks/database/database-checks.ts';
 import type { ProbeAccess } from './checks/public-url-checks.ts';
 
 const TOKEN_DAYS = 5 / (24 * 60);

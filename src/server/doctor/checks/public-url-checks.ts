@@ -9,7 +9,7 @@ import { fault, off, ok, warning } from '../check.ts';
 import type { Check, Finding } from '../check.ts';
 import { describeFailure, request } from '../request.ts';
 import type { Reply } from '../request.ts';
-import { describeOffset } from './database-checks.ts';
+import { describeOffset } from './clock-offset.ts';
 
 const DAY_MS = 86_400_000;
 const CERTIFICATE_WARNING_DAYS = 14;

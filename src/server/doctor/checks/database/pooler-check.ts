@@ -1,10 +1,10 @@
 /** Checks the pooler of DATABASE_POOL_URL as a start of the server does. */
-import type { Config } from '../../config/config.ts';
-import { checkPooler } from '../../database/connect.ts';
-import { createLog } from '../../log.ts';
+import type { Config } from '#server/config/config.ts';
+import { checkPooler } from '#server/database/connect.ts';
+import { createLog } from '#server/log.ts';
 import { parseJson } from '#server/parse-json.ts';
-import { fault, off, ok, reasonOf, warning } from '../check.ts';
-import type { Check } from '../check.ts';
+import { fault, off, ok, reasonOf, warning } from '../../check.ts';
+import type { Check } from '../../check.ts';
 import type { OwnerDatabase } from './database-checks.ts';
 
 /** Longer than the search for the primary server, which gives up after 10 s. */

@@ -1,0 +1,48 @@
+/** The database has the migrations of this program, and no others. */
+import type pg from 'pg';
+import { findIn, label, rejectOtherHistory } from '#server/database/migrations/ledger.ts';
+import type { Applied } from '#server/database/migrations/ledger.ts';
+import { readMigrations } from '#server/database/migrations/migration-files.ts';
+import { fault, ok, reasonOf, warning } from '../../check.ts';
+import type { Finding } from '../../check.ts';
+
+export async function checkMigrations(owner: pg.Client): Promise<Finding[]> {
+  const known = await readMigrations();
+  const { rows: found } = await owner.query<{ exists: boolean }>(
+    "select to_regclass('migrations.applied') is not null as exists",
+  );
+  if (!found[0]!.exists) return [warning('the database is empty', 'The first start of the server makes the tables.')];
+  // An older ledger has no column `phase`.
+  const { rows: applied } = await owner.query<Applied>(
+    `select set, number, name, checksum, coalesce(to_jsonb(applied) ->> 'phase', 'expand') as phase from migrations.applied`,
+  );
+  try {
+    rejectOtherHistory(applied, known);
+  } catch (error) {
+    return [fault(reasonOf(error), 'Start the version of the program that fits the database, or restore a backup.')];
+  }
+  const newer = applied.filter((row) => !findIn(known, row));
+  if (newer.length > 0) {
+    return [
+      warning(
+        `a newer program has been here: ${newer.map(label).join(', ')}`,
+        'Finish the upgrade: replace this version on every machine.',
+      ),
+    ];
+  }
+  const pending = known.filter((migration) => !findIn(applied, migration));
+  const expanding = pending.filter(({ phase }) => phase === 'expand');
+  if (expanding.length > 0) {
+    return [
+      warning(
+        `pending migrations: ${expanding.map(label).join(', ')}`,
+        'Back up, then start this version: it applies them.',
+      ),
+    ];
+  }
+  return [
+    pending.length === 0
+      ? ok(`all ${known.length} migrations are applied`)
+      : ok(`all migrations for this version are applied; ${pending.map(label).join(', ')} follow in the background`),
+  ];
+}

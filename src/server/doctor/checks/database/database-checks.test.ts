@@ -1,0 +1,90 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { lines } from '../../../../../tests/support/doctor-checks.ts';
+import { withOrdinaryOwner } from '../../../../../tests/support/ordinary-owner.ts';
+import { createTestDatabase } from '../../../../../tests/support/test-database.ts';
+import type { TestDatabase } from '../../../../../tests/support/test-database.ts';
+import { migrate } from '#server/database/migrations/migrate.ts';
+import { createLog } from '#server/log.ts';
+import { runDoctor } from '../../doctor-command.ts';
+
+let db: TestDatabase;
+let dataDir: string;
+beforeAll(async () => {
+  db = await createTestDatabase();
+  dataDir = await mkdtemp(join(tmpdir(), 'hustle-forge-doctor-'));
+});
+afterAll(async () => {
+  await db.drop();
+  await rm(dataDir, { recursive: true });
+});
+
+const environment = (databaseUrl: string): Record<string, string> => ({ DATABASE_URL: databaseUrl, DATA_DIR: dataDir });
+
+test('names each fault of roles, migrations and connections', async () => {
+  await withOrdinaryOwner({ url: db.url, admin: db.admin }, async (url, owner) => {
+    await migrate(url, createLog('silent'));
+    const login = `${owner}_requests`;
+    const ledger = (columns: string, values: string) =>
+      `insert into migrations.applied (set, number, name, checksum${columns}) values ('app', 9999, 'later', 'x'${values})`;
+    const forget = 'delete from migrations.applied where number = 9999';
+    const database = new pg.Client({ connectionString: url });
+    await database.connect();
+    const diagnose = async (name: string, sql: string, back: string, client: Pick<pg.Client, 'query'>) => {
+      await client.query(sql);
+      const { results } = await runDoctor(['--only', name], environment(url));
+      await client.query(back);
+      return lines(results[0]!.findings)[0];
+    };
+    const { admin } = db;
+    expect(await diagnose('roles', 'select', 'select', admin)).toMatch(/^ok the login for requests has no rights/);
+    expect(
+      await diagnose('roles', `alter role ${login} createrole`, `alter role ${login} nocreaterole`, admin),
+    ).toMatch(/^fault the role that requests log in with is too privileged/);
+    expect(
+      await diagnose('roles', `revoke anon from ${login} granted by ${owner}`, `grant anon to ${login}`, database),
+    ).toBe('fault the login for requests may not act as anon');
+    expect(await diagnose('roles', `alter role ${login} password 'x'`, 'select', admin)).toBe(
+      'fault the login for requests does not work',
+    );
+    const limit = (count: number) => `alter role ${login} connection limit ${count}`;
+    expect(await diagnose('connections', limit(3), limit(-1), admin)).toMatch(
+      /^warning one process takes up to \d+ connections, but the role for requests may have 3 connections$/,
+    );
+    expect(await diagnose('migrations', ledger(', phase', ", 'contract'"), forget, database)).toMatch(
+      /^fault the database is newer than this program: it has app\/9999_later/,
+    );
+    expect(await diagnose('migrations', ledger('', ''), forget, database)).toBe(
+      'warning a newer program has been here: app/9999_later',
+    );
+    expect(await diagnose('migrations', 'delete from migrations.applied where number = 3', 'select', database)).toMatch(
+      /^warning pending migrations: auth\/0003_sign_in_methods, app\/0003_plan_changes$/,
+    );
+    expect(await diagnose('migrations', 'drop table migrations.applied', 'select', database)).toBe(
+      'warning the database is empty',
+    );
+    await database.end();
+  });
+});
+
+test('names settings that lose acknowledged saves', async () => {
+  // The server of the tests runs without fsync.
+  const { results } = await runDoctor(['--only', 'durability'], environment(db.url));
+  expect(lines(results[0]!.findings)).toEqual([
+    'warning fsync, full_page_writes, synchronous_commit: off, so a crash can lose acknowledged saves',
+  ]);
+});
+
+test.each([
+  ['password', 'fault the database refuses the login'],
+  ['database', 'fault database "nowhere" does not exist'],
+])('names a wrong %s', async (what, expected) => {
+  const url =
+    what === 'password' ? db.url.replace(/\/\/(\w+):[^@]*@/, '//$1:wrong@') : db.url.replace(/\/\w+\?/, '/nowhere?');
+  const { results } = await runDoctor(['--only', 'database', '--only', 'roles'], environment(url));
+  expect(lines(results[0]!.findings)[0]).toContain(expected);
+  expect(results[1]!.findings).toEqual([]);
+});

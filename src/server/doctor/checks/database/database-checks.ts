@@ -1,0 +1,127 @@
+/** Checks of the database. They read as its owner, migrate nothing and start no new database. */
+import pg from 'pg';
+import { formatBytes } from '#server/backup/command-line.ts';
+import type { Config } from '#server/config/config.ts';
+import { NoPrimaryError } from '#server/database/connection/primary-finder.ts';
+import { isLoginFailure } from '#server/database/database-error.ts';
+import { readUnsafeSettings } from '#server/database/durability.ts';
+import { MIN_SERVER_VERSION } from '#server/database/migrations/migrate.ts';
+import { fault, ok, reasonOf, warning } from '../../check.ts';
+import type { Check, Finding } from '../../check.ts';
+import { describeFailure } from '../../request.ts';
+import { describeOffset } from '../clock-offset.ts';
+import { checkConnections } from './check-connections.ts';
+import { checkMigrations } from './check-migrations.ts';
+import { checkReplication } from './check-replication.ts';
+import { checkRoles } from './check-roles.ts';
+
+const CONNECT_TIMEOUT_MS = 5_000;
+
+export type OwnerDatabase = {
+  /** Null: the database cannot be opened. */
+  url: string | null;
+  /** Why it cannot. */
+  problem: Finding | null;
+};
+
+type DatabaseConfig = Pick<Config, 'workers' | 'databaseUrl'>;
+
+export const databaseChecks = (database: OwnerDatabase, config: DatabaseConfig, now: () => Date): Check[] => {
+  const check = (name: string, run: (owner: pg.Client, ownerUrl: string) => Promise<Finding[]>): Check => ({
+    name,
+    async run() {
+      if (database.url === null) return name === 'database' ? [database.problem!] : [];
+      const owner = new pg.Client({ connectionString: database.url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
+      owner.on('error', () => undefined);
+      try {
+        await owner.connect();
+      } catch (error) {
+        // One line for the connection is enough.
+        return name === 'database' ? [describeConnectFailure(error)] : [];
+      }
+      try {
+        return await run(owner, database.url);
+      } finally {
+        await owner.end();
+      }
+    },
+  });
+  return [
+    check('database', (owner) => checkServer(owner, config)),
+    check('roles', (_owner, ownerUrl) => checkRoles(ownerUrl, CONNECT_TIMEOUT_MS)),
+    check('durability', checkDurability),
+    check('migrations', checkMigrations),
+    check('replication', checkReplication),
+    check('connections', (owner, ownerUrl) => checkConnections(owner, ownerUrl, config)),
+    check('clock', (owner) => checkClock(owner, now)),
+  ];
+};
+
+/** SQLSTATEs and codes of the system, in words. */
+export function describeConnectFailure(error: unknown): Finding {
+  const { code } = error as { code?: string };
+  const reason = reasonOf(error);
+  if (error instanceof NoPrimaryError)
+    return fault(reason, 'Promote a standby, or wait for the failover; check the hosts in DATABASE_URL.');
+  if (isLoginFailure(code)) {
+    return fault(
+      `the database refuses the login: ${reason}`,
+      'Check user and password in DATABASE_URL, and pg_hba.conf on the database.',
+    );
+  }
+  if (code === '3D000')
+    return fault(reason, 'Create it: create database NAME owner USER (docs/operations.md, "The database").');
+  if (code === '53300')
+    return fault('the database has no connection left', 'Raise max_connections, or lower WEB_CONCURRENCY.');
+  if (code === '57P03') return fault(reason, 'It starts or stops at this moment: try again in a minute.');
+  const { problem } = describeFailure(error);
+  return fault(
+    `the database cannot be reached: ${problem}`,
+    'Check host and port in DATABASE_URL, and whether PostgreSQL runs.',
+  );
+}
+
+async function checkServer(owner: pg.Client, { databaseUrl }: DatabaseConfig): Promise<Finding[]> {
+  const startedAt = performance.now();
+  const { rows } = await owner.query<{
+    version: string;
+    number: number;
+    standby: boolean;
+    size: number;
+    readonly: boolean;
+  }>(
+    `select current_setting('server_version') as version, current_setting('server_version_num')::int as number,
+            pg_is_in_recovery() as standby, pg_database_size(current_database())::float8 as size,
+            current_setting('default_transaction_read_only') = 'on' as readonly`,
+  );
+  const ms = Math.round(performance.now() - startedAt);
+  const { version, number, standby, size, readonly } = rows[0]!;
+  const kind = databaseUrl === null ? 'embedded PostgreSQL' : 'PostgreSQL';
+  if (number < MIN_SERVER_VERSION)
+    return [fault(`PostgreSQL ${version} is too old`, 'Upgrade the database server to 15 or newer.')];
+  if (standby || readonly) {
+    const why = standby ? 'a standby that only reads' : 'set to read only (default_transaction_read_only)';
+    return [fault(`${kind} ${version} is ${why}`, 'Name the primary in DATABASE_URL, or promote this one.')];
+  }
+  return [ok(`${kind} ${version} answers in ${ms} ms and holds ${formatBytes(size)}`)];
+}
+
+async function checkDurability(owner: pg.Client): Promise<Finding[]> {
+  const settings = await readUnsafeSettings(owner);
+  if (settings.length === 0) return [ok('an acknowledged save is on disk')];
+  return [
+    warning(
+      `${settings.join(', ')}: off, so a crash can lose acknowledged saves`,
+      `alter system set ${settings[0]!} = on, unless your service stores each commit elsewhere.`,
+    ),
+  ];
+}
+
+async function checkClock(owner: pg.Client, now: () => Date): Promise<Finding[]> {
+  const before = now().getTime();
+  const { rows } = await owner.query<{ at: number }>(
+    'select extract(epoch from clock_timestamp())::float8 * 1000 as at',
+  );
+  const after = now().getTime();
+  return [describeOffset('the database', rows[0]!.at - (before + after) / 2, (after - before) / 2)];
+}

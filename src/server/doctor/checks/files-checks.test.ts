@@ -1,0 +1,64 @@
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { configOf, lines, run } from '../../../../tests/support/doctor-checks.ts';
+import { backupName, writeSummary } from '../../backup/folder.ts';
+import { fault, warning } from '../check.ts';
+import { backupCheck, diskCheck, keysCheck, permissionsCheck } from './files-checks.ts';
+
+let dataDir: string;
+beforeEach(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'hustle-forge-doctor-'));
+});
+afterEach(() => rm(dataDir, { recursive: true }));
+
+test('diskCheck warns of little free space', async () => {
+  const check = (freeBytes: number) =>
+    run(
+      diskCheck(configOf({ DATA_DIR: dataDir }), (() =>
+        Promise.resolve({ bsize: 1, bavail: freeBytes, blocks: 100e9 })) as never),
+    );
+  expect(lines(await check(50e9))).toEqual([`ok 50.0 GB of 100.0 GB are free for the database (${dataDir})`]);
+  expect(lines(await check(1.9e9))[0]).toMatch(/^warning 1\.9 GB of/);
+  expect(lines(await check(0.1e9))[0]).toMatch(/^fault 100\.0 MB of/);
+});
+
+test('permissionsCheck names keys and folders that other users can read', async () => {
+  const key = join(dataDir, 'key.json');
+  await writeFile(key, '{}');
+  await chmod(key, 0o644);
+  const config = configOf({ DATA_DIR: dataDir, AUTH_SIGNING_KEY_FILE: key });
+  expect(await run(permissionsCheck(config))).toEqual([fault(`other users can read ${key} (644)`, `chmod 600 ${key}`)]);
+  await chmod(key, 0o600);
+  expect((await run(permissionsCheck(config)))[0]!.status).toBe('ok');
+  await chmod(dataDir, 0o755);
+  expect(await run(permissionsCheck(config))).toEqual([
+    warning(`${dataDir} is open to other users (755)`, `chmod 700 ${dataDir}`),
+  ]);
+  await chmod(dataDir, 0o700);
+  await rm(key);
+  expect(lines(await run(keysCheck(config)))[0]).toMatch(/^fault AUTH_SIGNING_KEY_FILE cannot be read: ENOENT/);
+});
+
+test('backupCheck judges the newest backup by its age, its size and its encryption', async () => {
+  const dir = join(dataDir, 'backups');
+  const config = configOf({ DATA_DIR: dataDir, BACKUP_DIR: dir });
+  const now = () => new Date();
+  const ageOf = async (hours: number, bytes = 3, encrypted = true): Promise<string> => {
+    await rm(dir, { recursive: true, force: true });
+    await mkdir(dir, { mode: 0o700 });
+    const createdAt = new Date(Date.now() - hours * 3_600_000);
+    const file = join(dir, backupName(createdAt, encrypted));
+    await writeFile(file, 'abc');
+    const at = createdAt.toISOString();
+    await writeSummary(file, { createdAt: at, finishedAt: at, program: '1', encrypted, bytes, sha256: '', rows: 1 });
+    return lines(await run(backupCheck(config, now)))[0]!;
+  };
+  expect(lines(await run(backupCheck(config, now)))).toEqual([`warning there is no backup in ${dir}`]);
+  expect(await ageOf(20)).toMatch(/^ok the newest of 1 backups is 20 hours old/);
+  expect(await ageOf(30)).toMatch(/^warning the newest of 1 backups is 30 hours old/);
+  expect(await ageOf(200)).toMatch(/^fault the newest of 1 backups is 8 days old/);
+  expect(await ageOf(20, 4)).toMatch(/^fault .* has 3 bytes instead of 4$/);
+  expect(await ageOf(20, 3, false)).toMatch(/^warning .* and it is not encrypted$/);
+});

@@ -1,0 +1,12 @@
+/** Advice and findings that the checks of several providers share. */
+import { fault } from '../../check.ts';
+import type { Finding } from '../../check.ts';
+import type { Reply } from '../../request.ts';
+
+/** The status codes with which a provider refuses credentials. */
+export const CREDENTIALS_REFUSED: ReadonlySet<number> = new Set([401, 403]);
+
+export const CHECK_NETWORK = 'Check the address in the settings, DNS, and whether a firewall lets this machine out.';
+
+export const describeUnreached = (what: string, reply: Reply, mend: string): Finding =>
+  fault(reply.status === 0 ? `${what}: ${reply.problem}` : `${what} answers ${reply.status}`, mend);
