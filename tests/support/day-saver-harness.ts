@@ -79,6 +79,7 @@ export function createDaySaverHarness() {
     isLocked: false,
     latencyMs: 20,
     isOnline: true,
+    isHidden: false,
     /** The HTML of every write that the server stored, in order. A removal is the empty string. */
     writes: [] as string[],
     /** The number of requests that were sent, reads included. */
@@ -149,6 +150,7 @@ export function createDaySaverHarness() {
         timers: time.timers,
         merger,
         isOnline: () => world.isOnline,
+        isHidden: () => world.isHidden,
         drafts: { store: world.storeDraft ?? ((draft) => drafts.store(DATE, draft)), drop: () => drafts.drop(DATE) },
         onStored: (stored) => void world.acknowledged.push(stored),
       });

@@ -42,6 +42,7 @@ function openTab(writer: string, merger = loadedMerge) {
     merger,
     drafts,
     isOnline: () => true,
+    isHidden: () => false,
     onStored: () => undefined,
   });
   return { drafts, savers };

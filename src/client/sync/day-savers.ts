@@ -14,6 +14,7 @@ export type DaySaversOptions = {
   /** Runs one takeover of drafts at a time among the tabs of this browser. */
   takeOverInTurn?: (run: () => Promise<void>) => Promise<void>;
   isOnline: () => boolean;
+  isHidden: () => boolean;
   onStored: (date: Day, stored: StoredLog | null) => void;
   /** A save of this page has deleted the log of a day. */
   onRemoved?: (date: Day, html: string) => void;
@@ -24,7 +25,7 @@ const SEND_LIMIT_MS = 5_000;
 export type DaySavers = ReturnType<typeof createDaySavers>;
 
 export function createDaySavers(options: DaySaversOptions) {
-  const { transport, timers, merger, drafts, isOnline, onStored, onRemoved } = options;
+  const { transport, timers, merger, drafts, isOnline, isHidden, onStored, onRemoved } = options;
   const { takeOverInTurn = (run) => run() } = options;
   const savers = new Map<Day, DaySaver>();
   const listeners = new Set<() => void>();
@@ -46,6 +47,7 @@ export function createDaySavers(options: DaySaversOptions) {
       timers,
       merger,
       isOnline,
+      isHidden,
       drafts: { store: (draft) => drafts.store(date, draft), drop: () => drafts.drop(date) },
       onStored: (now) => onStored(date, now),
       onRemoved: (html) => onRemoved?.(date, html),

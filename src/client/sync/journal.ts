@@ -82,6 +82,7 @@ export function createJournal({ userId, data, queries, onLocked, onRemoved }: De
     drafts,
     takeOverInTurn: tabs.takeOverInTurn,
     isOnline: () => navigator.onLine,
+    isHidden: () => document.visibilityState === 'hidden',
     onStored,
     onRemoved: (date, html) => onRemoved(savers, date, html),
   });

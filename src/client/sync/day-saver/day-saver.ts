@@ -32,6 +32,7 @@ export type DaySaverOptions = {
   timers: Timers;
   merger: MergeLoader;
   isOnline: () => boolean;
+  isHidden: () => boolean;
   /** `store` returns a promise while only IndexedDB may still take the draft. */
   drafts: { store: (draft: DayDraft) => boolean | Promise<boolean>; drop: () => void };
   /** The server has confirmed this row; null means that the day has no row. */
@@ -43,7 +44,7 @@ export type DaySaverOptions = {
 export type DaySaver = ReturnType<typeof createDaySaver>;
 
 export function createDaySaver(options: DaySaverOptions) {
-  const { date, stored, transport, timers, merger, isOnline, drafts, ...on } = options;
+  const { date, stored, transport, timers, merger, isOnline, isHidden, drafts, ...on } = options;
   let state = initialState(stored);
   let view = viewOf(state, isOnline());
   let editor: OpenEditor | null = null;
@@ -57,6 +58,7 @@ export function createDaySaver(options: DaySaverOptions) {
     now: timers.now(),
     random: timers.random?.() ?? 0,
     isComposing: isComposing(),
+    isHidden: isHidden(),
     newRowId: crypto.randomUUID(),
     merge: merger.loaded()?.mergeLogs ?? null,
   });

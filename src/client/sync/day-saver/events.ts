@@ -52,12 +52,14 @@ export type DaySaverEvent =
 
 /**
  * Added by the driver. `isComposing`: an input method is in the middle of a word, so the editor must not be changed.
- * `random`: in [0, 1), for the jitter of the backoff. `newRowId`: a random UUID that no row has yet. `merge` is null until its chunk has loaded.
+ * `isHidden`: nobody sees the page. `random`: in [0, 1), for the jitter of the backoff. `newRowId`: a random UUID that no
+ * row has yet. `merge` is null until its chunk has loaded.
  */
 export type EventContext = {
   now: number;
   random: number;
   isComposing: boolean;
+  isHidden: boolean;
   newRowId: string;
   merge: MergeModule['mergeLogs'] | null;
 };

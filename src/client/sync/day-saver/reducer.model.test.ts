@@ -36,6 +36,7 @@ function reducePurely(state: DaySaverState, event: DaySaverEvent, now: number, i
     now,
     random: (now % 10) / 10,
     isComposing,
+    isHidden: now % 3 === 0,
     newRowId: `new ${(rowIds += 1)}`,
     merge: canMerge ? mergeLogs : null,
   };

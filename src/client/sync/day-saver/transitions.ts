@@ -9,7 +9,13 @@ import { basisOf, canSave, isSettled, mergeWith } from './state.ts';
 import type { Conflict, DaySaverState } from './state.ts';
 
 const RETRY_FIRST_MS = 1_000;
-const RETRY_MAX_MS = 30_000;
+/**
+ * The longest backoff of a page on screen and of a hidden one, which tries again at once when it is shown. Beyond it the
+ * server only decides by `Retry-After`, up to its own limit (docs/decisions/0008-saving-a-day.md).
+ */
+const RETRY_MAX_MS = 5_000;
+const RETRY_HIDDEN_MAX_MS = 30_000;
+const RETRY_AFTER_MAX_MS = 30_000;
 const RETRY_COMPOSING_MS = 1_000;
 /** A row whose revision changes after every read would be written in a loop: after this many writes, back off. */
 const MAX_WRITES = 3;
@@ -114,9 +120,11 @@ export function takeStored(step: Step, stored: StoredLog | null, change?: Partia
 export function fail(step: Step, failure: Failure, isMergeMissing = false): void {
   if (failure.kind === 'unreachable') {
     const failures = step.state.failures + 1;
-    const backoffMs = Math.max(RETRY_FIRST_MS * 2 ** (failures - 1), failure.retryAfterMs ?? 0);
+    const maxMs = step.isHidden ? RETRY_HIDDEN_MAX_MS : RETRY_MAX_MS;
+    const backoffMs = Math.min(RETRY_FIRST_MS * 2 ** (failures - 1), maxMs);
+    const waitMs = Math.max(backoffMs, Math.min(failure.retryAfterMs ?? 0, RETRY_AFTER_MAX_MS));
     // The jitter spreads the browsers that a busy server has refused at the same moment.
-    set(step, { failures, saveDueAt: step.now + Math.min(backoffMs, RETRY_MAX_MS) * (1 + step.random / 2) });
+    set(step, { failures, saveDueAt: step.now + waitMs * (1 + step.random / 2) });
   } else {
     set(step, { failures: 0, hold: failure });
   }

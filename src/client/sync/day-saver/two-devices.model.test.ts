@@ -66,6 +66,7 @@ function createWorld() {
       const saver = createDaySaver({
         ...{ date: DATE, stored: row, transport, timers, merger: loadedMerge },
         isOnline: () => self.isOnline,
+        isHidden: () => false,
         drafts: { store: (draft) => Boolean((self.draft = draft)), drop: () => void (self.draft = null) },
         onStored: () => {},
       });

@@ -49,6 +49,7 @@ function openTab() {
     merger: loadedMerge,
     drafts: createDayDrafts(new MemoryStorage(), 'ada', 'one'),
     isOnline: () => true,
+    isHidden: () => false,
     onStored: () => undefined,
     onRemoved: (date, html) => removed.push({ date, html }),
   });

@@ -118,6 +118,7 @@ function createWorld(browsers: 1 | 2) {
       merger: loadedMerge,
       drafts: createDayDrafts(storages[device % browsers]!, 'ada', `page ${(writers += 1)}`),
       isOnline: () => true,
+      isHidden: () => false,
       onStored: () => {},
     });
     return { page, savers, send: sendOf(page) };

@@ -66,6 +66,7 @@ function openTab(writer: string) {
     merger: loadedMerge,
     drafts: createDayDrafts(storage, 'ada', writer),
     isOnline: () => online,
+    isHidden: () => false,
     onStored: () => {},
   });
   const saver = savers.open(FROM, rows.get(FROM) ?? null, now);

@@ -109,6 +109,7 @@ async function openTab(writer: string) {
     drafts,
     takeOverInTurn: tabs.takeOverInTurn,
     isOnline: () => isOnline,
+    isHidden: () => false,
     onStored: () => {},
   });
   await drafts.load();

@@ -52,6 +52,7 @@ function openPage() {
     merger: loadedMerge,
     drafts: createDayDrafts(new MemoryStorage(), 'ada', 'one'),
     isOnline: () => true,
+    isHidden: () => false,
     onStored: (date, stored) => queries.setQueryData<ReadEntry>(entryKey(date), { stored, askedAt: time.timers.now() }),
   });
   const saver = savers.open(TODAY, row, 1);
