@@ -1,0 +1,47 @@
+/** Opens the editor of the journal in a DOM. */
+import { afterEach, beforeAll, expect } from 'vitest';
+import { isCleanLog } from '#domain/log/entry-html.ts';
+import { createJournalEditor } from '#client/editor/create-editor.ts';
+import type { JournalEditorHandle } from '#client/editor/create-editor.ts';
+import { loadDeferredPlugins } from '#client/editor/load-deferred-plugins.ts';
+import { sanitizeLog } from '#server/data/rows/sanitize-log.ts';
+
+let made: JournalEditorHandle | null = null;
+
+/** Call once per file: destroys the editor after each test. */
+export function setUpEditor(): void {
+  beforeAll(loadDeferredPlugins);
+  afterEach(() => {
+    made?.editor.destroy();
+    made = null;
+  });
+}
+
+/** The edits and the unreadable texts that the editor opened last has reported. */
+export const counts = { edits: 0, unreadable: 0 };
+
+/** @throws Error if the editor refuses the log */
+export function open(html: string): JournalEditorHandle {
+  const element = document.body.appendChild(document.createElement('div'));
+  counts.edits = 0;
+  counts.unreadable = 0;
+  made = createJournalEditor({
+    element,
+    html,
+    label: 'Log',
+    className: 'log',
+    placeholder: () => 'What have you done today?',
+    autofocus: false,
+    onEdit: () => (counts.edits += 1),
+    onUnreadable: () => (counts.unreadable += 1),
+  });
+  if (!made) throw new Error('the editor refused the log');
+  return made;
+}
+
+export const LIST = '<ol><li><p>one two</p></li><li><p>three</p></li></ol>';
+
+export function expectStoredUnchanged(html: string): void {
+  expect(isCleanLog(html), html).toBe(true);
+  expect(sanitizeLog(html)).toBe(html);
+}
