@@ -1,0 +1,52 @@
+/** A user's database is wiped at a sign-out, and when another user signs in. */
+import { describe, expect, test } from 'vitest';
+import { wipeDatabase } from '#client/lib/session/wipe-user-data.ts';
+import { DATE, DRAFT, listDatabases, settle, setUpBrowser } from '../../../../tests/support/user-databases.ts';
+import { createLocalCopies } from './local-copies.ts';
+import { wipeOtherUsers } from './wipe-other-users.ts';
+
+const browser = setUpBrowser();
+
+describe('a wiped database', () => {
+  test('is gone although another tab has it open, and no late draft creates it again', async () => {
+    const [one, two] = [browser.openPage('one'), browser.openPage('two')];
+    void one.drafts.store(DATE, DRAFT);
+    await Promise.all([settle(one), settle(two)]);
+    one.drafts.close();
+    wipeDatabase('ada');
+    await expect.poll(listDatabases).toEqual([]);
+    browser.storage.maxValueLength = 0;
+    expect(await two.drafts.store(DATE, DRAFT)).toBe(false);
+    expect(one.drafts.store(DATE, DRAFT)).toBe(true);
+    await two.drafts.load();
+    expect(await listDatabases()).toEqual([]);
+  });
+
+  test('takes no request after its page has closed it, not even one that waited for it to open', async () => {
+    const database = browser.open();
+    const waiting = database.use((connection) => connection.put('days', { date: DATE, stored: null, seenAt: 1 }));
+    database.close();
+    await expect(waiting).rejects.toThrow('closed');
+    const page = browser.openPage('one');
+    await settle(page);
+    page.drafts.close();
+    await expect(page.outbox.readAll()).rejects.toThrow('closed');
+  });
+
+  test('of another user goes when somebody else signs in, unless text in it is unsent', async () => {
+    const copies = createLocalCopies(browser.open('ben'), 'ben', () => 1);
+    await copies.storeDay(DATE, null);
+    const cleo = browser.openPage('one', 'cleo');
+    await createLocalCopies(browser.open('cleo'), 'cleo', () => 1).storeDay(DATE, null);
+    void cleo.drafts.store(DATE, DRAFT);
+    localStorage.setItem('hustle-forge:profile:cleo', '{}');
+    await settle(cleo);
+    await createLocalCopies(browser.open('ada'), 'ada', () => 1).storeDay(DATE, null);
+    await wipeOtherUsers('ada');
+    await expect.poll(listDatabases).toEqual(['hustle-forge:ada', 'hustle-forge:cleo']);
+    expect(await createLocalCopies(browser.open('cleo'), 'cleo', () => 1).readDays()).toEqual([]);
+    expect(localStorage.getItem('hustle-forge:profile:cleo')).toBe(null);
+    expect(await browser.openPage('two', 'cleo').outbox.readAll()).toHaveLength(1);
+    expect(await createLocalCopies(browser.open('ada'), 'ada', () => 1).readDays()).toHaveLength(1);
+  });
+});
