@@ -13,6 +13,7 @@ import { loadSamlKey } from './auth/saml/saml-key.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config/config.ts';
 import { resetConsentOnProviderChange } from './coach/provider-consent.ts';
+import { finishRestore } from './backup/finish-restore.ts';
 import { createCoach } from './coach/coach.ts';
 import type { Database } from './database/database.ts';
 import { listen } from './http/listen.ts';
@@ -78,6 +79,7 @@ export async function serve({ config, clock, log, ...given }: ServeDeps): Promis
   const observed = observeDatabase(given.database, events.databaseError);
   const database = tracing ? tracing.traceDatabase(observed) : observed;
   const { auth, dataDir, host, mail, port, publicUrl } = config;
+  await finishRestore({ config, database, log });
   const signingKeys = await loadSigningKeys({ signingKeyFile: auth.signingKeyFile, dataDir, database, clock, log });
   const site = await loadSite(BUILT_CLIENT, config);
   const mailer = createMailer(mail, log, { events });

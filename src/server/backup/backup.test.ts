@@ -34,7 +34,6 @@ import { runRestore } from './restore-command.ts';
 const log = createLog('silent');
 const KEY = '{"kty":"EC"}\n';
 const USERS = 40;
-/** Starting one more PostgreSQL takes too long for each run of the tests. */
 
 let source: TestDatabase;
 let folder: string;
@@ -527,16 +526,21 @@ describe('a restore', () => {
     const name = join(dataDir, 'signing-key.json');
     await writeFile(name, 'another');
     await expect(plan(false)).rejects.toThrow(`${name} holds another key than the backup`);
+    const discarded = await plan(true);
+    await discarded.stage();
+    await discarded.discard();
+    expect(await readdir(dataDir)).toEqual(['signing-key.json']);
     const placement = await plan(true);
+    await placement.stage();
+    expect(await readFile(name, 'utf8')).toBe('another');
     expect(await placement.place()).toEqual([{ file: name, setting: null }]);
-    const kept = 'signing-key.json.before-restore-19700101T000000Z';
+    const kept = `signing-key.json.before-restore-${placement.restoreId}`;
+    expect(kept).toContain('before-restore-19700101T000000Z-');
     expect(await readdir(dataDir)).toEqual(['signing-key.json', kept]);
     expect(await readFile(name, 'utf8')).toBe(KEY);
-    await placement.undo();
-    expect(await readdir(dataDir)).toEqual(['signing-key.json']);
-    expect(await readFile(name, 'utf8')).toBe('another');
+    expect(await readFile(join(dataDir, kept), 'utf8')).toBe('another');
     // The same key again is no change.
-    expect(await (await plan(false, 'another')).place()).toEqual([]);
+    expect(await (await plan(false)).place()).toEqual([]);
   });
 });
 

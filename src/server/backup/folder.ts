@@ -1,5 +1,5 @@
 /** The folder of the backups: names, the summary beside each backup, and how many are kept. */
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseJson } from '#server/parse-json.ts';
 
@@ -88,5 +88,16 @@ export async function removeAbandoned(folder: string, now: Date): Promise<void> 
     const file = join(folder, name);
     const { mtimeMs } = await stat(file).catch(() => ({ mtimeMs: Infinity }));
     if (now.getTime() - mtimeMs > ABANDONED_AFTER_MS) await rm(file, { force: true });
+  }
+}
+
+/** Makes the new names of files durable. Windows cannot open a folder. */
+export async function syncFolder(folder: string): Promise<void> {
+  if (process.platform === 'win32') return;
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
   }
 }

@@ -1,23 +1,32 @@
 /**
  * The key files beside the database: without them nobody stays signed in, and no second factor can be read. Signing keys
  * in the database (docs/decisions/0034) are a table like any other.
+ *
+ * A restore stages the files before its commit, and puts them in place after it. A kill in between leaves the staged
+ * files, and `finish-restore.ts` finds out whether the rows are those of the backup.
  */
-import { chmod, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { randomBytes } from 'node:crypto';
+import { chmod, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { generatedKeyFile } from '../auth/keys/stored-keys.ts';
 import type { Config } from '../config/config.ts';
 import { BackupError } from './backup-error.ts';
+import { syncFolder } from './folder.ts';
 
 const SIGNING_KEY = 'signing-key.json';
 const SAML_KEY = 'saml-key.pem';
 
-type KeyConfig = Pick<Config, 'dataDir'> & {
+export type KeyConfig = Pick<Config, 'dataDir'> & {
   auth: Pick<Config['auth'], 'signingKeyFile' | 'samlKeyFile'>;
 };
 
-/** @throws BackupError when a file that a setting names cannot be read. */
-export async function readKeyFiles({ dataDir, auth }: KeyConfig): Promise<Map<string, Buffer>> {
+/** @throws BackupError when a file that a setting names cannot be read, or when a restore was interrupted. */
+export async function readKeyFiles(config: KeyConfig): Promise<Map<string, Buffer>> {
+  const { dataDir, auth } = config;
   const { signingKeyFile, samlKeyFile } = auth;
+  if ((await listStaged(config)).length > 0) {
+    throw new BackupError('a restore was interrupted, so keys and rows may differ: start the server, which mends it');
+  }
   const files = new Map<string, Buffer>();
   const signingKey = await readIfExists(signingKeyFile ?? generatedKeyFile(dataDir));
   if (signingKey !== null) files.set(SIGNING_KEY, signingKey);
@@ -44,13 +53,49 @@ export type PlacedFile = {
   setting: string | null;
 };
 
-type Placement = PlacedFile & { content: Buffer; exists: boolean };
-
 export type KeyPlacement = {
-  /** Writes the files. On failure the earlier ones are in place again. */
+  /** The transaction that restores the rows records it. */
+  readonly restoreId: string;
+  /** Writes the files beside their places. */
+  stage(): Promise<void>;
+  /** Puts the staged files in place. @throws BackupError */
   place(): Promise<PlacedFile[]>;
-  undo(): Promise<void>;
+  /** Removes the staged files. */
+  discard(): Promise<void>;
 };
+
+/** A key file of a restore that has not ended, or was interrupted. */
+export type StagedFile = { file: string; restoreId: string };
+
+const stagedName = ({ file, restoreId }: StagedFile): string => `${file}.restore-${restoreId}`;
+
+/** A key that was there before is kept beside the new one. Callers hold the lock of the migrations. */
+export async function placeStaged(staged: StagedFile): Promise<void> {
+  const { file, restoreId } = staged;
+  await rename(file, `${file}.before-restore-${restoreId}`).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error;
+  });
+  await rename(stagedName(staged), file);
+  await syncFolder(dirname(file));
+}
+
+export const removeStaged = (staged: StagedFile): Promise<void> => rm(stagedName(staged), { force: true });
+
+export async function listStaged(config: KeyConfig): Promise<StagedFile[]> {
+  const all: StagedFile[] = [];
+  for (const { file } of Object.values(keyTargets(config))) {
+    const names = await readdir(dirname(file)).catch(() => []);
+    const prefix = `${basename(file)}.restore-`;
+    const own = names.filter((name) => name.startsWith(prefix));
+    all.push(...own.map((name) => ({ file, restoreId: name.slice(prefix.length) })));
+  }
+  return all;
+}
+
+const keyTargets = ({ dataDir, auth }: KeyConfig) => ({
+  [SIGNING_KEY]: { file: auth.signingKeyFile ?? generatedKeyFile(dataDir), isSet: auth.signingKeyFile !== null },
+  [SAML_KEY]: { file: auth.samlKeyFile ?? join(dataDir, SAML_KEY), isSet: auth.samlKeyFile !== null },
+});
 
 /**
  * Decides where the files of an archive go on this machine. `hasStoredKeys`: the archive has signing keys in the database
@@ -60,20 +105,19 @@ export type KeyPlacement = {
  */
 export async function planKeyFiles(
   files: ReadonlyMap<string, Buffer>,
-  { dataDir, auth }: KeyConfig,
+  config: KeyConfig,
   { replace, now, hasStoredKeys }: { replace: boolean; now: Date; hasStoredKeys: boolean },
 ): Promise<KeyPlacement> {
+  const { [SIGNING_KEY]: signingKey, [SAML_KEY]: samlKey } = keyTargets(config);
   const targets: Record<string, PlacedFile> = {
     [SIGNING_KEY]: {
-      file: auth.signingKeyFile ?? generatedKeyFile(dataDir),
-      setting: auth.signingKeyFile === null && hasStoredKeys ? 'AUTH_SIGNING_KEY_FILE' : null,
+      file: signingKey.file,
+      setting: signingKey.isSet || !hasStoredKeys ? null : 'AUTH_SIGNING_KEY_FILE',
     },
-    [SAML_KEY]: {
-      file: auth.samlKeyFile ?? join(dataDir, SAML_KEY),
-      setting: auth.samlKeyFile === null ? 'AUTH_SAML_KEY_FILE' : null,
-    },
+    [SAML_KEY]: { file: samlKey.file, setting: samlKey.isSet ? null : 'AUTH_SAML_KEY_FILE' },
   };
-  const placements: Placement[] = [];
+  const restoreId = `${now.toISOString().replaceAll(/[-:]|\.\d+/g, '')}-${randomBytes(4).toString('hex')}`;
+  const placements: (PlacedFile & StagedFile & { content: Buffer })[] = [];
   for (const [name, content] of files) {
     const target = targets[name];
     if (!target) throw new BackupError(`the backup has a file that this program does not know: ${name}`);
@@ -84,24 +128,31 @@ export async function planKeyFiles(
         `${target.file} holds another key than the backup: move it away, or use --replace, which keeps it beside the new one`,
       );
     }
-    placements.push({ ...target, content, exists: current !== null });
+    placements.push({ ...target, content, restoreId });
   }
-  const undo: (() => Promise<void>)[] = [];
   return {
+    restoreId,
+    async stage() {
+      for (const placement of placements) {
+        const folder = dirname(placement.file);
+        await mkdir(folder, { recursive: true, mode: 0o700 });
+        await writeDurably(stagedName(placement), placement.content);
+        await syncFolder(folder);
+      }
+    },
     async place() {
-      for (const { file, content, exists } of placements) {
-        const kept = `${file}.before-restore-${now.toISOString().replaceAll(/[-:]|\.\d+/g, '')}`;
-        await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-        if (exists) {
-          await rename(file, kept);
-          undo.push(() => rename(kept, file));
-        } else undo.push(() => rm(file, { force: true }));
-        await writeDurably(file, content);
+      for (const placement of placements) {
+        await placeStaged(placement).catch(({ code }: NodeJS.ErrnoException) => {
+          throw new BackupError(
+            `the rows are those of the backup, but ${placement.file} could not be replaced (${code ?? 'unknown error'}): ` +
+              'mend that and start the server, which puts the key in place',
+          );
+        });
       }
       return placements.map(({ file, setting }) => ({ file, setting }));
     },
-    async undo() {
-      for (const step of undo.toReversed()) await step();
+    async discard() {
+      for (const placement of placements) await removeStaged(placement);
     },
   };
 }

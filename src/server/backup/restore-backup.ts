@@ -1,6 +1,7 @@
 /**
  * Restores an archive: everything is in one transaction, so a failure or a kill leaves the database as it was. The tables
- * are made by the migrations that the archive lists. Migrations that are newer run afterwards, as at any start.
+ * are made by the migrations that the archive lists. Migrations that are newer run afterwards, as at any start. The key
+ * files follow the commit; after a kill the next start of the server puts them in place.
  */
 import type pg from 'pg';
 import type { Logger } from '#server/log.ts';
@@ -17,6 +18,7 @@ import { BackupError } from './backup-error.ts';
 import { openLoader, prepareTables, restoreSequences } from './database/load-tables.ts';
 import type { TableLoader } from './database/load-tables.ts';
 import { listTables, streamRows } from './database/read-tables.ts';
+import { recordRestore } from './finish-restore.ts';
 import { connectSession, dropSession, quoteTable } from './database/session.ts';
 import { checkTarget, dropAll, reserveDatabase } from './database/target-database.ts';
 import type { KeyPlacement, PlacedFile } from './key-files.ts';
@@ -44,7 +46,10 @@ export type Restored = {
   keyFiles: PlacedFile[];
 };
 
-/** @throws BackupError, or the error of the database or the file system. Then nothing was changed. */
+/**
+ * @throws BackupError, or the error of the database or the file system. Then nothing was changed, unless the message says
+ * otherwise.
+ */
 export async function restoreBackup(options: RestoreOptions): Promise<Restored> {
   const { ownerUrl, archive, keyPlacement, replace, log, signal, migrationsFolder } = options;
   const migrations = chooseMigrations(archive.header, await readMigrations(migrationsFolder), options.program);
@@ -52,6 +57,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
   const stop = (): void => dropSession(owner);
   signal?.addEventListener('abort', stop);
   let restored: Restored;
+  let isCommitting = false;
   try {
     await reserveDatabase(owner);
     await checkTarget(owner, { replace });
@@ -59,11 +65,20 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
     await owner.query('begin');
     const unknownTables = await fillDatabase(owner, migrations, options);
     signal?.throwIfAborted();
+    await keyPlacement.stage();
+    await recordRestore(owner, keyPlacement.restoreId);
+    isCommitting = true;
+    await owner.query('commit').catch((cause: unknown) => {
+      throw new BackupError(
+        'the connection was lost during the commit: start the server, which keeps what was committed, or restore again with --replace',
+        { cause },
+      );
+    });
     restored = { unknownTables, keyFiles: await keyPlacement.place() };
-    await owner.query('commit');
     await owner.end();
   } catch (error) {
-    await keyPlacement.undo();
+    if (isCommitting) throw error;
+    await keyPlacement.discard();
     signal?.throwIfAborted();
     throw error;
   } finally {

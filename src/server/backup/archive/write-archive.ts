@@ -7,6 +7,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { constants, createZstdCompress } from 'node:zlib';
 import { BackupError } from '../backup-error.ts';
+import { syncFolder } from '../folder.ts';
 import { encrypt } from './age.ts';
 import { TAR_END, tarEntry } from './tar.ts';
 import type { TarEntry } from './tar.ts';
@@ -77,15 +78,4 @@ async function rejectExisting(file: string): Promise<void> {
     () => false,
   );
   if (exists) throw new BackupError(`${file} exists already`);
-}
-
-/** Makes the new name durable. Windows cannot open a folder. */
-async function syncFolder(folder: string): Promise<void> {
-  if (process.platform === 'win32') return;
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }
