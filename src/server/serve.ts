@@ -82,7 +82,7 @@ export async function serve({ config, clock, log, ...given }: ServeDeps): Promis
   await finishRestore({ config, database, log });
   const signingKeys = await loadSigningKeys({ signingKeyFile: auth.signingKeyFile, dataDir, database, clock, log });
   const site = await loadSite(BUILT_CLIENT, config);
-  const mailer = createMailer(mail, log, { events });
+  const mailer = createMailer(mail, log, { events, traceMail: tracing ? tracing.traceMail : undefined });
   const background = createBackgroundTasks(log);
   const limiters = createLimiters();
   limiters.add('database', database.connections);

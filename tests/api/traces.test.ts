@@ -39,6 +39,7 @@ beforeAll(async () => {
   await request(server, tess, 'POST', '/rest/v1/entries', { body: row, headers });
   await request(server, tess, 'POST', '/rest/v1/entries', { body: row });
   await request(server, null, 'GET', '/readyz');
+  await tess.client.auth.resetPasswordForEmail('tess-traced@example.com');
   const { events } = await openStream(server, tess, 'ai-feedback', { date: today() });
   for await (const event of events!) expect(event.event).not.toBe('problem');
   const hasRunJob = () => expect(lines.join('')).toContain('"job":"expire-plans"');
@@ -94,6 +95,14 @@ test('has a span for each request to a provider below the request that causes it
   expect(model!.attributes).toMatchObject({ 'server.address': '127.0.0.1', 'http.response.status_code': 200 });
   const [feedback] = spansOf('POST /functions/v1/ai-feedback');
   expect(model!.traceId).toBe(feedback!.traceId);
+});
+
+test('has a span for each mail below the request that causes it', () => {
+  const [mail] = spansOf('SEND mail');
+  expect(mail).toMatchObject({ kind: CLIENT, failed: false });
+  expect(mail!.attributes).toEqual({ 'server.address': '127.0.0.1', 'peer.service': 'mail' });
+  const [recovery] = spansOf('POST /auth/v1/recover');
+  expect(mail).toMatchObject({ traceId: recovery!.traceId, parentSpanId: recovery!.spanId });
 });
 
 test('has a span for each run of a job, above its statements', () => {

@@ -11,6 +11,7 @@ import type { Logger } from '#server/log.ts';
 import type { Secret } from '#server/config/secret.ts';
 import { NO_EVENTS } from '#server/metrics/events.ts';
 import type { EventCounters } from '#server/metrics/events.ts';
+import type { Tracing } from '#server/tracing/tracing.ts';
 import type { MailMessage } from './mail-message.ts';
 
 const MAX_QUEUED = 1_000;
@@ -52,10 +53,11 @@ type MailerOptions = {
   /** The delay after each failed attempt. */
   retryDelaysMs?: readonly number[];
   events?: Pick<EventCounters, 'mail'>;
+  traceMail?: Tracing['traceMail'] | undefined;
 };
 
 export function createMailer(config: MailConfig, log: Logger, options: MailerOptions = {}): Mailer {
-  const { retryDelaysMs = RETRY_DELAYS_MS, events = NO_EVENTS } = options;
+  const { retryDelaysMs = RETRY_DELAYS_MS, events = NO_EVENTS, traceMail = (_host, work) => work() } = options;
   if (config.smtpUrl === null) {
     const drop = (): void => {
       log.warn({ mail: 'not_set_up' }, 'mail dropped: SMTP_URL is not set');
@@ -65,6 +67,7 @@ export function createMailer(config: MailConfig, log: Logger, options: MailerOpt
     return { isSetUp: false, send: drop, prepare: drop, deliver: refuse, queued: () => 0, close: async () => {} };
   }
   const { smtpUrl } = config;
+  const { host } = connectionOf(smtpUrl);
   // Nodemailer is loaded lazily: it takes ten megabytes, and most servers send few mails.
   let connecting: ReturnType<typeof connect> | null = null;
   const closing = new AbortController();
@@ -73,7 +76,8 @@ export function createMailer(config: MailConfig, log: Logger, options: MailerOpt
 
   async function sendOnce(message: MailMessage): Promise<void> {
     const transport = await (connecting ??= connect(smtpUrl));
-    await transport.sendMail({ ...message, from: config.from, to: { name: '', address: message.to }, headers });
+    const mail = { ...message, from: config.from, to: { name: '', address: message.to }, headers };
+    await traceMail(host, () => transport.sendMail(mail));
   }
 
   async function deliver(message: MailMessage): Promise<void> {

@@ -1,4 +1,4 @@
-/** Traces requests, statements, calls of providers and jobs. Imported only when traces are on. */
+/** Traces requests, statements, calls of providers, mails and jobs. Imported only when traces are on. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Span } from '@opentelemetry/api';
 import type { MiddlewareHandler } from 'hono';
@@ -20,6 +20,8 @@ export type Tracing = {
   request: MiddlewareHandler<AppEnv>;
   traceDatabase(database: Database): Database;
   traceJobs(jobs: readonly Job[]): Job[];
+  /** Traces one attempt to hand a mail to the mail server of that host name. */
+  traceMail<T>(host: string, work: () => Promise<T>): Promise<T>;
   /** Exports the queued spans. */
   stop(): Promise<void>;
 };
@@ -34,6 +36,12 @@ export function startTracing(
     request: traceRequests(tracer),
     traceDatabase: (database) => traceDatabase(database, tracer),
     traceJobs: (jobs) => jobs.map((job) => traceJob(job, tracer)),
+    traceMail: (host, work) =>
+      tracer.run(
+        'SEND mail',
+        { kind: SpanKind.CLIENT, attributes: { 'server.address': host, 'peer.service': 'mail' } },
+        work,
+      ),
     async stop() {
       stopFetch();
       await tracer.close();
