@@ -207,6 +207,20 @@ describe('writing', () => {
     expect(await transport.update(DATE, 'a', VERSION)).toMatchObject({ kind: 'stored' });
   });
 
+  test('a busy server delays only the request that it refused', async () => {
+    let endBody = (): void => {};
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        endBody = () => controller.close();
+      },
+    });
+    const { transport } = wire([new Response(body, { status: 503, headers: { 'retry-after': '3' } }), json([ROW])]);
+    const refused = transport.update(DATE, 'a', VERSION);
+    expect(await transport.update(OLD, 'a', VERSION)).toMatchObject({ kind: 'stored' });
+    endBody();
+    expect(await refused).toEqual({ kind: 'unreachable', retryAfterMs: 3_000 });
+  });
+
   test('a network error is unreachable', async () => {
     expect(await wire(new TypeError('failed')).transport.update(DATE, 'a', VERSION)).toEqual({ kind: 'unreachable' });
   });

@@ -71,14 +71,23 @@ function writeOutcome(answer: PostgrestSingleResponse<Omit<Row, 'content'>[]>, d
 
 /** Calls `onLocked` for every day that turns out to be locked: the plan known to the page may be stale. */
 export function createEntryTransport(data: DataClient, userId: string, onLocked: () => void): EntryTransport {
-  /** Of the newest answer; a request that got no answer leaves it at 0. */
-  let retryAfterMs = 0;
-  const entries = () =>
-    data.from('entries', {
-      fetch: createEntryFetch(userId, ({ headers, ok }) => {
-        retryAfterMs = (!ok && Number(headers.get('retry-after')) * 1_000) || 0;
-      }),
+  /**
+   * One request to the table. `report` adds to its outcome how long a busy server asks to wait: the client of the API
+   * returns no headers.
+   */
+  function createRequest() {
+    let retryAfterMs = 0;
+    const fetch = createEntryFetch(userId, ({ headers, ok }) => {
+      retryAfterMs = (!ok && Number(headers.get('retry-after')) * 1_000) || 0;
     });
+    return {
+      entries: data.from('entries', { fetch }),
+      report<Outcome extends ReadOutcome | WriteOutcome>(outcome: Outcome): Outcome {
+        if (outcome.kind === 'locked') onLocked();
+        return outcome.kind === 'unreachable' && retryAfterMs > 0 ? { ...outcome, retryAfterMs } : outcome;
+      },
+    };
+  }
   const ofUser = { user_id: userId };
 
   /**
@@ -98,17 +107,10 @@ export function createEntryTransport(data: DataClient, userId: string, onLocked:
     return isLocked(date, isPremium(answer.data[0], today), today) ? { kind: 'locked' } : empty;
   }
 
-  /** Adds how long a busy server asks to wait. */
-  function report<Outcome extends ReadOutcome | WriteOutcome>(outcome: Outcome): Outcome {
-    if (outcome.kind === 'locked') onLocked();
-    const waitMs = retryAfterMs;
-    retryAfterMs = 0;
-    return outcome.kind === 'unreachable' && waitMs > 0 ? { ...outcome, retryAfterMs: waitMs } : outcome;
-  }
-
   /** Reads the day's row and the row `id` in one query: two queries could miss a log that is moved between them. */
   async function readDayAndRow(date: Day, id: string): Promise<ReadOutcome> {
-    const answer = await entries()
+    const { entries, report } = createRequest();
+    const answer = await entries
       .select(`date, ${COLUMNS}`)
       .match(ofUser)
       .or(`date.eq.${date},id.eq.${id}`)
@@ -124,7 +126,8 @@ export function createEntryTransport(data: DataClient, userId: string, onLocked:
   return {
     async read(date, id) {
       if (id !== undefined) return readDayAndRow(date, id);
-      const answer = await entries()
+      const { entries, report } = createRequest();
+      const answer = await entries
         .select(COLUMNS)
         .match({ ...ofUser, date })
         .retry(false);
@@ -133,35 +136,29 @@ export function createEntryTransport(data: DataClient, userId: string, onLocked:
       return row ? { kind: 'read', stored: storedLog(row) } : report(await emptyOrLocked(date));
     },
 
-    insert: async (date, html, id) =>
-      report(
-        writeOutcome(
-          await entries()
-            .insert({ ...ofUser, id, date, content: withDateHeader(date, html) })
-            .select(VERSION),
-          date,
-        ),
-      ),
+    async insert(date, html, id) {
+      const { entries, report } = createRequest();
+      const row = { ...ofUser, id, date, content: withDateHeader(date, html) };
+      return report(writeOutcome(await entries.insert(row).select(VERSION), date));
+    },
 
-    update: async (date, html, { id, revision }) =>
-      report(
-        writeOutcome(
-          await entries()
-            .update({ content: withDateHeader(date, html) })
-            .match({ ...ofUser, date, id, revision })
-            .select(VERSION),
-          date,
-        ),
-      ),
+    async update(date, html, { id, revision }) {
+      const { entries, report } = createRequest();
+      const changes = { content: withDateHeader(date, html) };
+      const answer = await entries
+        .update(changes)
+        .match({ ...ofUser, date, id, revision })
+        .select(VERSION);
+      return report(writeOutcome(answer, date));
+    },
 
     async remove(date, { id, revision }) {
-      const outcome = writeOutcome(
-        await entries()
-          .delete()
-          .match({ ...ofUser, date, id, revision })
-          .select(VERSION),
-        date,
-      );
+      const { entries, report } = createRequest();
+      const answer = await entries
+        .delete()
+        .match({ ...ofUser, date, id, revision })
+        .select(VERSION);
+      const outcome = writeOutcome(answer, date);
       return outcome.kind === 'stored' ? { kind: 'removed' } : report(outcome);
     },
   };
