@@ -15,7 +15,11 @@ export function ProfileGate({ isReady, children }: { isReady: boolean; children:
   return (
     <>
       {isReady && children}
-      {(profileState === 'missing' || profileState === 'unavailable') && <PlanUnavailable />}
+      {(profileState === 'missing' || profileState === 'unavailable') && (
+        <div className={styles.plan}>
+          <PlanUnavailable />
+        </div>
+      )}
       {!isReady && profileState !== 'missing' && (
         <div className={styles.wait}>
           {profileState === 'unavailable' ? (
