@@ -77,8 +77,8 @@ test('keeps nested items, headings and entities', () => {
   const log = '<h2>Morning</h2><ul><li><p>a &amp; b</p><ul><li><p>c</p></li></ul></li></ul>';
   expect(compareLogs('', log)).toEqual([
     { change: 'added', marker: '', depth: 0, isHeading: true, parts: [{ change: 'added', text: 'Morning' }] },
-    { change: 'added', marker: '-', depth: 1, isHeading: false, parts: [{ change: 'added', text: 'a & b' }] },
-    { change: 'added', marker: '-', depth: 2, isHeading: false, parts: [{ change: 'added', text: 'c' }] },
+    { change: 'added', marker: '•', depth: 1, isHeading: false, parts: [{ change: 'added', text: 'a & b' }] },
+    { change: 'added', marker: '•', depth: 2, isHeading: false, parts: [{ change: 'added', text: 'c' }] },
   ]);
 });
 

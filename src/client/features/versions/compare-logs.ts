@@ -39,7 +39,9 @@ function readLines(html: string): Line[] {
     .filter(({ text }) => text.trim() !== '')
     .map((line) => {
       const item = line.path.findLast(isItem);
-      return { text: line.text, marker: item?.marker ?? '', depth: line.path.length, isHeading: isHeading(line) };
+      // Not the hyphen of the text format: beside it stands the sign of a removed line.
+      const marker = item ? (item.list.ordered ? item.marker : '•') : '';
+      return { text: line.text, marker, depth: line.path.length, isHeading: isHeading(line) };
     });
 }
 
