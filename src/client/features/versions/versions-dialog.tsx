@@ -62,7 +62,7 @@ function Versions({ saver, onClose }: { saver: DaySaver; onClose: () => void }) 
   const version = versions[index];
   if (!version) {
     return (
-      <p className={styles.hint}>
+      <p className={styles.none}>
         {dayLabel(date)} has no earlier versions. While you write, one is kept every {VERSION_INTERVAL_MINUTES} minutes,
         and always before most of a log is removed. They stay for {VERSION_DAYS} days.
       </p>
