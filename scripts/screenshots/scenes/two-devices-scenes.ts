@@ -35,11 +35,17 @@ async function editTwice(page: Page, count: number): Promise<void> {
     .getByRole('status')
     .filter({ hasText: /^Saved/ })
     .waitFor();
+  // No timer may send the day before all of its lines are edited.
+  await page.clock.install();
+  await page.clock.pauseAt(Date.now() + 1_000);
+  // Downwards: on a phone an edited line wraps, and the line above it is then two steps away.
+  for (let index = 1; index < count; index += 1) await page.keyboard.press('ArrowUp');
   for (let index = 0; index < count; index += 1) {
-    if (index > 0) await page.keyboard.press('ArrowUp');
+    if (index > 0) await page.keyboard.press('ArrowDown');
     await page.keyboard.press('End');
     await page.keyboard.insertText(', at the desk');
   }
+  await page.clock.resume();
   await save();
 }
 
@@ -69,7 +75,7 @@ export const TWO_DEVICES_SCENES: readonly Scene[] = [
     prepare: async (page) => {
       await page.route(/merge-chunk.*\.js$/, (route) => route.abort());
       await editTwice(page, 1);
-      await page.getByText('Not saved – reload the page and it will be').waitFor();
+      await page.getByText('Not saved – reload the page to save it').waitFor();
     },
   },
 ];

@@ -47,11 +47,11 @@ export function statusText(status: SaveStatus, now: number): string {
     case 'retrying':
       return 'Not saved – retrying';
     case 'outdated':
-      return 'Not saved – reload the page and it will be';
+      return 'Not saved – reload the page to save it';
     case 'offline':
       return 'On this device only – sending when online';
     case 'signedOut':
-      return 'Not saved – sign in and it will be';
+      return 'Not saved – sign in to save it';
     case 'conflict':
       return 'Not saved – changed elsewhere';
     case 'locked':

@@ -210,7 +210,7 @@ test.describe('when the merge cannot be loaded', () => {
     await storeLog(request, session, today(), log('shared', 'from the phone'));
     await skipToSave(page);
     release();
-    await expect(status(page, 'Not saved – reload the page and it will be')).toBeVisible();
+    await expect(status(page, 'Not saved – reload the page to save it')).toBeVisible();
     await expect(items(page)).toHaveText(['shared', 'from the desk']);
     expect(await storedLog(request, session, today())).toBe(log('shared', 'from the phone'));
     await page.unroute(/merge-chunk.*\.js$/);
