@@ -209,6 +209,35 @@ export const OFFLINE_SCENES: readonly Scene[] = [
     },
   },
   {
+    name: 'sign-out-unsaved',
+    as: 'free',
+    path: ROUTES.journal.path,
+    prepare: async (page) => {
+      await waitForEditor(page);
+      await stopAnswers(page);
+      await type(page, ', finished on the train');
+      await waitForStatus(page, 'Not saved – retrying');
+      await page.getByRole('button', { name: 'Open menu' }).click();
+      await page.getByRole('button', { name: 'Logout' }).click();
+      await page.getByRole('dialog', { name: 'You have unsaved text' }).waitFor();
+    },
+  },
+  {
+    name: 'sign-out-not-sent',
+    as: 'free',
+    path: ROUTES.journal.path,
+    prepare: async (page) => {
+      await waitForEditor(page);
+      await stopAnswers(page);
+      await type(page, ', finished on the train');
+      await waitForStatus(page, 'Not saved – retrying');
+      await page.getByRole('button', { name: 'Open menu' }).click();
+      await page.getByRole('button', { name: 'Logout' }).click();
+      await page.getByRole('button', { name: 'Save and sign out' }).click();
+      await page.getByText("The text couldn't be saved.").waitFor();
+    },
+  },
+  {
     name: 'update-offer',
     as: 'free',
     path: ROUTES.journal.path,
