@@ -3,8 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { day } from '#domain/day/day.ts';
 import { DRAFT_PREFIX, keysUnder } from '#client/lib/session/storage-keys.ts';
 import { createDayDrafts } from '#client/sync/day-drafts.ts';
-import { createVirtualTime, loadedMerge, MemoryStorage, log } from '../../../tests/support/day-saver-harness.ts';
-import type { Timers } from './day-saver/day-saver.ts';
+import { loadedMerge, MemoryStorage, log } from '../../../tests/support/day-saver-harness.ts';
 import { createDaySavers } from './day-savers.ts';
 import type { MergeLoader, MergeModule } from './merge-loader.ts';
 import type { Failure } from './save-requests.ts';
@@ -25,10 +24,8 @@ beforeEach(() => {
   inserted = [];
 });
 
-/** By default, timers never elapse, so only explicit calls send. */
-const STOPPED: Timers = { now: () => now, after: () => () => undefined };
-
-function openTab(writer: string, merger = loadedMerge, timers = STOPPED) {
+/** Timers never elapse, so only explicit calls send. */
+function openTab(writer: string, merger = loadedMerge) {
   const drafts = createDayDrafts(storage, 'ada', writer);
   const savers = createDaySavers({
     transport: {
@@ -41,7 +38,7 @@ function openTab(writer: string, merger = loadedMerge, timers = STOPPED) {
       update: () => Promise.resolve({ kind: 'changed' }),
       remove: () => Promise.resolve({ kind: 'changed' }),
     },
-    timers,
+    timers: { now: () => now, after: () => () => undefined },
     merger,
     drafts,
     isOnline: () => true,
@@ -84,55 +81,6 @@ test('the draft of a closed tab is dropped after the save also if storage was to
   expect(await savers.sendAll()).toEqual([]);
   expect(inserted).toEqual([DRAFT.html]);
   expect(storage.length).toBe(0);
-});
-
-describe('a draft that a closed tab left', () => {
-  let time: ReturnType<typeof createVirtualTime>;
-  beforeEach(() => {
-    time = createVirtualTime();
-    void openTab('one').drafts.store(MONDAY, DRAFT);
-    failure = { kind: 'unreachable' };
-  });
-
-  test('is sent after an outage although nobody opens its day', async () => {
-    await openTab('two', loadedMerge, time.timers).savers.recover();
-    await time.advance(600_000);
-    expect(inserted).toEqual([]);
-    failure = null;
-    await time.advance(30_000);
-    expect(inserted).toEqual([DRAFT.html]);
-    expect(storage.length).toBe(0);
-  });
-
-  test('is merged into the open day once the merge can be loaded', async () => {
-    let canLoad = false;
-    let loaded: MergeModule | null = null;
-    const merger: MergeLoader = {
-      loaded: () => loaded,
-      load: async () => (loaded = canLoad ? await loadedMerge.load() : null),
-    };
-    failure = null;
-    storage.clear();
-    const { savers } = openTab('two', merger, time.timers);
-    const saver = savers.open(MONDAY, null, 0);
-    void openTab('one').drafts.store(MONDAY, DRAFT);
-    await savers.recover();
-    await time.advance(600_000);
-    expect(saver.text()).toBe('');
-    canLoad = true;
-    await time.advance(30_000);
-    expect(saver.text()).toBe(DRAFT.html);
-    expect(inserted).toEqual([DRAFT.html]);
-  });
-
-  test('is not asked for after the sign-out', async () => {
-    const { savers } = openTab('two', loadedMerge, time.timers);
-    await savers.recover();
-    savers.discard();
-    failure = null;
-    await time.advance(600_000);
-    expect(inserted).toEqual([]);
-  });
 });
 
 /** A merge whose chunk has not loaded yet: it loads at the first request, or never if not `canLoad`. */

@@ -21,8 +21,6 @@ export type DaySaversOptions = {
 };
 
 const SEND_LIMIT_MS = 5_000;
-/** Before jitter. The day on screen does not wait for it: its saver sends it. */
-const RECOVERY_RETRY_MS = 30_000;
 
 export type DaySavers = ReturnType<typeof createDaySavers>;
 
@@ -33,7 +31,6 @@ export function createDaySavers(options: DaySaversOptions) {
   const listeners = new Set<() => void>();
   /** Replaced only when it changes: `useSyncExternalStore` compares by identity. */
   let unsavedDays: readonly Day[] = [];
-  let stopRecovery = (): void => {};
 
   function updateUnsavedDays(): void {
     const now = [...savers.values()].filter((saver) => saver.view().unsaved).map((saver) => saver.date);
@@ -88,27 +85,18 @@ export function createDaySavers(options: DaySaversOptions) {
       }
     });
 
-  /** The page may be open on another day without unsaved text, where no save finds out that the server is back. */
-  function recoverLater(): void {
-    stopRecovery();
-    const delayMs = RECOVERY_RETRY_MS * (1 + (timers.random?.() ?? 0) / 2);
-    stopRecovery = timers.after(delayMs, () => void recover());
-  }
-
   async function recoverDay(date: Day, evenOpen: boolean): Promise<void> {
     const saver = savers.get(date);
     if (!saver) {
       const outcome = await transport.read(date);
-      // The draft stays until a later recovery, or until the day is opened.
-      if (outcome.kind === 'unreachable') recoverLater();
+      // If the read failed, the draft stays until the next recovery, or until the day is opened.
       if (outcome.kind !== 'read' && outcome.kind !== 'locked') return;
       const stored = outcome.kind === 'read' ? outcome.stored : null;
       if (!savers.has(date)) createSaver(date, stored, outcome.kind === 'read', evenOpen);
       return;
     }
-    if (!drafts.hasOthers(date, evenOpen)) return;
     // Without the merge, an open editor would show the draft alone.
-    if (!(await merger.load())) return recoverLater();
+    if (!drafts.hasOthers(date, evenOpen) || !(await merger.load())) return;
     if (!saver.view().unsaved) claimDrafts(saver, true, evenOpen);
   }
 
@@ -220,10 +208,7 @@ export function createDaySavers(options: DaySaversOptions) {
     /** False while any text is neither on the server nor in a draft. */
     isSafe: () => allSavers().every((saver) => saver.storeDraft() && saver.isSafe()),
 
-    close(): void {
-      stopRecovery();
-      for (const saver of allSavers()) saver.close();
-    },
+    close: () => allSavers().forEach((saver) => saver.close()),
 
     /**
      * True if any text is newer than a sign-out that asked about unsent text at `at`. Schedules a new draft of such

@@ -123,6 +123,7 @@ async function openTab(writer: string) {
   return {
     savers,
     kill,
+    stop,
     /** Types a text, which is not sent before the debounce ends, and tells the other tabs of the draft. */
     type(date: Day, html: string): void {
       savers.open(date, rows.get(date) ?? null, time.timers.now()).write(html, 60_000);
@@ -170,4 +171,43 @@ test('a page that is reloaded takes over its own drafts before the other tabs do
   reloaded.savers.retry();
   await advance(60_000);
   expect(writes).toEqual(['two, reloaded: typed offline']);
+});
+
+test('a draft waits through an outage, and is sent although the open tab shows another day', async () => {
+  const [one, two] = [await openTab('one'), await openTab('two')];
+  one.savers.open(TUESDAY, null, time.timers.now());
+  isOnline = false;
+  two.type(MONDAY, log('typed before the crash'));
+  two.kill();
+  await advance(600_000);
+  expect(writes).toEqual([]);
+  isOnline = true;
+  await advance(30_000);
+  expect(writes).toEqual(['one: typed before the crash']);
+  expect([storage.length, stored.size]).toEqual([0, 0]);
+});
+
+test('a draft that a page finds at its start during an outage is sent after it', async () => {
+  const one = await openTab('one');
+  isOnline = false;
+  one.type(MONDAY, log('typed before the crash'));
+  one.kill();
+  const two = await openTab('two');
+  await two.savers.recover();
+  await advance(60_000);
+  isOnline = true;
+  await advance(30_000);
+  expect(writes).toEqual(['two: typed before the crash']);
+});
+
+test('a page that is left asks for no draft any more', async () => {
+  const [one, two] = [await openTab('one'), await openTab('two')];
+  isOnline = false;
+  two.type(MONDAY, log('typed before the crash'));
+  two.kill();
+  await advance(10_000);
+  one.stop();
+  isOnline = true;
+  await advance(600_000);
+  expect(writes).toEqual([]);
 });

@@ -10,6 +10,11 @@ import type { Tabs } from '../store/tabs.ts';
 
 /** A page that is reloaded takes over its own drafts first: its user must find the text there, also offline. */
 const TAKE_OVER_DELAY_MS = 5_000;
+/**
+ * Before jitter: how long drafts wait that could not be taken over, because the server or the merge could not be
+ * reached. The day on screen may have no unsaved text whose save would find out that the server is back.
+ */
+const TAKE_OVER_RETRY_MS = 30_000;
 
 type Deps = {
   drafts: Pick<DayDrafts, 'abandonedDays' | 'noteWriter' | 'otherWriters'>;
@@ -41,11 +46,20 @@ function startWatching({ drafts, tabs, savers, timers }: Deps): () => void {
   const watched = new Set<string>();
   /** Days with unsaved text of this page: their drafts are taken over once that text is saved. */
   const waiting = new Set<Day>();
+  let stopRetry = (): void => {};
 
   async function takeOver(only?: Day): Promise<void> {
     if (signal.aborted) return;
     await savers.recover(only);
     for (const date of drafts.abandonedDays()) if (savers.getUnsaved(date)) waiting.add(date);
+    retryLater();
+  }
+
+  function retryLater(): void {
+    stopRetry();
+    if (signal.aborted || drafts.abandonedDays().every((date) => waiting.has(date))) return;
+    const delayMs = TAKE_OVER_RETRY_MS * (1 + (timers.random?.() ?? 0) / 2);
+    stopRetry = timers.after(delayMs, () => void takeOver());
   }
 
   function watch(writer: string): void {
@@ -72,6 +86,7 @@ function startWatching({ drafts, tabs, savers, timers }: Deps): () => void {
   for (const writer of drafts.otherWriters()) watch(writer);
   return () => {
     stopped.abort();
+    stopRetry();
     removeEventListener('storage', onStorage);
     unsubscribe();
   };
