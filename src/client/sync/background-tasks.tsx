@@ -9,7 +9,7 @@ import { browserTimers } from './journal.ts';
 import { watchOtherTabs } from './live/closed-tabs.ts';
 import { useLiveUpdates } from './live/use-live-updates.ts';
 import { pruneCopies } from './store/prune-copies.ts';
-import { requestPersistence } from './store/request-persistence.ts';
+import { watchWaitingText } from './store/request-persistence.ts';
 
 export function BackgroundTasks(): null {
   const { copies, drafts, savers, tabs } = useJournal();
@@ -30,13 +30,6 @@ export function BackgroundTasks(): null {
     if (premium !== null) void pruneCopies(copies, premium, dayOf(new Date()));
   }, [copies, premium]);
 
-  useEffect(() => {
-    let unsaved = savers.unsavedDays();
-    return savers.subscribe(() => {
-      const isSaved = unsaved.some((date) => !savers.getUnsaved(date));
-      unsaved = savers.unsavedDays();
-      if (isSaved) void requestPersistence();
-    });
-  }, [savers]);
+  useEffect(() => watchWaitingText(savers), [savers]);
   return null;
 }

@@ -17,7 +17,7 @@ import {
   today,
 } from '../support/journal.ts';
 import { everythingStored } from '../support/session.ts';
-import { expect, test } from '../support/test.ts';
+import { expect, skipToIdleTime, test } from '../support/test.ts';
 
 const API = '**/rest/v1/**';
 
@@ -48,6 +48,27 @@ const fillStorage = (): void => {
     setItem.call(this, key, value);
   };
 };
+
+test.describe('a browser that may clear the storage', () => {
+  test.use({ isIdle: true, expectedErrors: /net::ERR_FAILED/ });
+
+  test('is asked to keep it only once text has to wait there', async ({ page, context, signUp }) => {
+    const askedAt = () => page.evaluate(() => localStorage.getItem('hustle-forge:persistence-requested'));
+    await signUp(page);
+    await page.keyboard.type('saved');
+    await skipToSave(page);
+    await expectSaved(page);
+    // The background tasks open the stream of changes, so they are running.
+    const streamed = page.waitForRequest('**/functions/v1/changes');
+    await skipToIdleTime(page);
+    await streamed;
+    expect(await askedAt()).toBeNull();
+    await rejectAnswers(context);
+    await page.keyboard.type(' and waiting');
+    await skipToSave(page);
+    await expect.poll(askedAt).toBe('browser');
+  });
+});
 
 test.describe('without an answer of the server', () => {
   test.use({ expectedErrors: /net::ERR_(FAILED|INTERNET_DISCONNECTED)/ });

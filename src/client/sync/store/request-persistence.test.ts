@@ -1,6 +1,10 @@
 import { beforeEach, expect, test, vi } from 'vitest';
-import { MemoryStorage } from '../../../../tests/support/day-saver-harness.ts';
-import { requestPersistence } from './request-persistence.ts';
+import { day } from '#domain/day/day.ts';
+import { loadedMerge, log, MemoryStorage } from '../../../../tests/support/day-saver-harness.ts';
+import { createDayDrafts } from '../day-drafts.ts';
+import { createDaySavers } from '../day-savers.ts';
+import type { Failure } from '../save-requests.ts';
+import { requestPersistence, watchWaitingText } from './request-persistence.ts';
 
 let requests: number;
 let isInstalled: boolean;
@@ -40,4 +44,49 @@ test('does not ask a browser that already keeps the storage', async () => {
 test('does nothing in a browser without the API', async () => {
   vi.stubGlobal('navigator', {});
   await requestPersistence();
+});
+
+/** A page with an unsaved day, whose saves fail in this way. */
+function openPage(failure: Failure | null) {
+  const savers = createDaySavers({
+    transport: {
+      read: async () => ({ kind: 'read', stored: null }),
+      insert: async () => failure ?? { kind: 'stored', id: 'row', revision: 1, savedAt: 0 },
+      update: async () => ({ kind: 'changed' }),
+      remove: async () => ({ kind: 'changed' }),
+    },
+    timers: { now: () => 0, after: () => () => undefined },
+    merger: loadedMerge,
+    drafts: createDayDrafts(new MemoryStorage(), 'ada', 'one'),
+    isOnline: () => true,
+    isHidden: () => false,
+    onStored: () => undefined,
+  });
+  savers.open(day('2026-11-16'), null, 0).write(log('a'), 2_000);
+  return savers;
+}
+/** Lets the page ask the browser. */
+const settle = () => new Promise((resolve) => void setImmediate(resolve));
+
+test.each([
+  ['cannot be reached', { kind: 'unreachable' } as const, 1],
+  ['refuses the text', { kind: 'refused', reason: 'no' } as const, 0],
+  ['stores the text', null, 0],
+])('the browser is asked or not when the server %s', async (_what, failure, expected) => {
+  const savers = openPage(failure);
+  const stop = watchWaitingText(savers);
+  await settle();
+  expect(requests).toBe(0);
+  await savers.flush();
+  await settle();
+  expect(requests).toBe(expected);
+  stop();
+});
+
+test('the browser is asked for text that waited before the page began to watch', async () => {
+  const savers = openPage({ kind: 'unreachable' });
+  await savers.flush();
+  watchWaitingText(savers);
+  await settle();
+  expect(requests).toBe(1);
 });

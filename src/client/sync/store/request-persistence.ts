@@ -1,11 +1,14 @@
 /** Requests persistent storage: asks the browser not to clear this site's storage when space runs short. */
+import type { Day } from '#domain/day/day.ts';
+import type { DaySavers } from '../day-savers.ts';
+
 /** Where the browser was asked: `browser` or `installed`. Belongs to the browser, so it stays after a sign-out. */
 const REQUESTED_KEY = 'hustle-forge:persistence-requested';
 
 /**
- * Asks once in this browser, and once more in the installed app: Firefox asks the user, and Chromium decides by itself,
- * in favour of installed apps. A refusal changes nothing that the user would have to know: drafts are sent as soon as
- * they can be.
+ * Call while text waits on this device: Firefox asks the user, who then sees why. Asks once in this browser, and once
+ * more in the installed app: Chromium decides by itself, in favour of sites that are used often and of installed apps. A
+ * refusal changes nothing that the user would have to know: drafts are sent as soon as they can be.
  */
 export async function requestPersistence(): Promise<void> {
   const asked = matchMedia('(display-mode: standalone)').matches ? 'installed' : 'browser';
@@ -17,4 +20,30 @@ export async function requestPersistence(): Promise<void> {
   } catch {
     // A browser without this API or without storage.
   }
+}
+
+/**
+ * Requests persistent storage when text first has to wait on this device because the server cannot be reached. Returns a
+ * function that stops watching.
+ */
+export function watchWaitingText(savers: Pick<DaySavers, 'get' | 'subscribe' | 'unsavedDays'>): () => void {
+  /** Stops watching the day. */
+  const watched = new Map<Day, () => void>();
+  const watch = (): void => {
+    for (const date of savers.unsavedDays()) {
+      const saver = savers.get(date);
+      if (!saver || watched.has(date)) continue;
+      const check = (): void => {
+        if (['offline', 'retrying'].includes(saver.view().status.kind)) void requestPersistence();
+      };
+      watched.set(date, saver.subscribe(check));
+      check();
+    }
+  };
+  watch();
+  const unsubscribe = savers.subscribe(watch);
+  return () => {
+    unsubscribe();
+    for (const stop of watched.values()) stop();
+  };
 }
