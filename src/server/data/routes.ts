@@ -118,7 +118,8 @@ export function dataRoutes({ config, database, accessTokens, limiters, log }: Da
       checkSingle(single, result.amount);
       return result;
     };
-    return single && !isReadRequest(request) ? database.transactAsUser(identity, run) : run(database.asUser(identity));
+    if (isReadRequest(request)) return run(database.asUser(identity, { isQuickRead: !request.costly }));
+    return single ? database.transactAsUser(identity, run) : run(database.asUser(identity));
   }
 
   function toDataError(error: unknown, caller: Caller | null, context: Context<AppEnv>): DataError {

@@ -4,6 +4,7 @@ import pg from 'pg';
 import type { Logger } from '#server/log.ts';
 
 import { inspectPooler } from './connection/inspect-pooler.ts';
+import type { Sending } from './connection/inspect-pooler.ts';
 import { primaryClient } from './connection/primary-client.ts';
 import { createOwnerFinder, createPrimaryFinder } from './connection/primary-finder.ts';
 import type { PrimaryFinder } from './connection/primary-finder.ts';
@@ -20,7 +21,6 @@ import { serverName } from './migrations/server-versions.ts';
 import { createPooledDatabase } from './pooled-database.ts';
 import { warnUnlessDurable } from './durability.ts';
 import { rejectPrivilegedLogin, requestConnection } from './roles.ts';
-import type { StatementNames } from './rls-query.ts';
 
 export type DatabaseOptions = {
   config: {
@@ -39,6 +39,8 @@ export type DatabaseOptions = {
 
 const CONNECT_TIMEOUT_MS = 10_000;
 const LISTENER_TIMEOUT_MS = 5_000;
+/** Without a pooler, each connection has a session of its own. */
+const DIRECTLY: Sending = { names: 'named', canPipeline: true };
 
 /** @throws Error with a message for the operator about the server, its roles, its version or its migrations. */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
@@ -56,14 +58,14 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     // An operator command needs no pooler, and must work while the pooler does not.
     const poolUrl = whenRunning === 'join' ? undefined : config.databasePoolUrl?.reveal();
     const pooler = poolUrl === undefined ? null : await openPooler(poolUrl, login, connect, log);
-    const { finder, names } = pooler ?? { finder: primary, names: 'named' };
+    const { finder, sending } = pooler ?? { finder: primary, sending: DIRECTLY };
     requests = createRequestPool({ finder, login: { ...login, ...pooler?.login }, log });
     await rejectPrivilegedLogin(requests.pool);
     // The server warns. An operator command prints its result alone.
     if (whenRunning !== 'join') await warnUnlessDurable(requests.pool, log);
     return createPooledDatabase({
       requests,
-      protocol: new StatementProtocol({ names, isPooled: pooler !== null, log }),
+      protocol: new StatementProtocol({ ...sending, isPooled: pooler !== null, log }),
       log,
       isCurrent: (service) => isMigrated(service, migrations),
       finishMigrations: (deps) => finishMigrations({ ...deps, migrations, log }),
@@ -93,13 +95,13 @@ function connectorTo(finder: PrimaryFinder): Connect {
 }
 
 /** Checks a pooler as a start of the server does. @throws Error with a message for the operator */
-export async function checkPooler({ ownerUrl, poolUrl, log }: PoolerOptions): Promise<StatementNames> {
+export async function checkPooler({ ownerUrl, poolUrl, log }: PoolerOptions): Promise<Sending> {
   const primary = createOwnerFinder(ownerUrl);
-  return (await openPooler(poolUrl, requestConnection(ownerUrl), connectorTo(primary), log)).names;
+  return (await openPooler(poolUrl, requestConnection(ownerUrl), connectorTo(primary), log)).sending;
 }
 
 type PoolerOptions = { ownerUrl: string; poolUrl: string; log: Logger };
-type Pooler = { finder: PrimaryFinder; names: StatementNames; login: pg.ClientConfig };
+type Pooler = { finder: PrimaryFinder; sending: Sending; login: pg.ClientConfig };
 
 /** Finds and checks the pooler of DATABASE_POOL_URL. */
 async function openPooler(url: string, login: pg.ClientConfig, connectDirectly: Connect, log: Logger): Promise<Pooler> {
@@ -110,10 +112,10 @@ async function openPooler(url: string, login: pg.ClientConfig, connectDirectly: 
   const finder = createPrimaryFinder({ setting: 'DATABASE_POOL_URL', url, login: address });
   const pooled = address(await finder.findAtStart());
   const connect = connectorTo(finder);
-  const names = await inspectPooler({
-    connect: () => connect({ ...pooled, application_name: REQUESTS_NAME }),
+  const sending = await inspectPooler({
+    connect: () => connect({ ...pooled, application_name: REQUESTS_NAME, pipeline: true }),
     connectDirectly: () => connectDirectly(login),
     log,
   });
-  return { finder, names, login: pooled };
+  return { finder, sending, login: pooled };
 }

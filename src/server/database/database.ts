@@ -24,6 +24,14 @@ export interface Statements {
   statement<Row>(text: string, values: readonly unknown[]): Promise<Result<Row>>;
 }
 
+export type StatementOptions = {
+  /**
+   * The statement only reads, and PostgreSQL answers it within milliseconds. It may share a connection with other quick
+   * reads, also of other users, which a slow one would delay.
+   */
+  isQuickRead?: boolean;
+};
+
 declare const actingFor: unique symbol;
 export type AsUser = Statements & { readonly [actingFor]: 'user' };
 export type AsService = Statements & { readonly [actingFor]: 'service' };
@@ -44,7 +52,7 @@ export type Finished = {
 
 export interface Database {
   /** Runs each statement as its own transaction under row-level security, in one round trip. */
-  asUser(identity: Identity): AsUser;
+  asUser(identity: Identity, options?: StatementOptions): AsUser;
   /** For the few paths that act for the system (sign-in, webhooks). Logs the reason at debug level. */
   asService(reason: string): AsService;
   /** Runs several statements in one transaction. Never wait for a provider (PayPal, AI, mail) inside `work`. */

@@ -12,8 +12,9 @@ import { CHANGES_CHANNEL } from './changes/entry-change.ts';
 import type { RequestPool } from './connection/request-pool.ts';
 import type { StatementProtocol } from './connection/statement-protocol.ts';
 import { shareConnections } from './connection/share-connections.ts';
-import type { AsService, AsUser, Database, Finished, Result, Statements } from './database.ts';
-import { ACT_AS, RlsQuery } from './rls-query.ts';
+import type { Lease } from './connection/share-connections.ts';
+import type { AsService, AsUser, Database, Finished, Result, StatementOptions, Statements } from './database.ts';
+import { ACT_AS, ForeignAnswerError, isPrepared, RlsQuery } from './rls-query.ts';
 import type { ActingAs } from './rls-query.ts';
 import type { FinishDeps } from './migrations/finish-migrations.ts';
 import { valueTypes } from './tables/value-types.ts';
@@ -42,52 +43,63 @@ const SERVICE: ActingAs = { role: 'service_role', claimsJson: '{"role":"service_
 
 export function createPooledDatabase(options: PooledDatabaseOptions): Database {
   const { requests, protocol, log, isCurrent, finishMigrations, connectOwner, connectListener, onClosed } = options;
-  const connections = shareConnections(requests.pool);
+  const connections = shareConnections(requests);
   const types = valueTypes();
   const announcer = createChangeAnnouncer({
     log,
     notify: (payloads) => runAsServer(() => runAlone(SERVICE, NOTIFY, [payloads])),
   });
 
-  async function runAlone(actingAs: ActingAs, text: string, values: readonly unknown[]): Promise<Result<unknown>> {
-    const client = await connections.connect();
-    announcer.watch(client);
+  async function runAlone(
+    actingAs: ActingAs,
+    text: string,
+    values: readonly unknown[],
+    { isQuickRead = false }: StatementOptions = {},
+  ): Promise<Result<unknown>> {
     const sent = protocol.textOf(text);
+    const lease =
+      isQuickRead && protocol.canPipeline
+        ? await connections.leasePipelined((client) => isPrepared(client, actingAs, sent))
+        : await connections.lease();
+    const { client } = lease;
+    announcer.watch(client);
     try {
       const result = await client.query(new RlsQuery(actingAs, sent, values, types, protocol.names)).done;
       announcer.settle(client, 'committed');
-      requests.release(client);
+      lease.release();
       return result;
     } catch (error) {
       announcer.settle(client, outcomeOf(error));
+      if (error instanceof ForeignAnswerError) protocol.stopPipelining();
       if (error instanceof pg.DatabaseError && protocol.learn(error, sent))
-        return runUnnamed(client, actingAs, text, values);
-      requests.release(client, error);
+        return runUnnamed(lease, actingAs, text, values);
+      lease.release(error);
       throw error;
     }
   }
 
   /** The second attempt after an error of a prepared statement. Discards the connection, whose session may be another. */
   async function runUnnamed(
-    client: pg.PoolClient,
+    lease: Lease,
     actingAs: ActingAs,
     text: string,
     values: readonly unknown[],
   ): Promise<Result<unknown>> {
     let outcome: Outcome = 'committed';
     try {
-      return await client.query(new RlsQuery(actingAs, text, values, types, 'unnamed')).done;
+      return await lease.client.query(new RlsQuery(actingAs, text, values, types, 'unnamed')).done;
     } catch (error) {
       outcome = outcomeOf(error);
       throw error;
     } finally {
-      announcer.settle(client, outcome);
-      client.release(true);
+      announcer.settle(lease.client, outcome);
+      lease.discard();
     }
   }
 
   async function transact<T>(actingAs: ActingAs, work: (transaction: Statements) => Promise<T>): Promise<T> {
-    const client = await connections.connect();
+    const lease = await connections.lease();
+    const { client } = lease;
     announcer.watch(client);
     let isCommitting = false;
     try {
@@ -97,20 +109,21 @@ export function createPooledDatabase(options: PooledDatabaseOptions): Database {
       isCommitting = true;
       await client.query('commit');
       announcer.settle(client, 'committed');
-      requests.release(client);
+      lease.release();
       return answer;
     } catch (error) {
       announcer.settle(client, isCommitting ? outcomeOf(error) : 'rolled back');
       // If the rollback fails, the connection is unusable: discard it, and PostgreSQL rolls back by itself.
       await client.query('rollback').then(
-        () => requests.release(client, error),
-        () => client.release(true),
+        () => lease.release(error),
+        () => lease.discard(),
       );
       throw error;
     }
   }
 
-  const asUser = (actingAs: ActingAs) => statements((text, values) => runAlone(actingAs, text, values)) as AsUser;
+  const asUser = (actingAs: ActingAs, sharing?: StatementOptions) =>
+    statements((text, values) => runAlone(actingAs, text, values, sharing)) as AsUser;
   const asService = (reason: string) => {
     log.debug({ reason }, 'acting as the service');
     return statements((text, values) => runAlone(SERVICE, text, values)) as AsService;

@@ -30,6 +30,10 @@ export class PreparedStatements {
     return { name: `s${this.#last}_${digest(role, text)}`, isNew: true, closes };
   }
 
+  has(role: string, text: string): boolean {
+    return this.#names.has(`${role}:${text}`);
+  }
+
   /** Call this only once PostgreSQL has parsed the statement: a rejected text gets no name. */
   parsed(role: string, text: string, name: string): void {
     this.#names.set(`${role}:${text}`, name);

@@ -8,7 +8,7 @@ import { createTestDatabase } from '../../../tests/support/test-database.ts';
 import type { TestDatabase } from '../../../tests/support/test-database.ts';
 
 import { requestConnection } from './roles.ts';
-import { RlsQuery } from './rls-query.ts';
+import { ForeignAnswerError, RlsQuery } from './rls-query.ts';
 import type { ActingAs } from './rls-query.ts';
 import { valueTypes } from './tables/value-types.ts';
 
@@ -45,6 +45,32 @@ const namesOnServer = async () => {
   const { rows } = await client.query<{ name: string }>('select name from pg_prepared_statements order by 1');
   return rows.map(({ name }) => name);
 };
+
+describe('the answer of another query', () => {
+  const answer = (query: RlsQuery, fields: unknown[]): void => {
+    query.handleDataRow({ fields });
+    query.handleCommandComplete({ text: 'SELECT 1' });
+  };
+  const rejects = (query: RlsQuery) => expect(query.done).rejects.toThrow(ForeignAnswerError);
+
+  test('is rejected', async () => {
+    const query = new RlsQuery(user(), 'select 1', [], types);
+    answer(query, ['f', 'f', 'token of another query']);
+    query.handleRowDescription({ fields: [] });
+    answer(query, []);
+    query.handleReadyForQuery();
+    await rejects(query);
+  });
+
+  test('is rejected if it is that of a simple query or empty', async () => {
+    for (const commands of [0, 1]) {
+      const query = new RlsQuery(user(), 'select 1', [], types);
+      if (commands === 1) answer(query, ['f', 'f', null]);
+      query.handleReadyForQuery();
+      await rejects(query);
+    }
+  });
+});
 
 describe('the result', () => {
   test('has typed rows and the row count', async () => {
@@ -137,9 +163,13 @@ describe('a query after an error on the same connection', () => {
 describe('prepared statements', () => {
   test('are prepared once for each text and role', async () => {
     for (let i = 0; i < 3; i += 1) await run(user(), WHO);
-    expect(await namesOnServer()).toEqual(['act_as', expect.stringMatching(/^s1_/)]);
+    expect(await namesOnServer()).toEqual(['act_as_with_token', expect.stringMatching(/^s1_/)]);
     await run(guest, WHO);
-    expect(await namesOnServer()).toEqual(['act_as', expect.stringMatching(/^s1_/), expect.stringMatching(/^s2_/)]);
+    expect(await namesOnServer()).toEqual([
+      'act_as_with_token',
+      expect.stringMatching(/^s1_/),
+      expect.stringMatching(/^s2_/),
+    ]);
   });
 
   test('have names that stand for one role and text on every connection', async () => {

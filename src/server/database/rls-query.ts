@@ -8,15 +8,37 @@
  * Never fold the settings into the statement (a CTE, a join): PostgreSQL selects policies at planning time, so the role
  * must be set before.
  */
+import { randomBytes } from 'node:crypto';
+
 import pg from 'pg';
 import type { Connection, FieldDef, Submittable } from 'pg';
 
 import type { Result } from './database.ts';
 import { PreparedStatements } from './prepared-statements.ts';
 
-/** Selects two booleans, so the settings are not sent back. */
+/**
+ * The driver pipelines only its own class of queries, because another class might keep a portal open across round trips.
+ * This one ends in its own Sync.
+ */
+const DriverQuery = pg.Query as unknown as new (config: object) => object;
+
+/** Selects booleans, so the settings are not sent back. */
 export const ACT_AS = "select set_config('role', $1, true) is null, set_config('request.jwt.claims', $2, true) is null";
-const ACT_AS_NAME = 'act_as';
+/** Sends back a token of the query, see `ForeignAnswerError`. */
+const ACT_AS_WITH_TOKEN = `${ACT_AS}, $3::text`;
+const ACT_AS_NAME = 'act_as_with_token';
+/** Random, because a pooler may serve several processes. */
+const PROCESS = randomBytes(9).toString('base64url');
+let queries = 0;
+
+/**
+ * The answer belongs to another query. Threat: a pooler that gives the session of a pipeline away too early, or a fault
+ * in the driver's pipeline, answers one user with the rows of another.
+ */
+export class ForeignAnswerError extends Error {
+  /** As for a lost connection: a client may try again. */
+  readonly code = 'ECONNRESET';
+}
 
 /** `unnamed`: PostgreSQL parses and plans each statement anew. Works behind a pooler that mixes prepared statements. */
 export type StatementNames = 'named' | 'unnamed';
@@ -59,7 +81,13 @@ type Rows = pg.ResultBuilder & {
   addCommandComplete(message: unknown): void;
 };
 
-export class RlsQuery implements Submittable {
+/** Whether the connection has confirmed the statement, so that it needs no Parse. */
+export function isPrepared(client: pg.ClientBase, { role }: ActingAs, text: string): boolean {
+  const known = preparations.get((client as unknown as { connection: Wire }).connection);
+  return known !== undefined && known.settingsParsed && known.names.has(role, text);
+}
+
+export class RlsQuery extends DriverQuery implements Submittable {
   readonly done: Promise<Result<unknown>>;
   readonly #actingAs: ActingAs;
   readonly #text: string;
@@ -71,6 +99,8 @@ export class RlsQuery implements Submittable {
   #preparation: Preparation | null = null;
   #commandsDone = 0;
   #rowError: Error | null = null;
+  readonly #token: string;
+  #isAnswered = false;
 
   constructor(
     actingAs: ActingAs,
@@ -79,6 +109,7 @@ export class RlsQuery implements Submittable {
     types: pg.TypeOverrides,
     names: StatementNames = 'named',
   ) {
+    super({});
     this.#actingAs = actingAs;
     this.#text = text;
     this.#values = values;
@@ -87,6 +118,8 @@ export class RlsQuery implements Submittable {
       undefined,
       types,
     );
+    queries += 1;
+    this.#token = `${PROCESS}${queries}`;
     const { promise, resolve, reject } = Promise.withResolvers<Result<unknown>>();
     this.done = promise;
     this.#resolve = resolve;
@@ -118,11 +151,15 @@ export class RlsQuery implements Submittable {
 
   #sendSettings(wire: Wire, preparation: Preparation): void {
     if (!preparation.settingsParsed) {
-      wire.parse({ name: ACT_AS_NAME, text: ACT_AS });
+      wire.parse({ name: ACT_AS_NAME, text: ACT_AS_WITH_TOKEN });
       preparation.pending.push(() => (preparation.settingsParsed = true));
     }
-    wire.bind({ statement: ACT_AS_NAME, values: [this.#actingAs.role, this.#actingAs.claimsJson] });
+    wire.bind({ statement: ACT_AS_NAME, values: this.#settings() });
     wire.execute({});
+  }
+
+  #settings(): string[] {
+    return [this.#actingAs.role, this.#actingAs.claimsJson, this.#token];
   }
 
   #sendStatement(wire: Wire, { names, pending }: Preparation, values: unknown[]): void {
@@ -140,8 +177,8 @@ export class RlsQuery implements Submittable {
 
   /** A pooler in transaction mode sends everything up to the Sync to one session. */
   #sendUnnamed(wire: Wire, values: unknown[]): void {
-    wire.parse({ name: '', text: ACT_AS });
-    wire.bind({ statement: '', values: [this.#actingAs.role, this.#actingAs.claimsJson] });
+    wire.parse({ name: '', text: ACT_AS_WITH_TOKEN });
+    wire.bind({ statement: '', values: this.#settings() });
     wire.execute({});
     wire.parse({ name: '', text: this.#text });
     wire.bind({ statement: '', values });
@@ -154,8 +191,11 @@ export class RlsQuery implements Submittable {
   }
 
   handleDataRow(message: { fields: unknown[] }): void {
-    // The first command's row is the result of `ACT_AS`.
-    if (this.#commandsDone === 0 || this.#rowError) return;
+    if (this.#commandsDone === 0) {
+      this.#isAnswered = message.fields[2] === this.#token;
+      return;
+    }
+    if (this.#rowError) return;
     try {
       this.#result.addRow(this.#result.parseRow(message.fields));
     } catch (error) {
@@ -182,7 +222,8 @@ export class RlsQuery implements Submittable {
 
   /** The transaction is committed only now: a deferred constraint may still fail after CommandComplete. */
   handleReadyForQuery(): void {
-    if (this.#rowError) this.#reject(this.#rowError);
+    if (!this.#isAnswered) this.#reject(new ForeignAnswerError('the database answered another query'));
+    else if (this.#rowError) this.#reject(this.#rowError);
     else this.#resolve({ rows: this.#result.rows, rowCount: this.#result.rowCount ?? 0 });
   }
 }

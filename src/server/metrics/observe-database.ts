@@ -17,7 +17,7 @@ export function observeDatabase(database: Database, onError: (errorClass: string
     }) as Statements as As;
   return {
     ...database,
-    asUser: (identity) => observed<AsUser>(database.asUser(identity)),
+    asUser: (...whose) => observed<AsUser>(database.asUser(...whose)),
     asService: (reason) => observed<AsService>(database.asService(reason)),
     // An error inside a transaction ends it, so it is reported once, with the transaction.
     transactAsUser: (identity, work) => database.transactAsUser(identity, work).catch(report),

@@ -86,7 +86,7 @@ function traceDatabase(database: Database, tracer: Tracer): Database {
   const transaction = { kind: SpanKind.CLIENT, attributes: { 'db.system.name': 'postgresql' } };
   return {
     ...database,
-    asUser: (identity) => traced<AsUser>(database.asUser(identity)),
+    asUser: (...whose) => traced<AsUser>(database.asUser(...whose)),
     asService: (reason) => traced<AsService>(database.asService(reason)),
     transactAsUser: (identity, work) =>
       tracer.run('transaction', transaction, () =>

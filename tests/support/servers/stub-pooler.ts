@@ -1,6 +1,6 @@
 /**
  * A pooler between the program and PostgreSQL that speaks the wire protocol, like PgBouncer before 1.21: in transaction
- * mode it gives a session to a client until its transaction ends, with the prepared statements of other clients in it.
+ * mode it gives a session to a client until its transactions end, with the prepared statements of other clients in it.
  */
 import { createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
@@ -10,7 +10,15 @@ import pg from 'pg';
 import { requestConnection } from '#server/database/roles.ts';
 
 type Session = { socket: Socket; client: Client | null; pending: Buffer };
-type Client = { socket: Socket; user: string; session: Session | null; pending: Buffer; isStarted: boolean };
+/** `unanswered`: the number of its queries that a session has not answered yet. */
+type Client = {
+  socket: Socket;
+  user: string;
+  session: Session | null;
+  pending: Buffer;
+  isStarted: boolean;
+  unanswered: number;
+};
 
 export type StubPooler = {
   url: string;
@@ -29,10 +37,14 @@ type Options = {
   dropsNotices?: boolean;
   /** Opens all sessions at once and gives out the one that has been idle for longest. */
   isRoundRobin?: boolean;
+  /** Gives a session to another client although it has queries to answer. */
+  countsNoQueries?: boolean;
 };
 
 const READY = 'Z'.charCodeAt(0);
 const NOTICE = 'N'.charCodeAt(0);
+const SYNC = 'S'.charCodeAt(0);
+const SIMPLE_QUERY = 'Q'.charCodeAt(0);
 const TERMINATE = 'X'.charCodeAt(0);
 
 export async function startStubPooler(options: Options): Promise<StubPooler> {
@@ -64,8 +76,11 @@ export async function startStubPooler(options: Options): Promise<StubPooler> {
   function answer(session: Session, frame: Buffer): void {
     const { client } = session;
     if (frame[0] !== NOTICE || !options.dropsNotices) client?.socket.write(frame);
-    const isTransactionOver = frame[0] === READY && String.fromCharCode(frame[5]!) === 'I';
-    if (isTransactionOver && client && stub.mode !== 'session') release(client, session);
+    if (frame[0] !== READY || !client) return;
+    client.unanswered -= 1;
+    const isTransactionOver = String.fromCharCode(frame[5]!) === 'I';
+    const isAnswered = client.unanswered === 0 || options.countsNoQueries;
+    if (isTransactionOver && isAnswered && stub.mode !== 'session') release(client, session);
   }
 
   function release(client: Client, session: Session): void {
@@ -102,13 +117,21 @@ export async function startStubPooler(options: Options): Promise<StubPooler> {
         client.socket.end(fatal('transaction blocks not allowed in statement pooling mode'));
         return release(client, client.session);
       }
+      if (frame[0] === SYNC || frame[0] === SIMPLE_QUERY) client.unanswered += 1;
       client.session.socket.write(frame);
     }
   }
 
   const server = createServer({ noDelay: true }, (socket) => {
     sockets.add(socket);
-    const client: Client = { socket, user: '', session: null, pending: Buffer.alloc(0), isStarted: false };
+    const client: Client = {
+      socket,
+      user: '',
+      session: null,
+      pending: Buffer.alloc(0),
+      isStarted: false,
+      unanswered: 0,
+    };
     let serving: Promise<unknown> = Promise.resolve();
     socket.on('error', () => undefined);
     // A session that had one client alone is not given to another.

@@ -43,7 +43,7 @@ export function recordStatements(database: Database, record: (statement: Recorde
   };
   return {
     ...database,
-    asUser: (identity) => wrap<AsUser>(database.asUser(identity), identity),
+    asUser: (identity, options) => wrap<AsUser>(database.asUser(identity, options), identity),
     asService: (reason) => wrap<AsService>(database.asService(reason), null),
     transactAsUser: (identity, work) =>
       database.transactAsUser(identity, (transaction) => work(wrap(transaction, identity))),

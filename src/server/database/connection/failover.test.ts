@@ -143,10 +143,10 @@ test('gives up requests and connections of a machine that vanished without a sig
   });
   cleanUp.push(() => requests.end());
   const [busy, idle] = await Promise.all([requests.pool.connect(), requests.pool.connect()]);
-  requests.release(idle);
+  requests.release(idle, false);
   primary.vanish();
   await expect(busy.query('select 1')).rejects.toSatisfy((error) => statusOf(error) === 503);
-  requests.release(busy);
+  requests.release(busy, false);
   // The idle connection as well.
   await expect.poll(() => requests.pool.totalCount).toBe(0);
   standby.isStandby = false;
@@ -166,5 +166,5 @@ test('gives up a request whose connection is silent although the machine answers
   nodes[0].vanish();
   await nodes[0].start();
   await expect(client.query('select 1')).rejects.toSatisfy((error) => statusOf(error) === 503);
-  requests.release(client);
+  requests.release(client, false);
 });

@@ -3,6 +3,7 @@
  * says what the operator has to change (docs/operations/scaling.md).
  */
 import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 
 import type pg from 'pg';
 
@@ -18,6 +19,7 @@ import { REQUESTS_NAME } from './request-pool.ts';
 const UNNAMED_ADVICE =
   'statements are sent unnamed, which is slower: use PgBouncer 1.21 or newer with max_prepared_statements = 200';
 const IDENTITY_ROUNDS = 5;
+const PIPELINE_TIMEOUT_MS = 2_000;
 
 type Deps = {
   /** Opens a connection through the pooler, as the pool does. */
@@ -27,8 +29,11 @@ type Deps = {
   log: Logger;
 };
 
+/** How queries are sent through a pooler. */
+export type Sending = { names: StatementNames; canPipeline: boolean };
+
 /** @throws Error for the operator if requests through this pooler would be wrong. */
-export async function inspectPooler({ connect, connectDirectly, log }: Deps): Promise<StatementNames> {
+export async function inspectPooler({ connect, connectDirectly, log }: Deps): Promise<Sending> {
   const client = await connect().catch((cause: Error) => {
     throw new Error(
       `DATABASE_POOL_URL does not let the login of the requests in: ${cause.message}. ` +
@@ -49,7 +54,13 @@ export async function inspectPooler({ connect, connectDirectly, log }: Deps): Pr
   const names = sessions === 'session' || sessions === 'tracked' ? 'named' : 'unnamed';
   if (names === 'unnamed') log.warn(`the pooler of DATABASE_POOL_URL mixes prepared statements: ${UNNAMED_ADVICE}`);
   await rejectSplitRequests(connect, names);
-  return names;
+  const canPipeline = names === 'named' && (await keepsSessionOfPipeline(connect, connectDirectly, names));
+  if (names === 'named' && !canPipeline)
+    log.warn(
+      'the pooler of DATABASE_POOL_URL gives a session away before all queries of its client are answered: ' +
+        'queries are sent one by one, which is slower: use PgBouncer',
+    );
+  return { names, canPipeline };
 }
 
 /** Each start of a server has its own time, so that a replica or a copy is another one. */
@@ -116,5 +127,43 @@ async function rejectSplitRequests(connect: () => Promise<pg.Client>, names: Sta
     }
   } finally {
     await Promise.all(clients.map((client) => client.end().catch(() => undefined)));
+  }
+}
+
+/**
+ * Whether the pooler leaves a session with its client until all queries that it has sent are answered. The second query
+ * waits for a lock until the first is answered. A pooler that counts no queries then gives the session away, and the
+ * second answer is lost or goes to another client.
+ *
+ * @param connect opens a connection that pipelines
+ */
+export async function keepsSessionOfPipeline(
+  connect: () => Promise<pg.Client>,
+  connectDirectly: () => Promise<pg.Client>,
+  names: StatementNames,
+): Promise<boolean> {
+  const [client, locker] = await Promise.all([connect(), connectDirectly()]);
+  const types = valueTypes();
+  const key = randomBytes(4).readInt32BE();
+  const send = (text: string) =>
+    client.query(new RlsQuery({ role: 'anon', claimsJson: '{}' }, text, [], types, names)).done;
+  try {
+    await send('select 1 as one');
+    await locker.query('begin');
+    await locker.query(`select pg_catalog.pg_advisory_xact_lock(${key})`);
+    const first = send('select 1 as one');
+    const second = send(`select pg_catalog.pg_advisory_xact_lock_shared(${key})::text, 2 as two`);
+    second.catch(() => undefined);
+    await first;
+    await locker.query('rollback');
+    const answered = second.then(
+      ({ rows }) => rows.length === 1,
+      () => false,
+    );
+    return await Promise.race([answered, delay(PIPELINE_TIMEOUT_MS, false, { ref: false })]);
+  } finally {
+    // `end` waits for the answers.
+    client.connection.stream.destroy();
+    await locker.end();
   }
 }

@@ -1,6 +1,7 @@
 /** Tests what the server finds out about a pooler at its start, and that requests through one are right. */
 import { randomUUID } from 'node:crypto';
 
+import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
 import { startStubPooler } from '../../../../tests/support/servers/stub-pooler.ts';
@@ -13,6 +14,8 @@ import { createLog } from '#server/log.ts';
 
 import { openDatabase } from '../connect.ts';
 import type { Database } from '../database.ts';
+import { requestConnection } from '../roles.ts';
+import { keepsSessionOfPipeline } from './inspect-pooler.ts';
 
 let db: TestDatabase;
 beforeAll(async () => {
@@ -46,7 +49,8 @@ async function expectRightAnswers(database: Database): Promise<void> {
   await Promise.all(
     Array.from({ length: 300 }, async (_, index) => {
       const sub = randomUUID();
-      const asUser = database.asUser({ role: 'authenticated', claimsJson: JSON.stringify({ sub }) });
+      const identity = { role: 'authenticated', claimsJson: JSON.stringify({ sub }) } as const;
+      const asUser = database.asUser(identity, { isQuickRead: index % 3 > 0 });
       if (index % 9 === 0) {
         await expect(asUser.statement('select 1 / $1::int', [0])).rejects.toMatchObject({ code: '22012' });
         return;
@@ -88,6 +92,19 @@ test('runs no other statement when a pooler begins to mix them later', async () 
   await expectRightAnswers(database);
   expect(log.join()).toContain('since its last change');
   await expectRightAnswers(database);
+});
+
+test.each([
+  ['counts the queries of a pipeline', false],
+  ['gives a session away after the first answer', true],
+])('finds out whether a pooler %s', async (_what, countsNoQueries) => {
+  const pooler = await startPooler({ countsNoQueries });
+  const connect = (url: string) => async () => {
+    const client = new pg.Client({ ...requestConnection(url), pipeline: true });
+    client.on('error', () => undefined);
+    return client.connect();
+  };
+  expect(await keepsSessionOfPipeline(connect(pooler.url), connect(db.url), 'unnamed')).toBe(!countsNoQueries);
 });
 
 test('announces changes that were made through a pooler', async () => {

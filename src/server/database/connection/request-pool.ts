@@ -7,6 +7,7 @@ import pg from 'pg';
 import type { Logger } from '#server/log.ts';
 
 import { READ_ONLY } from '../database-error.ts';
+import { ForeignAnswerError } from '../rls-query.ts';
 import { valueTypes } from '../tables/value-types.ts';
 import { UnreachableError } from './limit-tcp-connect.ts';
 import { primaryClient } from './primary-client.ts';
@@ -32,8 +33,10 @@ const SESSION_END = /^(?:08|57P0)/;
 
 export type RequestPool = {
   readonly pool: pg.Pool;
-  /** Returns a connection after a request. It is closed if it should not serve another one. */
-  release(client: pg.PoolClient, error?: unknown): void;
+  /** Whether the connection of a failed statement cannot serve another one. Renews all if the database only reads. */
+  isSessionLost(error: unknown): boolean;
+  /** Returns a connection after its use. It is closed if it is broken or was to be renewed. */
+  release(client: pg.PoolClient, isBroken: boolean): void;
   end(): Promise<void>;
 };
 
@@ -51,6 +54,8 @@ export function createRequestPool({ finder, login, log, tickMs }: Deps): Request
     ...login,
     Client: primaryClient(finder),
     max: POOL_SIZE,
+    // For the statements that `share-connections.ts` sends while another one runs.
+    pipeline: true,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
     keepAlive: true,
@@ -104,10 +109,13 @@ export function createRequestPool({ finder, login, log, tickMs }: Deps): Request
 
   return {
     pool,
-    release(client, error) {
+    isSessionLost(error) {
       const code = error instanceof pg.DatabaseError ? (error.code ?? '') : '';
       if (code === READ_ONLY) renew();
-      client.release(expired.has(client) || SESSION_END.test(code));
+      return SESSION_END.test(code) || error instanceof ForeignAnswerError;
+    },
+    release(client, isBroken) {
+      client.release(isBroken || expired.has(client));
     },
     async end() {
       stopWatching();

@@ -1,19 +1,47 @@
-/** Shares the connections of the pool fairly. The pool's own queue is unbounded and first come, first served. */
+/**
+ * Shares the connections of the pool: fairly, because the pool's own queue is unbounded and first come, first served, and
+ * pipelined for quick reads.
+ *
+ * Quick reads that start in one turn of the event loop are written to one connection together, and their results are
+ * read together: the process and PostgreSQL then need fewer system calls (docs/decisions/0045).
+ */
 import type pg from 'pg';
 import { createConcurrencyLimiter } from '#server/load/concurrency-limiter.ts';
-import type { ConcurrencyLimiter } from '#server/load/concurrency-limiter.ts';
+import type { ConcurrencyLimiter, Release } from '#server/load/concurrency-limiter.ts';
+import type { RequestPool } from './request-pool.ts';
 
 const MAX_QUEUED = 1_000;
 /** Shorter than a browser waits for a save, so that it learns that the server is busy. */
 const MAX_WAIT_MS = 5_000;
+/** A statement waits for those before it in the pipeline. */
+export const MAX_PIPELINED = 8;
+
+export type Lease = {
+  readonly client: pg.PoolClient;
+  /** Ends the use of the connection, which is closed if `error` shows that it should not serve another request. */
+  release(error?: unknown): void;
+  /** Ends the use of the connection, which is closed after the other statements of its pipeline. */
+  discard(): void;
+};
 
 export type SharedConnections = {
   readonly limiter: ConcurrencyLimiter;
-  /** Throws a BusyError if the queue is full. */
-  connect(): Promise<pg.PoolClient>;
+  /** A connection for one statement or transaction at a time. Throws a BusyError if the queue is full. */
+  lease(): Promise<Lease>;
+  /**
+   * A connection for one quick read, which may share it with others.
+   *
+   * @param isPrepared whether the statement is prepared on a connection: only then it joins a pipeline, so that no
+   *   statement depends on the Parse of another one that may fail
+   */
+  leasePipelined(isPrepared: (client: pg.PoolClient) => boolean): Promise<Lease>;
 };
 
-export function shareConnections(pool: pg.Pool): SharedConnections {
+/** The use of a connection from the pool, by one statement or transaction or by the statements of a pipeline. */
+type Use = { readonly client: pg.PoolClient; started: number; running: number; isBroken: boolean };
+
+export function shareConnections(requests: RequestPool): SharedConnections {
+  const { pool } = requests;
   const { max } = pool.options;
   const limiter = createConcurrencyLimiter({
     maxRunning: max,
@@ -22,21 +50,70 @@ export function shareConnections(pool: pg.Pool): SharedConnections {
     maxQueued: MAX_QUEUED,
     maxWaitMs: MAX_WAIT_MS,
   });
+  async function begin(free: Release): Promise<Use> {
+    try {
+      return { client: await pool.connect(), started: 0, running: 0, isBroken: false };
+    } catch (error) {
+      free();
+      throw error;
+    }
+  }
+
+  function leaseOf(use: Use, free: Release): Lease {
+    use.started += 1;
+    use.running += 1;
+    const end = (isBroken: boolean): void => {
+      use.isBroken ||= isBroken;
+      use.running -= 1;
+      // The pool gets the connection back first: the next in the queue takes it at once.
+      if (use.running === 0) requests.release(use.client, use.isBroken);
+      free();
+    };
+    return {
+      client: use.client,
+      release: (error) => end(error !== undefined && requests.isSessionLost(error)),
+      discard: () => end(true),
+    };
+  }
+
+  /** The pipelines of this turn of the event loop. Their connections are corked. */
+  let pipelines: Use[] = [];
+  /** Settles, without an error, once the latest pipeline on an idle connection is open. */
+  let opening: Promise<unknown> = Promise.resolve();
+
+  async function openPipeline(free: Release): Promise<Lease> {
+    const use = await begin(free);
+    use.client.connection.stream.cork();
+    if (pipelines.length === 0) setImmediate(sendPipelines);
+    pipelines.push(use);
+    return leaseOf(use, free);
+  }
+
+  function sendPipelines(): void {
+    for (const { client } of pipelines) client.connection.stream.uncork();
+    pipelines = [];
+  }
+
   return {
     limiter,
-    async connect() {
+    async lease() {
       const free = limiter.tryAcquire() ?? (await limiter.acquire());
-      const client = await pool.connect().catch((error: unknown) => {
-        free();
-        throw error;
-      });
-      const release = client.release.bind(client);
-      // The pool sets `release` anew each time. It gets the connection back first: the next in the queue takes it at once.
-      client.release = (error) => {
-        release(error);
-        free();
-      };
-      return client;
+      return leaseOf(await begin(free), free);
+    },
+    async leasePipelined(isPrepared) {
+      const free = limiter.tryAcquire() ?? (await limiter.acquire());
+      // Queued reads start at the same moment, and would open a pipeline each.
+      await opening;
+      const pipeline = pipelines.find(
+        // Without a running statement, its connection is back in the pool and may serve a transaction by now.
+        ({ client, started, running }) => running > 0 && started < MAX_PIPELINED && isPrepared(client),
+      );
+      if (pipeline) return leaseOf(pipeline, free);
+      const isIdle = pool.idleCount > 0;
+      const opened = openPipeline(free);
+      // Others do not wait for a new connection to the database.
+      if (isIdle) opening = opened.catch(() => undefined);
+      return opened;
     },
   };
 }

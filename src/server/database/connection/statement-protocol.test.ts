@@ -5,7 +5,8 @@ import { createLog } from '#server/log.ts';
 import { StatementProtocol } from './statement-protocol.ts';
 
 const STALE = { code: '0A000', routine: 'RevalidateCachedQuery' };
-const protocol = (isPooled: boolean) => new StatementProtocol({ names: 'named', isPooled, log: createLog('silent') });
+const protocol = (isPooled: boolean) =>
+  new StatementProtocol({ names: 'named', canPipeline: true, isPooled, log: createLog('silent') });
 
 test('sends another text after DDL, once for all requests that failed together', () => {
   const statements = protocol(true);
@@ -31,4 +32,12 @@ test.each(['26000', '42P05'])('sends no named statements through a pooler after 
   const [pooled, direct] = [protocol(true), protocol(false)];
   expect([pooled.learn({ code }, 'select 1'), direct.learn({ code }, 'select 1')]).toEqual([true, true]);
   expect([pooled.names, direct.names]).toEqual(['unnamed', 'named']);
+});
+
+test('pipelines no unnamed statements, and none after the answer of another query', () => {
+  const [mixed, stopped] = [protocol(true), protocol(false)];
+  expect(mixed.canPipeline).toBe(true);
+  mixed.learn({ code: '26000' }, 'select 1');
+  stopped.stopPipelining();
+  expect([mixed.canPipeline, stopped.canPipeline]).toEqual([false, false]);
 });

@@ -15,22 +15,31 @@ const FOREIGN_SESSION_CODES: ReadonlySet<string> = new Set(['26000', '42P05']);
 
 type StatementError = { code?: string | undefined; routine?: string | undefined };
 
+export type ProtocolOptions = { names: StatementNames; canPipeline: boolean; isPooled: boolean; log: Logger };
+
 export class StatementProtocol {
   #names: StatementNames;
+  #canPipeline: boolean;
   readonly #isPooled: boolean;
   readonly #log: Logger;
   #generation = 0;
   /** Ends the texts of the current generation. */
   #suffix = '';
 
-  constructor(options: { names: StatementNames; isPooled: boolean; log: Logger }) {
-    this.#names = options.names;
-    this.#isPooled = options.isPooled;
-    this.#log = options.log;
+  constructor({ names, canPipeline, isPooled, log }: ProtocolOptions) {
+    this.#names = names;
+    this.#canPipeline = canPipeline;
+    this.#isPooled = isPooled;
+    this.#log = log;
   }
 
   get names(): StatementNames {
     return this.#names;
+  }
+
+  /** Whether a query may be sent while another one runs on its connection. */
+  get canPipeline(): boolean {
+    return this.#canPipeline && this.#names === 'named';
   }
 
   /**
@@ -57,5 +66,14 @@ export class StatementProtocol {
       );
     }
     return true;
+  }
+
+  /** Call after a `ForeignAnswerError`. */
+  stopPipelining(): void {
+    if (!this.#canPipeline) return;
+    this.#canPipeline = false;
+    this.#log.error(
+      'a query got the answer of another one, which was dropped: queries are sent one by one from now on',
+    );
   }
 }

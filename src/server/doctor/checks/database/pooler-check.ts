@@ -23,7 +23,7 @@ export const poolerCheck = ({ url }: OwnerDatabase, { databasePoolUrl }: Pick<Co
       write: (line) => void warnings.push(String((parseJson(line) as { msg?: unknown } | undefined)?.msg)),
     });
     try {
-      const names = await checkPooler({ ownerUrl: url, poolUrl: databasePoolUrl.reveal(), log });
+      const { names } = await checkPooler({ ownerUrl: url, poolUrl: databasePoolUrl.reveal(), log });
       if (warnings.length > 0) return warnings.map((text) => warning(text, SEE));
       return [ok(`the pooler keeps requests apart and takes ${names} statements`)];
     } catch (error) {
