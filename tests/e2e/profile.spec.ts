@@ -17,8 +17,7 @@ test('the profile shows the plan, rejects an invalid form, and changes name and 
   admin,
   expectAccessible,
 }) => {
-  const { name, email } = await signUp(page);
-  await page.goto('/profile');
+  const { name, email } = await signUp(page, { path: '/profile' });
   await expect(page.getByText('Subscription Details')).toBeVisible();
   await expect(page.getByText('Dabbler', { exact: true })).toBeVisible();
   await page.getByRole('button', { name: 'Upgrade to Closer' }).click();
@@ -64,13 +63,15 @@ test('the profile shows the plan, rejects an invalid form, and changes name and 
 
 test('a session older than a day needs a code from the mailbox to change the password', async ({
   page,
-  signUp,
+  accounts,
+  openAs,
   baseURL,
   expectAccessible,
 }) => {
-  const { email } = await signUp(page);
+  const account = await accounts.create();
+  const { email } = account.person;
   await ageSessions(baseURL!, email, 25);
-  await page.goto('/profile');
+  await openAs(page, account, '/profile');
   await page.getByLabel('New Password', { exact: true }).fill('a new horse');
   await page.getByLabel('Confirm New Password').fill('a new horse');
   await update(page);
@@ -101,13 +102,15 @@ test('a session older than a day needs a code from the mailbox to change the pas
 
 test('an account without a password sets one, which must be hard to guess', async ({
   page,
-  signUp,
+  accounts,
+  openAs,
   baseURL,
   expectAccessible,
 }) => {
-  const { email } = await signUp(page);
+  const account = await accounts.create();
+  const { email } = account.person;
   await forgetPassword(baseURL!, email);
-  await page.goto('/profile');
+  await openAs(page, account, '/profile');
   await expect(page.getByRole('group', { name: 'Set a password' })).toBeVisible();
   await inBothThemes(page, expectAccessible);
   const choose = async (password: string): Promise<void> => {
@@ -124,9 +127,8 @@ test('an account without a password sets one, which must be hard to guess', asyn
 });
 
 test('a new address takes effect after the links of both mails are confirmed', async ({ page, signUp }) => {
-  const { email } = await signUp(page);
+  const { email } = await signUp(page, { path: '/profile' });
   const newEmail = `new-${email}`;
-  await page.goto('/profile');
   await page.getByLabel('Email Address').fill(newEmail);
   await update(page);
   await expect(page.getByText('Saved. Follow the steps above to change your email address.')).toBeVisible();
@@ -148,9 +150,8 @@ test('a new address takes effect after the codes of both mails are entered', asy
   signUp,
   expectAccessible,
 }) => {
-  const { email } = await signUp(page);
+  const { email } = await signUp(page, { path: '/profile' });
   const newEmail = `new-${email}`;
-  await page.goto('/profile');
   await page.getByLabel('Email Address').fill(newEmail);
   await update(page);
   const enterCode = async (address: string): Promise<void> => {
@@ -173,10 +174,9 @@ test('a new address takes effect after the codes of both mails are entered', asy
 });
 
 test('a pending address is mailed again, corrected and cancelled', async ({ page, context, signUp }) => {
-  const { email } = await signUp(page);
+  const { email } = await signUp(page, { path: '/profile' });
   const [typo, wanted] = [`typo-${email}`, `new-${email}`];
   const pending = (target: Page) => target.getByRole('group', { name: 'Your details' }).getByText(/^To change your/);
-  await page.goto('/profile');
   await page.getByLabel('Email Address').fill(typo);
   await update(page);
   await expect(pending(page)).toContainText(typo);
@@ -220,8 +220,7 @@ test('a session that has ended, on the server or in the browser, asks for the pa
   page,
   signUp,
 }) => {
-  const { password } = await signUp(page);
-  await page.goto('/profile');
+  const { password } = await signUp(page, { path: '/profile' });
   const endings = {
     'Grace Jones': async () => {
       const headers = headersOf(await sessionOf(page));

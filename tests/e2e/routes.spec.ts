@@ -4,10 +4,9 @@ import { expect, test } from './support/test.ts';
 
 test('a guest signs in and gets the requested page with its query, and guest pages then lead to the journal', async ({
   page,
-  signUp,
+  accounts,
 }) => {
-  const { email, password } = await signUp(page);
-  await page.evaluate(() => localStorage.clear());
+  const { email, password } = (await accounts.create()).person;
   await page.goto('/settings?payment=success&token=5E12345678901234X&from=a%20b');
   await expect(page).toHaveURL('/login');
   await page.getByLabel('Email address').fill(email);

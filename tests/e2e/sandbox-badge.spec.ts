@@ -22,7 +22,7 @@ const covered = (page: Page): Promise<string[]> =>
 /** The badge is placed differently below 64rem; the pages below it differ at each of these widths. */
 const WIDTHS = [320, 390, 768, 1440];
 
-test('the sandbox badge covers no control on any screen at any width', async ({ page, signUp }) => {
+test('the sandbox badge covers no control on any screen at any width', async ({ page, accounts, openAs }) => {
   const expectNothingCovered = async (path: string): Promise<void> => {
     for (const width of WIDTHS) {
       await page.setViewportSize({ width, height: 640 });
@@ -35,9 +35,9 @@ test('the sandbox badge covers no control on any screen at any width', async ({ 
     await page.getByRole('link', { name: 'Sandbox', exact: true }).scrollIntoViewIfNeeded();
     await expectNothingCovered(path);
   }
-  await signUp(page);
+  const account = await accounts.create();
   for (const path of ['/settings', '/profile', '/reviews']) {
-    await page.goto(path);
+    await openAs(page, account, path);
     await expect(page.getByRole('button', { name: 'Upgrade to Closer' }).first()).toBeVisible();
     await expectNothingCovered(path);
   }

@@ -3,9 +3,18 @@ import { readFile } from 'node:fs/promises';
 import type { Page } from '@playwright/test';
 import { addDays, dateLabel, dayLabel } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
-import { daysAgo, editor, headersOf, log, sessionOf, storedLog, storeLog, today } from './support/journal.ts';
+import { daysAgo, editor, headersOf, log, storedLog, storeLog, today } from './support/journal.ts';
 import { expectNoHorizontalScroll, inBothThemes } from './support/themes.ts';
-import { expect, test } from './support/test.ts';
+import type { SeededAccount } from './support/accounts.ts';
+import { expect, test as base } from './support/test.ts';
+
+const test = base.extend<{ closer: SeededAccount }>({
+  closer: async ({ accounts }, use) => {
+    const account = await accounts.create();
+    await accounts.upgrade(account);
+    await use(account);
+  },
+});
 
 const exportButton = (page: Page) => page.getByRole('button', { name: 'Export All Entries' });
 
@@ -23,31 +32,27 @@ const jsonOf = (...days: { date: string; content: string; [field: string]: unkno
   JSON.stringify({ format: 'hustle-forge/1', exportedAt: new Date().toISOString(), entries: days });
 
 test.describe('a Closer', () => {
-  test.beforeEach(async ({ page, signUp, admin }) => {
-    const { email } = await signUp(page);
-    await admin('plan:grant', email);
-  });
-
-  async function write(page: Page, ...logs: [Day, string][]): Promise<void> {
-    const session = await sessionOf(page);
+  async function write(page: Page, { session }: SeededAccount, ...logs: [Day, string][]): Promise<void> {
     for (const [date, html] of logs) await storeLog(page.request, session, date, html);
   }
 
   test('exports every log in four formats, oldest first, and gets no file without a log or a plan', async ({
     page,
+    closer,
+    openAs,
     admin,
     expectAccessible,
   }) => {
     let downloads = 0;
     page.on('download', () => (downloads += 1));
-    await page.goto('/settings');
+    await openAs(page, closer, '/settings');
     await exportButton(page).click();
     await expect(page.getByText('There is nothing to export yet.')).toBeVisible();
     await inBothThemes(page, expectAccessible);
     expect(downloads).toBe(0);
 
-    await write(page, [daysAgo(0), log('Shipped')], [daysAgo(400), '<p>Long <strong>ago</strong></p>']);
-    await page.goto('/settings');
+    await write(page, closer, [daysAgo(0), log('Shipped')], [daysAgo(400), '<p>Long <strong>ago</strong></p>']);
+    await page.reload();
     await expect(page.getByRole('radio', { name: 'Plain text' })).toBeChecked();
 
     const text = await exportAs(page, 'Plain text');
@@ -80,8 +85,7 @@ test.describe('a Closer', () => {
     await reader.close();
 
     await test.step('the plan ended while the page was open', async () => {
-      const { email } = (await sessionOf(page)).user;
-      await admin('plan:revoke', email);
+      await admin('plan:revoke', closer.person.email);
       downloads = 0;
       await exportButton(page).click();
       await expect(page.getByRole('alert').filter({ hasText: 'Export is a premium feature.' })).toBeVisible();
@@ -89,10 +93,14 @@ test.describe('a Closer', () => {
     });
   });
 
-  test('sends unsaved text before an export, or says that the file lacks them', async ({ page, expectAccessible }) => {
-    await write(page, [daysAgo(1), log('Yesterday')]);
-    // The page has the plan from before the grant.
-    await page.reload();
+  test('sends unsaved text before an export, or says that the file lacks them', async ({
+    page,
+    closer,
+    openAs,
+    expectAccessible,
+  }) => {
+    await write(page, closer, [daysAgo(1), log('Yesterday')]);
+    await openAs(page, closer);
     const writes = '**/rest/v1/entries*';
     await page.route(writes, (route) =>
       route.request().method() === 'GET' ? route.continue() : route.fulfill({ status: 408, json: {} }),
@@ -118,15 +126,20 @@ test.describe('a Closer', () => {
     expect(await readFile(await (await all).path(), 'utf8')).toMatch(/Yesterday[^]*Not sent/);
   });
 
-  test('continues a failed export where it stopped, and cancels an export', async ({ page, expectAccessible }) => {
+  test('continues a failed export where it stopped, and cancels an export', async ({
+    page,
+    closer,
+    openAs,
+    expectAccessible,
+  }) => {
     const days = Array.from({ length: 250 }, (_, index) => addDays(today(), -index));
-    const session = await sessionOf(page);
+    const { session } = closer;
     const stored = await page.request.post('/rest/v1/entries', {
       headers: headersOf(session),
       data: days.map((date) => ({ user_id: session.user.id, date, content: log(`Day ${date}`) })),
     });
     expect(stored.ok(), await stored.text()).toBe(true);
-    await page.goto('/settings');
+    await openAs(page, closer, '/settings');
 
     // The second page of days fails.
     let asked = 0;
@@ -164,13 +177,15 @@ test.describe('a Closer', () => {
 
   test('imports the export into an empty journal after a confirmation, and rejects files of other formats', async ({
     page,
+    closer,
+    openAs,
     expectAccessible,
   }) => {
     const first = '<ol><li><p>a <strong>b</strong></p></li></ol><h2>c</h2><pre><code>d\n  e</code></pre>';
-    await write(page, [daysAgo(40), first], [daysAgo(1), log('Yesterday')]);
-    await page.goto('/settings');
+    await write(page, closer, [daysAgo(40), first], [daysAgo(1), log('Yesterday')]);
+    await openAs(page, closer, '/settings');
     const { name, text } = await exportAs(page, 'JSON');
-    const session = await sessionOf(page);
+    const { session } = closer;
     const headers = headersOf(session);
     expect((await page.request.delete(`/rest/v1/entries?user_id=eq.${session.user.id}`, { headers })).ok()).toBe(true);
 
@@ -202,18 +217,20 @@ test.describe('a Closer', () => {
 
   test('keeps days that differ unless the user chooses the file, and never overwrites a later change', async ({
     page,
+    closer,
+    openAs,
     expectAccessible,
   }) => {
     const days = [daysAgo(1), daysAgo(2), daysAgo(3)] as const;
-    await write(page, ...days.map((date): [Day, string] => [date, log('mine')]), [daysAgo(4), log('same')]);
-    const session = await sessionOf(page);
+    await write(page, closer, ...days.map((date): [Day, string] => [date, log('mine')]), [daysAgo(4), log('same')]);
+    const { session } = closer;
     const file = jsonOf(
       ...days.map((date) => ({ date, content: log('theirs') })),
       { date: daysAgo(4), content: log('same') },
       { date: addDays(today(), 2), content: log('x') },
       { date: '2026-02-30', content: log('x') },
     );
-    await page.goto('/settings');
+    await openAs(page, closer, '/settings');
     await choose(page, 'old.json', file);
     await expect(page.getByRole('radio', { name: /^Keep mine/ })).toBeChecked();
     await expect(page.getByText('There is nothing to import.')).toBeVisible();
@@ -248,10 +265,12 @@ test.describe('a Closer', () => {
 
   test('cancels an import, lists the written days, and counts each day once after a lost answer', async ({
     page,
+    closer,
+    openAs,
     expectAccessible,
   }) => {
     const IMPORT = '**/functions/v1/import-entries';
-    await page.goto('/settings');
+    await openAs(page, closer, '/settings');
     const dates = Array.from({ length: 60 }, (_, index) => daysAgo(index));
     const file = jsonOf(...dates.map((date) => ({ date, content: log('theirs') })));
     await choose(page, 'old.json', file);

@@ -19,16 +19,18 @@ async function recordBeforeFirstPaint(page: Page, from: string, to: string): Pro
 
 test('the font of a Closer is set before the first paint, and rests while the plan does not include it', async ({
   page,
-  signUp,
+  accounts,
+  openAs,
   admin,
   expectAccessible,
 }) => {
-  const { email } = await signUp(page);
-  await admin('plan:grant', email);
+  const account = await accounts.create();
+  const { email } = account.person;
+  await accounts.upgrade(account);
   await recordBeforeFirstPaint(page, 'editorFont', 'firstFont');
   const html = page.locator('html');
   const editor = page.locator('.ProseMirror');
-  await page.goto('/settings');
+  await openAs(page, account, '/settings');
   await page.getByRole('radio', { name: /^Monospace/ }).check();
   await expect(html).toHaveAttribute('data-editor-font', 'monospace');
   await inBothThemes(page, expectAccessible);

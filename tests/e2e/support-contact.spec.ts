@@ -13,10 +13,9 @@ test('the menu, a failed payment, the profile and the terms link to support, unl
   signUp,
   expectAccessible,
 }) => {
-  await signUp(page);
   const menuLink = page.getByRole('link', { name: /^Help/ });
   const failure = page.getByRole('alert').filter({ hasText: MESSAGES.paymentTokenInvalid });
-  await page.goto('/journal?payment=success&token=none');
+  await signUp(page, { path: '/journal?payment=success&token=none' });
   await expect(failure.getByRole('link', { name: ADDRESS })).toHaveAttribute('href', TO_SUPPORT);
   await inBothThemes(page, expectAccessible);
   await page.getByRole('button', { name: 'Open menu' }).click();

@@ -46,11 +46,10 @@ test.describe('without a connection', () => {
   test('a journal chunk that fails after sign-in shows an error screen and loads on retry', async ({
     page,
     context,
-    signUp,
+    accounts,
     expectAccessible,
   }) => {
-    const { email, password } = await signUp(page);
-    await page.evaluate(() => localStorage.clear());
+    const { email, password } = (await accounts.create()).person;
     await page.goto('/login');
     const files = '**/assets/{members-layout,journal-route}*.js';
     await page.route(files, (route) => route.abort('internetdisconnected'));
@@ -106,9 +105,8 @@ test.describe('after a release removed the chunks', () => {
     await expect(page.getByLabel('Email address')).toHaveValue('ada@example.com');
   });
 
-  test('signing in loads the journal as a new page', async ({ page, signUp }) => {
-    const { email, password } = await signUp(page);
-    await page.evaluate(() => localStorage.clear());
+  test('signing in loads the journal as a new page', async ({ page, accounts }) => {
+    const { email, password } = (await accounts.create()).person;
     const release = await makeChunksStale(page, '**/assets/{members-layout,journal-route}*.js');
     await page.goto('/login');
     await page.getByLabel('Email address').fill(email);

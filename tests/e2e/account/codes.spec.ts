@@ -18,11 +18,10 @@ async function setPassword(page: Page, password: string): Promise<void> {
 
 test('the code of a reset mail sets a new password and stores no session before it', async ({
   page,
-  signUp,
+  accounts,
   expectAccessible,
 }) => {
-  const { email } = await signUp(page);
-  await page.evaluate(() => localStorage.clear());
+  const { email } = (await accounts.create()).person;
   await page.goto('/forgot-password');
   await page.getByLabel('Email address').fill(email);
   await page.getByRole('button', { name: 'Send Reset Link' }).click();
@@ -51,11 +50,10 @@ test('the code of a reset mail sets a new password and stores no session before 
 
 test('the reset page accepts an address and a code, and says when its session has ended', async ({
   page,
-  signUp,
+  accounts,
   expectAccessible,
 }) => {
-  const { email, password } = await signUp(page);
-  await page.evaluate(() => localStorage.clear());
+  const { email, password } = (await accounts.create()).person;
   const headers = { apikey: PUBLISHABLE_KEY };
   expect((await page.request.post('/auth/v1/recover', { headers, data: { email } })).ok()).toBe(true);
   await page.goto('/reset-password');

@@ -14,15 +14,10 @@ const archiveStep = (page: Page) => page.getByRole('dialog', { name: 'Take your 
 const finalStep = (page: Page) => page.getByRole('dialog', { name: 'Delete your account' });
 const landingNotice = (page: Page) => page.getByRole('main').getByRole('status').first();
 
-async function openDialog(page: Page): Promise<void> {
-  await page.goto('/profile');
+/** Deletes the account from the open profile page, without downloading a copy of the logs first. */
+async function deleteAccount(page: Page, password: string): Promise<void> {
   await button(page, 'Delete account').click();
   await expect(archiveStep(page).getByLabel('Your password')).toBeFocused();
-}
-
-/** Deletes the account without downloading a copy of the logs first. */
-async function deleteAccount(page: Page, password: string): Promise<void> {
-  await openDialog(page);
   await button(page, 'Continue without a copy').click();
   await finalStep(page).getByLabel('Your password').fill(password);
   await button(page, 'Delete my account').click();
@@ -93,7 +88,7 @@ test("the mail's page and a sign-in undo the deletion, and the sign-in says so o
   signUp,
   expectAccessible,
 }) => {
-  const { email, password } = await signUp(page);
+  const { email, password } = await signUp(page, { path: '/profile' });
   await deleteAccount(page, password);
   const link = await waitForUndoLink(page, email);
 
@@ -119,6 +114,7 @@ test("the mail's page and a sign-in undo the deletion, and the sign-in says so o
     await page.getByLabel('Password').fill(password);
     await button(page, 'Sign in').click();
     await expect(page).toHaveURL('/journal');
+    await page.goto('/profile');
     await deleteAccount(page, password);
     await page.goto('/login');
     await page.getByLabel('Email address').fill(email);
@@ -133,7 +129,7 @@ test("the mail's page and a sign-in undo the deletion, and the sign-in says so o
 });
 
 test('a mailed sign-in link and a new password undo the deletion and say so', async ({ page, signUp }) => {
-  const { email, password } = await signUp(page);
+  const { email, password } = await signUp(page, { path: '/profile' });
 
   await test.step('the link of a sign-in mail', async () => {
     await deleteAccount(page, password);
@@ -151,6 +147,7 @@ test('a mailed sign-in link and a new password undo the deletion and say so', as
 
   await test.step('the link of a recovery mail', async () => {
     await page.evaluate(() => sessionStorage.clear());
+    await page.goto('/profile');
     await deleteAccount(page, password);
     await page.goto('/forgot-password');
     await page.getByLabel('Email address').fill(email);
@@ -167,13 +164,15 @@ test('a mailed sign-in link and a new password undo the deletion and say so', as
 
 test('an account without a password confirms the deletion with a code from the mailbox', async ({
   page,
-  signUp,
+  accounts,
+  openAs,
   baseURL,
   expectAccessible,
 }) => {
-  const { email } = await signUp(page);
+  const account = await accounts.create();
+  const { email } = account.person;
   await forgetPassword(baseURL!, email);
-  await page.goto('/profile');
+  await openAs(page, account, '/profile');
   await button(page, 'Delete account').click();
   await button(page, 'Send code').click();
   const code = await waitForMailedCode(page, email);

@@ -6,10 +6,7 @@ import { headersOf, sessionOf } from '../support/journal.ts';
 import { expectNoHorizontalScroll, inBothThemes } from '../support/themes.ts';
 import { expect, expectToast, test } from '../support/test.ts';
 
-const open = async (page: Page): Promise<void> => {
-  await page.goto('/profile');
-  await page.getByRole('button', { name: /: Linked sign-ins$/ }).click();
-};
+const openSection = (page: Page): Promise<void> => page.getByRole('button', { name: /: Linked sign-ins$/ }).click();
 
 /** Links an account of the sandbox's Google or GitHub. */
 async function link(page: Page, provider: string, email: string): Promise<void> {
@@ -32,8 +29,7 @@ async function remove(page: Page, label: string): Promise<void> {
 const newAddress = () => `${crypto.randomUUID()}@example.com`;
 
 test('the owner links a provider and removes it, by keyboard alone', async ({ page, signUp, expectAccessible }) => {
-  const { email } = await signUp(page);
-  await page.goto('/profile');
+  const { email } = await signUp(page, { path: '/profile' });
   const section = page.locator('section', { has: page.getByRole('heading', { name: 'Linked sign-ins' }) });
   await expect(section).toContainText('Email');
   await page.getByRole('button', { name: 'Set up: Linked sign-ins' }).click();
@@ -72,15 +68,15 @@ test('a sign-in that cannot be linked or removed says why', async ({
   expectAccessible,
 }) => {
   const address = newAddress();
-  await signUp(page);
-  await open(page);
+  await signUp(page, { path: '/profile' });
+  await openSection(page);
   await link(page, 'GitHub', address);
   await expectToast(page, 'You can now sign in with GitHub.');
 
   await test.step('the account at the provider opens another account', async () => {
     const other = await browser.newPage({ baseURL: baseURL! });
-    await signUp(other);
-    await open(other);
+    await signUp(other, { path: '/profile' });
+    await openSection(other);
     await link(other, 'GitHub', address);
     await expect(other.getByText('This account at GitHub already opens another account here.')).toBeVisible();
     await inBothThemes(other, expectAccessible);
@@ -121,7 +117,8 @@ test('the owner of an account that began with a provider sets a password and rem
   await page.getByRole('button', { name: 'Continue with Google' }).click();
   await consent(page, 'Google', newAddress());
   await expect(page).toHaveURL('/journal');
-  await open(page);
+  await page.goto('/profile');
+  await openSection(page);
   await expect(page.getByText('This is the only one, so it cannot be removed.')).toBeVisible();
   await expect(page.getByRole('button', { name: 'Remove Google' })).toHaveCount(0);
   await page.getByLabel('New Password', { exact: true }).fill('a long enough battery');
@@ -134,10 +131,12 @@ test('the owner of an account that began with a provider sets a password and rem
   await expect(page.getByText('This is the only one, so it cannot be removed.')).toBeVisible();
 });
 
-test('linking after a day asks for a mailed code first', async ({ page, signUp, baseURL }) => {
-  const { email } = await signUp(page);
+test('linking after a day asks for a mailed code first', async ({ page, accounts, openAs, baseURL }) => {
+  const account = await accounts.create();
+  const { email } = account.person;
   await ageSessions(baseURL!, email, 25);
-  await open(page);
+  await openAs(page, account, '/profile');
+  await openSection(page);
   await page.getByRole('button', { name: 'Link Google' }).click();
   const dialog = page.getByRole('dialog', { name: 'Confirm that it is you' });
   await dialog.getByLabel('Code from your email').fill(await waitForMailedCode(page, email));

@@ -12,12 +12,11 @@ import { expect, expectToast, test } from '../support/test.ts';
 /** One path of each document: the landing page, a legal page, the app. */
 const PATHS = ['/', '/privacy-policy', '/journal?date=2026-01-02'];
 
-test('a sign-in link names its account on every page and can be declined', async ({ page, signUp }) => {
-  const linked = await signUp(page, { name: 'Grace Jones' });
-  const { access_token, refresh_token } = await sessionOf(page);
+test('a sign-in link names its account on every page and can be declined', async ({ page, accounts, signUp }) => {
+  const { person: linked, session } = await accounts.create({ name: 'Grace Jones' });
+  const { access_token, refresh_token } = session;
   const tokens = new URLSearchParams({ access_token, refresh_token, type: 'magiclink' }).toString();
   const question = page.getByText(`This link signs you in as ${linked.email}.`);
-  await page.evaluate(() => localStorage.clear());
 
   for (const path of PATHS) {
     await page.goto('/terms-and-conditions');
@@ -30,8 +29,7 @@ test('a sign-in link names its account on every page and can be declined', async
   }
 
   await test.step('a different signed-in user declines the link', async () => {
-    const { email } = await signUp(page);
-    await page.goto(`/#${tokens}`);
+    const { email } = await signUp(page, { path: `/#${tokens}` });
     await expect(question).toBeVisible();
     await expect(page.getByText(`You are signed in as ${email}.`)).toBeVisible();
     await expectNoHorizontalScroll(page);
@@ -44,36 +42,35 @@ test('a sign-in link names its account on every page and can be declined', async
 
 test('a sign-in link that is pasted into an open page signs in after a click', async ({
   page,
-  signUp,
+  accounts,
   expectAccessible,
 }) => {
-  const { email } = await signUp(page, { name: 'Grace Jones' });
-  const { access_token, refresh_token } = await sessionOf(page);
+  const { person, session } = await accounts.create({ name: 'Grace Jones' });
+  const { access_token, refresh_token } = session;
   const tokens = new URLSearchParams({ access_token, refresh_token, type: 'magiclink' }).toString();
-  await page.evaluate(() => localStorage.clear());
   await page.goto('/login');
   await expect(page.getByLabel('Password')).toBeVisible();
   // Only the fragment changes, so the page is not loaded again.
   await page.goto(`/login#${tokens}`);
-  await expect(page.getByText(`This link signs you in as ${email}.`)).toBeVisible();
+  await expect(page.getByText(`This link signs you in as ${person.email}.`)).toBeVisible();
   await expect(page).toHaveURL('/login');
   await inBothThemes(page, expectAccessible);
   await page.getByRole('button', { name: 'Continue' }).click();
   await expect(page).toHaveURL('/journal');
   await page.getByRole('button', { name: 'Open menu' }).click();
   await expect(page.getByRole('dialog')).toContainText('Grace Jones');
-  await expect(page.getByRole('dialog')).toContainText(email);
+  await expect(page.getByRole('dialog')).toContainText(person.email);
 });
 
-test('the link of an address change names its account before the session is stored', async ({ page, signUp }) => {
-  const { email } = await signUp(page);
+test('the link of an address change names its account before the session is stored', async ({ page, accounts }) => {
+  const { person, session } = await accounts.create();
+  const { email } = person;
   const newEmail = `moved-${email}`;
-  const headers = headersOf(await sessionOf(page));
+  const headers = headersOf(session);
   expect((await page.request.put('/auth/v1/user', { headers, data: { email: newEmail } })).ok()).toBe(true);
   const tokenHash = new URL(await waitForMailedLink(page, email, 'email_change')).searchParams.get('token_hash');
   const firstLink = { type: 'email_change', token_hash: tokenHash };
   expect((await page.request.post('/auth/v1/verify', { headers, data: firstLink })).ok()).toBe(true);
-  await page.evaluate(() => localStorage.clear());
 
   await page.goto(await waitForMailedLink(page, newEmail, 'email_change'));
   await expect(page).toHaveURL('/login');
@@ -115,13 +112,14 @@ test('an error in a link is explained by its code, never by its text, and leads 
 test('a link under another host name is redirected to PUBLIC_URL and explained there', async ({
   page,
   baseURL,
-  signUp,
+  accounts,
+  openAs,
 }) => {
   const otherHost = baseURL!.replace('localhost', '127.0.0.1');
-  await signUp(page);
-  const { access_token, refresh_token } = await sessionOf(page);
+  const account = await accounts.create();
+  const { access_token, refresh_token } = account.session;
 
-  await page.goto(`${otherHost}/reset-password#error=access_denied&error_code=otp_expired&sb=`);
+  await openAs(page, account, `${otherHost}/reset-password#error=access_denied&error_code=otp_expired&sb=`);
   await expect(page).toHaveURL(`${baseURL}/reset-password`);
   await expect(page.getByRole('link', { name: 'Request a new link' })).toBeVisible();
 

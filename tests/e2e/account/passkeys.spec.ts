@@ -12,9 +12,8 @@ test('the owner adds, names and removes a passkey, which signs in meanwhile', as
   signUp,
   expectAccessible,
 }) => {
-  await signUp(page);
   const authenticator = await addAuthenticator(page, { verifiesUser: true });
-  await page.goto('/profile');
+  await signUp(page, { path: '/profile' });
   const open = page.getByRole('button', { name: 'Set up: Passkeys' });
   await open.focus();
   await page.keyboard.press('Enter');
@@ -77,15 +76,17 @@ test('the owner adds, names and removes a passkey, which signs in meanwhile', as
 
 test('a passkey needs a recent sign-in, and a list that cannot be loaded offers a retry', async ({
   page,
-  signUp,
+  accounts,
+  openAs,
   baseURL,
   expectAccessible,
 }) => {
-  const { email } = await signUp(page);
+  const account = await accounts.create();
+  const { email } = account.person;
   await addAuthenticator(page, { verifiesUser: true });
   await ageSessions(baseURL!, email, 25);
   await page.route('**/auth/v1/passkeys', (route) => route.fulfill({ status: 400, body: '{}' }));
-  await page.goto('/profile');
+  await openAs(page, account, '/profile');
   await page.getByRole('button', { name: 'Set up: Passkeys' }).click();
   await expect(page.getByText("Couldn't load your passkeys. They still work.")).toBeVisible({ timeout: 20_000 });
   await inBothThemes(page, expectAccessible);

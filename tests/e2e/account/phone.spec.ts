@@ -16,9 +16,8 @@ async function enterNumber(page: Page, phone: string): Promise<void> {
   await page.keyboard.press('Enter');
 }
 
-/** Opens the profile page and asks for a code to the number. */
+/** Asks for a code to the number on the profile page. */
 async function addNumber(page: Page, phone: string): Promise<void> {
-  await page.goto('/profile');
   await page.getByRole('button', { name: 'Set up: Phone number' }).click();
   await enterNumber(page, phone);
 }
@@ -30,17 +29,19 @@ async function enterCode(page: Page, code: string): Promise<void> {
 
 test('a number that was added on the profile page signs in with a texted code', async ({
   page,
-  signUp,
+  accounts,
+  openAs,
   baseURL,
   expectAccessible,
 }) => {
-  const { email } = await signUp(page);
+  const account = await accounts.create();
+  const { email } = account.person;
   const [phone, next] = [newNumber(), newNumber()];
   await page.clock.install();
 
   await test.step('a session older than a day is confirmed by mail first', async () => {
     await ageSessions(baseURL!, email, 25);
-    await page.goto('/profile');
+    await openAs(page, account, '/profile');
     await expect(section(page)).toContainText('None');
     await page.getByRole('button', { name: 'Set up: Phone number' }).click();
     await expectAccessible(page);
@@ -117,13 +118,13 @@ test('a number that cannot be added says so, without naming another account', as
   expectAccessible,
 }) => {
   const phone = newNumber();
-  await signUp(page);
+  await signUp(page, { path: '/profile' });
   await addNumber(page, phone);
   await enterCode(page, await waitForTextedCode(page, phone));
   await expectToast(page, 'Texted codes can now sign you in.');
 
   const other = await browser.newPage({ baseURL: baseURL! });
-  await signUp(other);
+  await signUp(other, { path: '/profile' });
   await addNumber(other, phone);
   await enterCode(other, await waitForTextedCode(other, phone, 2));
   await expect(other.getByText("This number can't be added to your account. Use another number.")).toBeVisible();
@@ -146,11 +147,11 @@ test("a stranger's code for the number of the user changes nothing here", async 
   baseURL,
 }) => {
   const phone = newNumber();
-  await signUp(page);
+  await signUp(page, { path: '/profile' });
   await addNumber(page, phone);
   await waitForTextedCode(page, phone);
   const stranger = await browser.newPage({ baseURL: baseURL! });
-  await signUp(stranger);
+  await signUp(stranger, { path: '/profile' });
   await addNumber(stranger, phone);
   await enterCode(page, await waitForTextedCode(page, phone, 2));
   await expect(page.getByText(/This code was not for your account/)).toBeVisible();

@@ -7,9 +7,8 @@ import { expect, test } from '../support/test.ts';
 
 const SENT = 'Password reset email sent! Check your inbox.';
 
-test('the link of a reset mail sets a new password once', async ({ page, signUp, expectAccessible }) => {
-  const { email } = await signUp(page);
-  await page.evaluate(() => localStorage.clear());
+test('the link of a reset mail sets a new password once', async ({ page, accounts, expectAccessible }) => {
+  const { email } = (await accounts.create()).person;
 
   await test.step('the form rejects an invalid address and does not reveal whether an account exists', async () => {
     await page.goto('/forgot-password');
@@ -69,13 +68,13 @@ test('the link of a reset mail sets a new password once', async ({ page, signUp,
 
 test('a reset link with tokens names its account, and its session is stored with the new password only', async ({
   page,
+  accounts,
   signUp,
   expectAccessible,
 }) => {
-  const other = await signUp(page);
-  const { access_token, refresh_token } = await sessionOf(page);
+  const { person: other, session } = await accounts.create();
+  const { access_token, refresh_token } = session;
   const tokens = new URLSearchParams({ access_token, refresh_token, type: 'recovery' }).toString();
-  await page.evaluate(() => localStorage.clear());
 
   await test.step('in a signed-out browser', async () => {
     await page.goto(`/reset-password?${tokens}`);
@@ -85,8 +84,7 @@ test('a reset link with tokens names its account, and its session is stored with
   });
 
   await test.step('in a browser where another user is signed in', async () => {
-    const { email } = await signUp(page);
-    await page.goto('/reset-password');
+    const { email } = await signUp(page, { path: '/reset-password' });
     await expect(page.getByText(`You are signed in as ${email}.`)).toBeVisible();
     await expect(page.getByLabel('Confirm new password')).toBeVisible();
 

@@ -93,12 +93,12 @@ test('two tabs whose access token the server refuses at once stay signed in', as
   page,
   context,
   accounts,
-  openJournalAs,
+  openAs,
 }) => {
   const account = await accounts.create({}, 2 * HOUR_MS);
   const other = await context.newPage();
   await meetAtRenewal([page, other]);
-  await Promise.all([openJournalAs(page, account), openJournalAs(other, account)]);
+  await Promise.all([openAs(page, account), openAs(other, account)]);
   await expectWorks(page, 'Written in one tab');
   await openDay(other, daysAgo(1));
   await expectWorks(other, 'Written in the other tab');
@@ -170,11 +170,11 @@ for (const [name, hours] of [
 test('a token that has ended by the clock of the server alone is renewed before the page is used', async ({
   page,
   accounts,
-  openJournalAs,
+  openAs,
 }) => {
   const renewals = countRenewals(page);
   // The clock was wrong at the sign-in and right afterwards.
-  await openJournalAs(page, await accounts.create({}, 2 * HOUR_MS));
+  await openAs(page, await accounts.create({}, 2 * HOUR_MS));
   await expectWorks(page, 'Right on time');
   await expect(page.getByRole('alert').filter({ hasText: /./ })).toHaveCount(0);
   expect(renewals.count).toBe(1);

@@ -14,8 +14,7 @@ test('the profile lists the devices, signs one of them out and then all others',
   signUp,
   expectAccessible,
 }) => {
-  const { email, password } = await signUp(page);
-  await page.goto('/profile');
+  const { email, password } = await signUp(page, { path: '/profile' });
   await expect(rows(page)).toHaveCount(1);
   await expect(list(page)).toContainText('You are signed in on this device only.');
 
@@ -58,13 +57,14 @@ test('the profile lists the devices, signs one of them out and then all others',
   await context.close();
 });
 
-test('the list tells two sign-ins of one device and day apart', async ({ page, baseURL, signUp }) => {
-  const { email, password } = await signUp(page);
+test('the list tells two sign-ins of one device and day apart', async ({ page, baseURL, accounts, openAs }) => {
+  const account = await accounts.create();
+  const { email, password } = account.person;
   const signIn = () => page.request.post('/auth/v1/token?grant_type=password', { data: { email, password } });
   await signIn();
   await ageSessions(baseURL!, email, 2);
   await signIn();
-  await page.goto('/profile');
+  await openAs(page, account, '/profile');
   const others = rows(page).filter({ has: page.getByRole('button') });
   await expect(others).toHaveText(Array(2).fill(/Signed in (today|yesterday) at \d\d:\d\d/));
   const [first, second] = await others.allTextContents();
@@ -74,7 +74,6 @@ test('the list tells two sign-ins of one device and day apart', async ({ page, b
 });
 
 test('the list shows seconds only for sign-ins of one device within a minute', async ({ page, signUp }) => {
-  await signUp(page);
   const today = new Date().toDateString();
   const session = (id: string, device: string, time: string) => {
     const signedInAt = new Date(`${today} ${time}`).toISOString();
@@ -87,16 +86,16 @@ test('the list shows seconds only for sign-ins of one device within a minute', a
     session('4', 'Chrome on Linux', '00:01:40'),
   ];
   await page.route('**/auth/v1/sessions', (route) => route.fulfill({ json: { sessions } }));
-  await page.goto('/profile');
+  await signUp(page, { path: '/profile' });
   await expect(rows(page).getByText('Signed in')).toHaveText(
     ['00:01:05', '00:01:40', '00:02', '00:01'].map((time) => `Signed in today at ${time}`),
   );
 });
 
-test('the list loses the devices that a change of the password signs out', async ({ page, signUp }) => {
-  const { email, password } = await signUp(page);
-  await page.request.post('/auth/v1/token?grant_type=password', { data: { email, password } });
-  await page.goto('/profile');
+test('the list loses the devices that a change of the password signs out', async ({ page, accounts, openAs }) => {
+  const account = await accounts.create();
+  await accounts.signInAgain(account);
+  await openAs(page, account, '/profile');
   await expect(rows(page)).toHaveCount(2);
   await page.getByLabel('New Password', { exact: true }).fill('battery staple 9');
   await page.getByLabel('Confirm New Password').fill('battery staple 9');
@@ -112,9 +111,8 @@ test.describe('without a connection', () => {
     signUp,
     expectAccessible,
   }) => {
-    await signUp(page);
     await page.route('**/auth/v1/sessions', (route) => route.abort());
-    await page.goto('/profile');
+    await signUp(page, { path: '/profile' });
     await expect(list(page).getByRole('alert')).toHaveText("Couldn't load your devices. You stay signed in.");
     await expectAccessible(page);
     await page.unroute('**/auth/v1/sessions');

@@ -28,7 +28,6 @@ async function expectButtons(ways: Locator, names: string[]): Promise<void> {
 
 test('the sign-in page orders the ways, and folds the rare ones until one of them is used', async ({
   page,
-  signUp,
   expectAccessible,
 }) => {
   await page.goto('/login');
@@ -42,12 +41,8 @@ test('the sign-in page orders the ways, and folds the rare ones until one of the
   await inBothThemes(page, expectAccessible);
   await expectNoHorizontalScroll(page);
 
-  await signUp(page);
-  await page.evaluate(() => {
-    localStorage.clear();
-    localStorage.setItem('hustle-forge:last-way', 'wallet');
-  });
-  await page.goto('/login');
+  await page.evaluate(() => localStorage.setItem('hustle-forge:last-way', 'wallet'));
+  await page.reload();
   await expectButtons(ways, [...common, ...rare]);
 });
 
@@ -60,11 +55,10 @@ async function enterMailedCode(page: Page, email: string): Promise<void> {
 
 test('a mailed code signs in and goes back to the page that needed the sign-in', async ({
   page,
-  signUp,
+  accounts,
   expectAccessible,
 }) => {
-  const { email, password } = await signUp(page);
-  await page.evaluate(() => localStorage.clear());
+  const { email, password } = (await accounts.create()).person;
   await page.goto(WANTED_PAGE);
   await expect(page).toHaveURL('/login');
   await page.getByLabel('Email address').fill(email);
@@ -101,9 +95,8 @@ test('a mailed code signs in and goes back to the page that needed the sign-in',
   });
 });
 
-test('an expired link offers a new one, which comes with a code', async ({ page, signUp, expectAccessible }) => {
-  const { email } = await signUp(page);
-  await page.evaluate(() => localStorage.clear());
+test('an expired link offers a new one, which comes with a code', async ({ page, accounts, expectAccessible }) => {
+  const { email } = (await accounts.create()).person;
   await page.goto('/#error=access_denied&error_code=otp_expired');
   await expect(heading(page, 'This link does not work')).toBeVisible();
   await page.getByLabel('Email address').fill('nobody');

@@ -40,11 +40,10 @@ async function signOutEverywhere(page: Page): Promise<void> {
 
 test('sign-in explains a wrong password and an unconfirmed address, and accepts the corrected password', async ({
   page,
-  signUp,
+  accounts,
   expectAccessible,
 }) => {
-  const { email, password: correct } = await signUp(page);
-  await page.evaluate(() => localStorage.clear());
+  const { email, password: correct } = (await accounts.create()).person;
   await page.goto('/login');
   const password = page.getByLabel('Password');
   const signIn = page.getByRole('button', { name: 'Sign in', exact: true });

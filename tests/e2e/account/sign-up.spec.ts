@@ -5,11 +5,10 @@ import { expect, test } from '../support/test.ts';
 test('the sign-up form keeps its values when a password is too short or an address is taken', async ({
   page,
   context,
-  signUp,
+  accounts,
   expectAccessible,
 }) => {
-  const { email } = await signUp(page);
-  await page.evaluate(() => localStorage.clear());
+  const { email } = (await accounts.create()).person;
   await page.goto('/signup');
   const opened = context.waitForEvent('page');
   await page.getByRole('link', { name: 'Terms of Service' }).click();

@@ -33,8 +33,7 @@ test('an authenticator app is asked for at each sign-in, before anything of the 
   signUp,
   expectAccessible,
 }) => {
-  const person = await signUp(page);
-  await page.goto('/profile');
+  const person = await signUp(page, { path: '/profile' });
   await inBothThemes(page, expectAccessible);
   const secret = await addApp(page);
   const codes = await shownCodes(page);
@@ -138,8 +137,7 @@ test('an expired session asks for the second step over the page, and a second ta
   signUp,
   expectAccessible,
 }) => {
-  const { password } = await signUp(page);
-  await page.goto('/profile');
+  const { password } = await signUp(page, { path: '/profile' });
   const secret = await addApp(page);
   await page.goto('/journal');
   await editor(page).click();
@@ -166,8 +164,7 @@ test('an expired session asks for the second step over the page, and a second ta
 });
 
 test('the mail that resets a password does not replace the second step', async ({ page, signUp, expectAccessible }) => {
-  const { email } = await signUp(page);
-  await page.goto('/profile');
+  const { email } = await signUp(page, { path: '/profile' });
   const secret = await addApp(page);
   await page.evaluate(() => localStorage.clear());
   await page.goto('/forgot-password');
@@ -187,10 +184,9 @@ test('the mail that resets a password does not replace the second step', async (
 });
 
 test('a texted code and a security key confirm a sign-in too', async ({ page, signUp, expectAccessible }) => {
-  const person = await signUp(page);
   const phone = newNumber();
   await addAuthenticator(page, { verifiesUser: false });
-  await page.goto('/profile');
+  const person = await signUp(page, { path: '/profile' });
   await page.getByRole('button', { name: 'Set up: Two-step verification' }).click();
   await page.getByRole('button', { name: 'Use text messages' }).click();
   await page.getByLabel('Phone number', { exact: true }).fill('0151 23');
@@ -219,13 +215,15 @@ test('a texted code and a security key confirm a sign-in too', async ({ page, si
 
 test('a sign-in older than a day is confirmed by mail before two-step verification is turned on', async ({
   page,
-  signUp,
+  accounts,
+  openAs,
   baseURL,
   expectAccessible,
 }) => {
-  const { email } = await signUp(page);
+  const account = await accounts.create();
+  const { email } = account.person;
   await ageSessions(baseURL!, email, 25);
-  await page.goto('/profile');
+  await openAs(page, account, '/profile');
   await page.getByRole('button', { name: 'Set up: Two-step verification' }).click();
   await page.getByRole('button', { name: 'Use an authenticator app' }).click();
   const dialog = page.getByRole('dialog', { name: 'Confirm that it is you' });

@@ -15,8 +15,7 @@ test('a payment has a receipt that prints on one page, shows a later refund, and
   request,
   expectAccessible,
 }) => {
-  const { name, email } = await signUp(page);
-  await page.goto('/profile');
+  const { name, email } = await signUp(page, { path: '/profile' });
   await expect(page.getByText('No payments yet.')).toBeVisible();
   await page.goto('/journal');
   await openOffer(page);
@@ -81,8 +80,7 @@ test('a payment has a receipt that prints on one page, shows a later refund, and
   });
 
   await test.step('another user does not see the receipt', async () => {
-    await signUp(page);
-    await page.goto(`/receipt?payment=${payment!.id}`);
+    await signUp(page, { path: `/receipt?payment=${payment!.id}` });
     await expect(page.getByRole('heading', { level: 1 })).toHaveText('Receipt not found');
   });
 });
@@ -134,9 +132,8 @@ test.describe('while the payments cannot be loaded', () => {
     signUp,
     expectAccessible,
   }) => {
-    await signUp(page);
     await page.route('**/rest/v1/payments*', (route) => route.abort());
-    await page.goto('/profile');
+    await signUp(page, { path: '/profile' });
     await expect(page.getByRole('alert').filter({ hasText: "Couldn't load your payments." })).toBeVisible();
     await expectAccessible(page);
     await page.goto('/receipt?payment=00000000-0000-4000-8000-000000000000');

@@ -36,11 +36,10 @@ test('an invalid, unknown or cancelled order is reported once and leaves the pla
   signUp,
   expectAccessible,
 }) => {
-  await signUp(page);
   await test.step('an order id of another form is not sent', async () => {
     const captures: string[] = [];
     page.on('request', (request) => void (request.url().endsWith('/paypal-capture-order') && captures.push('sent')));
-    await page.goto('/journal?payment=success&token=5o190127tn364715t');
+    await signUp(page, { path: '/journal?payment=success&token=5o190127tn364715t' });
     await expectToast(page, MESSAGES.paymentTokenInvalid);
     await expect(page).toHaveURL('/journal');
     await expect(editor(page)).toBeVisible();

@@ -1,14 +1,14 @@
 /** The sandbox's PayPal as a visitor sees it: the approval page and the list of payments. */
 import type { Page } from '@playwright/test';
 import { PREMIUM_PRICE } from '#domain/plan/plan.ts';
+import type { SeededAccount } from '../support/accounts.ts';
 import { orderAtPaypal } from '../support/billing.ts';
-import { headersOf, sessionOf } from '../support/journal.ts';
+import { headersOf } from '../support/journal.ts';
 import { expect, test } from '../support/test.ts';
 import { expectNoHorizontalScroll } from '../support/themes.ts';
 
 /** Creates an order as the upgrade dialog does, and returns the address of its approval page. */
-async function createOrder(page: Page): Promise<string> {
-  const session = await sessionOf(page);
+async function createOrder(page: Page, { session }: SeededAccount): Promise<string> {
   const answer = await page.request.post('/functions/v1/paypal-create-order', {
     headers: headersOf(session),
     data: { amount: PREMIUM_PRICE.amount, currency: PREMIUM_PRICE.currency, user_id: session.user.id },
@@ -37,7 +37,8 @@ async function decide(page: Page, button: string): Promise<URL> {
 test('an order is cancelled, then paid with an eCheck on the approval page, and completed in the list of payments', async ({
   page,
   request,
-  signUp,
+  accounts,
+  baseURL,
   expectAccessible,
 }) => {
   const expectAccessibleInBothSchemes = async (): Promise<void> => {
@@ -46,11 +47,10 @@ test('an order is cancelled, then paid with an eCheck on the approval page, and 
     await page.emulateMedia({ colorScheme: 'dark' });
     await expectAccessible(page, 'contrast');
   };
-  await signUp(page);
-  const address = await createOrder(page);
+  const address = await createOrder(page, await accounts.create());
   const token = tokenIn(address);
   const status = async () => (await orderAtPaypal(request, token)).status;
-  expect(new URL(address).origin).toBe(new URL(page.url()).origin);
+  expect(new URL(address).origin).toBe(baseURL);
   await page.goto(address);
   await expect(page.getByRole('heading', { level: 1, name: 'Pay Hustle Forge' })).toBeVisible();
   await expect(page.getByText('PayPal sandbox: no money moves')).toBeVisible();

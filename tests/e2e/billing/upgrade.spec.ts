@@ -4,17 +4,23 @@ import { MESSAGES } from '#domain/messages.ts';
 import { UPGRADE_OFFERS } from '#domain/plan/upgrade.ts';
 import type { UpgradeFeature } from '#domain/plan/upgrade.ts';
 import { expectPaid, goToPaypal, offer, openOffer, orderAtPaypal, ownRows, payNow } from '../support/billing.ts';
-import { daysAgo, editor, items, log, sessionOf, storeLog } from '../support/journal.ts';
+import { daysAgo, editor, items, log, storeLog } from '../support/journal.ts';
 import { expectNoHorizontalScroll, inBothThemes } from '../support/themes.ts';
 import { expect, test } from '../support/test.ts';
 
-test('a locked day leads to PayPal and back, and every gate is open', async ({ page, signUp, admin, request }) => {
-  const { email } = await signUp(page);
-  await admin('plan:grant', email);
-  await storeLog(request, await sessionOf(page), daysAgo(40), log('long ago'));
-  await admin('plan:revoke', email);
+test('a locked day leads to PayPal and back, and every gate is open', async ({
+  page,
+  accounts,
+  openAs,
+  admin,
+  request,
+}) => {
+  const account = await accounts.create();
+  await accounts.upgrade(account);
+  await storeLog(request, account.session, daysAgo(40), log('long ago'));
+  await admin('plan:revoke', account.person.email);
 
-  await page.goto(`/journal?date=${daysAgo(40)}`);
+  await openAs(page, account, `/journal?date=${daysAgo(40)}`);
   await page.getByRole('button', { name: 'Upgrade to Closer' }).click();
   await expect(offer(page)).toContainText(UPGRADE_OFFERS['historical-logs'].title);
   const orderId = await goToPaypal(page, 'AN');

@@ -3,6 +3,7 @@ import { AI_MESSAGES, ANALYSIS_PROBLEMS } from '#domain/coach/coach.ts';
 import { shortDate } from '#domain/coach/win-bullets.ts';
 import { PUBLISHABLE_KEY } from '#server/config/config.ts';
 import type { APIRequestContext, Locator, Page } from '@playwright/test';
+import type { SeededAccount } from '../support/accounts.ts';
 import {
   failModel,
   heldModel,
@@ -49,15 +50,15 @@ const GOOD_DAY = ['Shipped the billing reconciliation with 0 open differences', 
 
 test('the coach asks for consent before it sends a log, and the profile page withdraws it', async ({
   page,
-  signUp,
-  admin,
+  accounts,
+  openAs,
   request,
   expectAccessible,
 }) => {
-  const { email } = await signUp(page);
-  await storeLog(request, await sessionOf(page), today(), log(...GOOD_DAY));
-  await admin('plan:grant', email);
-  await page.goto(`/journal?date=${today()}`);
+  const account = await accounts.create();
+  await storeLog(request, account.session, today(), log(...GOOD_DAY));
+  await accounts.upgrade(account);
+  await openAs(page, account);
   await openPanel(page);
   await expect(panel(page)).toContainText("the logs it needs are sent to the sandbox's own model on this machine.");
   await expect(panel(page)).toContainText('Nothing leaves this machine.');
@@ -89,13 +90,11 @@ const markedLine = (page: Page): Promise<string> =>
 
 test('feedback covers unsaved text, cites lines, is stored, and becomes outdated with an edit', async ({
   page,
-  signUpCloser,
-  request,
+  seedCloser,
+  openAs,
   expectAccessible,
 }) => {
-  await signUpCloser();
-  await storeLog(request, await sessionOf(page), today(), NESTED_DAY);
-  await openDay(page, today());
+  await openAs(page, await seedCloser(NESTED_DAY));
   await openPanel(page);
   await expect(panel(page)).toContainText('No feedback for this day yet.');
   await expectAccessible(page);
@@ -449,16 +448,15 @@ test('the print of a day has the open feedback below the log', async ({ page, si
 
 test('on a phone the panel fills the screen, keeps the focus, and a citation closes it and shows its line', async ({
   page,
-  signUpCloser,
+  seedCloser,
+  openAs,
   request,
   expectAccessible,
 }) => {
   await page.setViewportSize({ width: 390, height: 844 });
   await page.emulateMedia({ reducedMotion: 'reduce' });
-  await signUpCloser();
   const rest = Array.from({ length: 20 }, (_, index) => `Closed ${index + 5} tickets of the backlog`);
-  await storeLog(request, await sessionOf(page), today(), `${log(...rest)}<p>Looked at some stuff</p>`);
-  await openDay(page, today());
+  await openAs(page, await seedCloser(`${log(...rest)}<p>Looked at some stuff</p>`));
   await openPanel(page);
   await expect.poll(() => panel(page).boundingBox()).toEqual({ x: 0, y: 0, width: 390, height: 844 });
   await panel(page).getByRole('button', { name: 'Get Fresh Analysis' }).focus();
@@ -490,15 +488,15 @@ test('on a phone the panel fills the screen, keeps the focus, and a citation clo
 
 test('a review is generated and stored for each period, and a failed retry keeps it', async ({
   page,
-  signUpCloser,
+  seedCloser,
+  openAs,
   request,
   expectAccessible,
 }) => {
-  await signUpCloser(...GOOD_DAY);
-  const session = await sessionOf(page);
+  const account = await seedCloser(log(...GOOD_DAY));
   for (const back of [1, 2, 12])
-    await storeLog(request, session, daysAgo(back), log('Sent the offer to two customers'));
-  await page.goto('/reviews');
+    await storeLog(request, account.session, daysAgo(back), log('Sent the offer to two customers'));
+  await openAs(page, account, '/reviews');
   await failModel(request, { hold: 'after', after: 3 });
   await page.getByRole('button', { name: 'Generate 7-Day Analysis' }).click();
   await heldModel(request);
@@ -529,12 +527,14 @@ test('a review is generated and stored for each period, and a failed retry keeps
 
 test('a review that fails or is cancelled shows it, counts the attempts, and asks for an ended session', async ({
   page,
-  signUpCloser,
+  seedCloser,
+  openAs,
   request,
   expectAccessible,
 }) => {
-  const { password } = await signUpCloser(...GOOD_DAY);
-  await page.goto('/reviews');
+  const account = await seedCloser(log(...GOOD_DAY));
+  const { password } = account.person;
+  await openAs(page, account, '/reviews');
   const generate = page.getByRole('button', { name: 'Generate 7-Day Analysis' });
   const result = page.getByRole('region', { name: 'Analysis', exact: true });
   const failure = page.getByRole('region', { name: 'Analysis Error' });
@@ -651,21 +651,15 @@ test('the age of an analysis is updated without an announcement to screen reader
 
 test('the scores of a period are a plot that arrow keys navigate, and a table', async ({
   page,
-  signUpCloser,
+  seedCloser,
+  openAs,
   request,
   expectAccessible,
 }) => {
-  await signUpCloser(...GOOD_DAY);
-  const session = await sessionOf(page);
-  await storeLog(request, session, daysAgo(2), log('Looked at some stuff'));
-  await storeLog(request, session, daysAgo(1), log('A day without a score'));
-  for (const back of [2, 0]) {
-    await page.goto(`/journal?date=${daysAgo(back)}`);
-    await openPanel(page);
-    await panel(page).getByRole('button', { name: 'Get Fresh Analysis' }).click();
-    await expect(panel(page).getByText('Up to date')).toBeVisible();
-  }
-  await page.goto('/reviews');
+  const account = await seedCloser();
+  await storeLog(request, account.session, daysAgo(1), log('A day without a score'));
+  await scoreDays(request, account, [2, 0]);
+  await openAs(page, account, '/reviews');
   const points = page.getByRole('group', { name: /^HustleScores by day/ }).getByRole('link');
   await expect(points).toHaveCount(2);
   await expectAccessible(page);
@@ -689,8 +683,11 @@ test('the scores of a period are a plot that arrow keys navigate, and a table', 
 });
 
 /** Scores days through the API, as another device of the user would. */
-async function scoreDays(page: Page, request: APIRequestContext, back: readonly number[]): Promise<void> {
-  const session = await sessionOf(page);
+async function scoreDays(
+  request: APIRequestContext,
+  { session }: SeededAccount,
+  back: readonly number[],
+): Promise<void> {
   for (const days of back) {
     await storeLog(request, session, daysAgo(days), log(`Shipped part ${days} of the billing reconciliation`));
     const answer = await request.post('/functions/v1/ai-feedback', {
@@ -704,11 +701,11 @@ async function scoreDays(page: Page, request: APIRequestContext, back: readonly 
 test.describe('on a phone', () => {
   test.use({ viewport: { width: 390, height: 844 }, hasTouch: true });
 
-  test('a regenerated review, or its error, is scrolled into view', async ({ page, signUpCloser, request }) => {
-    await signUpCloser(...GOOD_DAY);
-    const session = await sessionOf(page);
-    for (const back of [1, 2, 3, 4, 5, 6]) await storeLog(request, session, daysAgo(back), log('Sent two offers'));
-    await page.goto('/reviews');
+  test('a regenerated review, or its error, is scrolled into view', async ({ page, seedCloser, openAs, request }) => {
+    const account = await seedCloser(log(...GOOD_DAY));
+    for (const back of [1, 2, 3, 4, 5, 6])
+      await storeLog(request, account.session, daysAgo(back), log('Sent two offers'));
+    await openAs(page, account, '/reviews');
     await page.getByRole('button', { name: 'Generate 7-Day Analysis' }).click();
     const again = page.getByRole('button', { name: 'Regenerate Analysis' });
     await expect(again).toBeEnabled();
@@ -732,13 +729,14 @@ test.describe('on a phone', () => {
 
   test('a tap on the plot selects the day under the finger and offers to open it', async ({
     page,
-    signUpCloser,
+    seedCloser,
+    openAs,
     request,
     expectAccessible,
   }) => {
-    await signUpCloser(...GOOD_DAY);
-    await scoreDays(page, request, [11, 10, 9, 8]);
-    await page.goto('/reviews');
+    const account = await seedCloser(log(...GOOD_DAY));
+    await scoreDays(request, account, [11, 10, 9, 8]);
+    await openAs(page, account, '/reviews');
     await page.getByRole('radio', { name: /Last 30 Days/ }).check();
     const points = page.getByRole('group', { name: /^HustleScores by day/ }).getByRole('link');
     await expect(points).toHaveCount(4);
@@ -757,11 +755,11 @@ test.describe('on a phone', () => {
 
 test('the wins of a review replace the first lines of the logs, and appear once', async ({
   page,
-  signUpCloser,
+  seedCloser,
+  openAs,
   request,
 }) => {
-  await signUpCloser('Looked at some stuff');
-  await page.goto('/reviews');
+  await openAs(page, await seedCloser(log('Looked at some stuff')), '/reviews');
   await expect(page.getByRole('heading', { name: 'First lines of your logs' })).toBeVisible();
   await expect(page.getByRole('main').getByText('Looked at some stuff')).toHaveCount(1);
   await page.getByRole('button', { name: 'Generate 7-Day Analysis' }).click();

@@ -4,7 +4,7 @@ import { UPGRADE_OFFERS } from '#domain/plan/upgrade.ts';
 import type { Page } from '@playwright/test';
 import { offer, openOffer } from '../support/billing.ts';
 import { openPanel, panel, test } from '../support/coach.ts';
-import { log, sessionOf, storeLog, today } from '../support/journal.ts';
+import { log, storeLog, today } from '../support/journal.ts';
 import { inBothThemes } from '../support/themes.ts';
 import { expect } from '../support/test.ts';
 
@@ -35,18 +35,19 @@ async function expectOfferWithoutCoach(page: Page): Promise<void> {
 
 test('without a coach, panel and reviews tell a Closer that it is not set up', async ({
   page,
-  signUpCloser,
+  seedCloser,
+  openAs,
   request,
   expectAccessible,
 }) => {
-  await signUpCloser();
+  const account = await seedCloser();
   await withoutCoach(page);
-  await page.goto('/journal');
+  await openAs(page, account);
   await openPanel(page);
   await expect(panel(page)).toContainText(AI_MESSAGES.notConfigured);
   await expect(panel(page)).not.toContainText(AI_MESSAGES.noEntry);
   await inBothThemes(page, expectAccessible);
-  await storeLog(request, await sessionOf(page), today(), log('Sent the offer to two customers'));
+  await storeLog(request, account.session, today(), log('Sent the offer to two customers'));
   await page.goto('/reviews');
   await expect(page.getByText(AI_MESSAGES.notConfigured)).toBeVisible();
   await expect(page.getByText('No scores in this period.', { exact: true })).toBeVisible();
@@ -58,9 +59,8 @@ test('without a coach, panel, menu and reviews offer a Dabbler no coach', async 
   signUp,
   expectAccessible,
 }) => {
-  await signUp(page);
   await withoutCoach(page);
-  await page.goto('/journal');
+  await signUp(page);
   await openPanel(page);
   await expect(panel(page)).toContainText(AI_MESSAGES.notConfigured);
   await expect(panel(page)).not.toContainText(COACH_PITCH);
@@ -77,11 +77,11 @@ test('without a coach, panel, menu and reviews offer a Dabbler no coach', async 
   await expectOfferWithoutCoach(page);
 });
 
-test('without a coach, a renewal does not include it', async ({ page, signUp, admin }) => {
-  const { email } = await signUp(page);
+test('without a coach, a renewal does not include it', async ({ page, accounts, openAs, admin }) => {
+  const account = await accounts.create();
   await withoutCoach(page);
-  await admin('plan:grant', email, '--days', '10');
-  await page.goto('/profile');
+  await admin('plan:grant', account.person.email, '--days', '10');
+  await openAs(page, account, '/profile');
   await page.getByRole('button', { name: 'Renew for another year' }).click();
   const renewal = page.getByRole('dialog', { name: 'Renew Closer' });
   await expect(renewal.getByRole('listitem')).toHaveText(WITHOUT_COACH);

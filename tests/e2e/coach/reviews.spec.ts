@@ -2,41 +2,38 @@
 import { addDays, dateLabel, dayOf } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
 import { countWorkdays } from '#domain/day/workdays.ts';
-import { PUBLISHABLE_KEY } from '#server/config/config.ts';
-import type { Page } from '@playwright/test';
-import { daysAgo, editor, expectSaved, log, sessionOf, storeLog } from '../support/journal.ts';
+import type { APIRequestContext } from '@playwright/test';
+import { daysAgo, editor, expectSaved, headersOf, log, storeLog } from '../support/journal.ts';
+import type { Session } from '../support/journal.ts';
 import { expectNoHorizontalScroll, inBothThemes } from '../support/themes.ts';
 import { expect, test } from '../support/test.ts';
 
 /** Stores a log for each of these days ago through the API. */
-async function write(page: Page, back: readonly number[]): Promise<void> {
-  const session = await sessionOf(page);
+async function write(request: APIRequestContext, session: Session, back: readonly number[]): Promise<void> {
   const rows = back.map((days) => ({
     user_id: session.user.id,
     date: addDays(dayOf(new Date()), -days),
     content: '<p>Something worth keeping</p>',
   }));
-  const answer = await page.request.post('/rest/v1/entries', {
-    headers: { apikey: PUBLISHABLE_KEY, authorization: `Bearer ${session.access_token}` },
-    data: rows,
-  });
+  const answer = await request.post('/rest/v1/entries', { headers: headersOf(session), data: rows });
   expect(answer.status(), await answer.text()).toBe(201);
 }
 
 test('the reviews page waits for the plan, offers the upgrade to a Dabbler, and counts the entries of a Closer', async ({
   page,
-  signUp,
-  admin,
+  accounts,
+  openAs,
+  request,
   expectAccessible,
 }) => {
-  const { email } = await signUp(page);
+  const account = await accounts.create();
   await test.step('a Dabbler', async () => {
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     await page.route('**/rest/v1/profiles*', async (route) => {
       await released;
       await route.continue();
     });
-    await page.goto('/reviews');
+    await openAs(page, account, '/reviews');
     await expect(page.getByRole('status').filter({ hasText: 'Loading...' })).toBeVisible();
     release();
     await expect(page.getByRole('heading', { name: 'Premium Feature' })).toBeVisible();
@@ -49,14 +46,14 @@ test('the reviews page waits for the plan, offers the upgrade to a Dabbler, and 
   });
 
   await test.step('a Closer without entries', async () => {
-    await admin('plan:grant', email);
+    await accounts.upgrade(account);
     await page.reload();
     await expect(page.getByText('No entries found for the selected period')).toBeVisible();
     await expect(page.getByRole('button', { name: 'Generate 7-Day Analysis' })).toBeDisabled();
   });
 
   await test.step('a Closer with entries', async () => {
-    await write(page, [1, 6, 7, 29]);
+    await write(request, account.session, [1, 6, 7, 29]);
     await page.reload();
     await expect(page.getByRole('radio', { name: /Last 7 Days/ })).toBeChecked();
     await expect(page.getByText('2 entries')).toBeVisible();
@@ -72,12 +69,12 @@ test('the reviews page waits for the plan, offers the upgrade to a Dabbler, and 
 test('the reviews count logs that were written since, here or on another device, without a reload', async ({
   page,
   request,
-  signUp,
-  admin,
+  accounts,
+  openAs,
 }) => {
-  const { email } = await signUp(page);
-  await admin('plan:grant', email);
-  await page.reload();
+  const account = await accounts.create();
+  await accounts.upgrade(account);
+  await openAs(page, account);
   const toReviews = async (): Promise<void> => {
     await page.getByRole('button', { name: 'Open menu' }).click();
     await page.getByRole('link', { name: 'Hustle Reviews' }).click();
@@ -109,7 +106,7 @@ test('the reviews count logs that were written since, here or on another device,
   await expect(page.getByText('Paired on the importer')).toBeVisible();
 
   await toJournal();
-  await storeLog(request, await sessionOf(page), daysAgo(1), log('Written on a phone'));
+  await storeLog(request, account.session, daysAgo(1), log('Written on a phone'));
   await toReviews();
   await expect(entries).toHaveAccessibleName(/2 entries/);
   await expect(page.getByText('Written on a phone')).toBeVisible();
@@ -118,15 +115,16 @@ test('the reviews count logs that were written since, here or on another device,
 test('the year of days is navigated by keys, and lines are copied', async ({
   page,
   context,
-  signUp,
-  admin,
+  request,
+  accounts,
+  openAs,
   expectAccessible,
 }) => {
-  const { email } = await signUp(page);
-  await admin('plan:grant', email);
-  await write(page, [0, 3, 40, 200]);
+  const account = await accounts.create();
+  await accounts.upgrade(account);
+  await write(request, account.session, [0, 3, 40, 200]);
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
-  await page.goto('/reviews');
+  await openAs(page, account, '/reviews');
   const today = dayOf(new Date());
   const days = new Set([0, 3].map((back) => addDays(today, -back)));
   const { accounted, workdays } = countWorkdays(addDays(today, -6), today, today, days);
@@ -165,13 +163,14 @@ test('the year of days is navigated by keys, and lines are copied', async ({
 
 test('the newest weeks stay in view when the window changes, unless the user has scrolled back', async ({
   page,
-  signUp,
-  admin,
+  request,
+  accounts,
+  openAs,
 }) => {
-  const { email } = await signUp(page);
-  await admin('plan:grant', email);
-  await write(page, [0]);
-  await page.goto('/reviews');
+  const account = await accounts.create();
+  await accounts.upgrade(account);
+  await write(request, account.session, [0]);
+  await openAs(page, account, '/reviews');
   const today = dayOf(new Date());
   const year = page.getByRole('grid', { name: /^Logs of the last twelve months/ });
   const cell = (date: Day) => year.getByRole('gridcell', { name: new RegExp(`^${dateLabel(date)}: `) });
@@ -209,12 +208,12 @@ test('the newest weeks stay in view when the window changes, unless the user has
 test.describe('when the chunk of the charts fails to load', () => {
   test.use({ expectedErrors: /Failed to load resource: net::ERR_FAILED/ });
 
-  test('the reviews stay usable and say so', async ({ page, signUp, admin }) => {
-    const { email } = await signUp(page);
-    await write(page, [0]);
-    await admin('plan:grant', email);
+  test('the reviews stay usable and say so', async ({ page, request, accounts, openAs }) => {
+    const account = await accounts.create();
+    await accounts.upgrade(account);
+    await write(request, account.session, [0]);
     await page.route('**/assets/review-charts*', (route) => route.abort());
-    await page.goto('/reviews');
+    await openAs(page, account, '/reviews');
     await expect(page.getByText("Couldn't load the charts.")).toBeVisible();
     await expect(page.getByRole('button', { name: 'I agree' })).toBeVisible();
   });

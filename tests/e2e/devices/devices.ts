@@ -19,7 +19,7 @@ type DeviceOptions = BrowserContextOptions & {
 export const test = base.extend<Fixtures>({
   account: async ({ accounts }, use) => use(await accounts.create()),
 
-  openDevice: async ({ account, accounts, baseURL, browser, openJournalAs, watchPage }, use) => {
+  openDevice: async ({ account, accounts, baseURL, browser, openAs, watchPage }, use) => {
     const contexts: BrowserContext[] = [];
     await use(async ({ prepare, ...options } = {}) => {
       const context = await browser.newContext({ baseURL: baseURL!, ...options });
@@ -27,7 +27,7 @@ export const test = base.extend<Fixtures>({
       const page = await context.newPage();
       await watchPage(page);
       await prepare?.(page);
-      await openJournalAs(page, await accounts.signInAgain(account));
+      await openAs(page, await accounts.signInAgain(account));
       return page;
     });
     for (const context of contexts) await context.close();

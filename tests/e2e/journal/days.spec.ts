@@ -92,14 +92,14 @@ test('keys, buttons and addresses open a day, and an invalid date in the URL is 
 
 test('a Closer opens the day after the last log, and no request is sent for a day before the calendar', async ({
   page,
-  signUp,
+  accounts,
+  openAs,
   request,
-  admin,
 }) => {
-  const { email } = await signUp(page);
-  await admin('plan:grant', email);
-  await storeLog(request, await sessionOf(page), daysAgo(40), log('long ago'));
-  await page.goto('/journal');
+  const account = await accounts.create();
+  await accounts.upgrade(account);
+  await storeLog(request, account.session, daysAgo(40), log('long ago'));
+  await openAs(page, account);
   await expect(dayLabel(page)).toHaveText(labelOf(daysAgo(39)));
   await page.getByRole('button', { name: 'Previous day' }).click();
   await expect(items(page)).toHaveText(['long ago']);
@@ -120,13 +120,14 @@ test('a Closer opens the day after the last log, and no request is sent for a da
 
 test('the calendar shows which days have logs, opens one by keyboard, and changes its month', async ({
   page,
-  signUp,
+  accounts,
+  openAs,
   request,
   expectAccessible,
 }) => {
-  await signUp(page);
-  await storeLog(request, await sessionOf(page), today(), log('done'));
-  await page.reload();
+  const account = await accounts.create();
+  await storeLog(request, account.session, today(), log('done'));
+  await openAs(page, account);
   await expect(items(page)).toHaveText(['done']);
   await page.keyboard.press('Alt+c');
   const calendar = page.getByRole('dialog', { name: 'Select Date' });

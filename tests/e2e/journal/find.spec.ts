@@ -128,10 +128,8 @@ test('Find opens a day by its name, and offers a Dabbler the plan for an older d
 });
 
 test('Find and the calendar do not mention plans while the plan is unknown', async ({ page, signUp }) => {
-  await signUp(page);
   await page.route('**/rest/v1/profiles*', (route) => route.fulfill({ status: 403, json: {} }));
-  await page.goto('/journal');
-  await expect(editor(page)).toBeVisible();
+  await signUp(page);
   await openFind(page);
   await page.keyboard.type(daysAgo(60));
   await expect(options(page)).toHaveText([`Go to ${labelOf(daysAgo(60))}`]);

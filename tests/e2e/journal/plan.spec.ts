@@ -223,11 +223,11 @@ test.describe('without the chunk of the locked view', () => {
   });
 });
 
-test('a page that stays open past the last valid day locks itself', async ({ page, signUp, admin }) => {
+test('a page that stays open past the last valid day locks itself', async ({ page, accounts, openAs, admin }) => {
   await page.clock.install();
-  const { email } = await signUp(page);
-  await admin('plan:grant', email, '--days', '1');
-  await page.goto('/reviews');
+  const account = await accounts.create();
+  await admin('plan:grant', account.person.email, '--days', '1');
+  await openAs(page, account, '/reviews');
   await expect(page.getByRole('radio', { name: /Last 7 Days/ })).toBeVisible();
   // The plan's last day is the day after the latest date on Earth: here it may be the day after tomorrow.
   await page.clock.pauseAt(new Date(Date.now() + 73 * 3_600_000));

@@ -125,9 +125,8 @@ test.describe('a plan that cannot be loaded', () => {
   });
 
   test('is requested again after two seconds before the page says so', async ({ page, signUp }) => {
-    await signUp(page);
     await page.route(PROFILE, (route) => route.fulfill({ status: 503, json: {} }), { times: 1 });
-    await page.goto('/reviews');
+    await signUp(page, { path: '/reviews' });
     await expect(page.getByRole('status').filter({ hasText: 'Loading...' })).toBeVisible();
     await expect(page.getByRole('heading', { name: 'Premium Feature' })).toBeVisible();
     await expect(page.getByText(UNREAD)).toHaveCount(0);

@@ -1,5 +1,6 @@
 /** Helpers for tests of the coach: a user who may ask it, and the simulated model with its faults. */
 import type { APIRequestContext, Locator, Page } from '@playwright/test';
+import type { SeededAccount } from './accounts.ts';
 import type { Fault } from '../../../simulators/ai-model/faults.ts';
 import { headersOf, log, sessionOf, storeLog, today } from './journal.ts';
 import type { Session } from './journal.ts';
@@ -17,20 +18,28 @@ export async function openPanel(page: Page): Promise<void> {
 }
 
 type CoachFixtures = {
-  /** Seeds a Closer who has consented to the coach and has logged these items today, and opens the journal. */
+  /** Seeds a Closer who has consented to the coach and has logged this HTML today. */
+  seedCloser: (html?: string) => Promise<SeededAccount>;
+  /** Seeds such a Closer with these items, and opens the journal. */
   signUpCloser: (...items: string[]) => Promise<Person>;
 };
 
 export const test = base.extend<CoachFixtures>({
-  signUpCloser: async ({ page, request, accounts, openJournalAs }, use) => {
-    await use(async (...items) => {
+  seedCloser: async ({ request, accounts }, use) => {
+    await use(async (html) => {
       const account = await accounts.create();
-      const { session, person } = account;
-      if (items.length > 0) await storeLog(request, session, today(), log(...items));
-      await storeConsent(request, session, true);
+      if (html !== undefined) await storeLog(request, account.session, today(), html);
+      await storeConsent(request, account.session, true);
       await accounts.upgrade(account);
-      await openJournalAs(page, account);
-      return person;
+      return account;
+    });
+  },
+
+  signUpCloser: async ({ page, seedCloser, openAs }, use) => {
+    await use(async (...items) => {
+      const account = await seedCloser(items.length > 0 ? log(...items) : undefined);
+      await openAs(page, account);
+      return account.person;
     });
   },
 });

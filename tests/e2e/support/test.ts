@@ -40,10 +40,10 @@ type Fixtures = {
   expectedErrors: RegExp | null;
   /** Remembers the toasts of a page, and fails the test if the page logs an error. `page` is watched from the start. */
   watchPage: (page: Page) => Promise<void>;
-  /** Seeds an account with a session and opens the journal as its user. */
-  signUp: (page: Page, person?: NewPerson) => Promise<Person>;
-  /** Opens the journal with the session of a seeded account. */
-  openJournalAs: (page: Page, account: SeededAccount) => Promise<void>;
+  /** Seeds an account with a session and opens the journal, or another page, as its user. */
+  signUp: (page: Page, given?: NewPerson & { path?: string }) => Promise<Person>;
+  /** Opens the journal, until it is editable, or another page with the session of a seeded account. */
+  openAs: (page: Page, account: SeededAccount, path?: string) => Promise<void>;
   /** Fails if axe finds violations of WCAG 2.2 AA or of its best practices; `contrast` runs only the colour rules. */
   expectAccessible: (page: Page, rules?: AxeRules) => Promise<void>;
   /** Runs `npm run admin -- ...` against the worker's server, in this process. Returns the printed line. */
@@ -149,23 +149,23 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
     await use(page);
   },
 
-  signUp: async ({ accounts, openJournalAs }, use) => {
-    await use(async (page, given) => {
-      const account = await accounts.create(given);
-      await openJournalAs(page, account);
+  signUp: async ({ accounts, openAs }, use) => {
+    await use(async (page, { path, ...person } = {}) => {
+      const account = await accounts.create(person);
+      await openAs(page, account, path);
       return account.person;
     });
   },
 
-  openJournalAs: async ({ baseURL }, use) => {
-    await use(async (page, { session }) => {
+  openAs: async ({ baseURL }, use) => {
+    await use(async (page, { session }, path = '/journal') => {
       const stored = { expires_at: Math.floor(Date.now() / 1000) + session.expires_in, ...session };
       const entry = { key: sessionStorageKey(baseURL!), value: JSON.stringify(stored) };
       const script = await page.addInitScript(({ key, value }) => localStorage.setItem(key, value), entry);
-      await page.goto('/journal');
+      await page.goto(path);
       // From here on the storage is the app's: the next load must not bring back a session that it has ended.
       await script.dispose();
-      await expect(page.locator('.ProseMirror[contenteditable=true]')).toBeVisible();
+      if (path === '/journal') await expect(page.locator('.ProseMirror[contenteditable=true]')).toBeVisible();
     });
   },
 
