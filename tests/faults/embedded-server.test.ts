@@ -10,6 +10,7 @@ import { openDatabase } from '#server/database/connect.ts';
 import { AlreadyRunningError, openEmbeddedServer } from '#server/database/embedded/server.ts';
 import { createLog } from '#server/log.ts';
 
+import { findChildren } from './app-process.ts';
 import { readPostmasterPid, startDatabaseProcess } from './database-process.ts';
 
 /** Shared data directory. Each test leaves it without a running server. Tests of a first start use a new directory. */
@@ -63,6 +64,24 @@ describe('a start with a stale lock file', () => {
     await server.close();
   });
 });
+
+test.runIf(process.env['TEST_LONG'])(
+  'a stop gives up a database that hangs, which ends once it goes on',
+  { timeout: 120_000 },
+  async () => {
+    const server = await open();
+    const postmaster = readPostmasterPid(dataDir);
+    const processes = [postmaster, ...findChildren(postmaster).map(({ pid }) => pid)];
+    for (const pid of processes) process.kill(pid, 'SIGSTOP');
+    await server.close();
+    expect(isAlive(postmaster)).toBe(true);
+    for (const pid of processes) process.kill(pid, 'SIGCONT');
+    const next = await open();
+    expect(isAlive(postmaster)).toBe(false);
+    expect(await answer(next.url)).toBe(1);
+    await next.close();
+  },
+);
 
 test('an interrupted first start is repeated from scratch', async () => {
   const half = await newDataDir();

@@ -1,5 +1,5 @@
 /**
- * Durability over HTTP: kills the server and its database during a storm of saves. The writers behave like the browser's
+ * Durability over HTTP: kills the server and its database, and lets the database hang, during a storm of saves. The writers behave like the browser's
  * saver: a save without an answer is compared with the row, and sent again only if the row lacks it.
  */
 import { spawn } from 'node:child_process';
@@ -14,7 +14,7 @@ import { expect, test } from 'vitest';
 import { dayOf } from '#domain/day/day.ts';
 import { PUBLISHABLE_KEY } from '#server/config/config.ts';
 import { freePort } from '#server/free-port.ts';
-import { waitForReadyUrl } from './app-process.ts';
+import { findChildren, waitForReadyUrl } from './app-process.ts';
 import { readPostmasterPid } from './database-process.ts';
 
 const SERVER = join(import.meta.dirname, '..', '..', 'src', 'server', 'main.ts');
@@ -22,6 +22,8 @@ const KILLS = process.env['TEST_LONG'] ? 50 : 3;
 const SEED = Number(process.env['TEST_SEED'] ?? 20_261_122);
 const WRITERS = 6;
 const RETRY_MS = 50;
+/** The long form also stops all processes of the database, for longer than a connection may be silent. */
+const HANG_MS = process.env['TEST_LONG'] ? 30_000 : 0;
 /** The server and its database are back well within this time. */
 const RECOVERY_MS = 60_000;
 
@@ -43,8 +45,8 @@ const kills = fc.array(
 );
 
 test(
-  `each acknowledged save is stored exactly once after ${KILLS} times kill -9 (seed ${SEED})`,
-  { timeout: 60_000 + KILLS * 30_000 },
+  `each acknowledged save is stored exactly once after ${KILLS} times kill -9 and a hang of ${HANG_MS} ms (seed ${SEED})`,
+  { timeout: 60_000 + KILLS * 30_000 + 2 * HANG_MS },
   async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'hustle-forge-saves-'));
     const port = await freePort();
@@ -122,6 +124,14 @@ test(
         server.kill('SIGKILL');
         await exited;
         server = await start(dataDir, port);
+      }
+      if (HANG_MS > 0) {
+        const postmaster = readPostmasterPid(dataDir);
+        const processes = [postmaster, ...findChildren(postmaster).map(({ pid }) => pid)];
+        for (const pid of processes) process.kill(pid, 'SIGSTOP');
+        const [health, ready] = await Promise.all([fetch(`${url}/healthz`), fetch(`${url}/readyz`), delay(HANG_MS)]);
+        expect([health.status, ready.status]).toEqual([200, 503]);
+        for (const pid of processes) process.kill(pid, 'SIGCONT');
       }
       const before = countAcknowledged();
       await expect.poll(countAcknowledged, { timeout: RECOVERY_MS }).toBeGreaterThan(before + WRITERS);

@@ -24,6 +24,8 @@ const HOUR_SECONDS = 3_600;
 
 /** How long a stop waits for running jobs. Unfinished jobs are released for another server or the next start. */
 const STOP_LIMIT_MS = 4_000;
+/** How long a stop waits for the release. The lease of a job that could not be released expires. */
+const RELEASE_LIMIT_MS = 2_000;
 
 export type JobQueue = {
   /** Requests a run as soon as possible, on any server; a no-op if the job is queued or running, or after `stop`. */
@@ -129,7 +131,7 @@ export async function startJobQueue({
       for (const timer of timers) clearInterval(timer);
       const finished = Promise.all([...workers.keys()].map((name) => boss.offWork(name, { wait: true })));
       await Promise.race([finished, elapsed(stopLimitMs)]);
-      await boss.stop({ graceful: false });
+      await Promise.race([boss.stop({ graceful: false }), elapsed(RELEASE_LIMIT_MS)]);
     },
   };
 }

@@ -78,3 +78,13 @@ test('announces changes of any user after an outage with changes of thousands of
   await announcer.close();
   expect(announced).toEqual(['*']);
 });
+
+test('closes although the database never answers', async () => {
+  const announcer = createChangeAnnouncer({
+    notify: () => new Promise(() => undefined),
+    log: createLog('silent'),
+    closeLimitMs: 10,
+  });
+  announcer.announceAny();
+  await announcer.close();
+});

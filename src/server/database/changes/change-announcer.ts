@@ -6,12 +6,15 @@
  * transaction of a save it cut the throughput of concurrent saves to less than a third (docs/decisions/0029). A batch is
  * therefore announced after the commits of its changes, in a transaction of its own that waits for no flush.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Logger } from '#server/log.ts';
 import { ANY_CHANGE, REPORT_SQLSTATE, userOfReport } from './entry-change.ts';
 
 const BATCH_DELAY_MS = 50;
 const RETRY_DELAY_MS = 1_000;
+/** While the database hangs. Pages read again when this server has gone (change-listener.ts), so no change stays unseen. */
+const CLOSE_LIMIT_MS = 5_000;
 /** PostgreSQL limits a payload to 7,999 bytes; a report has at most 96. */
 const REPORTS_PER_PAYLOAD = 80;
 /** More reports than this, as an outage or one statement of a client can leave, are replaced by the ids of their users. */
@@ -24,16 +27,16 @@ export type ChangeAnnouncer = {
   settle(client: pg.ClientBase, outcome: Outcome): void;
   /** Tells all servers that changes of any user may have been missed. */
   announceAny(): void;
-  /** Announces what is pending. Call before the pool ends. */
+  /** Announces what is pending, best effort. Call before the pool ends. */
   close(): Promise<void>;
 };
 
 /** `unknown`: the connection was lost. Announcing a change that was rolled back only makes a page read its day again. */
 export type Outcome = 'committed' | 'rolled back' | 'unknown';
 
-type Deps = { notify: (payloads: string[]) => Promise<unknown>; log: Logger };
+type Deps = { notify: (payloads: string[]) => Promise<unknown>; log: Logger; closeLimitMs?: number };
 
-export function createChangeAnnouncer({ notify, log }: Deps): ChangeAnnouncer {
+export function createChangeAnnouncer({ notify, log, closeLimitMs = CLOSE_LIMIT_MS }: Deps): ChangeAnnouncer {
   const reports = new WeakMap<pg.ClientBase, string[]>();
   let pending: string[] = [];
   let timer: NodeJS.Timeout | null = null;
@@ -67,6 +70,13 @@ export function createChangeAnnouncer({ notify, log }: Deps): ChangeAnnouncer {
     }
   }
 
+  async function sendPending(): Promise<void> {
+    await sending;
+    if (timer) clearTimeout(timer);
+    timer = null;
+    await send();
+  }
+
   return {
     watch(client) {
       if (reports.has(client)) return;
@@ -83,10 +93,7 @@ export function createChangeAnnouncer({ notify, log }: Deps): ChangeAnnouncer {
     },
     announceAny: () => add([ANY_CHANGE]),
     async close() {
-      await sending;
-      if (timer) clearTimeout(timer);
-      timer = null;
-      await send();
+      await Promise.race([sendPending(), delay(closeLimitMs, undefined, { ref: false })]);
       if (timer) clearTimeout(timer);
     },
   };

@@ -168,3 +168,19 @@ test('gives up a request whose connection is silent although the machine answers
   await expect(client.query('select 1')).rejects.toSatisfy((error) => statusOf(error) === 503);
   requests.release(client, false);
 });
+
+test('closes although a statement is never answered', async () => {
+  const requests = createRequestPool({
+    finder: createOwnerFinder(urlOf(nodes[0])),
+    login: requestConnection(db.url),
+    log: createLog('silent'),
+    // The watch for silent connections does not help here.
+    tickMs: 60_000,
+    closeLimitMs: 100,
+  });
+  const client = await requests.pool.connect();
+  nodes[0].vanish();
+  await nodes[0].start();
+  const answer = client.query('select 1').finally(() => requests.release(client, false));
+  await Promise.all([expect(answer).rejects.toSatisfy((error) => statusOf(error) === 503), requests.end()]);
+});

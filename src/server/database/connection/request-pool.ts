@@ -21,6 +21,8 @@ const CONNECT_TIMEOUT_MS = 10_000;
 const IDLE_TIMEOUT_MS = 60_000;
 /** Node then sends a probe each second, and gives an idle connection up after ten. */
 const KEEP_ALIVE_DELAY_MS = 5_000;
+/** How long `end` waits for statements that run. A database that hangs answers none, and would hold the process for ever. */
+const CLOSE_LIMIT_MS = 5_000;
 
 /** While a database only reads, connections are renewed no more often than this. */
 const RENEW_INTERVAL_MS = 1_000;
@@ -47,9 +49,10 @@ type Deps = {
   log: Logger;
   /** Tests shorten the time until silent connections are noticed. */
   tickMs?: number;
+  closeLimitMs?: number;
 };
 
-export function createRequestPool({ finder, login, log, tickMs }: Deps): RequestPool {
+export function createRequestPool({ finder, login, log, tickMs, closeLimitMs = CLOSE_LIMIT_MS }: Deps): RequestPool {
   const pool = new pg.Pool({
     ...login,
     Client: primaryClient(finder),
@@ -118,8 +121,14 @@ export function createRequestPool({ finder, login, log, tickMs }: Deps): Request
       client.release(isBroken || expired.has(client));
     },
     async end() {
-      stopWatching();
+      const timer = setTimeout(() => {
+        log.warn('the database does not answer: closing its connections');
+        for (const client of busy)
+          client.connection.stream.destroy(new UnreachableError('the database does not answer'));
+      }, closeLimitMs);
       await pool.end();
+      clearTimeout(timer);
+      stopWatching();
     },
   };
 }

@@ -23,6 +23,7 @@ const POLL_MS = 10;
 /** Long, because crash recovery replays the WAL first. */
 const START_LIMIT_MS = 120_000;
 const STOP_LIMIT_MS = 30_000;
+const IMMEDIATE_STOP_LIMIT_MS = 5_000;
 /** A full disk may have space again after hours, so restarts go on. At this number the log calls for an operator. */
 const ALARM_AFTER_RESTARTS = 5;
 const MAX_RESTART_DELAY_MS = 30_000;
@@ -97,11 +98,11 @@ export async function supervise(dataDir: string, log: Logger, extra: Record<stri
     stopping.abort();
     await restarting;
     if (child && !hasEnded(child)) {
-      const ended = once(child, 'exit');
       signal('fast');
-      const killTimer = setTimeout(() => signal('immediate'), STOP_LIMIT_MS);
-      await ended;
-      clearTimeout(killTimer);
+      if (!(await endsWithin(child, STOP_LIMIT_MS))) signal('immediate');
+      // A process that is stopped, or that waits for a disk that hangs, handles no signal. The next start waits for it.
+      if (!(await endsWithin(child, IMMEDIATE_STOP_LIMIT_MS)))
+        log.error({ pid: child.pid }, 'the database hangs: it ends by itself once it goes on');
     }
     unregister();
   }
@@ -116,6 +117,15 @@ export async function supervise(dataDir: string, log: Logger, extra: Record<stri
 }
 
 const hasEnded = (child: ChildProcess) => child.exitCode !== null || child.signalCode !== null;
+
+async function endsWithin(child: ChildProcess, limitMs: number): Promise<boolean> {
+  if (hasEnded(child)) return true;
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(), limitMs);
+  await once(child, 'exit', { signal: late.signal }).catch(() => undefined);
+  clearTimeout(timer);
+  return hasEnded(child);
+}
 
 /** Resolves once the lock file says that the server accepts connections. */
 async function untilReady(child: ChildProcess, cluster: string, logFile: string): Promise<void> {
