@@ -10,7 +10,7 @@ import { defineConfig } from 'vitest/config';
 import { fuzzBudget } from './tests/support/fuzz-budget.ts';
 
 const needsDatabase = [
-  'src/server/{auth,backup,data,doctor,functions,database,jobs,payments,plans}/**/*.test.ts',
+  'src/server/{admin,auth,backup,data,doctor,functions,database,jobs,payments,plans}/**/*.test.ts',
   'src/server/{coach/coach-store,find/search-index}.test.ts',
   'src/server/admin.test.ts',
 ];
