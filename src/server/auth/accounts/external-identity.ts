@@ -11,25 +11,15 @@
  * sign in. If the account was used, it only loses the address, and the owner gets a new account.
  */
 import { randomUUID } from 'node:crypto';
-import type { JsonObject } from '#server/database/tables/auth-tables.ts';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
 import { isBanned, syncProviders, updateUser } from './accounts.ts';
 import type { IdentityRow, UserRow } from './accounts.ts';
 import { recordAuditEvent } from './audit-log.ts';
 import type { Device } from './device.ts';
-
-export type ExternalIdentity = {
-  /** `google`, `github`, the name of an OIDC provider, `sso:<provider id>` or `web3`. */
-  provider: string;
-  /** The account's id at the provider; never reused there, unlike a name or an address. */
-  providerId: string;
-  /** From `parseEmail`; null if the third party gives no address. */
-  email: string | null;
-  emailVerified: boolean;
-  /** Becomes `identity_data`; fills gaps in the user's metadata. */
-  data: JsonObject;
-};
+import { findIdentity, lockIdentity, saveIdentity } from './identity-store.ts';
+import type { ExternalIdentity } from './identity-store.ts';
+import { abandonUnconfirmed, deleteSignInMethods, releaseAddress } from './sign-in-methods.ts';
 
 export type IdentitySignIn = {
   identity: ExternalIdentity;
@@ -76,23 +66,6 @@ export async function signInWithIdentity(transaction: AsService, signIn: Identit
   if (linkingUserId) return linkIdentity(transaction, signIn, linkingUserId, existing);
   const known = existing && (await signInKnown(transaction, signIn, existing));
   return known ?? signInNew(transaction, signIn);
-}
-
-/** Takes an advisory lock until the transaction ends: a new identity has no row that could be locked. */
-async function lockIdentity(transaction: AsService, { provider, providerId }: ExternalIdentity): Promise<void> {
-  const key = `identity ${JSON.stringify([provider, providerId])}`;
-  await transaction.statement('select pg_advisory_xact_lock(hashtextextended($1, 0))', [key]);
-}
-
-async function findIdentity(transaction: AsService, identity: ExternalIdentity): Promise<IdentityRow | null> {
-  const [row] = await transaction.run(
-    queryBuilder
-      .selectFrom('auth.identities')
-      .selectAll()
-      .where('provider', '=', identity.provider)
-      .where('provider_id', '=', identity.providerId),
-  );
-  return row ?? null;
 }
 
 async function lockUser(transaction: AsService, by: { id: string } | { email: string }): Promise<UserRow | null> {
@@ -234,30 +207,6 @@ async function attachIdentity(transaction: AsService, signIn: IdentitySignIn, us
   });
 }
 
-/** Inserts the identity, or updates its data to the provider's current answer. */
-async function saveIdentity(transaction: AsService, { identity, now }: IdentitySignIn, userId: string): Promise<void> {
-  const data = JSON.stringify(identity.data);
-  await transaction.run(
-    queryBuilder
-      .insertInto('auth.identities')
-      .values({
-        user_id: userId,
-        provider: identity.provider,
-        provider_id: identity.providerId,
-        identity_data: data,
-        last_sign_in_at: now,
-        created_at: now,
-        updated_at: now,
-      })
-      .onConflict((conflict) =>
-        conflict
-          .columns(['provider', 'provider_id'])
-          .doUpdateSet({ identity_data: data, last_sign_in_at: now, updated_at: now }),
-      )
-      .returning('id'),
-  );
-}
-
 /**
  * Gives an account that was never confirmed or used to the proven owner of its address. Afterwards only the new
  * identity signs in to it.
@@ -286,66 +235,4 @@ async function claimAccount(transaction: AsService, signIn: IdentitySignIn, user
     details,
   });
   return { outcome: 'signed_in', userId: user.id, change: 'claimed' };
-}
-
-const SIGN_IN_TABLES = [
-  'auth.identities',
-  'auth.mfa_factors',
-  'auth.webauthn_credentials',
-  'auth.recovery_code_sets',
-  'auth.one_time_tokens',
-  'auth.sessions',
-  'auth.flows',
-] as const;
-
-/**
- * Requires a transaction. Deletes the user's identities, second factors, passkeys, one-time tokens, sessions and flows.
- * The caller clears the password and the phone number, which are columns of `auth.users`.
- */
-export async function deleteSignInMethods(transaction: AsService, userId: string): Promise<void> {
-  for (const table of SIGN_IN_TABLES) {
-    await transaction.run(queryBuilder.deleteFrom(table).where('user_id', '=', userId).returning('user_id'));
-  }
-}
-
-/** Takes the unconfirmed address from an account that may be in use by other means, such as a phone number. */
-export async function releaseAddress(transaction: AsService, owner: UserRow, now: Date): Promise<void> {
-  await transaction.run(
-    queryBuilder
-      .deleteFrom('auth.one_time_tokens')
-      .where('user_id', '=', owner.id)
-      .where('address', '=', owner.email!)
-      .returning('user_id'),
-  );
-  await transaction.run(
-    queryBuilder
-      .deleteFrom('auth.identities')
-      .where('user_id', '=', owner.id)
-      .where('provider', '=', 'email')
-      .returning('id'),
-  );
-  await updateUser(transaction, owner.id, { email: null, updated_at: now });
-  await syncProviders(transaction, owner.id);
-}
-
-/**
- * Takes the identity from an account that was never confirmed or used. Deletes the account if this was its last
- * identity.
- */
-async function abandonUnconfirmed(transaction: AsService, identity: IdentityRow): Promise<void> {
-  await transaction.run(queryBuilder.deleteFrom('auth.identities').where('id', '=', identity.id).returning('id'));
-  await transaction.run(
-    queryBuilder
-      .deleteFrom('auth.users')
-      .where('id', '=', identity.user_id)
-      .where((row) =>
-        row.not(
-          row.exists(
-            row.selectFrom('auth.identities').select('id').whereRef('auth.identities.user_id', '=', 'auth.users.id'),
-          ),
-        ),
-      )
-      .returning('id'),
-  );
-  await syncProviders(transaction, identity.user_id);
 }

@@ -16,7 +16,7 @@ import {
 } from './accounts.ts';
 import type { Account } from './accounts.ts';
 import { recordAuditEvent } from './audit-log.ts';
-import { releaseAddress } from './external-identity.ts';
+import { releaseAddress } from './sign-in-methods.ts';
 import { findFlow, issueAuthCode } from './flows.ts';
 import { consumeToken, deleteOneTimeTokens } from './one-time-tokens.ts';
 import type { OneTimeRow } from './one-time-tokens.ts';

@@ -15,7 +15,7 @@ import {
 import type { Account, UserRow } from '../accounts/accounts.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';
 import type { AuditEntry, AuditEvent } from '../accounts/audit-log.ts';
-import { deleteSignInMethods } from '../accounts/external-identity.ts';
+import { deleteSignInMethods } from '../accounts/sign-in-methods.ts';
 import { deleteOneTimeTokens } from '../accounts/one-time-tokens.ts';
 import { endSessions } from '../accounts/sessions.ts';
 import { phoneIdentityData } from '../phone/phone-accounts.ts';

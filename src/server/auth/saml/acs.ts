@@ -16,7 +16,7 @@ import { readText } from '#server/http/requests/limit-body.ts';
 import { findUserById, isBanned } from '../accounts/accounts.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';
 import { signInWithIdentity } from '../accounts/external-identity.ts';
-import type { ExternalIdentity } from '../accounts/external-identity.ts';
+import type { ExternalIdentity } from '../accounts/identity-store.ts';
 import { deleteFlow, findFlow, issueAuthCode, lockFlowOfCode } from '../accounts/flows.ts';
 import type { FlowRow } from '../accounts/flows.ts';
 import { findSsoProvider } from './sso-providers.ts';

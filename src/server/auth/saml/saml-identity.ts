@@ -1,5 +1,5 @@
 /** Turns an assertion into an identity of an account (docs/specification/wire.md 29). */
-import type { ExternalIdentity } from '../accounts/external-identity.ts';
+import type { ExternalIdentity } from '../accounts/identity-store.ts';
 import type { SsoProvider } from './sso-providers.ts';
 import { parseEmail } from '../wire/credentials.ts';
 import { AuthError } from '../wire/errors.ts';

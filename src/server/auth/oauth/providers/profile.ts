@@ -3,7 +3,7 @@
  * values: only known claims are kept, and only of the expected type and length.
  */
 import type { JsonObject } from '#server/database/tables/auth-tables.ts';
-import type { ExternalIdentity } from '../../accounts/external-identity.ts';
+import type { ExternalIdentity } from '../../accounts/identity-store.ts';
 import { parseEmail } from '../../wire/credentials.ts';
 import { AuthError } from '../../wire/errors.ts';
 import { ProviderError } from './provider-error.ts';

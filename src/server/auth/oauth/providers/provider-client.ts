@@ -1,5 +1,5 @@
 /** The common interface of all providers, whichever protocol they speak (docs/specification/wire.md 27). */
-import type { ExternalIdentity } from '../../accounts/external-identity.ts';
+import type { ExternalIdentity } from '../../accounts/identity-store.ts';
 
 /** The provider's own tokens, named as the wire returns them. */
 export type ProviderTokens = { provider_token?: string; provider_refresh_token?: string };
