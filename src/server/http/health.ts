@@ -4,6 +4,7 @@ import type { Context } from 'hono';
 import { isLoopback } from '../config/loopback.ts';
 import type { Config } from '../config/config.ts';
 import type { Database } from '../database/database.ts';
+import { singleFlight } from '#server/load/single-flight.ts';
 import type { AppEnv } from './app-env.ts';
 import { clientAddress } from './requests/client-address.ts';
 import { errorResponse } from './error-response.ts';
@@ -22,19 +23,12 @@ type HealthDeps = { config: Config; database: Database; metrics: Metrics };
 
 export function healthRoutes({ config, database, metrics }: HealthDeps): Hono<AppEnv> {
   const routes = new Hono<AppEnv>();
-  let checking: Promise<boolean> | null = null;
 
   /**
    * Threat: a stranger asks thousands of times at once. With a check each, the queue of the database would be full, and a
    * balancer that is answered 503 would take all servers out.
    */
-  function isReady(): Promise<boolean> {
-    checking ??= database
-      .isReady()
-      .catch(() => false)
-      .finally(() => (checking = null));
-    return checking;
-  }
+  const isReady = singleFlight(() => database.isReady().catch(() => false));
 
   routes.get('/healthz', (context) => context.json({ status: 'up' }));
   routes.get('/readyz', async (context) => {

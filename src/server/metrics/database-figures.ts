@@ -6,6 +6,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AsService, Database } from '../database/database.ts';
 import { JOBS_SCHEMA } from '../jobs/pg-boss-adapter.ts';
+import { singleFlight } from '#server/load/single-flight.ts';
 import { Gauge } from './prom-client.ts';
 import type { GaugeOf, MetricsRegistry } from './prom-client.ts';
 
@@ -144,21 +145,19 @@ type Cached<T> = { value: T | null; ok: boolean };
 function cached<T>(maxAgeMs: number, read: () => Promise<T>): () => Promise<Cached<T>> {
   let last: Cached<T> = { value: null, ok: false };
   let readAt = -Infinity;
-  let reading: Promise<void> | null = null;
 
-  async function refresh(): Promise<void> {
+  const refresh = singleFlight(async () => {
     try {
       last = { value: await read(), ok: true };
       readAt = performance.now();
     } catch {
       last = { ...last, ok: false };
     }
-  }
+  });
 
   return async () => {
     if (performance.now() - readAt < maxAgeMs && last.ok) return last;
-    reading ??= refresh().finally(() => (reading = null));
-    const isDone = await Promise.race([reading.then(() => true), delay(MAX_WAIT_MS, false, { ref: false })]);
+    const isDone = await Promise.race([refresh().then(() => true), delay(MAX_WAIT_MS, false, { ref: false })]);
     return isDone ? last : { ...last, ok: false };
   };
 }

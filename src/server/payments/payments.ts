@@ -4,6 +4,7 @@ import type { Clock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
 import type { Database } from '../database/database.ts';
 import type { Logger } from '../log.ts';
+import { singleFlight } from '#server/load/single-flight.ts';
 import { createBuyerNotifier } from './notify-buyers.ts';
 import type { Settlement } from './payment-deps.ts';
 import { createPaypal } from './paypal/paypal-client.ts';
@@ -58,8 +59,8 @@ export function createPayments({ config, database, clock, log, requestMails }: D
    * Threat: hundreds of browsers ask for one payment at once, and each request would poll the payment twice a second.
    * Single-flight lets all of them share one run.
    */
-  const startOnce = createSingleFlight<Start>();
-  const finishOnce = createSingleFlight<Settlement>();
+  const startOnce = singleFlight((userId: string) => startPayment(deps, userId));
+  const settleOnce = singleFlight(settleUntilStable);
 
   async function settleUntilStable(id: string): Promise<Settlement> {
     for (let tried = 1; ; tried += 1) {
@@ -74,29 +75,17 @@ export function createPayments({ config, database, clock, log, requestMails }: D
   async function finish(userId: string, orderId: string) {
     const payment = await store.find({ orderId });
     if (payment?.userId !== userId) return null;
-    const settlement = await finishOnce(payment.id, () => settleUntilStable(payment.id));
+    const settlement = await settleOnce(payment.id);
     return { settlement, approvalUrl: payment.approvalUrl };
   }
 
   return {
     paypal,
-    start: (userId) => startOnce(userId, () => startPayment(deps, userId)),
+    start: startOnce,
     finish: (userId, orderId) => thenNotify(finish(userId, orderId)),
     isAboutPayment: async (event) => (await findNamedPayment(store, event)) !== null,
     process: (event) => thenNotify(processEvent(deps, event)),
     reconcile: (signal) => thenNotifyIfSwept(reconcilePayments(deps, signal)),
     refund: (id) => thenNotify(refundPayment(deps, id)),
-  };
-}
-
-/** Single-flight per key: a caller joins the work in flight for its key. */
-function createSingleFlight<T>(): (key: string, work: () => Promise<T>) => Promise<T> {
-  const inFlight = new Map<string, Promise<T>>();
-  return (key, work) => {
-    const running = inFlight.get(key);
-    if (running) return running;
-    const begun = work().finally(() => inFlight.delete(key));
-    inFlight.set(key, begun);
-    return begun;
   };
 }

@@ -1,5 +1,6 @@
 /** PayPal's access token: fetched single-flight and cached until shortly before it expires. */
 import type { Clock } from '../../clock.ts';
+import { singleFlight } from '#server/load/single-flight.ts';
 import { at, textAt } from './json-value.ts';
 import type { Answer } from './http-request.ts';
 
@@ -22,9 +23,8 @@ export function createAccessToken(deps: {
 }): AccessToken {
   const { clock, fetchToken, refuse } = deps;
   let held: { token: string; endsAt: number } | null = null;
-  let underWay: Promise<string> | null = null;
 
-  async function renew(): Promise<string> {
+  const renew = singleFlight(async () => {
     const answer = await fetchToken();
     const token = textAt(answer.json, 'access_token');
     const seconds = at(answer.json, 'expires_in');
@@ -32,13 +32,12 @@ export function createAccessToken(deps: {
     if (token === null || !/^[\x21-\x7e]+$/.test(token) || typeof seconds !== 'number') throw refuse(answer);
     held = { token, endsAt: clock.now().getTime() + seconds * 1000 - MARGIN_MS };
     return token;
-  }
+  });
 
   return {
     get() {
       if (held && clock.now().getTime() < held.endsAt) return Promise.resolve(held.token);
-      underWay ??= renew().finally(() => (underWay = null));
-      return underWay;
+      return renew();
     },
     drop(token) {
       if (held?.token === token) held = null;
