@@ -3,8 +3,8 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { EMAIL, setUpAdmin } from '../../tests/support/admin-commands.ts';
-import type { CommandResult } from '../../tests/support/admin-commands.ts';
+import { EMAIL, setUpAdmin } from '../../tests/support/commands/admin-commands.ts';
+import type { CommandResult } from '../../tests/support/commands/admin-commands.ts';
 
 const world = setUpAdmin();
 

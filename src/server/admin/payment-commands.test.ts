@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { EMAIL, setUpAdmin } from '../../../tests/support/admin-commands.ts';
+import { EMAIL, setUpAdmin } from '../../../tests/support/commands/admin-commands.ts';
 
 const world = setUpAdmin();
 

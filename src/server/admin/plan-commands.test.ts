@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { addDays, latestToday } from '#domain/day/day.ts';
-import { EMAIL, setUpAdmin } from '../../../tests/support/admin-commands.ts';
+import { EMAIL, setUpAdmin } from '../../../tests/support/commands/admin-commands.ts';
 
 const world = setUpAdmin();
 

@@ -1,7 +1,7 @@
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { setUpBackups } from '../../../tests/support/backups.ts';
+import { setUpBackups } from '../../../tests/support/commands/backups.ts';
 import { runBackup } from './backup-command.ts';
 import { UsageError } from './backup-error.ts';
 

@@ -6,7 +6,7 @@ import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { describeSchema } from '../../../database/describe-schema.ts';
-import { setUpBackups, USERS, withClient } from '../../../tests/support/backups.ts';
+import { setUpBackups, USERS, withClient } from '../../../tests/support/commands/backups.ts';
 import type { Manifest } from './archive/archive-format.ts';
 import { verifyArchive } from './archive/read-archive.ts';
 import { runRestore } from './restore-command.ts';

@@ -2,7 +2,7 @@ import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { beforeAll, expect, test } from 'vitest';
-import { log, setUpBackups, withClient } from '../../../tests/support/backups.ts';
+import { log, setUpBackups, withClient } from '../../../tests/support/commands/backups.ts';
 import { openEmbeddedServer } from '../database/embedded/server.ts';
 import { migrate } from '../database/migrations/migrate.ts';
 import { MIGRATIONS, readMigrations } from '../database/migrations/migration-files.ts';

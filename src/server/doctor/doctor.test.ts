@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { configOf, lines, unreachableUrl } from '../../../tests/support/doctor-checks.ts';
+import { configOf, lines, unreachableUrl } from '../../../tests/support/commands/doctor-checks.ts';
 import { startTestServer } from '../../../tests/support/start-server.ts';
 import type { TestServer } from '../../../tests/support/start-server.ts';
 import { fault, ok, runChecks, warning } from './check.ts';

@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { generateIdentity, identityToRecipient } from 'age-encryption';
 import { beforeAll, expect, test } from 'vitest';
-import { setUpBackups, USERS, withClient } from '../../../../tests/support/backups.ts';
+import { setUpBackups, USERS, withClient } from '../../../../tests/support/commands/backups.ts';
 import { runRestore } from '../restore-command.ts';
 
 const world = setUpBackups();

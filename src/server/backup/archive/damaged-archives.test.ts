@@ -6,7 +6,7 @@ import { readFile, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text as readText } from 'node:stream/consumers';
 import { beforeAll, expect, test } from 'vitest';
-import { setUpBackups, withClient } from '../../../../tests/support/backups.ts';
+import { setUpBackups, withClient } from '../../../../tests/support/commands/backups.ts';
 import { runRestore } from '../restore-command.ts';
 import { FORMAT_VERSION } from './archive-format.ts';
 import type { Header } from './archive-format.ts';

@@ -2,7 +2,7 @@ import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { configOf, lines, run } from '../../../../tests/support/doctor-checks.ts';
+import { configOf, lines, run } from '../../../../tests/support/commands/doctor-checks.ts';
 import { backupName, writeSummary } from '../../backup/folder.ts';
 import { fault, warning } from '../check.ts';
 import { backupCheck, diskCheck, keysCheck, permissionsCheck } from './files-checks.ts';

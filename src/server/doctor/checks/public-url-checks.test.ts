@@ -3,7 +3,7 @@ import 'reflect-metadata';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { configOf, lines, run, unreachableUrl, withStub } from '../../../../tests/support/doctor-checks.ts';
+import { configOf, lines, run, unreachableUrl, withStub } from '../../../../tests/support/commands/doctor-checks.ts';
 import { startTestServer } from '../../../../tests/support/start-server.ts';
 import type { TestServer } from '../../../../tests/support/start-server.ts';
 import { answer } from '../../../../tests/support/stub-server.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { lines } from '../../../../../tests/support/doctor-checks.ts';
+import { lines } from '../../../../../tests/support/commands/doctor-checks.ts';
 import { withOrdinaryOwner } from '../../../../../tests/support/ordinary-owner.ts';
 import { createTestDatabase } from '../../../../../tests/support/test-database.ts';
 import type { TestDatabase } from '../../../../../tests/support/test-database.ts';

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createCaptchaApp, captchaSettingsAt } from '../../../../../simulators/captcha/app.ts';
-import { configOf, lines, run, unreachableUrl, withStub } from '../../../../../tests/support/doctor-checks.ts';
+import { configOf, lines, run, unreachableUrl, withStub } from '../../../../../tests/support/commands/doctor-checks.ts';
 import { startTestServer } from '../../../../../tests/support/start-server.ts';
 import type { TestServer } from '../../../../../tests/support/start-server.ts';
 import { answer } from '../../../../../tests/support/stub-server.ts';

@@ -4,8 +4,8 @@ import type { Config } from '#server/config/config.ts';
 import { runChecks } from '#server/doctor/check.ts';
 import type { Check, Finding } from '#server/doctor/check.ts';
 import { freePort } from '#server/free-port.ts';
-import { startStubServer } from './stub-server.ts';
-import type { StubHandler } from './stub-server.ts';
+import { startStubServer } from '../stub-server.ts';
+import type { StubHandler } from '../stub-server.ts';
 
 /** Unset settings have their defaults. */
 export const configOf = (env: Record<string, string>): Config => inspectConfig(env).config;
