@@ -10,8 +10,8 @@ import type { Conflict, DaySaverState } from './state.ts';
 
 const RETRY_FIRST_MS = 1_000;
 /**
- * The longest backoff of a page on screen and of a hidden one, which tries again at once when it is shown. Beyond it the
- * server only decides by `Retry-After`, up to its own limit (docs/decisions/0008-saving-a-day.md).
+ * The longest backoff of a page on screen and of a hidden one, which tries again at once when it is shown. Only a
+ * `Retry-After` of the server asks for more, up to RETRY_AFTER_MAX_MS (docs/decisions/0008-saving-a-day.md).
  */
 const RETRY_MAX_MS = 5_000;
 const RETRY_HIDDEN_MAX_MS = 30_000;
