@@ -9,11 +9,22 @@ export function ErrorScreen() {
     <main className={styles.screen}>
       <h1 className={styles.title}>Something went wrong.</h1>
       <p className={styles.text}>
-        Your logs are safe. Saved text is on the server, and unsaved text stays in this browser until it is sent.
+        {isStorageBlocked()
+          ? 'Your browser blocks cookies and site data. Allow them for this site, then reload the page.'
+          : 'Your logs are safe. Saved text is on the server, and unsaved text stays in this browser until it is sent.'}
       </p>
       <Button tone="primary" onClick={() => location.reload()}>
         Reload the page
       </Button>
     </main>
   );
+}
+
+/** The session and unsaved text are stored in the browser, so nothing works without. */
+function isStorageBlocked(): boolean {
+  try {
+    return !localStorage;
+  } catch {
+    return true;
+  }
 }

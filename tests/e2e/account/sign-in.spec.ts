@@ -198,3 +198,19 @@ test('a forgotten password is replaced over the page without losing unsaved text
   await expect(items(page)).toHaveText(['Half a thought']);
   await expectSaved(page);
 });
+
+test.describe('without storage', () => {
+  test.use({ expectedErrors: /SecurityError|blocked/ });
+
+  test('a browser that blocks cookies and site data is told to allow them', async ({ page }) => {
+    await page.addInitScript(() => {
+      Object.defineProperty(globalThis, 'localStorage', {
+        get() {
+          throw new DOMException('blocked', 'SecurityError');
+        },
+      });
+    });
+    await page.goto('/login');
+    await expect(page.getByText('Your browser blocks cookies and site data. Allow them for this site,')).toBeVisible();
+  });
+});
