@@ -25,7 +25,7 @@ export type AuthSettings = {
   readonly samlKeyFile: string | null;
   /** null: there are no texted codes. */
   readonly sms: SmsSettings | null;
-  /** null: no captcha is asked for. */
+  /** null: no request needs a captcha. */
   readonly captcha: CaptchaSettings | null;
 };
 

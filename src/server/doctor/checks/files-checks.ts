@@ -90,7 +90,7 @@ export const keysCheck = ({ auth }: Config): Check => ({
       findings.push(
         problem === null
           ? ok(`the signing keys are in ${auth.signingKeyFile}`)
-          : fault(`AUTH_SIGNING_KEY_FILE cannot be read: ${problem}`, 'Bring the file back, from a backup if need be.'),
+          : fault(`AUTH_SIGNING_KEY_FILE cannot be read: ${problem}`, 'Restore the file, from a backup if necessary.'),
       );
     }
     if (auth.samlKeyFile !== null) findings.push(await checkSamlKey(auth.samlKeyFile));
@@ -134,7 +134,7 @@ export const backupCheck = ({ backup }: Config, now: () => Date): Check => ({
       return [
         fault(
           `${text} has ${newest.bytes} bytes instead of ${summary.bytes}`,
-          'It was cut off by a copy: make another.',
+          'It was cut off while it was copied: copy it again.',
         ),
       ];
     }

@@ -55,7 +55,7 @@ async function checkReach({ publicUrl }: UrlConfig, now: () => Date, signal: Abo
     const target = reply.headers.get('location');
     return [
       fault(
-        `${publicUrl} redirects to ${target ?? 'nowhere'}`,
+        `${publicUrl} redirects ${target === null ? 'without an address' : `to ${target}`}`,
         'Set PUBLIC_URL to the address at the end of the redirects.',
       ),
     ];
@@ -82,7 +82,7 @@ type Certificate = { validTo: Date; validFrom: Date; problem: string | null; cod
 
 function readCertificate(host: string, port: number): Promise<Certificate> {
   return new Promise((resolve, reject) => {
-    // The certificate is wanted whatever is wrong with it; nothing is sent over this connection.
+    // Reads an invalid certificate too: nothing is sent over this connection.
     const socket = connect(
       { host, port, ...(isIP(host) === 0 && { servername: host }), rejectUnauthorized: false },
       () => {

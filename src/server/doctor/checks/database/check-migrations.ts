@@ -25,7 +25,7 @@ export async function checkMigrations(owner: pg.Client): Promise<Finding[]> {
   if (newer.length > 0) {
     return [
       warning(
-        `a newer program has been here: ${newer.map(label).join(', ')}`,
+        `a newer version of this program has applied ${newer.map(label).join(', ')}`,
         'Finish the upgrade: replace this version on every machine.',
       ),
     ];

@@ -37,7 +37,7 @@ export async function checkRoles(ownerUrl: string, connectionTimeoutMillis: numb
       return [
         fault(
           'the login for requests does not work',
-          'Start the server once: it makes the login anew from the password in DATABASE_URL.',
+          'Start the server once: it creates the login again from the password in DATABASE_URL.',
         ),
       ];
     }

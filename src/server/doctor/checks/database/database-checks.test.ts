@@ -58,7 +58,7 @@ test('names each fault of roles, migrations and connections', async () => {
       /^fault the database is newer than this program: it has app\/9999_later/,
     );
     expect(await diagnose('migrations', ledger('', ''), forget, database)).toBe(
-      'warning a newer program has been here: app/9999_later',
+      'warning a newer version of this program has applied app/9999_later',
     );
     expect(await diagnose('migrations', 'delete from migrations.applied where number = 3', 'select', database)).toMatch(
       /^warning pending migrations: auth\/0003_sign_in_methods, app\/0003_plan_changes$/,

@@ -16,7 +16,7 @@ const KEY_CODES: ReadonlySet<string> = new Set([
 export const captchaCheck = ({ auth: { captcha } }: Config): Check => ({
   name: 'captcha',
   async run() {
-    if (captcha === null) return [off('no captcha is asked for')];
+    if (captcha === null) return [off('captchas are off (CAPTCHA_PROVIDER)')];
     const verdict = await askSiteverify(captcha, 'doctor');
     if (verdict.outcome === 'unavailable') {
       return [

@@ -24,7 +24,7 @@ export const mailCheck = ({ mail, publicUrl, sandbox }: Config, address: string 
     } catch (error) {
       return [describeMailFailure(error)];
     }
-    if (address === null) return [ok('the mail server takes our login; --mail ADDRESS also sends a mail')];
+    if (address === null) return [ok('the mail server accepts the login; --mail ADDRESS also sends a mail')];
     let outcome = '';
     // The mailer logs the reply code of the mail server.
     const mailer = createMailer(mail, createLog('warn', { write: (line) => void (outcome += line) }));
@@ -35,7 +35,7 @@ export const mailCheck = ({ mail, publicUrl, sandbox }: Config, address: string 
     );
     await mailer.close();
     if (!failed)
-      return [ok(`the mail server took a mail from ${from} to ${address}: see whether it arrives, and not as spam`)];
+      return [ok(`the mail server accepted a mail from ${from} to ${address}: check that it arrives, and not as spam`)];
     const code = /"responseCode":(\d+)/.exec(outcome)?.[1];
     const command = /"command":"([A-Z ]+)"/.exec(outcome)?.[1];
     return [
@@ -51,7 +51,7 @@ function describeMailFailure(error: unknown): Finding {
   const { code, responseCode } = error as { code?: string; responseCode?: number };
   if (code === 'EAUTH')
     return fault(
-      `the mail server refuses our login (${responseCode ?? 'no code'})`,
+      `the mail server refuses the login (${responseCode ?? 'no code'})`,
       'Check user and password in SMTP_URL.',
     );
   if (code === 'ETLS')
@@ -59,6 +59,6 @@ function describeMailFailure(error: unknown): Finding {
   const { problem } = describeFailure(error);
   return fault(
     `the mail server: ${problem}`,
-    'Check host and port in SMTP_URL, and whether this network lets port 25, 465 or 587 out.',
+    'Check host and port in SMTP_URL, and whether a firewall blocks outgoing port 25, 465 or 587.',
   );
 }

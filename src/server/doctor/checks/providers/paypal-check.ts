@@ -44,7 +44,7 @@ export const paypalCheck = ({ paypal, publicUrl }: Config): Check => ({
       findings.push(
         warning(
           'PAYPAL_WEBHOOK_ID is not set',
-          'Refunds are seen within a day only. Add a webhook (docs/operations.md, "Payments").',
+          'Without a webhook a refund is noticed only within a day. Add one (docs/operations.md, "Payments").',
         ),
       );
       return findings;

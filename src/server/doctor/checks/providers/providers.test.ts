@@ -26,12 +26,12 @@ test('mailCheck logs in, sends a mail if asked, and names a server that is away 
   expect(lines(await check(''))[0]).toMatch(/^off the sandbox keeps all mail/);
   const withoutMail = mailCheck(configOf({ SANDBOX: 'off' }), null);
   expect(lines(await run(withoutMail))).toEqual(['warning SMTP_URL is not set']);
-  expect(lines(await check(world.mailbox.smtpUrl))[0]).toMatch(/^ok the mail server takes our login/);
+  expect(lines(await check(world.mailbox.smtpUrl))[0]).toMatch(/^ok the mail server accepts the login/);
   expect(lines(await check(unreachable.replace('http', 'smtp')))).toEqual([
     'fault the mail server: nothing listens there (connection refused)',
   ]);
   const address = `${randomBytes(4).toString('hex')}@example.com`;
-  expect(lines(await check(world.mailbox.smtpUrl, address))[0]).toMatch(/^ok the mail server took a mail from/);
+  expect(lines(await check(world.mailbox.smtpUrl, address))[0]).toMatch(/^ok the mail server accepted a mail from/);
   expect(world.mailbox.messagesTo(address)).toHaveLength(1);
   world.mailbox.refuseNext(1, 550);
   expect(lines(await check(world.mailbox.smtpUrl, address))[0]).toMatch(
@@ -130,9 +130,9 @@ test('signInCheck compares the issuer that an OpenID provider names with the set
       const check = (OIDC_KEYCLOAK_ISSUER: string) =>
         run(signInCheck(configOf({ ...client, OIDC_KEYCLOAK_ISSUER }))).then(lines);
       issuer = url;
-      expect((await check(url))[0]).toMatch(/^ok keycloak describes itself/);
+      expect((await check(url))[0]).toMatch(/^ok keycloak answers; only a sign-in can check its client secret/);
       issuer = 'https://other.example.com';
-      expect((await check(url))[0]).toBe(`fault keycloak calls itself https://other.example.com instead of ${url}`);
+      expect((await check(url))[0]).toBe(`fault keycloak names the issuer https://other.example.com instead of ${url}`);
       expect((await check(unreachable))[0]).toMatch(/^fault keycloak: .* nothing listens there/);
     },
   );

@@ -24,7 +24,7 @@ async function checkProvider({ name, kind, issuer, apiBase }: OAuthProvider, sig
     // GitHub tells nobody whether a client id is right before a user signs in.
     if (reply.status === 0 || reply.status >= 500)
       return describeUnreached(`${name} at ${apiBase ?? issuer}`, reply, CHECK_NETWORK);
-    return ok(`${name} answers; its client id is tried by the first sign-in only`);
+    return ok(`${name} answers; only a sign-in can check its client id`);
   }
   const url = `${issuer}/.well-known/openid-configuration`;
   const reply = await request(url, { signal });
@@ -38,7 +38,7 @@ async function checkProvider({ name, kind, issuer, apiBase }: OAuthProvider, sig
   const found = textAt(reply.json, 'issuer');
   if (found?.replace(/\/$/, '') !== issuer) {
     return fault(
-      `${name} calls itself ${found ?? 'nothing'} instead of ${issuer}`,
+      `${name} names ${found === null ? 'no issuer' : `the issuer ${found}`} instead of ${issuer}`,
       `Set ${variable} to the issuer that it names.`,
     );
   }
@@ -46,7 +46,7 @@ async function checkProvider({ name, kind, issuer, apiBase }: OAuthProvider, sig
     (key) => textAt(reply.json, key) !== null,
   );
   return hasEndpoints
-    ? ok(`${name} describes itself; its client secret is tried by the first sign-in only`)
+    ? ok(`${name} answers; only a sign-in can check its client secret`)
     : fault(
         `${name} names no endpoints at ${url}`,
         'The provider is not an OpenID Connect provider, or not for code flow.',
