@@ -36,10 +36,10 @@ const zones = [...new Set(MIDNIGHTS.map(([zone]) => zone))];
  */
 const anyInstant = fc.date({ min: new Date('2000-01-01'), max: new Date('2100-01-01'), noInvalidDate: true });
 /** Instants within 2 ms of a local midnight, which random instants would rarely hit. */
-const nearAnEdge = fc
+const nearMidnight = fc
   .record({ date: anyInstant, offset: fc.constantFrom(...OFFSETS), ms: fc.integer({ min: -2, max: 2 }) })
   .map(({ date, offset, ms }) => new Date(Date.parse(date.toISOString().slice(0, 10)) - offset * 60_000 + ms));
-const instants = fc.array(fc.oneof(anyInstant, nearAnEdge), { minLength: 20, maxLength: 60 });
+const instants = fc.array(fc.oneof(anyInstant, nearMidnight), { minLength: 20, maxLength: 60 });
 
 describe('the domain and SQL', () => {
   test('agree on earliest_today and latest_today at any instant', async () => {
@@ -61,7 +61,7 @@ describe('the domain and SQL', () => {
       daysLeft: fc.option(fc.integer({ min: -2, max: 2 })),
     });
     await fc.assert(
-      fc.asyncProperty(nearAnEdge, facts, async (at, { subscription_plan, daysLeft }) => {
+      fc.asyncProperty(nearMidnight, facts, async (at, { subscription_plan, daysLeft }) => {
         const today = earliestToday(at);
         const plan: PlanColumns = {
           subscription_plan,
