@@ -51,7 +51,7 @@ async function books(): Promise<unknown> {
 }
 const PAID = { status: 'completed', plan: 'premium', grants: 1 };
 
-test('a kill between capture and grant: the next sweep grants', async () => {
+test('the next sweep grants the plan after a kill between capture and grant', async () => {
   const { control, books: paypal } = server.paypal;
   const ada = await server.signUp();
   const orderId = await createApprovedOrder(ada);
@@ -76,7 +76,7 @@ test('a kill between capture and grant: the next sweep grants', async () => {
   expect(await books()).toMatchObject([{ ...PAID, ledger: ['capture 2400', `fee ${capture!.feeMinor}`] }]);
 });
 
-test('a kill before the order is stored: the next click gets the same order', async () => {
+test('the next click gets the same order after a kill before the order is stored', async () => {
   const { control, books: paypal } = server.paypal;
   const ada = await server.signUp();
   control.fail({ path: '/v2/checkout/orders$', hold: 'after' });
@@ -96,7 +96,7 @@ test('a kill before the order is stored: the next click gets the same order', as
   expect(await books()).toMatchObject([PAID]);
 });
 
-test('a kill during a refund: the next sweep ends the year', async () => {
+test('the next sweep ends the year after a kill during the refund', async () => {
   const { control, books: paypal } = server.paypal;
   const ada = await server.signUp();
   const orderId = await createApprovedOrder(ada);

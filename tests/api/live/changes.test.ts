@@ -252,7 +252,7 @@ describe('access', () => {
     expect(headers.get('x-content-type-options')).toBe('nosniff');
   });
 
-  test('ends with the session: nothing is told after a sign-out', async () => {
+  test('ends with the session and sends nothing after a sign-out', async () => {
     const person = await newPerson();
     const reader = await followFromNow(person);
     await person.client.auth.signOut({ scope: 'global' });
