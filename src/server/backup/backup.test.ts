@@ -66,7 +66,7 @@ test('a backup during writes has the same content in an embedded and then in an 
       // To load the rows, the restore drops indexes and foreign keys, disables triggers and stops forcing row-level
       // security. Afterwards the schema must be the same as before.
       const restored = (await describeSchema(url)).replaceAll(owner, 'hustle_forge');
-      expect(restored).toBe(await readFile(join(import.meta.dirname, '../../../database/schema.sql'), 'utf8'));
+      expect(restored).toBe(await describeSchema(world.source.url));
       const next = "insert into auth.audit_log (actor, event) values ('operator', 'three') returning id";
       const { rows } = await withClient(world.source.url, (admin) => admin.query<{ id: string }>(next));
       expect((await client.query(next)).rows).toEqual(rows);

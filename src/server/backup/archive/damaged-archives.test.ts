@@ -74,7 +74,7 @@ test.each([
   [
     'a changed header',
     (name: string, data: Buffer) =>
-      name === 'header.json' ? Buffer.from(data.toString().replace('18.', '17.')) : data,
+      name === 'header.json' ? Buffer.from(data.toString().replace('"postgres": "', '"postgres": "1')) : data,
     'damaged',
   ],
   [
