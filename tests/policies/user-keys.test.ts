@@ -1,6 +1,6 @@
 /** Rows of users can be divided by user over partitions or shards (docs/decisions/0041). */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { tablesWithoutUser } from '../support/statements/check-statements.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { canExplain, tablesWithoutUser } from '../support/statements/check-statements.ts';
 import { readUserTables } from '../support/statements/user-tables.ts';
 import type { UserTable } from '../support/statements/user-tables.ts';
 import { createTestDatabase } from '../support/test-database.ts';
@@ -49,6 +49,8 @@ test('no foreign key changes rows when the key that it refers to is updated', as
 });
 
 describe('the check of the statements', () => {
+  beforeEach(async ({ skip }) => skip(!(await canExplain(db.admin)), 'EXPLAIN (GENERIC_PLAN) needs PostgreSQL 16'));
+
   const without = async (text: string): Promise<string[]> => [...(await tablesWithoutUser(db.admin, text, tables))];
 
   test.each([
