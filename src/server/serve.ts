@@ -50,6 +50,8 @@ export type ServeDeps = {
   log: Logger;
   /** A thread of this server's own unless given. The caller closes what it gives. */
   passwords?: Passwords;
+  /** The folder of the built pages. That of this program unless given. */
+  builtClient?: string;
   /** Asks all processes behind the port for their metrics. Without it, this process is the only one. */
   scrape?: () => Promise<WorkerMetrics[]>;
 };
@@ -70,7 +72,7 @@ export type RunningServer = {
 };
 
 export async function serve({ config, clock, log, ...given }: ServeDeps): Promise<RunningServer> {
-  const { scrape } = given;
+  const { builtClient = BUILT_CLIENT, scrape } = given;
   const registry = createRegistry();
   const metrics = createMetrics(registry);
   const { events } = metrics;
@@ -81,7 +83,7 @@ export async function serve({ config, clock, log, ...given }: ServeDeps): Promis
   const { auth, dataDir, host, mail, port, publicUrl } = config;
   await finishRestore({ config, database, log });
   const signingKeys = await loadSigningKeys({ signingKeyFile: auth.signingKeyFile, dataDir, database, clock, log });
-  const site = await loadSite(BUILT_CLIENT, config);
+  const site = await loadSite(builtClient, config);
   const mailer = createMailer(mail, log, { events, traceMail: tracing ? tracing.traceMail : undefined });
   const background = createBackgroundTasks(log);
   const limiters = createLimiters();

@@ -8,7 +8,7 @@ let server: TestServer;
 const logLines: string[] = [];
 
 beforeAll(async () => {
-  server = await startTestServer({ logTo: { write: (line) => void logLines.push(line) } });
+  server = await startTestServer({ pages: 'on', logTo: { write: (line) => void logLines.push(line) } });
 });
 afterAll(() => server.close());
 
