@@ -3,7 +3,7 @@
  * modules keep state. The files of all other groups share the process of their worker, which saves a quarter of the run:
  * modules of the server keep no state, and tests/support/restore-globals.ts takes back what a file replaced. `unit` needs
  * nothing but Node. `server` uses a real PostgreSQL: one per run, with a migrated template that every test file copies.
- * `faults` uses the same PostgreSQL, kills processes that its tests started and cuts connections. `world` does too, and
+ * `faults` uses the same PostgreSQL, kills processes that its tests started and cuts connections. `schedules` does too, and
  * replaces the globals of its process by those of browser tabs.
  */
 import { defineConfig } from 'vitest/config';
@@ -60,7 +60,8 @@ export default defineConfig({
       },
       {
         test: {
-          name: 'world',
+          // Vitest starts the projects in the order of their names. Its one file takes long, so it must not come last.
+          name: 'schedules',
           include: ['tests/world/**/*.test.ts'],
           ...database,
           isolate: true,
