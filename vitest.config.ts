@@ -1,6 +1,6 @@
 /**
- * Five groups of tests. `client` tests modules of the pages and gets a process for each file, because some of these
- * modules keep state. The files of all other groups share the process of their worker, which saves a quarter of the run:
+ * Five groups of tests. `client` tests modules of the pages and gets a global context for each file, because some of
+ * these modules keep state. The files of all other groups share the process of their worker, which saves a quarter of the run:
  * modules of the server keep no state, and tests/support/restore-globals.ts takes back what a file replaced. `unit` needs
  * nothing but Node. `server` uses a real PostgreSQL: one per run, with a migrated template that every test file copies.
  * `faults` uses the same PostgreSQL, kills processes that its tests started and cuts connections. `schedules` does too, and
@@ -33,6 +33,7 @@ export default defineConfig({
       {
         test: {
           name: 'client',
+          pool: 'vmThreads',
           include: ['src/client/**/*.test.{ts,tsx}'],
           testTimeout: fuzzBudget(15_000),
         },
