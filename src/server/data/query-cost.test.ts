@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { limitRange, readsManyLongTexts, rejectCostlyQuery } from './query-cost.ts';
+import { isCostlyRead, isQuickRead, limitRange, rejectCostlyQuery } from './query-cost.ts';
 import { EXPOSED_TABLES } from './exposed-tables.ts';
 import { parseQuery } from './parse/parse-query.ts';
 
@@ -70,8 +70,34 @@ test.each([
   ['analyses', 'select=text&id=eq.u', false],
   ['analyses', 'select=text&date=eq.2026-01-01', true],
   ['analyses', 'select=text&limit=2', true],
+  ['entries', 'select=date&content=in.(a,b)', true],
+  ['entries', 'select=date&or=(date.is.null,content_text.eq.a)', true],
+  ['entries', 'date=eq.2026-01-01&content=isdistinct.a', true],
+  ['entries', 'select=date&content=not.is.null', false],
+  ['entries', `select=date&date=in.(${list(100)})`, false],
+  ['entries', `select=date&revision=gt(all).{${list(101)}}`, true],
+  ['entry_dates', `or=(date.in.(${list(50)}),and(date.in.(${list(50)}),date.not.is.null))`, true],
   ['profiles', '', false],
-] as const)('readsManyLongTexts for %s with %s: %s', (name, search, expected) => {
+] as const)('isCostlyRead for %s with %s: %s', (name, search, expected) => {
   const table = EXPOSED_TABLES.get(name)!;
-  expect(readsManyLongTexts(table, parseQuery(table, search))).toBe(expected);
+  expect(isCostlyRead(table, parseQuery(table, search))).toBe(expected);
+});
+
+test.each([
+  ['entries', 'user_id=eq.u&date=eq.2026-01-01', true],
+  ['entries', 'order=date.desc&limit=1', true],
+  ['entries', 'user_id=eq.u&select=date&order=date.desc', true],
+  ['entries', 'user_id=eq.u&select=date,hustle_score&date=gte.2026-01-01&date=lte.2026-12-31&order=date', true],
+  ['entries', 'select=date,hustle_score,revision', false],
+  ['entries', 'select=date,content', false],
+  ['entries', `select=date&date=in.(${list(10)})`, true],
+  ['entries', `select=date&date=in.(${list(10)})&revision=neq.1`, false],
+  ['entry_dates', 'select=date', true],
+  ['profiles', 'id=eq.u', true],
+  ['profiles', '', false],
+] as const)('isQuickRead for %s with %s: %s', (name, search, expected) => {
+  const table = EXPOSED_TABLES.get(name)!;
+  const query = parseQuery(table, search);
+  expect(isQuickRead(table, query, false)).toBe(expected);
+  expect(isQuickRead(table, query, true)).toBe(false);
 });

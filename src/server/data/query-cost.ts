@@ -15,6 +15,13 @@ const MAX_TEXT_COMPARISONS = 10;
 /** Limits the sum of a query's compared texts: matching takes time proportional to log length times pattern length. */
 const MAX_PATTERN_LENGTH = 200;
 
+/** A read of a journal compares each of its days: 3,650 days with 4,000 numbers took half a second. */
+const MAX_COMPARISONS = 100;
+/** Of a quick read. */
+const MAX_QUICK_COMPARISONS = 10;
+/** Of a quick read of many rows: all short columns of 3,650 days took eight times as long as their dates. */
+const MAX_QUICK_COLUMNS = 2;
+
 /** The maximum number of analyses in one response. No screen needs more at once. */
 const MAX_LONG_TEXT_ROWS = 100;
 
@@ -53,17 +60,42 @@ function textComparisons(condition: Condition): readonly TextComparison[] {
 const isTextScan = ({ column, operator }: { column: Column; operator: Comparison }): boolean =>
   column.type === 'text' && SCANNING_OPERATORS.has(operator);
 
+/** Whether the read goes through the limiter for costly reads. */
+export const isCostlyRead = (table: ExposedTable, query: Query): boolean =>
+  sum(query.where.map(comparisonsOf)) > MAX_COMPARISONS || readsManyLongTexts(table, query);
+
+/**
+ * Whether the read may share a connection: others wait for it (database/connection/share-connections.ts). It has one row,
+ * or few columns of each.
+ *
+ * @param total whether it also counts the rows
+ */
+export function isQuickRead(table: ExposedTable, query: Query, total: boolean): boolean {
+  if (total || sum(query.where.map(comparisonsOf)) > MAX_QUICK_COMPARISONS || isCostlyRead(table, query)) return false;
+  return readsOneRow(table, query) || query.select.length <= MAX_QUICK_COLUMNS;
+}
+
+/** How many values each row is compared with. */
+function comparisonsOf(condition: Condition): number {
+  if (condition.kind === 'group') return sum(condition.conditions.map(comparisonsOf));
+  return condition.kind === 'each' ? condition.values.length : 1;
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);
+
 /**
  * Whether the query may return long texts of more than one row, or scans or orders by long texts: ten patterns in a
  * full log take as long as twenty saves. The product's own screens read one day, or only dates.
  */
-export function readsManyLongTexts(table: ExposedTable, query: Query): boolean {
-  const { log, longTexts } = table;
+function readsManyLongTexts(table: ExposedTable, query: Query): boolean {
+  const { longTexts } = table;
   if (longTexts.size === 0) return false;
   if (scansLongTexts(table, query)) return true;
-  if (query.where.some((condition) => isSingleRowFilter(condition, log?.day))) return false;
-  return query.range.limit !== 1 && query.select.some((column) => longTexts.has(column));
+  return !readsOneRow(table, query) && query.select.some((column) => longTexts.has(column));
 }
+
+const readsOneRow = ({ log }: ExposedTable, { where, range }: Query): boolean =>
+  range.limit === 1 || where.some((condition) => isSingleRowFilter(condition, log?.day));
 
 /**
  * Whether the query may write more than one row of a table with long texts, or scans or orders by such texts: one PATCH
@@ -88,9 +120,17 @@ export function limitRange({ log, longTexts }: ExposedTable, range: Range): Rang
   return { ...range, limit: Math.min(range.limit ?? MAX_LONG_TEXT_ROWS, MAX_LONG_TEXT_ROWS) };
 }
 
-/** Whether the query orders by long texts or filters with a scanning operator, so PostgreSQL reads them in all rows. */
+/**
+ * Whether the query orders by long texts or compares them, so PostgreSQL may read them in all rows: `in` hashes each of
+ * them, and `eq` reads those of the same length.
+ */
 const scansLongTexts = ({ longTexts }: ExposedTable, { where, order }: Query): boolean =>
-  [...where.flatMap(textComparisons), ...order].some(({ column }) => longTexts.has(column));
+  [...where.flatMap(comparedColumns), ...order.map(({ column }) => column)].some((column) => longTexts.has(column));
+
+function comparedColumns(condition: Condition): readonly Column[] {
+  if (condition.kind === 'group') return condition.conditions.flatMap(comparedColumns);
+  return condition.kind === 'is' ? [] : [condition.column];
+}
 
 const isSingleRowFilter = (condition: Condition, day: Column | undefined): boolean =>
   condition.kind === 'compare' &&

@@ -8,7 +8,7 @@ import type { HonoRequest } from 'hono';
 import { checkDates } from './rows/check-dates.ts';
 import type { SanitizeLog } from './rows/sanitize-log.ts';
 import { sanitizeRows } from './rows/sanitize-rows.ts';
-import { limitRange, readsManyLongTexts, rejectCostlyQuery, writesManyLongTexts } from './query-cost.ts';
+import { isCostlyRead, isQuickRead, limitRange, rejectCostlyQuery, writesManyLongTexts } from './query-cost.ts';
 import { dataError } from './errors.ts';
 import type { ExposedTable } from './exposed-tables.ts';
 import { checkSchema, JSON_OBJECT, parseAccept, parsePreferences, applyRangeHeader } from './parse/parse-headers.ts';
@@ -25,7 +25,12 @@ type ParsedRequest = ResponseOptions & {
   /** Whether the statement must run through a limiter for costly work (`http/requests/concurrency-limiter.ts`). */
   costly: boolean;
 };
-export type ReadRequest = ParsedRequest & { method: 'GET' | 'HEAD'; sql: Sql };
+export type ReadRequest = ParsedRequest & {
+  method: 'GET' | 'HEAD';
+  sql: Sql;
+  /** Whether the statement may share a connection with others. */
+  quick: boolean;
+};
 export type WriteRequest = ParsedRequest & { method: 'POST' | 'PATCH' | 'DELETE'; table: ExposedTable; query: Query };
 
 export const isReadRequest = (request: ReadRequest | WriteRequest): request is ReadRequest =>
@@ -53,8 +58,9 @@ export function parseRequest(
     query.range = limitRange(table, applyRangeHeader(query.range, request.header('range')));
     const named = { ...query, where: nameUser(table, query.where, userId) };
     const sql = selectSql(table, named, { body: method === 'GET', total: preferences.count });
-    const costly = readsManyLongTexts(table, query);
-    return { method, single, preferences, range: query.range, sql, returnsRow: true, costly };
+    const costly = isCostlyRead(table, query);
+    const quick = isQuickRead(table, query, preferences.count);
+    return { method, single, preferences, range: query.range, sql, returnsRow: true, costly, quick };
   }
   if (method !== 'POST') requireFilter(method, query);
   if (method !== 'DELETE') checkContentType(request.header('content-type'));

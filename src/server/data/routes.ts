@@ -118,7 +118,7 @@ export function dataRoutes({ config, database, accessTokens, limiters, log }: Da
       checkSingle(single, result.amount);
       return result;
     };
-    if (isReadRequest(request)) return run(database.asUser(identity, { isQuickRead: !request.costly }));
+    if (isReadRequest(request)) return run(database.asUser(identity, { isQuickRead: request.quick }));
     return single ? database.transactAsUser(identity, run) : run(database.asUser(identity));
   }
 
