@@ -7,7 +7,8 @@ import { createTestDatabase } from '../../../../tests/support/test-database.ts';
 import type { TestDatabase } from '../../../../tests/support/test-database.ts';
 import type { Identity } from '../database.ts';
 import { createOrigin, runAs } from '#server/load/origin.ts';
-import { MAX_PIPELINED } from './share-connections.ts';
+import type { RequestPool } from './request-pool.ts';
+import { MAX_PIPELINED, shareConnections } from './share-connections.ts';
 
 let db: TestDatabase;
 beforeAll(async () => {
@@ -128,6 +129,54 @@ test('a quick read joins no connection that serves a transaction because its own
   const [, transaction, quick] = await startTogether<Seen | void>([failing, inTransaction, () => quickRead(ADA)]);
   expect(valuesOf([transaction!])[0]).toMatchObject({ connection: prepared });
   expect(valuesOf([quick!])[0]).not.toMatchObject({ connection: prepared });
+});
+
+/** A pool whose connections the test gives out. */
+function createManualPool({ idleCount }: { idleCount: number }) {
+  const waiting: (() => void)[] = [];
+  const pool = {
+    options: { max: 2 * MAX_PIPELINED },
+    idleCount,
+    get waitingCount() {
+      return waiting.length;
+    },
+    connect: () =>
+      new Promise((resolve) => {
+        const stream = { cork: () => undefined, uncork: () => undefined };
+        waiting.push(() => resolve({ connection: { stream } }));
+      }),
+  };
+  return { waiting, requests: { pool, release: () => undefined } as unknown as RequestPool };
+}
+
+test('quick reads that start at the same moment fill one pipeline after the other', async () => {
+  const { waiting, requests } = createManualPool({ idleCount: 16 });
+  const connections = shareConnections(requests);
+  const leases = Promise.all(
+    Array.from({ length: 2 * MAX_PIPELINED }, (_, index) =>
+      runAs(createOrigin(`203.0.113.${index}`), () => connections.leasePipelined(() => true)),
+    ),
+  );
+  for (const pipelines of [1, 2]) {
+    await inSameTurn();
+    expect(waiting).toHaveLength(pipelines);
+    waiting[pipelines - 1]!();
+  }
+  expect(new Set((await leases).map(({ client }) => client)).size).toBe(2);
+});
+
+test('quick reads wait for no other that may need a new connection', async () => {
+  const { waiting, requests } = createManualPool({ idleCount: 1 });
+  const connections = shareConnections(requests);
+  void connections.lease();
+  await inSameTurn();
+  void connections.leasePipelined(() => true);
+  await inSameTurn();
+  const third = connections.leasePipelined(() => true);
+  await inSameTurn();
+  expect(waiting).toHaveLength(3);
+  waiting[2]!();
+  await third;
 });
 
 test('a statement that is not prepared on the connection joins no pipeline', async () => {

@@ -102,14 +102,15 @@ export function shareConnections(requests: RequestPool): SharedConnections {
     },
     async leasePipelined(isPrepared) {
       const free = limiter.tryAcquire() ?? (await limiter.acquire());
-      // Queued reads start at the same moment, and would open a pipeline each.
-      await opening;
+      // Queued reads start at the same moment, and would open a pipeline each. A full one makes the next wait for another.
+      for (let awaited: Promise<unknown> | null = null; awaited !== opening;) await (awaited = opening);
       const pipeline = pipelines.find(
         // Without a running statement, its connection is back in the pool and may serve a transaction by now.
         ({ client, started, running }) => running > 0 && started < MAX_PIPELINED && isPrepared(client),
       );
       if (pipeline) return leaseOf(pipeline, free);
-      const isIdle = pool.idleCount > 0;
+      // An idle connection is not this read's if others wait for the pool already.
+      const isIdle = pool.idleCount > pool.waitingCount;
       const opened = openPipeline(free);
       // Others do not wait for a new connection to the database.
       if (isIdle) opening = opened.catch(() => undefined);
