@@ -20,6 +20,14 @@ test('closes the least recently used statement, and only once the connection is 
   expect(names.nameFor('authenticated', 'select 0').isNew).toBe(false);
 });
 
+test('does not close a statement that was just found prepared', () => {
+  const names = new PreparedStatements();
+  for (let index = 0; index < 100; index += 1) prepare(names, `select ${index}`);
+  expect(names.has('authenticated', 'select 0')).toBe(true);
+  expect(prepare(names, 'select 100')).toMatch(/^s2_/);
+  expect(names.has('authenticated', 'select 0')).toBe(true);
+});
+
 test('keeps the plans of two roles apart and does not cache a statement that failed to parse', () => {
   const names = new PreparedStatements();
   prepare(names, 'select 1');

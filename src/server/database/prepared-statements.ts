@@ -30,8 +30,12 @@ export class PreparedStatements {
     return { name: `s${this.#last}_${digest(role, text)}`, isNew: true, closes };
   }
 
+  /**
+   * Whether the statement is prepared. Marks it as used, because a statement that is sent before it may close the least
+   * recently used one.
+   */
   has(role: string, text: string): boolean {
-    return this.#names.has(`${role}:${text}`);
+    return this.#names.get(`${role}:${text}`) !== undefined;
   }
 
   /** Call this only once PostgreSQL has parsed the statement: a rejected text gets no name. */
