@@ -151,13 +151,10 @@ export async function keepsSessionOfPipeline(
     await send('select 1 as one');
     await locker.query('begin');
     await locker.query(`select pg_catalog.pg_advisory_xact_lock(${key})`);
-    const first = send('select 1 as one');
+    const first = send('select 1 as one').then(() => locker.query('rollback'));
     const second = send(`select pg_catalog.pg_advisory_xact_lock_shared(${key})::text, 2 as two`);
-    second.catch(() => undefined);
-    await first;
-    await locker.query('rollback');
-    const answered = second.then(
-      ({ rows }) => rows.length === 1,
+    const answered = Promise.all([first, second]).then(
+      () => true,
       () => false,
     );
     return await Promise.race([answered, delay(PIPELINE_TIMEOUT_MS, false, { ref: false })]);

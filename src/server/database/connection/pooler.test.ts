@@ -94,17 +94,33 @@ test('runs no other statement when a pooler begins to mix them later', async () 
   await expectRightAnswers(database);
 });
 
+const connectTo = (url: string) => async () => {
+  const client = new pg.Client({ ...requestConnection(url), pipeline: true });
+  client.on('error', () => undefined);
+  return client.connect();
+};
+
 test.each([
   ['counts the queries of a pipeline', false],
   ['gives a session away after the first answer', true],
 ])('finds out whether a pooler %s', async (_what, countsNoQueries) => {
   const pooler = await startPooler({ countsNoQueries });
-  const connect = (url: string) => async () => {
-    const client = new pg.Client({ ...requestConnection(url), pipeline: true });
-    client.on('error', () => undefined);
-    return client.connect();
+  expect(await keepsSessionOfPipeline(connectTo(pooler.url), connectTo(db.url), 'unnamed')).toBe(!countsNoQueries);
+});
+
+test('finds out that a pooler closes the connection of a pipeline', async () => {
+  const connect = async () => {
+    const client = await connectTo(db.url)();
+    const submit = client.query.bind(client);
+    let queries = 0;
+    const query = (submitted: pg.Submittable): pg.Submittable => {
+      queries += 1;
+      if (queries > 2) client.connection.stream.destroy();
+      return submit(submitted);
+    };
+    return Object.assign(client, { query });
   };
-  expect(await keepsSessionOfPipeline(connect(pooler.url), connect(db.url), 'unnamed')).toBe(!countsNoQueries);
+  expect(await keepsSessionOfPipeline(connect, connectTo(db.url), 'named')).toBe(false);
 });
 
 test('announces changes that were made through a pooler', async () => {
