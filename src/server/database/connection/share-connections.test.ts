@@ -192,10 +192,11 @@ test('a lost connection rejects the reads of its pipeline only', async () => {
   reads.push(quickRead(ADA), quickRead(ADA));
   await inLaterTurn();
   const other = read();
+  const settled = Promise.allSettled(reads);
   try {
     await expect.poll(async () => (await db.admin.query(`${WAITING} and pid = ${prepared}`)).rowCount).toBe(1);
     await db.admin.query('select pg_terminate_backend($1)', [prepared]);
-    const results = await Promise.allSettled(reads);
+    const results = await settled;
     expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
   } finally {
     await gate.open();
