@@ -70,7 +70,11 @@ export function createPooledDatabase(options: PooledDatabaseOptions): Database {
       return result;
     } catch (error) {
       announcer.settle(client, outcomeOf(error));
-      if (error instanceof ForeignAnswerError) protocol.stopPipelining();
+      if (error instanceof ForeignAnswerError) {
+        protocol.stopPipelining();
+        // The others of the pipeline might wait for answers that went elsewhere.
+        client.connection.stream.destroy();
+      }
       if (error instanceof pg.DatabaseError && protocol.learn(error, sent))
         return runUnnamed(lease, actingAs, text, values);
       lease.release(error);

@@ -1,11 +1,12 @@
 /** Tests that quick reads share connections, and that nothing else does. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { fuzzBudget } from '../../../../tests/support/fuzz-budget.ts';
 import { createTestDatabase } from '../../../../tests/support/test-database.ts';
 import type { TestDatabase } from '../../../../tests/support/test-database.ts';
 import type { Identity } from '../database.ts';
+import { ForeignAnswerError, RlsQuery } from '../rls-query.ts';
 import { createOrigin, runAs } from '#server/load/origin.ts';
 import type { RequestPool } from './request-pool.ts';
 import { MAX_PIPELINED, shareConnections } from './share-connections.ts';
@@ -179,6 +180,15 @@ test('quick reads wait for no other that may need a new connection', async () =>
   await third;
 });
 
+test('a connection that cannot be opened frees its place', async () => {
+  const { requests } = createManualPool({ idleCount: 0 });
+  const connections = shareConnections(requests);
+  Object.assign(requests.pool, { connect: () => Promise.reject(new Error('refused')) });
+  await expect(connections.lease()).rejects.toThrow('refused');
+  await expect(connections.leasePipelined(() => true)).rejects.toThrow('refused');
+  expect(connections.limiter.state().running).toBe(0);
+});
+
 test('a statement that is not prepared on the connection joins no pipeline', async () => {
   const text = `${READ} /* new */`;
   const seen = valuesOf(await startTogether([() => quickRead(ADA), () => quickRead(ADA, '', text)]));
@@ -235,4 +245,22 @@ test('each statement sees its own user and gets its own result, whatever fails b
     }),
     { numRuns: fuzzBudget(40) },
   );
+});
+
+test('a foreign answer ends its pipeline at once, and the reads after it share no connection', async () => {
+  const dropToken = vi.spyOn(RlsQuery.prototype, 'handleDataRow').mockImplementationOnce(() => undefined);
+  onTestFinished(() => dropToken.mockRestore());
+  const gate = await closeGate();
+  const reads = [quickRead(ADA, '', 'select $1::text as value')];
+  await inSameTurn();
+  reads.push(quickRead(ADA), quickRead(ADA));
+  try {
+    const [first, ...others] = await Promise.allSettled(reads);
+    expect(first).toMatchObject({ reason: expect.any(ForeignAnswerError) });
+    expect(others.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  } finally {
+    await gate.open();
+  }
+  const seen = valuesOf(await startTogether([() => quickRead(ADA), () => quickRead(ADA)]));
+  expect(seen[0]!.connection).not.toBe(seen[1]!.connection);
 });
