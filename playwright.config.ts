@@ -13,11 +13,7 @@ process.env['TZ'] = timezoneId;
 const root = process.getuid?.() === 0;
 const browser = findTestBrowser();
 /** Files with settings of their own, and so with a server of their own (`serverSettings`). */
-const ownServer = [
-  '**/account/captcha.spec.ts',
-  '**/account/closed-sign-ups.spec.ts',
-  '**/devices/server-restart.spec.ts',
-];
+const ownServer = ['**/account/captcha.spec.ts', '**/account/closed-sign-ups.spec.ts'];
 
 export default defineConfig({
   testDir: 'tests/e2e',

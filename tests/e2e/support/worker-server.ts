@@ -6,10 +6,6 @@ import { freePort } from '#server/free-port.ts';
 
 export type WorkerServer = {
   readonly url: string;
-  /** Kills the server's process without a word; its database may outlive it. */
-  kill(): Promise<void>;
-  /** Starts a killed server again, with its data and at its address. */
-  startAgain(): Promise<void>;
   stop(): Promise<void>;
 };
 
@@ -19,22 +15,6 @@ export type WorkerServer = {
  */
 export async function startWorkerServer(settings: Readonly<Record<string, string>>): Promise<WorkerServer> {
   const port = await freePort();
-  let end = await startProcess(port, settings);
-  return {
-    url: `http://localhost:${port}`,
-    kill: () => end('SIGKILL'),
-    async startAgain() {
-      end = await startProcess(port, { ...settings, E2E_KEEP_DATA: 'on' });
-    },
-    stop: () => end('SIGTERM'),
-  };
-}
-
-/** Returns the function that ends the process. */
-async function startProcess(
-  port: number,
-  settings: Readonly<Record<string, string>>,
-): Promise<(signal: 'SIGKILL' | 'SIGTERM') => Promise<void>> {
   const server = spawn(process.execPath, [join(import.meta.dirname, 'server.ts')], {
     env: { ...process.env, ...settings, PORT: String(port) },
     // The server exits when this IPC channel closes, so it does not outlive a worker that is killed.
@@ -53,8 +33,11 @@ async function startProcess(
   });
   await Promise.race([ready, failed]);
   failed.catch(() => undefined);
-  return async (signal) => {
-    server.kill(signal);
-    await exited;
+  return {
+    url: `http://localhost:${port}`,
+    async stop() {
+      server.kill('SIGTERM');
+      await exited;
+    },
   };
 }
