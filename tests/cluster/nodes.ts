@@ -131,7 +131,7 @@ export const waitUntilWhole = (): Promise<Node> =>
   });
 
 /** Connects as the superuser directly to one machine. */
-export async function connectToNode(node: Node, database: string, timeoutMs = 1_000): Promise<pg.Client> {
+export async function connectToNode(node: Node, database: string, timeoutMs = 10_000): Promise<pg.Client> {
   const client = new pg.Client({
     host: addressOf(node),
     user: 'postgres',
