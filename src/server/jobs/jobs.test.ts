@@ -11,6 +11,9 @@ import type { JobQueue } from './job-queue.ts';
 import { createJobs } from './jobs.ts';
 import type { Jobs } from './jobs.ts';
 
+/** Generous for a busy machine. */
+const SOON = { timeout: 15_000 };
+
 let db: TestDatabase;
 let lines: string[];
 let toStop: { stop(): Promise<void> }[];
@@ -59,10 +62,10 @@ const states = async (): Promise<string[]> => (await stored()).map(({ state }) =
 test('a job runs at server start and on request', async () => {
   let runs = 0;
   const jobs = startJobs(async () => ({ mailed: (runs += 1) }));
-  await expect.poll(() => said('"mailed":1')).toBe(1);
-  await expect.poll(states).toEqual(['completed']);
+  await expect.poll(() => said('"mailed":1'), SOON).toBe(1);
+  await expect.poll(states, SOON).toEqual(['completed']);
   jobs.request('send-receipts');
-  await expect.poll(() => said('"mailed":2')).toBe(1);
+  await expect.poll(() => said('"mailed":2'), SOON).toBe(1);
 });
 
 test('two servers on one database run a job once for repeated requests', async () => {
@@ -75,11 +78,11 @@ test('two servers on one database run a job once for repeated requests', async (
   };
   const queues = await Promise.all([startQueue(run), startQueue(run, other)]);
   await Promise.all(Array.from({ length: 20 }, (_, index) => queues[index % 2]!.request('send-receipts')));
-  await expect.poll(() => runs).toBe(1);
+  await expect.poll(() => runs, SOON).toBe(1);
   await Promise.all(queues.map((queue) => queue.request('send-receipts')));
   expect(await states()).toEqual(['active']);
   open({});
-  await expect.poll(states).toEqual(['completed']);
+  await expect.poll(states, SOON).toEqual(['completed']);
   expect(runs).toBe(1);
   await Promise.all(queues.map((queue) => queue.stop()));
   await other.close();
@@ -106,8 +109,8 @@ test('a failed job is retried, and neither log nor tables contain row data', asy
     return runs === 1 ? Promise.reject(error) : Promise.resolve({});
   });
   await queue.request('send-receipts');
-  await expect.poll(() => said('job failed')).toBe(1);
-  await expect.poll(states).toEqual(['retry']);
+  await expect.poll(() => said('job failed'), SOON).toBe(1);
+  await expect.poll(states, SOON).toEqual(['retry']);
   expect(lines.join('')).toContain('no such row');
   expect(lines.join('') + JSON.stringify(await stored())).not.toMatch(/ada@|diary/);
   // A request does not bypass the retry delay.
@@ -133,7 +136,7 @@ test('a stop waits for the current row and starts no other', async () => {
 test('a job that outlasts the stop limit is released and run by the next server', async () => {
   const queue = await startQueue(() => new Promise(() => {}), db.database, 1);
   await queue.request('send-receipts');
-  await expect.poll(states).toEqual(['active']);
+  await expect.poll(states, SOON).toEqual(['active']);
   await queue.stop();
   expect(await states()).toEqual(['retry']);
   let runs = 0;
@@ -153,14 +156,14 @@ test('retries the start while the database is unavailable, and ignores requests 
   let runs = 0;
   const jobs = startJobs(async () => ({ mailed: (runs += 1) }), shaky);
   jobs.request('send-receipts');
-  await expect.poll(() => runs).toBe(1);
+  await expect.poll(() => runs, SOON).toBe(1);
   expect(said('the jobs cannot start yet')).toBe(3);
 });
 
 test('a stop cancels a pending start', async () => {
   const away: Database = { ...db.database, asOwner: () => Promise.reject(new Error('gone')) };
   const jobs = startJobs(async () => ({}), away);
-  await expect.poll(() => said('the jobs cannot start yet')).toBeGreaterThan(0);
+  await expect.poll(() => said('the jobs cannot start yet'), SOON).toBeGreaterThan(0);
   await jobs.stop();
   expect(said('jobs started')).toBe(0);
 });
