@@ -89,6 +89,8 @@ test.each([
   ['entries', 'user_id=eq.u&select=date&order=date.desc', true],
   ['entries', 'user_id=eq.u&select=date,hustle_score&date=gte.2026-01-01&date=lte.2026-12-31&order=date', true],
   ['entries', 'select=date,hustle_score,revision', false],
+  ['entries', 'select=id,updated_at', false],
+  ['entries', 'content=like.*a*&limit=1', false],
   ['entries', 'select=date,content', false],
   ['entries', `select=date&date=in.(${list(10)})`, true],
   ['entries', `select=date&date=in.(${list(10)})&revision=neq.1`, false],
