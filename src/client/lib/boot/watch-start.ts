@@ -6,10 +6,12 @@ import { removeServiceWorker, SERVICE_WORKER_PATH } from './remove-service-worke
  */
 export function watchStart(): void {
   if (!navigator.serviceWorker?.controller) return;
+  const hasStarted = (): boolean => document.querySelector('#root:empty') === null;
   const onError = async (): Promise<void> => {
-    if (document.querySelector('#root:empty') === null) return;
+    if (hasStarted()) return;
     const answer = await fetch(SERVICE_WORKER_PATH, { method: 'HEAD', cache: 'no-store' }).catch(() => null);
-    if (answer === null || answer.status >= 500) return;
+    // The page may have started while the server was asked, and the user may be typing.
+    if (answer === null || answer.status >= 500 || hasStarted()) return;
     await removeServiceWorker();
     location.reload();
   };

@@ -1,0 +1,35 @@
+import { beforeEach, expect, test, vi } from 'vitest';
+import { watchStart } from './watch-start.ts';
+
+let isRootEmpty: boolean;
+let answer: (response: Response) => void;
+let fail: () => void;
+const reload = vi.fn();
+beforeEach(() => {
+  isRootEmpty = true;
+  reload.mockClear();
+  const serviceWorker = { controller: {}, getRegistrations: async () => [], getRegistration: async () => undefined };
+  vi.stubGlobal('navigator', { serviceWorker });
+  vi.stubGlobal('caches', { keys: async () => [] });
+  vi.stubGlobal('location', { reload });
+  vi.stubGlobal('document', { querySelector: () => (isRootEmpty ? {} : null) });
+  vi.stubGlobal('fetch', () => new Promise<Response>((resolve) => (answer = resolve)));
+  vi.stubGlobal('addEventListener', (_type: string, listener: () => void) => (fail = listener));
+  watchStart();
+});
+const settle = () => new Promise((resolve) => void setTimeout(resolve));
+
+test('reloads a page that an error stops before it shows anything', async () => {
+  fail();
+  answer(new Response());
+  await settle();
+  expect(reload).toHaveBeenCalledOnce();
+});
+
+test('does not reload a page that has started while the server was asked', async () => {
+  fail();
+  isRootEmpty = false;
+  answer(new Response());
+  await settle();
+  expect(reload).not.toHaveBeenCalled();
+});
