@@ -57,7 +57,7 @@ export async function sendAtRate({ url, rate, seconds, make, agentOf }: Options)
 
   async function sendOne(index: number, dueAt: number): Promise<void> {
     const status = await send(url, make(index), agentOf?.(index) ?? shared).catch(() => 0);
-    if (status >= 200 && status < 300) latencies.push(performance.now() - dueAt);
+    if (isSuccess(status)) latencies.push(performance.now() - dueAt);
     statuses.set(status, (statuses.get(status) ?? 0) + 1);
   }
 }
@@ -71,8 +71,17 @@ function send(url: string, { method = 'GET', path = '/', headers, body }: Reques
   });
 }
 
-export const failuresOf = ({ statuses }: RateResult): number =>
-  [...statuses].reduce((sum, [status, count]) => sum + (status >= 200 && status < 300 ? 0 : count), 0);
+const isSuccess = (status: number): boolean => status >= 200 && status < 300;
+
+export const failuresOf = ({ statuses }: Pick<RateResult, 'statuses'>): number =>
+  [...statuses].reduce((sum, [status, count]) => sum + (isSuccess(status) ? 0 : count), 0);
+
+/** `3 times 503`, empty without failures. */
+export const describeFailures = ({ statuses }: Pick<RateResult, 'statuses'>): string =>
+  [...statuses]
+    .filter(([status]) => !isSuccess(status))
+    .map(([status, count]) => `${count} times ${status === 0 ? 'no answer' : status}`)
+    .join(', ');
 
 export const describeLatencies = (latencies: readonly number[]): string =>
   [50, 95, 99].map((percent) => `p${percent} ${percentile(latencies, percent).toFixed(1)} ms`).join(', ');

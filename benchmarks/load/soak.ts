@@ -8,10 +8,10 @@ import { parseArgs } from 'node:util';
 import type { Request } from 'autocannon';
 import { PUBLISHABLE_KEY } from '#server/config/config.ts';
 import { printFigures } from '../figures.ts';
-import { describeLatencies, failuresOf, sendAtRate } from '../http/constant-rate.ts';
+import { describeFailures, describeLatencies, failuresOf, sendAtRate } from '../http/constant-rate.ts';
 import { listDates, readDay, saveDay } from '../http/journal-requests.ts';
 import { load } from '../http/load.ts';
-import { PASSWORD, signUpPeople } from '../http/people.ts';
+import { PASSWORD, renewTokens, signUpPeople } from '../http/people.ts';
 import type { Person } from '../http/people.ts';
 import { residentMegabytes, startProduct } from '../processes.ts';
 import { openSeededDatabase, writeYears } from '../seeded-database.ts';
@@ -23,6 +23,7 @@ const SAMPLE_MS = 1_000;
 const BLOCK_SAMPLES = 15;
 /** The latencies of a minute are summed up and forgotten, so that the generator does not grow. */
 const LEG_SECONDS = 60;
+const RENEWAL_MINUTES = 30;
 const MAX_GROWTH_MB = 5;
 
 const { values: options } = parseArgs({ options: { minutes: { type: 'string', default: '5' } } });
@@ -46,15 +47,16 @@ try {
   for (let index = 0; index < STREAMS; index += 1) streams.push(openStream(people[index % PEOPLE]!));
   const rate = maximum / 2;
   const began = (performance.now() - startedAt) / 60_000;
-  let failures = 0;
-  let sent = 0;
+  const statuses = new Map<number, number>();
   let last: readonly number[] = [];
   for (let leg = 0; leg < minutes; leg += LEG_SECONDS / 60) {
+    if (leg % RENEWAL_MINUTES === RENEWAL_MINUTES - 1) await renewTokens(app.url, people);
     const result = await sendAtRate({ url: app.url, rate, seconds: LEG_SECONDS, make: (index) => mix(people, index) });
-    failures += failuresOf(result);
-    sent += [...result.statuses.values()].reduce((sum, count) => sum + count, 0);
+    for (const [status, count] of result.statuses) statuses.set(status, (statuses.get(status) ?? 0) + count);
     last = result.latencies;
   }
+  const sent = [...statuses.values()].reduce((sum, count) => sum + count, 0);
+  const failures = failuresOf({ statuses });
   const settled = samples.filter(({ minute }) => minute >= began + warmUpMinutes);
   const { slope, error } = fitLine(toBlocks(settled));
   const grown = slope * (minutes - warmUpMinutes);
@@ -70,7 +72,7 @@ try {
     },
     {
       what: 'errors',
-      measured: `${failures} of ${sent.toLocaleString('en')} (the last minute: ${describeLatencies(last)})`,
+      measured: `${failures} of ${sent.toLocaleString('en')}${failures > 0 ? `: ${describeFailures({ statuses })}` : ''} (the last minute: ${describeLatencies(last)})`,
       target: 'none',
       isMet: failures === 0,
     },
