@@ -23,14 +23,15 @@ export type TestDatabase = {
   drop(): Promise<void>;
 };
 
-export async function createTestDatabase(): Promise<TestDatabase> {
+/** @param isDirect requests reach PostgreSQL without the pooler of `npm run test:pooler`, whose sessions are not its connections */
+export async function createTestDatabase({ isDirect = false } = {}): Promise<TestDatabase> {
   const templateUrl = process.env[TEMPLATE_URL_VARIABLE];
   if (!templateUrl) throw new Error('no test server: the test must run with tests/support/test-database-server.ts');
   const template = databaseName(templateUrl);
   const name = `test_${randomBytes(6).toString('hex')}`;
   await onServer(templateUrl, `create database ${name} template ${template}`);
   const url = withDatabase(templateUrl, name);
-  const poolUrl = process.env[POOL_URL_VARIABLE];
+  const poolUrl = isDirect ? undefined : process.env[POOL_URL_VARIABLE];
   const databasePoolUrl = poolUrl ? new Secret(withDatabase(poolUrl, name)) : null;
   const texts = new Set<string>();
   const opened = await openDatabase({

@@ -13,7 +13,7 @@ import { MAX_PIPELINED, shareConnections } from './share-connections.ts';
 
 let db: TestDatabase;
 beforeAll(async () => {
-  db = await createTestDatabase();
+  db = await createTestDatabase({ isDirect: true });
 });
 afterAll(() => db.drop());
 
