@@ -65,10 +65,8 @@ describe('a start with a stale lock file', () => {
   });
 });
 
-test.runIf(process.env['TEST_LONG'])(
-  'a stop gives up a database that hangs, which ends once it goes on',
-  { timeout: 120_000 },
-  async () => {
+if (process.env['TEST_LONG'])
+  test('a stop gives up a database that hangs, which ends once it goes on', { timeout: 120_000 }, async () => {
     const server = await open();
     const postmaster = readPostmasterPid(dataDir);
     const processes = [postmaster, ...findChildren(postmaster).map(({ pid }) => pid)];
@@ -80,8 +78,7 @@ test.runIf(process.env['TEST_LONG'])(
     expect(isAlive(postmaster)).toBe(false);
     expect(await answer(next.url)).toBe(1);
     await next.close();
-  },
-);
+  });
 
 test('an interrupted first start is repeated from scratch', async () => {
   const half = await newDataDir();
