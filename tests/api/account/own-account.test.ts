@@ -301,7 +301,7 @@ describe('a requested deletion is undone', () => {
   test('by the recovery of the password', async () => {
     const ana = await leaving();
     await world.request('POST', '/recover', { body: { email: ana.email } });
-    const { code: token } = await world.mailTo(ana.email, 2);
+    const { code: token } = await world.mailWith('Reset your password', ana.email);
     const { body } = await world.request('POST', '/verify', { body: { type: 'recovery', email: ana.email, token } });
     expect(body.deletion_undone).toBe(true);
     expect(await dueAtOf(ana.id)).toBeNull();
