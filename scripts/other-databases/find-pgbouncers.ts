@@ -1,6 +1,7 @@
 /**
- * Finds PgBouncer before and after 1.21. Debian 12 has 1.18. The newer one comes from Debian 13: its packages are unpacked
- * in a folder, together with the libraries that they need, and nothing is installed.
+ * Finds a PgBouncer older than 1.21, which mixes its clients' prepared statements, and a newer one, which keeps them
+ * apart. Debian 12 has 1.18. The newer one comes from Debian 13: this module unpacks its packages and the libraries
+ * that they need into a folder of the cache, and installs nothing.
  */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -12,7 +13,7 @@ import { installWithApt } from '../browser/browser.ts';
 import { ROOT } from '../project.ts';
 
 const INSTALLED = '/usr/sbin/pgbouncer';
-/** The first version that prepares each client's statements wherever they run. */
+/** The first version that prepares a client's statement on every server connection on which the client executes it. */
 const FIRST_WITH_STATEMENTS = 1.21;
 const FOLDER = join(ROOT, 'node_modules', '.cache', 'pgbouncer-debian-13');
 const KEYRING = '/usr/share/keyrings/debian-archive-keyring.gpg';
@@ -50,7 +51,7 @@ function describe(command: readonly string[]): PgBouncerProgram {
   return { name: `PgBouncer ${version}`, command, hasStatements: version >= FIRST_WITH_STATEMENTS };
 }
 
-/** Returns the program with the loader of its own C library. */
+/** Returns the command: the loader of Debian 13's C library, which is newer than the system's, starts the program. */
 async function unpackFromDebian13(): Promise<readonly string[]> {
   const root = join(FOLDER, 'root');
   const libraries = join(root, 'usr', 'lib', `${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-linux-gnu`);
@@ -72,7 +73,7 @@ async function unpackFromDebian13(): Promise<readonly string[]> {
     await run('apt-get', [...apt, 'update'], { cwd: FOLDER });
     await run('apt-get', [...apt, 'download', ...PACKAGES], { cwd: FOLDER });
     const archives = (await readdir(FOLDER)).filter((file) => file.endsWith('.deb'));
-    // The program last: a start that finds it needs nothing else.
+    // The program last: the next run takes its file as the sign that everything is unpacked.
     for (const archive of archives.toSorted(
       (a, b) => Number(a.startsWith('pgbouncer')) - Number(b.startsWith('pgbouncer')),
     ))

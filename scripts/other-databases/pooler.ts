@@ -1,6 +1,7 @@
 /**
- * `npm run test:pooler [-- FILE…]`: runs the tests through PgBouncer in transaction mode: Debian's 1.18, which mixes prepared
- * statements, and 1.21 or newer, which keeps them apart. PGBOUNCER names the only program to use.
+ * `npm run test:pooler [-- FILE…]`: runs the tests through PgBouncer in transaction mode: first Debian's 1.18, which
+ * mixes its clients' prepared statements, then 1.21 or newer, which keeps them apart. PGBOUNCER names the only program
+ * to use.
  */
 import { exitWithParent } from '../lifecycle/exit-with-parent.ts';
 import { findPgBouncers } from './find-pgbouncers.ts';

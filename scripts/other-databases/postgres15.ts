@@ -1,6 +1,6 @@
 /**
- * `npm run test:postgres15 [-- FILE…]`: runs the tests on PostgreSQL 15, the oldest supported server. POSTGRES_PROGRAMS names
- * the folder of another one's `initdb` and `postgres`.
+ * `npm run test:postgres15 [-- FILE…]`: runs the tests on PostgreSQL 15, the oldest supported server. To use another
+ * installation, set POSTGRES_PROGRAMS to the folder of its `initdb` and `postgres`.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

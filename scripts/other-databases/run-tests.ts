@@ -1,11 +1,11 @@
 /** Runs the tests of the server, the policies and the wire on another database than the embedded one. */
 import { runTool } from '../tools.ts';
 
-/** @param what is printed before the tests. @returns whether all of them passed */
-export async function runServerTests(what: string, env: Record<string, string>): Promise<boolean> {
-  process.stdout.write(`\nTests on ${what}\n`);
+/** @param databaseName printed before the tests, and again if they fail. @returns whether all tests passed */
+export async function runServerTests(databaseName: string, env: Record<string, string>): Promise<boolean> {
+  process.stdout.write(`\nTests on ${databaseName}\n`);
   const files = process.argv.slice(2);
   const isPassed = await runTool('vitest', ['run', '--project', 'server', ...files], env);
-  if (!isPassed) process.stdout.write(`\nTests failed on ${what}\n`);
+  if (!isPassed) process.stdout.write(`\nTests failed on ${databaseName}\n`);
   return isPassed;
 }

@@ -17,7 +17,7 @@ const RETRY_MS = 500;
 const MAX_TRIES = 240;
 
 /**
- * Best effort: writes a failure to stderr, because the rest of the sandbox works without.
+ * Best effort: writes a failure to stderr, because the rest of the sandbox works without single sign-on.
  *
  * @param env the product's settings
  */

@@ -26,7 +26,7 @@ export async function startSandbox({
     throw new Error(`the simulators exited with ${String(code)}`);
   });
   const [settings] = (await Promise.race([once(simulators, 'message'), exited])) as [SandboxSettings];
-  // After the start an exit is not an error here: the sandbox pages report that the simulators are unreachable.
+  // Attach a handler now, or a later exit is an unhandled rejection. The sandbox pages report that exit to the user.
   exited.catch(() => undefined);
   simulators.unref();
   simulators.channel?.unref();

@@ -28,7 +28,7 @@ export async function startScreenshotServer(): Promise<ScreenshotServer> {
     throw new Error(`the server exited with ${String(code)}`);
   });
   await Promise.race([waitUntilReady(url), exited]);
-  // After the start, `close` causes the exit.
+  // `close` causes an exit too. Without a handler, that exit would be an unhandled rejection.
   exited.catch(() => undefined);
   return {
     url,

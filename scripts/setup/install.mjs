@@ -37,7 +37,7 @@ export async function installIfNeeded(root) {
 
 /**
  * True if npm's record of the installed packages has every version of the lock file, except optional packages for other
- * platforms. So no second install follows a manual `npm install`.
+ * platforms. Without this check, every manual `npm install` would be followed by a second install.
  */
 function isInstalled(root, lock) {
   const record = join(root, 'node_modules', '.package-lock.json');

@@ -11,7 +11,7 @@ import { compileScript } from './compile-script.ts';
 
 const PLACEHOLDER = '<!--boot-script-->';
 
-/** `modules`: a module that the script imports by its URL, which it reads from `data-early-editor`, by HTML file. */
+/** `modules`: by HTML file, a module that the boot script imports. The page names its URL in `data-early-editor`. */
 export function bootScript(entry: string, modules: Record<string, string>): Plugin {
   let root = '';
   let development = false;

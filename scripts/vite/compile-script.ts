@@ -1,4 +1,4 @@
-/** Compiles a client entry into one classic script. */
+/** Compiles a client entry with all its imports into one classic script. */
 import { join } from 'node:path';
 import { build } from 'vite';
 

@@ -1,12 +1,12 @@
 /**
  * Leaves out library code that the app does not need, but that the bundler keeps because methods of a class refer to it.
- * In auth-js: the administrator's API, and the texts that explain errors of security keys, because the app reads only the
- * names of these errors, debug messages, a polyfill, and methods that nothing calls. In query-core: infinite queries.
+ * Of auth-js: the administrator's API, debug messages, a polyfill, methods that nothing calls, and the explanations of
+ * security keys' errors, of which the app reads only the names. Of query-core: infinite queries.
  */
 import { basename } from 'node:path';
 import type { Plugin } from 'vite';
 
-/** In auth-js only `signOut` of `GoTrueClient` calls this API, with the user's own token, so this stub has that method. */
+/** In auth-js only `signOut` of `GoTrueClient` calls this API, with the user's token. The stub has only this method. */
 const ADMIN_API = `
   import { isAuthError } from './lib/errors';
   import { _request } from './lib/fetch';
@@ -26,7 +26,7 @@ const ADMIN_API = `
     }
   }`;
 
-/** Replaces the module that explains errors: its functions return the browser's own error, which has the same name. */
+/** auth-js wraps a browser's error in one with an explanation. These functions return the browser's error instead. */
 const SECURITY_KEY_ERRORS = `
   export class WebAuthnError extends Error {}
   export class WebAuthnUnknownError extends WebAuthnError {
@@ -48,7 +48,7 @@ const REPLACEMENTS: Record<string, string> = {
   GoTrueAdminApi: ADMIN_API,
   'webauthn.errors': SECURITY_KEY_ERRORS,
   infiniteQueryBehavior: INFINITE_QUERIES,
-  // Every browser that runs the build has `globalThis`.
+  // Every browser that can run the built files (ES2023) has `globalThis`.
   polyfills: 'export const polyfillGlobalThis = () => {};',
 };
 
@@ -77,10 +77,10 @@ const UNUSED_CLIENT_METHODS = [
 ];
 /** The calls print nothing, because the option `debug` is off. */
 const DEBUG_CALLS = /^ *this\._debug\(.*\);$/gm;
-/** The app enrols a security key as any other factor, and then authenticates with it. */
+/** `_register` enrols and verifies a key in one call. The app enrols it like other factors and then authenticates. */
 const UNUSED_SECURITY_KEY_METHODS = ['_register'];
 
-/** Empties the methods: the constructor binds some of them. */
+/** Empties the methods and keeps their names, because the constructor binds some of them. Throws if one is missing. */
 export function withoutMethods(code: string, names: readonly string[]): string {
   return names.reduce((before, name) => {
     const method = new RegExp(`\\n    async ${name}\\([^\\n]*\\) \\{\\n[^]*?\\n    \\}(?=\\n)`);

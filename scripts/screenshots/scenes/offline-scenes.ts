@@ -12,7 +12,7 @@ const DAY_NEVER_SEEN = addDays(dayOf(new Date()), -20);
 const waitForStatus = (page: Page, text: string | RegExp): Promise<void> =>
   page.getByRole('status').filter({ hasText: text }).waitFor();
 
-/** The APIs stop answering: the page that is then loaded looks as it does when the service worker has opened it. */
+/** Makes the APIs unreachable. A page loaded afterwards looks like one that the service worker has opened offline. */
 const stopAnswers = (page: Page): Promise<unknown> => page.route(APIS, (route) => route.abort());
 
 async function reloadWithoutAnswers(page: Page): Promise<void> {
@@ -22,7 +22,7 @@ async function reloadWithoutAnswers(page: Page): Promise<void> {
   await waitForEditor(page);
 }
 
-/** A Closer's plan is known without the server once it is stored, which happens when the page is idle. */
+/** Waits until the idle page has stored the profile: without the server, a page knows a Closer's plan only from it. */
 async function waitForStoredPlan(page: Page): Promise<void> {
   await page.waitForFunction(
     () => Object.keys(localStorage).some((key) => key.startsWith('hustle-forge:profile:')),
@@ -54,7 +54,7 @@ const acknowledgeWrites = (page: Page): Promise<unknown> =>
         }),
   );
 
-/** IndexedDB and localStorage refuse every draft. */
+/** Makes IndexedDB and localStorage refuse every draft. */
 const fillStorage = (page: Page): Promise<void> =>
   page.evaluate(() => {
     const refuse = (): never => {
@@ -68,7 +68,7 @@ const fillStorage = (page: Page): Promise<void> =>
     };
   });
 
-/** A worker of another version takes over, which has none of this page's files. */
+/** Simulates that a service worker of another version, which has none of this page's files, takes over. */
 const replaceWorker = (page: Page): Promise<void> =>
   page.evaluate(() => {
     const other = {

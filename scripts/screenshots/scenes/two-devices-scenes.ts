@@ -38,7 +38,7 @@ async function editTwice(page: Page, count: number): Promise<void> {
   // No timer may send the day before all of its lines are edited.
   await page.clock.install();
   await page.clock.pauseAt(Date.now() + 1_000);
-  // Downwards: on a phone an edited line wraps, and the line above it is then two steps away.
+  // From the top down: on a phone an edited line wraps, and the line above it would be two presses of ArrowUp away.
   for (let index = 1; index < count; index += 1) await page.keyboard.press('ArrowUp');
   for (let index = 0; index < count; index += 1) {
     if (index > 0) await page.keyboard.press('ArrowDown');
