@@ -29,6 +29,7 @@ test.each([
   ['shared server code', ['src/server/legal.ts', 'src/server/http/listen.ts'], ['tests/e2e']],
   ['the fixtures', ['tests/e2e/support/test.ts'], ['tests/e2e']],
   ['a migration', ['database/migrations/app/0001.sql'], ['tests/e2e']],
+  ['the sandbox', ['scripts/sandbox/start-sandbox.ts'], ['tests/e2e']],
   ['a unit test', ['src/client/ui/dialog.test.tsx'], []],
   ['a document', ['docs/security.md'], []],
 ])('a change of %s selects its specs', (_, changed, specs) => {

@@ -60,7 +60,7 @@ export const SPECS_BY_PATH: readonly (readonly [path: string, specs: readonly st
 
 /** The running product, and how it is built, started and tested. A change of such a file can break any spec. */
 const PRODUCT =
-  /^(src|simulators|database|scripts\/(vite|build|browser))\/|^scripts\/(start|sandbox)\.ts$|^(package-lock\.json|playwright\.config\.ts|vite\.config\.ts)$/;
+  /^(src|simulators|database|scripts\/(vite|build|browser|sandbox))\/|^scripts\/start\.ts$|^(package-lock\.json|playwright\.config\.ts|vite\.config\.ts)$/;
 /** Tests read these files without importing them. */
 const READ_BY_VITEST = /^(database\/|package-lock\.json$|vitest\.config\.ts$|tests\/support\/)/;
 
