@@ -7,7 +7,7 @@ export type AuthResult<Data> = { data: Data; error: null } | { data: null; error
 
 export type AuthRequest = <Data>(method: string, path: string, body?: object) => Promise<AuthResult<Data>>;
 
-/** Rejects without a response, like `fetch`. */
+/** The returned function resolves for any response, and rejects without a response, like `fetch`. */
 export function useAuthRequest(): AuthRequest {
   const { apiUrl, withSession } = useSupabase();
   return useMemo(() => {
@@ -15,7 +15,7 @@ export function useAuthRequest(): AuthRequest {
     return async <Data>(method: string, path: string, body?: object): Promise<AuthResult<Data>> => {
       const response = await send(`${apiUrl}/auth/v1${path}`, {
         method,
-        // The version in which an error has a `code` (docs/specification/wire.md 3).
+        // Requests the API version whose errors have a `code` (docs/specification/wire.md 3).
         headers: { 'content-type': 'application/json', 'x-supabase-api-version': '2024-01-01' },
         ...(body && { body: JSON.stringify(body) }),
       });

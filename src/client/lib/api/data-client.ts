@@ -1,5 +1,6 @@
 /**
- * The client of /rest/v1, typed with the product's tables. In a separate chunk, which the account screens do not need.
+ * The client of /rest/v1, typed with the product's tables. Loads as a separate chunk, which the account screens do not
+ * need.
  */
 import { PostgrestClient } from '@supabase/postgrest-js';
 import { createContext, use } from 'react';

@@ -19,13 +19,16 @@ export function createEventParser(): (piece: string) => StreamEvent[] {
   };
 }
 
-/** The body of an event stream; null for any other answer. */
+/** Returns the body of an event stream; null for an error or another content type. */
 export function eventStreamOf(response: Response): ReadableStream<Uint8Array> | null {
   const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
   return response.ok && isStream ? response.body : null;
 }
 
-/** Yields the events until the stream ends. `onBytes` is called for each piece, such as a heartbeat without an event. */
+/**
+ * Yields the events until the stream ends. Calls `onBytes` for each piece, also for a heartbeat, which is no event, so
+ * that the caller can detect a dead connection.
+ */
 export async function* readEvents(
   stream: ReadableStream<Uint8Array>,
   onBytes: () => void,

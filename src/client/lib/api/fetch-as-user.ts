@@ -1,5 +1,6 @@
 /**
- * Sends requests only with the token of a given user. Threat: another tab may have signed in a different user since.
+ * Sends requests only with the token of a given user. Threat: another tab has signed in a different user since, whose
+ * token would store the text of this page in that user's account.
  */
 import { readClaims } from '../session/token-claims.ts';
 

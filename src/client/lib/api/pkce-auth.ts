@@ -14,7 +14,7 @@ const isVerifier = (key: string): boolean => key.endsWith('code-verifier');
 
 /**
  * Stores the PKCE verifiers in this browser, and everything else in memory. With `session`, `linkIdentity` can link a
- * provider to that session's user. `authFetch` adds a captcha.
+ * provider to that session's user. `authFetch` sends the requests of this client, for example with a captcha token.
  */
 export function createPkceAuth(
   config: ClientConfig,

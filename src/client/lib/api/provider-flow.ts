@@ -8,7 +8,7 @@ import { ROUTES } from '#domain/routes.ts';
 export const FLOWS = ['signIn', 'link', 'tab'] as const;
 export type Flow = (typeof FLOWS)[number];
 
-/** The page to open after the sign-in, with its query. In sessionStorage. */
+/** The key in sessionStorage of the path and query to open after the sign-in. */
 export const RETURN_PATH_KEY = 'hustle-forge:return-path';
 
 /** The page that a flow returns to. `provider` is empty for single sign-on. */

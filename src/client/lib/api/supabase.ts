@@ -57,7 +57,10 @@ export function createSupabase(config: ClientConfig, authFetch: Fetch): Supabase
 
   let renewedAt = -Infinity;
   let renewal: Promise<void> | undefined;
-  /** Single-flight. Undefined if there is no other token than the rejected one. */
+  /**
+   * Renews the session, or waits for the renewal that another request began. Returns the new token; undefined if the
+   * session still has the rejected one, or has ended.
+   */
   const replaceToken = async (rejected: string): Promise<string | undefined> => {
     if (Date.now() - renewedAt > MIN_RENEWAL_INTERVAL_MS) {
       renewedAt = Date.now();
@@ -114,7 +117,7 @@ export function createSupabase(config: ClientConfig, authFetch: Fetch): Supabase
 async function renewOrEndSession(auth: Auth): Promise<void> {
   const { error } = await auth.refreshSession();
   if (!error || isAuthRetryableFetchError(error)) return;
-  // Another tab has stored a newer session meanwhile: a sign-out would end that one.
+  // After AuthRefreshDiscardedError this browser has a newer session, stored by another tab: a sign-out would end it.
   if (error.name !== 'AuthRefreshDiscardedError') await auth.signOut({ scope: 'local' });
 }
 

@@ -16,7 +16,7 @@ import { applyEditorFont, applyTheme, subscribeToTheme } from '../session/prefer
 import { sessionStorageKey, SHARED_TEXTS_PREFIX } from '../session/storage-keys.ts';
 import { readStoredSession } from '../session/stored-session.ts';
 
-/** The display modes of a window of the installed app; a tab in full screen has another one. */
+/** Matches a window of the installed app. Leaves out `fullscreen`, which a tab of the browser can have too. */
 const INSTALLED_APP = '(display-mode: standalone), (display-mode: minimal-ui)';
 
 const { page } = document.documentElement.dataset;
@@ -40,7 +40,7 @@ try {
     const config = settings();
     storeSharedText(config);
     openJournal(config);
-    // An early page shows the text already, so the requests wait until it takes keys.
+    // An early page shows the text already, so the requests wait until its editor takes keys.
     const { hustleForgeEarlyStart: early } = globalThis;
     if (early) early.then(() => prefetchJournal(config)).catch(() => {});
     else prefetchJournal(config);
@@ -61,10 +61,11 @@ function consumeAuthLink({ path, params }: AuthLink): void {
 }
 
 /**
- * If the browser refuses to store the text, it stays in the URL.
+ * Stores a text that another app shared, and removes it from the URL unless the browser refuses to store it.
  *
- * Threat: any site can open this address. The system opens it in the window of the installed app only, so the text that
- * arrives in a tab is kept for this tab, which asks the user (`features/journal/arrived-text.ts`).
+ * Threat: a site opens this address to put its own text into the user's log. The operating system opens a share only in
+ * the window of the installed app. A text that arrives in a tab is therefore stored for this tab alone, and the journal
+ * asks the user before it adds the text (`features/journal/arrived-text.ts`).
  */
 function storeSharedText({ apiUrl }: Settings): void {
   const text = sharedTextOf(location.hash);

@@ -5,7 +5,7 @@ import { openEarlyPage } from './early-page.ts';
 import { keepTodayCopy } from './today-copy.ts';
 
 const TODAY = dayOf(new Date());
-/** A module in the place of early-editor.ts: marks the page as editable. */
+/** Replaces early-editor.ts: sets `editor`, which marks the page as editable. */
 const SCRIPT = `data:text/javascript,export const startEarlyEditor = (page) => { page.editor = globalThis.testEditor; };`;
 const close = vi.fn<() => void>();
 
@@ -31,7 +31,7 @@ async function open(userId = 'ada', script = SCRIPT): Promise<void> {
 const frame = (): HTMLElement | null => document.querySelector('.frame');
 const isRootShown = (): boolean => document.getElementById('root')!.style.display !== 'none';
 
-describe('shows the text of today', () => {
+describe('the early page shows the text of today', () => {
   test('in the place of the root, before the editor has loaded', async () => {
     openEarlyPage(SCRIPT, 'ada');
     document.dispatchEvent(new Event('readystatechange'));
@@ -51,7 +51,7 @@ describe('shows the text of today', () => {
     expect(frame()).not.toBeNull();
   });
 
-  // Threat: the storage holds the answer of a compromised server.
+  // Threat: a compromised server answers with scripts, and the page stores the answer as its copy of today.
   test('without scripts, handlers and unknown elements', async () => {
     const html = '<ol start="3"><li><p onclick="x()">a<img src="x" onerror="x()"><script>x()</script></p></li></ol>';
     keepTodayCopy(localStorage, 'ada', TODAY, TODAY, { id: 'row', html, revision: 1, savedAt: 1 });
@@ -60,7 +60,7 @@ describe('shows the text of today', () => {
   });
 });
 
-describe('shows nothing', () => {
+describe('the early page shows nothing', () => {
   test.each(['?date=2001-01-01', '?date=yesterday', '?date='])('if the URL names another day: %s', async (search) => {
     history.replaceState(null, '', `/journal${search}`);
     await open();
@@ -90,7 +90,7 @@ test('opens no editor on a page that React has replaced meanwhile', async () => 
   expect(page.editor).toBeNull();
 });
 
-describe('ends', () => {
+describe('the early page ends', () => {
   test('with a dismissal, which closes the editor', async () => {
     await open();
     globalThis.hustleForgeEarlyPage!.dismiss();

@@ -35,7 +35,7 @@ declare global {
 
 /**
  * `script`: the URL of early-editor.ts. Opens only what the journal will open too: the URL names no other day, and no
- * draft has newer text. A log of today makes today the first day of every plan.
+ * draft has newer text. If today has a log, the journal opens on today with every plan (`initialDay`).
  */
 export function openEarlyPage(script: string, userId: string): void {
   const date = dayOf(new Date());
@@ -62,7 +62,7 @@ async function startWhenParsed(
   const page = showPage(userId, date, stored);
   const { startEarlyEditor } = await loading;
   await untilStyled();
-  // React did not wait any longer, and shows the journal already.
+  // Otherwise React has stopped waiting for the early page and shows the journal already.
   if (globalThis.hustleForgeEarlyPage === page) startEarlyEditor(page);
 }
 
@@ -73,7 +73,7 @@ function showPage(userId: string, date: Day, stored: CopiedLog): EarlyPage {
   const leave: EarlyPage['leave'] = (moveEditor) => {
     globalThis.hustleForgeEarlyPage = undefined;
     const focused = document.activeElement;
-    // Never both at once: the page would scroll.
+    // Hide the frame before `#root` is shown: with both visible, the page would scroll.
     frame.style.display = 'none';
     root.style.display = '';
     if (moveEditor) {
@@ -109,7 +109,10 @@ function createFrame(date: Day, { html }: CopiedLog): { frame: HTMLElement; text
   return { frame, text };
 }
 
-/** The focus on a button of the bar, or a click, waits for the button that React renders in its place. */
+/**
+ * Remembers the last click on a button of the early page's bar. The returned function repeats the click, or restores
+ * the focus, on the button that React has rendered at the same place.
+ */
 function rememberClick(frame: HTMLElement): (root: HTMLElement, focused: Element | null) => void {
   const buttonsOf = (page: HTMLElement) => [...page.querySelectorAll<HTMLElement>('header button')];
   let clicked = -1;
@@ -132,7 +135,7 @@ function createNode(tag: string, attributes: { start?: number }, children: Node[
   return element;
 }
 
-/** The editor scrolls to the caret, for which the page needs its layout. */
+/** Resolves once the style sheets have loaded or failed: the editor scrolls to the caret, which needs the layout. */
 const untilStyled = (): Promise<unknown> =>
   Promise.all(
     [...document.querySelectorAll<HTMLLinkElement>('link[rel=stylesheet]')]

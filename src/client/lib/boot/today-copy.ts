@@ -36,7 +36,7 @@ export function keepTodayCopy(storage: Storage, userId: string, today: Day, date
   try {
     if (log && log.html.length <= MAX_LENGTH) return storage.setItem(keyOf(userId), JSON.stringify({ date, ...log }));
   } catch {
-    // The storage is full. An old copy would show an old text first.
+    // The storage is full. Remove the old copy as well, or the journal would open on an old text.
   }
   storage.removeItem(keyOf(userId));
 }

@@ -1,4 +1,4 @@
-/** For everything that React shows instead of the day that the early page shows. */
+/** Dismisses the early page. Every screen or message that React shows in place of its day must use this hook. */
 import { useLayoutEffect } from 'react';
 
 export const useDismissEarlyPage = (isShown = true): void =>

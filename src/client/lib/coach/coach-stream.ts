@@ -5,7 +5,7 @@ import { eventStreamOf, readEvents } from '../api/event-stream.ts';
 import { fetchAsUser } from '../api/fetch-as-user.ts';
 import type { Supabase } from '../api/supabase.ts';
 
-/** The server sends a heartbeat every ten seconds. */
+/** A connection without bytes for this time is dead: the server sends a heartbeat every ten seconds. */
 const IDLE_TIMEOUT_MS = 30_000;
 
 export type CoachFailure = {

@@ -1,6 +1,6 @@
 /**
- * The profile row of a Closer as it was read last, for a start without the server. The row of a Dabbler is not stored: the
- * user may have paid since, and a page that does not know the plan offers no upgrade.
+ * The profile row of a Closer as it was read last, for a start without the server. The row of a Dabbler is not stored:
+ * it would offer an upgrade to a user who has paid since. While the plan is unknown, no upgrade is offered.
  */
 import { dayOf } from '#domain/day/day.ts';
 import type { Profile } from '#domain/log/entry.ts';

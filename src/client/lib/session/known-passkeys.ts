@@ -1,6 +1,7 @@
 /**
  * Whether a user's account has a passkey, as far as this browser has seen: in the list on the profile page, or in a
- * sign-in. A page without a session cannot ask the server. A sign-out removes the note, because its key contains the id.
+ * sign-in. A page without a session cannot ask the server. At a sign-out, `wipeUserData` removes every key with the
+ * user's id.
  */
 const keyOf = (userId: string): string => `hustle-forge:passkeys:${userId}`;
 

@@ -31,7 +31,7 @@ export type SessionState = {
   signOut: (scope: SignOutScope) => Promise<{ error: AuthError | null }>;
   /** Sends unsaved text. Resolves within a few seconds with the days that could not be sent. */
   sendUnsavedText: () => Promise<readonly Day[]>;
-  /** Called by the saving engine. Returns a function that unregisters it. */
+  /** The saving engine registers its unsaved text here. Returns a function that unregisters the text. */
   registerUnsavedText: (text: UnsavedText) => () => void;
 };
 

@@ -23,7 +23,7 @@ export const sharedTextsKeys = (userId: string): readonly string[] => [
 export const TYPED_ADDRESS_KEY = 'hustle-forge:typed-address';
 /** The way that signed in last in this browser; stays after a sign-out. */
 export const LAST_WAY_KEY = 'hustle-forge:last-way';
-/** The requested deletion of an account, for the landing page of this tab. In sessionStorage. */
+/** The requested deletion of an account, which the landing page of this tab offers to undo. In sessionStorage. */
 export const DELETION_KEY = 'hustle-forge:deletion';
 /** The id of the user who asked to sign out and the time, so that every tab can tell a sign-out from an expiry. */
 export const SIGNED_OUT_KEY = 'hustle-forge:signed-out';
