@@ -73,7 +73,7 @@ function parse(json: string | null): (DayDraft & { sent: readonly string[] }) | 
  */
 export function createDayDrafts(storage: Storage, userId: string, writer: string, outbox: Outbox | null = null) {
   const prefix = `${DRAFT_PREFIX}${userId}:`;
-  const keyOf = (date: Day, of: string): string => `${prefix}${date}:${of}`;
+  const keyOf = (date: Day, draftWriter: string): string => `${prefix}${date}:${draftWriter}`;
   const ownKey = (date: Day): string => keyOf(date, writer);
   /** The drafts in the outbox, by their key in localStorage. */
   const loaded = new Map<string, DayDraft>();
@@ -97,11 +97,11 @@ export function createDayDrafts(storage: Storage, userId: string, writer: string
   }
 
   function remove(key: string): void {
-    const { date, writer: of } = parseKey(key);
+    const { date, writer: draftWriter } = parseKey(key);
     if (read(storage, key) !== null) storage.removeItem(key);
     loaded.delete(key);
     // Best effort: if the deletion fails, the next page reads the draft and finds that the server has its text.
-    if (outbox && !closed) outbox.remove(date as Day, of).catch(() => {});
+    if (outbox && !closed) outbox.remove(date as Day, draftWriter).catch(() => {});
   }
 
   return {
@@ -118,7 +118,8 @@ export function createDayDrafts(storage: Storage, userId: string, writer: string
       const [writers, found] = answer;
       alive = writers;
       for (const key of loaded.keys()) if (!isOwn(key)) loaded.delete(key);
-      for (const { date, writer: of, draft } of found) if (of !== writer) loaded.set(keyOf(date, of), draft);
+      for (const { date, writer: draftWriter, draft } of found)
+        if (draftWriter !== writer) loaded.set(keyOf(date, draftWriter), draft);
       // A marker without its draft: the browser has cleared IndexedDB but not localStorage.
       for (const key of keysUnder(storage, prefix)) {
         if (read(storage, key) === MARKER && !loaded.has(key) && !isOwn(key)) storage.removeItem(key);
@@ -202,10 +203,10 @@ export function createDayDrafts(storage: Storage, userId: string, writer: string
      * other key.
      */
     noteWriter(key: string): string | null {
-      const { writer: of } = parseKey(key);
-      if (!key.startsWith(prefix) || of === writer) return null;
-      alive = new Set(alive).add(of);
-      return of;
+      const { writer: draftWriter } = parseKey(key);
+      if (!key.startsWith(prefix) || draftWriter === writer) return null;
+      alive = new Set(alive).add(draftWriter);
+      return draftWriter;
     },
 
     /** The writers of all drafts that are not this page's own. */

@@ -109,7 +109,7 @@ export function watchPage(savers: DaySavers): () => void {
   document.addEventListener('visibilitychange', onVisibility);
   addEventListener('pagehide', persist);
   addEventListener('online', retry);
-  // Fails at once, and the status line then says that the page is offline.
+  // A retry without a network fails at once, and the status line then says that the page is offline.
   addEventListener('offline', retry);
   addEventListener('beforeunload', onBeforeUnload);
   return () => {

@@ -790,7 +790,7 @@ describe('when the log was moved to another day elsewhere', () => {
 describe('the backoff', () => {
   const context = { now: 5_000, random: 0, isComposing: false, isHidden: false, newRowId: 'new', merge: mergeLogs };
 
-  /** How long the text waits after so many attempts without an answer. */
+  /** The milliseconds until the next save, after `failures` attempts without an answer. */
   function waitAfter(failures: number, retryAfterMs?: number, { random = 0, isHidden = false } = {}): number {
     const failure = { kind: 'unreachable', ...(retryAfterMs && { retryAfterMs }) } as const;
     let { state } = reduce(initialState(null), { type: 'textReplaced', html: log('a'), delayMs: 0 }, context);
@@ -826,10 +826,10 @@ describe('the backoff', () => {
     const outageMs = 60_000;
     let seed = 1;
     const random = (): number => (seed = (seed * 16_807) % 2_147_483_647) / 2_147_483_647;
-    /** Of each second after the outage. */
+    /** How many pages reach the server in each second after the outage. The last number counts all later seconds. */
     const arrivals = Array.from({ length: 9 }, () => 0);
     for (let page = 0; page < pages; page += 1) {
-      // Somebody types at any moment of the outage.
+      // The page's first save fails at a random moment of the outage.
       let at = random() * outageMs;
       for (let failures = 1; at < outageMs; failures += 1) {
         at += waitAfter(Math.min(failures, 5), undefined, { random: random() });
@@ -851,7 +851,7 @@ describe('drafts', () => {
       {
         type: 'replaceEditorText',
         html: log('a', 'left', 'on screen'),
-        // The caret is in a line of the row, not of the draft.
+        // The merge maps lines of the draft, but the caret is in a line of the row.
         change: { isUndoable: false, mappedLines: null },
       },
     ]);

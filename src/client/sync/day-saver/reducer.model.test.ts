@@ -420,6 +420,6 @@ function expectConsistent(state: DaySaverState): void {
   if (state.attempt) expect(state.isUnsaved).toBe(true);
   if (state.hold) expect(state.isUnsaved).toBe(true);
   if (state.hold?.kind === 'conflict') expect(state.attempt).toBe(null);
-  // A row has its id; the next insert, after the row is gone, needs another one.
+  // A text that is based on a row has no id for an insert: once the row is deleted, an insert chooses a new id.
   if (state.stored && !state.draftBasis) expect(state.newRowId).toBe(null);
 }

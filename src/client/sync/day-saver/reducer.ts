@@ -134,8 +134,8 @@ function apply(step: Step, event: DaySaverEvent): void {
 }
 
 /**
- * Removes the write in flight, which certainly stored nothing. Earlier writes without an answer may have stored their
- * text.
+ * Removes the text of the write in flight, which certainly stored nothing, from `unacknowledged`. The texts of earlier
+ * writes stay, because the server may have stored them.
  */
 function forgetWrite(step: Step): void {
   set(step, { unacknowledged: step.state.unacknowledged.slice(0, -1) });
@@ -174,7 +174,7 @@ function keepBoth(step: Step): void {
   const { hold, text } = step.state;
   if (hold?.kind !== 'conflict' || !step.merge) return;
   const theirs = hold.theirs?.html ?? '';
-  // The lines of a moved log stay here as well: the user chose this day for the whole text.
+  // The empty base keeps every line of both texts, also those that the moved log has: the user chose this day for them.
   const { html, mappedLines } = hold.moved ? step.merge('', text, theirs) : mergeWith(step.state, step.merge, theirs);
   rebase(step, hold.theirs);
   // The next insert needs a new id: the row with the current one may be the moved log, which stays where it is.

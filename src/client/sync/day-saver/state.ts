@@ -148,8 +148,8 @@ export const hasTextNewerThan = (state: DaySaverState, at: number): boolean => {
 };
 
 /**
- * True unless the browser rejected the latest draft of unsaved text. Edits since that draft count only once they are
- * stored.
+ * True unless the browser rejected the latest draft of unsaved text. Edits that no draft has yet do not make the text
+ * unsafe: call `storeDraft` of the saver first.
  */
 export const isSafe = ({ isUnsaved, isDraftSafe, isDisposed }: DaySaverState): boolean =>
   !isUnsaved || isDraftSafe || isDisposed;

@@ -150,7 +150,7 @@ export function write(step: Step, writes: number): void {
   // The maximum wait for a save starts anew with the next edit.
   set(step, { unsavedSince: null });
   if (isSettled(step.state, html)) {
-    // The user took the edit back, so no refused save will show the row that was read meanwhile.
+    // The user took the edit back, so no save will find the row that another query read meanwhile: read it now.
     return step.state.hasUnmergedRow ? read(step, writes) : settle(step);
   }
   set(step, {
@@ -158,8 +158,8 @@ export function write(step: Step, writes: number): void {
     unacknowledged: [...unacknowledged, html],
   });
   if (stored === null) {
-    // An attempt that inserts again was refused once, although the read in between found no row with its id. A row on a
-    // day that the plan locks, which the read cannot see, then has that id.
+    // A second insert of an attempt needs a new id. The first was refused, but the read after it found no row with its
+    // id. So a row with that id is on a day that the plan locks, where the read cannot see it.
     const rowId = (writes === 0 && step.state.newRowId) || step.newRowId;
     set(step, { newRowId: rowId });
     step.effects.push({ type: 'insert', html, rowId });

@@ -26,7 +26,7 @@ function createWorld() {
   const { timers, advance } = createVirtualTime();
   let row: StoredLog | null = null;
   let words = 0;
-  /** By the first word of an item: the devices that edited and that deleted it. */
+  /** By word: the devices that edited, and the devices that deleted, an item with this word. */
   const edited = new Map<string, Set<number>>();
   const deleted = new Map<string, Set<number>>();
   const written: string[] = [];
@@ -40,7 +40,8 @@ function createWorld() {
       await new Promise<void>((resolve) => void timers.after(10, resolve));
       if (!self.isOnline) return { kind: 'unreachable' };
       const outcome = answer();
-      // No answer is lost: a device that does not know of its own save cannot tell what the other one deleted since.
+      // Every answer arrives. After a lost answer a device could not tell lines that the other device deleted since
+      // from lines that it has not sent yet.
       await new Promise<void>((resolve) => void timers.after(10, resolve));
       return outcome;
     }
@@ -94,7 +95,7 @@ function createWorld() {
       self,
       saver: () => saver,
       offer: () => saver.offer(row, timers.now()),
-      /** A page is loaded from the server, so only online; a request in flight would have a lost answer. */
+      /** Only online, because the page loads from the server. Waits for the request in flight, so no answer is lost. */
       async reload() {
         if (!self.isOnline) return;
         await advance(100);

@@ -173,7 +173,7 @@ describe('writing', () => {
     expect(JSON.parse(requests[0]!.init.body as string)).toMatchObject({ id: 'new', date: DATE });
   });
 
-  test('a removed row is removed', async () => {
+  test('a removal that returns the row is confirmed', async () => {
     expect(await wire(json([ROW])).transport.remove(DATE, VERSION)).toEqual({ kind: 'removed' });
   });
 

@@ -11,8 +11,8 @@ import type { Tabs } from '../store/tabs.ts';
 /** A page that is reloaded takes over its own drafts first: its user must find the text there, also offline. */
 const TAKE_OVER_DELAY_MS = 5_000;
 /**
- * Before jitter: how long drafts wait that could not be taken over, because the server or the merge could not be
- * reached. The day on screen may have no unsaved text whose save would find out that the server is back.
+ * The wait, before jitter, until a takeover is tried again that failed because the server or the merge could not be
+ * reached. Needs a timer: a page without unsaved text sends nothing that would show that the server is back.
  */
 const TAKE_OVER_RETRY_MS = 30_000;
 

@@ -120,13 +120,13 @@ function createBrowser(tabCount: number) {
       holder = next;
       dispatch(next, { type: 'lockAcquired' });
     },
-    /** The connection delivers to the tab that has it. */
+    /** The server sends an event, which reaches only the tab with the connection. */
     deliver(event: LiveEvent): void {
       if (event.event === 'change') changes += 1;
       const index = tabs.findIndex(({ isConnected }) => isConnected);
       if (index !== -1) dispatch(index, { type: 'eventReceived', event, id: `e.${changes}` });
     },
-    /** A change while no event arrives. */
+    /** A day changes, but no tab receives the event. */
     changeUnheard: () => void (changes += 1),
     bytes(): void {
       const index = tabs.findIndex(({ isConnected }) => isConnected);
@@ -297,7 +297,7 @@ describe('a single tab', () => {
     browser.end({ type: 'streamRefused', status: 503, retryAfterMs: 20_000 });
     browser.advance(20_400);
     expect(browser.connects).toHaveLength(1);
-    // The jitter comes on top.
+    // The backoff of 0.5 to 1 second comes on top.
     browser.advance(600);
     expect(browser.connects).toHaveLength(2);
   });

@@ -6,7 +6,7 @@ import type { DayChange, LiveEvent } from '#domain/live/live-event.ts';
 
 /** A proxy that delivers nothing within this time buffers the stream, so the page polls. */
 const FIRST_BYTE_MS = 6_000;
-/** The server sends a heartbeat every ten seconds. */
+/** A stream without bytes for this time is dead: the server sends a heartbeat every ten seconds. */
 const SILENCE_MS = 25_000;
 const RETRY_FIRST_MS = 1_000;
 const RETRY_MAX_MS = 60_000;

@@ -33,7 +33,8 @@ export function createRemoteChanges({ savers, copies, queries, timers }: Deps) {
     waiting.delete(date);
     setDateStored(queries, copies, date, change.stored);
     const saver = savers.get(date);
-    // The server may have answered a read in flight before the change, and the page may show a stored copy until then.
+    // During a read the shown log proves nothing: it may be a copy on this device, and the server may have answered the
+    // read before the change.
     const isReading = queries.isFetching({ queryKey: entryKey(date) }) > 0;
     if (saver && !isReading && isKnown(saver.view().stored, change)) return;
     invalidateEntryCache(queries);

@@ -46,7 +46,7 @@ test('does nothing in a browser without the API', async () => {
   await requestPersistence();
 });
 
-/** A page with an unsaved day, whose saves fail in this way. */
+/** A page with an unsaved day. Its saves fail with `failure`; if `failure` is null, they succeed. */
 function openPage(failure: Failure | null) {
   const savers = createDaySavers({
     transport: {

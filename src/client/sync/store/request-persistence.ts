@@ -8,13 +8,13 @@ const REQUESTED_KEY = 'hustle-forge:persistence-requested';
 /**
  * Call while text waits on this device: Firefox asks the user, who then sees why. Asks once in this browser, and once
  * more in the installed app: Chromium decides by itself, in favour of sites that are used often and of installed apps. A
- * refusal changes nothing that the user would have to know: drafts are sent as soon as they can be.
+ * refusal is not shown to the user: drafts are sent as soon as they can be, with or without it.
  */
 export async function requestPersistence(): Promise<void> {
   const asked = matchMedia('(display-mode: standalone)').matches ? 'installed' : 'browser';
   try {
     if (localStorage.getItem(REQUESTED_KEY) === asked) return;
-    // Before anything is awaited, so that neither the next save nor another tab asks meanwhile.
+    // Store the key before the first `await`, or the next save or another tab would ask too.
     localStorage.setItem(REQUESTED_KEY, asked);
     if (!(await navigator.storage.persisted())) await navigator.storage.persist();
   } catch {
@@ -27,7 +27,7 @@ export async function requestPersistence(): Promise<void> {
  * function that stops watching.
  */
 export function watchWaitingText(savers: Pick<DaySavers, 'get' | 'subscribe' | 'unsavedDays'>): () => void {
-  /** Stops watching the day. */
+  /** For each watched day the function that stops watching it. */
   const watched = new Map<Day, () => void>();
   const watch = (): void => {
     for (const date of savers.unsavedDays()) {

@@ -72,8 +72,8 @@ export function createTabs(userId: string, writer: string, onStored: (message: S
      * Resolves once the page of this writer was closed or killed, or is in the back/forward cache. Rejects if `signal`
      * aborts; undefined without Web Locks.
      */
-    untilClosed: (of: string, signal: AbortSignal): Promise<unknown> | undefined =>
-      locks?.request(`${prefix}writer:${of}`, { signal }, () => undefined),
+    untilClosed: (otherWriter: string, signal: AbortSignal): Promise<unknown> | undefined =>
+      locks?.request(`${prefix}writer:${otherWriter}`, { signal }, () => undefined),
 
     /** Runs one takeover of drafts at a time, so that each draft is sent by one tab. */
     takeOverInTurn: <T>(run: () => Promise<T>): Promise<T> =>

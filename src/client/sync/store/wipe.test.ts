@@ -33,7 +33,7 @@ describe('a wiped database', () => {
     await expect(page.outbox.readAll()).rejects.toThrow('closed');
   });
 
-  test('of another user goes when somebody else signs in, unless text in it is unsent', async () => {
+  test('of another user is deleted when somebody else signs in, unless it has unsent text', async () => {
     const copies = createLocalCopies(browser.open('ben'), 'ben', () => 1);
     await copies.storeDay(DATE, null);
     const cleo = browser.openPage('one', 'cleo');
