@@ -7,7 +7,10 @@ import { ROUTES } from './routes.ts';
 /** The path that the operating system opens with the shared text in its query. */
 export const SHARE_PATH = '/share';
 const FRAGMENT = '#shared=';
-/** About the longest URL that the server accepts. Threat: a site fills the log of today until it cannot be saved. */
+/**
+ * About the longest URL that the server accepts; a longer text is cut. Threat: a site opens this address with so much
+ * text that the log of today becomes too large to save.
+ */
 const MAX_LENGTH = 16_000;
 
 /** Reads a parameter of a query. */

@@ -9,7 +9,7 @@ export type SecuringAdvice = {
   words: string;
   /** The page on which the owner follows the advice. */
   page: { path: string; label: string };
-  /** A sentence about the services, whose theft no page of ours can end. */
+  /** Tells the owner to check the services too, whose accounts no page of ours can secure. Null without services. */
   services: string | null;
 };
 
@@ -17,7 +17,7 @@ const RESET_PASSWORD = {
   words: 'reset your password, which signs out every other device',
   page: { path: ROUTES.forgotPassword.path, label: 'Reset your password' },
 };
-/** For an account without a password: a new one would lock nobody out. */
+/** For an account without a password: setting one would not stop an attacker who signed in another way. */
 const SIGN_OUT_DEVICES = {
   words: 'sign out everywhere else on your profile page',
   page: { path: ROUTES.profile.path, label: 'Open your profile' },

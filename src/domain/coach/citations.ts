@@ -147,7 +147,10 @@ export function resolveCitations(text: string, find: FindCitation): { text: stri
   return { text: resolved, cited };
 }
 
-/** Converts `cited` and `cited_refs` of a stored analysis. `refs` is null for an older version: `labelLineNumbers`. */
+/**
+ * Converts `cited` and `cited_refs` of a stored analysis. `refs` is null for an analysis of an earlier version, which
+ * cites line positions (`labelLineNumbers`).
+ */
 export const toCitations = (lines: readonly number[], refs: readonly string[] | null): Citation[] =>
   lines.map((line, index) => ({ line, ref: refs?.[index] ?? lineLabel(line) }));
 

@@ -9,6 +9,7 @@ import type { Pair, Sketch } from './similar-lines.ts';
 const MIN_EDIT_SCORE = 0.35;
 /** From this similarity on, a line elsewhere counts as the base line, moved and edited. */
 const MIN_MOVE_SCORE = 0.6;
+/** Blank lines are all equal, so a matched line with text says more about the order of the lines. */
 const BLANK_WEIGHT = 1;
 const TEXT_WEIGHT = 4;
 
@@ -127,7 +128,7 @@ function matchEdited(
     if (match[a] === -1 && !isTaken[b]) take(a, b, true);
 }
 
-/** Returns a function that finds the free lines at the same distance from the start or the end of the same gap. */
+/** Returns a function that finds the free (unmatched) lines at the same distance from either end of the same gap. */
 function indexByPosition(
   freeBase: readonly Line[],
   freeSide: readonly Line[],
@@ -152,9 +153,9 @@ function rangesOf(gaps: readonly number[]): Map<number, { from: number; to: numb
 }
 
 /**
- * Matches the only free lines of a gap although they are not similar, if one of the two is blank, or if the base line
- * is the first line of an item with nested items, which so stay nested. Otherwise the base line counts as deleted and
- * the other line as added.
+ * Matches the two free lines of a gap, if each version has only one, although they are not similar. One of the two must
+ * be blank, or the base line must be the first line of an item with nested items: matched, these items stay nested.
+ * Otherwise the base line counts as deleted and the other line as added.
  */
 function matchAlone(
   base: readonly Line[],
