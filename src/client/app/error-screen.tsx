@@ -20,7 +20,7 @@ export function ErrorScreen() {
   );
 }
 
-/** The session and unsaved text are stored in the browser, so nothing works without. */
+/** The app keeps the session and unsaved text in localStorage, so it cannot work where the browser blocks storage. */
 function isStorageBlocked(): boolean {
   try {
     return !localStorage;

@@ -1,6 +1,6 @@
 /** Entry point of the app page: starts React once the early page takes keys (lib/boot/early-page.ts). */
 
-/** On a slow connection the code of the editor may take longer. React's journal says so. */
+/** On a slow connection the editor's code may take longer. React then starts and shows "Loading editor...". */
 const MAX_WAIT_MS = 3_000;
 
 async function start(): Promise<void> {
@@ -9,5 +9,5 @@ async function start(): Promise<void> {
   await import('./main.tsx');
 }
 
-// `watchStart` of the boot script hears of a failure.
+// Fires an `error` event. `watchStart` (lib/boot/watch-start.ts) then removes a service worker with broken files.
 start().catch(reportError);

@@ -32,12 +32,12 @@ export function MembersLayout() {
   const { user } = useSession();
   if (access === 'loading') return <LoadingScreen />;
   if (access === 'denied' || !user) return <RedirectToLogin />;
-  // Threat: after a change of user the previous user's data stays on screen. A new key drops all state and caches.
+  // Threat: another user signs in, and the previous user's data stays on screen. A new key drops all state and caches.
   return <Members key={user.id} />;
 }
 
-/** Browsers that a busy server has refused at the same moment do not return together. */
-const withJitter = (): number => 1_000 + Math.random() * 1_000;
+/** Adds jitter: without it, all browsers that a busy server refuses at one moment would retry at one moment too. */
+const retryDelayMs = (): number => 1_000 + Math.random() * 1_000;
 
 function Members() {
   const supabase = useSupabase();
@@ -45,7 +45,7 @@ function Members() {
   const premium = usePremium();
   const data = useMemo(() => createDataClient(supabase), [supabase]);
   const [queries] = useState(
-    () => new QueryClient({ defaultOptions: { queries: { retry: 1, retryDelay: withJitter, staleTime: 30_000 } } }),
+    () => new QueryClient({ defaultOptions: { queries: { retry: 1, retryDelay: retryDelayMs, staleTime: 30_000 } } }),
   );
   usePlanChange(premium, queries);
   const [offer, setOffer] = useState<UpgradeFeature | null>(null);

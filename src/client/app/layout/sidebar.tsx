@@ -28,7 +28,7 @@ export function Sidebar({ date, onClose, onOpen, onUpgrade }: OverlayProps) {
   const [shortcuts, setShortcuts] = useState(false);
 
   useEffect(() => {
-    // Only while the menu is open: a shortcut of a single character must not fire where users type (WCAG 2.1.4).
+    // Listens only while this menu is open: a shortcut of one character must not fire where users type (WCAG 2.1.4).
     const onKey = (event: KeyboardEvent) => void (event.key === '?' && setShortcuts((shown) => !shown));
     document.addEventListener('keydown', onKey);
     return () => document.removeEventListener('keydown', onKey);

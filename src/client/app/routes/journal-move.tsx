@@ -113,7 +113,7 @@ function useMove(onMoved: () => void) {
     const version = previous?.kind === 'unreachable' ? previous.version : null;
     const outcome = await moveLog(savers, createSendMove(data, id), request, version);
     if (outcome.kind === 'moved') {
-      // Before navigating: the new day's editor does not take the focus while the dialog has it.
+      // Closes the dialog before navigating: the new day's editor does not take the focus while the dialog has it.
       onMoved();
       await navigate({ to: ROUTES.journal.path, search: { date: request.to } as never });
     }

@@ -13,7 +13,7 @@ import type { AccountState } from './account-state.ts';
 import { useProfile } from './use-profile.ts';
 
 const AUTH_TIMEOUT_MS = 15_000;
-/** auth-js tries to renew a session for up to 30 seconds before it reports anything. */
+/** auth-js tries to renew a session for up to 30 seconds before it reports anything. The page waits only this long. */
 const RENEWAL_TIMEOUT_MS = 3_000;
 
 /** The state before the first auth event, which corrects it: trusts a stored session that needs no renewal. */
@@ -112,7 +112,7 @@ export function SessionProvider({ children }: { children: ReactNode }) {
   const userId = user?.id;
   const signOut = useCallback(
     async (scope: SignOutScope) => {
-      // Written first, so that every tab can tell this sign-out from an expired session.
+      // Stored before the request, so that every tab can tell this sign-out from an expired session.
       signOutAt.current = Date.now();
       if (userId) localStorage.setItem(SIGNED_OUT_KEY, `${userId} ${signOutAt.current}`);
       const { error } = await auth.signOut({ scope });
