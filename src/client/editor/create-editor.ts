@@ -38,7 +38,7 @@ export type JournalEditorHandle = {
   read: () => string;
   replace: (html: string, change: TextChange) => void;
   isComposing: () => boolean;
-  /** Moves the editor to another place of the page, with its caret, and to another owner. Not during a composition. */
+  /** Moves the editor, with its caret, into another element, and replaces its callbacks. Not during a composition. */
   moveTo: (element: HTMLElement, callbacks: EditorCallbacks) => void;
   /** Focuses the end of the paragraph at this height of the window; below the text, the end of the log. */
   focusAtHeight: (clientY: number) => void;
@@ -107,7 +107,7 @@ function restoreCaret(view: Editor['view']): void {
 
 /**
  * Browsers report a moved caret in a later task. A key may come first, and ProseMirror would split or delete at the old
- * caret. It reads the caret at this event.
+ * caret. This event makes ProseMirror read the caret now.
  */
 function readCaret(view: Editor['view']): void {
   if (!view.composing) view.dom.ownerDocument.dispatchEvent(new Event('selectionchange'));

@@ -93,7 +93,7 @@ describe('an empty log', () => {
     expect(read()).toBe('<ol><li><p>again</p></li></ol>');
   });
 
-  test('is restored by one undo', () => {
+  test('becomes the previous log again by one undo', () => {
     const { editor, read } = open(LIST);
     editor.chain().selectAll().deleteSelection().run();
     editor.commands.undo();

@@ -5,12 +5,12 @@ import { Plugin } from '@tiptap/pm/state';
 export const KEYBOARD_HELP =
   'Tab indents a list item. To leave the editor, press Escape, then Tab. Alt+F10 opens the toolbar, Alt+Enter the link at the caret.';
 
-/** The id of the element with this text. One day is open at a time. */
+/** The id of the element that contains `KEYBOARD_HELP`. Unique, because the page shows one editor at a time. */
 export const KEYBOARD_HELP_ID = 'editor-keys';
 
 export const keyboardExit = Extension.create({
   name: 'keyboardExit',
-  // Sees keys before the list extension's Tab handler does.
+  // Above the default of 100: handles Tab before the list extension, which would indent the item.
   priority: 1_000,
 
   addProseMirrorPlugins() {

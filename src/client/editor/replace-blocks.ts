@@ -8,7 +8,7 @@ import { replaceRange } from './replace-range.ts';
 /** `line` counts the text blocks of the document; `offset` counts the positions within the block. */
 export type TextPosition = { readonly line: number; readonly offset: number };
 
-/** `mapPosition` maps the ends of the selection. If it is null, ProseMirror maps them: they keep their neighbours. */
+/** `mapPosition` maps the ends of the selection. If it is null, ProseMirror keeps each end at the same characters. */
 export function replaceBlocks(
   state: EditorState,
   next: Node,
@@ -38,7 +38,7 @@ function replaceContent(tr: Transaction, from: Node, to: Node, start: number): v
   for (let i = fromEnd - 1; i >= -1; i -= 1) {
     const j = i === -1 ? -1 : match[i]!;
     if (i !== -1 && j === -1) continue;
-    // The children between two matches: edited as far as they are of the same kind, the others replaced together.
+    // Between two matches: edits the first pairs of children of the same kind and replaces all other children at once.
     let edited = 0;
     while (
       i + 1 + edited < fromEnd &&
@@ -54,7 +54,7 @@ function replaceContent(tr: Transaction, from: Node, to: Node, start: number): v
   }
 }
 
-/** For each child of `from` the index of an equal child of `to`, or -1. */
+/** Returns for each child of `from` the index of an equal child of `to`, or -1. The matches are in order. */
 function matchChildren(from: Node, to: Node): Int32Array {
   const numbers = new Map<string, number>();
   const keysOf = (parent: Node): Int32Array =>

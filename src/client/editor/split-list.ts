@@ -137,10 +137,10 @@ function blockInputRule(find: RegExp, format: BlockFormat): InputRule {
   });
 }
 
-/** Headings, quotes and code blocks in lists, by Markdown and by shortcut. */
+/** Creates headings, quotes and code blocks in lists, by Markdown and by shortcut. */
 export const blockFormatsInList = Extension.create({
   name: 'blockFormatsInList',
-  // Before bold, which also matches Shift+B, and before the default shortcuts of the three formats.
+  // Above the default of 100: handles keys before bold, which also takes Mod+Shift+B, and before the three formats.
   priority: 101,
 
   addInputRules: () => [

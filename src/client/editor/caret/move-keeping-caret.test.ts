@@ -14,7 +14,7 @@ const caret = (): (string | number | null)[] => {
   const { anchorNode, anchorOffset, focusNode, focusOffset } = getSelection()!;
   return [anchorNode && anchorNode.textContent, anchorOffset, focusNode && focusNode.textContent, focusOffset];
 };
-/** As every move of a browser does. */
+/** Resets the selection, as browsers do at every move. */
 const moveLike = (parent: HTMLElement, keepsFocus: boolean) => (node: Node) => {
   getSelection()!.removeAllRanges();
   if (!keepsFocus) (document.activeElement as HTMLElement).blur();
@@ -40,7 +40,7 @@ describe.each([
     expect(caret()).toEqual(['words', 4, 'words', 1]);
   });
 
-  test('takes neither from another element', () => {
+  test('leaves the focus and the selection of another element alone', () => {
     const other = document.body.appendChild(document.createElement('input'));
     other.focus();
     getSelection()!.setBaseAndExtent(document.body, 0, document.body, 0);

@@ -19,7 +19,7 @@ export type ToolbarState = {
   dismiss: () => void;
 };
 
-/** `always`: shows the toolbar while the editor has the focus, for the bar above a phone's keyboard. */
+/** `always`: shows the toolbar as long as the editor has the focus, for the bar above a phone's keyboard. */
 export function createToolbarState(editor: Editor, always: boolean): ToolbarState {
   const listeners = new Set<() => void>();
   let mode: 'auto' | 'open' | 'dismissed' = 'auto';

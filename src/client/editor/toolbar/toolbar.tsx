@@ -151,7 +151,7 @@ function useFloating(ref: BarProps['ref'], editor: Editor, touch: boolean): void
       if (!element || editor.isDestroyed) return;
       if (touch) {
         editor.storage.followCaret.footPx = element.offsetHeight;
-        // Measured without the transform: browsers differ in how a keyboard changes the window's height.
+        // Measures the bar's place without the transform: browsers differ in how a keyboard changes the window's height.
         element.style.transform = '';
         const { offsetTop, height } = visualViewport!;
         const covered = Math.max(0, element.getBoundingClientRect().bottom - offsetTop - height);
