@@ -61,7 +61,10 @@ export type Deps = {
 };
 
 const SMALL_BODY_BYTES = 64 * 1024;
-/** JSON may escape one byte as six (`\u003c`); the data API rejects a log over its limit with a clearer error. */
+/**
+ * JSON may escape one byte as six (`\u003c`). A log that is somewhat too long passes this limit, and the data API rejects
+ * it with a clearer error.
+ */
 const DATA_BODY_BYTES = ENTRY_MAX_BYTES * 6 + SMALL_BODY_BYTES;
 
 export function createApp(deps: Deps): Hono<AppEnv> {

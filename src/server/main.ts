@@ -34,7 +34,7 @@ function readConfigOrExit(): Config {
 async function run(config: Config, log: Logger): Promise<void> {
   await prepareDataDirectory(config.dataDir, log);
   warnOfMissingSettings(config, log);
-  // Each loads its modules alone: the supervisor takes half of the memory of a server.
+  // Imported only where needed: without the modules of a server, the supervisor takes half of a server's memory.
   if (config.workers > 1) return (await import('./workers/supervisor.ts')).superviseWorkers({ config, log });
   const { startServer } = await import('./start-server.ts');
   const server = await startServer({ config, log });
@@ -48,7 +48,7 @@ async function run(config: Config, log: Logger): Promise<void> {
       },
     );
   };
-  // SIGHUP too: without workers, no other process could serve during a restart.
+  // A supervisor restarts its workers on SIGHUP. Without workers no process could serve meanwhile, so SIGHUP stops.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, stop);
   process.stdout.write(`Hustle Forge is ready at ${config.publicUrl}\n`);
   server.startJobs();

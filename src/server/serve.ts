@@ -48,7 +48,7 @@ export type ServeDeps = {
   database: Database;
   clock: Clock;
   log: Logger;
-  /** A thread of this server's own unless given. The caller closes what it gives. */
+  /** Hashes passwords. Unless given, the server starts a thread for it; the caller closes one that it gives. */
   passwords?: Passwords;
   /** The folder of the built pages. That of this program unless given. */
   builtClient?: string;
@@ -60,11 +60,12 @@ export type RunningServer = {
   readonly port: number;
   /** Starts the background jobs. */
   startJobs(): void;
-  /** The metrics of this process, for the one that was asked. */
+  /** The metrics of this process, for the process that answers a scrape for all. */
   describeMetrics(): Promise<WorkerMetrics['metrics']>;
   /**
    * Finishes what is under way while other processes accept the new requests: connections end after their next
-   * response, streams are told to reconnect. Resolves when no connection is left. `stop` must follow, or come sooner.
+   * response, streams are told to reconnect. Resolves when no connection is left. Call `stop` then; it may be called
+   * earlier.
    */
   drain(): Promise<void>;
   /** Graceful shutdown; the caller closes the database. */

@@ -41,7 +41,7 @@ export type Command = {
 
 type Work = (database: Database, config: Config) => Promise<string>;
 
-/** Works beside a running server, also on its embedded database. */
+/** Joins the embedded database of a running server, so the operator need not stop the server. */
 export async function withDatabase({ env }: Pick<Invocation, 'env'>, work: Work): Promise<string> {
   const config = readConfig(env);
   const database = await openDatabase({ config, log: createLog('warn'), whenRunning: 'join' });

@@ -81,12 +81,13 @@ const countWaiting = async (): Promise<number | null> =>
     )
   ).rowCount;
 
-test('two rotations at the same moment keep the keys of each other', async () => {
+test('two concurrent rotations keep the new key of each other', async () => {
   await world.database.admin.query('delete from auth.signing_keys');
   const before = decodeProtectedHeader((await world.admin('service-token')).stdout.trim()).kid;
   const other = await world.database.admin.connect();
   try {
-    // Readers pass, writers wait.
+    // This lock lets reads pass and makes writes wait. So without the advisory lock, both rotations would have read the
+    // same keys before either writes.
     await other.query('begin; lock table auth.signing_keys in exclusive mode');
     const rotations = [world.admin('key:rotate'), world.admin('key:rotate')];
     await expect.poll(countWaiting, { timeout: 20_000 }).toBe(2);
@@ -115,7 +116,7 @@ describe('key:forget', () => {
     expect(await lastAuditRow()).toMatchObject({ event: 'key_forgotten', actor: 'operator' });
   });
 
-  test('leaves them where the file derives other secrets or is not set', async () => {
+  test('leaves the keys in the database if the file derives other secrets or is not set', async () => {
     await writeFile(file(), (await world.admin('key:create')).stdout);
     expect(await forget({ AUTH_SIGNING_KEY_FILE: file() })).toMatchObject({
       code: 1,

@@ -97,7 +97,7 @@ async function replaceFile(file: string, text: string): Promise<void> {
     await replaceKeyFile(file, text);
   } catch (error) {
     const { code = 'unknown error' } = error as NodeJS.ErrnoException;
-    // A mounted secret cannot be replaced.
+    // A secret that the platform mounts, as Kubernetes does, is read-only.
     throw new CommandError(`${file} cannot be replaced (${code}): use --print and store the printed keys there.`, {
       cause: error,
     });
@@ -113,7 +113,10 @@ function describeRotation({ signing, others }: KeyFile): string {
   ].join('\n');
 }
 
-/** Threat: a wrong order of the steps. Without its root, no server could open what was sealed. */
+/**
+ * Deletes the stored keys once a file has replaced them. Refuses a file with another `root`: the secrets that seal
+ * second factors and flows are derived from it, so no server could open them again.
+ */
 function forgetKeys(database: Database, { auth: { signingKeyFile } }: Config): Promise<string> {
   if (signingKeyFile === null) {
     throw new CommandError('Set AUTH_SIGNING_KEY_FILE to a file with the output of "key:rotate --print" first.');
