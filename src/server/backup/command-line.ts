@@ -42,7 +42,7 @@ export async function openOwnerUrl(
   return { url: (await createOwnerFinder(databaseUrl.reveal()).findAtStart()).url, close: () => Promise.resolve() };
 }
 
-/** @throws BackupError instead of making an empty database. */
+/** @throws BackupError when there is no database yet: `openOwnerUrl` would create an empty one. */
 export function requireDatabase({ databaseUrl, dataDir }: Pick<Config, 'databaseUrl' | 'dataDir'>): void {
   if (databaseUrl !== null || hasCluster(dataDir)) return;
   throw new BackupError(

@@ -37,7 +37,7 @@ export type BackupOptions = {
 export type CreatedBackup = WrittenArchive & {
   header: Header;
   manifest: Manifest;
-  /** Tables of somebody else, which are not in the backup. */
+  /** Tables that this program did not make. The backup does not contain them. */
   leftOut: readonly string[];
 };
 
@@ -67,7 +67,7 @@ export async function createBackup(options: BackupOptions): Promise<CreatedBacku
   }
 }
 
-/** Fills the manifest on the way. */
+/** Yields the files of the archive. `manifest` is filled as the parts are read, so it is the last file. */
 async function* archiveEntries(
   snapshot: Snapshot,
   header: Header,

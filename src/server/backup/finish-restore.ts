@@ -10,7 +10,7 @@ import type { Logger } from '../log.ts';
 import { listStaged, placeStaged, removeStaged } from './key-files.ts';
 import type { KeyConfig } from './key-files.ts';
 
-/** The comment is part of the transaction that restores the rows, and no table, which a backup would contain. */
+/** Stores the id as the comment of a schema: it commits with the restored rows, and unlike a table it enters no backup. */
 export async function recordRestore(owner: Client, restoreId: string): Promise<void> {
   await owner.query(`comment on schema migrations is ${pg.escapeLiteral(restoreId)}`);
 }

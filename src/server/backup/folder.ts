@@ -17,7 +17,7 @@ export type Summary = {
   finishedAt: string;
   program: string;
   encrypted: boolean;
-  /** Of the file. */
+  /** The size of the backup's file. */
   bytes: number;
   sha256: string;
   rows: number;

@@ -21,7 +21,7 @@ import type { CommandDeps } from './command-line.ts';
 
 const log = createLog('silent');
 const PROGRAM = join(import.meta.dirname, 'restore-command.ts');
-/** A frame of the protocol: a query without parameters. */
+/** The message of PostgreSQL's protocol that sends `commit`. */
 const COMMIT = Buffer.from('Q\0\0\0\u000bcommit\0');
 
 let source: TestDatabase;
@@ -36,7 +36,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Forwards to PostgreSQL until the commit, and holds it, or its answer. */
+/** Forwards to PostgreSQL until the commit. Then it holds back the commit itself, or only PostgreSQL's answer to it. */
 async function startProxy(target: pg.Client, held: 'commit' | 'answer') {
   const reached = Promise.withResolvers<void>();
   const sockets = new Set<Socket>();

@@ -69,7 +69,7 @@ export type StagedFile = { file: string; restoreId: string };
 
 const stagedName = ({ file, restoreId }: StagedFile): string => `${file}.restore-${restoreId}`;
 
-/** A key that was there before is kept beside the new one. Callers hold the lock of the migrations. */
+/** Renames an existing key file instead of deleting it. Callers hold the migrations lock, so only one process does this. */
 export async function placeStaged(staged: StagedFile): Promise<void> {
   const { file, restoreId } = staged;
   await rename(file, `${file}.before-restore-${restoreId}`).catch((error: NodeJS.ErrnoException) => {

@@ -152,7 +152,10 @@ async function fillDatabase(
   return header.tables.filter((table) => !isKnown(table)).map(({ name }) => name);
 }
 
-/** The tables are empty, so what a server does in the background is done at once: there are no rows to change. */
+/**
+ * A server runs a migration with a `step` in the background. Here the tables are empty: `batches` have no rows to change,
+ * and an index need not be built concurrently.
+ */
 async function applyMigration(
   owner: pg.Client,
   migration: Migration & Pick<ArchivedMigration, 'appliedAt'>,
@@ -168,7 +171,7 @@ async function applyMigration(
   ]);
 }
 
-/** Rows that a migration made are in the archive too. */
+/** Deletes the rows that migrations inserted: the archive contains them too, and their keys would collide. */
 async function emptyTables(owner: pg.Client, tables: readonly ArchivedTable[]): Promise<void> {
   for (const { name } of tables) await owner.query(`delete from ${quoteTable(name)}`);
 }

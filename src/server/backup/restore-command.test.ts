@@ -46,7 +46,7 @@ test('a restore of an older backup with a table of somebody else runs the newer 
     const { rows } = await withClient(url, (client) =>
       client.query<{ number: number }>("select number from migrations.applied where set = 'app'"),
     );
-    // The other phases follow while a server runs.
+    // A running server applies the migrations of the other phases.
     const expansions = (await readMigrations()).filter(({ set, phase }) => set === 'app' && phase === 'expand');
     expect(expansions.length).toBeGreaterThan(22);
     expect(rows.map(({ number }) => number).toSorted((one, other) => one - other)).toEqual(
@@ -87,7 +87,7 @@ test('a restore beside a running embedded server is refused', async () => {
 
 const KEY = '{"kty":"EC"}\n';
 
-test('a restore never overwrites another signing key unless told, and then keeps it', async () => {
+test('a restore refuses to overwrite another signing key, and renames that key with --replace', async () => {
   const dataDir = await world.newDataDir();
   const config = { dataDir, auth: { signingKeyFile: null, samlKeyFile: null } };
   const plan = (replace: boolean, content = KEY) =>
@@ -112,7 +112,7 @@ test('a restore never overwrites another signing key unless told, and then keeps
   expect(await readdir(dataDir)).toEqual(['signing-key.json', kept]);
   expect(await readFile(name, 'utf8')).toBe(KEY);
   expect(await readFile(join(dataDir, kept), 'utf8')).toBe('another');
-  // The same key again is no change.
+  // A file with the same key is already in place.
   expect(await (await plan(false)).place()).toEqual([]);
 });
 

@@ -86,7 +86,7 @@ function describe({ header, manifest }: VerifiedArchive): string {
 
 const isReadableAndEncrypted = (file: string): Promise<boolean> => isEncrypted(file).catch(() => false);
 
-/** Without the private key, only the summary beside the file says what the file should be. */
+/** Checks an encrypted backup without its private key: compares its SHA-256 with the summary beside it. */
 async function checkUnopened(file: string): Promise<string> {
   const summary = await readSummary(file);
   if (summary === null) throw new BackupError(`${file} is encrypted: name the private key with --identity FILE`);

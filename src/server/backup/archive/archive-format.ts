@@ -20,7 +20,7 @@ export type ArchivedTable = {
   /** The columns of each row, in order. Generated columns are left out. */
   columns: string[];
 };
-/** The next value of an identity column. */
+/** The state of the sequence behind an identity column, as the arguments of `setval`. */
 export type ArchivedSequence = { table: string; column: string; lastValue: string; isCalled: boolean };
 
 export type Header = {

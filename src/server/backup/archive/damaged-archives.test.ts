@@ -40,7 +40,7 @@ test.each(damage)('refuses a file %s', async (_what, change, fault) => {
   expect(existsSync(dataDir)).toBe(false);
 });
 
-/** Writes an archive again with other parts, as somebody with the right tools would. */
+/** Writes a copy of the archive with changed or missing parts, as a forger would. */
 async function rewrite(change: (name: string, data: Buffer) => Buffer | null): Promise<string> {
   const copy = world.newFile();
   async function* entries() {

@@ -64,7 +64,8 @@ async function openPlain({ file, identities, signal, onRead }: Source): Promise<
     const other = OTHER_FILES.find(([bytes]) => first.subarray(0, bytes.length).equals(bytes));
     throw new BackupError(`it is no backup of Hustle Forge${other ? ` but ${other[1]}` : ''}`);
   }
-  // Threat: somebody who cannot decrypt the backups puts an archive of their own in the place of one.
+  // Threat: somebody replaces an encrypted backup by a plain archive of their own. An operator who names a private key
+  // expects an encrypted one.
   if (!encrypted && identities !== null) {
     throw new BackupError('it is not encrypted: if that is what you expect, leave --identity out');
   }
@@ -104,8 +105,8 @@ export type VerifiedArchive = {
 };
 
 /**
- * Reads the whole archive. Threat: a file of kilobytes that unpacks to gigabytes. Only one part of the rows is in memory at
- * a time, and what is kept is bounded.
+ * Reads the whole archive. Threat: a file of kilobytes unpacks to gigabytes. Only one part of the rows is in memory at a
+ * time, and `MAX_KEPT_BYTES` limits the other parts.
  *
  * @throws BackupError unless it is complete and each part is what its manifest says
  */
@@ -158,7 +159,7 @@ function wrapErrors<T>(work: () => T, reject: (reason: string) => never): T {
   }
 }
 
-/** The names of the tables that are not in both, or with other rows. */
+/** The names of the tables that only one side has, or whose rows differ. */
 export function differingTables(
   expected: Readonly<Record<string, TableContent>>,
   found: Readonly<Record<string, TableContent>>,

@@ -10,7 +10,7 @@ const NEWLINE = 10;
 const WORDS = 8;
 const WORD_MAX = 0xffff_ffff;
 
-/** Takes text of COPY, where each row ends with a line break and none is within a row. */
+/** Takes text of COPY: each row ends with a line break, and COPY escapes line breaks within a row. */
 export class RowHash {
   #rows = 0;
   #bytes = 0;

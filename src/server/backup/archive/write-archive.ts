@@ -24,7 +24,7 @@ type Options = {
   signal?: AbortSignal | undefined;
 };
 
-/** @throws BackupError when the file exists; then and after any failure nothing is left behind. */
+/** @throws BackupError when the file exists. A failure leaves no part of the new archive. */
 export async function writeArchive(file: string, options: Options): Promise<WrittenArchive> {
   const { recipients, signal } = options;
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });

@@ -46,14 +46,15 @@ export async function prepareTables(owner: pg.Client): Promise<() => Promise<voi
 }
 
 export type TableLoader = {
-  /** Takes whole rows as text of COPY. Resolves when the server has taken them. */
+  /** Takes whole rows as text of COPY. Resolves when it can take more. A later call rejects if the server refused rows. */
   write(rows: Buffer): Promise<void>;
   end(): Promise<void>;
 };
 
 /** One loader at a time uses the connection. */
 export async function openLoader(owner: pg.Client, { name, columns }: ArchivedTable): Promise<TableLoader> {
-  // The table is new in this transaction, so its rows can be stored as frozen: no vacuum rewrites them later.
+  // The table is new in this transaction, so COPY may store its rows as frozen: no vacuum rewrites them later. PostgreSQL
+  // refuses that for a partitioned table.
   const { rows } = await owner.query<{ plain: boolean }>(
     "select relkind = 'r' as plain from pg_catalog.pg_class where oid = to_regclass($1)",
     [quoteTable(name)],

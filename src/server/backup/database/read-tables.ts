@@ -4,7 +4,7 @@ import { to as copyTo } from 'pg-copy-streams';
 import type { ArchivedSequence, ArchivedTable } from '../archive/archive-format.ts';
 import { quoteColumns, quoteTable } from './session.ts';
 
-/** The ledger of migrations is in the header. The queue of the jobs (`pgboss`) is made again at the next start. */
+/** Other schemas need no copy: the header lists the migrations, and the next start makes the job queue (`pgboss`) again. */
 const SCHEMAS = ['auth', 'public'];
 
 /**
@@ -23,7 +23,7 @@ const LIST_TABLES = `
    order by 1`;
 
 export type FoundTable = ArchivedTable & {
-  /** Every table of our own is readable by the service role. */
+  /** Whether the service role may read it. It may read every table that the migrations make. */
   isReadable: boolean;
 };
 
@@ -43,7 +43,10 @@ const LIST_SEQUENCES = `
    where s.relkind = 'S' and tn.nspname = any ($1)
    order by 1, 2`;
 
-/** Reads as the owner. A sequence is ahead of every row that an earlier snapshot shows. */
+/**
+ * Reads as the owner, because the service role may not read sequences. Call it after the snapshot is taken: then each
+ * sequence is ahead of every row in the snapshot.
+ */
 export async function readSequences(owner: pg.Client): Promise<ArchivedSequence[]> {
   const { rows } = await owner.query<{ table: string; column: string; sequence: string }>(LIST_SEQUENCES, [SCHEMAS]);
   const sequences: ArchivedSequence[] = [];

@@ -4,8 +4,8 @@ import pg from 'pg';
 const CONNECT_TIMEOUT_MS = 10_000;
 
 /**
- * Values are printed the same by every server and version, so the hashes of two databases can be compared. A limit on
- * the time of a statement or of a transaction may stand on the role, and a backup takes as long as it takes.
+ * Every server and version prints values in the same way, so the hashes of two databases can be compared. The role may
+ * have time limits for statements and transactions, which a backup of a large database would exceed.
  */
 const SESSION = `
   set client_encoding to 'UTF8'; set timezone to 'UTC'; set datestyle to 'ISO'; set intervalstyle to 'postgres';
@@ -13,7 +13,7 @@ const SESSION = `
   set statement_timeout to 0; set idle_in_transaction_session_timeout to 0; set lock_timeout to '60s';
   set client_min_messages to 'warning'`;
 
-/** Not `hustle-forge`: changes of a day are announced to connections of that name. */
+/** Not `hustle-forge`: the trigger on `entries` reports changes to connections of that name, and nobody here reads them. */
 export const APPLICATION_NAME = 'hustle-forge-backup';
 
 export async function connectSession(options: pg.ClientConfig): Promise<pg.Client> {
@@ -35,7 +35,7 @@ export function dropSession(client: pg.Client): void {
   (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
 }
 
-/** `public.entries` as an SQL name. */
+/** Quotes schema and table: `public.entries` becomes `"public"."entries"`. */
 export const quoteTable = (name: string): string => name.split('.').map(pg.escapeIdentifier).join('.');
 
 export const quoteColumns = (columns: readonly string[]): string => columns.map(pg.escapeIdentifier).join(', ');

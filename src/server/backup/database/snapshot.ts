@@ -16,7 +16,7 @@ export type Snapshot = {
   readonly postgres: string;
   readonly migrations: ArchivedMigration[];
   readonly tables: ArchivedTable[];
-  /** Tables of somebody else in our schemas, which the service role cannot read. */
+  /** Tables in our schemas that no migration made, so the service role cannot read them. */
   readonly leftOut: string[];
   readonly sequences: ArchivedSequence[];
   /** Streams the rows of one table at a time. */
