@@ -95,8 +95,8 @@ function readBaseUrl(
     settings.problem('AI_BASE_URL', `must be an http or https address without credentials or query`, example);
     return example;
   }
-  // Threat: journals and the API key cross the internet unencrypted. A self-hosted model in a private network often
-  // speaks plain http.
+  // Threat: journals and the API key cross the internet unencrypted. Only a self-hosted model in a private network, which
+  // often speaks plain http, needs no https.
   const isHttpAllowed =
     provider === 'openai-compatible' ? isPrivateNetworkHost(url.hostname) : !production && isLoopback(url.hostname);
   if (url.protocol !== 'https:' && !isHttpAllowed) settings.problem('AI_BASE_URL', 'must begin with https://', example);

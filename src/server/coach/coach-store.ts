@@ -14,7 +14,7 @@ import type { PartialReply, Reply } from './reply/parse-response.ts';
 
 export type Kind = 'feedback' | 'trend';
 
-/** A statement names its user beside the identity (docs/decisions/0041). */
+/** Each statement filters by `userId`, in addition to the policies that `identity` selects (docs/decisions/0041). */
 export type SignedIn = { readonly identity: Identity; readonly userId: string };
 
 /** The database decides about plan and consent, so that one rule and one clock apply everywhere. */

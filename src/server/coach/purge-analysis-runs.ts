@@ -2,7 +2,7 @@
 import type { AsService } from '../database/database.ts';
 import { BATCH_ROWS, runInBatches } from '../jobs/run-in-batches.ts';
 
-/** The tries of today count towards the daily limit, and a claim with a lease is in use. */
+/** Excludes the tries of today, which count towards the daily limit, and claims whose lease has not expired. */
 const IS_OVER = `counted_on < ($1::timestamptz at time zone 'UTC')::date and lease_until <= $1`;
 /** The condition twice: another claim may have taken the row since the inner select. */
 const DELETE_BATCH = `

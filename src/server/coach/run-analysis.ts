@@ -198,8 +198,9 @@ async function* analyse<Result>(
       // A provider failure before any output uses up no try.
       countTry = hasSentAnything();
     } else if (error instanceof InvalidReplyError || revoked || cancelled) {
-      // Output that was sent counts as a use unless the provider, the network or the server ended the run. Threat: a
-      // user reads an answer for free by deleting the day at the end or by making the model end in invalid output.
+      // Output that was sent counts as a use of the plan unless the provider, the network or the server ended the run.
+      // Threat: a user reads an answer and still gets a refund, by deleting the day at the end or by making the model end
+      // in invalid output.
       recordUse = hasSentAnything() && !cancelled && (revoked !== null || problem === 'format');
     } else {
       log.error({ err: error, userId: claim.userId }, 'an analysis failed unexpectedly');

@@ -74,7 +74,7 @@ export function classifyFailure({ status, codes, perDay, malformed }: Failure): 
   return { problem, mayRetry: (problem === 'rate' || problem === 'network') && !perDay };
 }
 
-/** Codes are logged. Threat: an endpoint floods the log. */
+/** Threat: an endpoint floods the log, which contains the codes, with thousands of them. */
 const MAX_CODES = 8;
 
 type Json = Record<string, unknown>;
