@@ -103,7 +103,7 @@ describe('the sandbox is limited to loopback, because it shows every user’s ma
     expect(problemsOf(env)[0]).toMatch(new RegExp(`^${name} `));
   });
 
-  test('accepts any address when it is off', () => {
+  test('accepts any address while the sandbox is off', () => {
     expect(readConfig({ HOST: '0.0.0.0', SANDBOX: 'off' }).host).toBe('0.0.0.0');
   });
 });

@@ -59,7 +59,7 @@ export function jobList(deps: Deps): Job[] {
       run: async (signal) => ({ deleted: await deleteDueAccounts(deletion, signal) }),
     },
     {
-      // A build of an index may outlast the time limit of a job. The next run then finds the advisory lock taken.
+      // A build of an index may outlast the time limit of a job. The next run then finds the advisory lock taken, and ends.
       name: 'finish-migrations',
       everySeconds: MINUTE,
       retryDelaySeconds: 60,

@@ -17,7 +17,7 @@ const POLL_SECONDS = 20;
 /** The minimum of pg-boss. The job of a crashed server is detected after this and at most one monitor interval. */
 const HEARTBEAT_SECONDS = 10;
 const MONITOR_SECONDS = 30;
-/** No job takes this long: pg-boss fails a job that does, because it hangs. */
+/** pg-boss fails a job that takes longer, because it probably hangs. */
 const EXPIRE_SECONDS = 600;
 const MAX_RETRIES = 6;
 const HOUR_SECONDS = 3_600;

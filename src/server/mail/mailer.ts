@@ -81,7 +81,7 @@ export function createMailer(config: MailConfig, log: Logger, options: MailerOpt
   }
 
   async function deliver(message: MailMessage): Promise<void> {
-    // Nodemailer's error quotes the address, and jobs log what they catch.
+    // Nodemailer's error quotes the address, and jobs log what they catch. So it is never rethrown.
     const failure = await sendOnce(message).then(
       () => null,
       (error: unknown) => error as SmtpFailure,

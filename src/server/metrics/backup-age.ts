@@ -7,7 +7,7 @@ export function registerBackupAge(registry: MetricsRegistry, backupDir: string):
   void new Gauge({
     name: 'hustle_forge_backup_last_timestamp_seconds',
     help: 'When the newest backup in BACKUP_DIR was begun.',
-    // A gauge without labels would report 0.
+    // Without labels, the gauge would report 0 while there is no backup.
     labelNames: ['encrypted'],
     aggregator: 'max',
     registers: [registry],

@@ -7,7 +7,10 @@ import type { Config } from '../config/config.ts';
 import { Counter } from './prom-client.ts';
 import type { MetricsRegistry } from './prom-client.ts';
 
-/** https://github.com/nodejs/undici/blob/main/docs/docs/api/DiagnosticsChannel.md */
+/**
+ * A message of undici's channels for requests
+ * (https://github.com/nodejs/undici/blob/main/docs/docs/api/DiagnosticsChannel.md).
+ */
 export type FetchMessage = {
   request: { origin: string | URL; method: string; path: string; addHeader(name: string, value: string): void };
   response?: { statusCode: number };

@@ -107,7 +107,7 @@ function errorCodeOf(json: unknown): number | null {
   return typeof code === 'number' && Number.isSafeInteger(code) ? code : null;
 }
 
-/** https://www.twilio.com/docs/api/errors */
+/** Failures by Twilio's error codes (https://www.twilio.com/docs/api/errors). */
 const FAILURES: ReadonlyMap<number, SmsFailure> = new Map([
   [20003, 'misconfigured'],
   [20404, 'misconfigured'],

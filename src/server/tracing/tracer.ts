@@ -20,7 +20,7 @@ import { PACKAGE_VERSION } from '../metrics/package-version.ts';
 import type { TracingSettings } from './tracing-settings.ts';
 
 const EXPORT_TIMEOUT_MS = 5_000;
-/** More spans than this wait for an unreachable collector; further ones are dropped. About 2 MB. */
+/** At most this many spans, about 2 MB, wait for an unreachable collector. Further spans are dropped. */
 const MAX_QUEUED_SPANS = 2_048;
 const MAX_ATTRIBUTE_CHARS = 4_096;
 

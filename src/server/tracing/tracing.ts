@@ -112,7 +112,7 @@ function traceFetch(tracer: Tracer, providerOf: (request: FetchMessage['request'
   const spans = new WeakMap<object, Span>();
   const onCreate = (message: unknown): void => {
     const { request } = message as FetchMessage;
-    // A request of another server in this process, or of none of our requests and jobs.
+    // This `fetch` belongs to no traced request or job, or to another server in this process.
     if (tracer.current() === null) return;
     const provider = providerOf(request);
     const { hostname } = new URL(String(request.origin));
