@@ -9,17 +9,17 @@ import { dataError } from './errors.ts';
 import type { Column, ExposedTable } from './exposed-tables.ts';
 import type { Comparison, Condition, Query, Range } from './query.ts';
 
-/** Operators that scan the whole text. `eq` compares the lengths first. */
+/** Operators that scan the whole text. `eq` does not belong here, because it compares the lengths first. */
 const SCANNING_OPERATORS: ReadonlySet<Comparison> = new Set(['like', 'ilike', 'gt', 'gte', 'lt', 'lte']);
 const MAX_TEXT_COMPARISONS = 10;
 /** Limits the sum of a query's compared texts: matching takes time proportional to log length times pattern length. */
 const MAX_PATTERN_LENGTH = 200;
 
-/** A read of a journal compares each of its days: 3,650 days with 4,000 numbers took half a second. */
+/** More make a read costly. Each row is compared with every value: 3,650 days with 4,000 numbers took half a second. */
 const MAX_COMPARISONS = 100;
-/** Of a quick read. */
+/** The most comparisons of a quick read (`isQuickRead`). */
 const MAX_QUICK_COMPARISONS = 10;
-/** Of a quick read of many rows: all short columns of 3,650 days took eight times as long as their dates. */
+/** A quick read of many rows has no more columns: all short columns of 3,650 days took eight times as long as their dates. */
 const MAX_QUICK_COLUMNS = 2;
 
 /** The maximum number of analyses in one response. No screen needs more at once. */
@@ -65,10 +65,11 @@ export const isCostlyRead = (table: ExposedTable, query: Query): boolean =>
   sum(query.where.map(comparisonsOf)) > MAX_COMPARISONS || readsManyLongTexts(table, query);
 
 /**
- * Whether the read may share a connection: others wait for it (database/connection/share-connections.ts). It has one row,
- * or few days and numbers of each.
+ * Whether the read may share a connection with other reads, which then wait for it
+ * (database/connection/share-connections.ts). It returns one row, or at most `MAX_QUICK_COLUMNS` dates and integers of
+ * each row.
  *
- * @param total whether it also counts the rows
+ * @param total whether the read also counts the rows
  */
 export function isQuickRead(table: ExposedTable, query: Query, total: boolean): boolean {
   if (total || sum(query.where.map(comparisonsOf)) > MAX_QUICK_COMPARISONS || isCostlyRead(table, query)) return false;

@@ -22,13 +22,13 @@ import { deleteSql, insertSql, selectSql, updateSql } from './sql/to-sql.ts';
 type ParsedRequest = ResponseOptions & {
   /** Whether the statement returns one `QueryResult` row; otherwise only its row count is used. */
   returnsRow: boolean;
-  /** Whether the statement must run through a limiter for costly work (`http/requests/concurrency-limiter.ts`). */
+  /** Whether the statement must run through a limiter for costly work (`load/concurrency-limiter.ts`). */
   costly: boolean;
 };
 export type ReadRequest = ParsedRequest & {
   method: 'GET' | 'HEAD';
   sql: Sql;
-  /** Whether the statement may share a connection with others. */
+  /** Whether the statement may share a connection with other reads. */
   quick: boolean;
 };
 export type WriteRequest = ParsedRequest & { method: 'POST' | 'PATCH' | 'DELETE'; table: ExposedTable; query: Query };

@@ -40,7 +40,7 @@ export function archive({ auth, limiters }: { auth: AuthDeps; limiters: Limiters
   });
 
   return async function downloadArchive(context: Context<AppEnv>): Promise<Response> {
-    // Loaded lazily, like the endpoints that delete an account.
+    // Loaded at the first use: few servers ever need these modules.
     const [{ authorizeArchive }, { jsonWriter }] = await Promise.all([
       import('../auth/own-account/authorize-archive.ts'),
       import('#domain/export/formats/json-format.ts'),

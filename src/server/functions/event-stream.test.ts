@@ -61,7 +61,7 @@ describe('eventStream', () => {
     expect(parse(await eventStream(() => all(done)).text())).toEqual([done]);
   });
 
-  test('forbids proxies to buffer or cache it', () => {
+  test('forbids proxies to buffer or cache the stream', () => {
     const { headers } = eventStream(() => all());
     expect(headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
     expect(headers.get('cache-control')).toBe('no-store, no-transform');

@@ -7,7 +7,7 @@ import type { Caller } from '../http/authenticate.ts';
 import { isCallerPremium } from '../plans/is-caller-premium.ts';
 import { recordPlanUse } from '../plans/record-plan-use.ts';
 
-/** Threat: a caller floods the append-only table. */
+/** Threat: a caller floods the append-only table of plan uses. Within this time a further export adds no row. */
 const MIN_INTERVAL_SECONDS = 60;
 
 export function recordExport({ database }: { database: Database }) {

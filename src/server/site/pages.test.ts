@@ -60,7 +60,7 @@ describe('files', () => {
   });
 
   test.each(['', 'gzip', 'br;q=0', 'gzip, br;q=0.0'])(
-    'serves it uncompressed for Accept-Encoding "%s"',
+    'serves a file uncompressed for Accept-Encoding "%s"',
     async (accepted) => {
       const answer = await visit('/assets/app-1.js', { 'accept-encoding': accepted });
       expect(answer.headers.get('content-encoding')).toBeNull();

@@ -6,10 +6,13 @@ import { compressed } from './compressed.ts';
 export const SERVICE_WORKER_PATH = '/service-worker.js';
 /** Served in the worker's place with SERVICE_WORKER=off: deletes the worker's caches and unregisters it. */
 const REMOVING_WORKER = '/service-worker-off.js';
-/** Stands for the pages' version in the built worker. */
+/** The placeholder in the built worker for the version of the pages. */
 const SHELL_VERSION = 'hustle-forge-shell-version';
 
-/** @param pages the pages that the worker stores. Null without a build. */
+/**
+ * @param pages the pages that the worker stores
+ * @returns null without a build
+ */
 export async function serviceWorkerFile(
   files: BuiltFiles,
   pages: readonly (BuiltFile | undefined)[],

@@ -95,7 +95,7 @@ export function deleteSql(table: ExposedTable, query: Query, wanted: Preferences
 function sentValueSql(table: ExposedTable, column: Column, written: readonly Column[]): string {
   const value = `sent.${quoteColumn(column)}`;
   if (column !== table.log?.content) return value;
-  // The database rejects a log without a day, with a clearer error than a missing column.
+  // Without a day, `sent` has no such column. With null instead, the database rejects the log with a clearer error.
   return withDateHeaderSql(
     written.includes(table.log.day) ? `sent.${quoteColumn(table.log.day)}` : 'null::date',
     value,
