@@ -100,7 +100,7 @@ test('url names another program, a broken proxy, a redirect and a wrong clock', 
   );
 });
 
-test('headers names those that a proxy removes or sets twice', async () => {
+test('headers names the headers that a proxy removes or sets twice', async () => {
   expect(await checkUrl('headers', world.config.publicUrl)).toEqual([
     'ok the security headers arrive as they were sent',
   ]);

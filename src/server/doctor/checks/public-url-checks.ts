@@ -14,10 +14,10 @@ import { describeOffset } from './clock-offset.ts';
 const DAY_MS = 86_400_000;
 const CERTIFICATE_WARNING_DAYS = 14;
 const PROBE_TIMEOUT_MS = 15_000;
-/** The second event of the probe comes a second after the first. */
+/** The server sends the second event of the probe a second after the first. A proxy that buffers delivers both at once. */
 const MIN_EVENT_GAP_MS = 500;
 
-/** Gives a token for one request of the operator, and the identity of the database behind it. */
+/** A token for the probe's request, and the identity of this installation's database, to compare with the answer. */
 export type ProbeAccess = { token: string; database: string };
 
 type UrlConfig = Pick<Config, 'publicUrl' | 'apiUrl'> & { auth: Pick<Config['auth'], 'clientAddressHeader'> };
@@ -71,7 +71,7 @@ async function checkReach({ publicUrl }: UrlConfig, now: () => Date, signal: Abo
           'Its database does not answer or lacks migrations: see "database" and the log.',
         ),
   ];
-  // The header has whole seconds.
+  // The header has whole seconds, so the time is taken as the middle of its second.
   const date = Date.parse(reply.headers.get('date') ?? '');
   if (!Number.isNaN(date))
     findings.push(describeOffset(publicUrl, date + 500 - (before + after) / 2, 500 + (after - before) / 2));
@@ -183,7 +183,7 @@ async function checkProxy(
 ): Promise<Finding[]> {
   const granted = await access();
   if ('status' in granted) return [granted];
-  // A proxy must not pass a forged address on as the last entry.
+  // Sends a forged client address. A proxy must replace it, or append the real one: the server trusts the last entry.
   const forged = '203.0.113.77';
   const header = auth.clientAddressHeader;
   let response: Response;

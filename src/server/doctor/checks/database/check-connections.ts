@@ -1,4 +1,4 @@
-/** The limits of the database, its user and the server leave enough connections to all processes. */
+/** Checks that the limits of the database, its user and the server leave enough connections to all processes. */
 import type pg from 'pg';
 import type { Config } from '#server/config/config.ts';
 import { POOL_SIZE } from '#server/database/connection/request-pool.ts';

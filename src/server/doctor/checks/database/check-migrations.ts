@@ -1,4 +1,4 @@
-/** The database has the migrations of this program, and no others. */
+/** Checks that the database has the migrations of this program, and no others. */
 import type pg from 'pg';
 import { findIn, label, rejectOtherHistory } from '#server/database/migrations/ledger.ts';
 import type { Applied } from '#server/database/migrations/ledger.ts';

@@ -1,4 +1,4 @@
-/** Standbys follow without lag, and no unused replication slot fills the disk. */
+/** Checks that standbys follow without lag, and that no unused replication slot fills the disk. */
 import type pg from 'pg';
 import { formatBytes } from '#server/backup/command-line.ts';
 import { fault, ok, warning } from '../../check.ts';

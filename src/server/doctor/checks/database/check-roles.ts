@@ -1,4 +1,4 @@
-/** The login for requests works, has no rights of its own and may act as the three roles. */
+/** Checks that the login for requests works, has no rights of its own and may act as the three roles. */
 import pg from 'pg';
 import { isLoginFailure } from '#server/database/database-error.ts';
 import { rejectPrivilegedLogin, requestConnection } from '#server/database/roles.ts';

@@ -36,7 +36,7 @@ export const databaseChecks = (database: OwnerDatabase, config: DatabaseConfig, 
       try {
         await owner.connect();
       } catch (error) {
-        // One line for the connection is enough.
+        // All checks of the database fail here: only the first one, `database`, reports it.
         return name === 'database' ? [describeConnectFailure(error)] : [];
       }
       try {
@@ -57,7 +57,7 @@ export const databaseChecks = (database: OwnerDatabase, config: DatabaseConfig, 
   ];
 };
 
-/** SQLSTATEs and codes of the system, in words. */
+/** Describes an SQLSTATE or an error code of the system in words, with its mend. */
 export function describeConnectFailure(error: unknown): Finding {
   const { code } = error as { code?: string };
   const reason = reasonOf(error);

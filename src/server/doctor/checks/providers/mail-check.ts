@@ -26,7 +26,7 @@ export const mailCheck = ({ mail, publicUrl, sandbox }: Config, address: string 
     }
     if (address === null) return [ok('the mail server accepts the login; --mail ADDRESS also sends a mail')];
     let outcome = '';
-    // The mailer logs the reply code of the mail server.
+    // `MailDeferred` does not say why. The mailer's log line has the mail server's reply code.
     const mailer = createMailer(mail, createLog('warn', { write: (line) => void (outcome += line) }));
     const lines = [`The operator of ${publicUrl} sent this mail to see whether mail arrives.`];
     const failed = await mailer.deliver(renderEmail(address, 'Mail works', lines)).then(
