@@ -7,7 +7,7 @@ export type AppEnv = {
   Variables: {
     /** Set after authentication; written by the request log. */
     userId?: string;
-    /** The route with its allow-listed name, where the pattern has a parameter; logged and counted instead of it. */
+    /** For a pattern with a parameter: the route with its allow-listed name. Logged and counted instead of the pattern. */
     route?: string;
     /** The id of the request's trace, for its line in the log. Unset without traces. */
     traceId?: string;

@@ -243,7 +243,7 @@ describe('the number of connections', () => {
     expect(outcomes.filter((outcome) => outcome === 'answered')).toHaveLength(20);
   });
 
-  test('counts connections that were closed no longer', async () => {
+  test('no longer counts closed connections', async () => {
     const server = await startGuarded({ maxConnections: 4 });
     const first = server.connect();
     await once(first, 'connect');

@@ -10,7 +10,7 @@ import type { Socket } from 'node:net';
 import type { Limiters } from '../load/limiters.ts';
 import { networkPrefix } from './requests/client-address.ts';
 
-/** The streams of changes, and as many connections again for requests. */
+/** Room for the 4,000 streams of changes (`MAX_STREAMS` in `live/change-streams.ts`) and as many other connections. */
 const MAX_CONNECTIONS = 8_000;
 /** Browsers and proxies send one request at a time. */
 const MAX_PIPELINED_REQUESTS = 16;
@@ -33,7 +33,7 @@ type Options = {
   schedule?: (check: () => void) => () => void;
 };
 
-/** A number of bytes that is expected to grow, seen since a time. */
+/** The total of transferred bytes at the time `since`, when the transfer became due. */
 type Progress = { since: number; bytes: number };
 type Connection = {
   /** The newest request. */
@@ -123,7 +123,7 @@ export function guardConnections(
 
 function isSlowSender(socket: Socket, connection: Connection, at: number): boolean {
   const { request } = connection;
-  // A full buffer: the client waits for this server, which has not read the body yet.
+  // With a full buffer the client is not slow: it waits for this server, which has not read the body yet.
   const isExpected =
     request !== null &&
     !request.complete &&

@@ -62,7 +62,7 @@ test('a change that arrives while an earlier one is sent is replayed after a los
   expect(replayed.map((event) => event.id !== undefined)).toEqual([false, false, true]);
 });
 
-test('a client that connects again after unknown changes of its user reads again, one of another user does not', async () => {
+test('a reconnecting client gets a resync after missed changes of its own user, but not of another user', async () => {
   const { listener, open } = createWorld();
   const opened = open(undefined, async () => ({}) as Caller);
   const { id } = await next(opened);

@@ -79,7 +79,7 @@ describe('while the queue of the database is full', () => {
     },
   );
 
-  test('answers a visit of a page with words and loads it again', async () => {
+  test('answers the request of a page with a text that reloads itself', async () => {
     const response = await isRefused({ url: '/journal', headers: { accept: 'text/html,*/*' } });
     expect([response.status, response.headers.get('cache-control')]).toEqual([503, 'no-store']);
     expect(await response.text()).toMatch(/http-equiv="refresh" content="[1-3]".*tries again in a few seconds/);
@@ -113,7 +113,7 @@ test('begins a few requests in each turn of the event loop, and those of another
   expect(begun).toHaveLength(101);
 });
 
-test('a refusal inside of a request is delayed as well, another 503 is not', async () => {
+test('delays the 503 of a refusal inside a request, but no other 503', async () => {
   const { send } = createWorld();
   const other = await send(() => new Response(null, { status: 503 }));
   expect(other.status).toBe(503);
@@ -151,7 +151,7 @@ describe('the memory of large bodies', () => {
     };
     const held = Array.from({ length: 8 }, () => send(hold(4 * MEGABYTE)));
     await vi.waitFor(() => expect(taken().taken).toBe(32 * MEGABYTE));
-    // This client holds more than a tenth, and half is taken.
+    // Half of the quota is taken, and this client holds more than a tenth, so it gets no more.
     const refused = send(hold(4 * MEGABYTE));
     const other = send(hold(4 * MEGABYTE), { remoteAddress: '203.0.113.2' });
     const small = send(hold(1_000));

@@ -1,10 +1,10 @@
 /**
  * Admits requests before they are authenticated and before their bodies are read.
  *
- * Threat: a client sends more requests than the server can answer. Requests begin in the order of `ConcurrencyLimiter`: in
- * each turn of the event loop a few, those of the clients that have the fewest first. A request is answered with 503 if
- * this queue is full, or the queue of the database. That answer is delayed: a client that repeats
- * refused requests at once would otherwise keep the event loop busy with refusals.
+ * Threat: a client sends more requests than the server can answer. Each turn of the event loop begins a few requests, in
+ * the order of `ConcurrencyLimiter`: clients with the fewest running requests go first. A request is answered with 503 if
+ * this queue or the queue of the database is full. The 503 is delayed: without a delay, a client that repeats refused
+ * requests at once would keep the event loop busy with refusals.
  */
 import type { IncomingMessage } from 'node:http';
 import type { getRequestListener, HttpBindings } from '@hono/node-server';
@@ -22,15 +22,15 @@ const STARTS_PER_TURN = 16;
 const MAX_QUEUED = 1_000;
 const MAX_WAIT_MS = 5_000;
 /**
- * Refused requests are answered between these times, so that clients do not return together, and later if more than this
- * rate would be answered: a refusal costs the event loop about a tenth of a read.
+ * The delay of a 503 is random between these times, so that clients do not return together. It grows while more than
+ * `REFUSALS_PER_SECOND` are due, because a refusal costs the event loop about a tenth of a read.
  */
 const REFUSAL_DELAY_MS = { min: 250, max: 1_250 };
 const REFUSALS_PER_SECOND = 1_000;
 /** Shorter than a browser waits for a save. */
 const MAX_REFUSAL_DELAY_MS = 10_000;
 const WARN_EVERY_MS = 10_000;
-/** Parsing takes up to four times as much. */
+/** The large bodies of all requests together. Parsing a body takes up to four times its size in addition. */
 const MAX_BODY_BYTES_IN_MEMORY = 64 * 1024 * 1024;
 
 /** Probes are always answered: a restart or a missing process would leave more load to the others. */
@@ -109,7 +109,7 @@ export function createAdmission({ limiters, connections, clientAddressHeader, lo
   }
 
   return (fetch) => (request, env) => {
-    // The listener speaks HTTP/1 alone.
+    // `listen.ts` serves HTTP/1 only, so these are not the bindings of HTTP/2.
     const { incoming } = env as HttpBindings;
     const run = () => fetch(request, env);
     if (PROBES.has(incoming.url!)) return runAs(createOrigin('probe'), run);

@@ -86,7 +86,7 @@ test('is bounded, never idles, shares fairly and starves nobody', async () => {
           const others = waiting.filter((entry) => entry !== started);
           if (started && started.loadBefore >= SHARE && others.length > 0) {
             unfairChances += 1;
-            // A client with a tenth of the slots gets another one only if each one that waits has as much.
+            // A client that has its share, a tenth of the slots, gets another slot only if all waiting clients have as many.
             expect(Math.min(...others.map(({ loadBefore }) => loadBefore))).toBeGreaterThanOrEqual(started.loadBefore);
           }
         }
@@ -96,7 +96,7 @@ test('is bounded, never idles, shares fairly and starves nobody', async () => {
         if (queued > 0) expect(running).toBe(SLOTS);
         expect(limiter.state()).toMatchObject({ running, queued });
       }
-      // Once nobody arrives any more, all that waits runs.
+      // Once no work arrives any more, all queued work runs.
       for (let running = having('running'); running.length > 0; running = having('running')) {
         end(running[0]!);
         await settle();

@@ -151,7 +151,7 @@ export function createConcurrencyLimiter(limits: Limits): ConcurrencyLimiter {
     return waiter;
   }
 
-  /** The place for one more waiter: null if it is refused, -1 without displacing, otherwise the waiter to displace. */
+  /** Returns null if a new waiter is refused, -1 if the queue has room, otherwise the index of the waiter to displace. */
   function findPlace(address: Holder | undefined, user: Holder | null | undefined): number | null {
     const own = Math.max(address?.queued ?? 0, user?.queued ?? 0);
     if (((user === null ? address : user)?.queued ?? 0) >= maxQueuedPerClient) return null;
@@ -167,7 +167,7 @@ export function createConcurrencyLimiter(limits: Limits): ConcurrencyLimiter {
   }
 
   function enqueue(address: Holder, user: Holder | null, place: number): Promise<Release> {
-    // Before the displacement, which forgets holders without work.
+    // Counted before `refuseQueued` displaces a waiter, because that deletes holders without work.
     for (const holder of user ? [address, user] : [address]) {
       // A client that begins to queue gets no credit for the time in which it asked for nothing.
       if (holder.queued === 0) holder.served = Math.max(holder.served, virtualTime);

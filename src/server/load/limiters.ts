@@ -7,7 +7,7 @@ import type { Quota } from './quota.ts';
 export type Limiters = {
   createLimiter(name: string, limits: Limits): ConcurrencyLimiter;
   createQuota(name: string, max: number): Quota;
-  /** Counts refusals of another kind. */
+  /** Counts refusals by neither a queue nor a quota, such as disconnected slow clients. */
   createCounter(name: string): { add(): void };
   /** Shows the figures of a limiter that was created elsewhere. */
   add(name: string, limiter: Pick<ConcurrencyLimiter, 'state'>): void;

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 
 const MESSAGE = 'The server is busy. Please try again in a moment';
-/** In seconds; different ones, so that clients do not return together. */
+/** In seconds. Random between these, so that clients do not return together. */
 const RETRY_AFTER = { min: 1, max: 3 };
 
 const API = /^\/(?:auth|rest|functions)\/v1\//;
