@@ -2,7 +2,7 @@
  * Makes payment operations notify buyers: each operation triggers the job `send-receipts`, so that the buyer gets the
  * mail within seconds.
  *
- * @param requestMails only a hint, and cheap when no mail is due
+ * @param requestMails triggers the job, which also runs every five minutes; a run is cheap when no mail is due
  */
 export function createBuyerNotifier(requestMails: () => void) {
   return {

@@ -165,7 +165,7 @@ test('drops a mail to a rejected address or a deleted account', async () => {
   expect(await mailed(id)).toBeNull();
 });
 
-test('another server sends after the lease of a dead one', async () => {
+test('another server sends the mail once the lease of a crashed server has expired', async () => {
   const id = await paymentOf('orphan@example.com', 'completed');
   const dying = { deliver: () => new Promise<void>(() => {}) };
   void sendReceipts({ config, database: db.database, clock, log, mailer: dying }, new AbortController().signal);

@@ -244,7 +244,10 @@ function inPath(id: string): string {
   });
 }
 
-/** Threat: the browser follows this address. Plain http is allowed only for a simulator on the same machine. */
+/**
+ * Threat: the browser follows this address, so a `javascript:` URL would run as script. Only https is allowed, and plain
+ * http for a simulator on the same machine.
+ */
 function isSafeRedirect(address: string, apiBase: string): boolean {
   const url = URL.canParse(address) ? new URL(address) : null;
   if (url === null || url.username !== '' || url.password !== '') return false;

@@ -21,7 +21,8 @@ export function readPaypalSettings(settings: SettingsReader, production: boolean
   const clientSecret = settings.optional('PAYPAL_CLIENT_SECRET');
   const webhookId = settings.optional('PAYPAL_WEBHOOK_ID');
 
-  // Threat: the server at this address receives the secret and decides what counts as paid.
+  // Threat: the server at this address receives the secret and decides what counts as paid, and over plain http anybody
+  // in the network can answer in its place. So only a simulator on this machine needs no https.
   const { protocol, hostname } = new URL(apiBase);
   if (production && isLoopback(hostname)) {
     settings.problem('PAYPAL_API_BASE', 'must not be loopback with NODE_ENV=production', LIVE_API);

@@ -18,9 +18,12 @@ export type PaypalEvent = {
   readonly refundId: string | null;
 };
 
-/** The event's id and type are a key and appear in the log. */
+/** The form of an event's id and type. The id is the key of the stored event, and the log contains both. */
 const WORD = /^[A-Za-z0-9_.:-]{1,100}$/;
-/** Threat: the ids are looked up before PayPal has confirmed the event, and PostgreSQL rejects some texts (NUL). */
+/**
+ * Threat: a forged event has an id that PostgreSQL rejects (NUL), and each one causes an error. The ids are looked up
+ * before PayPal has confirmed the event.
+ */
 const PAYPAL_ID = /^[A-Za-z0-9-]{1,64}$/;
 const PAYMENT_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 

@@ -29,7 +29,7 @@ export function readTransmission(header: (name: string) => string | undefined): 
   return Object.values(transmission).includes('') ? null : transmission;
 }
 
-/** Threat: an old genuine webhook is replayed. The time is part of what PayPal signs. */
+/** Threat: somebody replays an old genuine webhook. PayPal's signature covers the time, so its age cannot be forged. */
 export function isTimely({ time }: WebhookTransmission, now: Date): boolean {
   const ageMs = now.getTime() - Date.parse(time);
   return ageMs <= MAX_AGE_MS && ageMs >= -MAX_FUTURE_MS;
