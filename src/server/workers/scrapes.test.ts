@@ -29,7 +29,7 @@ test('answers the asking worker once every worker has described itself, in the o
     [11, { type: 'describe metrics', scrape: 1 }],
   ]);
   scrapes.receive(12, { type: 'metrics', scrape: 1, metrics: [] });
-  // A second answer and one of an unknown scrape count for nothing.
+  // A second answer, and an answer to an unknown scrape, are ignored.
   scrapes.receive(12, { type: 'metrics', scrape: 1, metrics: [] });
   scrapes.receive(11, { type: 'metrics', scrape: 99, metrics: [] });
   expect(told).toHaveLength(2);

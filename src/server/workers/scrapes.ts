@@ -3,7 +3,7 @@ import type { ToSupervisor, ToWorker } from './messages.ts';
 import type { WorkerMetrics } from './shared-metrics.ts';
 import type { WorkerId } from './worker-pool.ts';
 
-/** A worker whose event loop is blocked is left out. */
+/** The scrape leaves out a worker that has not answered in this time, for example because its event loop is blocked. */
 const ANSWER_LIMIT_MS = 2_000;
 
 type Deps = {

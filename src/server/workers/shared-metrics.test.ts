@@ -14,7 +14,7 @@ async function describeWorker(slot: number, ms: number): Promise<WorkerMetrics> 
   return JSON.parse(JSON.stringify({ slot, metrics: await registry.getMetricsAsJSON() })) as WorkerMetrics;
 }
 
-test('keeps the counts of each worker apart and combines gauges as they say', async () => {
+test('keeps the counts of each worker apart and combines gauges by their aggregators', async () => {
   const text = await mergeMetrics([await describeWorker(1, 10), await describeWorker(2, 2_000)]);
   const bucket = 'hustle_forge_request_seconds_bucket{le="0.01",method="GET",route="/",status="200",worker=';
   expect(text).toContain(`${bucket}"1"} 1\n`);

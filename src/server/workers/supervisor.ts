@@ -99,7 +99,7 @@ export async function superviseWorkers({ config, log }: Deps): Promise<void> {
   function tell(worker: WorkerId, message: ToWorker): boolean {
     const known = processes.get(worker);
     if (!known?.isConnected()) return false;
-    // A worker that ends at this moment emits `error` on its channel. Its exit follows.
+    // A worker that ends at this moment emits `error` on its channel. It is ignored, because `exit` follows.
     known.send(message, () => undefined);
     return true;
   }

@@ -81,7 +81,7 @@ describe('a worker that ends by itself', () => {
     return pool.of('complain');
   }
 
-  test('again and again ends the program with code 1, unless another one serves', () => {
+  test('ends the program with code 1 after repeated failures, unless another worker serves', () => {
     const served = running(2);
     expect(crash(served, 1, MAX_FAILURES + 5)).toEqual([]);
     expect(served.of('retry later')).toHaveLength(1);
@@ -131,7 +131,7 @@ describe('a rolling restart', () => {
     expect(pool.of('fork')).toEqual([]);
   });
 
-  test('begins again when a reload arrived before the new version could not start', () => {
+  test('begins again when a reload arrives before the new version fails to start', () => {
     const pool = running(2);
     pool.send({ type: 'reload' }, { type: 'reload' });
     expect(pool.send(ended(3))).toContainEqual({ type: 'fork', worker: 4, slot: 1 });

@@ -20,7 +20,7 @@ type Slot = {
   readonly worker: WorkerId | null;
   /** When the worker became ready, in milliseconds; null while it starts. */
   readonly readyAt: number | null;
-  /** Starts in order to replace `worker`. */
+  /** The worker that is starting in order to replace `worker`. */
   readonly successor: WorkerId | null;
 };
 
@@ -34,7 +34,7 @@ export type WorkerPool = {
   readonly started: number;
   /** The rolling restart under way: the slots to replace, and the old worker to wait for. */
   readonly rolling: { readonly queue: readonly number[]; readonly waitsFor: WorkerId | null } | null;
-  /** A reload arrived during the start or a rolling restart, whose workers may have loaded the code before. */
+  /** A reload arrived during the start or a rolling restart. Another restart follows: some workers may run older code. */
   readonly reloadAgain: boolean;
   readonly exitCode: number;
 };
@@ -200,9 +200,9 @@ function abandonRestart(pool: WorkerPool, { slot, worker }: Slot, reason: string
   const message = 'the rolling restart stopped: the new worker cannot start, and the others keep serving';
   const abandoned = { ...pool, rolling: null, reloadAgain: false };
   const actions: PoolAction[] = [{ type: 'log', level: 'error', message, fields }];
-  // The old worker has crashed meanwhile.
+  // The old worker has crashed meanwhile, so nothing serves in this slot.
   if (worker === null) actions.push({ type: 'retry later', slot, ms: FIRST_RETRY_MS });
-  // The operator has mended the upgrade meanwhile.
+  // The operator has sent another reload meanwhile, probably after mending the upgrade.
   return pool.reloadAgain ? chain([abandoned, actions], reload) : [abandoned, actions];
 }
 
