@@ -12,7 +12,7 @@ type CalendarDialogProps = {
   today: Day;
   premium: boolean;
   datesWithEntries: readonly Day[];
-  /** If the dates are a copy because the server does not answer, when they were copied, in milliseconds; else null. */
+  /** If the dates are this device's copy, the epoch milliseconds of the copy; null if the server has answered. */
   datesCopiedAt: number | null;
   onChoose: (day: Day) => void;
   /** Called for a locked day. */

@@ -89,7 +89,7 @@ function parseTexts(json: string | null): string[] {
   try {
     const texts: unknown = JSON.parse(json ?? '[]');
     if (!Array.isArray(texts)) return [];
-    // Threat: words that the user cannot see in the log, but the coach reads.
+    // Threat: a website shares words in invisible characters, which only the coach would read. Strips such characters.
     return texts.flatMap((text) => (typeof text === 'string' && stripInvisible(text).trim()) || []);
   } catch {
     return [];

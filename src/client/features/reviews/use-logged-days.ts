@@ -10,8 +10,8 @@ import { ENTRY_CACHE_KEY } from '#client/sync/entries/entry-cache.ts';
 import { useUser } from '#client/lib/session/session.ts';
 
 /**
- * Another tab or device may have changed a log, so refetch on every mount. The query retries once by itself; the
- * client's own retries would delay what is shown without a connection by some fifteen seconds.
+ * Another tab or device may have changed a log, so refetch on every mount. The query retries once by itself. So the
+ * requests turn off the data client's retries, which would delay the error of a missing connection by fifteen seconds.
  */
 const ALWAYS_REFETCH = { staleTime: 0, networkMode: 'always' } as const;
 

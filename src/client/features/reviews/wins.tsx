@@ -24,7 +24,7 @@ export function Wins({ wins, writing }: { wins: readonly DayText[]; writing: boo
   );
 }
 
-/** The first line of each log. Only an analysis decides which of them is a win. */
+/** The first line of each log. Only an analysis decides which lines are wins. */
 export function FirstLines({ period, today }: { period: ReviewPeriod; today: Day }) {
   const logs = usePeriodLogs(period, today);
   const heading = <h2 id="first-lines">First lines of your logs</h2>;

@@ -9,7 +9,7 @@ export type Part = { readonly change: Change; readonly text: string };
 /** A line of the later text, or one that it lacks. A line that was edited has parts of more than one kind. */
 export type ComparedLine = {
   readonly change: Change | 'edited';
-  /** `2.` or `-` in a list, otherwise empty. */
+  /** `2.` or `•` in a list, otherwise empty. */
   readonly marker: string;
   /** The number of lists and quotes around the line. */
   readonly depth: number;
@@ -19,10 +19,10 @@ export type ComparedLine = {
 
 /**
  * After this time, the rest is compared more coarsely: a full comparison of two long, different logs would take minutes.
- * Threat: a log that was written to freeze the page that compares it, line by line.
+ * Threat: a user pastes a text that someone wrote to be slow to compare. Without the limit it would freeze the page.
  */
 const TIMEOUT_MS = 400;
-/** Milliseconds until then, at least 0. */
+/** Returns the milliseconds that remain of `TIMEOUT_MS`; 0 once they have passed. */
 type TimeLeft = () => number;
 /**
  * Each added line of a block is compared with every removed line, so the block is limited: the lines of a longer block
@@ -39,7 +39,7 @@ function readLines(html: string): Line[] {
     .filter(({ text }) => text.trim() !== '')
     .map((line) => {
       const item = line.path.findLast(isItem);
-      // Not the hyphen of the text format: beside it stands the sign of a removed line.
+      // Not the text format's hyphen, which would look like the minus sign of a removed line.
       const marker = item ? (item.list.ordered ? item.marker : '•') : '';
       return { text: line.text, marker, depth: line.path.length, isHeading: isHeading(line) };
     });
@@ -136,7 +136,7 @@ function editedLine(
 
 const segmenter = new Intl.Segmenter(undefined, { granularity: 'word' });
 
-/** Words, and what stands between them. Also splits languages that are written without spaces. */
+/** Splits a text into its words and the text between them, also in languages that are written without spaces. */
 const splitWords = (text: string): string[] => [...segmenter.segment(text)].map(({ segment }) => segment);
 
 /** The share of the words of both lines that they have in common, from 0 to 1. */

@@ -127,7 +127,7 @@ function useFinishedFlow(arrived: Arrived, label: string, onDrop: () => void): F
   };
 
   useEffect(() => {
-    // A code works once, and linking needs the session of the page.
+    // Waits for the page's session, which linking needs. Runs once, because a code works once.
     if (status === 'loading' || isStarted.current) return;
     isStarted.current = true;
     void finish().catch(() => setState({ failed: 'unexpected' }));

@@ -33,10 +33,10 @@ const conflictNotice = lazyChunk(async () => {
   return (await import('./conflict-notice.tsx')).ConflictNotice;
 });
 
-/** Below a past day only. */
+/** Loaded for past days only: no other day shows the quick options. */
 const quickOptions = lazyChunk(async () => (await import('../quick-options.tsx')).QuickOptions);
 
-/** A wait is explained after this time (docs/specification/screens.md 2). */
+/** After this time the page says that it waits for the server (docs/specification/screens.md 2). */
 const LATE_MS = 2_000;
 
 type DayPageProps = {
@@ -52,7 +52,8 @@ export function DayPage({ date, today, read, isFirstLog, onUpgrade }: DayPagePro
   const queries = useQueryClient();
   const { id: userId } = useUser();
   const early = useEarlyDay(userId, date);
-  // Early text is based on the copy, even if the server has answered since.
+  // Text typed on the early page is based on this device's copy, so the saver starts there. The effect below offers the
+  // server's answer to it.
   const [saver] = useState(() =>
     early ? savers.open(date, early.stored, 0) : savers.open(date, read.stored, read.askedAt),
   );
@@ -71,7 +72,7 @@ export function DayPage({ date, today, read, isFirstLog, onUpgrade }: DayPagePro
   const [, setHasQuickOptions] = useState(false);
   const isPast = isBefore(date, today);
   useEffect(() => {
-    // Best effort: the day can be written without them.
+    // Best effort: the user can write the day without the quick options.
     if (isPast) void tryLoad(quickOptions.load).then(setHasQuickOptions);
   }, [isPast]);
   const { conflict, doubts } = view;
@@ -135,7 +136,7 @@ export function DayPage({ date, today, read, isFirstLog, onUpgrade }: DayPagePro
   );
 }
 
-/** True if the server has not answered for so long that the page says where the text comes from. */
+/** True if the server has not answered for `LATE_MS`: the status line then says that the text is a copy. */
 function useIsLate(isWaiting: boolean): boolean {
   const [isLate, setLate] = useState(!navigator.onLine);
   useEffect(() => {

@@ -16,7 +16,7 @@ export function LockedDay({ date, onUpgrade }: { date: Day; onUpgrade: () => voi
   const { savers } = useJournal();
   const saver = useSyncExternalStore(savers.subscribe, () => savers.getUnsaved(date));
   const { data: dates, isPending } = useEntryDates();
-  // The draft may not have been readable when the page loaded.
+  // Takes over this day's draft. The try when the page loaded may have failed, because it needs the server's answer.
   useEffect(() => void savers.recover(date), [date, savers]);
 
   if (isPending && !saver) return null;

@@ -11,7 +11,7 @@ export type OpenDay = {
   /** Null until the initial day of a Closer is known. */
   date: Day | null;
   datesWithEntries: readonly Day[];
-  /** If the dates are a copy because the server does not answer, when they were copied, in milliseconds; else null. */
+  /** If the dates are this device's copy, the epoch milliseconds of the copy; null if the server has answered. */
   datesCopiedAt: number | null;
   open: (date: Day) => void;
 };

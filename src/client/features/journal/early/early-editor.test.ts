@@ -73,14 +73,14 @@ describe('a draft', () => {
     expect(draft()?.html).toBe('<p>ba</p>');
   });
 
-  test('stays when something else than the journal is shown', () => {
+  test('stays if the page shows another screen than the journal', () => {
     type('b');
     editor().close();
     expect(draft()?.html).toBe('<p>ba</p>');
     expect(readTodayCopy(localStorage, 'ada', DATE)).toBeNull();
   });
 
-  test('is not made without an edit', () => {
+  test('is not stored without an edit', () => {
     dispatchEvent(new Event('pagehide'));
     vi.advanceTimersByTime(1_000);
     editor().close();
@@ -89,7 +89,7 @@ describe('a draft', () => {
 });
 
 describe('the saver of the day', () => {
-  test('gets what was typed as an edit, and then the draft goes', () => {
+  test('gets the typed text as an edit, and the early draft is deleted', () => {
     type('b');
     vi.advanceTimersByTime(100);
     expect(editor().isKnown('<p>a</p>')).toBe(true);
@@ -120,14 +120,14 @@ describe('the saver of the day', () => {
     expect(claimed.edited).not.toHaveBeenCalled();
   });
 
-  test('leaves the draft if the browser rejects its own', () => {
+  test('leaves the early draft if it cannot store its own draft', () => {
     type('b');
     vi.advanceTimersByTime(100);
     editor().giveTo(saver('<p>a</p>', false));
     expect(draft()?.html).toBe('<p>ba</p>');
   });
 
-  test('is told of later edits by the callbacks of the journal', () => {
+  test('gets later edits through the callbacks of the journal', () => {
     const onEdit = vi.fn<() => void>();
     editor().moveTo(document.body, { ...callbacks, onEdit });
     editor().giveTo(saver('<p>a</p>'));

@@ -27,7 +27,7 @@ function createEarlyEditor({ userId, date, stored, text, leave }: EarlyPage) {
   let draft: string | null = null;
   let draftTimer: ReturnType<typeof setTimeout> | undefined;
   let isEdited = false;
-  /** Other tabs leave the drafts of a writer alone while its page lives. */
+  /** Ends this writer's registration (`createTabs`), during which other tabs do not take over its drafts. */
   let leaveTabs = (): void => {};
 
   const storeDraft = (): void => {
@@ -64,8 +64,8 @@ function createEarlyEditor({ userId, date, stored, text, leave }: EarlyPage) {
   }
   addEventListener('pagehide', storeDraft);
 
-  /** No later edit becomes a draft. */
-  const stop = (): void => {
+  /** Ends the storing of drafts. */
+  const stopDrafts = (): void => {
     clearTimeout(draftTimer);
     removeEventListener('pagehide', storeDraft);
     leaveTabs();
@@ -74,7 +74,7 @@ function createEarlyEditor({ userId, date, stored, text, leave }: EarlyPage) {
   return {
     isComposing: handle.isComposing,
 
-    /** True if the saver has no text that this editor does not show. */
+    /** Whether `html`, the saver's text, came from this editor. If not, another tab or draft has changed it. */
     isKnown: (html: string): boolean => html === base || html === draft,
 
     /** Moves the editor into the journal that React has rendered. `giveTo` must follow. */
@@ -83,17 +83,17 @@ function createEarlyEditor({ userId, date, stored, text, leave }: EarlyPage) {
       return handle;
     },
 
-    /** Hands what was typed to the day's saver, to which the editor is attached. */
+    /** Hands the typed text to the day's saver. The editor must be attached to the saver before. */
     giveTo(saver: Pick<DaySaver, 'text' | 'edited' | 'storeDraft'>): void {
       if (isEdited && handle.read() !== saver.text()) saver.edited();
       if (saver.storeDraft()) drafts.drop(date);
-      stop();
+      stopDrafts();
     },
 
-    /** Leaves what was typed as a draft. */
+    /** Destroys the editor. The typed text stays a draft. */
     close(): void {
       storeDraft();
-      stop();
+      stopDrafts();
       handle.editor.destroy();
     },
   };

@@ -32,8 +32,8 @@ export function useIsComposing(early: EarlyDay | null): boolean {
 }
 
 /**
- * Moves the early editor into the element. Null without one, and if another tab or another page's draft has brought
- * other text into the saver meanwhile: then what was typed early stays a draft, which the saver merges.
+ * Moves the early editor into the element. Returns null if there is no early editor. Also returns null if another tab
+ * or another page's draft has changed the saver's text: the early text then stays a draft, which the saver merges.
  */
 export function adoptEditor(
   early: EarlyDay | null,

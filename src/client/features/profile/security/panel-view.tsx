@@ -1,6 +1,6 @@
 /**
- * One step within a panel. It takes the focus when it replaces another step, whose button has gone, and when the button
- * with the focus goes away with its row.
+ * One step within a panel. It takes the focus if the focused button has disappeared, with a previous step or with a
+ * removed row of a list.
  */
 import { useEffect, useRef } from 'react';
 import type { ReactNode } from 'react';

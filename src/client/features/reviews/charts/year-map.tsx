@@ -113,9 +113,9 @@ function useStickToEnd(box: RefObject<HTMLElement | null>): void {
     let atEnd = true;
     let width = element.clientWidth;
     const onScroll = (): void => {
-      // A map that grows fires a scroll event. It may arrive after the next resize and before the observer sees that one.
+      // A growing map fires scroll events by itself. Ignore them until the observer below has handled the resize.
       if (element.clientWidth !== width) return;
-      // Zoomed pages round fractional scroll positions.
+      // The tolerance of two pixels covers zoomed pages, which round fractional scroll positions.
       atEnd = element.scrollLeft + width >= element.scrollWidth - 2;
     };
     // A map that shrinks keeps its scrollLeft and fires no scroll event.

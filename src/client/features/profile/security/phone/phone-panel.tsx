@@ -116,7 +116,7 @@ function CodeStep({ sentTo, onConfirmed, onRestart, onCancel }: CodeStepProps) {
   const user = useUser();
   const toast = useToast();
   const send = async () => {
-    // Threat: a stranger may have asked for a code to the same number, and `resend` could repeat the stranger's code.
+    // Threat: a stranger asks for a code to the same number. `resend` could repeat that code, so ask for a new one.
     const { error } = await auth.updateUser({ phone: sentTo });
     // With a session older than a day, `updateUser` asks for a confirmation, which the user gave for the first code.
     // `resend` needs none.
