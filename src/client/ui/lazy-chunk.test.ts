@@ -1,4 +1,4 @@
-/** Preloading chunks while the page is idle. */
+/** Tests the preloading of chunks while the page is idle. */
 import { expect, test, vi } from 'vitest';
 
 test('a preload that failed without a connection is repeated when the connection returns', async () => {

@@ -11,7 +11,7 @@ type Load = () => Promise<void>;
 type Loadable = { isLoaded: () => boolean; load: Load };
 export type LazyChunk<Props> = Loadable & { View: FunctionComponent<Props> };
 
-/** Long after the page has loaded everything that it needs itself. */
+/** By then the page has loaded everything that it needs itself, so a preload does not compete with it. */
 const PRELOAD_DELAY_MS = 4_000;
 const REACHABILITY_TIMEOUT_MS = 3_000;
 
@@ -62,7 +62,7 @@ export function useOpenChunk(): (chunk: Loadable, open: () => void, byUser?: boo
 }
 
 /**
- * Returns a function that loads a chunk and resolves with whether the chunk has loaded. A toast shows a failure later.
+ * Returns a function that loads a chunk and resolves with whether the chunk has loaded. A toast reports a failure.
  *
  * `onGone` replaces the error toast when the server is reachable but the file is gone: only a page of the new release
  * knows the new name of the file.
@@ -113,7 +113,7 @@ export function preloadChunksWhenIdle(wanted: readonly Load[] = loads): () => vo
     () => ('requestIdleCallback' in window ? requestIdleCallback(preload) : preload()),
     PRELOAD_DELAY_MS,
   );
-  // The preload may have failed without a connection. A chunk that is loaded is not requested again.
+  // The preload may have failed without a connection. The browser does not request a loaded chunk again.
   addEventListener('online', preload);
   return () => {
     clearTimeout(timer);

@@ -11,10 +11,10 @@ const render = (onLine: boolean): string => {
   return renderToStaticMarkup(<LoadingText text="Loading Journal..." />);
 };
 
-test('says what it waits for only after a while', () => {
+test('with a connection, the text appears late that says what the page waits for', () => {
   expect(render(true)).toContain(`Loading Journal...<span class="${styles.slow}">${WORDS}</span>`);
 });
 
-test('says so at once without a connection', () => {
+test('without a connection, the text appears at once that says what the page waits for', () => {
   expect(render(false)).toContain(`Loading Journal...<span>${WORDS}</span>`);
 });

@@ -13,8 +13,8 @@ const TOAST_MS = 5_000;
  */
 const LONG_TOAST_MS = 20_000;
 /**
- * A dialog often closes as its toast is shown. The live region must have moved out of the dialog before the text is
- * added.
+ * A dialog often closes as its toast is shown. By then the live region has moved out of the dialog: screen readers
+ * announce only text that is added to the region in its place.
  */
 const ANNOUNCE_DELAY_MS = 100;
 

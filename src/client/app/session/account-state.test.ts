@@ -50,7 +50,7 @@ describe('a session of a user with a verified second factor', () => {
     }
   });
 
-  test('takes the page from another user', () => {
+  test('ends the sign-in of another user on the page', () => {
     const waiting = reduceAccount(signedIn, sessionOf('bob', 'aal1', [factor]), null);
     expect(waiting).toMatchObject({ status: 'signedOut', user: null, secondStepUser: { id: 'bob' } });
   });

@@ -12,7 +12,7 @@ type PasswordFieldProps = Omit<ComponentProps<typeof Field>, 'type' | 'trailing'
 
 export function PasswordField({ label, ...rest }: PasswordFieldProps) {
   const [isShown, setShown] = useState(false);
-  // Without the word "password": the button's name must not match a search for the field's label.
+  // Without the word "password": voice control and tests that look for the field's label must not find this button.
   const name = isShown ? 'Hide what you typed' : 'Show what you typed';
   return (
     <Field
