@@ -15,7 +15,9 @@ export type FactorRow = Pick<
 >;
 export type Account = { user: UserRow; identities: IdentityRow[]; factors: FactorRow[] };
 
-/** Ignores accounts of SAML providers: null if only such accounts have the address. */
+/**
+ * Null if no account has the address. Ignores accounts of SAML providers, because several of them may share an address.
+ */
 export async function findUserByEmail(service: AsService, email: string): Promise<UserRow | null> {
   const rows = await service.run(
     queryBuilder.selectFrom('auth.users').selectAll().where('email', '=', email).where('is_sso_user', '=', false),

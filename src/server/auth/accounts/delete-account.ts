@@ -19,7 +19,9 @@ type Deletion = {
    * deletion and the time to undo it is over, `anonymous` if it still has no address and no other way to sign in.
    */
   onlyIf?: 'due' | 'anonymous';
-  /** Further keys of `auth.rate_limits` that belong to the user, without their prefix. */
+  /**
+   * Returns the further keys of an address or number in `auth.rate_limits`, without their prefix. They are deleted too.
+   */
   findRateLimitKeys?: (addressOrPhone: string) => readonly string[];
 };
 
@@ -71,7 +73,7 @@ type Erasure = { userId: string; requestedAt: Date | null; now: Date };
 async function erasePayments(transaction: AsService, { userId, requestedAt, now }: Erasure): Promise<void> {
   const { rows } = await transaction.statement<{ id: string }>('select public.erase_payer($1) as id', [userId]);
   const nobody = rows[0]!.id;
-  // An event that is still unprocessed is emptied after it was processed (`reconcile-payments.ts`).
+  // An unprocessed event is still needed: `markEventProcessed` in `payment-store.ts` empties it later.
   await transaction.statement(
     `update public.payment_events set raw = ''
       where raw <> '' and processed_at is not null

@@ -25,7 +25,10 @@ export type IdentitySignIn = {
   identity: ExternalIdentity;
   /** The signed-in user who links the identity; null or absent for a sign-in. */
   linkingUserId?: string | null;
-  /** A SAML provider alone vouches for its addresses: its accounts are never shared with other ways to sign in. */
+  /**
+   * The identity comes from a SAML provider. Only that provider vouches for the address, so the account is never shared
+   * with other ways to sign in.
+   */
   isSso?: boolean;
   policy: {
     /** `AUTH_SIGNUPS`: new accounts can be created. */

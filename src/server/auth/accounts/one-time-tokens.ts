@@ -90,8 +90,8 @@ export async function issueOneTimeToken(service: AsService, issue: Issue): Promi
 }
 
 /**
- * One mail a minute for a token's lifetime. More links occur only with AUTH_RATE_LIMITS=off or by the admin routes; the
- * oldest are then deleted.
+ * A user can request one mail a minute during a token's lifetime of an hour. More links occur only with
+ * AUTH_RATE_LIMITS=off or by the admin routes; the oldest are then deleted.
  */
 const MAX_EARLIER_LINKS = 60;
 
@@ -208,7 +208,7 @@ export async function findByCode(service: AsService, lookup: CodeLookup): Promis
   };
   const token = rows.find(isMatch);
   if (token) return token;
-  // The limits on guesses also limit these rows.
+  // The limits on guesses also bound the number of these audit rows.
   for (const { user_id: userId, purpose } of rows) {
     await recordAuditEvent(service, {
       at: lookup.now,

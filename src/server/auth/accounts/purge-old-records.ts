@@ -2,7 +2,10 @@
 import type { AsService } from '#server/database/database.ts';
 import { BATCH_ROWS } from '#server/jobs/run-in-batches.ts';
 
-/** As long as browsers keep a cookie at most. `auth.purge_audit_log` repeats it, so that nothing else can be deleted. */
+/**
+ * The longest time that browsers keep a cookie. `auth.purge_audit_log` has the same limit of its own, so that the
+ * server cannot delete newer audit rows.
+ */
 const RETENTION_DAYS = 400;
 
 /**

@@ -69,11 +69,11 @@ async function withPasswordIdentity(transaction: AsService, account: Account, { 
 const SETTLING_MS = 7 * 24 * 3_600_000;
 
 /**
- * The time from which an identity counts as the owner's.
+ * Returns the time, in milliseconds, from which an identity counts as the owner's.
  *
  * Threat: the thief of a session links an account of their own and removes the owner's ways to sign in, which moves the
- * account to the thief's address without the mail that a change of the address needs. An identity that replaces an older
- * one must therefore be a week old: the owner got a mail when it was linked.
+ * account to the thief's address without the mail that a change of the address needs. An identity that replaces an
+ * older one must therefore be a week old: the owner got a mail when it was linked.
  */
 function trustedFrom(user: UserRow, { provider, created_at: linkedAt }: IdentityRow): number {
   let since = linkedAt;
@@ -82,7 +82,10 @@ function trustedFrom(user: UserRow, { provider, created_at: linkedAt }: Identity
   return since.getTime() + SETTLING_MS;
 }
 
-/** Threat: the owner removes the last usable identity and is locked out: the remaining address was never confirmed. */
+/**
+ * False for an address or number that was never confirmed. Without this check, an owner who removes the last usable
+ * identity is locked out.
+ */
 function canSignIn(user: UserRow, { provider }: IdentityRow): boolean {
   if (provider === 'email') return user.email_confirmed_at !== null;
   if (provider === 'phone') return user.phone_confirmed_at !== null;

@@ -1,4 +1,7 @@
-/** Tells one running database from every other, also from a copy. It changes when PostgreSQL restarts. */
+/**
+ * The identity of a running database, which differs for a copy and after a restart of PostgreSQL. With it the doctor
+ * notices that PUBLIC_URL leads to a server of another database.
+ */
 import { createHash } from 'node:crypto';
 import type { Statements } from '#server/database/database.ts';
 

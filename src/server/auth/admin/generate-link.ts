@@ -194,7 +194,8 @@ async function issue(
     address: email,
     now,
     key: deps.secrets.oneTimeCodes,
-    // A link that was mailed before stays valid, except an invitation: `auth.earlier_links` accepts none.
+    // A link that was mailed before stays valid, except an invitation, which the table `auth.earlier_links` does not
+    // accept.
     keepsEarlierLinks: type !== 'invite',
     ...(type === 'invite' && { lifetimeSeconds: INVITATION_SECONDS }),
   });

@@ -26,7 +26,9 @@ const authorOf = (context: Context<AppEnv>, deps: AuthDeps): Author => ({
   now: deps.clock.now(),
 });
 
-/** Authenticates the admin before it looks at the id, so that nobody else learns which ids are valid. */
+/**
+ * Authenticates the admin before it checks the id, so that a caller without rights gets the same answer for every id.
+ */
 export async function requireAdminAndUserId(context: Context<AppEnv>, deps: AuthDeps): Promise<string> {
   await requireAdmin(context, deps);
   const id = context.req.param('userId') ?? '';

@@ -73,7 +73,8 @@ async function findOrCreateUser(deps: AuthDeps, { email, data, createUser, reque
   const service = database.asService('mail a sign-in code');
   const existing = await findUserByEmail(service, email);
   if (existing) {
-    // Threat: a stranger has signed up with this address and a password. The reader of the mail did not choose it.
+    // Threat: a stranger has signed up with this address and a password. The reader of the mail did not choose that
+    // password.
     if (existing.email_confirmed_at === null) await clearUnconfirmedPassword(service, existing.id);
     return existing;
   }

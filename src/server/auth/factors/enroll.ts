@@ -30,7 +30,8 @@ export const enroll: Endpoint = async (context, deps) => {
   const friendlyName = checkFriendlyName(body.text('friendly_name'));
   const id = randomUUID();
   const { row, answer } = ENROLMENTS[type](deps, user, body, id);
-  // `createFactor` refuses such a session. The user must not spend a mailed code on that refusal.
+  // `createFactor` refuses a session without a second step if the user has a verified factor. Such a request must not
+  // use up a mailed code.
   const needsSecondStep =
     user.session.aal === 'aal1' && user.account.factors.some(({ status }) => status === 'verified');
   if (!needsSecondStep) await requireRecentSignIn(deps, user, body.text('nonce'));

@@ -104,7 +104,7 @@ export const verifyRecoveryCode: Endpoint = async (context, deps) => {
   const failure = { details: { factor_type: TYPE }, error: 'recovery_code_wrong' as const };
   const set = await findCodeSet(deps.database.asService('verify a recovery code'), userId);
   if (!set) throw new AuthError('recovery_code_wrong');
-  // Replaced codes have another key, so guesses at the previous codes do not count.
+  // New codes get a rate-limit key of their own, so guesses at the previous codes do not count.
   const guessed = `${set.id}@${set.created_at.getTime()}`;
   const refund = await countGuess(deps, user, guessed, 'recovery_codes_locked');
   const session = await completeSecondStep(context, deps, user, {

@@ -21,7 +21,7 @@ export function createTotpEnrolment({ issuer, label }: { issuer: string; label: 
 
 type TotpCheck = { secret: string; code: string; now: Date };
 
-/** Returns the time step of a valid code, or null. The caller must accept each step once. */
+/** Returns the time step of a valid code, or null. The caller must accept each step at most once. */
 export async function findTotpStep({ secret, code, now }: TotpCheck): Promise<number | null> {
   if (!/^\d{6}$/.test(code)) return null;
   const epoch = Math.floor(now.getTime() / 1000);

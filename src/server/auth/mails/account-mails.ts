@@ -39,7 +39,7 @@ export const mailIntervalMs = ({ config }: Pick<AuthDeps, 'config'>): number =>
 const claimInterval = (deps: AuthDeps, service: AsService, userId: string, column: SentColumn): Promise<boolean> =>
   claimMail(service, { userId, column, intervalMs: mailIntervalMs(deps), now: deps.clock.now() });
 
-/** Null for the implicit flow. Requires a transaction. */
+/** Requires a transaction. Returns the id of the new flow; null for the implicit flow, which has none. */
 export async function startMailFlow(
   deps: AuthDeps,
   transaction: AsService,

@@ -1,4 +1,4 @@
-/** Notices about second factors, recovery codes and passkeys; they leave whenever something changes. */
+/** Notices about second factors, recovery codes and passkeys. Every change sends one, without a minimum interval. */
 import type { FactorType } from '#server/database/tables/auth-tables.ts';
 import {
   factorAddedMail,
