@@ -43,7 +43,7 @@ test.each(['pkcs1', 'pkcs8'] as const)('reads the same RSA key from a JWK and fr
   expect(signing.algorithm).toBe('RS256');
 });
 
-test('signs with the first key of a set and verifies with all', async () => {
+test('signs with the first key of a set and verifies with all keys', async () => {
   const { signing, others } = await parse({ keys: [{ ...ec, kid: 'new' }, { ...otherEc, exp: 1_900_000_000 }, rsa] });
   expect(signing.kid).toBe('new');
   expect(others.map(({ algorithm, endsAt }) => ({ algorithm, endsAt }))).toEqual([
@@ -54,7 +54,7 @@ test('signs with the first key of a set and verifies with all', async () => {
 
 const secret = (bytes: number) => ({ kty: 'oct', kid: 'secrets', k: Buffer.alloc(bytes, 7).toString('base64url') });
 
-test('derives secrets from the member named secrets, else from the first key', async () => {
+test('takes the root of the secrets from the key named secrets, else from the first key', async () => {
   expect((await parse([ec, otherEc])).root).toEqual(Buffer.from(ec.d!, 'base64url'));
   expect((await parse([ec, secret(32)])).root).toEqual(Buffer.alloc(32, 7));
 });
@@ -101,7 +101,7 @@ test('rejects an RSA key that is too short', async () => {
   await expect(parse(short)).rejects.toThrow('an RSA key has fewer than 2048 bits');
 });
 
-/** Parses like a start does: a result or an UnusableKeyError, and never an error that quotes the file. */
+/** Parses the file. Null for an UnusableKeyError, which must not quote the file; fails the test on any other error. */
 async function parseSafely(text: string): Promise<KeyFile | null> {
   try {
     return await parseKeyFile(text);
@@ -125,7 +125,7 @@ const changedKey = fc
   })
   .map(({ base, change }) => ({ ...base, ...change }));
 
-test('reads any changed set or throws, and publishes no private member', async () => {
+test('reads any changed set or throws an UnusableKeyError, and publishes no private member', async () => {
   const property = fc.asyncProperty(fc.array(fc.oneof(changedKey, jsonValue), { maxLength: 3 }), async (keys) => {
     const file = await parseSafely(JSON.stringify({ keys }));
     if (!file) return;
@@ -138,7 +138,7 @@ test('reads any changed set or throws, and publishes no private member', async (
   await fc.assert(property, { numRuns: 300 });
 });
 
-test('reads any text or throws', async () => {
+test('reads any text or throws an UnusableKeyError', async () => {
   const cut = fc
     .tuple(fc.constantFrom(JSON.stringify(ec), pem(ec, 'sec1'), pem(rsa, 'pkcs1')), fc.nat(), fc.nat(), fc.string())
     .map(([text, a, b, insert]) => {

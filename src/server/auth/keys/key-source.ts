@@ -18,7 +18,9 @@ export type KeySource = {
 
 export class NoKeysError extends Error {}
 
-/** Requests wait for a check of the keys. Threat: on a dead connection to the database, all of them would wait. */
+/**
+ * Requests wait while the keys are read again. Without this limit, a database that does not answer would hold them all.
+ */
 const DATABASE_TIMEOUT_MS = 1_000;
 
 export const fileKeySource = (file: string): KeySource => ({
@@ -38,7 +40,7 @@ export const fileKeySource = (file: string): KeySource => ({
   },
 });
 
-/** @param service of the database, or of a transaction that reads and replaces the keys */
+/** @param service the database, or the transaction that reads and replaces the keys */
 export function databaseKeySource(service: AsService): KeySource {
   const row = queryBuilder.selectFrom('auth.signing_keys');
   return {

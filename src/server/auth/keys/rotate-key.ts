@@ -47,7 +47,7 @@ export async function replaceKeyFile(file: string, text: string): Promise<void> 
   const temporary = `${file}.${randomUUID()}`;
   try {
     await writeFile(temporary, text, { mode: 0o600, flag: 'wx' });
-    // An operator may run the command as another user than the server.
+    // An operator may run the command as another user than the server, which must still be able to read the file.
     if (process.getuid?.() !== uid || process.getgid?.() !== gid) await chown(temporary, uid, gid);
     await chmod(temporary, mode & 0o777);
     await rename(temporary, file);

@@ -5,7 +5,7 @@ import { seal, unseal } from './sealed.ts';
 
 const key = randomBytes(32);
 
-test('opens what was sealed with the same key and context', () => {
+test('unseals a secret with the key and context that sealed it', () => {
   fc.assert(
     fc.property(fc.string(), fc.string(), (context, secret) => {
       expect(unseal(key, context, seal(key, context, secret))).toBe(secret);
@@ -13,7 +13,7 @@ test('opens what was sealed with the same key and context', () => {
   );
 });
 
-test('opens nothing with another key, for another context, or after any change', () => {
+test('unseals no secret with another key, for another context, or after any change', () => {
   const sealed = seal(key, 'factor:1', 'secret');
   expect(unseal(randomBytes(32), 'factor:1', sealed)).toBeNull();
   expect(unseal(key, 'factor:2', sealed)).toBeNull();

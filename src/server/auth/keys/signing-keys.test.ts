@@ -59,7 +59,7 @@ describe('without a file', () => {
   test('a server uses the key that another one stored while it generated its own', async () => {
     const [text, other] = [newEcText(), await db.admin.connect()];
     try {
-      // Readers pass, writers wait.
+      // This lock lets `load` read the table, and holds its insert up.
       await other.query('begin; lock table auth.signing_keys in exclusive mode');
       const loading = load(null);
       await expect

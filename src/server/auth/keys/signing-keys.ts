@@ -50,8 +50,8 @@ export type SigningKeys = {
   readonly version: number;
   refresh(): Promise<void> | null;
   /**
-   * A 32-byte secret for one other purpose, derived from the root of the keys, which rotations keep. Threat: a reader of
-   * the other tables cannot compute refresh tokens or mailed codes.
+   * A 32-byte secret for one purpose besides signing, derived from the root of the keys, which rotations keep. Threat:
+   * a reader of the other tables cannot compute refresh tokens or mailed codes.
    */
   deriveSecret(purpose: SecretPurpose): Buffer;
 };

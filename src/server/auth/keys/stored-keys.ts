@@ -51,7 +51,7 @@ export async function createKeysIfMissing({ database, dataDir, log }: Deps): Pro
     await rename(file, `${file}${MOVED}`);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    // Another server has renamed it.
+    // ENOENT: another server has renamed the file.
     if (code !== 'ENOENT') log.warn({ file, code }, 'the database holds the signing keys now: remove this file');
   }
 }
@@ -66,8 +66,8 @@ export async function generateJwk(): Promise<object> {
 }
 
 /**
- * Threat: a server without the operator's AUTH_SIGNING_KEY_FILE. A new key would end every session, and no server could
- * open the seals of TOTP secrets any more.
+ * No-op if the database has sessions or TOTP secrets, which depend on earlier keys. Threat: a server starts without the
+ * operator's AUTH_SIGNING_KEY_FILE. A new key would end every session, and no server could unseal the TOTP secrets.
  */
 async function insertIntoNewDatabase(service: AsService, text: string): Promise<void> {
   await service.statement(
