@@ -13,7 +13,9 @@ import { lacksSecondStep, requireUser } from '../wire/require-user.ts';
 export type LinkingUser = {
   account: Account;
   session: SessionRow | null;
-  /** Uses up the mailed or texted code, if one was needed. Throws `reauthentication_not_valid` if it is used up. */
+  /**
+   * Uses up the mailed or texted code, if one was needed. Throws `reauthentication_not_valid` if it was used before.
+   */
   consumeCode(service: AsService): Promise<void>;
 };
 

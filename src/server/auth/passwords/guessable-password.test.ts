@@ -53,7 +53,7 @@ describe('a password that is hard to guess', () => {
     '我的工作日记很长',
   ])('is accepted: %s', (password) => expect(isGuessablePassword(password, OWNER)).toBe(false));
 
-  test('stays so with any name or address in it', () => {
+  test('is accepted from an owner of any name', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 40 }), (text) => {
         expect(isGuessablePassword('lantern-tamarind-92-kelp', [text, 'someone@example.com'])).toBe(false);
@@ -63,7 +63,7 @@ describe('a password that is hard to guess', () => {
   });
 });
 
-test('any text gets an answer', () => {
+test('isGuessablePassword returns a boolean for any text', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', minLength: 1, maxLength: 72 }), (password) => {
       expect(typeof isGuessablePassword(password, OWNER)).toBe('boolean');

@@ -17,7 +17,7 @@ const MIN_GUESSES_BESIDES_OWN_WORDS = 1e4;
  */
 const MAX_LENGTH = 24;
 const MIN_OWN_WORD_LENGTH = 3;
-const AROUND = /^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu;
+const OUTER_PUNCTUATION = /^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu;
 
 const PRODUCT_WORDS = ['hustleforge', 'hustle', 'forge', 'journal'];
 
@@ -55,8 +55,8 @@ function removeWords(password: string, words: readonly string[]): string {
 function estimateGuesses(password: string, ownWords: string[]): number {
   if (password === '') return 0;
   const { guesses } = zxcvbn.check(password, ownWords);
-  const core = password.replaceAll(AROUND, '');
+  const core = password.replaceAll(OUTER_PUNCTUATION, '');
   if (core === '' || core === password) return guesses;
-  const punctuation = new Set((password.match(AROUND) ?? []).join(''));
+  const punctuation = new Set((password.match(OUTER_PUNCTUATION) ?? []).join(''));
   return Math.min(guesses, zxcvbn.check(core, ownWords).guesses * 10 ** punctuation.size);
 }

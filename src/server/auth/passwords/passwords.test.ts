@@ -23,8 +23,8 @@ describe('passwords', () => {
       expect(await passwords.matches('wrong', against)).toBe(false);
       return performance.now() - start;
     };
-    // Alternates the two and keeps the fastest round of each, so that other programs distort neither more. On a busy
-    // machine a few rounds may all be slow.
+    // Alternates the two cases and compares the fastest round of each, so that other programs do not slow one case more
+    // than the other. On a busy machine the first rounds may all be slow.
     let [unknown, known] = [Infinity, Infinity];
     const isAlike = () => unknown / known > 0.5 && unknown / known < 2;
     for (let round = 0; round < 9 || (round < 60 && !isAlike()); round += 1) {

@@ -9,7 +9,10 @@ import { createConcurrencyLimiter, runLimited } from '#server/load/concurrency-l
 import type { ConcurrencyLimiter, Limits } from '#server/load/concurrency-limiter.ts';
 import type { PasswordJob, PasswordResult, PasswordTask } from './password-worker.ts';
 
-/** Bounds the queue of sign-ins: the thread computes one task and has the next one ready, so that it is never idle. */
+/**
+ * At most 40 passwords wait (docs/specification/limits.md 2). Two of them are at the thread, which computes one and has
+ * the next one ready, so that it is never idle.
+ */
 export const PASSWORD_LIMITS: Limits = { maxRunning: 2, maxQueued: 38 };
 
 /**

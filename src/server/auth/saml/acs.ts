@@ -37,7 +37,7 @@ import { acsUrlOf, createServiceProvider, entityIdOf } from './service-provider.
 import { verifyResponse } from './verify-response.ts';
 
 const METHOD = 'sso/saml';
-/** Characters of base64. */
+/** 256 KB (docs/specification/limits.md 2) in characters of base64. */
 const MAX_RESPONSE_LENGTH = 350_000;
 
 export const acceptAssertion: Endpoint = async (context, deps) => {

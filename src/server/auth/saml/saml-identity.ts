@@ -51,7 +51,8 @@ export function toIdentity(provider: SsoProvider, assertion: Assertion): Externa
     provider: identityProviderOf(provider),
     providerId: userId,
     email,
-    // The identity provider alone vouches for the address, and its accounts are shared with no other way to sign in.
+    // Only the identity provider vouches for the address. That suffices, because the account has no other way to sign
+    // in.
     emailVerified: true,
     data: {
       ...Object.fromEntries(split.standard ?? []),

@@ -6,7 +6,11 @@ import { parseXml } from './documents/parse-xml.ts';
 import { readAssertion } from './documents/read-assertion.ts';
 import type { Assertion } from './documents/read-assertion.ts';
 
-/** Throws an InvalidResponseError, whose message is for the log. @param serviceProvider for this response alone */
+/**
+ * Throws an InvalidResponseError, whose message is for the log.
+ *
+ * @param serviceProvider used for this response alone, because its options are changed
+ */
 export async function verifyResponse(
   xml: string,
   serviceProvider: SAML,

@@ -26,7 +26,7 @@ const CHAIN_NAMES: Readonly<Record<Chain, string>> = { ethereum: 'Ethereum', sol
 const MIN_MESSAGE_LENGTH = 64;
 const MAX_MESSAGE_BYTES = 20 * 1024;
 const MAX_MESSAGE_AGE_MS = 600_000;
-/** The statement is stored in the user's metadata, which travels in every access token. */
+/** The statement is stored in the user's metadata, which travels in every access token, so it is cut to this length. */
 const MAX_STORED_STATEMENT = 500;
 
 export const grantWeb3: Endpoint = async (context, deps) => {

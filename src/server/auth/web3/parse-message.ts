@@ -5,7 +5,7 @@
  * Threat: parser differentials. A wallet warns of a foreign domain by its own reading of the text, so a lenient parser
  * could find another domain, address or nonce in it. This parser reads whole lines from the first to the last: it
  * accepts each field once and rejects padding, control characters and unknown lines. `Siwe.parseMessage` of ox searches
- * instead.
+ * the text for each field, so it is not used.
  */
 import { AuthError } from '../wire/errors.ts';
 

@@ -27,7 +27,8 @@ const MAX_LOCAL_PART_LENGTH = 64;
  * Returns the address in lower case, as it is stored and compared. Throws `validation_failed`.
  *
  * Threat: look-alike addresses. The Kelvin sign becomes an ASCII `k` in lower case, so a provider that verified an
- * address with it would open another person's account. Letters beyond ASCII are refused before the case is changed.
+ * address with that sign would open another person's account. Letters beyond ASCII are refused before the case is
+ * changed.
  */
 export function parseEmail(input: string, problem: AuthErrorName = 'bad_email'): string {
   if (input.length > EMAIL_MAX_LENGTH) throw new AuthError('email_too_long');

@@ -67,7 +67,7 @@ test.each(['http://localhost:5173/x', 'http://127.0.0.1:5173/welcome', 'http://[
 );
 
 test.each(['http://localhost:3000@evil.example/', 'http://localhost.evil.example:3000/', 'http://127.1:3000/'])(
-  'replaces %s when PUBLIC_URL is loopback',
+  'replaces %s with PUBLIC_URL when that is loopback',
   async (target) => expect(await targetOf(target, [], LOCAL)).toBe(LOCAL),
 );
 

@@ -58,7 +58,7 @@ const readText = (value: unknown): string | null =>
     ? value.slice(0, MAX_TEXT_LENGTH).toWellFormed()
     : null;
 
-/** Threat: a picture with a `javascript:` address. */
+/** Null unless the address is https. Threat: a user sets a picture with a `javascript:` address. */
 function readUrl(value: unknown): string | null {
   if (typeof value !== 'string' || value.length > MAX_URL_LENGTH || !isStorable(value)) return null;
   return URL.parse(value)?.protocol === 'https:' ? value : null;

@@ -6,8 +6,8 @@ export type ProviderTokens = { provider_token?: string; provider_refresh_token?:
 export type ProviderAccount = { identity: ExternalIdentity; tokens: ProviderTokens };
 
 /**
- * Only this server knows both. A stolen code is useless without the PKCE verifier, and an ID token of another sign-in
- * lacks the nonce.
+ * Secrets of one flow, which only this server knows. A stolen code is useless without the PKCE verifier, and an ID
+ * token of another sign-in lacks the nonce.
  */
 export type FlowSecrets = { verifier: string; nonce: string };
 

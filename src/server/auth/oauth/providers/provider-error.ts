@@ -26,7 +26,10 @@ export class ProviderError extends Error {
   }
 }
 
-/** RFC 6749 4.1.2.1. Threat: the text stands in the address bar of our page, so it is short and printable. */
+/**
+ * RFC 6749 4.1.2.1. Threat: an attacker's link leads to the callback with an error of their choice, whose text then
+ * stands in the address bar of our page. So the code is one short word, and the description is cut.
+ */
 const ERROR_CODE = /^[\w.-]{1,64}$/;
 const MAX_DESCRIPTION_LENGTH = 200;
 

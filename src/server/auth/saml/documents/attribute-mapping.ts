@@ -26,7 +26,8 @@ const isObject = (value: unknown): value is JsonObject =>
 
 /**
  * Reads `{keys: {<claim>: {name?, names?, default?}}}`, as supabase/auth has it. Throws `validation_failed`.
- * Threat: metadata travels in every access token, and Node refuses requests with more than 16 KB of headers.
+ * Threat: metadata travels in every access token, and Node refuses requests with more than 16 KB of headers. So the
+ * number and the length of the claims are limited.
  */
 export function parseAttributeMapping(json: JsonObject): AttributeMapping {
   const keys = json['keys'] ?? {};

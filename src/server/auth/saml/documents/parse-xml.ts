@@ -26,7 +26,10 @@ const MAX_ELEMENTS = 5_000;
 /** Threat: sax compares each attribute with the others of its element, so 30,000 of them take a second. */
 const MAX_ATTRIBUTES = 5_000;
 
-/** Finds all such markup without a parser: in a well-formed document every raw `<` begins markup. */
+/**
+ * Finds document types, comments, CDATA sections and processing instructions without a parser: in a well-formed
+ * document every raw `<` begins markup.
+ */
 const FORBIDDEN_MARKUP = /<!|<\?(?!xml[\s?])/i;
 
 /** Throws an XmlError for forbidden markup and for too many attributes. */

@@ -23,7 +23,7 @@ const fail = (reason: string): never => {
   throw new InvalidResponseError(reason);
 };
 
-/** Throws an InvalidResponseError. @param assertion the bytes that the signature covers */
+/** Throws an InvalidResponseError. @param assertion parsed from the bytes that the signature covers */
 export function readAssertion(assertion: XmlElement, expected: ExpectedResponse): Assertion {
   if (assertion.namespace !== SAML || assertion.name !== 'Assertion') fail('the signature covers no assertion');
   if (onlyChild(assertion, 'Issuer').text.trim() !== expected.idpEntityId) fail('the assertion has another issuer');
