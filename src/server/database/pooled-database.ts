@@ -72,17 +72,19 @@ export function createPooledDatabase(options: PooledDatabaseOptions): Database {
       announcer.settle(client, outcomeOf(error));
       if (error instanceof ForeignAnswerError) {
         protocol.stopPipelining();
-        // The others of the pipeline might wait for answers that went elsewhere.
+        // The other queries of the pipeline might wait for answers that went to another connection.
         client.connection.stream.destroy();
       }
-      if (error instanceof pg.DatabaseError && protocol.learn(error, sent))
+      if (error instanceof pg.DatabaseError && protocol.adaptToError(error, sent))
         return runUnnamed(lease, actingAs, text, values);
       lease.release(error);
       throw error;
     }
   }
 
-  /** The second attempt after an error of a prepared statement. Discards the connection, whose session may be another. */
+  /**
+   * The second attempt after an error of a prepared statement. Discards the connection, whose session may have changed.
+   */
   async function runUnnamed(
     lease: Lease,
     actingAs: ActingAs,

@@ -62,7 +62,7 @@ describe('the answer of another query', () => {
     await rejects(query);
   });
 
-  test('is rejected if it is that of a simple query or empty', async () => {
+  test('is rejected if it comes from a simple query or is empty', async () => {
     for (const commands of [0, 1]) {
       const query = new RlsQuery(user(), 'select 1', [], types);
       if (commands === 1) answer(query, ['f', 'f', null]);

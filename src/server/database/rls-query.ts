@@ -17,8 +17,8 @@ import type { Result } from './database.ts';
 import { PreparedStatements } from './prepared-statements.ts';
 
 /**
- * The driver pipelines only its own class of queries, because another class might keep a portal open across round trips.
- * This one ends in its own Sync.
+ * The base class of `RlsQuery`, because the driver pipelines only its own class of queries: another class might keep a
+ * portal open across round trips. An `RlsQuery` ends in its own Sync, so it keeps none.
  */
 const DriverQuery = pg.Query as unknown as new (config: object) => object;
 
@@ -27,8 +27,8 @@ export const ACT_AS = "select set_config('role', $1, true) is null, set_config('
 /** Sends back a token of the query, see `ForeignAnswerError`. */
 const ACT_AS_WITH_TOKEN = `${ACT_AS}, $3::text`;
 const ACT_AS_NAME = 'act_as_with_token';
-/** Random, because a pooler may serve several processes. */
-const PROCESS = randomBytes(9).toString('base64url');
+/** Begins each token of this process. Random, because a pooler may serve several processes. */
+const TOKEN_PREFIX = randomBytes(9).toString('base64url');
 let queries = 0;
 
 /**
@@ -119,7 +119,7 @@ export class RlsQuery extends DriverQuery implements Submittable {
       types,
     );
     queries += 1;
-    this.#token = `${PROCESS}${queries}`;
+    this.#token = `${TOKEN_PREFIX}${queries}`;
     const { promise, resolve, reject } = Promise.withResolvers<Result<unknown>>();
     this.done = promise;
     this.#resolve = resolve;

@@ -147,7 +147,7 @@ test('gives up requests and connections of a machine that vanished without a sig
   primary.vanish();
   await expect(busy.query('select 1')).rejects.toSatisfy((error) => statusOf(error) === 503);
   requests.release(busy, false);
-  // The idle connection as well.
+  // The pool closes the idle connection as well.
   await expect.poll(() => requests.pool.totalCount).toBe(0);
   standby.isStandby = false;
   const reads = async () => (await requests.pool.query<{ n: number }>('select 1 as n')).rows;
@@ -174,7 +174,7 @@ test('closes although a statement is never answered', async () => {
     finder: createOwnerFinder(urlOf(nodes[0])),
     login: requestConnection(db.url),
     log: createLog('silent'),
-    // The watch for silent connections does not help here.
+    // The watch for silent connections must not close the connection before `closeLimitMs` is over.
     tickMs: 60_000,
     closeLimitMs: 100,
   });

@@ -63,23 +63,28 @@ export async function inspectPooler({ connect, connectDirectly, log }: Deps): Pr
   return { names, canPipeline };
 }
 
-/** Each start of a server has its own time, so that a replica or a copy is another one. */
-const PLACE = `
-  select pg_postmaster_start_time()::text || ' ' || oid as place
+/** The start time of the server tells a database from a replica or a copy, which has the same oid. */
+const READ_IDENTITY = `
+  select pg_postmaster_start_time()::text || ' ' || oid as identity
     from pg_catalog.pg_database where datname = current_database()`;
 
 async function rejectOtherDatabase(client: pg.Client, connectDirectly: () => Promise<pg.Client>): Promise<void> {
   const direct = await connectDirectly();
   try {
-    const [pooled, own] = await Promise.all([client, direct].map((each) => each.query<{ place: string }>(PLACE)));
-    if (pooled!.rows[0]?.place !== own!.rows[0]?.place)
+    const [pooled, own] = await Promise.all(
+      [client, direct].map((each) => each.query<{ identity: string }>(READ_IDENTITY)),
+    );
+    if (pooled!.rows[0]?.identity !== own!.rows[0]?.identity)
       throw new Error('DATABASE_POOL_URL leads to another database or another server than DATABASE_URL');
   } finally {
     await direct.end();
   }
 }
 
-/** Without the reports, pages would not learn of changes on other devices (changes/change-announcer.ts). */
+/**
+ * Throws if the pooler withholds the reports of changes, which PostgreSQL sends as notices. Without them, pages would
+ * not learn of changes on other devices (changes/change-announcer.ts).
+ */
 async function rejectLostReports(client: pg.Client): Promise<void> {
   const codes: unknown[] = [];
   client.on('notice', ({ code }) => codes.push(code));
@@ -159,7 +164,7 @@ export async function keepsSessionOfPipeline(
     );
     return await Promise.race([answered, delay(PIPELINE_TIMEOUT_MS, false, { ref: false })]);
   } finally {
-    // `end` waits for the answers.
+    // `end` would wait for the answers, which may never come.
     client.connection.stream.destroy();
     await locker.end();
   }

@@ -1,10 +1,10 @@
 /** Bounds the time until a server's machine answers, which is much shorter than a busy server may take for a login. */
 import type pg from 'pg';
 
-/** A lost packet is sent again after one second. */
+/** Time for one lost packet, which TCP sends again after a second. */
 const TCP_TIMEOUT_MS = 2_000;
 
-/** Call before `connect`. A machine that is gone without a sign then fails the connection. */
+/** Call before `connect`, which then rejects if the machine has vanished without closing its connections. */
 export function limitTcpConnect(client: pg.Client): void {
   const { connection } = client;
   let isDone = false;
@@ -22,7 +22,7 @@ export function limitTcpConnect(client: pg.Client): void {
   connection.once('end', done);
 }
 
-/** Like the error of the operating system, which takes minutes to notice. */
+/** Has the code of the operating system's own error, which comes only after minutes. */
 export class UnreachableError extends Error {
   readonly code = 'ETIMEDOUT';
 }

@@ -84,7 +84,7 @@ test('sends named statements through a pooler in session mode', async () => {
   expect(rows).toContainEqual({ name: expect.stringMatching(/^s\d+_/) });
 });
 
-test('runs no other statement when a pooler begins to mix them later', async () => {
+test('runs no statement of another client when a pooler begins to mix prepared statements later', async () => {
   const pooler = await startPooler({ mode: 'session' });
   const { database, log } = await open(pooler.url);
   await expectRightAnswers(database);

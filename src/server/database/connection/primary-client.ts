@@ -29,7 +29,7 @@ export function primaryClient(finder: PrimaryFinder): typeof pg.Client {
 
     async #connectToPrimary(): Promise<pg.Client> {
       const server = await finder.find();
-      // The driver reads both when it connects.
+      // The driver reads `host` and `port` when it connects.
       this.host = server.host;
       this.port = server.port;
       limitTcpConnect(this);

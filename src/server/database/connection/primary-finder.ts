@@ -13,11 +13,11 @@ import { sessionAttributes, splitHosts } from './split-hosts.ts';
 /** No server accepts writes now. Transient: requests are answered 503. */
 export class NoPrimaryError extends Error {}
 
-/** A server that answers on TCP but not with its state is as good as dead after this. */
+/** After this time, a server that accepts the connection but does not tell its state counts as dead. */
 const CHECK_TIMEOUT_MS = 3_000;
-/** Requests that come during an outage do not start a search each. */
+/** The minimum time between two searches, because every request during an outage would start one. */
 const SEARCH_PAUSE_MS = 250;
-/** Servers that start while a failover is under way wait for its end. */
+/** How long a server that starts during a failover waits for its end. */
 const START_PATIENCE_MS = 10_000;
 
 export type Address = { readonly host: string; readonly port: number };

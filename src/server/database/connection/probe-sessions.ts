@@ -1,6 +1,6 @@
 /**
- * Finds out by trying how an address treats the sessions of its clients. Trusts no version: `max_prepared_statements` of
- * one and the same pooler decides, and there are other poolers than PgBouncer.
+ * Finds out by trying how an address treats the sessions of its clients. The version of the pooler does not tell:
+ * PgBouncer's setting `max_prepared_statements` decides, and there are other poolers.
  */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -17,8 +17,8 @@ import pg from 'pg';
 export type Sessions = 'session' | 'tracked' | 'mixed' | 'unknown' | 'statement';
 
 /**
- * Three, so that two of them share one of two sessions, and of more sessions the one that became idle first or last is
- * that of another client.
+ * Three, so that a client meets a session that another client has used. With two sessions, two clients share one. With
+ * more sessions, the pooler gives the one that became idle first or last, which `probe` lets another client use before.
  */
 const CLIENTS = 3;
 const ROUNDS = 3;
@@ -26,7 +26,7 @@ const ROUNDS = 3;
 const TIMEOUT_MS = 10_000;
 /** "Transaction blocks not allowed in statement pooling mode" of PgBouncer has the code of a protocol violation. */
 const STATEMENT_MODE = /statement pooling/i;
-/** The prepared statement exists already, or does not exist. */
+/** SQLSTATEs: the prepared statement exists already, or does not exist. */
 const MIXED_CODES: ReadonlySet<string> = new Set(['42P05', '26000']);
 
 /** @param connect opens another connection to the address. @throws its error */

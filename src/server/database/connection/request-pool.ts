@@ -19,7 +19,10 @@ export const POOL_SIZE = 16;
 const CONNECT_TIMEOUT_MS = 10_000;
 /** Longer than the driver's default of ten seconds: closing a connection discards its prepared statements. */
 const IDLE_TIMEOUT_MS = 60_000;
-/** Node then sends a probe each second, and gives an idle connection up after ten. */
+/**
+ * After this time without traffic the system sends a probe each second. It gives the connection up after ten probes
+ * without an answer; Node sets both.
+ */
 const KEEP_ALIVE_DELAY_MS = 5_000;
 /** How long `end` waits for statements that run. A database that hangs answers none, and would hold the process for ever. */
 const CLOSE_LIMIT_MS = 5_000;
@@ -35,7 +38,10 @@ const SESSION_END = /^(?:08|57P0)/;
 
 export type RequestPool = {
   readonly pool: pg.Pool;
-  /** Whether the connection of a failed statement cannot serve another one. Renews all if the database only reads. */
+  /**
+   * Whether the connection of a failed statement can serve no other statement. Renews all connections if the database
+   * only reads.
+   */
   isSessionLost(error: unknown): boolean;
   /** Returns a connection after its use. It is closed if it is broken or was to be renewed. */
   release(client: pg.PoolClient, isBroken: boolean): void;

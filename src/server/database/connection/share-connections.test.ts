@@ -52,8 +52,8 @@ async function closeGate(): Promise<Gate> {
 }
 
 /**
- * Starts one after the other, in one turn of the event loop as requests that arrive together, and opens the gate once all
- * are sent.
+ * Starts the works one after the other, in one turn of the event loop as for requests that arrive together. Opens the
+ * gate once all statements are sent.
  */
 async function startTogether<T>(
   works: readonly (() => Promise<T>)[],
@@ -98,7 +98,7 @@ test('quick reads of different users that start together use one connection', as
 });
 
 test('a connection gets no more quick reads than a pipeline may have', async () => {
-  // The limiter lets one address have fewer connections.
+  // Each read has an address of its own, because the limiter allows one address fewer connections.
   const reads = Array.from(
     { length: MAX_PIPELINED + 1 },
     (_, index) => () => runAs(createOrigin(`203.0.113.${index}`), () => quickRead(ADA)),
@@ -166,7 +166,7 @@ test('quick reads that start at the same moment fill one pipeline after the othe
   expect(new Set((await leases).map(({ client }) => client)).size).toBe(2);
 });
 
-test('quick reads wait for no other that may need a new connection', async () => {
+test('a quick read does not wait for another one whose connection must be opened', async () => {
   const { waiting, requests } = createManualPool({ idleCount: 1 });
   const connections = shareConnections(requests);
   void connections.lease();
@@ -180,7 +180,7 @@ test('quick reads wait for no other that may need a new connection', async () =>
   await third;
 });
 
-test('a connection that cannot be opened frees its place', async () => {
+test('a connection that cannot be opened frees its place in the limiter', async () => {
   const { requests } = createManualPool({ idleCount: 0 });
   const connections = shareConnections(requests);
   Object.assign(requests.pool, { connect: () => Promise.reject(new Error('refused')) });

@@ -13,7 +13,7 @@ import type { RequestPool } from './request-pool.ts';
 const MAX_QUEUED = 1_000;
 /** Shorter than a browser waits for a save, so that it learns that the server is busy. */
 const MAX_WAIT_MS = 5_000;
-/** A statement waits for those before it in the pipeline. */
+/** Bounds a pipeline, because a statement waits for those before it. */
 export const MAX_PIPELINED = 8;
 
 export type Lease = {
@@ -50,7 +50,7 @@ export function shareConnections(requests: RequestPool): SharedConnections {
     maxQueued: MAX_QUEUED,
     maxWaitMs: MAX_WAIT_MS,
   });
-  async function begin(free: Release): Promise<Use> {
+  async function beginUse(free: Release): Promise<Use> {
     try {
       return { client: await pool.connect(), started: 0, running: 0, isBroken: false };
     } catch (error) {
@@ -82,7 +82,7 @@ export function shareConnections(requests: RequestPool): SharedConnections {
   let opening: Promise<unknown> = Promise.resolve();
 
   async function openPipeline(free: Release): Promise<Lease> {
-    const use = await begin(free);
+    const use = await beginUse(free);
     use.client.connection.stream.cork();
     if (pipelines.length === 0) setImmediate(sendPipelines);
     pipelines.push(use);
@@ -98,21 +98,22 @@ export function shareConnections(requests: RequestPool): SharedConnections {
     limiter,
     async lease() {
       const free = limiter.tryAcquire() ?? (await limiter.acquire());
-      return leaseOf(await begin(free), free);
+      return leaseOf(await beginUse(free), free);
     },
     async leasePipelined(isPrepared) {
       const free = limiter.tryAcquire() ?? (await limiter.acquire());
-      // Queued reads start at the same moment, and would open a pipeline each. A full one makes the next wait for another.
+      // Queued reads start at the same moment, and would open a pipeline each. So a read waits for the pipeline that is
+      // being opened, and, if that one is full, for the pipeline that another read opens meanwhile.
       for (let awaited: Promise<unknown> | null = null; awaited !== opening;) await (awaited = opening);
       const pipeline = pipelines.find(
         // Without a running statement, its connection is back in the pool and may serve a transaction by now.
         ({ client, started, running }) => running > 0 && started < MAX_PIPELINED && isPrepared(client),
       );
       if (pipeline) return leaseOf(pipeline, free);
-      // An idle connection is not this read's if others wait for the pool already.
+      // The uses that already wait for the pool get its idle connections first.
       const isIdle = pool.idleCount > pool.waitingCount;
       const opened = openPipeline(free);
-      // Others do not wait for a new connection to the database.
+      // Other reads do not wait while a new connection to the database is opened.
       if (isIdle) opening = opened.catch(() => undefined);
       return opened;
     },

@@ -11,33 +11,33 @@ const protocol = (isPooled: boolean) =>
 test('sends another text after DDL, once for all requests that failed together', () => {
   const statements = protocol(true);
   const sent = statements.textOf('select 1');
-  expect(statements.learn(STALE, sent)).toBe(true);
+  expect(statements.adaptToError(STALE, sent)).toBe(true);
   const second = statements.textOf('select 1');
   expect(second).not.toBe(sent);
-  expect(statements.learn(STALE, sent)).toBe(true);
+  expect(statements.adaptToError(STALE, sent)).toBe(true);
   expect(statements.textOf('select 1')).toBe(second);
-  expect(statements.learn(STALE, second)).toBe(true);
+  expect(statements.adaptToError(STALE, second)).toBe(true);
   expect([sent, second]).not.toContain(statements.textOf('select 1'));
   expect(statements.names).toBe('named');
 });
 
 test('repeats no statement that PostgreSQL does not support or that failed otherwise', () => {
   const statements = protocol(true);
-  expect(statements.learn({ code: '0A000', routine: 'transformFrameOffset' }, 'select 1')).toBe(false);
-  expect(statements.learn({ code: '23505' }, 'select 1')).toBe(false);
+  expect(statements.adaptToError({ code: '0A000', routine: 'transformFrameOffset' }, 'select 1')).toBe(false);
+  expect(statements.adaptToError({ code: '23505' }, 'select 1')).toBe(false);
   expect(statements.textOf('select 1')).toBe('select 1');
 });
 
 test.each(['26000', '42P05'])('sends no named statements through a pooler after %s', (code) => {
   const [pooled, direct] = [protocol(true), protocol(false)];
-  expect([pooled.learn({ code }, 'select 1'), direct.learn({ code }, 'select 1')]).toEqual([true, true]);
+  expect([pooled, direct].map((each) => each.adaptToError({ code }, 'select 1'))).toEqual([true, true]);
   expect([pooled.names, direct.names]).toEqual(['unnamed', 'named']);
 });
 
 test('pipelines no unnamed statements, and none after the answer of another query', () => {
   const [mixed, stopped] = [protocol(true), protocol(false)];
   expect(mixed.canPipeline).toBe(true);
-  mixed.learn({ code: '26000' }, 'select 1');
+  mixed.adaptToError({ code: '26000' }, 'select 1');
   stopped.stopPipelining();
   expect([mixed.canPipeline, stopped.canPipeline]).toEqual([false, false]);
 });

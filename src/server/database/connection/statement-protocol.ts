@@ -22,8 +22,8 @@ export class StatementProtocol {
   #canPipeline: boolean;
   readonly #isPooled: boolean;
   readonly #log: Logger;
-  #generation = 0;
-  /** Ends the texts of the current generation. */
+  #suffixCount = 0;
+  /** A comment that changes every text after DDL; empty before the first DDL. See `textOf`. */
   #suffix = '';
 
   constructor({ names, canPipeline, isPooled, log }: ProtocolOptions) {
@@ -50,11 +50,11 @@ export class StatementProtocol {
     return this.#suffix === '' ? text : text + this.#suffix;
   }
 
-  /** True if `sent` may be sent again, unnamed. */
-  learn({ code = '', routine }: StatementError, sent: string): boolean {
+  /** Changes how later statements are sent. True if `sent` may be sent again, unnamed. */
+  adaptToError({ code = '', routine }: StatementError, sent: string): boolean {
     if (code === '0A000' && routine === PLAN_CHECK) {
-      // Other requests may have failed at the same time. The first begins the new generation.
-      if (sent.endsWith(this.#suffix)) this.#suffix = `\n-- ${(this.#generation += 1)}`;
+      // Other requests may have failed at the same time. Only the first one changes the suffix.
+      if (sent.endsWith(this.#suffix)) this.#suffix = `\n-- ${(this.#suffixCount += 1)}`;
       return true;
     }
     if (!FOREIGN_SESSION_CODES.has(code)) return false;

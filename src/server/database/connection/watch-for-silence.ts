@@ -16,7 +16,7 @@ const DEAD_AFTER_TICKS = 20;
 type Deps = {
   /** The connections that are in use. */
   busy: ReadonlySet<pg.Client>;
-  /** The server, or something before it, has forgotten the connection. */
+  /** The server, or a proxy or firewall before it, has forgotten the connection. */
   onDead(client: pg.Client): void;
   /** The machine of the server does not accept connections. */
   onUnreachable(host: string, port: number): void;
@@ -54,7 +54,7 @@ export function watchForSilence({ busy, onDead, onUnreachable, tickMs = TICK_MS 
 
 type Traffic = { bytesRead: number; bytesWritten: number };
 
-/** Only TCP, which the system answers even while PostgreSQL is too busy to. */
+/** Opens only a TCP connection: the operating system accepts it even while PostgreSQL is too busy to answer. */
 function isReachable(host: string, port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port });
