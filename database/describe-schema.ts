@@ -1,4 +1,7 @@
-/** Renders the schemas `auth` and `public` of a database as SQL text in a fixed order. */
+/**
+ * Renders the schemas `auth` and `public` of a database as SQL text, in a fixed order so that a diff shows only
+ * changes.
+ */
 import pg from 'pg';
 
 const HEADER = `-- Written by \`npm run schema\` from the migrations. For reading: never applied, never edited.

@@ -177,7 +177,7 @@ test('installs the job queue for two servers that start concurrently, without a 
   for (const database of databases) await database.close();
 });
 
-test('opens for two servers concurrently, and again later', async () => {
+test('opens one database for two servers concurrently, and again later', async () => {
   const databases = await Promise.all([open(), open()]);
   for (const database of databases) {
     expect(await database.isReady()).toBe(true);
@@ -198,7 +198,7 @@ test('rejects a migration that changed after it was applied', async () => {
   await expect(open()).rejects.toThrow('app/0001_profiles was changed');
 });
 
-test('is not ready once a newer program has contracted it', async () => {
+test('reports a database as not ready once a newer program has contracted it', async () => {
   const database = await open();
   await asOwner("insert into migrations.applied values ('app', 9999, 'from_the_future', 'x', now(), 'contract')");
   expect(await database.isReady()).toBe(false);
@@ -229,14 +229,14 @@ describe('the time-outs of requests', () => {
     expect(await inSession()).toEqual([idle, { name: 'statement_timeout', setting: '15000' }]);
   });
 
-  test('of the operator are kept', async () => {
+  test('keep the value that the operator has set', async () => {
     await (await open()).close();
     await server.admin.query(`alter role ${owner}_requests reset all`);
     await server.admin.query(`alter role ${owner}_requests set statement_timeout = '40s'`);
     expect(await inSession()).toEqual([idle, { name: 'statement_timeout', setting: '40000' }]);
   });
 
-  test('that cannot be set stop the start with the statements to run', async () => {
+  test('stop the start if they cannot be set, with an error that has the statements to run', async () => {
     await (await open()).close();
     await server.admin.query(`alter role ${owner}_requests reset all`);
     await server.admin.query(`alter role ${owner}_requests set default_transaction_read_only = on`);

@@ -61,7 +61,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     const { finder, sending } = pooler ?? { finder: primary, sending: DIRECTLY };
     requests = createRequestPool({ finder, login: { ...login, ...pooler?.login }, log });
     await rejectPrivilegedLogin(requests.pool);
-    // The server warns. An operator command prints its result alone.
+    // Only a server warns: an operator command prints nothing but its result.
     if (whenRunning !== 'join') await warnUnlessDurable(requests.pool, log);
     return createPooledDatabase({
       requests,

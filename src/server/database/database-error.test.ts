@@ -44,7 +44,7 @@ describe('an error of the database', () => {
   test.each(['42601', '42P01', 'XX000'])('%s is our own fault and has no answer of its own', (code) => {
     expect(answerFor(failure(code), false)).toBeNull();
   });
-  test('anything else that is thrown has none either', () => {
+  test('an error that is not of the database has no answer of its own', () => {
     expect(answerFor(new TypeError('x is not a function'), false)).toBeNull();
     expect(answerFor('text', false)).toBeNull();
   });

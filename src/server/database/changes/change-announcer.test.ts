@@ -30,7 +30,7 @@ function createWorld() {
 const changesOf = (userId: string, times: number): string[] =>
   Array.from({ length: times }, (_, index) => `${userId} 2026-11-22 row ${index + 1}`);
 
-test('announces what a committed transaction reported, and what one of unknown outcome did', async () => {
+test('announces the reports of a committed transaction, and of a transaction with unknown outcome', async () => {
   const { announcer, announced, connect } = createWorld();
   const [one, two] = [connect(), connect()];
   one.report('ada 2026-11-22 row 1');
@@ -42,7 +42,7 @@ test('announces what a committed transaction reported, and what one of unknown o
   expect(announced).toEqual(['ada 2026-11-22 row 1', 'bob 2026-11-22 row 1']);
 });
 
-test('announces nothing of a transaction that was rolled back, not even with the next one of its connection', async () => {
+test('drops the reports of a rolled-back transaction when the next one of its connection commits', async () => {
   const { announcer, announced, connect } = createWorld();
   const { client, report } = connect();
   report('ada 2026-11-22 row 1');
@@ -54,7 +54,7 @@ test('announces nothing of a transaction that was rolled back, not even with the
   expect(announced).toEqual(['ada 2026-11-22 row 2']);
 });
 
-test('announces a user instead of thousands of changes of this user', async () => {
+test('announces the id of a user instead of thousands of changes of this user', async () => {
   const { announcer, announced, connect } = createWorld();
   const { client, report } = connect();
   const [ada, bob] = [randomUUID(), randomUUID()];
@@ -66,7 +66,7 @@ test('announces a user instead of thousands of changes of this user', async () =
   expect(announced).toEqual([ada, bob, ...changesOf(bob, 2)]);
 });
 
-test('announces changes of any user after an outage with changes of thousands of users', async () => {
+test('announces `*` after an outage in which more than a thousand users changed days', async () => {
   const { announcer, announced, connect, setReachable } = createWorld();
   const { client, report } = connect();
   setReachable(false);

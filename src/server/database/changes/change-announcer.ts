@@ -13,7 +13,10 @@ import { ANY_CHANGE, REPORT_SQLSTATE, userOfReport } from './entry-change.ts';
 
 const BATCH_DELAY_MS = 50;
 const RETRY_DELAY_MS = 1_000;
-/** While the database hangs. Pages read again when this server has gone (change-listener.ts), so no change stays unseen. */
+/**
+ * How long `close` waits for a database that hangs. Pages read their days again once this server has gone
+ * (change-listener.ts), so no change stays unseen.
+ */
 const CLOSE_LIMIT_MS = 5_000;
 /** PostgreSQL limits a payload to 7,999 bytes; a report has at most 96. */
 const REPORTS_PER_PAYLOAD = 80;

@@ -31,7 +31,7 @@ function startServer(connect: () => Promise<pg.Client>) {
 }
 
 describe('with a stubbed connection', () => {
-  /** `listeners`: the answers to the checks, of which the last repeats. */
+  /** @param listeners the answer to each check; the last answer repeats */
   function stubConnections(listeners: string[][]) {
     const state = { connections: 0, checks: 0, current: new EventEmitter() };
     const connect = async (): Promise<pg.Client> => {
@@ -57,7 +57,7 @@ describe('with a stubbed connection', () => {
     await expect.poll(() => heard.gaps).toBe(2);
   });
 
-  test('reports a gap once if a server has gone, at the check after the one that misses it', async () => {
+  test('reports one gap for a server that has gone, at the second check without it', async () => {
     const { state, connect } = stubConnections([
       ['own', 'other'],
       ['own', 'other'],
@@ -76,7 +76,8 @@ describe('with a stubbed connection', () => {
       return client;
     });
     await expect.poll(() => state.checks).toBeGreaterThan(8);
-    // The number of gaps that were reported before the check that follows.
+    // The number of gaps before the checks 2 to 8. Check 3 is the first without the server, and check 4 reports the
+    // gap.
     expect([...gapsByCheck.values()].slice(1, 8)).toEqual([1, 1, 1, 2, 2, 2, 2]);
     expect(state.connections).toBe(1);
   });

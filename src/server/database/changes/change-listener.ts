@@ -24,7 +24,7 @@ export type ChangeListener = {
   onChange(change: EntryChange): void;
   /**
    * Changes may have been missed: the connection is new, a server announced changes without details, or a server has
-   * gone and may have left changes unannounced. Null: changes of any user.
+   * gone and may have left changes unannounced. `userId` is null for changes of any user.
    */
   onGap(userId: string | null): void;
 };

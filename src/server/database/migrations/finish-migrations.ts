@@ -46,11 +46,12 @@ async function applyStep(owner: pg.Client, migration: Migration, deps: Deps): Pr
   if (step === null) {
     const older = force ? [] : await findOlderServers(owner, migration);
     if (older.length > 0) return `servers of an older version are connected (${older.join(', ')})`;
-    // Under the lock of the migrations at start: an older server that starts meanwhile reads the ledger afterwards.
+    // Under the lock of the migrations at start: an older server that starts meanwhile reads the ledger afterwards and
+    // refuses the database.
     await withMigrationsLocked(owner, () => applyInTransaction(owner, migration, log));
     return null;
   }
-  // As the service: row-level security would hide rows from the owner.
+  // Batches run as the service: row-level security would hide rows from the owner.
   if (step.kind !== 'batches') await runOnce(owner, migration, step);
   else if (!(await runBatches((sql) => service.statement(sql, []), migration, signal))) return 'this server stops';
   await record(owner, migration);

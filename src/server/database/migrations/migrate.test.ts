@@ -141,7 +141,7 @@ test('an index is built while servers start and write, and built again after a c
   await db.admin.query('insert into auth.users (id) select gen_random_uuid() from generate_series(1, 2)');
   await release(EXPAND.replace('text', "text default 'same'"), INDEX);
   const newer = await openVersion('newer');
-  // A build that fails leaves an invalid index, as one does whose server was killed.
+  // A build that fails leaves an invalid index, and so does a build whose server is killed.
   await expect(newer.finishMigrations()).rejects.toThrow('could not create unique index');
   expect(await findIndex()).toEqual({ valid: false });
   await db.admin.query('update profiles set mood = id::text');
@@ -170,7 +170,8 @@ test('a server that waits for the start of another one does not block an index',
   const starting = await db.admin.connect();
   await starting.query('select pg_advisory_lock($1)', [LOCK_KEY]);
   const waiting = openVersion('newer');
-  // Its connection is open and has sent its last statement so far: the one that asks for the lock.
+  // Waits until the second server has asked for the lock. The three sessions are that of this query, `starting` and the
+  // server's.
   await expect
     .poll(() =>
       db.admin.query(

@@ -104,8 +104,8 @@ async function rejectOldServer(owner: pg.Client): Promise<void> {
 }
 
 /**
- * The lock below belongs to the session. Behind a pooler that shares sessions it would stay on one of them after this
- * process has gone, and the next start would hang.
+ * The advisory lock of the migrations belongs to the session. Behind a pooler that shares sessions it would stay on one
+ * of them after this process has gone, and the next start would hang.
  */
 async function rejectSharedSession(owner: pg.Client, ownerUrl: string): Promise<void> {
   const { rows } = await owner.query<{ pid: number }>('select pg_backend_pid() as pid');

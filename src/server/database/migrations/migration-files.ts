@@ -29,7 +29,10 @@ export type Migration = {
   checksum: string;
 };
 
-/** All migrations in order. @throws Error when a set's numbers are not 1, 2, 3, ..., or a file breaks its phase. */
+/**
+ * All migrations in order. @throws Error when a set's numbers are not 1, 2, 3, ..., or a file breaks the rules of its
+ * phase.
+ */
 export async function readMigrations(folder: URL = MIGRATIONS): Promise<Migration[]> {
   const sets = await Promise.all(MIGRATION_SETS.map((set) => readSet(new URL(`${set}/`, folder), set)));
   return sets.flat();
