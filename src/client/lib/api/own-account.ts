@@ -21,7 +21,7 @@ export type OwnSession = {
 export type RequiredProof = 'none' | 'password' | 'code' | 'sign_in' | 'second_step';
 /** A pending change. `unconfirmed`: the addresses that still have to confirm. */
 export type AddressChange = { new_email: string; unconfirmed: string[] };
-/** Facts that the user object leaves out. */
+/** Facts that the `User` of auth-js leaves out. */
 type AccountFacts = { required_proof: RequiredProof; has_password: boolean; address_change: AddressChange | null };
 export type Proof = { password?: string; nonce?: string };
 

@@ -1,4 +1,4 @@
-/** Facts about the account that the user object leaves out. */
+/** Facts about the account that the `User` of auth-js leaves out. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useOwnAccount } from './own-account.ts';
 import { useUser } from '../session/session.ts';

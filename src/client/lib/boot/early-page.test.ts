@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { dayLabel, dayOf } from '#domain/day/day.ts';
 import { openEarlyPage } from './early-page.ts';
-import { keepTodayCopy } from './today-copy.ts';
+import { storeTodayCopy } from './today-copy.ts';
 
 const TODAY = dayOf(new Date());
 /** Replaces early-editor.ts: sets `editor`, which marks the page as editable. */
@@ -15,7 +15,7 @@ beforeEach(() => {
   document.body.innerHTML = `<div id="root"></div><template id="journal-frame"><div class="frame"><header><button></button><h1>
     <button>Day - <span>date</span></button></h1></header><div role="group"></div></div></template>`;
   Object.assign(globalThis, { testEditor: { close } });
-  keepTodayCopy(localStorage, 'ada', TODAY, TODAY, { id: 'row', html: '<p>words</p>', revision: 1, savedAt: 1 });
+  storeTodayCopy(localStorage, 'ada', TODAY, TODAY, { id: 'row', html: '<p>words</p>', revision: 1, savedAt: 1 });
 });
 afterEach(() => {
   globalThis.hustleForgeEarlyPage?.dismiss();
@@ -54,7 +54,7 @@ describe('the early page shows the text of today', () => {
   // Threat: a compromised server answers with scripts, and the page stores the answer as its copy of today.
   test('without scripts, handlers and unknown elements', async () => {
     const html = '<ol start="3"><li><p onclick="x()">a<img src="x" onerror="x()"><script>x()</script></p></li></ol>';
-    keepTodayCopy(localStorage, 'ada', TODAY, TODAY, { id: 'row', html, revision: 1, savedAt: 1 });
+    storeTodayCopy(localStorage, 'ada', TODAY, TODAY, { id: 'row', html, revision: 1, savedAt: 1 });
     await open();
     expect(frame()?.querySelector('[role=group]')?.innerHTML).toMatch(/^<ol start="3"><li><p>a *<\/p><\/li><\/ol>$/);
   });

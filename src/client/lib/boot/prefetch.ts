@@ -1,6 +1,6 @@
 /**
- * Hands the responses that the boot script prefetched to the app's first request with the same URL and token. The
- * callers still check every request and response.
+ * Hands the responses that the boot script prefetched to the app's first request with the same URL and token. The app
+ * checks a prefetched response like any other.
  */
 type Prefetched = { authorization: string; response: Promise<Response> };
 

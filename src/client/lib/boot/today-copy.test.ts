@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { day } from '#domain/day/day.ts';
 import { MemoryStorage } from '../../../../tests/support/day-saver-harness.ts';
-import { keepTodayCopy, readTodayCopy } from './today-copy.ts';
+import { readTodayCopy, storeTodayCopy } from './today-copy.ts';
 
 const TODAY = day('2026-11-23');
 const YESTERDAY = day('2026-11-22');
@@ -10,12 +10,13 @@ const KEY = 'hustle-forge:today:ada';
 
 let storage: MemoryStorage;
 beforeEach(() => (storage = new MemoryStorage()));
-const keep = (date = TODAY, log: typeof LOG | null = LOG): void => keepTodayCopy(storage, 'ada', TODAY, date, log);
+const storeCopy = (date = TODAY, log: typeof LOG | null = LOG): void =>
+  storeTodayCopy(storage, 'ada', TODAY, date, log);
 const read = (userId = 'ada', today = TODAY) => readTodayCopy(storage, userId, today);
 
 describe('a copy of today is read', () => {
   test('by its user, on its day', () => {
-    keep();
+    storeCopy();
     expect(read()).toEqual(LOG);
     expect(read('ben')).toBeNull();
     expect(read('ada', day('2026-11-24'))).toBeNull();
@@ -24,7 +25,7 @@ describe('a copy of today is read', () => {
   test.each(['hustle-forge:draft:ada:2026-11-23:tab', 'hustle-forge:draft:ada:2026-11-23'])(
     'not beside a draft of the day at %s',
     (key) => {
-      keep();
+      storeCopy();
       storage.setItem('hustle-forge:draft:ben:2026-11-23:tab', '');
       storage.setItem('hustle-forge:draft:ada:2026-11-22:tab', '');
       expect(read()).toEqual(LOG);
@@ -49,25 +50,25 @@ describe('a copy of today is read', () => {
 
 describe('an answer of the server replaces the copy', () => {
   test('if it is about today', () => {
-    keep();
-    keep(YESTERDAY, null);
-    keep(YESTERDAY, { ...LOG, html: '<p>b</p>' });
+    storeCopy();
+    storeCopy(YESTERDAY, null);
+    storeCopy(YESTERDAY, { ...LOG, html: '<p>b</p>' });
     expect(read()).toEqual(LOG);
-    keep(TODAY, { ...LOG, revision: 4 });
+    storeCopy(TODAY, { ...LOG, revision: 4 });
     expect(read()?.revision).toBe(4);
   });
 
   test('by nothing, if the day has no log or a long one, or the storage is full', () => {
     for (const log of [null, { ...LOG, html: 'a'.repeat(64 * 1024 + 1) }]) {
-      keep();
-      keep(TODAY, log);
+      storeCopy();
+      storeCopy(TODAY, log);
       expect(storage.getItem(KEY)).toBeNull();
     }
-    keep();
+    storeCopy();
     storage.setItem = () => {
       throw new DOMException('full', 'QuotaExceededError');
     };
-    keep(TODAY, { ...LOG, html: '<p>longer</p>' });
+    storeCopy(TODAY, { ...LOG, html: '<p>longer</p>' });
     expect(storage.getItem(KEY)).toBeNull();
   });
 });

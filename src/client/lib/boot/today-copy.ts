@@ -1,6 +1,6 @@
 /**
- * The copy of today's log in localStorage, which the boot script shows without waiting for IndexedDB. Everything else
- * reads the copy in IndexedDB (sync/store/local-copies.ts), after which this one is written.
+ * The copy of today's log in localStorage, which the boot script shows without waiting for IndexedDB. All other code
+ * reads the copy in IndexedDB. `local-copies.ts` in sync/store writes IndexedDB first, then this copy.
  */
 import type { Day } from '#domain/day/day.ts';
 import type { Version } from '#domain/log/entry.ts';
@@ -31,7 +31,7 @@ export function readTodayCopy(storage: Storage, userId: string, today: Day): Cop
 }
 
 /** Any other day than today leaves the copy as it is. */
-export function keepTodayCopy(storage: Storage, userId: string, today: Day, date: Day, log: CopiedLog | null): void {
+export function storeTodayCopy(storage: Storage, userId: string, today: Day, date: Day, log: CopiedLog | null): void {
   if (date !== today) return;
   try {
     if (log && log.html.length <= MAX_LENGTH) return storage.setItem(keyOf(userId), JSON.stringify({ date, ...log }));

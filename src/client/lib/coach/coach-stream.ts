@@ -51,7 +51,7 @@ export async function askCoach<Result>(
       signal,
     });
     const stream = eventStreamOf(response);
-    if (!stream) return failed(await refusalOf(response, request.name));
+    if (!stream) return failedAnswer(await refusalOf(response, request.name));
 
     const restartTimer = (): void => {
       clearTimeout(timer);
@@ -61,10 +61,10 @@ export async function askCoach<Result>(
       const answer = handleEvent(request, { event, data: JSON.parse(data) } as CoachEvent<Result>);
       if (answer) return answer;
     }
-    return problem('network');
+    return problemAnswer('network');
   } catch (error) {
     request.signal.throwIfAborted();
-    return problem(error instanceof SyntaxError ? 'format' : 'network');
+    return problemAnswer(error instanceof SyntaxError ? 'format' : 'network');
   } finally {
     clearTimeout(timer);
     // Close the connection, however the loop has ended.
@@ -82,10 +82,10 @@ function handleEvent<Result>(request: CoachRequest<Result>, event: CoachEvent<Re
       if (typeof event.data.delta === 'string') request.onText(event.data.delta);
       return null;
     case 'done':
-      return request.isResult(event.data) ? { kind: 'done', result: event.data } : problem('format');
+      return request.isResult(event.data) ? { kind: 'done', result: event.data } : problemAnswer('format');
     case 'problem': {
       const { class: reason, message, retryAt } = event.data;
-      return failed({ kind: 'problem', reason, message, retryAt: retryAt === null ? null : Date.parse(retryAt) });
+      return failedAnswer({ kind: 'problem', reason, message, retryAt: retryAt === null ? null : Date.parse(retryAt) });
     }
     default:
       // Ignore event types of a newer server.
@@ -93,13 +93,13 @@ function handleEvent<Result>(request: CoachRequest<Result>, event: CoachEvent<Re
   }
 }
 
-const failed = (failure: CoachFailure) => ({ kind: 'failed', failure }) as const;
+const failedAnswer = (failure: CoachFailure) => ({ kind: 'failed', failure }) as const;
 
-const problem = (reason: AnalysisProblem) =>
-  failed({ kind: 'problem', reason, message: ANALYSIS_PROBLEMS[reason], retryAt: null });
+const problemAnswer = (reason: AnalysisProblem) =>
+  failedAnswer({ kind: 'problem', reason, message: ANALYSIS_PROBLEMS[reason], retryAt: null });
 
 /** The failure for a response without a message of its own (docs/specification/messages.md 7). */
-function unreadable(reason: 'network' | 'general', name: CoachRequest<unknown>['name']): CoachFailure {
+function unreadableFailure(reason: 'network' | 'general', name: CoachRequest<unknown>['name']): CoachFailure {
   const message = name === 'trend-analysis' ? AI_MESSAGES.trendFailed : ANALYSIS_PROBLEMS[reason];
   return { kind: 'problem', reason, message, retryAt: null };
 }
@@ -112,10 +112,10 @@ async function refusalOf(response: Response, name: CoachRequest<unknown>['name']
   }
   const body = (await response.json().catch(() => null)) as { code?: unknown; error?: unknown } | null;
   // The body is no JSON, such as the error page of a proxy: a connection problem, unrelated to the log.
-  if (body === null) return unreadable('network', name);
+  if (body === null) return unreadableFailure('network', name);
   const { code, error } = body;
   if (typeof code !== 'string' || typeof error !== 'string') {
-    return unreadable('general', name);
+    return unreadableFailure('general', name);
   }
   const seconds = Number(response.headers.get('retry-after') ?? NaN);
   const retryAt = Number.isFinite(seconds) ? Date.now() + seconds * 1000 : null;

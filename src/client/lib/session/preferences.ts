@@ -51,19 +51,19 @@ export function chooseTheme(theme: Theme): void {
  */
 export function subscribeToTheme(onChange: () => void): () => void {
   const system = matchMedia('(prefers-color-scheme: dark)');
-  const follow = () => {
+  const applyChangedTheme = () => {
     applyTheme();
     onChange();
   };
-  const fromOtherTab = (event: StorageEvent) => {
-    if (event.key === THEME_KEY) follow();
+  const onStorage = (event: StorageEvent) => {
+    if (event.key === THEME_KEY) applyChangedTheme();
     if (event.key === FONT_KEY) applyEditorFont();
   };
-  system.addEventListener('change', follow);
-  addEventListener('storage', fromOtherTab);
+  system.addEventListener('change', applyChangedTheme);
+  addEventListener('storage', onStorage);
   return () => {
-    system.removeEventListener('change', follow);
-    removeEventListener('storage', fromOtherTab);
+    system.removeEventListener('change', applyChangedTheme);
+    removeEventListener('storage', onStorage);
   };
 }
 

@@ -29,7 +29,7 @@ test('a sign-out removes what this user typed or was sent, in both storages, and
   expect(deleteDatabase).toHaveBeenCalledExactlyOnceWith('hustle-forge:ada');
 });
 
-/** `Object.keys` of a real storage lists its keys. */
+/** Makes `Object.keys` list the keys of the storage, as in a browser. */
 const LISTED = { enumerable: true, configurable: true };
 const names = (storage: MemoryStorage): string[] =>
   Array.from({ length: storage.length }, (_, index) => storage.key(index)!).sort();

@@ -4,7 +4,7 @@
  */
 import { dayOf } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
-import { keepTodayCopy } from '#client/lib/boot/today-copy.ts';
+import { storeTodayCopy } from '#client/lib/boot/today-copy.ts';
 import type { StoredLog } from '../save-requests.ts';
 import type { Copy, SeenDay, UserDatabase } from './user-database.ts';
 
@@ -12,9 +12,9 @@ export type LocalCopies = ReturnType<typeof createLocalCopies>;
 
 export function createLocalCopies(database: UserDatabase, userId: string, now: () => number) {
   const ignore = (): null => null;
-  const keepTodayToo = (date: Day, stored: StoredLog | null): void => {
+  const updateTodayCopy = (date: Day, stored: StoredLog | null): void => {
     // A sign-out closes the database and wipes the storage, maybe while the request was on its way.
-    if (!database.isClosed()) keepTodayCopy(localStorage, userId, dayOf(new Date(now())), date, stored);
+    if (!database.isClosed()) storeTodayCopy(localStorage, userId, dayOf(new Date(now())), date, stored);
   };
   return {
     readDay: (date: Day): Promise<SeenDay | null> =>
@@ -26,14 +26,14 @@ export function createLocalCopies(database: UserDatabase, userId: string, now: (
     storeDay: (date: Day, stored: StoredLog | null): Promise<unknown> =>
       database
         .use((connection) => connection.put('days', { date, stored, seenAt: now() }))
-        .then(() => keepTodayToo(date, stored), ignore),
+        .then(() => updateTodayCopy(date, stored), ignore),
 
     /** Removes the days that `isKept` rejects. */
     async pruneDays(isKept: (day: SeenDay) => boolean): Promise<void> {
       for (const day of await this.readDays()) {
         if (isKept(day)) continue;
         await database.use((connection) => connection.delete('days', day.date)).catch(ignore);
-        keepTodayToo(day.date, null);
+        updateTodayCopy(day.date, null);
       }
     },
 
