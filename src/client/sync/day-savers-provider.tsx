@@ -56,7 +56,7 @@ export function DaySaversProvider({ onRemoved, children }: DaySaversProviderProp
   useEffect(() => {
     const { data: listening } = auth.onAuthStateChange((event, session) => {
       if (session?.user.id !== user.id || event === 'INITIAL_SESSION') return;
-      // Not within the callback: the auth client holds its lock during the call.
+      // After the callback: the auth client holds its lock during the call, and every request needs the lock.
       setTimeout(() => {
         journal.savers.retry();
         void queries.invalidateQueries({ predicate: (query) => query.state.status === 'error' });

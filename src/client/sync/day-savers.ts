@@ -64,7 +64,7 @@ export function createDaySavers(options: DaySaversOptions) {
     if (draft) saver.restore(draft, isReadable);
   }
 
-  /** Merges the drafts of several pages. If the merge cannot be loaded, they stay for the next page. */
+  /** Merges the drafts of several pages. If the merge cannot be loaded, the drafts stay for the next page. */
   async function claimOtherDrafts(saver: DaySaver, isReadable: boolean, evenOpen: boolean): Promise<void> {
     if (!(await merger.load())) return;
     saver.storeDraft();
@@ -95,7 +95,7 @@ export function createDaySavers(options: DaySaversOptions) {
       if (!savers.has(date)) createSaver(date, stored, outcome.kind === 'read', evenOpen);
       return;
     }
-    // Without the merge, an open editor would show the draft alone.
+    // Wait for the merge: without it, the draft would replace the text of an open editor for a while.
     if (!drafts.hasOthers(date, evenOpen) || !(await merger.load())) return;
     if (!saver.view().unsaved) claimDrafts(saver, true, evenOpen);
   }

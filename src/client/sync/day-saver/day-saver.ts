@@ -117,7 +117,7 @@ export function createDaySaver(options: DaySaverOptions) {
       case 'remove':
         return void transport.remove(date, effect.version).then(onWritten);
       case 'storeDraft':
-        return keepDraft(effect.draft);
+        return writeDraft(effect.draft);
       case 'dropDraft':
         return drafts.drop();
       case 'replaceEditorText':
@@ -136,18 +136,18 @@ export function createDaySaver(options: DaySaverOptions) {
   /** Counts the drafts: the outcome of storing an older draft says nothing about the newest one. */
   let draftCount = 0;
 
-  function keepDraft(draft: DayDraft): void {
+  function writeDraft(draft: DayDraft): void {
     const count = (draftCount += 1);
     const report = (isStored: boolean) => dispatch({ type: isStored ? 'draftStored' : 'draftRejected' });
     // If the browser rejects the draft, for example because storage is full, store it without base and sent texts.
-    const keepTextOnly = (): boolean => {
+    const writeTextOnly = (): boolean => {
       const { html, baseRevision, baseId, at } = draft;
       return drafts.store({ html, baseRevision, baseId, at }) === true;
     };
     const isStored = drafts.store(draft);
-    if (typeof isStored === 'boolean') return report(isStored || keepTextOnly());
+    if (typeof isStored === 'boolean') return report(isStored || writeTextOnly());
     report(false);
-    void isStored.then((isStoredLater) => count === draftCount && report(isStoredLater || keepTextOnly()));
+    void isStored.then((isStoredLater) => count === draftCount && report(isStoredLater || writeTextOnly()));
   }
 
   function onRead(outcome: ReadOutcome): void {
@@ -255,7 +255,7 @@ export function createDaySaver(options: DaySaverOptions) {
     /** A screen has shown the view's doubts. */
     dismissDoubts: () => dispatch({ type: 'doubtsShown' }),
 
-    /** Returns the merge of this day's text with another version, and applies it nowhere. */
+    /** Returns the merge of this day's text with another version, without applying it. */
     mergeWith: ({ mergeLogs }: MergeModule, html: string) => (text(), mergeWith(state, mergeLogs, html).html),
 
     /**

@@ -195,7 +195,7 @@ function takeDraft(step: Step, { draft, isReadable }: Extract<DaySaverEvent, { t
     putText(step, mergeDrafts(step.merge, { html: state.text, base: basisOf(state).base }, draft));
     return markUnsaved(step, 0);
   }
-  // The page may show a copy that this device kept before the draft's row was read.
+  // This page may still show a copy on this device that is older than the row that the draft is based on.
   const isOlder = (state.stored?.revision ?? 0) < (baseRevision ?? 0);
   const isKnown = !isOlder && isSettled(state, html);
   // The earlier page's requests with other texts may still be in flight: only a later read shows which text was stored.
@@ -207,7 +207,8 @@ function takeDraft(step: Step, { draft, isReadable }: Extract<DaySaverEvent, { t
   set(step, {
     isUnsaved: true,
     saveDueAt: step.now,
-    // Includes the draft's own text: a page that closes stores the draft and then sends the text.
+    // Includes the draft's own text: a page that closes stores the draft and then sends the text, so the server may
+    // have it.
     unacknowledged: isKnown ? sent : [...new Set([...sent, html])],
     draftBasis: { base, baseId, baseRevision },
     newRowId: baseRevision === null ? (baseId ?? null) : null,

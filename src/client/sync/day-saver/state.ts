@@ -122,7 +122,7 @@ export const isSettled = ({ stored }: DaySaverState, html: string): boolean =>
 
 /**
  * True if unsaved text may be sent now. Text of a locked day is sent only with `evenLocked`, when the plan may have
- * changed, or after such a retry got no answer (`failures`), which says nothing about the plan.
+ * changed, or if the last send got no answer (`failures`), which says nothing about the plan.
  */
 export const canSave = (
   { isUnsaved, isDisposed, attempt, hold, failures }: DaySaverState,

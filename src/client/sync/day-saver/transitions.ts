@@ -26,7 +26,7 @@ export function set(step: Step, changes: Partial<DaySaverState>): void {
   step.state = { ...step.state, ...changes };
 }
 
-/** Throttles the drafts of edits. */
+/** Schedules a draft of the edits, at most one in `DRAFT_INTERVAL_MS` (throttle). */
 export function scheduleDraft(step: Step): void {
   const draftPendingSince = step.state.draftPendingSince ?? step.now;
   set(step, { draftPendingSince, draftDueAt: draftPendingSince + DRAFT_INTERVAL_MS });
@@ -219,7 +219,7 @@ export function reconcile(step: Step, theirs: StoredLog | null, moved?: MovedLog
   return takeMerge(step, theirs, merged);
 }
 
-/** The merged text replaces the text, based on the row. False if the row has the merged text. */
+/** The merged text replaces the text, based on the row. Returns false if the row has it already, so a save is over. */
 function takeMerge(step: Step, theirs: StoredLog | null, { html, doubts, mappedLines }: LogMerge): boolean {
   if (doubts.length > 0) set(step, { doubts: [...step.state.doubts, ...doubts] });
   rebase(step, theirs);

@@ -11,7 +11,7 @@ test('a date that a save adds or removes is shown and stored, with the time of t
   const stored: unknown[] = [];
   const copies = { storeCopy: async (...copy: unknown[]): Promise<unknown> => stored.push(copy) };
   const shown = (): unknown => [queries.getQueryData(DATES_KEY), queries.getQueryState(DATES_KEY)?.dataUpdatedAt];
-  // Without the other dates, a copy of one date would hide them.
+  // Before the dates are loaded, no copy is stored: a copy of one date alone would hide the others.
   setDateStored(queries, copies, TODAY, true);
   expect(stored).toEqual([]);
 

@@ -1,4 +1,4 @@
-/** Three tabs of a browser, with the Web Locks of Node: what a closed tab leaves is sent once, by one of the others. */
+/** Tests with three tabs and the Web Locks of Node that one of the other tabs sends the drafts of a closed tab once. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { day } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';

@@ -8,7 +8,10 @@ import type { Timers } from '../day-saver/day-saver.ts';
 import type { DaySavers } from '../day-savers.ts';
 import type { Tabs } from '../store/tabs.ts';
 
-/** A page that is reloaded takes over its own drafts first: its user must find the text there, also offline. */
+/**
+ * The other tabs wait this long, so that a reloaded page takes over its own drafts first: its user must find the text
+ * there, also offline.
+ */
 const TAKE_OVER_DELAY_MS = 5_000;
 /**
  * The wait, before jitter, until a takeover is tried again that failed because the server or the merge could not be

@@ -77,7 +77,7 @@ function createBrowser(tabCount: number) {
         tab.seen = changes;
         return;
       case 'applyChange':
-        // A change alone does not bring what was missed before it.
+        // `seen` counts the changes that the tab shows. After a missed change only a `catchUp` brings it up to date.
         if (tab.seen === changes - 1) tab.seen = changes;
         return;
       case 'share':

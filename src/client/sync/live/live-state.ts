@@ -131,7 +131,7 @@ function apply(step: Step, input: LiveInput): void {
       if (isConnected(state)) retry(step);
       return;
     case 'streamRefused':
-      if (isConnected(state)) refuse(step, input.status, input.retryAfterMs);
+      if (isConnected(state)) handleRefusal(step, input.status, input.retryAfterMs);
       return;
 
     case 'timerElapsed':
@@ -171,7 +171,7 @@ function catchUp(step: Step): void {
   step.effects.push({ type: 'catchUp' }, { type: 'share', event: { event: 'resync', data: {} }, id: null });
 }
 
-function refuse(step: Step, status: number, retryAfterMs: number): void {
+function handleRefusal(step: Step, status: number, retryAfterMs: number): void {
   if (status === 401 || status === 403) return set(step, { phase: 'refused', timerAt: null });
   // Too many requests and outages are temporary. Any other status comes from a server without this stream.
   if (status >= 500 || status === 429 || status === 408) return retry(step, retryAfterMs);

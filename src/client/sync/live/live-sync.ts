@@ -64,20 +64,20 @@ export function startLiveSync({ userId, url, send, timers, applyChange, catchUp 
     const request = new AbortController();
     lock = request;
     const { signal } = request;
-    const hold = (): Promise<void> =>
+    const holdLock = (): Promise<void> =>
       new Promise((resolve) => {
         if (signal.aborted) return resolve();
         signal.addEventListener('abort', () => resolve());
         dispatch({ type: 'lockAcquired' });
       });
     // Browsers offer locks on https and localhost only. Elsewhere each visible tab has a connection of its own.
-    if (!('locks' in navigator)) return void hold();
+    if (!('locks' in navigator)) return void holdLock();
     void navigator.locks
       .request(name, { ifAvailable: true }, async (available) => {
-        if (available) return hold();
+        if (available) return holdLock();
         if (!signal.aborted) dispatch({ type: 'lockBusy' });
         // Not awaited: this callback holds no lock, and the queued request may wait for hours.
-        navigator.locks.request(name, { signal }, hold).catch(() => undefined);
+        navigator.locks.request(name, { signal }, holdLock).catch(() => undefined);
       })
       .catch(() => undefined);
   }

@@ -33,11 +33,11 @@ export function watchWaitingText(savers: Pick<DaySavers, 'get' | 'subscribe' | '
     for (const date of savers.unsavedDays()) {
       const saver = savers.get(date);
       if (!saver || watched.has(date)) continue;
-      const check = (): void => {
+      const requestIfUnreachable = (): void => {
         if (['offline', 'retrying'].includes(saver.view().status.kind)) void requestPersistence();
       };
-      watched.set(date, saver.subscribe(check));
-      check();
+      watched.set(date, saver.subscribe(requestIfUnreachable));
+      requestIfUnreachable();
     }
   };
   watch();
