@@ -27,7 +27,10 @@ export function sharedTextOf(hash: string): string | null {
   return (text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH).toWellFormed()}…` : text) || null;
 }
 
-/** Title, text and address of the share, in this order. Apps repeat the address in the text and the text in the title. */
+/**
+ * Joins title, text and address of the share. Apps repeat the address in the text and the text in the title, so a part
+ * that another one contains is left out.
+ */
 function joinSharedText(query: Query): string {
   const given = ['title', 'text', 'url'].map((name) => (query(name) ?? '').trim().toWellFormed());
   return given

@@ -12,7 +12,7 @@ export const OWN_ACCOUNT_MESSAGES = {
   notReached: 'The server could not be reached. Nothing has changed. Please try again.',
 } as const;
 
-/** Only the rate limit of the archive asks for a longer wait than this. */
+/** Tells apart the rate limits, which have the same code: only that of the archive asks for a longer wait than this. */
 const ARCHIVE_WAIT_SECONDS = 24 * 3_600;
 
 /** A refusal of /auth/v1 or of the function `archive`: its code, and the seconds of `Retry-After`. */

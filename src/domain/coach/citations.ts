@@ -105,7 +105,7 @@ export function createCitationFinder(lines: readonly CitableLine[]): FindCitatio
   };
 }
 
-/** Minimum length of a prefix that is not a ref, in UTF-16 units. */
+/** Minimum length, in UTF-16 units, of a line's first words that cite the line although they are not its ref. */
 const MIN_PREFIX_LENGTH = 8;
 
 const isNumber = (text: string): boolean => NUMBER.test(text.trim());

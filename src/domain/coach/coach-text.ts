@@ -128,7 +128,7 @@ function parseSpans(
   const spans: CoachSpan[] = [];
   let rest = isPartial ? text.replace(PARTIAL_TOKEN, '') : text;
   let plain = '';
-  const endPlain = (): void => {
+  const pushPlainText = (): void => {
     if (plain !== '') spans.push(...withCitations(plain, refs));
     plain = '';
   };
@@ -151,13 +151,13 @@ function parseSpans(
       rest = after;
       continue;
     }
-    endPlain();
+    pushPlainText();
     const inner =
       end < 0 ? parseSpans(content, isPartial, refs, depth + 1, unclosed) : parseSpans(content, false, refs, depth + 1);
     spans.push({ kind: delimiter === '**' ? 'strong' : 'em', spans: inner });
     rest = end >= 0 ? after.slice(end + delimiter.length) : '';
   }
-  endPlain();
+  pushPlainText();
   return spans;
 }
 

@@ -81,11 +81,11 @@ function parseMonthAndDay(text: string, today: Day): Day | null {
   if (month === 0) return null;
   const date = Number(dateFirst ?? dateAfter);
   const year = yearAfter ?? yearLast;
-  return year === undefined ? mostRecent(month, date, today) : dayFromParts(Number(year), month, date);
+  return year === undefined ? mostRecentDay(month, date, today) : dayFromParts(Number(year), month, date);
 }
 
 /** Searches this year and the eight before it, because two leap days can be eight years apart (1896 and 1904). */
-function mostRecent(month: number, date: number, today: Day): Day | null {
+function mostRecentDay(month: number, date: number, today: Day): Day | null {
   const thisYear = Number(today.slice(0, 4));
   for (let year = thisYear; year >= thisYear - 8; year -= 1) {
     const found = dayFromParts(year, month, date);

@@ -107,12 +107,12 @@ export function linkAsText(label: string, href: string): { suffix: string | null
   const address = plainTextAddress(href);
   // An image, or the `¶` beside a heading, has no label that an address could follow.
   if (address === null || !/[\p{L}\p{N}]/u.test(shown)) return { suffix: null, replacement: null };
-  if (comparable(shown) === comparable(address)) {
+  if (comparableForm(shown) === comparableForm(address)) {
     return { suffix: null, replacement: findLinks(shown).length === 0 ? address : null };
   }
   // Many programs shorten the label: `https://example.com/a-long-na…`.
   const cut = /^(.{8,}?)(?:…|\.\.\.)$/s.exec(shown)?.[1];
-  if (cut !== undefined && comparable(address).startsWith(comparable(cut)))
+  if (cut !== undefined && comparableForm(address).startsWith(comparableForm(cut)))
     return { suffix: null, replacement: address };
   return { suffix: ` (${address})`, replacement: null };
 }
@@ -139,7 +139,7 @@ const percentEncoded = (character: string): string =>
   encodeURIComponent(character.toWellFormed()).replace(/[()]/g, (bracket) => `%${bracket.charCodeAt(0).toString(16)}`);
 
 /** The address in lower case, without scheme, `www.` and trailing slash. */
-const comparable = (address: string): string =>
+const comparableForm = (address: string): string =>
   address
     .toLowerCase()
     .replace(/^(?:https?:\/\/|mailto:)/, '')

@@ -7,7 +7,7 @@ import type { Level } from './write-log.ts';
 
 export type MergedUnit = { readonly unit: Unit; readonly structure: Structure; readonly content: MergedContent };
 
-/** `lineOf`: the index of the unit's line in the written log. `otherLineOf`: the same for the version of theirs. */
+/** `lineOf`: the index of the unit's line in the written log. `otherLineOf`: that of theirs, if both edits are kept. */
 export type WrittenLog = { html: string; lineOf: ReadonlyMap<Unit, number>; otherLineOf: ReadonlyMap<Unit, number> };
 
 export function writeUnits(
@@ -52,7 +52,7 @@ export function writeUnits(
   };
 
   for (const { unit, structure, content } of units) {
-    // The version of mine comes first, unless lines inside it follow.
+    // The version of mine comes first, unless it has nested lines, which must follow it directly.
     const isParent = parents.has(unit);
     if (isParent) writeOther(unit, structure, content);
     const { depth, levels } = place(structure);

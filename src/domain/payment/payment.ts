@@ -26,7 +26,7 @@ export const PAYMENT_STATUSES = [
 ] as const;
 export type PaymentStatus = (typeof PAYMENT_STATUSES)[number];
 
-const later = (a: Day, b: Day): Day => (isBefore(a, b) ? b : a);
+const laterOf = (a: Day, b: Day): Day => (isBefore(a, b) ? b : a);
 
 /** Adds a year, counted from today or from the end of the paid time, whichever is later. */
 export function extendPlan(validUntil: Day | null, today: Day): Day {
@@ -34,7 +34,7 @@ export function extendPlan(validUntil: Day | null, today: Day): Day {
 }
 
 export const paidYearStart = (validUntil: Day | null, today: Day): Day =>
-  validUntil === null ? today : later(validUntil, today);
+  validUntil === null ? today : laterOf(validUntil, today);
 
 /**
  * The last valid day after a paid year is revoked, or null if the plan has ended. `today` is the latest today on Earth,

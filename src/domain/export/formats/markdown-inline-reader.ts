@@ -92,7 +92,7 @@ class Brackets {
   /** Below this depth the brackets of a sign are plain text. */
   readonly #inactiveDepths: Record<string, number> = { '[': 0, '![': 0 };
 
-  /** `part` is the index of the bracket's part. */
+  /** `part`: the bracket's index in the parts of `readInline`. */
   open(sign: string, part: number): void {
     this.#unclosed.push({ sign, part });
   }

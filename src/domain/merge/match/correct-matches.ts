@@ -52,12 +52,14 @@ function correctMatch(
   const own = textOf(mine, i);
   const other = textOf(theirs, i);
   if (own === other) return false;
-  if (own === undefined) return other !== text && (matchAdded(mine, i, other!) || takeOver(base, i, theirs, mine));
-  if (other === undefined) return own !== text && (matchAdded(theirs, i, own) || takeOver(base, i, mine, theirs));
+  if (own === undefined) return other !== text && (matchAdded(mine, i, other!) || takeOverMatch(base, i, theirs, mine));
+  if (other === undefined) return own !== text && (matchAdded(theirs, i, own) || takeOverMatch(base, i, mine, theirs));
   if (other === text) return unmatchAdded(mine, i, theirs.added.has(own));
   if (own === text) return unmatchAdded(theirs, i, mine.added.has(other));
   return (
-    rematchEither(i, [mine, other], [theirs, own]) || takeOver(base, i, mine, theirs) || takeOver(base, i, theirs, mine)
+    rematchEither(i, [mine, other], [theirs, own]) ||
+    takeOverMatch(base, i, mine, theirs) ||
+    takeOverMatch(base, i, theirs, mine)
   );
 }
 
@@ -111,7 +113,7 @@ function rematch({ lines, alignment, free }: Version, i: number, step: number, w
  * Mine's edit of base line `i` may also be in theirs, but matched there to a similar base line `k`. If mine has
  * deleted, emptied or not changed line `k`, the match in theirs moves from `k` to `i`.
  */
-function takeOver(base: readonly Line[], i: number, mine: Version, theirs: Version): boolean {
+function takeOverMatch(base: readonly Line[], i: number, mine: Version, theirs: Version): boolean {
   const own = textOf(mine, i);
   const k = own === undefined ? undefined : theirs.edited.get(own);
   if (k === undefined || textOf(theirs, k) !== own) return false;

@@ -1,7 +1,7 @@
 /** Scores how alike two texts are, and finds candidates by shared words without comparing every pair. */
 
 const SAMPLE_LENGTH = 400;
-/** A word that is in more lines is ignored: it distinguishes little, and comparing its lines takes quadratic time. */
+/** A word in more lines than this is ignored: it distinguishes little, and comparing its lines takes quadratic time. */
 const MAX_LINES_PER_WORD = 8;
 const MAX_CANDIDATES = 4;
 /** A shorter common beginning does not make two texts similar. */
