@@ -61,7 +61,7 @@ export const SPECS_BY_PATH: readonly (readonly [path: string, specs: readonly st
 /** The running product, and how it is built, started and tested. A change of such a file can break any spec. */
 const PRODUCT =
   /^(src|simulators|database|scripts\/(vite|build|browser|sandbox))\/|^scripts\/start\.ts$|^(package-lock\.json|playwright\.config\.ts|vite\.config\.ts)$/;
-/** Tests read these files without importing them. */
+/** Tests read these files without importing them, so Vitest cannot find those tests: a change runs all of them. */
 const READ_BY_VITEST = /^(database\/|package-lock\.json$|vitest\.config\.ts$|tests\/support\/)/;
 
 export type ChangedTests = {
@@ -78,7 +78,7 @@ export function selectTests(changed: readonly string[]): ChangedTests {
   };
 }
 
-/** These tests list and read files of the whole repository without importing them. */
+/** These tests read the whole repository without importing its files, so every selection contains them. */
 const FENCES = ['tests/fences/documents.test.ts', 'tests/fences/folders.test.ts', 'tests/fences/style.test.ts'];
 
 function specsOf(file: string): readonly string[] {
@@ -97,7 +97,7 @@ function withoutCovered(specs: readonly string[]): string[] {
 
 /**
  * The files that differ from the commit where the branch left main, whether the change is committed or not. Includes
- * deleted files, except specs.
+ * deleted files, but not deleted specs, which Playwright could not run.
  */
 export async function changedFiles(): Promise<string[]> {
   const base = (await git('merge-base', 'HEAD', 'main')).trim();

@@ -31,7 +31,7 @@ await mkdir(FOLDER, { recursive: true });
 const server = await startScreenshotServer();
 const chrome = await chromium.launch({
   executablePath: await ensureBrowser(),
-  // Chromium has no sandbox for root; the pages are our own.
+  // Chromium does not start its sandbox as root. Without it, only our own pages are opened.
   args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
 });
 let failures = 0;

@@ -14,7 +14,7 @@ const NPM_CI = [
   '--include=dev',
   '--include=optional',
   '--engine-strict=false',
-  // No dependency needs install scripts, and npm 12 blocks them by default.
+  // Threat: a compromised dependency runs a script at installation. No dependency needs one; npm 12 blocks them too.
   '--ignore-scripts',
   '--loglevel=error',
   '--no-audit',

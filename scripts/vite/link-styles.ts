@@ -8,7 +8,7 @@ import type { Plugin } from 'vite';
 /** `when`: the section of the page (`src/server/site/page-template.ts`) that contains the links; null for every response. */
 type LinkedStyles = { chunks: readonly string[]; when: string | null };
 
-/** `pages`: by HTML file. */
+/** `pages`: the style sheets to link, by HTML file. */
 export function linkStyles(pages: Record<string, readonly LinkedStyles[]>): Plugin {
   return {
     name: 'link-styles',

@@ -2,7 +2,7 @@
 import { basename } from 'node:path';
 import type { Plugin } from 'vite';
 
-/** `pages`: font names by HTML file. A page that waits for its script lists fewer: fonts compete for bandwidth. */
+/** `pages`: font names by HTML file. A page that waits for its script lists fewer, because fonts delay the script. */
 export function preloadFonts(pages: Record<string, readonly string[]>): Plugin {
   return {
     name: 'preload-fonts',
