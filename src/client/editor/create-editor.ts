@@ -60,7 +60,7 @@ export function createJournalEditor(options: EditorOptions): JournalEditorHandle
     onContentError: () => void (hasUnknownContent = true),
     // The content security policy forbids injected stylesheets; log-text.module.css replaces TipTap's.
     injectCSS: false,
-    // Asterisks and underscores in pasted text are literal.
+    // `paste.ts` decides which pasted text is Markdown. TipTap's rules would also convert ambiguous asterisks.
     enablePasteRules: false,
     // TipTap's delete extension diffs the document after every change, for an event that nothing here listens to.
     enableCoreExtensions: { delete: false },

@@ -1,7 +1,7 @@
 import type { Node } from '@tiptap/pm/model';
 import type { Transaction } from '@tiptap/pm/state';
 
-/** Gives `from`, whose content begins at `start`, the content of `to` by replacing the one range that differs. */
+/** Gives a node the content of `to` by replacing the one range that differs. The node's content begins at `start`. */
 export function replaceRange(tr: Transaction, { content }: Node, to: Node, start: number): void {
   const first = content.findDiffStart(to.content);
   const last = content.findDiffEnd(to.content);

@@ -2,7 +2,7 @@
 import { ROUTES } from '#domain/routes.ts';
 import type { Toast } from '../toast.tsx';
 
-/** Opens the section of the profile page. */
+/** With this hash, the URL of the profile page opens its section on two-step verification. */
 export const TWO_STEP_HASH = '#two-step';
 
 /** With so few left, the notice asks for new codes. */

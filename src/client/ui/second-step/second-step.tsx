@@ -31,7 +31,7 @@ export function SecondStep({ auth, user, onPassed = () => undefined, children }:
   const others = factors.filter(({ id }) => id !== chosen);
   return (
     <div className={styles.step}>
-      {/* Keyed by the choice: no typed code and no error of another way remains. */}
+      {/* A new key for each way drops the typed code and the error of the previous way. */}
       <Way key={chosen} auth={auth} factor={factor} onPassed={onPassed} />
       <div className={styles.others}>
         {others.map((other) => (

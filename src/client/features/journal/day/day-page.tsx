@@ -36,7 +36,7 @@ const conflictNotice = lazyChunk(async () => {
 /** Loaded for past days only: no other day shows the quick options. */
 const quickOptions = lazyChunk(async () => (await import('../quick-options.tsx')).QuickOptions);
 
-/** After this time the page says that it waits for the server (docs/specification/screens.md 2). */
+/** After this wait for the server, the status line says where the text comes from (docs/specification/screens.md 2). */
 const LATE_MS = 2_000;
 
 type DayPageProps = {
@@ -136,7 +136,7 @@ export function DayPage({ date, today, read, isFirstLog, onUpgrade }: DayPagePro
   );
 }
 
-/** True if the server has not answered for `LATE_MS`: the status line then says that the text is a copy. */
+/** True if the server has not answered for `LATE_MS`, or if the browser has been offline from the start. */
 function useIsLate(isWaiting: boolean): boolean {
   const [isLate, setLate] = useState(!navigator.onLine);
   useEffect(() => {

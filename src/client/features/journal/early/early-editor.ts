@@ -1,6 +1,6 @@
 /**
- * The editor of the early day: takes keys before React runs. Each edit is a draft of a writer of its own, as if another
- * page had typed it, until the day's saver has the text. If the page ends first, the next page finds the draft.
+ * The editor of the early day: takes keys before React runs. It stores its text as a draft under its own writer id, as
+ * another page would, until the day's saver has the text. If the page ends first, the next page finds the draft.
  */
 import { createJournalEditor } from '#client/editor/create-editor.ts';
 import type { EditorCallbacks, JournalEditorHandle } from '#client/editor/create-editor.ts';
