@@ -171,7 +171,7 @@ export async function renewSession(transaction: AsService, request: RenewalReque
   );
   if (!used) return { outcome: 'unknown' };
   const successor = descendants[0];
-  if (!successor) return { outcome: 'renewed', token: await rotate(transaction, used, request), session };
+  if (!successor) return { outcome: 'renewed', token: await rotateToken(transaction, used, request), session };
 
   const replacedMsAgo = request.now.getTime() - successor.created_at.getTime();
   if (replacedMsAgo >= REUSE_WINDOW_MS) {
@@ -186,7 +186,7 @@ export async function renewSession(transaction: AsService, request: RenewalReque
   const active = deriveActiveToken(request, descendants);
   if (active !== null) return { outcome: 'renewed', token: active, session };
   // The signing key was replaced, so the active token cannot be derived: issue a new one.
-  return { outcome: 'renewed', token: await rotate(transaction, descendants.at(-1)!, request), session };
+  return { outcome: 'renewed', token: await rotateToken(transaction, descendants.at(-1)!, request), session };
 }
 
 async function markReissued(transaction: AsService, token: TokenRow, now: Date): Promise<void> {
@@ -200,7 +200,7 @@ async function markReissued(transaction: AsService, token: TokenRow, now: Date):
   );
 }
 
-async function rotate(transaction: AsService, from: TokenRow, request: RenewalRequest): Promise<string> {
+async function rotateToken(transaction: AsService, from: TokenRow, request: RenewalRequest): Promise<string> {
   const salt = randomBytes(16);
   const next = withHash(deriveChildToken(request.token, salt, request.key), salt);
   const { session_id, generation } = from;

@@ -10,7 +10,7 @@ import { isCrossSiteRequest } from '#server/http/requests/cross-site.ts';
 import { readText } from '#server/http/requests/limit-body.ts';
 import type { Endpoint } from '../auth-deps.ts';
 import { isPkceLink } from '../accounts/one-time-tokens.ts';
-import { FIRST_LINK_ACCEPTED, findTokenByLink, redeem } from './verify.ts';
+import { FIRST_LINK_ACCEPTED, findTokenByLink, redeemLinkOrCode } from './verify.ts';
 import { deviceOf } from '../wire/client-device.ts';
 import { AuthError } from '../wire/errors.ts';
 import { linkPage } from '../pages/link-page.ts';
@@ -59,7 +59,7 @@ export const followLink: Endpoint = async (context, deps) => {
     const device = deviceOf(context, deps);
     await deps.limits.consume('verify', device.ip);
     const found = await findTokenByLink(deps, type, token);
-    const result = await redeem(deps, { token: found, device, finishesFlow: true });
+    const result = await redeemLinkOrCode(deps, { token: found, device, finishesFlow: true });
     if (result.outcome === 'awaiting_other_address') return redirectWith({ message: FIRST_LINK_ACCEPTED });
     if (result.outcome === 'auth_code') return redirect(withQuery(target, { code: result.code }));
     const session = await respondWithSession(context, deps, { ...result, provesMailbox: true });

@@ -43,7 +43,7 @@ export const verify: Endpoint = async (context, deps) => {
     body.text('token_hash') === ''
       ? await findTokenByCode(deps, type, body, device)
       : await findTokenByHash(deps, type, body);
-  const result = await redeem(deps, { token, device, finishesFlow: false });
+  const result = await redeemLinkOrCode(deps, { token, device, finishesFlow: false });
   return context.json(
     result.outcome === 'session'
       ? await respondWithSession(context, deps, { ...result, provesMailbox: true })
@@ -84,7 +84,7 @@ async function findTokenByCode(deps: AuthDeps, type: string, body: Body, device:
 type RedeemedToken = Extract<RedeemResult, { outcome: 'session' | 'auth_code' | 'awaiting_other_address' }>;
 
 /** Throws an AuthError unless the token was redeemed. */
-export async function redeem(
+export async function redeemLinkOrCode(
   deps: AuthDeps,
   { token, device, finishesFlow }: { token: OneTimeRow; device: Device; finishesFlow: boolean },
 ): Promise<RedeemedToken> {

@@ -11,7 +11,7 @@ import type { KeySource } from './key-source.ts';
 
 /** Older releases generated this file and kept the keys in it, not in the database. */
 export const generatedKeyFile = (dataDir: string): string => join(dataDir, 'signing-key.json');
-const MOVED = '.moved';
+const MOVED_SUFFIX = '.moved';
 
 type Deps = { database: Pick<Database, 'asService'>; dataDir: string; log: Pick<Logger, 'info' | 'warn'> };
 
@@ -48,7 +48,7 @@ export async function createKeysIfMissing({ database, dataDir, log }: Deps): Pro
   );
   if (rows.length > 0) log.info({ file }, 'moved the signing keys into the database');
   try {
-    await rename(file, `${file}${MOVED}`);
+    await rename(file, `${file}${MOVED_SUFFIX}`);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     // ENOENT: another server has renamed the file.

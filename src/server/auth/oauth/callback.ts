@@ -37,7 +37,7 @@ export const callback: Endpoint = async (context, deps) => {
     await deps.limits.consume('oauth', deviceOf(context, deps).ip);
     flow = await acceptReturn(context, deps, parameters.get('state') ?? '');
   } catch (error) {
-    return redirectWithError(context, deps.config.publicUrl, explain(deps, error, null), 303);
+    return redirectWithError(context, deps.config.publicUrl, toClientError(deps, error, null), 303);
   }
   try {
     return await finishFlow(context, deps, flow, parameters);
@@ -46,7 +46,7 @@ export const callback: Endpoint = async (context, deps) => {
       const fields = { error: error.error, error_code: error.error, error_description: error.message };
       return redirectWithFields(context, flow.redirect_to, fields);
     }
-    return redirectWithError(context, flow.redirect_to, explain(deps, error, flow.provider));
+    return redirectWithError(context, flow.redirect_to, toClientError(deps, error, flow.provider));
   }
 };
 
@@ -125,7 +125,7 @@ function openSecrets({ secrets }: AuthDeps, flow: FlowRow): StoredSecrets {
   return JSON.parse(opened) as StoredSecrets;
 }
 
-function explain(deps: AuthDeps, error: unknown, provider: string | null): AuthError {
+function toClientError(deps: AuthDeps, error: unknown, provider: string | null): AuthError {
   if (error instanceof ProviderError) {
     deps.log.warn({ err: error, provider }, 'a provider sign-in failed');
     return new AuthError(error.kind === 'unavailable' ? 'provider_unavailable' : 'provider_exchange_failed');

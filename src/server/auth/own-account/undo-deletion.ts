@@ -41,7 +41,7 @@ export const undoDeletion: Endpoint = async (context, deps) => {
     ? (new URLSearchParams(await readText(context)).get('token_hash') ?? '')
     : (await readBody(context)).text('token_hash');
   const isUndone = await redeemUndoToken(deps, linkToken, device);
-  if (isForm) return respondWithPage(context, isUndone ? UNDONE : UNUSABLE, isUndone ? 200 : 403);
+  if (isForm) return respondWithPage(context, isUndone ? UNDONE_PAGE : UNUSABLE_LINK_PAGE, isUndone ? 200 : 403);
   if (!isUndone) throw new AuthError('link_expired');
   return context.json({});
 };
@@ -69,11 +69,11 @@ async function redeemUndoToken(deps: AuthDeps, linkToken: string, device: Device
 type Page = { title: string; content: string };
 
 const SIGN_IN = `<a class="button" href="${ROUTES.login.path}">Sign in</a>`;
-const UNDONE: Page = {
+const UNDONE_PAGE: Page = {
   title: 'Your account stays',
   content: `<p role="status">It will not be deleted, and every log is still there.</p>\n${SIGN_IN}`,
 };
-const UNUSABLE: Page = {
+const UNUSABLE_LINK_PAGE: Page = {
   title: 'This link no longer works',
   content: `<p role="alert">It was already used, or the hour is over. If your account still exists, signing in keeps it.</p>\n${SIGN_IN}`,
 };

@@ -36,7 +36,7 @@ export async function verifyPhone(context: Context<AppEnv>, deps: AuthDeps, body
     await padding.finish();
     throw new AuthError('code_expired');
   }
-  const result = await redeem(context, deps, token);
+  const result = await redeemCode(context, deps, token);
   if (result.outcome === 'invalid') throw new AuthError('code_expired');
   if (result.outcome === 'banned') throw new AuthError('user_banned');
   if (result.outcome === 'phone_taken') throw new AuthError('phone_exists');
@@ -55,7 +55,7 @@ const findToken = ({ clock, database, secrets }: AuthDeps, { phone, purpose, cod
     key: secrets.oneTimeCodes,
   });
 
-async function redeem(context: Context<AppEnv>, deps: AuthDeps, token: OneTimeRow): Promise<PhoneRedeemResult> {
+async function redeemCode(context: Context<AppEnv>, deps: AuthDeps, token: OneTimeRow): Promise<PhoneRedeemResult> {
   const { clock, database } = deps;
   try {
     return await database.transactAsService('redeem a texted code', (transaction) =>

@@ -48,14 +48,14 @@ export const acceptAssertion: Endpoint = async (context, deps) => {
     await deps.limits.consume('saml_acs', deviceOf(context, deps).ip);
     accepted = await acceptResponse(deps, form.get('RelayState') ?? '');
   } catch (error) {
-    return redirectWithError(context, deps.config.publicUrl, explain(deps, error), 303);
+    return redirectWithError(context, deps.config.publicUrl, toClientError(deps, error), 303);
   }
   const { flow } = accepted;
   try {
     const identity = await readIdentity(deps, accepted, form.get('SAMLResponse') ?? '');
     return await finishFlow(context, deps, flow, identity);
   } catch (error) {
-    const problem = explain(deps, error);
+    const problem = toClientError(deps, error);
     await recordFailure(context, deps, flow, problem);
     return redirectWithError(context, flow.redirect_to, problem);
   }
@@ -161,7 +161,7 @@ export const continueSso: Endpoint = async (context, deps) => {
     });
     return await redirectToClient(context, deps, redirectTo, completed);
   } catch (error) {
-    return redirectWithError(context, redirectTo, explain(deps, error), 303);
+    return redirectWithError(context, redirectTo, toClientError(deps, error), 303);
   }
 };
 
@@ -174,7 +174,7 @@ async function recordFailure(context: Context<AppEnv>, deps: AuthDeps, flow: Flo
 }
 
 /** Threat: the reason of a refusal tells an attacker which check to work on. Only the log has it. */
-function explain({ log }: AuthDeps, error: unknown): AuthError {
+function toClientError({ log }: AuthDeps, error: unknown): AuthError {
   if (error instanceof InvalidResponseError) {
     log.warn({ reason: error.message }, 'a SAML response was refused');
     return new AuthError('saml_assertion_invalid');

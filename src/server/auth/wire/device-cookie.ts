@@ -72,7 +72,7 @@ export function isKnownDevice(context: Context<AppEnv>, { secrets }: Pick<AuthDe
   return owner !== null && readDevice(context, secrets.devices, owner) !== null;
 }
 
-type Remembered = {
+type RememberOptions = {
   /** Set for a renewal: all renewals of a session set the same cookie. */
   sessionId?: string;
   /** The browser has proven that it began this sign-in, so the response to a cross-site request may set the cookie. */
@@ -84,7 +84,7 @@ export function rememberDevice(
   context: Context<AppEnv>,
   deps: AuthDeps,
   user: Owner,
-  { sessionId, isBrowserBound = false }: Remembered,
+  { sessionId, isBrowserBound = false }: RememberOptions,
 ): void {
   const key = deps.secrets.devices;
   const owner = ownerOf(user);
