@@ -5,7 +5,7 @@
  */
 import type pg from 'pg';
 import type { Logger } from '#server/log.ts';
-import { findIn, label, readLedger, record } from '../database/migrations/ledger.ts';
+import { findIn, label, readLedger, recordMigration } from '../database/migrations/ledger.ts';
 import { migrate } from '../database/migrations/migrate.ts';
 import { readMigrations } from '../database/migrations/migration-files.ts';
 import type { Migration } from '../database/migrations/migration-files.ts';
@@ -163,7 +163,7 @@ async function applyMigration(
   const { set, number, sql, step, appliedAt } = migration;
   if (step === null) await owner.query(sql);
   else if (step.kind !== 'batches') await owner.query(sql.replace(/ concurrently\b/i, ''));
-  await record(owner, migration);
+  await recordMigration(owner, migration);
   await owner.query('update migrations.applied set applied_at = $3 where set = $1 and number = $2', [
     set,
     number,

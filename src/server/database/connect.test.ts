@@ -68,7 +68,7 @@ test('migrates and creates a profile for each user when the owner is not a super
 describe('analyses, when the owner is subject to row-level security', () => {
   const USER = '00000000-0000-4000-8000-000000000001';
   const ANALYSIS = 'input_hash, provider, model, prompt_version, finish_reason, duration_ms, text';
-  const SAY = `
+  const ADD_FEEDBACK = `
     update entries set ai_feedback = 'Good work.', hustle_score = 7, ai_analyzed_at = now();
     insert into analyses (user_id, kind, date, score, ${ANALYSIS})
       select user_id, 'feedback', date, 7, 'hash', 'google', 'gemini', 1, 'stop', 5, 'Good work.' from entries;
@@ -86,13 +86,13 @@ describe('analyses, when the owner is subject to row-level security', () => {
     return () => admin.end();
   });
 
-  const begin = (...logs: [date: string, content: string][]) =>
+  const addLogs = (...logs: [date: string, content: string][]) =>
     admin.query(
       `insert into entries (user_id, date, content)
          select '${USER}', (log ->> 0)::date, log ->> 1 from json_array_elements($1::json) log`,
       [JSON.stringify(logs)],
     );
-  const said = async (): Promise<unknown> =>
+  const readFeedback = async (): Promise<unknown> =>
     (
       await admin.query(
         `select (select json_agg(ai_feedback order by date) from entries) as days,
@@ -104,17 +104,17 @@ describe('analyses, when the owner is subject to row-level security', () => {
     ['deleted', "delete from entries where date = '2026-11-02'", ['Good work.']],
     ['emptied', "update entries set content = '' where date = '2026-11-02'", [null, 'Good work.']],
   ])('are deleted with a day that is %s', async (_what, statement, days) => {
-    await begin(['2026-11-02', '<p>a</p>'], ['2026-11-12', '<p>b</p>']);
-    await admin.query(SAY);
+    await addLogs(['2026-11-02', '<p>a</p>'], ['2026-11-12', '<p>b</p>']);
+    await admin.query(ADD_FEEDBACK);
     const database = await open();
     await database.asService('test').statement(statement, []);
-    expect(await said()).toEqual({ days, analyses: ['2026-11-12', '2026-11-11'] });
+    expect(await readFeedback()).toEqual({ days, analyses: ['2026-11-12', '2026-11-11'] });
     await database.close();
   });
 
   test('are deleted by the migration for days emptied earlier', async () => {
-    await begin(['2026-11-02', ''], ['2026-11-12', '<p>b</p>']);
-    await admin.query(SAY);
+    await addLogs(['2026-11-02', ''], ['2026-11-12', '<p>b</p>']);
+    await admin.query(ADD_FEEDBACK);
     const later = `select user_id, kind, period_from, period_to + 1, ${ANALYSIS}, now() + interval '2 hours' from analyses
       where period_from = '2026-11-01'`;
     await admin.query(`insert into analyses (user_id, kind, period_from, period_to, ${ANALYSIS}, created_at) ${later}`);
@@ -122,7 +122,7 @@ describe('analyses, when the owner is subject to row-level security', () => {
     await admin.query(`drop policy "what was said of a forgotten day is found" on analyses`);
     await admin.query(`drop policy "what was said of a forgotten day is deleted" on analyses`);
     await (await open()).close();
-    expect(await said()).toEqual({
+    expect(await readFeedback()).toEqual({
       days: [null, 'Good work.'],
       analyses: ['2026-11-12', '2026-11-01', '2026-11-11'],
     });
@@ -149,16 +149,16 @@ test('erases the user of the ledgers when the owner is subject to row-level secu
   await server.admin.query(`alter role ${owner} nobypassrls`);
   const database = await open();
   const service = database.asService('test');
-  const leaver = '00000000-0000-4000-8000-000000000001';
-  await service.statement('insert into auth.users (id) values ($1)', [leaver]);
+  const deletedUser = '00000000-0000-4000-8000-000000000001';
+  await service.statement('insert into auth.users (id) values ($1)', [deletedUser]);
   const pay = "insert into payments (user_id, amount_minor, currency, country) values ($1, 2400, 'USD', 'DE')";
-  await service.statement(pay, [leaver]);
-  await service.statement("insert into plan_uses (user_id, kind) values ($1, 'export')", [leaver]);
-  expect(await deleteAccount(database, { userId: leaver, actor: 'job', now: new Date() })).not.toBeNull();
+  await service.statement(pay, [deletedUser]);
+  await service.statement("insert into plan_uses (user_id, kind) values ($1, 'export')", [deletedUser]);
+  expect(await deleteAccount(database, { userId: deletedUser, actor: 'job', now: new Date() })).not.toBeNull();
   const { rows } = await service.statement<{ same: boolean; country: string | null; uses: number }>(
     `select user_id = $1 as same, country, (select count(*)::int from plan_uses where user_id = payments.user_id) as uses
        from payments`,
-    [leaver],
+    [deletedUser],
   );
   expect(rows).toEqual([{ same: false, country: null, uses: 1 }]);
   // Outside of the function `erase_payer` the owner of the tables can replace no payer: the first statement finds no

@@ -40,7 +40,7 @@ export type DatabaseOptions = {
 const CONNECT_TIMEOUT_MS = 10_000;
 const LISTENER_TIMEOUT_MS = 5_000;
 /** Without a pooler, each connection has a session of its own. */
-const DIRECTLY: Sending = { names: 'named', canPipeline: true };
+const SENDING_WITHOUT_POOLER: Sending = { names: 'named', canPipeline: true };
 
 /** @throws Error with a message for the operator about the server, its roles, its version or its migrations. */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
@@ -58,7 +58,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     // An operator command needs no pooler, and must work while the pooler does not.
     const poolUrl = whenRunning === 'join' ? undefined : config.databasePoolUrl?.reveal();
     const pooler = poolUrl === undefined ? null : await openPooler(poolUrl, login, connect, log);
-    const { finder, sending } = pooler ?? { finder: primary, sending: DIRECTLY };
+    const { finder, sending } = pooler ?? { finder: primary, sending: SENDING_WITHOUT_POOLER };
     requests = createRequestPool({ finder, login: { ...login, ...pooler?.login }, log });
     await rejectPrivilegedLogin(requests.pool);
     // Only a server warns: an operator command prints nothing but its result.

@@ -45,7 +45,7 @@ export function createChangeAnnouncer({ notify, log, closeLimitMs = CLOSE_LIMIT_
   let timer: NodeJS.Timeout | null = null;
   let sending: Promise<void> | null = null;
 
-  function schedule(delayMs: number): void {
+  function scheduleSend(delayMs: number): void {
     timer ??= setTimeout(() => {
       timer = null;
       sending ??= send().finally(() => (sending = null));
@@ -54,7 +54,7 @@ export function createChangeAnnouncer({ notify, log, closeLimitMs = CLOSE_LIMIT_
 
   function add(lines: readonly string[]): void {
     pending = limitReports([...pending, ...lines]);
-    schedule(BATCH_DELAY_MS);
+    scheduleSend(BATCH_DELAY_MS);
   }
 
   async function send(): Promise<void> {
@@ -65,11 +65,11 @@ export function createChangeAnnouncer({ notify, log, closeLimitMs = CLOSE_LIMIT_
       payloads.push(batch.slice(from, from + REPORTS_PER_PAYLOAD).join('\n'));
     try {
       if (payloads.length > 0) await notify(payloads);
-      if (pending.length > 0) schedule(BATCH_DELAY_MS);
+      if (pending.length > 0) scheduleSend(BATCH_DELAY_MS);
     } catch (error) {
       log.warn({ reason: String(error) }, 'changes could not be announced yet');
       pending = limitReports([...batch, ...pending]);
-      schedule(RETRY_DELAY_MS);
+      scheduleSend(RETRY_DELAY_MS);
     }
   }
 

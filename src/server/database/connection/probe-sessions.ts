@@ -51,7 +51,7 @@ async function probe(clients: readonly pg.Client[]): Promise<Sessions> {
   const name = `probe_${randomBytes(8).toString('hex')}`;
   const preparedIn = new Map<number, number>();
 
-  async function use(index: number): Promise<Sessions | null> {
+  async function runPreparedStatement(index: number): Promise<Sessions | null> {
     const { rows } = await clients[index]!.query<{ session: number; client: number }>({
       name,
       text: `select pg_backend_pid() as session, ${index} as client`,
@@ -69,7 +69,7 @@ async function probe(clients: readonly pg.Client[]): Promise<Sessions> {
   await clients[0]!.query('commit');
   // An idle pooler usually gives the same session to one client after another.
   for (let index = 0; index < clients.length; index += 1) {
-    const found = await use(index);
+    const found = await runPreparedStatement(index);
     if (found) return found;
   }
   for (let round = 0; round < ROUNDS; round += 1) {
@@ -77,7 +77,7 @@ async function probe(clients: readonly pg.Client[]): Promise<Sessions> {
     // middle: its session is neither the first nor the last that became idle.
     for (const index of [1, 0, 2]) {
       await clients[index]!.query('begin');
-      const found = await use(index);
+      const found = await runPreparedStatement(index);
       if (found) return found;
     }
     for (const client of clients) await client.query('commit');

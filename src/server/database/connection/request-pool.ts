@@ -88,7 +88,7 @@ export function createRequestPool({ finder, login, log, tickMs, closeLimitMs = C
 
   let renewedAt = -Infinity;
   /** Closes all connections, those in use after their request. */
-  function renew(): void {
+  function renewConnections(): void {
     if (performance.now() - renewedAt < RENEW_INTERVAL_MS) return;
     renewedAt = performance.now();
     log.warn('the database only reads: connecting again');
@@ -120,7 +120,7 @@ export function createRequestPool({ finder, login, log, tickMs, closeLimitMs = C
     pool,
     isSessionLost(error) {
       const code = error instanceof pg.DatabaseError ? (error.code ?? '') : '';
-      if (code === READ_ONLY) renew();
+      if (code === READ_ONLY) renewConnections();
       return SESSION_END.test(code) || error instanceof ForeignAnswerError;
     },
     release(client, isBroken) {

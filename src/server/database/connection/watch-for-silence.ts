@@ -28,7 +28,7 @@ export function watchForSilence({ busy, onDead, onUnreachable, tickMs = TICK_MS 
   const traffic = new WeakMap<pg.Client, { bytes: number; silentTicks: number }>();
   const checking = new Set<string>();
 
-  function check({ host, port }: pg.Client): void {
+  function checkReachability({ host, port }: pg.Client): void {
     const key = `${host}:${port}`;
     if (checking.has(key)) return;
     checking.add(key);
@@ -46,7 +46,7 @@ export function watchForSilence({ busy, onDead, onUnreachable, tickMs = TICK_MS 
       const silentTicks = known?.bytes === bytes ? known.silentTicks + 1 : 0;
       traffic.set(client, { bytes, silentTicks });
       if (silentTicks >= DEAD_AFTER_TICKS) onDead(client);
-      else if (silentTicks >= CHECK_AFTER_TICKS) check(client);
+      else if (silentTicks >= CHECK_AFTER_TICKS) checkReachability(client);
     }
   }, tickMs).unref();
   return () => clearInterval(timer);

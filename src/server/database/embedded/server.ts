@@ -52,9 +52,9 @@ export async function openEmbeddedServer(options: EmbeddedOptions): Promise<Embe
   const since = Date.now();
   for (;;) {
     const lock = await lockDirectory(dataDir);
-    if (lock) return serve(dataDir, paths, lock, options);
+    if (lock) return startServer(dataDir, paths, lock, options);
     if (options.whenRunning === 'join') {
-      const running = await join(paths);
+      const running = await joinServer(paths);
       if (running) return running;
     }
     const maxWaitMs = options.whenRunning === 'join' ? JOIN_WAIT_MS : LOCK_WAIT_MS;
@@ -63,7 +63,7 @@ export async function openEmbeddedServer(options: EmbeddedOptions): Promise<Embe
   }
 }
 
-async function serve(
+async function startServer(
   dataDir: string,
   paths: ClusterPaths,
   lock: DirectoryLock,
@@ -91,7 +91,7 @@ async function serve(
 /**
  * Joins another process's server, or returns null while that server is not ready. `close` leaves the server running.
  */
-async function join(paths: ClusterPaths): Promise<EmbeddedServer | null> {
+async function joinServer(paths: ClusterPaths): Promise<EmbeddedServer | null> {
   const running = await readLockFile(paths.cluster);
   if (!running?.ready) return null;
   const endpoint = { kind: endpointKind(paths.cluster), port: running.port };

@@ -4,7 +4,7 @@ import type pg from 'pg';
 import type { Logger } from '#server/log.ts';
 
 import type { AsService, FinishOptions, Finished } from '../database.ts';
-import { findPendingSteps, label, record } from './ledger.ts';
+import { findPendingSteps, label, recordMigration } from './ledger.ts';
 import { applyInTransaction, tryLock, withMigrationsLocked } from './migrate.ts';
 import type { Migration } from './migration-files.ts';
 import { runBatches, runOnce } from './online-step.ts';
@@ -54,6 +54,6 @@ async function applyStep(owner: pg.Client, migration: Migration, deps: Deps): Pr
   // Batches run as the service: row-level security would hide rows from the owner.
   if (step.kind !== 'batches') await runOnce(owner, migration, step);
   else if (!(await runBatches((sql) => service.statement(sql, []), migration, signal))) return 'this server stops';
-  await record(owner, migration);
+  await recordMigration(owner, migration);
   return null;
 }

@@ -33,7 +33,10 @@ export async function readLedger(owner: pg.Client): Promise<Applied[]> {
   return rows;
 }
 
-export async function record(owner: pg.Client, { set, number, name, checksum, phase }: Migration): Promise<void> {
+export async function recordMigration(
+  owner: pg.Client,
+  { set, number, name, checksum, phase }: Migration,
+): Promise<void> {
   await owner.query('insert into migrations.applied (set, number, name, checksum, phase) values ($1, $2, $3, $4, $5)', [
     set,
     number,

@@ -192,10 +192,10 @@ test('a backfill runs in batches until no row is left, and stops between two', a
   const newer = await openVersion('newer');
   const filled = async (): Promise<unknown> =>
     (await db.admin.query('select count(mood) as filled, count(*) as total from profiles')).rows[0];
-  let asked = 0;
+  let abortedReads = 0;
   const stopping = {
     get aborted() {
-      return (asked += 1) > 2;
+      return (abortedReads += 1) > 2;
     },
   } as AbortSignal;
   expect(await newer.finishMigrations({ signal: stopping })).toMatchObject({ applied: 0 });

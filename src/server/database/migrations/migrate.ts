@@ -10,7 +10,7 @@ import pg from 'pg';
 import type { Logger } from '#server/log.ts';
 
 import { probeSessions } from '../connection/probe-sessions.ts';
-import { findIn, label, readLedger, record, rejectOtherHistory } from './ledger.ts';
+import { findIn, label, readLedger, recordMigration, rejectOtherHistory } from './ledger.ts';
 import { readMigrations } from './migration-files.ts';
 import type { Migration } from './migration-files.ts';
 import { runBatches, runOnce } from './online-step.ts';
@@ -51,7 +51,7 @@ export async function migrate(ownerUrl: string, log: Logger, { folder }: Options
       const isEmpty = applied.length === 0;
       for (const migration of migrations) {
         if (findIn(applied, migration) || (migration.phase !== 'expand' && !isEmpty)) continue;
-        await apply(owner, migration, log);
+        await applyMigration(owner, migration, log);
         log.info({ migration: label(migration) }, 'migrated');
       }
     });
@@ -61,12 +61,12 @@ export async function migrate(ownerUrl: string, log: Logger, { folder }: Options
   return migrations;
 }
 
-async function apply(owner: pg.Client, migration: Migration, log: Logger): Promise<void> {
+async function applyMigration(owner: pg.Client, migration: Migration, log: Logger): Promise<void> {
   const { step } = migration;
   if (step === null) return applyInTransaction(owner, migration, log);
   if (step.kind === 'batches') await runBatches((sql) => owner.query(sql), migration);
   else await runOnce(owner, migration, step);
-  return record(owner, migration);
+  return recordMigration(owner, migration);
 }
 
 /**
@@ -131,7 +131,7 @@ export async function applyInTransaction(owner: pg.Client, migration: Migration,
       await owner.query('begin');
       await owner.query(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
       await owner.query(migration.sql);
-      await record(owner, migration);
+      await recordMigration(owner, migration);
       await owner.query('commit');
       return;
     } catch (cause) {
