@@ -1,7 +1,7 @@
 /**
- * Compares signing in with argon2id alone, and renewing a session and reading the user with the bare server on one
- * database, interleaved. The targets are ratios, because other load affects both sides equally. Then measures the
- * memory while many sign-ins wait.
+ * Compares sign-in with argon2id alone. Compares session renewal and `GET /user` with `bare-auth-server.ts` on the same
+ * database. The samples are interleaved and the targets are ratios, because other load affects both sides equally. Then
+ * measures the memory while many sign-ins wait.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import autocannon from 'autocannon';
@@ -65,18 +65,18 @@ function startBareSession(userId: string): Promise<Session> {
   return post(`${bare.url}/sessions`, { user_id: userId });
 }
 
-/** Returns how often the work was done in so many seconds. */
+/** Repeats some work for `seconds` and returns how often it was done. */
 type Load = (seconds: number) => Promise<number>;
 
-/** One request after another on each connection; `next` gets the connection's number and the answer before. */
-function requestLoad(options: autocannon.Options, next: (connection: number) => autocannon.Request): Load {
+/** Repeats one request on each connection. `requestFor` creates it from the connection's number. */
+function requestLoad(options: autocannon.Options, requestFor: (connection: number) => autocannon.Request): Load {
   return async (duration) => {
     let connections = 0;
     const result = await autocannon({
       connections: CONNECTIONS,
       duration,
       ...options,
-      setupClient: (client) => client.setRequests([next(connections++)]),
+      setupClient: (client) => client.setRequests([requestFor(connections++)]),
     });
     if (result.non2xx > 0 || result.errors > 0) {
       throw new Error(`${options.url}: ${result.non2xx} rejected and ${result.errors} failed requests`);
@@ -109,7 +109,7 @@ function verifications(): Load {
   };
 }
 
-/** The last answer of a load is lost, so each load begins with new sessions. */
+/** When a load stops, the last answer is lost with its refresh token. So each load begins with new sessions. */
 function renewals(people: readonly Person[], side: 'app' | 'bare'): Load {
   const url = side === 'app' ? app.url : bare.url;
   const path = side === 'app' ? '/auth/v1/token?grant_type=refresh_token' : '/refresh';

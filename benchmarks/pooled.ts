@@ -17,7 +17,7 @@ import type { Running } from './processes.ts';
 import { openSeededDatabase, writeYears } from './seeded-database.ts';
 
 const PEOPLE = 100;
-/** The least share of the direct process's reads, with prepared statements. */
+/** The required ratio of pooled to direct reads, for a PgBouncer that supports prepared statements. */
 const TARGET = 0.8;
 
 const { programs, skipped } = await findPgBouncers();

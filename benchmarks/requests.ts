@@ -1,5 +1,5 @@
 /**
- * Compares reading, listing and saving with the bare server on one database, interleaved; then measures saving during
+ * Compares reading, listing and saving with `bare-server.ts` on one database, interleaved. Then measures saving during
  * many sign-ins, and memory. The targets of speed are ratios, because other load affects both servers equally.
  */
 import { randomBytes } from 'node:crypto';

@@ -32,7 +32,7 @@ const browser = await chromium.launch({
 });
 try {
   const figures: Figure[] = [];
-  // The server only accepts the host of PUBLIC_URL.
+  // The server only accepts the host of PUBLIC_URL, which is `localhost` by default.
   const home = app.url.replace('127.0.0.1', 'localhost');
   for (const [name, path] of Object.entries(PAGES)) figures.push(await measureScores(name, home + path));
   printFigures('Lighthouse', figures);

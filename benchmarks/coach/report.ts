@@ -9,7 +9,7 @@ export type Outcome = {
   readonly log: CoachLog;
   /** null: nothing was stored. */
   readonly score: number | null;
-  /** The model's own score, known only for the simulator. */
+  /** The score in the model's answer, before the product parses it. Known only for the simulator. */
   readonly ownScore: number | null;
   readonly text: string;
   /** The references of the cited lines. */

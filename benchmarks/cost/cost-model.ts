@@ -11,7 +11,7 @@ const DATABASE_COPIES = 3;
 const YEARS = 3;
 /** At least two machines serve, so that one may fail. */
 const LEAST_PROCESSES = 2;
-/** Daily backups are kept for as many days, compressed to a third. */
+/** Each day's backup is kept for this time. `estimate` assumes that compression reduces it to a third. */
 const BACKUP_DAYS = 30;
 
 type Values = Readonly<Record<keyof typeof INPUTS, number>>;
@@ -34,7 +34,7 @@ export type Estimate = {
   income: number;
 };
 
-/** The need of a number of users at the peak, after `YEARS` of writing. */
+/** Returns what `users` users need at the peak of a day, after `YEARS` of writing. */
 export function estimate(users: number, input: Values): Estimate {
   const writers = users * input.activeShare;
   const atPeak = input.peakFactor / SECONDS_PER_DAY;
@@ -65,7 +65,7 @@ export function estimate(users: number, input: Values): Estimate {
   };
 }
 
-/** The most users that one primary serves, and which limit ends it. */
+/** Returns the largest number of users that one primary serves, and the limit that it reaches first. */
 export function endOfOnePostgres(input: Values): { users: number; limit: 'cores' | 'storage' } {
   const many = 1e9;
   const { databaseCores, storageGb } = estimate(many, input);

@@ -31,7 +31,7 @@ const [users, days, saves, connections] = [options.users, options.days, options.
   Number,
 ) as [number, number, number, number];
 
-/** One worker's share of one day. The statements are those of the data API, and the plans those of the caller's role. */
+/** Saves one day of one worker's users. As in the data API, each save is a transaction with the role `authenticated`. */
 const PROCEDURE = `
   create procedure public.save_day(worker int, workers int, day date, saves int) language plpgsql as $$
   declare
@@ -73,7 +73,8 @@ const clients: pg.Client[] = [];
 try {
   await migrate(server.url, log);
   for (let index = 0; index <= connections; index += 1) {
-    // Reports of changes go to the connection, as to the server's pool.
+    // With the name of the server's connections, `report_entry_change` sends a notice to this connection. For other
+    // names it calls `pg_notify`, which serialises commits.
     const client = new pg.Client({ connectionString: server.url, application_name: 'hustle-forge' });
     await client.connect();
     // The benchmark measures pages, not the flushes of the disk.
@@ -109,7 +110,7 @@ try {
     );
   }
   const used = (await admin.query<Size>(SIZES, [TABLES])).rows;
-  // The smallest form: pages without any room for updates.
+  // Without a fillfactor, `vacuum full` writes full pages: the smallest size of the table.
   await admin.query('alter table entries reset (fillfactor)');
   await admin.query('vacuum full entries');
   const compact = (await admin.query<Size>(SIZES, [TABLES])).rows;

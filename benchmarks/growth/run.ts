@@ -1,7 +1,7 @@
 /**
  * Compares the real server on 36.5 million logs with the same server on a hundredth of them: reading a day, listing a
- * year, saving and finding, by users spread over the whole table. Both run at once and are asked in turn, so that other
- * load affects both equally.
+ * year, saving and finding, by users spread over the whole table. Both servers run at once and receive requests
+ * alternately, so that other load affects both equally.
  *
  * Options: --data=FOLDER keeps the data for the next run, --users=N, --days=N, --seed-only, and --index, which builds an
  * index of the large table while users save.
@@ -35,7 +35,7 @@ const DAYS = Number(options.days);
 const SIZES = { small: Math.ceil(Number(options.users) / 100), large: Number(options.users) } as const;
 type Side = keyof typeof SIZES;
 
-/** Users who are asked, spread over the table. */
+/** The number of users whose requests are measured, spread over the table. */
 const PEOPLE = 200;
 const REQUESTS = 1_000;
 const WARM_UP = 200;
@@ -65,7 +65,10 @@ async function measure(): Promise<void> {
   }
 }
 
-/** Builds the index as a migration of the phase `migrate` does. A refused save ends the benchmark. */
+/**
+ * Measures saves while an index is built concurrently, as by a migration of the phase `migrate`
+ * (docs/operations/upgrades.md). A refused save ends the benchmark.
+ */
 async function saveDuringIndex(world: World): Promise<Figure> {
   const save = ASKS['save one day']!;
   let turn = 0;
@@ -103,7 +106,7 @@ async function saveDuringIndex(world: World): Promise<Figure> {
 
 async function openWorld(side: Side): Promise<World> {
   const dataDir = join(folder, side);
-  // The server refuses accounts without the keys that signed them in.
+  // The seeded database has refresh tokens, so the server does not create a signing key in it. The key file supplies one.
   const keyFile = join(dataDir, 'key.json');
   await writeFile(keyFile, await runAdminCommand(['key:create']), { mode: 0o600 });
   const app = await startProcess(
@@ -156,7 +159,7 @@ function send({ url }: Running, method: string, path: string, token: string | nu
 
 type Ask = (world: World, turn: number) => Promise<unknown>;
 
-/** Another user and another day at each turn. */
+/** Selects another user for each turn, and `dayOf` another day. */
 const personOf = ({ people }: World, turn: number): Person => people[(turn * 73) % PEOPLE]!;
 const dayOf = (turn: number): string =>
   new Date(Date.now() - ((turn * 37) % DAYS) * 86_400_000).toISOString().slice(0, 10);

@@ -17,12 +17,11 @@ export const PASSWORD = 'correct horse';
 const PASSWORD_HASH =
   '$argon2id$v=19$m=19456,t=2,p=1$045zMjeT0TAPRK6JLcpFTw$MccWm916Q5Vu1nXjocHaMlFOQLqCRHfUqypE0wRfvrs';
 
-/** Measured: heap, search index and keys of a log of about 60 characters, and the sort files while keys are built. */
+/** For `checkDisk`. Measured: heap, search index and keys of a log of about 60 characters, and the keys' sort files. */
 const BYTES_PER_LOG = 900;
-/** Days that are written between two lines of progress. */
 const DAYS_PER_STATEMENT = 5;
 
-/** For writing in bulk only: a crash meanwhile costs the folder. The measured server has its own settings. */
+/** Only for the bulk load: a crash during it destroys the data. The measured server has the product's own settings. */
 const BULK_SETTINGS = {
   fsync: 'off',
   full_page_writes: 'off',
@@ -114,7 +113,7 @@ async function fill(client: pg.Client, folder: string, { users, days }: Size): P
     insert into auth.identities (user_id, provider, provider_id, identity_data)
     select id, 'email', id::text, jsonb_build_object('sub', id, 'email', 'writer-' || n || '@example.com', 'email_verified', true)
       from numbered`);
-  // Closers, so that every day is open.
+  // Premium users may write every day. Free users may write only recent ones.
   await client.query("insert into profiles (id, subscription_plan) select id, 'premium' from numbered");
   await client.query(`
     with started as (
@@ -184,7 +183,7 @@ async function dropKeys(client: pg.Client): Promise<[what: string, text: string]
   ];
 }
 
-/** The rows are those that triggers and the product's code would have written, and the keys are the migrations' own. */
+/** Throws unless the rows equal those that triggers and the product would write, and all constraints are valid. */
 async function verify(client: pg.Client, { users, days }: Size): Promise<void> {
   const { rows } = await client.query<{ content: string; text: string; words: string; expected: string; day: string }>(
     `select content, content_text as text, words, entry_text(content) as expected, replace_date_header(content, date) as day

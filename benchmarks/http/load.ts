@@ -12,8 +12,8 @@ let connectionsOfProcess = 0;
 
 /**
  * Repeats four requests of each person. Each connection starts at another request, so that no row is written
- * concurrently, and has an `index` of its own for the same day, so that every save changes the text: the database does
- * less for a save that changes nothing. Throws if the server rejects a request.
+ * concurrently. Each connection also passes another `index` for the same day, so that every save changes the text: the
+ * database does less for a save that changes nothing. Throws if the server rejects a request.
  */
 export async function load<Person>(
   url: string,

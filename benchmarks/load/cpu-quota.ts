@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** The least quota of a period is 1,000. */
+/** Linux rejects quotas below 1,000 µs. This period allows shares down to a fifth of a core. */
 const PERIOD_US = 5_000;
 const VERSION_1 = '/sys/fs/cgroup/cpu';
 const VERSION_2 = '/sys/fs/cgroup';

@@ -1,6 +1,6 @@
 /**
- * The p99 of a save at 70 % of the maximum rate, above the p99 of the same statement sent straight to the database
- * meanwhile. Requests are sent at a constant rate (`http/constant-rate.ts`).
+ * Measures what the server adds to a save at 70 % of the maximum rate: the p99 over HTTP minus the p99 of the same
+ * statement sent to the database directly at the same time. Requests have a constant rate (`http/constant-rate.ts`).
  */
 import pg from 'pg';
 import { requestConnection } from '#server/database/roles.ts';

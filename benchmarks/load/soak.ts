@@ -1,6 +1,6 @@
 /**
  * Half of the maximum load for five minutes, or `--minutes=60`: reads, lists, saves, sign-ins and open streams. Fits a
- * line through the memory of the server after the warm-up, with its error.
+ * line through the server's memory after the warm-up, and computes the standard error of its slope.
  */
 import { Agent, get } from 'node:http';
 import type { ClientRequest } from 'node:http';
@@ -19,9 +19,12 @@ import { openSeededDatabase, writeYears } from '../seeded-database.ts';
 const PEOPLE = 100;
 const STREAMS = 100;
 const SAMPLE_MS = 1_000;
-/** Samples of neighbouring seconds are not independent: garbage collection moves them together. */
+/**
+ * Garbage collection moves the samples of neighbouring seconds together. So the line is fitted to means of blocks:
+ * otherwise its standard error would be too small.
+ */
 const BLOCK_SAMPLES = 15;
-/** The latencies of a minute are summed up and forgotten, so that the generator does not grow. */
+/** The load is sent in legs. Only the last leg's latencies are kept, so that the generator's memory does not grow. */
 const LEG_SECONDS = 60;
 const RENEWAL_MINUTES = 30;
 const MAX_GROWTH_MB = 5;

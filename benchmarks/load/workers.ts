@@ -21,7 +21,7 @@ import { limitCpu } from './cpu-quota.ts';
 const PEOPLE = 100;
 const TARGET = 1.7;
 const SHARE_OF_CORE = 0.2;
-/** A process that has used its share waits for the rest of a period, and its requests with it: so more of them. */
+/** A process that has used its quota stalls its requests. More connections keep the other process busy meanwhile. */
 const CONNECTIONS_WITH_LIMIT = 64;
 
 type Cpu = Record<'server' | 'database' | 'generator', number>;
@@ -88,7 +88,7 @@ try {
   await database.close();
 }
 
-/** The port answers once one worker is ready. */
+/** The port answers as soon as one worker is ready, so this polls until /metrics lists the second. */
 async function waitForSecondWorker({ url }: Running): Promise<void> {
   while (!(await (await fetch(`${url}/metrics`)).text()).includes('worker="2"')) await delay(50);
 }

@@ -83,7 +83,7 @@ export async function startDirectus(databaseUrl: string, count: number): Promise
   };
 }
 
-/** Directus does not pass the directory of a socket on from a URL. */
+/** Directus ignores a socket directory in a database URL, so its settings get the parts of the URL. */
 function databaseSettings(databaseUrl: string): Record<string, string> {
   const { host, port, user = '', password, database = '' } = new pg.Client({ connectionString: databaseUrl });
   return {

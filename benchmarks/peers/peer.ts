@@ -9,7 +9,7 @@ const today = dayOf(new Date());
 
 export type PeerPerson = {
   token: string;
-  /** The row of each day, by date; for APIs that address a row by its id. */
+  /** The id of each day's row, for APIs that address a row by its id. */
   rows: ReadonlyMap<string, string>;
 };
 

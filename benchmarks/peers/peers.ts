@@ -26,7 +26,7 @@ import { startPocketbase } from './pocketbase.ts';
 const PEOPLE = 100;
 const POCKETBASE_WORKERS = 2;
 
-/** Peers on the same PostgreSQL. `least`: how many times as many requests a second the product answers at least. */
+/** Peers on the same PostgreSQL. `least`: the required ratio of the product's request rate to the peer's; null: none. */
 const DATABASE_PEERS: readonly DatabasePeer[] = [
   { name: 'parse-server', start: startParseServer, least: { read: 4, save: 2.5, list: null } },
   { name: 'better-auth', start: startBetterAuth, least: { read: 5, save: 3.5, list: 3 } },
@@ -86,7 +86,7 @@ async function comparePocketbase(ours: Ours): Promise<void> {
 }
 
 async function compareOnDatabase({ name, start, least }: DatabasePeer, ours: Ours, seeded: SeededDatabase) {
-  // No `URL` parses the URL of a database without a host, which has a socket.
+  // `new URL` rejects this URL: it has no host, because its parameter `host` names a socket's directory.
   const databaseUrl = seeded.url.replace(/@\/[^?]+/, `@/${name}`);
   await runSql(seeded.url, `create database "${name}"`, []);
   const peer = await start(databaseUrl, PEOPLE);

@@ -25,7 +25,7 @@ const run = promisify(execFile);
 export async function startPocketbase(count: number): Promise<Peer> {
   const binary = await build();
   const folder = await mkdtemp(join(tmpdir(), 'hustle-forge-pocketbase-'));
-  // It would write a migration for each change of the schema beside its program, and apply it in the next run.
+  // By default, PocketBase writes each schema change as a migration beside its program, which the next run would apply.
   const options = ['--dir', folder, '--migrationsDir', join(folder, 'migrations'), '--automigrate=false'];
   await run(binary, ['superuser', 'upsert', ADMIN.identity, ADMIN.password, ...options]);
   const url = `http://127.0.0.1:${await freePort()}`;
@@ -78,7 +78,7 @@ async function seed(url: string, count: number): Promise<PeerPerson[]> {
     ADMIN,
   );
   const admin = { authorization: token };
-  // Its request log would write to the disk for every request.
+  // PocketBase's request log would write to the disk for every request.
   const batch = { enabled: true, maxRequests: DAYS_EACH, timeout: 60 };
   await requestJson('PATCH', `${url}/api/settings`, { batch, logs: { maxDays: 0 } }, admin);
   await requestJson('POST', `${url}/api/collections`, entriesCollection(), admin);

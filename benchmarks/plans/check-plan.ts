@@ -8,7 +8,7 @@ import { findSweep } from '../../tests/support/statements/system-sweeps.ts';
 import type { UserTable } from '../../tests/support/statements/user-tables.ts';
 
 export type Outcome = {
-  /** The SQLSTATE of a statement that PostgreSQL refuses, as in its test. */
+  /** The SQLSTATE of a refused statement; null if it ran. Tests also record statements that must fail. */
   refused: string | null;
   milliseconds: number;
   problems: string[];
@@ -16,7 +16,10 @@ export type Outcome = {
 
 type Explained = { Plan: PlanNode; 'Execution Time': number };
 
-/** The generic plan as a superuser: the conditions of the statement without those of the policies. */
+/**
+ * Returns the generic plan for a superuser, which has the statement's own conditions without those of the policies. Null
+ * if PostgreSQL refuses the statement.
+ */
 export async function explainText(client: pg.Client, text: string): Promise<PlanNode | null> {
   try {
     const { rows } = await client.query<{ 'QUERY PLAN': [Explained] }>(`explain (generic_plan, format json) ${text}`);
@@ -27,7 +30,7 @@ export async function explainText(client: pg.Client, text: string): Promise<Plan
   }
 }
 
-/** Rolls back what the statement writes. */
+/** Executes the statement as its role, checks the plan and the accessed tables, and rolls back. */
 export async function checkPlan(
   client: pg.Client,
   { role, text }: RecordedStatement,

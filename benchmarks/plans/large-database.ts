@@ -58,7 +58,6 @@ export async function fillDatabase(url: string, users: number): Promise<People> 
            from (select gen_random_uuid() as id from generate_series(1, ${users})) as made order by id`,
     );
     for (const statement of FILL) await client.query(statement);
-    // Sequences that the rows above did not move need no care: the statements insert rows of their own.
     await client.query('vacuum (analyze)');
     const { rows } = await client.query<{ id: string }>('select id from users where n in (1, 6) order by n');
     return { newcomer: rows[0]!.id, writer: rows[1]!.id };

@@ -21,7 +21,7 @@ import { readStatements, recordStatements } from './statements.ts';
 import { valuesFor } from './values.ts';
 
 const PARTITIONS = 16;
-/** The filled tables need no durability. The memory of a query is that of an ordinary server. */
+/** The filled tables need no durability. `work_mem` keeps its default, so that queries spill as on other servers. */
 const SETTINGS = {
   fsync: 'off',
   synchronous_commit: 'off',
@@ -72,7 +72,7 @@ async function checkStatements(url: string, people: People): Promise<Figure[]> {
     let checked = 0;
     for (const statement of statements.filter(({ text }) => names.test(text))) {
       const plan = await explainText(client, statement.text);
-      // Refused at planning, as its test expects.
+      // PostgreSQL refuses to plan this statement: the test that recorded it expects an error.
       if (plan === null) continue;
       const run = (userId: string) =>
         checkPlan(
@@ -83,7 +83,7 @@ async function checkStatements(url: string, people: People): Promise<Figure[]> {
           tables,
         );
       let outcome = await run(people.writer);
-      // A row that exists: the statement inserts it for a user without rows instead.
+      // A constraint failed (class 23), because the writer has the row already. The newcomer has none.
       if (outcome.refused?.startsWith('23')) outcome = await run(people.newcomer);
       if (outcome.refused !== null) refused.push(`${outcome.refused} ${statement.role} ${oneLine(statement.text)}`);
       else checked += 1;

@@ -1,4 +1,4 @@
-/** The statements of the product: those that its tests make it run, so that a new statement is checked without a list. */
+/** Collects the statements that the product runs in its tests, so that no list must name a new statement. */
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ export async function recordStatements(): Promise<RecordedStatement[]> {
   }
 }
 
-/** Each text once for each role. */
+/** Returns each text once for each role. */
 export async function readStatements(folder: string): Promise<RecordedStatement[]> {
   const statements = new Map<string, RecordedStatement>();
   for (const file of (await readdir(folder)).toSorted()) {
