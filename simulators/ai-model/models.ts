@@ -1,4 +1,4 @@
-/** The lists of models, which the three protocols answer without a charge. */
+/** The endpoints that describe models. The doctor uses them, because providers do not charge for them. */
 import type { ApiRequest } from '../api-request.ts';
 import { anthropic } from './protocols/anthropic.ts';
 import { gemini } from './protocols/gemini.ts';

@@ -11,7 +11,7 @@ type ConsentOptions = {
   hasVerifiedFlag?: boolean;
 };
 
-/** The form posts to the address of the page, which carries the request. */
+/** The forms have no `action`, so they post to the page's own URL, whose query is the authorization request. */
 export function consentPage(
   provider: string,
   { accounts = ACCOUNTS, hasVerifiedFlag = true }: ConsentOptions = {},

@@ -87,7 +87,7 @@ export function createSamlIdentityProvider({ entityId, signInUrl, keys }: Option
   };
 }
 
-/** Imports the library at the first sign-in, because the sandbox starts with the product. */
+/** Imports the library at the first sign-in: earlier, it would delay the product, which starts with the sandbox. */
 async function loadSamlify(): Promise<typeof Samlify> {
   const samlify = await import('samlify');
   samlify.setSchemaValidator({ validate: () => Promise.resolve('not validated') });

@@ -69,7 +69,10 @@ const solanaWallet = (secretKey: Uint8Array): Wallet => ({
   sign: (message) => ed25519.sign(message, secretKey),
 });
 
-/** Threat: keys that are the same everywhere would open these accounts if the database later served real users. */
+/**
+ * Threat: if all installations had the same keys, anyone could sign in to these accounts once the database serves real
+ * users. So the first start creates random keys.
+ */
 async function openSeed(file: string): Promise<Buffer> {
   const stored = await readFile(file).catch(() => null);
   if (stored?.length === 64) return stored;

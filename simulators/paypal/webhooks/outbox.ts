@@ -9,7 +9,7 @@ import { createSigner } from './signer.ts';
 import type { Signer, Transmission } from './signer.ts';
 
 const REQUEST_TIMEOUT_MS = 30_000;
-/** Not served: receivers verify a webhook through PayPal's endpoint instead of checking the signature. */
+/** The simulator does not serve this path: the product verifies webhooks through PayPal's `verify-webhook-signature`. */
 const CERTIFICATE_PATH = '/v1/notifications/certs/CERT-360caa42-fca2a594-1';
 /** PayPal tries 25 times within three days. */
 const MAX_ATTEMPTS = 25;
