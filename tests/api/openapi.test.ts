@@ -122,9 +122,12 @@ describe('routes', () => {
     return createApp(deps as unknown as Deps).routes;
   };
 
-  /** The documented operations of routes that serve recovery codes, or a factor and recovery codes. */
   const CODES = '/auth/v1/factors/recovery-codes';
   const FACTOR = '/auth/v1/factors/{id}';
+  /**
+   * The routes whose `{id}` can be `recovery-codes`, with the operations that the document lists for them: those of
+   * recovery codes, and those of a factor if the route serves factors too.
+   */
   const RECOVERY_CODES = new Map([
     [`GET ${FACTOR}`, [`GET ${CODES}`]],
     [`POST ${FACTOR}`, [`POST ${CODES}`]],

@@ -1,6 +1,6 @@
 /**
- * Two versions of the program serve one database while a newer one expands, backfills and indexes it, as in a rolling
- * upgrade: a save through either is right. A contraction waits for the end of the older one.
+ * A rolling upgrade: two versions of the program serve one database while the newer one expands, backfills and indexes
+ * it. A save through either version is right. A contraction waits until the older version has stopped.
  */
 import { cp, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -199,7 +199,7 @@ test.skipIf(isPartitioned)('saves through either version are right while the new
   expect(await countUnsized()).toEqual({ wrong: 0 });
 });
 
-test.skipIf(isPartitioned)('the last server of the older version makes way for the contraction', async () => {
+test.skipIf(isPartitioned)('the contraction waits until the last server of the older version has stopped', async () => {
   const older = await start('older');
   const newer = await start('newer');
   expect((await newer.database.finishMigrations()).waitsFor).toContain('older version');

@@ -11,7 +11,7 @@ export type Client = {
   close(): void;
 };
 
-/** Longer than the saver of a browser waits. */
+/** Longer than `REQUEST_TIMEOUT_MS` of entry-transport.ts, so that a simulated page gives up first. */
 const TIMEOUT_MS = 30_000;
 
 export function createClient(index: number, certificate: string): Client {

@@ -1,4 +1,4 @@
-/** The whole cluster: three database machines, what stands in front, and two applications. */
+/** The whole cluster: three database machines, PgBouncer, HAProxy and two applications. */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';

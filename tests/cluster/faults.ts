@@ -31,7 +31,10 @@ export type Fault = {
   strike(): Promise<Strike>;
 };
 export type Strike = {
-  /** When the fault struck, or the operator did what ends it. */
+  /**
+   * The beginning of the measurement, in milliseconds since 1970: when the fault struck. For a fault that lasts until an
+   * operator acts, when the operator acted.
+   */
   at: number;
   /** No save may be acknowledged from this time until `at`. */
   silentSince?: number;
@@ -195,7 +198,7 @@ const nothing = async (): Promise<string[]> => [];
 const findSynchronousStandby = async (): Promise<Node | null> =>
   (await readMembers()).find(({ role }) => role === 'sync_standby')?.name ?? null;
 
-/** Runs the command of the runbook on a machine of the database. */
+/** Runs the switchover command of docs/operations/scaling.md on a machine of the database. */
 async function handOver(node: Node): Promise<void> {
   const command = ['patronictl', '-c', join(CONFIG, 'patroni.yml'), 'switchover', '--leader', node, '--force'];
   const [program, ...args] = inNamespace(node, command);

@@ -35,14 +35,14 @@ export type Measurement = {
 
 /** Saves must be accepted this soon after the database accepts writes. */
 const MAX_DELAY_MS = 2_000;
-/** A save that the former primary acknowledged is answered within this time. */
-const PROBE_MS = 500;
+/** After this time, an answer to a save can no longer come from the former primary. */
+const FORMER_ANSWERS_MS = 500;
 /** Writers may notice a new primary this much sooner than the prober. */
 const EARLY_MS = 1_000;
 const FAILOVER_MS = 90_000;
 /** The answers are observed for this time after the fault (after the failover, if there is one) and after the repair. */
 const OBSERVED_MS = 6_000;
-/** Longer than the longest backoff of a browser, 30 s and half more by chance, and a request that is not answered. */
+/** Longer than a page's longest backoff (30 s, plus up to half of it at random) and the timeout of a request (20 s). */
 const ALL_PAGES_MS = 75_000;
 /** An outage of this length is longer than the first retries of the page, so the page must name it. */
 const VISIBLE_MS = 6_000;
@@ -63,7 +63,7 @@ export async function measureFault(fault: Fault, cluster: Cluster, load: Load): 
   const gap = longestOutage(writers.answers, struckAt);
   // A former primary with a full disk still accepts a save now and then, so an early answer does not count.
   const since = recovered && Math.max(lastWriteOf(prober, before, struckAt), recovered.answeredAt - EARLY_MS);
-  const savedAt = since && firstAnswerSince(writers.answers, since + PROBE_MS);
+  const savedAt = since && firstAnswerSince(writers.answers, since + FORMER_ANSWERS_MS);
   const resumedAt = savedAt ?? gap?.to ?? null;
   if (resumedAt === null || gap === null) throw new Error(`no save was accepted after: ${fault.name}`);
   await pages.waitUntilAllSaved(resumedAt, ALL_PAGES_MS).catch((error: Error) => problems.push(error.message));

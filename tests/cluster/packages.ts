@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { delimiter, resolve } from 'node:path';
 import { installWithApt } from '../../scripts/browser/browser.ts';
 
-/** A program of each package. */
+/** A program of each package. The package counts as installed if the program exists. */
 const PROGRAMS: Readonly<Record<string, string>> = {
   'etcd-server': 'etcd',
   'etcd-client': 'etcdctl',

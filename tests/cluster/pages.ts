@@ -24,13 +24,13 @@ const POLL_MS = 200;
 const FREE_PLAN = { subscription_plan: 'free', access_valid_until: null } as const;
 
 export type Pages = {
-  /** Questions and doubled lines that the pages showed. Two devices that only add lines must see none. */
+  /** Conflicts that pages asked about, and lines that a merge doubled. None may occur while users only add lines. */
   readonly problems: readonly string[];
   /** Resolves once every page has saved something that was sent after `since`; rejects after `timeoutMs`. */
   waitUntilAllSaved(since: number, timeoutMs: number): Promise<void>;
   /** Stops typing, and resolves when nothing is unsent. */
   finish(timeoutMs: number): Promise<void>;
-  /** Describes each typed word that these items lack or have twice. The items of each user's logs. */
+  /** Describes each typed word that is missing or doubled in `stored`, the items of each user's logs. */
   problemsOf(stored: ReadonlyMap<string, readonly string[]>): string[];
   close(): void;
 };

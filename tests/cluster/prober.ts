@@ -1,4 +1,4 @@
-/** Writes to each database machine directly, to learn when which of them accepts writes, whatever stands in front. */
+/** Writes to each database machine directly, without HAProxy and PgBouncer, to learn when each of them accepts writes. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { connectToNode, NODES } from './nodes.ts';

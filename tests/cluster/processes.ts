@@ -46,7 +46,7 @@ export function startProcess({ part, name, command, env = {}, cwd = ROOT, user, 
   const log = createWriteStream(join(LOGS, `${name}.log`), { flags: 'a' });
   child.stdout.pipe(log, { end: false });
   child.stderr.pipe(log, { end: false });
-  // Without the program or its namespace, no `exit` follows.
+  // If the program does not exist, the child emits `error` instead of `exit`, which rejects `once`.
   const ended = once(child, 'exit').then(
     () => undefined,
     (error: Error) => void log.write(`${error.message}\n`),

@@ -21,7 +21,7 @@ const readCompose = (): { services: Record<string, Record<string, unknown>> } =>
 function createValidator() {
   const file = join(process.env['COMPOSE_SCHEMA'] ?? '', 'compose-spec.json');
   const schema = JSON.parse(readFileSync(file, 'utf8')) as { $schema?: string };
-  // It names draft 7 by an address that ajv does not know.
+  // `$schema` names draft 7 by an address that ajv does not know.
   delete schema.$schema;
   const ajv = new Ajv2020({ strict: false });
   addFormats.default(ajv);

@@ -88,7 +88,7 @@ test('Prometheus evaluates every query of the dashboard on a scraped server', { 
     expect([expr, status, error]).toEqual([expr, 'success', undefined]);
     if (data.result.length === 0) empty.push(expr);
   }
-  // Only what this server has not done yet, or no longer has: counters appear with their first event, jobs are done.
+  // Only these queries may be empty: a counter appears with its first event, and the server's queued jobs are done.
   for (const expr of empty)
     expect(expr).toMatch(
       /_total|analysis_seconds|webhook|hustle_forge_payments|hustle_forge_jobs|job_oldest|GET|token/,

@@ -125,7 +125,7 @@ test.describe('without a connection', () => {
   }) => {
     const restore = await loseChunks(page, ['upgrade-dialog', ...SCREENS.map(({ file }) => file)]);
     await signUp(page);
-    // Any load of another page removes this mark.
+    // Loading a document removes this mark.
     await page.evaluate(() => (document.documentElement.dataset['stays'] = ''));
     await write(page, 'still here');
     await openMenu(page);

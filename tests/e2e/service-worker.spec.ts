@@ -128,8 +128,8 @@ test('offers a new version in words, keeps the old one whole, and reloads withou
 }) => {
   await signUp(page);
   await expectControlled(page);
-  // A second tab of the first version: its files stay as long as it is open. It is never idle: what it would request then
-  // restarts the first worker, which Chromium with Playwright attached does not end for five minutes.
+  // A second tab of the first version: the first version's files stay stored while it is open. It gets no idle time: its
+  // requests in idle time would restart the first worker, which Chromium keeps for five minutes under Playwright.
   const other = await context.newPage();
   await other.addInitScript(reportNoIdleTime);
   await other.goto('/journal');
@@ -140,7 +140,7 @@ test('offers a new version in words, keeps the old one whole, and reloads withou
     route.request().method() === 'GET' ? route.fallback() : route.abort(),
   );
   await write(page, 'not saved yet');
-  // The browser joins a check to one that is under way, which may have read the earlier file.
+  // Retries, because the browser may join a check that is under way and has already read the old file.
   await expect(async () => {
     await checkForUpdate(page);
     await expect(newVersion(page)).toBeVisible({ timeout: 2_000 });

@@ -93,7 +93,7 @@ test.describe('a Closer', () => {
     });
   });
 
-  test('sends unsaved text before an export, or says that the file lacks them', async ({
+  test('sends unsaved text before an export, or says that the file lacks it', async ({
     page,
     closer,
     openAs,

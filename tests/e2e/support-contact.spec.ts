@@ -4,7 +4,7 @@ import { ROUTES } from '#domain/routes.ts';
 import { inBothThemes } from './support/themes.ts';
 import { expect, test } from './support/test.ts';
 
-/** The setting of the sandbox. */
+/** SUPPORT_EMAIL as the sandbox sets it (simulators/main.ts). */
 const ADDRESS = 'support@hustle-forge.example';
 const TO_SUPPORT = new RegExp(`^mailto:${ADDRESS}\\?subject=Hustle%20Forge%3A%20`);
 

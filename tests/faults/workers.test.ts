@@ -146,7 +146,8 @@ describe('two workers', () => {
   });
 
   test('tell the streams of each other about a save', async () => {
-    // The epoch of an event id is that of its process. The system chooses the worker that accepts a connection.
+    // An event id begins with the epoch of its process. The operating system chooses the worker of a connection, so the
+    // test opens streams until it has one of each worker.
     const streams = new Map<string, ChangesReader>();
     const openAnother = async (): Promise<number> => {
       const stream = await readChanges(program.url, token(), CLOSE);

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { readMigrations } from '#server/database/migrations/migration-files.ts';
 import { findProblems } from './migration-rules.ts';
 
-/** The last migrations before the rules. */
+/** The last migrations of each set that are older than the rules and need not follow them. */
 const BEFORE_RULES: Readonly<Record<string, number>> = { auth: 3, app: 22 };
 
 const migrations = await readMigrations();

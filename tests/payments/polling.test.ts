@@ -201,7 +201,7 @@ describe('a sweep over many payments', () => {
     expect(await world.sweep()).toEqual({ events: 0, payments: 6 });
   });
 
-  test('starts no row after a minute each for events and payments', async () => {
+  test('starts no further event after a minute of events, and no further payment after a minute of payments', async () => {
     const world = createWorld();
     for (let count = 0; count < 7; count += 1) await world.begin();
     const [order] = world.simulator.books.orders.keys();

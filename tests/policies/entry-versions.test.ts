@@ -302,7 +302,7 @@ describe(`a day keeps ${MAX_VERSIONS_PER_DAY} versions`, () => {
     const before = (await textsOf()).concat(textOf(10, 5));
     await pass(5);
     await replaceText(2 * MAX_VERSIONS_PER_DAY, 0);
-    // A burst of more minutes would spread as far apart as the earlier versions, and be thinned out together with them.
+    // A longer burst would spread its versions as far apart as the earlier ones, so both would be thinned out.
     await replaceText(MAX_VERSIONS_PER_DAY, 1);
     await remove();
     const texts = await textsOf();

@@ -17,7 +17,7 @@ export function setUpEditor(): void {
   });
 }
 
-/** The edits and the unreadable texts that the editor opened last has reported. */
+/** The numbers of edits and unreadable texts that the most recently opened editor has reported. */
 export const counts = { edits: 0, unreadable: 0 };
 
 /** @throws Error if the editor refuses the log */

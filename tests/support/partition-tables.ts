@@ -2,15 +2,15 @@
  * Divides the tables of users of a migrated database into hash partitions by user, as an operator of hundreds of millions
  * of rows could (docs/operations/scaling.md). Only for empty tables.
  *
- * A table cannot become partitioned in place, so it is made again, with everything that depends on it: constraints,
- * indexes, triggers, policies, grants, views, and functions and their policies. Partitions get row-level security and no
- * policy: nobody but the owner reads them directly.
+ * A table cannot become partitioned in place, so it is created again with everything that depends on it: constraints,
+ * indexes, triggers, policies, grants, views and functions. Partitions get row-level security without policies, so no role
+ * can read them except through their table.
  */
 import pg from 'pg';
 import { readUserTables } from './statements/user-tables.ts';
 
-/** Returns the statements' text in the catalogue's own words. */
-const list = async (client: pg.Client, text: string, values: unknown[]): Promise<string[]> =>
+/** Runs a query of the catalogue whose column `sql` has statements. */
+const queryStatements = async (client: pg.Client, text: string, values: unknown[]): Promise<string[]> =>
   (await client.query<{ sql: string }>(text, values)).rows.map(({ sql }) => sql);
 
 export async function partitionTables(ownerUrl: string, partitions: number): Promise<void> {
@@ -70,9 +70,9 @@ const DEPENDENTS = `with recursive dependent (classid, objid) as (
            left join pg_catalog.pg_rewrite rule on depend.classid = 'pg_rewrite'::regclass and rule.oid = depend.objid
      where depend.deptype = 'n')`;
 
-/** In the order in which they can be made again. */
+/** Returns the statements that create the tables' dependent objects, each after the objects that it needs. */
 async function readDefinitions(client: pg.Client, names: readonly string[]): Promise<string[]> {
-  const read = (text: string): Promise<string[]> => list(client, text, [names]);
+  const read = (text: string): Promise<string[]> => queryStatements(client, text, [names]);
   return [
     // Keys before the foreign keys that refer to them.
     ...(await read(`select format('alter table public.%I add constraint %I %s', relname, conname, pg_get_constraintdef(c.oid)) as sql

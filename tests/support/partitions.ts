@@ -2,7 +2,7 @@
 export const PARTITIONS = Number(process.env['TEST_PARTITIONS'] ?? 0);
 
 /**
- * For tests of the plain layout: the names of indexes, the schema file, and an index that is built concurrently, which
- * PostgreSQL has not for a partitioned table. `npm run bench -- plans` checks the plans on partitions.
+ * Skips tests of the plain layout: the names of indexes, the schema file, and a concurrent index build, which PostgreSQL
+ * does not support on a partitioned table. `npm run bench -- plans` checks the plans on partitions.
  */
 export const isPartitioned = PARTITIONS > 0;

@@ -23,7 +23,7 @@ export type TestDatabase = {
   drop(): Promise<void>;
 };
 
-/** @param isDirect requests reach PostgreSQL without the pooler of `npm run test:pooler`, whose sessions are not its connections */
+/** @param isDirect bypasses the pooler of `npm run test:pooler`, for tests that need one session for each connection */
 export async function createTestDatabase({ isDirect = false } = {}): Promise<TestDatabase> {
   const templateUrl = process.env[TEMPLATE_URL_VARIABLE];
   if (!templateUrl) throw new Error('no test server: the test must run with tests/support/test-database-server.ts');

@@ -14,7 +14,7 @@ type Word = {
   typedIn: Tab | null;
   /** The tabs that changed an item with this word. */
   editedIn: Set<Tab>;
-  /** The tabs that moved another item past one with this word: the merge may decide that this one was moved. */
+  /** The tabs that moved another item past an item with this word: the merge may take the latter for the moved one. */
   passedIn: Set<Tab>;
   /** The tabs that deleted an item with this word. */
   deletedIn: Set<Tab>;

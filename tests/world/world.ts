@@ -131,7 +131,7 @@ export async function createWorld(server: WorldServer, schedule: Schedule) {
   return {
     ...{ clock, work, ledger, history, problems, note, devices, tabs, tabsOf, open, setPlan },
 
-    /** The tab is closed or has crashed. */
+    /** Removes a tab that was closed or has crashed. */
     forget: (tab: Tab): void => void tabs.delete(tab),
 
     readLogs: () => server.readLogs(userId),

@@ -657,14 +657,14 @@ describe('with rate limits', () => {
       body: JSON.stringify({ password: PASSWORD }),
     });
 
-  test('undo tokens are guessed thirty times in five minutes', async () => {
+  test('a network gets 429 after thirty guesses of an undo token in five minutes', async () => {
     const headers = newNetwork();
     const guess = () => limited.request('POST', '/account/undo-deletion', { body: { token_hash: 'x' }, headers });
     for (let count = 0; count < 30; count += 1) expect((await guess()).status).toBe(403);
     expect((await guess()).status).toBe(429);
   });
 
-  test('guesses of the password count together with those at sign-in, and the archive is given out three times', async () => {
+  test('wrong passwords count together with those at sign-in, and a fourth request for the archive gets 429', async () => {
     const email = newAddress();
     const { access, id } = await limited.signedUp(email);
     for (let count = 0; count < 3; count += 1) expect((await archive(access)).status).toBe(200);

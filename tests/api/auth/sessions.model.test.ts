@@ -79,7 +79,7 @@ function addAccessToken(session: Session, { access_token: value }: WireBody): vo
 async function checkAccess({ sessions }: Model): Promise<void> {
   for (const { access, isAlive } of sessions) {
     for (const { value, issuedAt } of access) {
-      // A busy machine must not decide whether the token has expired.
+      // Skips older tokens: the test clock follows real time, so on a slow machine they might expire during the test.
       if (now() - issuedAt > ACCESS_TOKEN_MS / 2) continue;
       const { status, body } = await world.request('GET', '/user', { token: value });
       expect([status, body.code]).toEqual(isAlive ? [200, undefined] : [403, 'session_not_found']);
@@ -98,7 +98,7 @@ async function renewActive(session: Session): Promise<string> {
 async function presentToken(session: Session, age: number): Promise<void> {
   const index = Math.max(0, session.tokens.length - 1 - age);
   const [token, successor] = [session.tokens[index]!, session.tokens[index + 1]];
-  // A busy machine must not decide whether the window is over.
+  // The test clock follows real time, so on a slow machine the reuse window might end now. Ends it for certain.
   if (successor && now() - successor.issuedAt > REUSE_WINDOW_MS / 2) world.clock.advance(REUSE_WINDOW_MS);
   const { status, body } = await renew(token.value);
   if (!session.isAlive || index < session.firstValid) {

@@ -21,7 +21,7 @@ export const GOOD_DAY = [
 export type CoachWorld = {
   readonly server: TestServer;
   readonly model: ModelControl;
-  /** A Closer who has given consent. */
+  /** A user of the paid plan (Closer) who has given consent. */
   readonly cleo: Person;
   /** All lines of the server's log. */
   readonly logged: string[];

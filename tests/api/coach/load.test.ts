@@ -205,7 +205,7 @@ test('refuses, counts and delays an analysis beyond those that may run, until on
     settings: world.server.config.coach!,
     database: world.server.database,
     clock: world.server.clock,
-    // One address may hold half.
+    // Two analyses at a time. One client address may hold half of the quota, so only one.
     limiters: { ...limiters, createQuota: (name) => limiters.createQuota(name, 2) },
     log: pino({ enabled: false }),
   });

@@ -53,7 +53,7 @@ const readDeletedDays = async (person = world.ana) =>
 
 const stored = (body: string, date: Day = today()) => withDateHeader(date, body);
 
-test('a version that is brought back by a save is undone in the same way, and no text is lost', async () => {
+test('a save that brings back a version, and a save that undoes it, both keep the replaced text', async () => {
   const first = '<ol><li><p>one</p></li><li><p>two</p></li></ol>';
   const second = '<ol><li><p>one</p></li><li><p>two</p></li><li><p>three</p></li></ol>';
   let row = await save(await begin(first), second);
@@ -114,7 +114,7 @@ test('a deleted log is listed with its beginning, is brought back by an insert, 
   expect(entry.data).toEqual(version.data);
 });
 
-test('a write to the deleted days is refused and no error of the server', async () => {
+test('a write to deleted_days is refused with 405', async () => {
   const { id: userId } = world.ana;
   const writes = [
     ['POST', '', { user_id: userId, date: today() }],

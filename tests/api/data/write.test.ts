@@ -84,7 +84,7 @@ describe('insert', () => {
       .update({ date: daysAgo(2) })
       .eq('id', id)
       .throwOnError();
-    // The answer to the insert was lost and another device moved the log meanwhile: no second day.
+    // Repeats an insert whose answer was lost, after another device has moved the log: it must not create a second day.
     expect(await entries().insert({ id, ...row(daysAgo(1), 'a') })).toMatchObject({
       status: 409,
       error: { code: '23505', details: null },

@@ -181,7 +181,7 @@ describe('a stream', () => {
     const events: ReceivedEvent[] = [];
     do events.push(await after.next());
     while (events.at(-1)!.event !== 'ready');
-    // The event of the same millisecond may come again.
+    // The stream resumes at the millisecond of the last event, so that event may come again.
     expect(events.map(changeOf)).toContainEqual(stored(daysAgo(2), missed));
     expect(JSON.stringify(events)).not.toContain('resync');
     expect(row.id).not.toBe(missed.id);
@@ -209,7 +209,7 @@ describe('a stream', () => {
       `insert into entries (user_id, date, content) select $1, current_date - n, $2 from generate_series(1, 500) n`,
       [person.id, TEXT],
     );
-    // The first changes may arrive, and be sent, before the others.
+    // The server may send the first changes one by one before it has received too many of them.
     let sent = 0;
     while ((await reader.next()).event === 'change') sent += 1;
     expect(sent).toBeLessThan(400);

@@ -16,7 +16,7 @@ const typeAtSignIn = async (page: Page): Promise<void> => {
   await page.goto('/login');
   await page.getByLabel('Email address').fill('ada@example.com');
   await page.getByLabel('Password').fill('half a passw');
-  // Any load of another page removes this mark.
+  // Loading a document removes this mark.
   await page.evaluate(() => (document.documentElement.dataset['stays'] = ''));
 };
 

@@ -15,7 +15,7 @@ async function link(page: Page, provider: string, email: string): Promise<void> 
 }
 
 async function consent(page: Page, provider: string, email: string): Promise<void> {
-  // The profile has a field of the same name.
+  // Waits for the consent page, because the profile page has an email field too.
   await expect(page.getByRole('heading', { name: `Sign in with ${provider}` })).toBeVisible();
   await page.getByLabel('Email address').fill(email);
   await page.getByRole('button', { name: 'Continue with this address' }).click();

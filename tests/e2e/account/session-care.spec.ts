@@ -259,7 +259,7 @@ test('the focus of a tab keeps the page, its caret and its undo history, and ask
   const requests: string[] = [];
   page.on('request', (request) => requests.push(new URL(request.url()).pathname));
   for (let turn = 0; turn < 3; turn += 1) await focusTab(page);
-  // The profile is read for a plan that has changed elsewhere.
+  // A tab that gets the focus reads the profile, because the plan may have changed elsewhere.
   await expect.poll(() => requests).toContain('/rest/v1/profiles');
   await page.keyboard.type('X');
   await expect(items(page)).toHaveText(['One twXo']);

@@ -131,7 +131,7 @@ test('an expired session is renewed with a mailed code over the page', async ({ 
 
 async function consent(page: Page, email: string): Promise<void> {
   const submit = page.getByRole('button', { name: 'Continue with this address' });
-  // The sign-in page has a field of the same name.
+  // Waits for the consent page, because the sign-in page has an email field too.
   await submit.waitFor();
   await page.getByLabel('Email address').fill(email);
   await submit.click();

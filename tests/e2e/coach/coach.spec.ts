@@ -224,7 +224,7 @@ test('a failure keeps the earlier feedback and counts the attempts', async ({
   await expect(panel(page).getByRole('button', { name: 'Force Refresh' })).toBeVisible();
 });
 
-test('a line that is removed or rewritten after an analysis stays so in the next page', async ({
+test('a line that is removed or rewritten after an analysis stays removed or rewritten on the next page', async ({
   page,
   context,
   signUpCloser,

@@ -28,7 +28,7 @@ async function holdReact(context: BrowserContext): Promise<() => void> {
   return () => release();
 }
 
-/** Opens a journal that has seen `html` as its log of today, and leaves it. */
+/** Opens the journal with `html` as today's log, waits until the browser has stored its copy, and leaves the journal. */
 async function leaveWithCopy(page: Page, html: string): Promise<Session> {
   const session = await sessionOf(page);
   await storeLog(page.request, session, today(), html);

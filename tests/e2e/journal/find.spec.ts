@@ -209,7 +209,7 @@ test.describe('when requests fail', () => {
     await test.step('offline', async () => {
       await storeLog(context.request, await sessionOf(page), daysAgo(2), log('another pencil'));
       await openDay(page, daysAgo(2));
-      // A page load here could end before the page has stored its copy of the day.
+      // Leaves by a button: a page load could unload the page before it has stored its copy of the day.
       await page.getByRole('button', { name: 'Go to today' }).click();
       await expect(editor(page)).toHaveAccessibleName(`Log for ${labelOf(today())}`);
       await context.setOffline(true);

@@ -31,7 +31,7 @@ async function choose(page: Page, date: Day): Promise<void> {
     .click();
 }
 
-test('unsaved text moves with their log, and undo moves them back', async ({
+test('unsaved text moves with its log, and undo moves both back', async ({
   page,
   signUp,
   request,

@@ -70,7 +70,7 @@ async function startGateway(target: string): Promise<Gateway> {
       // Identity encoding, so that the text can be rewritten.
       headers: { ...incoming.headers, host: new URL(target).host, 'accept-encoding': 'identity' },
     });
-    // A browser that ends a stream of events ends it at the server.
+    // When the browser closes a stream of events, the gateway closes it at the server too.
     outgoing.on('close', () => void sent.destroy());
     sent.on('error', () => undefined);
     incoming.pipe(sent);

@@ -69,7 +69,7 @@ export function reportNoIdleTime(): void {
   window.requestIdleCallback = () => 0;
 }
 
-/** Skips four seconds without idle time after a page can be edited. For `isIdle` and a context with a fake clock. */
+/** Skips the four seconds after which an editable page uses idle time. For `isIdle` and a context with a fake clock. */
 export const skipToIdleTime = (page: Page): Promise<void> => page.clock.fastForward(4_000);
 
 /** Runs in the page: records the text of every toast, because on a busy machine a test may check after it has gone. */

@@ -12,7 +12,7 @@ const READ_ONLY = ['options', '-c default_transaction_read_only=on', '', ''].joi
 export type DatabaseNode = {
   readonly host: string;
   readonly port: number;
-  /** Connections from now on read only, as on a standby. */
+  /** Makes new connections read-only, as on a standby. */
   isStandby: boolean;
   /** The number of connections so far. */
   readonly opened: number;

@@ -41,7 +41,7 @@ export async function startPgBouncer({ command, serverUrl, settings = {} }: Opti
     auth_user: user,
     auth_query: 'select usename, passwd from pg_catalog.pg_shadow where usename = $1',
     pool_mode: 'transaction',
-    // Fewer than the 16 connections of a server, so that they share sessions, and more than one user may hold.
+    // Fewer than the 16 connections of a server, so that connections share sessions. More than the eight of one user.
     default_pool_size: '12',
     max_client_conn: '1000',
     server_login_retry: '1',

@@ -134,7 +134,7 @@ export async function startStubPooler(options: Options): Promise<StubPooler> {
     };
     let serving: Promise<unknown> = Promise.resolve();
     socket.on('error', () => undefined);
-    // A session that had one client alone is not given to another.
+    // Ends the session that a client still holds, in session mode or within a transaction, like PgBouncer.
     socket.on('close', () => client.session?.socket.destroy());
     socket.on('data', (data: Buffer) => {
       client.pending = Buffer.concat([client.pending, data]);

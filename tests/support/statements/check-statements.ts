@@ -2,7 +2,7 @@
  * Fails a test whose statements touch rows of users without naming the user: beside row-level security, every statement
  * has its own condition on the user, so that it touches one partition or shard (docs/decisions/0041).
  *
- * The planner is asked, not the text: `explain` runs as a superuser, for whom no policy adds a condition, and every scan
+ * Checks the plan instead of the text: `explain` runs as a superuser, for whom no policy adds a condition, and every scan
  * of a user's table must have a condition on the user.
  */
 import pg from 'pg';
@@ -65,8 +65,8 @@ async function explain(admin: pg.Pool, text: string): Promise<PlanNode> {
     );
     return rows[0]!['QUERY PLAN'][0].Plan;
   } catch (error) {
-    // A statement that PostgreSQL refuses to plan runs nowhere: its test expects the error. A syntax error may be that of
-    // `explain`, before a statement that it does not know.
+    // A statement that PostgreSQL refuses to plan touches no rows: its test expects the error. But a syntax error may come
+    // from `explain`, which does not support every kind of statement.
     if (error instanceof pg.DatabaseError && error.code !== SYNTAX_ERROR) return { 'Node Type': 'Refused' };
     throw new Error(`cannot explain ${text}: ${String(error)}`, { cause: error });
   }

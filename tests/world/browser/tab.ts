@@ -224,7 +224,7 @@ export function openTab({ device, number, findPlan, randomUUID, onQuestion, onKe
       number,
       name: `${device.name} tab ${String(number)}`,
       savers,
-      /** The days that a line below the log links to. */
+      /** The days with unsaved text, which a line below the log links to. */
       unsavedDays: () => savers.unsavedDays(),
       today: (): Day => run(() => dayOf(new Date())),
       isClosed: () => isClosed,

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** Returns once the server must have read the keys again. */
+/** Rotates the key, and advances the clock past the time after which the server reads the keys again. */
 async function rotateKey(endsNow = false): Promise<void> {
   const now = world.clock.now();
   await world.database.transactAsService('rotate the signing key', async (transaction) => {
@@ -39,8 +39,8 @@ test('tokens, sessions and mailed links of the old key outlive a rotation', asyn
   const newKid = kidOf(renewed.body.access_token);
   expect(newKid).not.toBe(kidOf(access));
   expect(await publishedKids()).toEqual([newKid, kidOf(access)]);
-  // A refresh token that is used again gets its successor, which the server derives: the rotation kept the input of
-  // the derivation.
+  // The server derives a refresh token's successor from a secret beside the keys. The repeated use gets the same
+  // successor, so the rotation kept that secret.
   const repeated = await world.request('POST', '/token?grant_type=refresh_token', { body: { refresh_token: refresh } });
   expect(repeated.body.refresh_token).toBe(renewed.body.refresh_token);
   const verified = await world.request('POST', '/verify', { body: { type: 'recovery', token_hash: hashIn(mail) } });

@@ -81,7 +81,7 @@ describe('only a service token', () => {
     expect(await answer(await signed({ role: 'supabase_admin' }))).not.toMatch(/^40[13]/);
   });
 
-  test('answers errors in the old format too', async () => {
+  test('opens an admin route: the refusal has the old error format for old clients', async () => {
     const headers = { 'X-Supabase-Api-Version': '' };
     const { access } = await world.signedUp();
     const { status, body } = await world.request('GET', '/admin/users', { token: access, headers });

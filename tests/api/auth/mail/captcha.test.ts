@@ -198,7 +198,7 @@ describe('siteverify', () => {
     expect([...form.keys()]).toEqual(['secret', 'response', 'sitekey']);
   });
 
-  test('a wrong secret refuses', async () => {
+  test('a wrong secret refuses the captcha with the code of the service', async () => {
     const verdict = await askSiteverify(settings('turnstile', 'wrong'), captcha.control.solve(ours));
     expect(verdict).toEqual({ outcome: 'refused', codes: ['invalid-input-secret'] });
   });

@@ -733,7 +733,7 @@ describe('without sign-ups', () => {
     expect([signup.status, signup.body.code]).toEqual([422, 'signup_disabled']);
     const asked = await closed.request('POST', '/otp', { body: { phone } });
     expect([asked.status, asked.body]).toEqual([200, {}]);
-    // A known number afterwards: once its text has arrived, the unknown number's is not on its way any more.
+    // Requests a text for a known number afterwards. Once it has arrived, no earlier text can still be on its way.
     const known = newNumber();
     await closed.admin.query('insert into auth.users (phone, phone_confirmed_at) values ($1, now())', [digits(known)]);
     await closed.request('POST', '/otp', { body: { phone: known } });

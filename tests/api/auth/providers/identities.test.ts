@@ -188,7 +188,7 @@ describe('linking', () => {
       ...(token !== undefined && { token }),
     });
 
-  /** Starts linking in a browser: the request of the page stores its cookie. */
+  /** Starts linking with the request that the page sends, so that `browser` stores the cookie of the flow. */
   async function startLinking(browser: Browser, token: string, parameters: Record<string, string> = {}) {
     const query = new URLSearchParams({
       provider: 'peer',
