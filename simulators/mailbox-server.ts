@@ -75,7 +75,7 @@ export async function startMailServer(): Promise<MailServer> {
     logger: false,
     onData: callbackify(receive),
   });
-  // Ignores clients that disconnect during a transaction.
+  // Without a listener, a client that disconnects during a transaction would end the process.
   server.on('error', () => {});
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   const { port } = server.server.address() as AddressInfo;

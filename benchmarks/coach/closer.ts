@@ -34,7 +34,7 @@ export class CoachJournal {
   private constructor(database: SeededDatabase) {
     this.#database = database;
     this.#sql = new pg.Pool({ connectionString: database.url, max: 4 });
-    // Idle connections report an error when the database stops first.
+    // Without a listener, the error of an idle connection ends the process when the database stops first.
     this.#sql.on('error', () => undefined);
   }
 

@@ -1,6 +1,6 @@
 /**
  * The cost model: what the measured figures mean for a million and a hundred million users. Prints each number with its
- * origin, and says where one PostgreSQL ends.
+ * origin, and the number of users that one PostgreSQL primary serves.
  */
 import { INPUTS } from './inputs.ts';
 import type { Input } from './inputs.ts';
@@ -27,7 +27,7 @@ export type Estimate = {
   storageGb: number;
   walMbPerSecond: number;
   databases: number;
-  /** Dollars a month. */
+  /** Dollars a month, like the following costs and the income. */
   machines: number;
   coach: number;
   paymentFees: number;

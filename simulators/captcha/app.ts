@@ -20,7 +20,7 @@ export function createCaptchaApp(): Hono {
     app.get(`/captcha/${provider}/api.js`, (context) =>
       context.body(widgetScript(provider), 200, {
         ...typed('text/javascript'),
-        // The page has another origin, as with the providers' scripts.
+        // Lets the product's pages load the script, which has another origin, as the providers' scripts do.
         'Cross-Origin-Resource-Policy': 'cross-origin',
       }),
     );

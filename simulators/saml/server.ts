@@ -13,7 +13,7 @@ import { acsUrlOf, attribute } from './response.ts';
 const BASE_PATH = '/sandbox/saml';
 const NAME = 'SSO Example';
 const DOMAIN = 'sso.example';
-/** Stays the same when the product's address changes. */
+/** Independent of the product's address, because the product finds a registered provider by this id. */
 const ENTITY_ID = `https://${DOMAIN}/metadata`;
 const ACCOUNTS: readonly IdentityAccount[] = [
   { email: `ana@${DOMAIN}`, name: 'Ana Andersson', verified: true },
@@ -32,7 +32,8 @@ export type SamlApp = {
  * An app to mount into another server at its root.
  *
  * @param options.publicUrl where the browser reaches the product, and through it these pages
- * @param options.keyFolder keeps the product's key and the provider's, because the product stores the metadata
+ * @param options.keyFolder keeps the keys of the product and of the provider, because the product stores the provider's
+ * metadata, which contains its certificate
  */
 export async function createSamlApp({
   publicUrl,

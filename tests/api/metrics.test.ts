@@ -98,7 +98,7 @@ test('reads jobs, payments and migrations from the database', async () => {
     `insert into public.payments (user_id, amount_minor, currency, status) values ($1, 2400, 'USD', 'needs_review')`,
     [ida.id],
   );
-  // Another server of the same database has no figures in its cache.
+  // A new server of the same database has not cached the figures yet, so it reads the row above.
   const other = await startAnotherServer();
   const { values } = await readMetrics(other.url);
   await other.stop();

@@ -51,7 +51,7 @@ alter table public.entries alter column ai_feedback set default null;`,
 
 const WRITERS = 4;
 const SAVES = fuzzBudget(20);
-/** Logs that the older version wrote before. */
+/** The number of logs that the older version writes before the upgrade, for the backfill. */
 const OLD_LOGS = fuzzBudget(250);
 
 type Version = { url: string; database: Database; stop(): Promise<void> };
@@ -109,7 +109,7 @@ async function start(version: 'older' | 'newer'): Promise<Version> {
     },
   };
   running.push(started);
-  // A contraction waits for servers whose connection for changes it sees, and this one connects in the background.
+  // A contraction finds older servers by their connections for changes, and this server connects in the background.
   await expect.poll(countServers).toBe(running.length);
   return started;
 }

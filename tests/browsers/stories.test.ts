@@ -180,7 +180,7 @@ async function signUp(page: BrowserPage): Promise<void> {
   }, JSON.stringify(stored));
 }
 
-/** Waits for React's journal: the driver cannot click a button of the early page, which goes meanwhile. */
+/** Waits for React's journal: the driver's click on a button of the early page fails when React replaces that page. */
 async function untilEditable(page: BrowserPage): Promise<void> {
   await until(page, () => {
     const editor = document.querySelector<HTMLElement>('#root .ProseMirror[contenteditable=true]');

@@ -26,7 +26,7 @@ const settingsOf = (application: Application, root: string): Record<string, stri
   DATABASE_URL: `postgres://journal:${OWNER_PASSWORD}@pg1,pg2,pg3/journal?target_session_attrs=read-write`,
   DATABASE_POOL_URL: 'postgres://pooler:6432/journal',
   CLIENT_ADDRESS_HEADER: 'X-Forwarded-For',
-  // Two versions of the program share the folder of the dependencies, where the cache is by default.
+  // By default the compile cache lies in node_modules, which both versions share. So the newer version gets its own.
   ...(root === ROOT ? {} : { NODE_COMPILE_CACHE: join(STATE, 'compiled') }),
 });
 

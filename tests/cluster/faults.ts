@@ -160,7 +160,7 @@ export function faultsOf(cluster: Cluster): Fault[] {
       async strike() {
         const node = await primary();
         const ballast = join(cluster.folders[node].data, 'ballast');
-        // Ends with an error once no byte is left.
+        // `dd` ends with an error once the disk is full.
         await run('dd', ['if=/dev/zero', `of=${ballast}`, 'bs=64k']).catch(() => undefined);
         await delay(REACTION_MS);
         const at = Date.now();
@@ -224,7 +224,7 @@ async function finishMigrations(root: string): Promise<string[]> {
   return rows.length === 1 ? [] : [`the migrations did not create the index ${NEW_INDEX}`];
 }
 
-/** Writes on a machine that no other reaches. `stop` resolves with the number of acknowledged writes. */
+/** Writes from inside a machine that is cut off from the others. `stop` resolves with the acknowledged writes. */
 function writeInside(node: Node): { stop(): Promise<number> } {
   let isStopped = false;
   let written = 0;

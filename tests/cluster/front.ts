@@ -35,7 +35,7 @@ export const startBalancer = (): Service =>
 export const POOLER_PASSWORD = 'pooler-password';
 const USERS_FILE = join(STATE, 'userlist.txt');
 
-/** Debian's PgBouncer does not run as root. */
+/** Starts PgBouncer as the user `postgres`, because it refuses to run as root. */
 export async function startPooler(): Promise<Service> {
   await writeFile(USERS_FILE, `"pooler" "${POOLER_PASSWORD}"\n`, { mode: 0o644 });
   const settings = join(STATE, 'pgbouncer.ini');

@@ -24,7 +24,7 @@ const POLL_MS = 200;
 const FREE_PLAN = { subscription_plan: 'free', access_valid_until: null } as const;
 
 export type Pages = {
-  /** Conflicts that pages asked about, and lines that a merge doubled. None may occur while users only add lines. */
+  /** Conflicts that pages asked about, and lines that a merge doubled. Users who only add lines must cause neither. */
   readonly problems: readonly string[];
   /** Resolves once every page has saved something that was sent after `since`; rejects after `timeoutMs`. */
   waitUntilAllSaved(since: number, timeoutMs: number): Promise<void>;

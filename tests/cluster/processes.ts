@@ -33,7 +33,7 @@ export type StartedProcess = {
 
 export function startProcess({ part, name, command, env = {}, cwd = ROOT, user, sockets }: Command): StartedProcess {
   const asUser = user === undefined ? [] : ['setpriv', `--reuid=${user}`, `--regid=${user}`, '--init-groups'];
-  // `ip netns exec` gives the process mounts of its own.
+  // `ip netns exec` gives the process a mount namespace, so no other process sees this bind mount.
   const mounting = sockets === undefined ? [] : ['sh', '-c', MOUNT_SOCKETS, 'sh', sockets];
   const [program, ...args] = inNamespace(part, [...mounting, ...asUser, ...command]);
   const child = spawn(program!, args, {

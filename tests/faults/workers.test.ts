@@ -45,7 +45,7 @@ const workersOf = ({ supervisor }: Program): number[] =>
 
 /** Only a failing test takes this long. */
 const LIMIT_MS = 60_000;
-/** Without it, a worker that is replaced waits five seconds for the next request on an idle connection. */
+/** Without this header, a worker that is replaced waits five seconds for the next request on an idle connection. */
 const CLOSE = { connection: 'close' };
 
 /** The number of requests that each worker has answered, by the worker's name. */

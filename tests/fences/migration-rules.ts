@@ -69,7 +69,7 @@ function concerns(text: string, object: string): boolean {
   ).test(text);
 }
 
-/** Lower case, one space between words, without comments, texts and bodies of functions. */
+/** Returns the statements in lower case, with one space between words, without comments, texts and function bodies. */
 function splitStatements(sql: string): Statement[] {
   const statements: Statement[] = [];
   let text = '';

@@ -57,6 +57,6 @@ test('the service can delete rows after 400 days only, and nobody else can', asy
   for (const actor of ['guest', 'free'] as const) expect(await runAs(db.database, actor, purge)).toBe(REFUSED);
   expect(await runAs(db.database, 'service', purge)).toBe(1);
   expect(await eventsOf(user)).toHaveLength(2);
-  // The right to delete ends with the function.
+  // The service can delete rows only through the function, which has the rights of its owner.
   expect(await runAs(db.database, 'service', 'delete from auth.audit_log')).toBe(REFUSED);
 });

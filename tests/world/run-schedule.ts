@@ -8,7 +8,7 @@ import { answer, takeStep } from './take-step.ts';
 import { createWorld, quote } from './world.ts';
 import type { World } from './world.ts';
 
-/** Until the first reads are answered. */
+/** Long enough for the answers to the first reads. */
 const START_MS = 500;
 /** Longer than the debounce of a save, its request and the change that the stream then sends. */
 const DEBOUNCE_MS = 4_000;

@@ -8,7 +8,7 @@ const express = require('express');
 const { ParseServer } = require('parse-server');
 
 const { DATABASE_URL, PORT, MASTER_KEY } = process.env;
-// Parse reads a URL with a host only, and the directory of the socket from its options.
+// Parse requires a host in the URL, and takes the directory of the socket from its options instead.
 const database = new URL(DATABASE_URL.replace('@/', '@localhost/'));
 const serverURL = `http://127.0.0.1:${PORT}/parse`;
 const parse = new ParseServer({

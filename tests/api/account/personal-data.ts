@@ -7,7 +7,7 @@ import type { Pool, PoolClient } from 'pg';
 type ForeignKey = { table: string; columns: string[]; target: string; target_columns: string[] };
 type Column = { table: string; column: string; type: string };
 
-/** A row of a partition is a row of its table. */
+/** Leaves partitions out, because their rows are also rows of the partitioned table. */
 const IS_TABLE = "relkind in ('r', 'p') and not relispartition";
 const IN_USER_SCHEMAS = `relnamespace::regnamespace::text in ('auth', 'public')`;
 const TABLE_NAME = `relnamespace::regnamespace || '.' || relname`;

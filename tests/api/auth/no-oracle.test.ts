@@ -139,11 +139,12 @@ const exceeds = ({ share, ratio }: Comparison, limits: { share: number; ratio: n
   Math.max(share, 1 - share) > limits.share && Math.max(ratio, 1 / ratio) > limits.ratio;
 
 /**
- * True if an attacker could tell the two apart: one is slower in nearly all pairs of measurements, and by half in the
- * median. Chance alone passes the first limit in one of a thousand comparisons, and hardly ever both.
+ * True if an attacker could tell the state from an unknown address: one of them is slower in nearly all pairs of
+ * measurements, and by half in the median. Chance passes the first limit once in a thousand comparisons, and hardly ever
+ * passes both.
  */
 const differ = (comparison: Comparison): boolean => exceeds(comparison, { share: 0.95, ratio: 1.5 });
-/** Wide enough for a few measurements of a state that would pass the limits of `differ` after all rounds. */
+/** For the first rounds: lower limits, so that a state that would pass those of `differ` later gets further rounds. */
 const mayDiffer = (comparison: Comparison): boolean => exceeds(comparison, { share: 0.75, ratio: 1.2 });
 
 async function expectNoDifference(probe: Probe, kind: Kind): Promise<void> {

@@ -120,7 +120,7 @@ const WAYS: Record<string, Way> = {
   ],
 };
 
-/** These insert and never change a row. A browser chooses the id of a new row (docs/specification/days-and-saving.md). */
+/** Ways that only insert rows. They may set `id`, which a browser chooses (docs/specification/days-and-saving.md). */
 const INSERTS = ['POST', 'POST columns=', 'POST columns= without a value', 'upsert that ignores duplicates'];
 
 describe.each(Object.entries(WAYS))('by %s', (name, way) => {

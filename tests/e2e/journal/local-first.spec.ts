@@ -58,7 +58,7 @@ test.describe('a browser that may clear the storage', () => {
     await page.keyboard.type('saved');
     await skipToSave(page);
     await expectSaved(page);
-    // The background tasks open the stream of changes, so they are running.
+    // The background tasks open the stream of changes, so its request proves that they are running.
     const streamed = page.waitForRequest('**/functions/v1/changes');
     await skipToIdleTime(page);
     await streamed;

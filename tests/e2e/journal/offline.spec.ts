@@ -16,7 +16,7 @@ async function findWord(page: Page, word: string): Promise<void> {
   await page.getByRole('combobox', { name: 'Find words or a date' }).fill(word);
 }
 
-/** A busy machine may be idle late. */
+/** On a busy machine, the page may get idle time late. */
 const WHEN_IDLE = { timeout: 30_000 };
 
 const hasStoredPlan = (page: Page): Promise<boolean> =>

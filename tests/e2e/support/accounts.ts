@@ -21,7 +21,7 @@ export type Accounts = {
   create(given?: NewPerson, tokenAgeMs?: number): Promise<SeededAccount>;
   /** Signs the account's user in on another device. */
   signInAgain(account: SeededAccount): Promise<SeededAccount>;
-  /** Makes an account's user a Closer without end. */
+  /** Gives the account's user the paid plan (Closer) without an end. */
   upgrade(account: SeededAccount): Promise<void>;
   close(): Promise<void>;
 };

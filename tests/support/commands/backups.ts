@@ -49,7 +49,7 @@ export function setUpBackups() {
       "insert into auth.users (email) select n || '@example.com' from generate_series(1, $1::int) n",
       [USERS],
     );
-    // What a restore can damage: bytes that COPY escapes, values that triggers would change, the state of a sequence.
+    // A restore might damage bytes that COPY escapes, values that triggers would change, or the state of a sequence.
     await world.source.admin.query(
       `insert into entries (user_id, date, content)
          select id, '2026-11-11', E'<p>tab\\t back\\\\slash\\r\\n end \\\\. ü 💪 ' || email || '</p>' from auth.users`,

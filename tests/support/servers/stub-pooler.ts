@@ -37,7 +37,7 @@ type Options = {
   dropsNotices?: boolean;
   /** Opens all sessions at once and gives out the one that has been idle for longest. */
   isRoundRobin?: boolean;
-  /** Gives a session to another client although it has queries to answer. */
+  /** Simulates a faulty pooler: gives a session to another client while it still has queries to answer. */
   countsNoQueries?: boolean;
 };
 

@@ -18,7 +18,7 @@ export const canExplain = async (admin: pg.Pool): Promise<boolean> => {
   return Number(rows[0]!.server_version_num) >= 160_000;
 };
 
-/** The checked texts of this process: the files of a worker share it. */
+/** Texts that were already checked. The test files of a worker share the process, so it checks each text once. */
 const checked = new Set<string>();
 
 /** @throws Error that names each statement and table */

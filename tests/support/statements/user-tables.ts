@@ -13,7 +13,7 @@ const CENTRAL_TABLES: ReadonlyMap<string, string> = new Map([
   ['payments', "PayPal names orders and captures, whose ids are unique over all users, and never the product's users"],
 ]);
 
-/** The user's id is the key of the profile. */
+/** The only table of users without a column `user_id`: its column `id` is the user's. */
 const TABLE_OF_USERS = 'profiles';
 
 export async function readUserTables(admin: pg.Pool | pg.Client): Promise<UserTable[]> {

@@ -7,7 +7,7 @@ import type { Pool } from 'pg';
 
 const ORIGINAL_DEFAULT = 'DEFAULT now()';
 
-/** `security definer`, because policies call the function as every role. */
+/** `security definer`, because policies call the function as roles that cannot read `world_clocks`. */
 const CLOCK = `
 create table public.world_clocks (user_id uuid primary key, at timestamptz not null);
 create function public.world_now() returns timestamptz language sql stable security definer as $$

@@ -31,7 +31,7 @@ describe('second factors', () => {
   }
   const verifyByHand = (id: string) =>
     world.admin.query("update auth.mfa_factors set status = 'verified' where id = $1", [id]);
-  /** How many mails tell of a removed factor, once a later mail has arrived. */
+  /** Counts the mails about a removed factor, after a mail that was requested later has arrived. */
   async function removalMails(email: string): Promise<number> {
     const subject = 'Two-step verification is off';
     await world.mailWith(subject, email);

@@ -35,7 +35,7 @@ const noticesTo = async (email: string, count: number): Promise<string[]> => {
     { timeout: 5_000, interval: 20 },
   );
 };
-/** Notices are sent after the response, so a later notice may overtake. Wait for it before the clock advances. */
+/** Waits for a notice, which is sent after the response. If the clock advanced before, the next one could overtake. */
 const noticeArrives = (email: string) => world.mailWith(SIGN_IN_NOTICE, email);
 
 describe('a sign-in with a password', () => {

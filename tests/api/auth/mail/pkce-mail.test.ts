@@ -323,7 +323,7 @@ test(
         if (status === 400) return;
         expect(status).toBe(303);
         const location = new URL(answered.get('location')!);
-        // Any port of this machine is allowed to a server on it, also that of `http://127.0.0.1:4100` and `0`.
+        // A server on loopback allows redirects to any port of the machine, also `http://127.0.0.1:4100` and port 0.
         expect([home, 'http://127.0.0.1']).toContain(location.origin.replace(/^(http:\/\/127\.0\.0\.1):\d+$/, '$1'));
         expect(new URLSearchParams(location.hash.slice(1)).get('error_code')).toBe('otp_expired');
         expect(location.hash).not.toContain('forged');
