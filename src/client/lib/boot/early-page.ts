@@ -57,7 +57,7 @@ async function startWhenParsed(
 ): Promise<void> {
   // Attach a handler now, or a failure becomes an unhandled rejection before the page is parsed.
   loading.catch(() => {});
-  // Not DOMContentLoaded, which waits for the scripts of the page.
+  // Waits until the page is parsed. DOMContentLoaded would come later, after the scripts of the page.
   await eventOf(document, 'readystatechange');
   const page = showPage(userId, date, stored);
   const { startEarlyEditor } = await loading;
@@ -95,7 +95,7 @@ function showPage(userId: string, date: Day, stored: CopiedLog): EarlyPage {
   return page;
 }
 
-/** Fills the template that is rendered from journal-frame.tsx. */
+/** Fills the template `#journal-frame`, which the build renders from journal-frame.tsx. */
 function createFrame(date: Day, { html }: CopiedLog): { frame: HTMLElement; text: HTMLElement } {
   const template = document.getElementById('journal-frame') as HTMLTemplateElement;
   const frame = document.importNode(template.content, true).firstElementChild as HTMLElement;

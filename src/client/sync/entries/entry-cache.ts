@@ -5,7 +5,7 @@ import type { LocalCopies } from '../store/local-copies.ts';
 /** The prefix of every query key whose result depends on the entries of many days. */
 export const ENTRY_CACHE_KEY = ['entries'] as const;
 
-/** The query of entry-dates.ts, and the key of its copy on this device. */
+/** The key of the query in entry-dates.ts, and of its copy on this device. */
 export const DATES_KEY = ['entry-dates'] as const;
 
 /** Adds or removes a date without a request, also in the copy on this device. The time of the last read stays the same. */

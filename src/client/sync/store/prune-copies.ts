@@ -1,4 +1,4 @@
-/** Which copies stay on this device. */
+/** Decides which copies stay on this device. */
 import { dayOf } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
 import { isLocked } from '#domain/plan/plan.ts';

@@ -72,7 +72,7 @@ test.each([
   ['cannot be reached', { kind: 'unreachable' } as const, 1],
   ['refuses the text', { kind: 'refused', reason: 'no' } as const, 0],
   ['stores the text', null, 0],
-])('the browser is asked or not when the server %s', async (_what, failure, expected) => {
+])('asks for persistent storage only if text has to wait: the server %s', async (_what, failure, expected) => {
   const savers = openPage(failure);
   const stop = watchWaitingText(savers);
   await settle();
