@@ -45,7 +45,7 @@ test.each([
   expect(providerMessage(error)).toBe(MESSAGES.unexpected);
 });
 
-test('a busy server is named, without the text of a proxy', () => {
+test('a response with status 503 shows that the server is busy, not the text of a proxy', () => {
   const error = { name: 'AuthRetryableFetchError', message: 'upstream overloaded', status: 503 };
   expect(signInMessage(error)).toBe('The server is busy. Please try again in a moment.');
 });

@@ -10,6 +10,6 @@ test.each([
   ['over_request_rate_limit', 900, OWN_ACCOUNT_MESSAGES.tooManyGuesses, undefined],
   ['over_request_rate_limit', 29 * 86_400, OWN_ACCOUNT_MESSAGES.tooManyArchives, undefined],
   ['unexpected_failure', 0, MESSAGES.unexpected, undefined],
-])('%s with Retry-After %d is told as: %s', (code, retryAfterSeconds, text, field) => {
+])('%s with Retry-After %d shows: %s', (code, retryAfterSeconds, text, field) => {
   expect(refusalMessage({ code, retryAfterSeconds })).toEqual({ text, ...(field !== undefined && { field }) });
 });

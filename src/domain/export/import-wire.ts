@@ -5,7 +5,10 @@ import type { Version } from '../log/entry.ts';
 import type { ExportedEntry, Refusal } from './exported-entry.ts';
 
 export const IMPORT_MAX_ENTRIES = 50;
-/** Two logs of maximum size with every byte escaped to six (`\u003c`), and room for the other fields. */
+/**
+ * Maximum size of a request: a batch, which two logs of maximum size fill, with every byte escaped to six (`\u003c`),
+ * and room for the other fields.
+ */
 export const IMPORT_BODY_BYTES = 2 * 6 * ENTRY_MAX_BYTES + 512 * 1024;
 /** Batch size of the browser; a larger log is sent in a request of its own. */
 export const IMPORT_BATCH_CHARACTERS = 512 * 1024;

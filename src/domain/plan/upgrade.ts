@@ -40,7 +40,7 @@ export function upgradeOffer(feature: UpgradeFeature, coach: boolean): UpgradeOf
     : { ...UPGRADE_OFFERS[feature], isFullOffer };
 }
 
-/** The fair-use limit, for benefits that promise unlimited analyses. */
+/** The fair-use limit, if one of the benefits promises unlimited analyses; otherwise null. */
 export const fairUseNote = (benefits: readonly string[]): string | null =>
   benefits.some((benefit) => UNLIMITED_BENEFITS.has(benefit)) ? FAIR_USE_NOTE : null;
 
