@@ -42,11 +42,11 @@ export type Job<Result> = {
   schema: object | null;
   maxOutputTokens: number;
   parser: ReplyParser;
-  toResult(reply: Reply, stored: Stored): Result;
+  toResult(reply: Reply, stored: StoredAnalysis): Result;
 };
 
 /** `at`: when the analysis was made. `written`: null for a trend, which writes no entry. */
-export type Stored = { written: WrittenFeedback | null; at: Date; reused: boolean };
+export type StoredAnalysis = { written: WrittenFeedback | null; at: Date; reused: boolean };
 
 export type LimitRefusal =
   | { refused: 'running' }

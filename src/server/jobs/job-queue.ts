@@ -78,7 +78,7 @@ export async function startJobQueue({
     for (const job of jobs) {
       await prepareQueue(boss, job);
       workers.set(job.name, await boss.work(job.name, { pollingIntervalSeconds: POLL_SECONDS }, () => run(job)));
-      timers.push(setInterval(() => void repeat(job), Math.min(job.everySeconds, HOUR_SECONDS) * 1000));
+      timers.push(setInterval(() => void requestOncePerInterval(job), Math.min(job.everySeconds, HOUR_SECONDS) * 1000));
     }
   } catch (error) {
     for (const timer of timers) clearInterval(timer);
@@ -90,18 +90,18 @@ export async function startJobQueue({
    * pg-boss stores all properties of a thrown error, and a job's error may hold row data: throw a plain error instead.
    */
   async function run(job: Job): Promise<void> {
-    if (!(await succeeds(job))) throw new Error(`${job.name} failed`);
+    if (!(await tryRun(job))) throw new Error(`${job.name} failed`);
   }
 
-  async function succeeds({ name, run: work }: Job): Promise<boolean> {
+  async function tryRun({ name, run: work }: Job): Promise<boolean> {
     const startedAt = performance.now();
     try {
-      const did = await work(stopping.signal);
+      const counts = await work(stopping.signal);
       const ms = Math.round(performance.now() - startedAt);
       events.job({ name, succeeded: true, ms });
       // Runs without work are logged at debug level.
-      const level = Object.values(did).some((count) => count > 0) ? 'info' : 'debug';
-      log[level]({ job: name, ms, ...did }, 'job done');
+      const level = Object.values(counts).some((count) => count > 0) ? 'info' : 'debug';
+      log[level]({ job: name, ms, ...counts }, 'job done');
       return true;
     } catch (error) {
       log.error({ err: error, job: name }, 'job failed');
@@ -111,7 +111,7 @@ export async function startJobQueue({
   }
 
   /** Every server requests the job; pg-boss accepts the first request per interval. */
-  async function repeat({ name, everySeconds: singletonSeconds }: Job): Promise<void> {
+  async function requestOncePerInterval({ name, everySeconds: singletonSeconds }: Job): Promise<void> {
     await requestRun(name, { singletonSeconds }).catch((error: unknown) =>
       log.warn({ err: error, job: name }, 'a job request failed'),
     );

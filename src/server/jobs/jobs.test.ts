@@ -31,7 +31,7 @@ beforeEach(() => {
 });
 
 const log = createLog('debug', { write: (line: string) => void lines.push(line) });
-const said = (text: string): number => lines.filter((line) => line.includes(text)).length;
+const countLines = (text: string): number => lines.filter((line) => line.includes(text)).length;
 const jobThat = (run: Job['run'], everySeconds = 86_400): Job => ({
   ...{ name: 'send-receipts', retryDelaySeconds: 1 },
   everySeconds,
@@ -62,10 +62,10 @@ const states = async (): Promise<string[]> => (await stored()).map(({ state }) =
 test('a job runs at server start and on request', async () => {
   let runs = 0;
   const jobs = startJobs(async () => ({ mailed: (runs += 1) }));
-  await expect.poll(() => said('"mailed":1'), SOON).toBe(1);
+  await expect.poll(() => countLines('"mailed":1'), SOON).toBe(1);
   await expect.poll(states, SOON).toEqual(['completed']);
   jobs.request('send-receipts');
-  await expect.poll(() => said('"mailed":2'), SOON).toBe(1);
+  await expect.poll(() => countLines('"mailed":2'), SOON).toBe(1);
 });
 
 test('two servers on one database run a job once for repeated requests', async () => {
@@ -109,7 +109,7 @@ test('a failed job is retried, and neither log nor tables contain row data', asy
     return runs === 1 ? Promise.reject(error) : Promise.resolve({});
   });
   await queue.request('send-receipts');
-  await expect.poll(() => said('job failed'), SOON).toBe(1);
+  await expect.poll(() => countLines('job failed'), SOON).toBe(1);
   await expect.poll(states, SOON).toEqual(['retry']);
   expect(lines.join('')).toContain('no such row');
   expect(lines.join('') + JSON.stringify(await stored())).not.toMatch(/ada@|diary/);
@@ -146,7 +146,7 @@ test('a job that outlasts the stop limit is released and run by the next server'
 
 test('retries the start while the database is unavailable, and ignores requests meanwhile', async () => {
   let refusals = 3;
-  const shaky: Database = {
+  const unavailableAtFirst: Database = {
     ...db.database,
     asOwner: (reason, work) =>
       (refusals -= 1) < 0
@@ -154,16 +154,16 @@ test('retries the start while the database is unavailable, and ignores requests 
         : Promise.reject(new Error('the database is starting up')),
   };
   let runs = 0;
-  const jobs = startJobs(async () => ({ mailed: (runs += 1) }), shaky);
+  const jobs = startJobs(async () => ({ mailed: (runs += 1) }), unavailableAtFirst);
   jobs.request('send-receipts');
   await expect.poll(() => runs, SOON).toBe(1);
-  expect(said('the jobs cannot start yet')).toBe(3);
+  expect(countLines('the jobs cannot start yet')).toBe(3);
 });
 
 test('a stop cancels a pending start', async () => {
-  const away: Database = { ...db.database, asOwner: () => Promise.reject(new Error('gone')) };
-  const jobs = startJobs(async () => ({}), away);
-  await expect.poll(() => said('the jobs cannot start yet'), SOON).toBeGreaterThan(0);
+  const unavailable: Database = { ...db.database, asOwner: () => Promise.reject(new Error('gone')) };
+  const jobs = startJobs(async () => ({}), unavailable);
+  await expect.poll(() => countLines('the jobs cannot start yet'), SOON).toBeGreaterThan(0);
   await jobs.stop();
-  expect(said('jobs started')).toBe(0);
+  expect(countLines('jobs started')).toBe(0);
 });

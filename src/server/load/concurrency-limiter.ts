@@ -115,7 +115,7 @@ export function createConcurrencyLimiter(limits: Limits): ConcurrencyLimiter {
     while (running < maxRunning) {
       const next = findNext();
       if (next === -1) return;
-      take(next).start();
+      removeWaiter(next).start();
     }
   }
 
@@ -143,7 +143,7 @@ export function createConcurrencyLimiter(limits: Limits): ConcurrencyLimiter {
     return best;
   }
 
-  function take(index: number): Waiter {
+  function removeWaiter(index: number): Waiter {
     const waiter = queue.splice(index, 1)[0]!;
     const { address, user } = waiter;
     address.queued -= 1;
@@ -195,7 +195,7 @@ export function createConcurrencyLimiter(limits: Limits): ConcurrencyLimiter {
   }
 
   function refuseQueued(index: number, reason: QueueReason): void {
-    const { address, user, refuse: reject } = take(index);
+    const { address, user, refuse: reject } = removeWaiter(index);
     reject(reason);
     forgetIdle(address);
     if (user) forgetIdle(user);

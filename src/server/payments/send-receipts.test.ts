@@ -147,13 +147,15 @@ test('a deferred mail does not block others', async () => {
 
 test('stops a run after three deferred mails', async () => {
   for (const index of Array.from({ length: 5 }).keys()) await paymentOf(`away-${index}@example.com`, 'completed');
-  const asked: string[] = [];
-  const away = { deliver: ({ to }: { to: string }) => (asked.push(to), Promise.reject(new MailDeferred('away'))) };
+  const recipients: string[] = [];
+  const unreachableMailer = {
+    deliver: ({ to }: { to: string }) => (recipients.push(to), Promise.reject(new MailDeferred('away'))),
+  };
   const signal = new AbortController().signal;
-  const waiting = sendReceipts({ config, database: db.database, clock, log, mailer: away }, signal);
+  const waiting = sendReceipts({ config, database: db.database, clock, log, mailer: unreachableMailer }, signal);
   await expect(waiting).rejects.toBeInstanceOf(MailDeferred);
-  expect(asked).toHaveLength(3);
-  expect(new Set(asked).size).toBe(3);
+  expect(recipients).toHaveLength(3);
+  expect(new Set(recipients).size).toBe(3);
 });
 
 test('drops a mail to a rejected address or a deleted account', async () => {
@@ -167,8 +169,8 @@ test('drops a mail to a rejected address or a deleted account', async () => {
 
 test('another server sends the mail once the lease of a crashed server has expired', async () => {
   const id = await paymentOf('orphan@example.com', 'completed');
-  const dying = { deliver: () => new Promise<void>(() => {}) };
-  void sendReceipts({ config, database: db.database, clock, log, mailer: dying }, new AbortController().signal);
+  const hangingMailer = { deliver: () => new Promise<void>(() => {}) };
+  void sendReceipts({ config, database: db.database, clock, log, mailer: hangingMailer }, new AbortController().signal);
   const claimed = async (): Promise<boolean> =>
     (await db.admin.query("select mail_due_at > now() + interval '2 minutes' as yes from payments where id = $1", [id]))
       .rows[0].yes;

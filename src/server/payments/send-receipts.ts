@@ -49,14 +49,17 @@ export async function sendReceipts(deps: Deps, signal: AbortSignal): Promise<{ m
     if (outcome === 'failed') {
       failures += 1;
       // The mail moves behind all mails that are due now, so that this run does not try it twice.
-      await note(service, claimed, { mail_due_at: new Date(dueBefore.getTime() + 1) });
+      await updateClaimed(service, claimed, { mail_due_at: new Date(dueBefore.getTime() + 1) });
     } else if (outcome === 'accepted') {
       const isReceipt = claimed.status === 'completed';
-      await note(service, claimed, { mail_due_at: null, ...(isReceipt && { receipt_mailed_at: deps.clock.now() }) });
+      await updateClaimed(service, claimed, {
+        mail_due_at: null,
+        ...(isReceipt && { receipt_mailed_at: deps.clock.now() }),
+      });
       count.mailed += 1;
     } else {
       log.warn({ payment: claimed.id, status: claimed.status, outcome }, 'dropped a mail about a payment');
-      await note(service, claimed, { mail_due_at: null });
+      await updateClaimed(service, claimed, { mail_due_at: null });
       count.dropped += 1;
     }
   }
@@ -76,7 +79,7 @@ async function handOver(mailer: Pick<Mailer, 'deliver'>, message: MailMessage): 
 }
 type Outcome = 'accepted' | 'rejected' | 'failed';
 
-type Claimed = NonNullable<Awaited<ReturnType<typeof claimNext>>>;
+type ClaimedPayment = NonNullable<Awaited<ReturnType<typeof claimNext>>>;
 
 async function claimNext(service: AsService, dueBefore: Date, now: Date) {
   const next = queryBuilder
@@ -110,9 +113,9 @@ async function claimNext(service: AsService, dueBefore: Date, now: Date) {
 }
 
 /** No-op if the status has changed since: the new status has its own `mail_due_at`. */
-async function note(
+async function updateClaimed(
   service: AsService,
-  { id, mail_due_at: lease }: Claimed,
+  { id, mail_due_at: lease }: ClaimedPayment,
   change: { mail_due_at: Date | null; receipt_mailed_at?: Date },
 ): Promise<void> {
   await service.run(
@@ -121,7 +124,7 @@ async function note(
 }
 
 /** Null when the account is gone or the status needs no mail. */
-function messageAbout(payment: Claimed, { publicUrl, contact }: Deps['config']): MailMessage | null {
+function messageAbout(payment: ClaimedPayment, { publicUrl, contact }: Deps['config']): MailMessage | null {
   const { id, email, order_id: orderId, amount_minor: amountMinor, currency, status, validUntil } = payment;
   if (email === null || orderId === null) return null;
   const amount = `${moneyLabel(amountMinor, currency)} ${currency}`;

@@ -82,7 +82,7 @@ async function captureClaimed(deps: PaymentDeps, read: Payment, claimed: Payment
   const { store, paypal, clock } = deps;
   const order = await paypal.getOrder(claimed.orderId!);
   if (order.capture) return applyCapture(deps, claimed, order.capture);
-  if (!matches(order, claimed)) {
+  if (!matchesPayment(order, claimed)) {
     deps.log.error({ paymentId: claimed.id, order }, 'an order does not match its payment: needs manual review');
     return store.close(claimed.id, 'needs_review', { claimed });
   }
@@ -137,7 +137,7 @@ async function applyCapture(deps: PaymentDeps, payment: Payment, capture: Captur
   const now = clock.now();
   const isMoney =
     capture.status === 'COMPLETED' || capture.status === 'PARTIALLY_REFUNDED' || capture.status === 'REFUNDED';
-  const isOurs = matches(capture, payment) && (capture.orderId === null || capture.orderId === payment.orderId);
+  const isOurs = matchesPayment(capture, payment) && (capture.orderId === null || capture.orderId === payment.orderId);
   if (!isOurs) {
     log.error({ paymentId: payment.id, capture }, 'a capture does not match its payment: needs manual review');
     return isMoney ? store.bookForReview(payment.id, capture) : store.close(payment.id, 'needs_review', {});
@@ -162,8 +162,8 @@ async function applyCapture(deps: PaymentDeps, payment: Payment, capture: Captur
   await postpone(deps, payment);
 }
 
-type Ordered = { customId: string | null; amountMinor: number; currency: string };
-const matches = (found: Ordered, payment: Payment): boolean =>
+type OrderTerms = { customId: string | null; amountMinor: number; currency: string };
+const matchesPayment = (found: OrderTerms, payment: Payment): boolean =>
   found.customId === payment.id && found.amountMinor === payment.amountMinor && found.currency === payment.currency;
 
 async function checkCapture(deps: PaymentDeps, payment: Payment, captureId: string): Promise<void> {

@@ -69,9 +69,9 @@ async function* dueReminders(service: AsService, today: Day): AsyncGenerator<Rem
   }
 }
 
-type Ending = { from: Day; to: Day; daysBefore: number };
+type EndRange = { from: Day; to: Day; daysBefore: number };
 
-async function* remindersBetween(service: AsService, { from, to, daysBefore }: Ending): AsyncGenerator<Reminder> {
+async function* remindersBetween(service: AsService, { from, to, daysBefore }: EndRange): AsyncGenerator<Reminder> {
   for (let after: string | null = null; ;) {
     let query = queryBuilder
       .selectFrom('profiles')

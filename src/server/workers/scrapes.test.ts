@@ -3,12 +3,12 @@ import type { ToWorker } from './messages.ts';
 import { createScrapes } from './scrapes.ts';
 
 function simulate({ alive = [11, 12], answerLimitMs = 60_000 } = {}) {
-  const told: [number, ToWorker][] = [];
+  const sentMessages: [number, ToWorker][] = [];
   const answered = Promise.withResolvers<ToWorker>();
   const scrapes = createScrapes({
     tell(worker, message) {
       if (!alive.includes(worker)) return false;
-      told.push([worker, message]);
+      sentMessages.push([worker, message]);
       if (message.type === 'metrics of all') answered.resolve(message);
       return true;
     },
@@ -18,13 +18,13 @@ function simulate({ alive = [11, 12], answerLimitMs = 60_000 } = {}) {
     ],
     answerLimitMs,
   });
-  return { scrapes, told, answered: answered.promise };
+  return { scrapes, sentMessages, answered: answered.promise };
 }
 
 test('answers the asking worker once every worker has described itself, in the order of their slots', async () => {
-  const { scrapes, told, answered } = simulate();
+  const { scrapes, sentMessages, answered } = simulate();
   scrapes.receive(11, { type: 'scrape', scrape: 7 });
-  expect(told).toEqual([
+  expect(sentMessages).toEqual([
     [12, { type: 'describe metrics', scrape: 1 }],
     [11, { type: 'describe metrics', scrape: 1 }],
   ]);
@@ -32,7 +32,7 @@ test('answers the asking worker once every worker has described itself, in the o
   // A second answer, and an answer to an unknown scrape, are ignored.
   scrapes.receive(12, { type: 'metrics', scrape: 1, metrics: [] });
   scrapes.receive(11, { type: 'metrics', scrape: 99, metrics: [] });
-  expect(told).toHaveLength(2);
+  expect(sentMessages).toHaveLength(2);
   scrapes.receive(11, { type: 'metrics', scrape: 1, metrics: [] });
   expect(await answered).toEqual({
     type: 'metrics of all',

@@ -10,7 +10,7 @@ import { textAt } from './json-value.ts';
 
 const MAX_ANSWER_BYTES = 512 * 1024;
 
-export type Sending = {
+export type PaypalRequest = {
   url: string;
   method: 'GET' | 'POST';
   headers: Record<string, string>;
@@ -30,7 +30,7 @@ export type Answer = {
 
 /** Never rejects: a missing response is an answer with status 0. */
 export async function send(
-  { url, method, headers, body, timeoutMs }: Sending,
+  { url, method, headers, body, timeoutMs }: PaypalRequest,
   fetchUrl: typeof fetch,
 ): Promise<Answer> {
   try {
@@ -53,7 +53,7 @@ export async function send(
   }
 }
 
-export const succeeded = ({ status }: Answer): boolean => status >= 200 && status < 300;
+export const isSuccess = ({ status }: Answer): boolean => status >= 200 && status < 300;
 
 /**
  * The error for an unsuccessful answer.
@@ -82,7 +82,7 @@ export function failureOf(answer: Answer, method: 'GET' | 'POST', lostBefore: bo
 }
 
 /** PayPal reported success in a form that cannot be parsed: a POST may have taken effect. */
-export const malformed = (answer: Answer, method: 'GET' | 'POST'): PaypalError =>
+export const malformedAnswerError = (answer: Answer, method: 'GET' | 'POST'): PaypalError =>
   new PaypalError({
     status: answer.status,
     name: 'MALFORMED_ANSWER',

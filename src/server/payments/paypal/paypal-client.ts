@@ -15,7 +15,7 @@ import { parseCapture, parseOrder, parseRefund } from './parse.ts';
 import { PaypalError } from './paypal.ts';
 import type { Paypal } from './paypal.ts';
 import type { PaypalSettings } from './paypal-settings.ts';
-import { failureOf, malformed, send, succeeded } from './http-request.ts';
+import { failureOf, isSuccess, malformedAnswerError, send } from './http-request.ts';
 import type { Answer } from './http-request.ts';
 import { linkOf, textAt } from './json-value.ts';
 
@@ -68,10 +68,10 @@ export function createPaypal(deps: PaypalDeps): PaypalClient {
 
   const accessToken = createAccessToken({
     clock,
-    refuse: (answer) => malformed(answer, 'GET'),
+    refuse: (answer) => malformedAnswerError(answer, 'GET'),
     fetchToken: () =>
       // Fetching a token is idempotent, so it counts as a read.
-      untilDone({ what: 'token', method: 'GET' }, performance.now() + TOKEN_MAX_MS, (timeoutMs) =>
+      withRetries({ what: 'token', method: 'GET' }, performance.now() + TOKEN_MAX_MS, (timeoutMs) =>
         send(
           {
             url: `${config.apiBase}/v1/oauth2/token`,
@@ -89,7 +89,7 @@ export function createPaypal(deps: PaypalDeps): PaypalClient {
   });
 
   /** Retries with backoff. Rejects with the last failure. */
-  async function untilDone(
+  async function withRetries(
     { what, method }: Pick<Call, 'what' | 'method'>,
     endsAt: number,
     attempt: (timeoutMs: number) => Promise<Answer>,
@@ -100,7 +100,7 @@ export function createPaypal(deps: PaypalDeps): PaypalClient {
     for (let tried = 1; ; tried += 1) {
       const answer = await attempt(Math.min(tryMaxMs, Math.max(Math.ceil(leftMs()), MIN_TRY_MS)));
       const { status, debugId } = answer;
-      if (succeeded(answer)) {
+      if (isSuccess(answer)) {
         log.info({ paypal: what, status, debugId }, 'asked PayPal');
         return answer;
       }
@@ -125,7 +125,7 @@ export function createPaypal(deps: PaypalDeps): PaypalClient {
         ...(requestId !== undefined && { 'PayPal-Request-Id': requestId }),
       };
       const sent = { url, method, headers, ...(method === 'POST' && { body }) };
-      return untilDone(asked, endsAt, (timeoutMs) => send({ ...sent, timeoutMs }, fetchUrl), lostBefore);
+      return withRetries(asked, endsAt, (timeoutMs) => send({ ...sent, timeoutMs }, fetchUrl), lostBefore);
     };
     const token = await accessToken.get();
     try {
@@ -140,7 +140,7 @@ export function createPaypal(deps: PaypalDeps): PaypalClient {
   async function read<T>(asked: Call, parse: (json: unknown) => T | null): Promise<T> {
     const answer = await call(asked);
     const parsed = parse(answer.json);
-    if (parsed === null) throw malformed(answer, asked.method);
+    if (parsed === null) throw malformedAnswerError(answer, asked.method);
     return parsed;
   }
 
@@ -179,7 +179,7 @@ export function createPaypal(deps: PaypalDeps): PaypalClient {
       const orderId = textAt(answer.json, 'id');
       const approvalUrl = linkOf(answer.json, 'payer-action') ?? linkOf(answer.json, 'approve');
       if (orderId === null || approvalUrl === null || !isSafeRedirect(approvalUrl, config.apiBase)) {
-        throw malformed(answer, 'POST');
+        throw malformedAnswerError(answer, 'POST');
       }
       return { orderId, approvalUrl, debugId: answer.debugId };
     },
@@ -224,7 +224,7 @@ export function createPaypal(deps: PaypalDeps): PaypalClient {
         body: `${JSON.stringify(asked).slice(0, -1)},"webhook_event":${body}}`,
       });
       const status = textAt(answer.json, 'verification_status');
-      if (status !== 'SUCCESS' && status !== 'FAILURE') throw malformed(answer, 'POST');
+      if (status !== 'SUCCESS' && status !== 'FAILURE') throw malformedAnswerError(answer, 'POST');
       return status === 'SUCCESS';
     },
   };
