@@ -10,7 +10,7 @@ import type { Logger } from '../log.ts';
 import { BackupError, UsageError } from './backup-error.ts';
 import type { OnProgress, Progress } from './progress.ts';
 
-/** A terminal is rewritten often. Elsewhere, such as in a mail of cron, a line a minute is enough. */
+/** How often progress is shown: a terminal's line is rewritten often. In a mail of cron, a line a minute is enough. */
 const TERMINAL_INTERVAL_MS = 200;
 const LINE_INTERVAL_MS = 60_000;
 

@@ -54,7 +54,7 @@ export type PlacedFile = {
 };
 
 export type KeyPlacement = {
-  /** The transaction that restores the rows records it. */
+  /** The transaction that restores the rows records this id, which shows later whether it was committed. */
   readonly restoreId: string;
   /** Writes the files beside their places. */
   stage(): Promise<void>;

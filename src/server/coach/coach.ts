@@ -38,7 +38,7 @@ export type Coach = {
   trend(caller: SignedIn, request: TrendRequest, disconnected: AbortSignal): Promise<Answer<TrendResult>>;
   /** Starts the shutdown: running analyses get a grace period, then end with a problem event. */
   beginShutdown(): void;
-  /** Resolves when no analysis is running. On shutdown, close the client connections first. */
+  /** Resolves when no analysis is running. On shutdown, close the client connections first, so that none starts. */
   whenIdle(): Promise<void>;
 };
 

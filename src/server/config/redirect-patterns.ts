@@ -21,7 +21,7 @@ export type RedirectPattern = {
 };
 
 const PATTERN = /^([a-z][a-z0-9+.-]*:)\/\/([^/?#:[\]\\@\s]*|\[[0-9a-f:]+\])(?::(\d{1,5}|\*))?(\/[^#\\\s]*)?$/i;
-/** Host labels with `*` for a part of a label; `**` may stand for whole labels, on the left side alone. */
+/** Host labels with `*` for a part of a label. `**` stands for whole labels, and may only begin the host. */
 const HOST_PATTERN = /^(?:\*\*(?:\.|$))?(?:[a-z0-9*_-]+(?:\.[a-z0-9*_-]+)*)?$/i;
 /** These URLs run as script or show attacker-controlled content. */
 const DANGEROUS_PROTOCOLS = new Set(['javascript:', 'data:', 'vbscript:', 'blob:', 'file:', 'about:']);

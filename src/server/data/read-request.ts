@@ -92,7 +92,7 @@ export async function writeSql(
   return changes.columns.length === 0 ? null : updateSql(table, query, changes, preferences);
 }
 
-/** The user of a guest's statement: no row has it. */
+/** The user id in the statement of a guest. No row has this id. */
 const NOBODY = '00000000-0000-0000-0000-000000000000';
 
 /**

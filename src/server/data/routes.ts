@@ -41,7 +41,7 @@ type DataDeps = {
   log: Logger;
 };
 
-/** Four users at a time, with one request each. */
+/** Few users at a time, with one request each, so that costly reads leave connections to saves. */
 const COSTLY: Limits = { maxRunning: 4, maxPerClient: 1, maxQueued: 100, maxQueuedPerClient: 10 };
 /**
  * Fewer than of costly reads: a bulk write is also parsed and sanitized here, and holds its body in memory while it is

@@ -32,7 +32,7 @@ export async function request(url: string, { signal, ...init }: Options): Promis
   }
 }
 
-/** In words, by the code of the system, OpenSSL or undici. */
+/** Failures in words, by the error code of the system, OpenSSL or undici. */
 const PROBLEMS: Readonly<Record<string, string>> = {
   ENOTFOUND: 'its name does not resolve in DNS',
   EAI_AGAIN: 'DNS does not answer',

@@ -41,7 +41,7 @@ export function findEntries({ database, limiters }: FindDeps) {
     let release: (() => void) | null = null;
     try {
       release = await limiter.acquire();
-      // The client aborted this search because the user typed on.
+      // The client has aborted this search, usually because the user typed on.
       if (signal.aborted) return new Response(null, { status: 204 });
       const deadline = performance.now() + INDEX_UPDATE_LIMIT_MS;
       const shouldContinue = (): boolean => !signal.aborted && performance.now() < deadline;

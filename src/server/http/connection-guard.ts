@@ -12,7 +12,7 @@ import { networkPrefix } from './requests/client-address.ts';
 
 /** Room for the 4,000 streams of changes (`MAX_STREAMS` in `live/change-streams.ts`) and as many other connections. */
 const MAX_CONNECTIONS = 8_000;
-/** Browsers and proxies send one request at a time. */
+/** A connection with more unanswered requests is closed. Browsers and proxies send one at a time. */
 const MAX_PIPELINED_REQUESTS = 16;
 /** The lowest average speed, after the grace time, of a body or a response that does not fit into the buffers on the way. */
 const MIN_BYTES_PER_SECOND = 1_024;

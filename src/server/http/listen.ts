@@ -13,7 +13,7 @@ import { guardConnections } from './connection-guard.ts';
 import type { ConnectionGuard } from './connection-guard.ts';
 
 const HEADERS_TIMEOUT_MS = 15_000;
-/** How late Node applies the two time-outs of requests. */
+/** How often Node checks the time-outs of headers and requests, so a time-out may apply this much later. */
 const TIMEOUT_CHECK_MS = 5_000;
 /**
  * A save of 256 KB, the largest log, arrives within this time even on a bad connection. Threat: Slowloris clients that
@@ -84,7 +84,7 @@ export async function listen({
   // one write, without a web stream.
   const handle = getRequestListener(fetch);
   let isStopping = false;
-  /** Whether connections without a request are closed. */
+  /** True late in a drain, and in a stop: a connection is closed once it has no request. */
   let isClosingIdle = false;
 
   // Set before the server listens.

@@ -99,7 +99,7 @@ export async function startJobQueue({
       const counts = await work(stopping.signal);
       const ms = Math.round(performance.now() - startedAt);
       events.job({ name, succeeded: true, ms });
-      // Runs without work are logged at debug level.
+      // Most runs find no work: logged at debug level to keep the log readable.
       const level = Object.values(counts).some((count) => count > 0) ? 'info' : 'debug';
       log[level]({ job: name, ms, ...counts }, 'job done');
       return true;

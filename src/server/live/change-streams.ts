@@ -42,7 +42,7 @@ export type StreamRequest = {
 export type ChangeStreams = {
   /** Starts to follow the changes. */
   start(): void;
-  /** Returns null if the server is stopping, or has as many streams as it, or this address, may hold. */
+  /** Returns null if the server is stopping, or if the server or this address has as many streams as it may hold. */
   open(request: StreamRequest): ((disconnected: AbortSignal) => AsyncGenerator<StreamEvent>) | null;
   /** The number of open streams. */
   size(): number;

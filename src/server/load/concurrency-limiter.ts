@@ -128,7 +128,7 @@ export function createConcurrencyLimiter(limits: Limits): ConcurrencyLimiter {
   function findNext(): number {
     let best = -1;
     let [load, ofClient, served, servedClient] = [0, 0, 0, 0];
-    // Without an allocation for each waiter: this loop runs for each request that begins while the queue is full.
+    // Allocates nothing for a waiter, because the loop runs over the queue for each request that begins.
     for (let index = 0; index < queue.length; index += 1) {
       const { address, user } = queue[index]!;
       if (!mayRun(address, user)) continue;

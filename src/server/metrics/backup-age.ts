@@ -1,4 +1,4 @@
-/** When the newest backup in BACKUP_DIR was made. Absent without a backup there, such as when another machine keeps them. */
+/** The gauge of the time of the newest backup in BACKUP_DIR. It has no value where another machine keeps the backups. */
 import { listBackups } from '../backup/folder.ts';
 import { Gauge } from './prom-client.ts';
 import type { MetricsRegistry } from './prom-client.ts';

@@ -22,7 +22,7 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => void provider.listen(0, '127.0.0.1', resolve));
   ({ port } = provider.address() as AddressInfo);
-  // No collector listens there, so the spans are dropped.
+  // No collector listens at this address, so the spans are dropped.
   const settings = { url: 'http://127.0.0.1:9', headers: new Map(), serviceName: 'test', ratio: 1 };
   tracing = startTracing(settings, () => 'model');
 });

@@ -9,7 +9,7 @@ export const FIRST_RETRY_MS = 250;
 const MAX_RETRY_MS = 30_000;
 /** After this many ends in a row without a stable worker the program ends, unless some worker still serves. */
 export const MAX_FAILURES = 10;
-/** A rolling restart goes on with the next worker although the old one still finishes long requests. */
+/** After this time a rolling restart goes on with the next worker, although the old one still finishes long requests. */
 const MAX_DRAIN_WAIT_MS = 15_000;
 
 export type WorkerId = number;

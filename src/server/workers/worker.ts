@@ -48,7 +48,7 @@ try {
 }
 tell({ type: 'ready' });
 server.startJobs();
-// Node also flushes the cache on exit, but not after SIGKILL.
+// Writes the compile cache now: Node also does so on exit, but not after SIGKILL.
 flushCompileCache();
 
 function tell(message: ToSupervisor): void {

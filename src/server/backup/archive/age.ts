@@ -35,7 +35,7 @@ export async function* encrypt(
   yield* iterate(await encrypter.encrypt(toWebStream(source)));
 }
 
-/** The library's types are those of the browser, which Node's streams only resemble. */
+/** Casts the stream: the library expects the browser's type, which the type of Node's streams does not match exactly. */
 function toWebStream(source: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
   const stream: unknown = NodeReadableStream.from(source);
   return stream as ReadableStream<Uint8Array>;

@@ -7,7 +7,7 @@ import { parseJson } from '#server/parse-json.ts';
 import { BackupError } from '../backup-error.ts';
 
 export const FORMAT = 'hustle-forge-backup';
-/** Raise it when an older program could not read the archive. Newer archives are refused. */
+/** Raise it with a change that older programs cannot read. A program refuses archives with a higher version. */
 export const FORMAT_VERSION = 1;
 
 export const HEADER_NAME = 'header.json';

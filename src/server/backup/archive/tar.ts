@@ -31,7 +31,7 @@ export function tarEntry({ name, data }: TarEntry, modifiedAt: Date): Buffer[] {
 
 const octal = (value: number, digits: number): string => value.toString(8).padStart(digits, '0');
 
-/** The sum of all bytes of the header, with the checksum itself counted as spaces. */
+/** The sum of all bytes of the header. As ustar defines it, the bytes of the checksum itself count as spaces. */
 function checksumOf(header: Buffer): number {
   let sum = 0;
   for (const [at, byte] of header.entries()) {

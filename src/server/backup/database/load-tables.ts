@@ -51,7 +51,7 @@ export type TableLoader = {
   end(): Promise<void>;
 };
 
-/** One loader at a time uses the connection. */
+/** Open one loader at a time: it takes the whole connection until its `end`. */
 export async function openLoader(owner: pg.Client, { name, columns }: ArchivedTable): Promise<TableLoader> {
   // The table is new in this transaction, so COPY may store its rows as frozen: no vacuum rewrites them later. PostgreSQL
   // refuses that for a partitioned table.

@@ -5,11 +5,11 @@ import { tryMigrationsLock } from '../../database/migrations/migrate.ts';
 import { BackupError } from '../backup-error.ts';
 import { APPLICATION_NAME } from './session.ts';
 
-/** PostgreSQL notices the end of an interrupted restore, and ends its session, within this time. */
+/** How long to wait for an interrupted restore: PostgreSQL notices that its client is gone, and ends its session. */
 const PATIENCE_MS = 5_000;
 const POLL_MS = 50;
 
-/** A server that was started once, and that nobody has used, has rows in these tables only. */
+/** After a first start of the server only these tables have rows. The database is unused, so a restore may replace it. */
 const FILLED_AT_START = [
   'auth.audit_log',
   'auth.signing_keys',

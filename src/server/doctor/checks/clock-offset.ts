@@ -1,7 +1,7 @@
 import { fault, ok, warning } from '../check.ts';
 import type { Finding } from '../check.ts';
 
-/** A code of an authenticator app is accepted for 30 seconds before and after its time. */
+/** A code of an authenticator app is accepted up to 30 seconds early or late: a larger offset rejects every code. */
 const CLOCK_WARNING_MS = 2_000;
 const CLOCK_FAULT_MS = 25_000;
 

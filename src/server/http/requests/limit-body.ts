@@ -60,7 +60,10 @@ function maxLength(context: Context<AppEnv>): number {
   return hasUnknownLength(context) ? (context.get('maxBodyBytes') ?? 0) : 0;
 }
 
-/** `limitBody` has checked a Content-Length, and Node reads no more than that; counting would slow down every save. */
+/**
+ * Whether the bytes of the body must be counted. With a Content-Length, which `limitBody` has checked, Node reads no more
+ * bytes, and counting would slow down every save.
+ */
 const hasUnknownLength = ({ req }: Context<AppEnv>): boolean =>
   req.header('content-length') === undefined && req.header('transfer-encoding') !== undefined;
 

@@ -78,7 +78,7 @@ function decisiveCapture(captures: readonly Capture[]): Capture | null {
   return captures.reduce<Capture | null>((best, next) => (best && rank(best) < rank(next) ? best : next), null);
 }
 
-/** The order lists its refunds, so a partial sum is known here. */
+/** A partially refunded capture does not state the refunded sum, but its order lists the refunds. */
 function refundedOf(capture: Capture, unit: unknown): number | null {
   if (capture.status !== 'PARTIALLY_REFUNDED') return capture.refundedMinor;
   const refunds = listAt(unit, 'payments', 'refunds').filter(

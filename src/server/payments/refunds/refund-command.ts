@@ -99,7 +99,7 @@ async function hasEndedYear(database: Database, userId: string, paymentId: strin
   return ends.length > 0;
 }
 
-/** The plan when the payment's year no longer counted at the time of the refund. */
+/** Describes the plan of a buyer whose paid year no longer counted when the payment was refunded. */
 function planWithoutYear(buyer: Buyer | null): string {
   if (buyer === null) return 'The account is gone.';
   if (buyer.subscription_plan === 'free') return 'The year it paid for had ended before.';

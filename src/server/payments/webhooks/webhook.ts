@@ -141,7 +141,7 @@ function createMinuteLimit(database: WebhookDeps['database']): (address: string)
     keyPrefix: 'paypal-webhook',
     points: MAX_PER_ADDRESS_AND_MINUTE,
     duration: 60,
-    // The auth API's limiter of tokens purges the table for all.
+    // One limiter in `auth/rate-limits.ts` purges the expired rows of all limiters.
     clearExpiredByTimeout: false,
   });
   return async (address) => {
