@@ -1,4 +1,4 @@
-/** `npm start`: builds stale pages, starts the sandbox if it is on, then runs the server in this process. */
+/** `npm start`: builds stale pages, starts the sandbox if it is on, then calls the server's `main` in this process. */
 import { flushCompileCache } from 'node:module';
 import { ConfigError, readConfig } from '#server/config/config.ts';
 import { buildClient } from './build/build-client.ts';

@@ -11,15 +11,15 @@ type Page = { module: string; component: string };
 /** React cannot render comments, so a page marks a slot with this element. `renderMarkup` turns it into a comment. */
 const SLOT_ELEMENT = /<hf-slot name="(\w+)"><\/hf-slot>/g;
 /** `<hf-when>` encloses markup that only some servers show. `renderMarkup` turns its two tags into comments. */
-const PART_START = /<hf-when name="(\w+)">/g;
-const PART_END = /<\/hf-when>/g;
+const WHEN_START = /<hf-when name="(\w+)">/g;
+const WHEN_END = /<\/hf-when>/g;
 
 /** Returns the markup of a page with the comments that the server replaces (page-template.ts). */
 export const renderMarkup = (page: ComponentType): string =>
   renderToStaticMarkup(createElement(page))
     .replaceAll(SLOT_ELEMENT, '<!--slot:$1-->')
-    .replaceAll(PART_START, '<!--when:$1-->')
-    .replaceAll(PART_END, '<!--/when-->');
+    .replaceAll(WHEN_START, '<!--when:$1-->')
+    .replaceAll(WHEN_END, '<!--/when-->');
 
 /** `pages` is keyed by the name of the HTML file whose `<!--page-->` the markup replaces. */
 export function prerender(pages: Record<string, Page>): Plugin {
