@@ -124,7 +124,7 @@ async function answerAsset(event: FetchEvent): Promise<Response> {
 async function answerPage(event: FetchEvent): Promise<Response> {
   const { pathname } = new URL(event.request.url);
   const answered = askServer(event);
-  // Keeps the request alive after the cached shell is shown: the browser would cancel it and log an error.
+  // Keeps the request alive after the cached shell is shown. Otherwise the browser would cancel it and log an error.
   event.waitUntil(answered.catch(() => undefined));
   const shell = caches.match(shellPathOf(pathname), { cacheName: SHELL, ignoreVary: true });
   const tooLate = new Promise<null>((resolve) => {

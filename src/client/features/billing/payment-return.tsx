@@ -14,7 +14,7 @@ import { requestCapture } from './request-capture.ts';
 import styles from './payment-return.module.css';
 import { useRedirecting } from './use-redirecting.ts';
 
-/** The query parameters that PayPal sets. */
+/** The query parameters of the return: `payment` from the server's return URL, and PayPal's `token`, the order's id. */
 export type ReturnParameters = { payment?: string | undefined; token?: string | undefined };
 
 type PaymentReturnProps = {

@@ -16,7 +16,7 @@ type Today = Pick<DaySaver, 'text' | 'write' | 'storeDraft'>;
 
 /**
  * Adds the texts to the log of today. A text leaves the storage only once a draft holds it, so that a crash in between
- * loses nothing. Returns the number of shared texts.
+ * loses nothing. Returns the number of shared texts; 0 if no draft could be stored.
  *
  * `isFirstLog`: the user has no logs yet. Otherwise the line of the landing page is not added.
  */

@@ -22,7 +22,7 @@ export function startFocusMode(page: HTMLElement): () => void {
 function watchWriting(page: HTMLElement, signal: AbortSignal): void {
   let startedAt = 0;
   let lastInputAt = 0;
-  const show = (): void => {
+  const showBars = (): void => {
     startedAt = 0;
     delete page.dataset['writing'];
   };
@@ -33,12 +33,12 @@ function watchWriting(page: HTMLElement, signal: AbortSignal): void {
     if (now - startedAt >= WRITING_MS) page.dataset['writing'] = '';
   };
   const onKey = (event: KeyboardEvent): void => {
-    if (event.key === 'Tab' || event.key === 'Escape') show();
+    if (event.key === 'Tab' || event.key === 'Escape') showBars();
   };
   page.addEventListener('input', onInput, { signal });
-  page.addEventListener('focusin', show, { signal });
-  addEventListener('pointermove', show, { passive: true, signal });
-  addEventListener('pointerdown', show, { passive: true, signal });
+  page.addEventListener('focusin', showBars, { signal });
+  addEventListener('pointermove', showBars, { passive: true, signal });
+  addEventListener('pointerdown', showBars, { passive: true, signal });
   addEventListener('keydown', onKey, { signal });
 }
 

@@ -50,7 +50,7 @@ function Versions({ saver, onClose }: { saver: DaySaver; onClose: () => void }) 
   const [chosen, setChosen] = useState<string | null>(null);
   const versions = request.data;
 
-  // Send unsaved text, so that the list has every version and "compared with now" means the server's text.
+  // Sends unsaved text, so that the server can keep the text before it, and "now" is what the server has.
   useEffect(() => void saver.flush(), [saver]);
 
   if (request.isError) return <LoadProblem what="earlier versions" request={request} />;

@@ -74,7 +74,7 @@ function createEarlyEditor({ userId, date, stored, text, leave }: EarlyPage) {
   return {
     isComposing: handle.isComposing,
 
-    /** Whether `html`, the saver's text, came from this editor. If not, another tab or draft has changed it. */
+    /** Whether `html` is this editor's first text or its draft. If not, another tab or draft has changed the day. */
     isKnown: (html: string): boolean => html === base || html === draft,
 
     /** Moves the editor into the journal that React has rendered. `giveTo` must follow. */

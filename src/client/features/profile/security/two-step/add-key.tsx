@@ -20,7 +20,7 @@ export function AddKey({ factors, onAdded, onCancel }: AddFactorProps) {
     // For an unverified factor the server sends a registration challenge, so `authenticate` registers the key.
     const { error: failed } = await auth.mfa.webauthn.authenticate({ factorId: factor!.id });
     if (failed) {
-      // Best effort: the server forgets an unverified factor by itself.
+      // Best effort: the server deletes an unverified factor after a day.
       void auth.mfa.unenroll({ factorId: factor!.id });
       return failed.name === 'NotAllowedError' || failed.name === 'InvalidStateError'
         ? { kind: 'error', text: 'No security key was added. Try again.' }

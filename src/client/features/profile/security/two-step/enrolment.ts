@@ -35,7 +35,7 @@ export function useEnrolment() {
       if (!error) setFactor(enrolled);
       return { error, factor: enrolled };
     },
-    /** Best effort: the server forgets an unverified factor by itself. */
+    /** Best effort: the server deletes an unverified factor after a day. */
     discard() {
       if (factor) void auth.mfa.unenroll({ factorId: factor.id });
     },
