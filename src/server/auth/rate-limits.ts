@@ -79,7 +79,7 @@ const FACTOR_WINDOWS = [
   { keyPrefix: 'factor-day', points: 30, duration: 86_400 },
 ] as const;
 
-/** Gives an attempt back. */
+/** Takes a counted attempt back, so that it does not count against the limit. */
 export type Refund = () => Promise<void>;
 
 export interface RateLimits {

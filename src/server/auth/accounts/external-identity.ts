@@ -119,7 +119,7 @@ async function signInNew(transaction: AsService, signIn: IdentitySignIn): Promis
       const created = await createUser(transaction, signIn);
       if (created) return created;
     } else if (!identity.emailVerified) {
-      // The answer does not depend on whether the address has an account.
+      // Threat: account enumeration. An unproven address gets the same answer with and without an account.
       return policy.signups ? { outcome: 'address_taken', owner } : { outcome: 'signup_disabled' };
     } else if (isBanned(owner, now)) {
       return { outcome: 'banned' };

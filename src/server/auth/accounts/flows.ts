@@ -29,7 +29,7 @@ type NewFlow = {
   browserHash?: Buffer;
   providerSecrets?: Buffer;
   now: Date;
-  /** Set for flows that continue in a mail. */
+  /** True for a flow that continues in a mail: it must live as long as the mail's link. */
   isMail?: boolean;
 };
 

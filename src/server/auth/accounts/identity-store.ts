@@ -16,7 +16,10 @@ export type ExternalIdentity = {
   data: JsonObject;
 };
 
-/** Takes an advisory lock until the transaction ends: a new identity has no row that could be locked. */
+/**
+ * Takes an advisory lock until the transaction ends, because a new identity has no row to lock. Without it, two
+ * concurrent first sign-ins would both try to create an account.
+ */
 export async function lockIdentity(transaction: AsService, { provider, providerId }: ExternalIdentity): Promise<void> {
   const key = `identity ${JSON.stringify([provider, providerId])}`;
   await transaction.statement('select pg_advisory_xact_lock(hashtextextended($1, 0))', [key]);

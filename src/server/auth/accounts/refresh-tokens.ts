@@ -126,7 +126,7 @@ export const ROTATE_ACTIVE = prepareQuery(
 
 export type Rotation = { account: Account; session: Pick<SessionRow, 'id' | 'aal' | 'amr'>; token: string };
 
-/** The common case of `renewSession`. Null for every other case, which changes nothing. */
+/** The common case of `renewSession`. Null in any other case, and then nothing has changed. */
 export async function rotateActiveToken(service: AsService, request: RenewalRequest): Promise<Rotation | null> {
   const salt = randomBytes(16);
   const next = withHash(deriveChildToken(request.token, salt, request.key), salt);

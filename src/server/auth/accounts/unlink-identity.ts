@@ -128,7 +128,7 @@ function changesOf({ user, remaining, email, now }: Change) {
       email_confirmed_at: email === null ? null : now,
       raw_user_meta_data: JSON.stringify(metadata),
     }),
-    // The password belongs to the address and the phone number alike.
+    // The password signs in with the address and with the number, so it goes with the last of the two.
     ...(!has('email') && !has('phone') && { password_hash: null }),
     ...(user.phone !== null && !has('phone') && { phone: null, phone_confirmed_at: null }),
     updated_at: now,

@@ -11,7 +11,7 @@ import { PROBE_ROLE } from '../keys/service-token.ts';
 import { readDatabaseIdentity } from './database-identity.ts';
 import { ADMIN_ROLES, requireAdmin } from './require-admin.ts';
 
-/** Between the two events. A proxy that buffers delivers them together. */
+/** The pause between the two events of the answer. A proxy that buffers delivers them together. */
 const GAP_MS = 1_000;
 
 const ROLES: ReadonlySet<string> = new Set([...ADMIN_ROLES, PROBE_ROLE]);

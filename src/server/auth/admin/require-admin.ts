@@ -15,7 +15,7 @@ export const ADMIN_ROLES: ReadonlySet<string> = new Set(['service_role', 'supaba
 export const isAdminToken = ({ role, sessionId }: AccessClaims, roles = ADMIN_ROLES): boolean =>
   roles.has(role) && sessionId === null;
 
-/** Throws `no_authorization`, `bad_jwt` or `not_admin`. `roles` open the route. */
+/** Throws `no_authorization`, `bad_jwt` or `not_admin`. `roles` are those that open the route. */
 export async function requireAdmin(context: Context<AppEnv>, deps: AuthDeps, roles = ADMIN_ROLES): Promise<void> {
   if (!isAdminToken(await readBearer(context, deps), roles)) throw new AuthError('not_admin');
 }

@@ -229,14 +229,14 @@ const auditEntry = (userId: string, { actor, device, now }: Author) => ({
   ...(device && { device }),
 });
 
-/** The constraints that a taken attribute violates. */
+/** The errors by the unique constraint that a taken attribute violates. */
 const TAKEN = {
   users_email_key: 'email_exists',
   users_phone_key: 'phone_exists',
   users_pkey: 'user_id_exists',
 } as const;
 
-/** Translates the violation of a unique constraint of `auth.users`. */
+/** Returns an AuthError for the violation of a unique constraint of `auth.users`, and any other error unchanged. */
 export function toTakenError(error: unknown): unknown {
   if (!(error instanceof pg.DatabaseError) || error.code !== '23505') return error;
   const name = TAKEN[error.constraint as keyof typeof TAKEN] as (typeof TAKEN)[keyof typeof TAKEN] | undefined;

@@ -46,7 +46,7 @@ export async function requireCaptcha(context: Context<AppEnv>, deps: AuthDeps, b
   }
 }
 
-/** A service token needs no captcha. */
+/** Whether the request carries a service token, which needs no captcha. */
 async function isAdmin(context: Context<AppEnv>, { accessTokens }: AuthDeps): Promise<boolean> {
   const token = findBearer(context);
   // A client without a session sends its publishable key, which is not a JWT: a JWT has three parts.

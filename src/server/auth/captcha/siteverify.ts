@@ -32,7 +32,7 @@ export async function askSiteverify(
       method: 'POST',
       body: form,
       headers: { Accept: 'application/json' },
-      // Threat: the secret would follow a redirect.
+      // Threat: a redirect takes the secret to another server.
       redirect: 'manual',
       signal: AbortSignal.timeout(timeoutMs),
     });

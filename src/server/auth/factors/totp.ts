@@ -14,7 +14,7 @@ export type TotpEnrolment = {
 
 export function createTotpEnrolment({ issuer, label }: { issuer: string; label: string }): TotpEnrolment {
   const secret = generateSecret();
-  // A colon separates issuer and account in the URI's label.
+  // A colon separates issuer and account in the URI's label, so neither may contain one.
   const uri = generateURI({ issuer: issuer.replaceAll(':', ' '), label: label.replaceAll(':', ' '), secret });
   return { secret, uri, qrCode: renderSVG(uri, { ecc: 'M', border: 2 }) };
 }

@@ -91,7 +91,7 @@ function readMembers(text: string): Members[] {
 }
 
 function readPem(content: string): Members {
-  // OpenSSL would ask the terminal for the passphrase.
+  // Without this check OpenSSL would ask the terminal for the passphrase.
   if (/ENCRYPTED/.test(content)) throw new UnusableKeyError('it is encrypted with a passphrase');
   const count = content.match(/-----BEGIN (?:EC |RSA )?PRIVATE KEY-----/g)?.length ?? 0;
   if (count === 0) throw new UnusableKeyError('it holds no private key');

@@ -8,9 +8,9 @@ import { UnusableKeyError, parseKeyFile } from './key-file.ts';
 import type { KeyFile } from './key-file.ts';
 
 export type KeySource = {
-  /** The beginning of an error message. */
+  /** Names the source at the beginning of an error message. */
   readonly name: string;
-  /** Changes with the keys. */
+  /** Returns a text that changes with the keys, without the keys themselves. */
   readStamp(): Promise<string>;
   /** @throws NoKeysError if no keys exist */
   readText(): Promise<string>;

@@ -195,7 +195,7 @@ describe.each(['file', 'database'] as const)('keys in the %s', (place) => {
       }
       expect(JSON.stringify(await after.publish())).not.toContain('"oct"');
 
-      // The access tokens live an hour, the JWKS is cached for ten minutes.
+      // The old key must verify for 70 minutes: tokens live an hour, and verifiers cache the JWKS for ten minutes.
       aheadMs = 3_600_000 + 570_000;
       expect(await after.find({ kid: oldKid })).not.toBeNull();
       aheadMs += 40_000;

@@ -27,6 +27,6 @@ export function mailLink(config: AuthDeps['config'], type: LinkType, linkToken: 
   return `${config.publicUrl}/auth/v1/verify?${query.toString()}`;
 }
 
-/** The page that offers to keep an account whose owner asked to delete it. */
+/** Returns the address of the page that offers to keep an account whose owner asked to delete it. */
 export const undoDeletionLink = (config: Pick<AuthDeps['config'], 'publicUrl'>, linkToken: string): string =>
   `${config.publicUrl}/auth/v1/account/undo-deletion?${new URLSearchParams({ token_hash: linkToken }).toString()}`;

@@ -133,7 +133,7 @@ const RESERVED_PARAMETERS: ReadonlySet<string> = new Set([
 const MAX_FORWARDED = 20;
 const MAX_FORWARDED_LENGTH = 500;
 
-/** The remaining parameters, such as `prompt`, `login_hint` and `access_type`. */
+/** The parameters that are forwarded to the provider, such as `prompt`, `login_hint` and `access_type`. */
 export const forwardedParameters = (query: URLSearchParams): [string, string][] =>
   [...query]
     .filter(

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { ROUTES } from '#domain/routes.ts';
 
 type PageDocument = {
-  /** A constant text of ours. */
+  /** A constant text of ours, which is not escaped. */
   title: string;
   /** HTML below the heading, with every value escaped. */
   content: string;

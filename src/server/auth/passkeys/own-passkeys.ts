@@ -56,7 +56,7 @@ async function requireOwnPasskey(context: Context<AppEnv>, deps: AuthDeps) {
   return { id, user: account.user };
 }
 
-/** Also the shape of the admin routes. */
+/** A passkey as the user's routes and the admin routes show it. */
 export const passkeyJson = (passkey: StoredCredential) => ({
   id: passkey.id,
   friendly_name: passkey.friendly_name === '' ? undefined : passkey.friendly_name,

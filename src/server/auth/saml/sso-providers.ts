@@ -106,7 +106,7 @@ export async function updateSsoProvider(
   );
   if (!current) throw new AuthError('sso_identity_provider_not_found');
   if (metadataXml !== undefined) {
-    // Threat: the identities of one identity provider's users come under the control of another.
+    // Threat: metadata of another identity provider would give it control of these users' accounts.
     const { entityId } = parseIdpMetadata(metadataXml, { publicUrl });
     if (entityId !== current.entity_id)
       throw new AuthError('saml_entity_id_mismatch', `'${current.entity_id}' but got '${entityId}'`);

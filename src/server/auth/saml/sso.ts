@@ -39,7 +39,7 @@ export const startSso: Endpoint = async (context, deps) => {
       provider: identityProviderOf(provider),
       challenge,
       redirectTo: readTarget(context, deps, body),
-      // PKCE binds the flow to its client by itself.
+      // PKCE binds the flow to its client, so only a flow without it needs the cookie.
       ...(challenge === null && { browserHash: bindBrowser(context, deps) }),
       now,
     });

@@ -12,7 +12,7 @@ export function requireWallets({ auth }: AuthDeps['config']): void {
   if (!auth.web3.ethereum && !auth.web3.solana) throw new AuthError('web3_disabled');
 }
 
-/** An endpoint that supabase/auth does not have: it uses no nonces. */
+/** supabase/auth has no such endpoint, because it uses no nonces. */
 export const showNonce: Endpoint = async (context, deps) => {
   const { clock, config, database, limits } = deps;
   requireWallets(config);

@@ -39,7 +39,7 @@ export async function requireReauthentication(
 /** True if the session began, or passed a second step, within the last 24 hours. */
 function isRecentlyAuthenticated(session: SessionRow | null, now: Date): boolean {
   if (session === null) return false;
-  // The last entry is the method that started the session.
+  // The last entry of `amr` is the method that started the session; earlier entries are second steps.
   const secondSteps = session.amr.slice(0, -1).map((entry) => entry.timestamp * 1000);
   return now.getTime() - Math.max(session.created_at.getTime(), ...secondSteps) < RECENT_MS;
 }

@@ -14,7 +14,7 @@ const MAX_CLAIMS = 20;
 const MAX_NAMES = 10;
 const MAX_LENGTH = 250;
 const CLAIM_NAME = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/;
-/** Claims that the server sets. */
+/** Claims that only the server sets, so a mapping must not name them. */
 const RESERVED_CLAIMS = new Set(['sub', 'iss', 'email_verified', 'phone_verified', 'custom_claims', 'provider_id']);
 
 const fail = (problem: string): never => {
