@@ -29,7 +29,7 @@ type Deps = {
   log: Logger;
 };
 
-/** How queries are sent through a pooler. */
+/** How queries are sent: as named or unnamed statements, and pipelined or one by one. */
 export type Sending = { names: StatementNames; canPipeline: boolean };
 
 /** @throws Error for the operator if requests through this pooler would be wrong. */

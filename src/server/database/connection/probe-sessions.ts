@@ -22,7 +22,7 @@ export type Sessions = 'session' | 'tracked' | 'mixed' | 'unknown' | 'statement'
  */
 const CLIENTS = 3;
 const ROUNDS = 3;
-/** A pooler without a free session lets a client wait. */
+/** Bounds the probe, because a pooler without a free session lets a client wait. */
 const TIMEOUT_MS = 10_000;
 /** "Transaction blocks not allowed in statement pooling mode" of PgBouncer has the code of a protocol violation. */
 const STATEMENT_MODE = /statement pooling/i;
