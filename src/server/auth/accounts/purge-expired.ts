@@ -22,7 +22,8 @@ const EXPIRED: readonly (readonly [string, string, string])[] = [
 export async function purgeExpired(service: AsService, now: Date, signal: AbortSignal): Promise<number> {
   let deleted = 0;
   for (const [table, key, condition] of EXPIRED) {
-    // The condition twice: the row may have changed since the inner select, such as a factor that was verified meanwhile.
+    // The condition stands twice, because the row may have changed since the inner select: a factor may be verified by
+    // now.
     const batch = `delete from ${table} where ${condition}
       and (${key}) in (select ${key} from ${table} where ${condition} limit ${BATCH_ROWS})`;
     deleted += await runInBatches(service, batch, [now], signal);

@@ -48,7 +48,7 @@ type RedeemInput = {
   finishesFlow: boolean;
 };
 
-/** Redeeming such a mail removes the password of an unconfirmed account, because a stranger may have chosen it. */
+/** Redeeming one of these removes the password of an unconfirmed account, because a stranger may have chosen it. */
 const CLEARS_PASSWORD: ReadonlySet<OneTimePurpose> = new Set(['recovery', 'magiclink', 'invite']);
 
 /** Requires a transaction. Locks the user's row first, which serializes the two confirmations of an address change. */

@@ -54,7 +54,8 @@ export async function parseKeyFile(text: string): Promise<KeyFile> {
   const kids = [signing, ...others].map(({ kid }) => kid);
   if (new Set(kids).size < kids.length) throw new UnusableKeyError('two of its keys have the same kid');
   const root = Buffer.from(roots[0] === undefined ? signing.privateJwk.d! : readRoot(roots[0]), 'base64url');
-  // Every secret is derived from these bytes. A damaged RSA key may hold an exponent of a single byte.
+  // Every secret is derived from these bytes. A damaged RSA key may hold an exponent of a single byte, which anybody
+  // could guess.
   if (root.length < MIN_ROOT_BYTES) throw new UnusableKeyError('the private member of a key is too short');
   return { signing, others, root };
 }

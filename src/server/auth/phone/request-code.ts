@@ -40,7 +40,7 @@ type TextRequest = { phone: string; data: JsonObject; createsUser: boolean; devi
 
 /**
  * Returns the text to send and the account if this request created it. Null if the account is looked up after the
- * response. Its time is padded, also if a budget refuses the text.
+ * response. The time of this function is padded, also if a budget refuses the text.
  */
 async function prepareRequestedText(deps: AuthDeps, { phone, data, createsUser, device }: TextRequest) {
   const padding = startPadding();
