@@ -88,7 +88,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
 
 type Connect = (options: pg.ClientConfig) => Promise<pg.Client>;
 
-/** Host and port of the options are replaced by those of the server that accepts writes. */
+/** Replaces the host and port of the options by those of the server that accepts writes. */
 function connectorTo(finder: PrimaryFinder): Connect {
   const Client = primaryClient(finder);
   return (options) => new Client({ ...options, connectionTimeoutMillis: CONNECT_TIMEOUT_MS }).connect();

@@ -1,4 +1,7 @@
-/** Bounds the time until a server's machine answers, which is much shorter than a busy server may take for a login. */
+/**
+ * Bounds the time until a server's machine accepts a TCP connection. The login has a longer limit of its own, because a
+ * busy server takes longer for it.
+ */
 import type pg from 'pg';
 
 /** Time for one lost packet, which TCP sends again after a second. */

@@ -67,7 +67,7 @@ async function probe(clients: readonly pg.Client[]): Promise<Sessions> {
 
   await clients[0]!.query('begin');
   await clients[0]!.query('commit');
-  // An idle pooler usually gives the same session to one client after another.
+  // An idle pooler usually gives the same session to one client after another, so this loop finds most shared sessions.
   for (let index = 0; index < clients.length; index += 1) {
     const found = await runPreparedStatement(index);
     if (found) return found;

@@ -76,7 +76,7 @@ const valuesOf = <T>(results: PromiseSettledResult<T>[]): T[] =>
     return result.value;
   });
 
-/** The connection that the pool gives next. It has the statement prepared. */
+/** The connection that the pool gives next. It has `READ` prepared. */
 let prepared: number;
 beforeEach(async () => {
   prepared = (await quickRead(ADA)).connection;

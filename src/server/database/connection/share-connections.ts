@@ -1,6 +1,6 @@
 /**
- * Shares the connections of the pool: fairly, because the pool's own queue is unbounded and first come, first served, and
- * pipelined for quick reads.
+ * Shares the connections of the pool fairly: the pool's own queue is unbounded and first come, first served. Quick
+ * reads share a connection by pipelining.
  *
  * Quick reads that start in one turn of the event loop are written to one connection together, and their results are
  * read together: the process and PostgreSQL then need fewer system calls (docs/decisions/0045).
@@ -11,7 +11,7 @@ import type { ConcurrencyLimiter, Release } from '#server/load/concurrency-limit
 import type { RequestPool } from './request-pool.ts';
 
 const MAX_QUEUED = 1_000;
-/** Shorter than a browser waits for a save, so that it learns that the server is busy. */
+/** Shorter than a page waits for its save, so that the page learns that the server is busy. */
 const MAX_WAIT_MS = 5_000;
 /** Bounds a pipeline, because a statement waits for those before it. */
 export const MAX_PIPELINED = 8;

@@ -85,7 +85,7 @@ async function createCluster(dataDir: string, binaries: Binaries, user: ServerUs
     binaries.initdb,
     [
       ...['-D', address, '--username', OWNER, '--auth', 'scram-sha-256', '--pwfile', `${address}/../owner-password`],
-      // The built-in locale sorts and folds the same on every machine, whatever its C library.
+      // The built-in locale sorts text and changes its case in the same way on every machine, whatever its C library.
       ...['--encoding', 'UTF8', '--locale-provider', 'builtin', '--builtin-locale', 'C.UTF-8', '--locale', 'C'],
       '--no-instructions',
     ],
