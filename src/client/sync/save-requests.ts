@@ -40,7 +40,7 @@ export type EntryTransport = {
    * `moved`.
    */
   read: (date: Day, id?: string) => Promise<ReadOutcome>;
-  /** `id`: the new row's id. It is the same in every attempt, so that a later read finds a row whose answer was lost. */
+  /** `id`: the new row's id. A later attempt repeats the last id, so that its read finds a row whose answer was lost. */
   insert: (date: Day, html: string, id: string) => Promise<WriteOutcome>;
   update: (date: Day, html: string, version: Version) => Promise<WriteOutcome>;
   remove: (date: Day, version: Version) => Promise<WriteOutcome>;
