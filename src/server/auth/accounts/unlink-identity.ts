@@ -137,7 +137,8 @@ function changesOf({ user, remaining, email, now }: Change) {
 
 /**
  * Threat: a stranger controls the unlinked identity and is still signed in. Ends the other sessions that it started. A
- * session does not record whether it began with the address or the number, so unlinking one of them ends all others.
+ * session does not record whether it began with the address or the number, so unlinking one of them ends all other
+ * sessions.
  */
 async function endSessionsOf(
   transaction: AsService,

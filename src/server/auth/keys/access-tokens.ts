@@ -107,7 +107,7 @@ export function createAccessTokens({ keys, issuer, clock, database }: AccessToke
     return verified.claims;
   }
 
-  /** Throws unless the session may act for the user. */
+  /** Throws an AccessTokenError unless the session may act for the user. */
   async function checkSession(sessionId: string, userId: string): Promise<void> {
     const now = clock.now().getTime();
     const checkedAt = sessionCheckedAt.get(sessionId);

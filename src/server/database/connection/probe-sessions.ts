@@ -29,7 +29,7 @@ const STATEMENT_MODE = /statement pooling/i;
 /** SQLSTATEs: the prepared statement exists already, or does not exist. */
 const MIXED_CODES: ReadonlySet<string> = new Set(['42P05', '26000']);
 
-/** @param connect opens another connection to the address. @throws its error */
+/** @param connect opens another connection to the address. @throws the error of `connect` */
 export async function probeSessions(connect: () => Promise<pg.Client>): Promise<Sessions> {
   const clients: pg.Client[] = [];
   try {
