@@ -15,11 +15,11 @@ const VERIFY_PATHS: Readonly<Record<CaptchaProvider, string>> = {
 export function createCaptchaApp(): Hono {
   const { control, answer } = createCaptchaSimulator();
   const app = new Hono();
-  const typed = (type: string) => ({ 'Content-Type': `${type}; charset=utf-8` });
+  const contentType = (type: string) => ({ 'Content-Type': `${type}; charset=utf-8` });
   for (const provider of PROVIDERS) {
     app.get(`/captcha/${provider}/api.js`, (context) =>
       context.body(widgetScript(provider), 200, {
-        ...typed('text/javascript'),
+        ...contentType('text/javascript'),
         // Lets the product's pages load the script, which has another origin, as the providers' scripts do.
         'Cross-Origin-Resource-Policy': 'cross-origin',
       }),
@@ -27,12 +27,12 @@ export function createCaptchaApp(): Hono {
     app.post(`/captcha/${provider}/siteverify`, async (context) => {
       const request = { method: 'POST', path: VERIFY_PATHS[provider], query: '', headers: context.req.header() };
       const { status, body } = answer({ ...request, body: await context.req.text() })!;
-      return new Response(body, { status, headers: typed('application/json') });
+      return new Response(body, { status, headers: contentType('application/json') });
     });
   }
   app.get('/captcha/frame', (context) => context.html(FRAME_PAGE));
-  app.get('/captcha/frame.js', (context) => context.body(FRAME_SCRIPT, 200, typed('text/javascript')));
-  app.get('/captcha/frame.css', (context) => context.body(FRAME_STYLES, 200, typed('text/css')));
+  app.get('/captcha/frame.js', (context) => context.body(FRAME_SCRIPT, 200, contentType('text/javascript')));
+  app.get('/captcha/frame.css', (context) => context.body(FRAME_STYLES, 200, contentType('text/css')));
   app.post('/captcha/solve', async (context) => {
     const page = await context.req.json<{ hostname: string; siteKey: string }>();
     return context.json({ token: control.solve(page) });

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { compare, createLedger } from './ledger.ts';
 
-const stored = (...items: string[]) => new Map([['ada', items]]);
+const storedItems = (...items: string[]) => new Map([['ada', items]]);
 
 test('an acknowledged item that is not stored is lost', () => {
   const ledger = createLedger();
   ledger.acknowledge('ada', ['one', 'two']);
-  expect(compare(ledger.copy(), stored('one'))).toEqual({ lost: ['ada: two'], doubled: [] });
+  expect(compare(ledger.copy(), storedItems('one'))).toEqual({ lost: ['ada: two'], doubled: [] });
   expect(compare(ledger.copy(), new Map()).lost).toEqual(['ada: one', 'ada: two']);
 });
 
@@ -17,7 +17,7 @@ test('an item of another user does not count as stored', () => {
 });
 
 test('an item that is stored twice is doubled, whether acknowledged or not', () => {
-  expect(compare(new Map(), stored('one', 'two', 'one'))).toEqual({ lost: [], doubled: ['ada: one'] });
+  expect(compare(new Map(), storedItems('one', 'two', 'one'))).toEqual({ lost: [], doubled: ['ada: one'] });
 });
 
 test('an item may be stored without being acknowledged, and be acknowledged more than once', () => {
@@ -25,7 +25,7 @@ test('an item may be stored without being acknowledged, and be acknowledged more
   ledger.acknowledge('ada', ['one']);
   ledger.acknowledge('ada', ['one', 'two']);
   expect(ledger.count()).toBe(2);
-  expect(compare(ledger.copy(), stored('one', 'two', 'three'))).toEqual({ lost: [], doubled: [] });
+  expect(compare(ledger.copy(), storedItems('one', 'two', 'three'))).toEqual({ lost: [], doubled: [] });
 });
 
 test('a copy of the ledger lacks what is acknowledged later', () => {
@@ -33,5 +33,5 @@ test('a copy of the ledger lacks what is acknowledged later', () => {
   ledger.acknowledge('ada', ['one']);
   const copy = ledger.copy();
   ledger.acknowledge('ada', ['two']);
-  expect(compare(copy, stored('one')).lost).toEqual([]);
+  expect(compare(copy, storedItems('one')).lost).toEqual([]);
 });

@@ -9,7 +9,7 @@ import { expectNoHorizontalScroll, inBothThemes } from './support/themes.ts';
 import { expect, expectToast, test } from './support/test.ts';
 
 const update = (page: Page) => page.getByRole('button', { name: 'Update Profile' }).click();
-const accepted = (page: Page) => page.getByRole('status').filter({ hasText: 'Profile updated successfully' });
+const updatedMessage = (page: Page) => page.getByRole('status').filter({ hasText: 'Profile updated successfully' });
 
 test('the profile shows the plan, rejects an invalid form, and changes name and password', async ({
   page,
@@ -43,7 +43,7 @@ test('the profile shows the plan, rejects an invalid form, and changes name and 
     await page.getByLabel('Full Name').fill('Grace Brown');
     await page.getByLabel('Confirm New Password').fill('a new horse');
     await update(page);
-    await expect(accepted(page)).toBeVisible();
+    await expect(updatedMessage(page)).toBeVisible();
     await expect(page.getByLabel('New Password', { exact: true })).toHaveValue('');
     await page.getByRole('link', { name: 'Back to Journal' }).click();
     await page.getByRole('button', { name: 'Open menu' }).click();
@@ -86,7 +86,7 @@ test('a session older than a day needs a code from the mailbox to change the pas
   await expect(code).toHaveAttribute('aria-invalid', 'true');
   await code.fill(sent);
   await code.press('Enter');
-  await expect(accepted(page)).toBeVisible();
+  await expect(updatedMessage(page)).toBeVisible();
   await expect(dialog).toHaveCount(0);
 
   // Cancelling the dialog changes nothing.
@@ -121,7 +121,7 @@ test('an account without a password sets one, which must be hard to guess', asyn
   await choose('ada.smith.1');
   await expect(page.getByRole('alert').filter({ hasText: 'This password is easy to guess' })).toBeVisible();
   await choose('a new horse');
-  await expect(accepted(page)).toBeVisible();
+  await expect(updatedMessage(page)).toBeVisible();
   await expect(page.getByRole('group', { name: 'Change Password' })).toBeVisible();
   await expectSignsIn(page, email, 'a new horse');
 });
@@ -240,6 +240,6 @@ test('a session that has ended, on the server or in the browser, asks for the pa
     await expect(overlay).toHaveCount(0);
     await expect(page.getByText('No user is signed in')).toHaveCount(0);
     await update(page);
-    await expect(accepted(page)).toBeVisible();
+    await expect(updatedMessage(page)).toBeVisible();
   }
 });

@@ -2,7 +2,7 @@ import type { Page } from '@playwright/test';
 import { expect, test } from './support/test.ts';
 
 /** The controls that the badge overlaps at some scroll position. */
-const covered = (page: Page): Promise<string[]> =>
+const findCoveredControls = (page: Page): Promise<string[]> =>
   page.evaluate(() => {
     const badge = document.querySelector('.sandbox-badge')!;
     const controls = [...document.querySelectorAll<HTMLElement>('a, button, input, select, [contenteditable]')];
@@ -26,7 +26,7 @@ test('the sandbox badge covers no control on any screen at any width', async ({ 
   const expectNothingCovered = async (path: string): Promise<void> => {
     for (const width of WIDTHS) {
       await page.setViewportSize({ width, height: 640 });
-      expect(await covered(page), `${path} at ${width} px`).toEqual([]);
+      expect(await findCoveredControls(page), `${path} at ${width} px`).toEqual([]);
     }
   };
   for (const path of ['/', '/signup', '/login', '/privacy-policy']) {

@@ -52,7 +52,7 @@ const insert = (content: string, date: Day = TODAY) =>
   runAs(db.database, 'free', 'insert into entries (user_id, date, content) values ($1, $2, $3)', [FREE, date, content]);
 
 /** Lets time pass for a user's logs and versions, by moving their times into the past. */
-async function pass(minutes: number, userId = FREE): Promise<void> {
+async function passMinutes(minutes: number, userId = FREE): Promise<void> {
   const ago = `make_interval(secs => ${minutes * 60})`;
   const connection = await db.admin.connect();
   await connection.query('set session_replication_role = replica');
@@ -72,25 +72,25 @@ const items = (...texts: string[]): string => `<ol>${texts.map((text) => `<li><p
 
 describe('an edit', () => {
   test('of a log that is younger than ten minutes keeps no version', async () => {
-    await pass(VERSION_INTERVAL_MINUTES - 0.1);
+    await passMinutes(VERSION_INTERVAL_MINUTES - 0.1);
     expect(await save('<p>mine too</p>')).toBe(1);
     expect(await versionsOf()).toEqual([]);
   });
 
   test('keeps the text that stood before it, at most once in ten minutes', async () => {
-    await pass(VERSION_INTERVAL_MINUTES);
+    await passMinutes(VERSION_INTERVAL_MINUTES);
     await save('<p>mine 2</p>');
     expect(await versionsOf()).toEqual([{ content: '<p>mine</p>', replaced_by: 'edit' }]);
-    await pass(VERSION_INTERVAL_MINUTES - 0.1);
+    await passMinutes(VERSION_INTERVAL_MINUTES - 0.1);
     await save('<p>mine 2 3</p>');
     expect(await textsOf()).toEqual(['<p>mine</p>']);
-    await pass(0.1);
+    await passMinutes(0.1);
     await save('<p>mine 2 3 4</p>');
     expect(await textsOf()).toEqual(['<p>mine 2 3</p>', '<p>mine</p>']);
   });
 
   test('keeps when its text was saved and when it was replaced', async () => {
-    await pass(60);
+    await passMinutes(60);
     const { rows: before } = await db.admin.query(
       'select id, updated_at, clock_timestamp() as now from entries where user_id = $1 and date = $2',
       [FREE, TODAY],
@@ -104,20 +104,20 @@ describe('an edit', () => {
   });
 
   test('of the formatting alone keeps a version as well', async () => {
-    await pass(VERSION_INTERVAL_MINUTES);
+    await passMinutes(VERSION_INTERVAL_MINUTES);
     await save('<p><strong>mine</strong></p>');
     expect(await textsOf()).toEqual(['<p>mine</p>']);
   });
 
   test('that changes nothing, and feedback of the coach, keep no version', async () => {
-    await pass(VERSION_INTERVAL_MINUTES);
+    await passMinutes(VERSION_INTERVAL_MINUTES);
     await save('<p>mine</p>');
     await runAs(db.database, 'service', "update entries set ai_feedback = 'Good.', hustle_score = 7");
     expect(await versionsOf()).toEqual([]);
   });
 
   test('of another day or by another user keeps no version of this day', async () => {
-    await pass(VERSION_INTERVAL_MINUTES);
+    await passMinutes(VERSION_INTERVAL_MINUTES);
     await saveAs('free', '<p>else</p>', DAYS.firstOpen);
     expect(await saveAs('premium', '<p>theirs</p>')).toBe(0);
     expect(await versionsOf()).toEqual([]);
@@ -125,7 +125,7 @@ describe('an edit', () => {
   });
 
   test('that the policies refuse keeps no version', async () => {
-    await pass(VERSION_INTERVAL_MINUTES);
+    await passMinutes(VERSION_INTERVAL_MINUTES);
     expect(await saveAs('free', '<p>x</p>', DAYS.firstLocked)).toBe(0);
     const stale = 'update entries set content = $3 where user_id = $1 and date = $2 and revision = 9';
     expect(await runAs(db.database, 'free', stale, [FREE, TODAY, '<p>x</p>'])).toBe(0);
@@ -134,7 +134,7 @@ describe('an edit', () => {
   });
 
   test('of the service keeps a version by the same rule', async () => {
-    await pass(VERSION_INTERVAL_MINUTES);
+    await passMinutes(VERSION_INTERVAL_MINUTES);
     expect(await saveAs('service', '<p>imported</p>')).toBe(1);
     expect(await textsOf()).toEqual(['<p>mine</p>']);
   });
@@ -224,7 +224,7 @@ describe('within ten minutes', () => {
   test('bringing a version back keeps the text that it replaces, and so does bringing that one back', async () => {
     const [first, second] = [items('a', 'b', 'c', 'd'), items('a', 'b', 'c', 'd', 'e')];
     await save(first);
-    await pass(VERSION_INTERVAL_MINUTES);
+    await passMinutes(VERSION_INTERVAL_MINUTES);
     await save(second);
     expect(await textsOf()).toEqual([first, '<p>mine</p>']);
     await save(first);
@@ -252,7 +252,7 @@ test('a log and its deletion in one transaction keep the text', async () => {
 test('a new log on a day whose log was deleted keeps the versions of the old one', async () => {
   await remove();
   await insert('<p>again</p>');
-  await pass(VERSION_INTERVAL_MINUTES);
+  await passMinutes(VERSION_INTERVAL_MINUTES);
   await save('<p>again and again</p>');
   expect(await textsOf()).toEqual(['<p>again</p>', '<p>mine</p>']);
 });
@@ -263,7 +263,7 @@ describe(`a day keeps ${MAX_VERSIONS_PER_DAY} versions`, () => {
 
   async function replaceText(times: number, minutesApart: number): Promise<void> {
     for (let index = 1; index <= times; index += 1) {
-      await pass(minutesApart);
+      await passMinutes(minutesApart);
       await save(textOf(minutesApart, index));
     }
   }
@@ -300,7 +300,7 @@ describe(`a day keeps ${MAX_VERSIONS_PER_DAY} versions`, () => {
   test('a burst of replaced texts from a stolen session removes no earlier version', async () => {
     await replaceText(5, VERSION_INTERVAL_MINUTES);
     const before = (await textsOf()).concat(textOf(10, 5));
-    await pass(5);
+    await passMinutes(5);
     await replaceText(2 * MAX_VERSIONS_PER_DAY, 0);
     // A longer burst would spread its versions as far apart as the earlier ones, so both would be thinned out.
     await replaceText(MAX_VERSIONS_PER_DAY, 1);
@@ -319,10 +319,10 @@ describe('moving a log', () => {
 
   test('takes its versions along, with the header of the new day, and keeps none itself', async () => {
     await save(header(TODAY));
-    await pass(VERSION_INTERVAL_MINUTES);
+    await passMinutes(VERSION_INTERVAL_MINUTES);
     await save(withDateHeader(TODAY, '<p>first and second</p>'));
     await remove(target);
-    await pass(VERSION_INTERVAL_MINUTES);
+    await passMinutes(VERSION_INTERVAL_MINUTES);
     expect(await move()).toBe(1);
     expect(await textsOf()).toEqual([]);
     // Oldest last; "mine" was deleted on the target day before.
@@ -340,7 +340,7 @@ describe('moving a log', () => {
 
   test('with another text in the same statement keeps the old text', async () => {
     await save('<p>mine today</p>');
-    await pass(VERSION_INTERVAL_MINUTES);
+    await passMinutes(VERSION_INTERVAL_MINUTES);
     await remove(target);
     const both = "update entries set date = $3, content = '<p>moved</p>' where user_id = $1 and date = $2";
     expect(await runAs(db.database, 'free', both, [FREE, TODAY, target])).toBe(1);
@@ -455,7 +455,7 @@ describe('deleted_days', () => {
   });
 
   test('lists no day whose log was moved or edited', async () => {
-    await pass(VERSION_INTERVAL_MINUTES);
+    await passMinutes(VERSION_INTERVAL_MINUTES);
     await save('<p>mine 2</p>');
     await remove(DAYS.firstOpen);
     await runAs(db.database, 'free', 'update entries set date = $3 where user_id = $1 and date = $2', [
@@ -492,7 +492,7 @@ describe('purging', () => {
   const purge = (clock: { now: () => Date }) => purgeVersions(db.database, clock, new AbortController().signal);
 
   test('deletes versions and deleted logs after 30 days, not before', async () => {
-    await pass(VERSION_INTERVAL_MINUTES);
+    await passMinutes(VERSION_INTERVAL_MINUTES);
     await save('<p>mine 2</p>');
     await remove();
     expect(await purge(clockIn(VERSION_DAYS, -60_000))).toBe(0);
@@ -511,9 +511,9 @@ describe('purging', () => {
   });
 
   test('a version of a moved or deleted log is no younger for it', async () => {
-    await pass(VERSION_INTERVAL_MINUTES);
+    await passMinutes(VERSION_INTERVAL_MINUTES);
     await save('<p>mine 2</p>');
-    await pass(20 * 24 * 60);
+    await passMinutes(20 * 24 * 60);
     await remove();
     expect(await purge(clockIn(10, 1_000))).toBe(1);
     expect(await textsOf()).toEqual(['<p>mine 2</p>']);

@@ -58,7 +58,7 @@ export class Client {
       ...(method !== 'GET' && { body: form || typeof body === 'string' ? body : JSON.stringify(body ?? {}) }),
     });
     const text = await answer.text();
-    return { status: answer.status, headers: answer.headers, text, body: parsed(text) };
+    return { status: answer.status, headers: answer.headers, text, body: parseBody(text) };
   }
 
   get = (path: string): Promise<ApiResponse> => this.send('GET', path);
@@ -102,7 +102,7 @@ export const refusal = ({ status, body }: ApiResponse): (string | number)[] => [
   ...body.details.map((d: Json) => d.issue),
 ];
 
-const parsed = (text: string): Json => {
+const parseBody = (text: string): Json => {
   try {
     return JSON.parse(text);
   } catch {

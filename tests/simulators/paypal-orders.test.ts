@@ -25,10 +25,10 @@ test('issues a token only for valid client credentials', async () => {
 test('rejects a missing, expired or revoked token', async () => {
   const client = paypal();
   const orderId = await client.newOrder();
-  const asked = (): Promise<number> => client.get(`/v2/checkout/orders/${orderId}`).then(({ status }) => status);
-  expect(await asked()).toBe(200);
+  const readStatus = (): Promise<number> => client.get(`/v2/checkout/orders/${orderId}`).then(({ status }) => status);
+  expect(await readStatus()).toBe(200);
   client.server.control.advance(32_400_000);
-  expect(await asked()).toBe(401);
+  expect(await readStatus()).toBe(401);
   client.server.control.reset();
   await client.signIn();
   await client.command('/tokens/expire');

@@ -55,16 +55,17 @@ const verifySignature = (client: Client, { headers, body }: Received): Promise<s
     })
     .then((answer) => answer.body.verification_status as string);
 
-const listed = async (client: Client): Promise<Json[]> => (await client.get('/__simulator/webhooks')).body as Json[];
+const listWebhooks = async (client: Client): Promise<Json[]> =>
+  (await client.get('/__simulator/webhooks')).body as Json[];
 
 test('holds an event until a test delivers it', async () => {
   const client = paypal();
   const id = await client.approved();
-  const [held] = await listed(client);
+  const [held] = await listWebhooks(client);
   expect(held).toMatchObject({ type: 'CHECKOUT.ORDER.APPROVED', delivered: false, answers: [] });
   expect(received).toEqual([]);
   expect((await client.command(`/webhooks/${held.id}/deliver`)).body).toEqual({ answers: [200] });
-  expect((await listed(client))[0]).toMatchObject({ delivered: true, answers: [200] });
+  expect((await listWebhooks(client))[0]).toMatchObject({ delivered: true, answers: [200] });
   const event = JSON.parse(received[0]!.body);
   expect(event).toMatchObject({ id: held.id, event_type: 'CHECKOUT.ORDER.APPROVED', resource_type: 'checkout-order' });
   expect([event.resource.id, event.resource.status]).toEqual([id, 'APPROVED']);
@@ -89,7 +90,7 @@ test.each<Corruption>(['signature', 'body', 'webhook-id', 'certificate-host', 'k
   async (corrupt) => {
     const client = paypal();
     await client.captured();
-    const id = (await listed(client))[1].id as string;
+    const id = (await listWebhooks(client))[1].id as string;
     await client.command(`/webhooks/${id}/corrupt`, { corrupt });
     expect(await verifySignature(client, received[0]!)).toBe('FAILURE');
   },
@@ -98,7 +99,7 @@ test.each<Corruption>(['signature', 'body', 'webhook-id', 'certificate-host', 'k
 test('can send an event long after it was signed', async () => {
   const client = paypal();
   await client.captured();
-  const id = (await listed(client))[1].id as string;
+  const id = (await listWebhooks(client))[1].id as string;
   await client.command(`/webhooks/${id}/corrupt`, { corrupt: 'time' });
   expect(await verifySignature(client, received[0]!)).toBe('SUCCESS');
   const sentAt = Date.parse(received[0]!.headers['paypal-transmission-time']!);
@@ -108,7 +109,7 @@ test('can send an event long after it was signed', async () => {
 test('a duplicate delivery has the same body and the same transmission id', async () => {
   const client = paypal();
   await client.approved();
-  const [{ id }] = (await listed(client)) as [Json];
+  const [{ id }] = (await listWebhooks(client)) as [Json];
   expect((await client.command(`/webhooks/${id}/duplicate`)).body).toEqual({ answers: [200, 200] });
   expect(received[1]!.body).toBe(received[0]!.body);
   expect(received[1]!.headers['paypal-transmission-id']).toBe(received[0]!.headers['paypal-transmission-id']);
@@ -119,13 +120,13 @@ test('a rejected delivery stays held', async () => {
   await client.captured();
   answers = [500, 401];
   expect((await client.command('/webhooks/deliver')).body).toEqual({ answers: [500, 401] });
-  expect((await listed(client)).map(({ delivered }) => delivered as boolean)).toEqual([false, false]);
+  expect((await listWebhooks(client)).map(({ delivered }) => delivered as boolean)).toEqual([false, false]);
   expect((await client.command('/webhooks/deliver', { reversed: true })).body).toEqual({ answers: [200, 200] });
   expect(received.map(({ body }) => JSON.parse(body).event_type).slice(2)).toEqual([
     'PAYMENT.CAPTURE.COMPLETED',
     'CHECKOUT.ORDER.APPROVED',
   ]);
-  expect(await listed(client)).toMatchObject([{ answers: [500, 200] }, { answers: [401, 200] }]);
+  expect(await listWebhooks(client)).toMatchObject([{ answers: [500, 200] }, { answers: [401, 200] }]);
 });
 
 test('automatic deliveries can be delayed, reversed and duplicated, and are retried after a rejection', async () => {
@@ -140,7 +141,9 @@ test('automatic deliveries can be delayed, reversed and duplicated, and are retr
   const [first, second] = client.server.books.events as [Json, Json];
   const ids = received.map(({ body }) => JSON.parse(body).id as string);
   expect(ids).toEqual([second.id, second.id, first.id, first.id, first.id, first.id]);
-  await expect.poll(() => listed(client)).toMatchObject([{ answers: [503, 503, 503, 200] }, { answers: [200, 200] }]);
+  await expect
+    .poll(() => listWebhooks(client))
+    .toMatchObject([{ answers: [503, 503, 503, 200] }, { answers: [200, 200] }]);
 });
 
 test('a client can list the events and request another delivery', async () => {

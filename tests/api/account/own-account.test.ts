@@ -85,26 +85,26 @@ describe('GET /sessions', () => {
 });
 
 describe('DELETE /sessions/{id}', () => {
-  const listed = async (token: string): Promise<WireBody[]> =>
+  const listSessions = async (token: string): Promise<WireBody[]> =>
     (await world.request('GET', '/sessions', { token })).body.sessions;
 
   test('ends one session at once and leaves the others', async () => {
     const ana = await world.signedUp();
     const { body: other } = await signIn(ana.email);
-    const [, session] = await listed(ana.access);
+    const [, session] = await listSessions(ana.access);
     // Lets /rest/v1 cache that the session exists, which must not delay its end below.
     expect(await readEntries(other.access_token)).toBe(200);
     expect((await world.request('DELETE', `/sessions/${session.id}`, { token: ana.access })).status).toBe(204);
     expect(await readEntries(other.access_token)).toBe(401);
     expect(await status(other.access_token)).toBe(403);
     expect(await status(ana.access)).toBe(200);
-    expect(await listed(ana.access)).toHaveLength(1);
+    expect(await listSessions(ana.access)).toHaveLength(1);
     expect(await eventsOf(ana.id)).toContain('signed_out');
   });
 
   test("answers 404 for another user's session, an unknown one and a malformed id", async () => {
     const [ana, ben] = await Promise.all([world.signedUp(), world.signedUp()]);
-    const [session] = await listed(ben.access);
+    const [session] = await listSessions(ben.access);
     for (const id of [session.id, randomUUID(), 'x', "'"]) {
       expect(await world.request('DELETE', `/sessions/${id}`, { token: ana.access }), id).toMatchObject({
         status: 404,
@@ -118,7 +118,7 @@ describe('DELETE /sessions/{id}', () => {
     const ana = await world.signedUp();
     await Promise.all([signIn(ana.email), signIn(ana.email)]);
     expect((await world.request('POST', '/logout?scope=others', { token: ana.access })).status).toBe(204);
-    expect(await listed(ana.access)).toMatchObject([{ current: true }]);
+    expect(await listSessions(ana.access)).toMatchObject([{ current: true }]);
   });
 });
 

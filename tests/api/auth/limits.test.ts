@@ -207,12 +207,12 @@ describe('an account', () => {
 
   test('gets the same device cookie from every renewal of a session', async () => {
     const { refresh } = await world.signedUp();
-    const renewed = () =>
+    const renewSession = () =>
       world.request('POST', '/token?grant_type=refresh_token', {
         body: { refresh_token: refresh },
         headers: newNetwork(),
       });
-    const [first, second] = [deviceIn(await renewed()), deviceIn(await renewed())];
+    const [first, second] = [deviceIn(await renewSession()), deviceIn(await renewSession())];
     expect(first).not.toBe('');
     expect(second).toBe(first);
   });

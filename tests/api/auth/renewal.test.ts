@@ -15,7 +15,7 @@ const HOUR = 3_600_000;
 
 const renew = (token: string) =>
   world.request('POST', '/token?grant_type=refresh_token', { body: { refresh_token: token } });
-const renewed = async (token: string): Promise<string> => {
+const renewToken = async (token: string): Promise<string> => {
   const { status, body } = await renew(token);
   expect(status, JSON.stringify(body)).toBe(200);
   return body.refresh_token;
@@ -57,7 +57,7 @@ describe('a renewal', () => {
     let { refresh } = await world.signedUp();
     for (let round = 0; round < 5; round += 1) {
       world.clock.advance(3_600_000);
-      refresh = await renewed(refresh);
+      refresh = await renewToken(refresh);
     }
     expect((await renew(refresh)).status).toBe(200);
   });
@@ -66,17 +66,17 @@ describe('a renewal', () => {
 describe('a used token', () => {
   test('returns the active token again within two days of a lost response, any number of times', async () => {
     const { refresh, id } = await world.signedUp();
-    const lost = await renewed(refresh);
+    const lost = await renewToken(refresh);
     world.clock.advance(47 * HOUR);
-    expect(await renewed(refresh)).toBe(lost);
-    expect(await renewed(refresh)).toBe(lost);
+    expect(await renewToken(refresh)).toBe(lost);
+    expect(await renewToken(refresh)).toBe(lost);
     expect(await generations(id)).toBe(2);
-    await renewed(await renewed(lost));
+    await renewToken(await renewToken(lost));
   });
 
   test('ends the session when its replacement is two days old', async () => {
     const { refresh } = await world.signedUp();
-    const active = await renewed(refresh);
+    const active = await renewToken(refresh);
     world.clock.advance(48 * HOUR);
     expect((await renew(refresh)).body.code).toBe('refresh_token_already_used');
     expect((await renew(active)).body.code).toBe('refresh_token_not_found');
@@ -84,7 +84,7 @@ describe('a used token', () => {
 
   test('ends the session of an owner and a thief who alternate', async () => {
     const { refresh } = await world.signedUp();
-    let [owner, thief] = [await renewed(refresh), refresh];
+    let [owner, thief] = [await renewToken(refresh), refresh];
     const codes: (string | undefined)[] = [];
     for (let round = 0; round < 4; round += 1) {
       world.clock.advance(HOUR / 2);
@@ -100,23 +100,23 @@ describe('a used token', () => {
 
   test('presented by twenty concurrent tabs returns the same token to all of them', async () => {
     const { refresh, id } = await world.signedUp();
-    const tokens = await Promise.all(Array.from({ length: 20 }, () => renewed(refresh)));
+    const tokens = await Promise.all(Array.from({ length: 20 }, () => renewToken(refresh)));
     expect(new Set(tokens).size).toBe(1);
     expect(await generations(id)).toBe(2);
-    expect(await renewed(tokens[0]!)).not.toBe(tokens[0]);
+    expect(await renewToken(tokens[0]!)).not.toBe(tokens[0]);
   });
 
   test('of two generations ago returns the active token within ten seconds', async () => {
     const { refresh, id } = await world.signedUp();
-    const active = await renewed(await renewed(await renewed(refresh)));
+    const active = await renewToken(await renewToken(await renewToken(refresh)));
     world.clock.advance(9_000);
-    expect(await renewed(refresh)).toBe(active);
+    expect(await renewToken(refresh)).toBe(active);
     expect(await generations(id)).toBe(4);
   });
 
   test('of two generations ago ends the session after ten seconds, including its access token', async () => {
     const { refresh, access } = await world.signedUp();
-    const active = await renewed(await renewed(refresh));
+    const active = await renewToken(await renewToken(refresh));
     world.clock.advance(10_000);
     const { status, body } = await renew(refresh);
     expect(status).toBe(400);
@@ -128,7 +128,7 @@ describe('a used token', () => {
   test('ends only its own session', async () => {
     const { email, refresh } = await world.signedUp();
     const other = await world.request('POST', '/token?grant_type=password', { body: { email, password: PASSWORD } });
-    await renewed(await renewed(refresh));
+    await renewToken(await renewToken(refresh));
     world.clock.advance(10_000);
     await renew(refresh);
     expect(await isAlive(other.body.access_token)).toBe(true);

@@ -19,7 +19,7 @@ const base64 = (value: unknown): string => Buffer.from(JSON.stringify(value)).to
 const claimsIn = (token: string): JWTPayload => JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString());
 
 /** Signs with the server's own key. */
-async function signed(claims: JWTPayload, header: Record<string, unknown> = {}): Promise<string> {
+async function signClaims(claims: JWTPayload, header: Record<string, unknown> = {}): Promise<string> {
   const { signing } = await readKeys(keySource({ signingKeyFile: null }, world.database));
   const key = await importJWK(signing.privateJwk, 'ES256');
   return new SignJWT(claims).setProtectedHeader({ alg: 'ES256', ...header }).sign(key);
@@ -118,16 +118,16 @@ describe('GET /user', () => {
       [{ ...claims, session_id: '00000000-0000-4000-8000-000000000000' }, 403, 'session_not_found'],
     ];
     for (const [changed, status, code] of cases) {
-      const response = await world.request('GET', '/user', { token: await signed(changed) });
+      const response = await world.request('GET', '/user', { token: await signClaims(changed) });
       expect([response.status, response.body.code]).toEqual([status, code]);
     }
     const { exp: _exp, ...withoutExpiry } = claims;
-    expect((await world.request('GET', '/user', { token: await signed(withoutExpiry) })).body.code).toBe('bad_jwt');
-    expect((await world.request('GET', '/user', { token: await signed(claims, { kid: 'another' }) })).body.code).toBe(
-      'bad_jwt',
-    );
+    expect((await world.request('GET', '/user', { token: await signClaims(withoutExpiry) })).body.code).toBe('bad_jwt');
+    expect(
+      (await world.request('GET', '/user', { token: await signClaims(claims, { kid: 'another' }) })).body.code,
+    ).toBe('bad_jwt');
     const { session_id: _session, ...withoutSession } = claims;
-    expect((await world.request('GET', '/user', { token: await signed(withoutSession) })).body.id).toBe(id);
+    expect((await world.request('GET', '/user', { token: await signClaims(withoutSession) })).body.id).toBe(id);
   });
 
   test('rejects another audience than the token’s', async () => {
@@ -143,7 +143,7 @@ describe('GET /user', () => {
 
   test('rejects a session of another user', async () => {
     const [one, other] = [await world.signedUp(), await world.signedUp()];
-    const mixed = await signed({ ...claimsIn(one.access), session_id: claimsIn(other.access)['session_id'] });
+    const mixed = await signClaims({ ...claimsIn(one.access), session_id: claimsIn(other.access)['session_id'] });
     expect((await world.request('GET', '/user', { token: mixed })).body.code).toBe('session_not_found');
   });
 

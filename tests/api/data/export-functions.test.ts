@@ -71,7 +71,7 @@ describe('import-entries', () => {
     const { data } = await world.cleo.client.from('entries').select('id').eq('date', date).single().throwOnError();
     return { id: data.id as string, revision };
   };
-  const imported = async (entries: unknown): Promise<unknown> => {
+  const importEntries = async (entries: unknown): Promise<unknown> => {
     const response = await send(world.cleo, entries);
     expect(response.status, response.text).toBe(200);
     return (response.json as { outcomes: unknown }).outcomes;
@@ -80,7 +80,7 @@ describe('import-entries', () => {
   test('writes new days of any age with their feedback', async () => {
     const coach = { hustleScore: 7, feedback: 'Good <b>work</b>', analyzedAt: '2020-03-02T10:11:12.123456+00:00' };
     const date = daysAgo(2_000);
-    expect(await imported([{ date, content: `${header(date)}<p>x</p>`, ...coach, replaces: null }])).toEqual([
+    expect(await importEntries([{ date, content: `${header(date)}<p>x</p>`, ...coach, replaces: null }])).toEqual([
       { date, outcome: 'written' },
     ]);
     expect(await rowsOf(world.cleo)).toMatchObject([
@@ -101,7 +101,7 @@ describe('import-entries', () => {
       await world.cleo.client.from('entries').insert({ user_id: world.cleo.id, date, content: '<p>mine</p>' });
     }
     expect(
-      await imported([
+      await importEntries([
         { date: first, content: '<p>file</p>', replaces: null, hustleScore: 9 },
         { date: second, content: '<p>file</p>', replaces: await versionOf(second, 7), hustleScore: 9 },
       ]),
@@ -119,8 +119,10 @@ describe('import-entries', () => {
     const date = daysAgo(3);
     await world.cleo.client.from('entries').insert({ user_id: world.cleo.id, date, content: '<p>mine</p>' });
     const [shown, then] = [await versionOf(date), await versionOf(date, 2)];
-    expect(await imported([{ date, content: '<p>file</p>', replaces: shown }])).toEqual([{ date, outcome: 'written' }]);
-    expect(await imported([{ date, content: '<p>file</p>', replaces: then, feedback: 'Good' }])).toEqual([
+    expect(await importEntries([{ date, content: '<p>file</p>', replaces: shown }])).toEqual([
+      { date, outcome: 'written' },
+    ]);
+    expect(await importEntries([{ date, content: '<p>file</p>', replaces: then, feedback: 'Good' }])).toEqual([
       { date, outcome: 'written' },
     ]);
     expect(await rowsOf(world.cleo)).toMatchObject([{ content_text: 'file', ai_feedback: 'Good' }]);
@@ -134,7 +136,7 @@ describe('import-entries', () => {
     const shown = await versionOf(date);
     await world.cleo.client.from('entries').delete().eq('date', date).throwOnError();
     await begin('<p>anew</p>');
-    expect(await imported([{ date, content: '<p>file</p>', replaces: shown, feedback: 'Good' }])).toEqual([
+    expect(await importEntries([{ date, content: '<p>file</p>', replaces: shown, feedback: 'Good' }])).toEqual([
       { date, outcome: 'changed' },
     ]);
     expect(await rowsOf(world.cleo)).toMatchObject([{ content_text: 'anew', revision: 1, ai_feedback: null }]);
@@ -149,7 +151,7 @@ describe('import-entries', () => {
     await world.server.admin.query(analysed);
     const coach = { feedback: 'From the file', hustleScore: 9, analyzedAt: '2020-03-02T10:11:12Z' };
     expect(
-      await imported([
+      await importEntries([
         { date: same, content: '<p>mine</p>', ...coach, replaces: await versionOf(same) },
         { date: other, content: '<p>file</p>', ...coach, replaces: await versionOf(other) },
       ]),
@@ -166,7 +168,7 @@ describe('import-entries', () => {
   test.each(['2999-01-01T00:00:00Z', new Date(Date.now() + 1_000).toISOString()])(
     'marks imported feedback dated %s as outdated',
     async (analyzedAt) => {
-      await imported([{ date: today(), content: '<p>x</p>', feedback: 'Good', hustleScore: 10, analyzedAt }]);
+      await importEntries([{ date: today(), content: '<p>x</p>', feedback: 'Good', hustleScore: 10, analyzedAt }]);
       const [row] = await rowsOf(world.cleo);
       expect(Date.parse(String(row!['ai_analyzed_at']))).toBeLessThan(Date.parse(String(row!['updated_at'])));
     },
@@ -175,7 +177,7 @@ describe('import-entries', () => {
   test('sanitizes content like the data wire', async () => {
     const content =
       '<script>alert(1)</script><p onclick="x">a</p><img src=x onerror=alert(1)><a href="javascript:x">b</a>';
-    await imported([{ date: today(), content }]);
+    await importEntries([{ date: today(), content }]);
     expect(await rowsOf(world.cleo)).toMatchObject([{ content: `${header(today())}<p>a</p>b` }]);
   });
 
@@ -184,7 +186,7 @@ describe('import-entries', () => {
       'Well done \u2764\ufe0f \u{1f469}\u200d\u{1f4bb} می\u200cخواهم [1].\n\n- 11,400 euros\tfor <b>Weber</b>';
     const hidden = 'Safe \u202eexe.gpj\u202c\u200b\u{e0041} \u001b[31mred\u0007\u2028- line\u2029';
     const days = [daysAgo(2), daysAgo(1)] as const;
-    await imported([
+    await importEntries([
       { date: days[0], content: '<p>x</p>', feedback: said },
       { date: days[1], content: '<p>x</p>', feedback: hidden },
     ]);
@@ -209,7 +211,9 @@ describe('import-entries', () => {
       { date: daysAgo(7), content: '<p>y</p>' },
     ];
     expect(
-      ((await imported(entries)) as { reason?: string; outcome: string }[]).map((one) => one.reason ?? one.outcome),
+      ((await importEntries(entries)) as { reason?: string; outcome: string }[]).map(
+        (one) => one.reason ?? one.outcome,
+      ),
     ).toEqual([
       ...['invalidDate', 'invalidDate', 'futureDay', 'notText', 'tooLong', 'tooDeep', 'empty', 'notText', 'notText'],
       ...['notText', 'notText', 'duplicateDay', 'written'],
@@ -222,7 +226,7 @@ describe('import-entries', () => {
     const entry: unknown = JSON.parse(
       `{"__proto__":{"user_id":"${world.ana.id}"},"user_id":"${world.ana.id}","id":"${world.ana.id}","revision":99,"date":"${date}","content":"<p>x</p>"}`,
     );
-    await imported([entry]);
+    await importEntries([entry]);
     expect(await rowsOf(world.ana)).toEqual([]);
     expect(await rowsOf(world.cleo)).toMatchObject([{ user_id: world.cleo.id, revision: 1 }]);
   });
@@ -247,7 +251,7 @@ describe('import-entries', () => {
   test('accepts two logs of the maximum size and rejects a body over the limit', async () => {
     const largest = `<p>${'\u0001'.repeat(ENTRY_MAX_BYTES - 7)}</p>`;
     const entries = [daysAgo(1), daysAgo(2)].map((date) => ({ date, content: largest }));
-    expect(await imported(entries)).toEqual(entries.map(({ date }) => ({ date, outcome: 'written' })));
+    expect(await importEntries(entries)).toEqual(entries.map(({ date }) => ({ date, outcome: 'written' })));
     const response = await world.request(world.cleo, 'POST', PATH, { body: `"${'x'.repeat(4 * 1024 * 1024)}"` });
     expect(response.status).toBe(413);
     // The function record-export keeps its lower limit.

@@ -51,23 +51,23 @@ const readVersions = async (person = world.ana, date: Day = today()) =>
 const readDeletedDays = async (person = world.ana) =>
   (await person.client.from('deleted_days').select('date, excerpt').throwOnError()).data;
 
-const stored = (body: string, date: Day = today()) => withDateHeader(date, body);
+const storedHtml = (body: string, date: Day = today()) => withDateHeader(date, body);
 
 test('a save that brings back a version, and a save that undoes it, both keep the replaced text', async () => {
   const first = '<ol><li><p>one</p></li><li><p>two</p></li></ol>';
   const second = '<ol><li><p>one</p></li><li><p>two</p></li><li><p>three</p></li></ol>';
   let row = await save(await begin(first), second);
-  expect(await readVersions()).toEqual([{ content: stored(first), replaced_by: 'edit' }]);
+  expect(await readVersions()).toEqual([{ content: storedHtml(first), replaced_by: 'edit' }]);
 
   row = await save(row, first);
   expect(await readVersions()).toEqual([
-    { content: stored(second), replaced_by: 'restore' },
-    { content: stored(first), replaced_by: 'edit' },
+    { content: storedHtml(second), replaced_by: 'restore' },
+    { content: storedHtml(first), replaced_by: 'edit' },
   ]);
   await save(row, second);
   expect(await readVersions()).toEqual([
-    { content: stored(first), replaced_by: 'restore' },
-    { content: stored(second), replaced_by: 'restore' },
+    { content: storedHtml(first), replaced_by: 'restore' },
+    { content: storedHtml(second), replaced_by: 'restore' },
   ]);
 });
 
@@ -94,7 +94,7 @@ test('two saves on one revision keep the text once', async () => {
   );
   const answers = await Promise.all(sent);
   expect(answers.flatMap(({ data }) => data ?? [])).toHaveLength(1);
-  expect(await readVersions()).toEqual([{ content: stored('<p>one</p>'), replaced_by: 'drop' }]);
+  expect(await readVersions()).toEqual([{ content: storedHtml('<p>one</p>'), replaced_by: 'drop' }]);
 });
 
 test('a deleted log is listed with its beginning, is brought back by an insert, and is then listed no more', async () => {
@@ -131,7 +131,7 @@ test('an upsert that overwrites a day keeps the text', async () => {
   await begin('<p>one</p>');
   const row = { user_id: world.ana.id, date: today(), content: '<p>other words</p>' };
   await world.ana.client.from('entries').upsert(row).throwOnError();
-  expect(await readVersions()).toEqual([{ content: stored('<p>one</p>'), replaced_by: 'drop' }]);
+  expect(await readVersions()).toEqual([{ content: storedHtml('<p>one</p>'), replaced_by: 'drop' }]);
 });
 
 test('an import that replaces a day keeps the text', async () => {
@@ -141,7 +141,7 @@ test('an import that replaces a day keeps the text', async () => {
     body: { entries: [{ date: today(), content: '<p>imported</p>', replaces: { id, revision } }] },
   });
   expect(answer.json).toMatchObject({ success: true, outcomes: [{ outcome: 'written' }] });
-  expect(await readVersions(cleo)).toEqual([{ content: stored('<p>one</p>'), replaced_by: 'drop' }]);
+  expect(await readVersions(cleo)).toEqual([{ content: storedHtml('<p>one</p>'), replaced_by: 'drop' }]);
 });
 
 test('a moved log takes its versions along, with the header of the new day', async () => {
@@ -153,7 +153,7 @@ test('a moved log takes its versions along, with the header of the new day', asy
     .throwOnError();
   expect(await readVersions()).toEqual([]);
   expect(await readVersions(world.ana, daysAgo(2))).toEqual([
-    { content: stored('<p>one</p>', daysAgo(2)), replaced_by: 'edit' },
+    { content: storedHtml('<p>one</p>', daysAgo(2)), replaced_by: 'edit' },
   ]);
 });
 
@@ -179,7 +179,7 @@ test.each([
   await save(await begin('<p>one</p>'), '<p>one two</p>');
   const answer = await world.request(world.ana, method, path, { body });
   expect(answer).toMatchObject({ status: 403, json: { code: '42501' } });
-  expect(await readVersions()).toEqual([{ content: stored('<p>one</p>'), replaced_by: 'edit' }]);
+  expect(await readVersions()).toEqual([{ content: storedHtml('<p>one</p>'), replaced_by: 'edit' }]);
 });
 
 test.each(['entry_versions?content=like.*one*', 'entry_versions?order=content', 'deleted_days?order=excerpt'])(

@@ -23,16 +23,16 @@ beforeEach(async () => {
 
 const entries = (person = ana) => person.client.from('entries');
 const row = (date: Day, content: string, person = ana) => ({ user_id: person.id, date, content });
-async function stored(date: Day, person = ana): Promise<string | undefined> {
+async function readContent(date: Day, person = ana): Promise<string | undefined> {
   const text = 'select content from public.entries where user_id = $1 and date = $2';
   return (await world.server.admin.query<{ content: string }>(text, [person.id, date])).rows[0]?.content;
 }
 const saveOn = (revision: number, content: string) =>
   entries().update({ content }).eq('date', today()).eq('revision', revision).select('revision').maybeSingle();
-async function saved(content: string, date = today()): Promise<string | undefined> {
+async function saveAndRead(content: string, date = today()): Promise<string | undefined> {
   const { error } = await entries().upsert(row(date, content));
   expect(error).toBeNull();
-  return stored(date);
+  return readContent(date);
 }
 const single = { accept: 'application/vnd.pgrst.object+json' };
 
@@ -53,7 +53,7 @@ describe('insert', () => {
     expect((await entries().insert(rows).select('date')).data).toHaveLength(3);
     const { error } = await entries().insert([row(today(), 'a'), row(daysAgo(1), 'b')]);
     expect(error).toMatchObject({ code: '23505' });
-    expect(await stored(today())).toBeUndefined();
+    expect(await readContent(today())).toBeUndefined();
   });
   test('writes null for keys that a row omits', async () => {
     const { error, status } = await entries().insert([row(today(), 'a'), { user_id: ana.id, date: daysAgo(1) }]);
@@ -71,7 +71,7 @@ describe('insert', () => {
         hint: null,
       },
     });
-    expect(await stored(today())).toContain('a');
+    expect(await readContent(today())).toContain('a');
   });
   test('takes the id of a new row, and refuses the same row again on another day', async () => {
     const id = crypto.randomUUID();
@@ -132,7 +132,7 @@ describe('upsert', () => {
       .upsert([row(today(), 'b'), row(daysAgo(1), 'b')], { onConflict, ignoreDuplicates: true })
       .select('date');
     expect(response).toMatchObject({ status: 201, data: [{ date: daysAgo(1) }] });
-    expect(await stored(today())).toBe(withDateHeader(today(), 'a'));
+    expect(await readContent(today())).toBe(withDateHeader(today(), 'a'));
   });
   test('rejects the same row twice and a conflict target that is not unique', async () => {
     expect(await entries().upsert([row(today(), 'a'), row(today(), 'b')], { onConflict })).toMatchObject({
@@ -177,7 +177,7 @@ describe('update', () => {
   test('with a revision filter affects no row for the second of two writers', async () => {
     expect((await saveOn(1, 'mine')).data).toEqual({ revision: 2 });
     expect(await saveOn(1, 'theirs')).toMatchObject({ data: null, error: null });
-    expect(await stored(today())).toBe(withDateHeader(today(), 'mine'));
+    expect(await readContent(today())).toBe(withDateHeader(today(), 'mine'));
   });
   test('returns the number of updated rows, in order', async () => {
     const response = await world.request(
@@ -201,11 +201,11 @@ describe('update', () => {
     await entries()
       .update({ date: daysAgo(2) })
       .eq('date', today());
-    expect(await stored(daysAgo(2))).toBe(withDateHeader(daysAgo(2), 'a'));
+    expect(await readContent(daysAgo(2))).toBe(withDateHeader(daysAgo(2), 'a'));
     await entries()
       .update({ date: daysAgo(3), content: 'b' })
       .eq('date', daysAgo(2));
-    expect(await stored(daysAgo(3))).toBe(withDateHeader(daysAgo(3), 'b'));
+    expect(await readContent(daysAgo(3))).toBe(withDateHeader(daysAgo(3), 'b'));
   });
   test('of a single object rolls back unless it matches one row', async () => {
     const response = await world.request(ana, 'PATCH', `/rest/v1/entries?date=lte.${today()}`, {
@@ -213,7 +213,7 @@ describe('update', () => {
       headers: single,
     });
     expect(response).toMatchObject({ status: 406, json: { code: 'PGRST116', details: 'The result contains 2 rows' } });
-    expect(await stored(today())).toBe(withDateHeader(today(), 'a'));
+    expect(await readContent(today())).toBe(withDateHeader(today(), 'a'));
     expect(await entries().update({ content: 'z' }).eq('date', daysAgo(9)).select().single()).toMatchObject({
       status: 406,
       error: { code: 'PGRST116' },
@@ -276,7 +276,7 @@ describe('delete', () => {
   });
   test('returns 204, or the rows on request', async () => {
     expect(await entries().delete().eq('date', today())).toMatchObject({ status: 204, error: null });
-    expect(await stored(today())).toBeUndefined();
+    expect(await readContent(today())).toBeUndefined();
     expect(await entries().delete({ count: 'exact' }).eq('date', daysAgo(1)).select('date')).toMatchObject({
       status: 200,
       data: [{ date: daysAgo(1) }],
@@ -286,7 +286,7 @@ describe('delete', () => {
   test('of a single object rolls back when it matches more rows', async () => {
     const response = await world.request(ana, 'DELETE', `/rest/v1/entries?date=lte.${today()}`, { headers: single });
     expect(response).toMatchObject({ status: 406, json: { code: 'PGRST116' } });
-    expect(await stored(today())).toBeDefined();
+    expect(await readContent(today())).toBeDefined();
   });
   test.each([
     ['DELETE', 'DELETE requires a WHERE clause', undefined],
@@ -294,7 +294,7 @@ describe('delete', () => {
   ])('rejects %s without a filter', async (method, message, body) => {
     const response = await world.request(ana, method, '/rest/v1/entries', { body });
     expect(response).toMatchObject({ status: 400, json: { code: '21000', message } });
-    expect(await stored(today())).toBeDefined();
+    expect(await readContent(today())).toBeDefined();
   });
   test('rejects a limit as ambiguous', async () => {
     expect(await world.request(ana, 'DELETE', `/rest/v1/entries?date=lte.${today()}&limit=1`)).toMatchObject({
@@ -306,20 +306,20 @@ describe('delete', () => {
 describe('a stored log', () => {
   test('has the date header of its row, regardless of the sent one', async () => {
     for (const date of [today(), daysAgo(7), daysAgo(20)]) {
-      expect(await saved('<p>x</p>', date)).toBe(`<h2 class="date-header">${dayLabel(date)}</h2><p>x</p>`);
-      expect(await saved(withDateHeader(daysAgo(3), '<p>x</p>'), date)).toBe(withDateHeader(date, '<p>x</p>'));
+      expect(await saveAndRead('<p>x</p>', date)).toBe(`<h2 class="date-header">${dayLabel(date)}</h2><p>x</p>`);
+      expect(await saveAndRead(withDateHeader(daysAgo(3), '<p>x</p>'), date)).toBe(withDateHeader(date, '<p>x</p>'));
     }
   });
   test('has no scripts, handlers and links after insert, update and upsert', async () => {
     const bad = '<p onclick="x">a<script>alert(1)</script><a href="javascript:x">b</a></p><img src=x onerror=y>';
     const clean = withDateHeader(today(), '<p>ab</p>');
     await entries().insert([row(today(), bad), row(daysAgo(1), bad)]);
-    expect(await stored(today())).toBe(clean);
+    expect(await readContent(today())).toBe(clean);
     await entries()
       .update({ content: `${bad}<b></b>` })
       .eq('date', today());
-    expect(await stored(today())).toBe(clean);
-    expect(await saved(bad)).toBe(clean);
+    expect(await readContent(today())).toBe(clean);
+    expect(await saveAndRead(bad)).toBe(clean);
   });
   test.each([
     ['right-to-left and combining text', '<p>שלום \u202Eאב\u202C e\u0301 👩‍👩‍👧 \u00A0&nbsp;</p>'],
@@ -328,18 +328,18 @@ describe('a stored log', () => {
     ['10,000 list items', `<ol>${'<li><p>item</p></li>'.repeat(10_000)}</ol>`],
     ['256 KB to the byte', 'é'.repeat(ENTRY_MAX_BYTES / 2)],
   ])('keeps %s unchanged', async (_what, content) => {
-    expect(await saved(content)).toBe(withDateHeader(today(), content));
+    expect(await saveAndRead(content)).toBe(withDateHeader(today(), content));
     const { data } = await entries().select('content').eq('date', today()).single();
     expect(data).toEqual({ content: withDateHeader(today(), content) });
   });
   test('has no null bytes, and U+FFFD for lone surrogates', async () => {
-    expect(await saved('<p>a\0b</p>')).toBe(withDateHeader(today(), '<p>ab</p>'));
+    expect(await saveAndRead('<p>a\0b</p>')).toBe(withDateHeader(today(), '<p>ab</p>'));
     const body = `{"user_id":"${ana.id}","date":"${daysAgo(1)}","content":"<p>\\ud800 \\udc00\\u0000</p>"}`;
     expect(await world.request(ana, 'POST', '/rest/v1/entries', { body })).toMatchObject({ status: 201 });
-    expect(await stored(daysAgo(1))).toBe(withDateHeader(daysAgo(1), '<p>\uFFFD \uFFFD</p>'));
+    expect(await readContent(daysAgo(1))).toBe(withDateHeader(daysAgo(1), '<p>\uFFFD \uFFFD</p>'));
   });
   test('cannot exceed 256 KB, and a rejected write keeps the previous log', async () => {
-    await saved('<p>before</p>');
+    await saveAndRead('<p>before</p>');
     for (const act of [
       () =>
         entries()
@@ -352,6 +352,6 @@ describe('a stored log', () => {
         error: { code: '54000', message: 'A log can hold 256 KB at most. Please shorten it' },
       });
     }
-    expect(await stored(today())).toBe(withDateHeader(today(), '<p>before</p>'));
+    expect(await readContent(today())).toBe(withDateHeader(today(), '<p>before</p>'));
   });
 });

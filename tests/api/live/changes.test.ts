@@ -64,29 +64,32 @@ async function insert(person: Person, date: Day, content = TEXT): Promise<Row> {
 }
 
 const changeOf = ({ event, data }: ReceivedEvent): unknown => ({ event, data });
-const stored = (date: Day, { id, revision }: Row) => ({ event: 'change', data: { date, stored: true, id, revision } });
-const removed = (date: Day) => ({ event: 'change', data: { date, stored: false } });
+const expectedChange = (date: Day, { id, revision }: Row) => ({
+  event: 'change',
+  data: { date, stored: true, id, revision },
+});
+const expectedRemoval = (date: Day) => ({ event: 'change', data: { date, stored: false } });
 
 describe('a stream', () => {
   test('tells each change of a day without any text', async () => {
     const person = await newPerson();
     const reader = await followFromNow(person);
     const row = await insert(person, daysAgo(1));
-    expect(changeOf(await reader.next())).toEqual(stored(daysAgo(1), row));
+    expect(changeOf(await reader.next())).toEqual(expectedChange(daysAgo(1), row));
 
     await person.client.from('entries').update({ content: '<p>more</p>' }).eq('id', row.id).throwOnError();
-    expect(changeOf(await reader.next())).toEqual(stored(daysAgo(1), { ...row, revision: 2 }));
+    expect(changeOf(await reader.next())).toEqual(expectedChange(daysAgo(1), { ...row, revision: 2 }));
 
     await person.client
       .from('entries')
       .update({ date: daysAgo(2) })
       .eq('id', row.id)
       .throwOnError();
-    expect(changeOf(await reader.next())).toEqual(removed(daysAgo(1)));
-    expect(changeOf(await reader.next())).toEqual(stored(daysAgo(2), { ...row, revision: 3 }));
+    expect(changeOf(await reader.next())).toEqual(expectedRemoval(daysAgo(1)));
+    expect(changeOf(await reader.next())).toEqual(expectedChange(daysAgo(2), { ...row, revision: 3 }));
 
     await person.client.from('entries').delete().eq('id', row.id).throwOnError();
-    expect(changeOf(await reader.next())).toEqual(removed(daysAgo(2)));
+    expect(changeOf(await reader.next())).toEqual(expectedRemoval(daysAgo(2)));
     expect(reader.raw()).not.toMatch(/private|more|</);
   });
 
@@ -104,7 +107,7 @@ describe('a stream', () => {
       .insert({ user_id: person.id, date: daysAgo(1), content: TEXT });
     expect(error?.code).toBe('23505');
     const next = await insert(person, daysAgo(3));
-    expect(changeOf(await reader.next())).toEqual(stored(daysAgo(3), next));
+    expect(changeOf(await reader.next())).toEqual(expectedChange(daysAgo(3), next));
   });
 
   test('does not announce changes that were rolled back', async () => {
@@ -112,7 +115,7 @@ describe('a stream', () => {
     const reader = await followFromNow(person);
     for (const date of [daysAgo(1), daysAgo(2)]) {
       const row = await insert(person, date);
-      expect(changeOf(await reader.next())).toEqual(stored(date, row));
+      expect(changeOf(await reader.next())).toEqual(expectedChange(date, row));
     }
     const { error } = await person.client
       .from('entries')
@@ -127,7 +130,7 @@ describe('a stream', () => {
     });
     await expect(work).rejects.toThrow('division by zero');
     const row = await insert(person, daysAgo(3));
-    expect(changeOf(await reader.next())).toEqual(stored(daysAgo(3), row));
+    expect(changeOf(await reader.next())).toEqual(expectedChange(daysAgo(3), row));
   });
 
   test('a user who writes thousands of days makes only their own pages read again', async () => {
@@ -141,7 +144,7 @@ describe('a stream', () => {
       );
     expect((await adas.next()).event).toBe('resync');
     const row = await insert(bob, daysAgo(1));
-    expect(changeOf(await bobs.next())).toEqual(stored(daysAgo(1), row));
+    expect(changeOf(await bobs.next())).toEqual(expectedChange(daysAgo(1), row));
   });
 
   test("never tells another user's changes, also after a sign-out and a sign-in", async () => {
@@ -150,7 +153,7 @@ describe('a stream', () => {
     await insert(ada, daysAgo(1));
     const first = await insert(bob, daysAgo(2));
     const event = await reader.next();
-    expect(changeOf(event)).toEqual(stored(daysAgo(2), first));
+    expect(changeOf(event)).toEqual(expectedChange(daysAgo(2), first));
 
     // The same browser: Bob signs out, Ada signs in and continues after Bob's last event.
     await bob.client.auth.signOut();
@@ -160,7 +163,7 @@ describe('a stream', () => {
     const events: unknown[] = [];
     do events.push(changeOf(await adas.next()));
     while (!JSON.stringify(events).includes(second.id));
-    expect(events).toContainEqual(stored(daysAgo(3), second));
+    expect(events).toContainEqual(expectedChange(daysAgo(3), second));
     expect(JSON.stringify(events)).not.toContain(first.id);
   });
 
@@ -182,7 +185,7 @@ describe('a stream', () => {
     do events.push(await after.next());
     while (events.at(-1)!.event !== 'ready');
     // The stream resumes at the millisecond of the last event, so that event may come again.
-    expect(events.map(changeOf)).toContainEqual(stored(daysAgo(2), missed));
+    expect(events.map(changeOf)).toContainEqual(expectedChange(daysAgo(2), missed));
     expect(JSON.stringify(events)).not.toContain('resync');
     expect(row.id).not.toBe(missed.id);
   });
@@ -227,11 +230,11 @@ describe('a stream', () => {
     await insertRow();
     expect(changeOf(await reader.next())).toEqual({ event: 'change', data: { date, stored: true } });
     await world.server.admin.query(`delete from entries where user_id = $1`, [person.id]);
-    expect(changeOf(await reader.next())).toEqual(removed(date));
+    expect(changeOf(await reader.next())).toEqual(expectedRemoval(date));
 
     await world.server.admin.query(`update profiles set subscription_plan = 'premium' where id = $1`, [person.id]);
     const { rows } = await insertRow();
-    expect(changeOf(await reader.next())).toEqual(stored(date, rows[0]!));
+    expect(changeOf(await reader.next())).toEqual(expectedChange(date, rows[0]!));
   });
 });
 
@@ -271,7 +274,8 @@ describe('access', () => {
     for (let opened = 1; opened <= MAX_STREAMS_PER_USER; opened += 1) await followFromNow(person);
     expect(changeOf(await first.next())).toEqual({ event: 'end', data: { reason: 'too_many' } });
     const row = await insert(person, daysAgo(1));
-    for (const reader of readers.slice(1)) expect(changeOf(await reader.next())).toEqual(stored(daysAgo(1), row));
+    for (const reader of readers.slice(1))
+      expect(changeOf(await reader.next())).toEqual(expectedChange(daysAgo(1), row));
   });
 });
 
@@ -294,9 +298,9 @@ describe('several servers', () => {
         }
       };
       const row = await insert(person, daysAgo(1));
-      for (const reader of [here, there]) expect(await nextChange(reader)).toEqual(stored(daysAgo(1), row));
+      for (const reader of [here, there]) expect(await nextChange(reader)).toEqual(expectedChange(daysAgo(1), row));
       await world.server.admin.query('delete from entries where id = $1', [row.id]);
-      for (const reader of [here, there]) expect(await nextChange(reader)).toEqual(removed(daysAgo(1)));
+      for (const reader of [here, there]) expect(await nextChange(reader)).toEqual(expectedRemoval(daysAgo(1)));
 
       await second.stop();
       expect(await nextChange(there)).toEqual({ event: 'end', data: { reason: 'unavailable' } });
@@ -317,7 +321,7 @@ describe('several servers', () => {
     expect(rowCount).toBe(1);
     expect((await reader.next()).event).toBe('resync');
     const row = await insert(person, daysAgo(1));
-    expect(changeOf(await reader.next())).toEqual(stored(daysAgo(1), row));
+    expect(changeOf(await reader.next())).toEqual(expectedChange(daysAgo(1), row));
   });
 });
 

@@ -115,7 +115,7 @@ describe('a log before the free window', () => {
     expect(await entries(person).delete({ count: 'exact' }).neq('date', '0001-01-01')).toMatchObject({
       count: OPEN.length,
     });
-    expect(await stored(person)).toEqual(before);
+    expect(await readStoredDays(person)).toEqual(before);
   });
 
   test.each(PREMIUM_KINDS)('can be read and changed by the plan %s', async (kind) => {
@@ -148,15 +148,15 @@ describe.each(['free', 'endless'] as const)('a day that has begun nowhere cannot
       'in a bulk upsert': () => entries(person).upsert([row(person, addDays(last, -1)), row(person, notBegun)]),
     };
     expect(await ways[way]!()).toMatchObject(REFUSED);
-    expect(await stored(person)).toEqual([last]);
+    expect(await readStoredDays(person)).toEqual([last]);
     // A millisecond later the day has begun somewhere, and the same request succeeds.
     await world.clock.set('2026-03-29T10:00:00.000Z');
     expect(await ways[way]!()).toMatchObject({ error: null });
-    expect(await stored(person)).toContain(notBegun);
+    expect(await readStoredDays(person)).toContain(notBegun);
   });
 });
 
-async function stored(person: Person): Promise<Day[]> {
+async function readStoredDays(person: Person): Promise<Day[]> {
   const text = 'select date from public.entries where user_id = $1 order by date';
   return (await world.server.admin.query<{ date: Day }>(text, [person.id])).rows.map(({ date }) => date);
 }
@@ -184,7 +184,7 @@ describe('the last valid day', () => {
     await world.clock.set('2026-03-30T12:00:00.000Z');
     expect(await daysRead(premium)).toEqual([until]);
     expect(await entries(premium).upsert(row(premium, LONG_AGO))).toMatchObject(REFUSED);
-    expect(await stored(premium)).toEqual([LONG_AGO, until]);
+    expect(await readStoredDays(premium)).toEqual([LONG_AGO, until]);
   });
 });
 

@@ -87,14 +87,14 @@ async function send(person: Person, [method, query, headers, body]: LogRequest) 
     headers: headers ?? {},
     body: body?.(person),
   });
-  return { observed: observed(answer), isRejected: answer.status === 403, stored: await stored(person) };
+  return { observed: revealingParts(answer), isRejected: answer.status === 403, stored: await readLockedLog(person) };
 }
 
 /** The parts of a response that could reveal a log. */
-const observed = ({ status, headers, text }: WireResponse): string =>
+const revealingParts = ({ status, headers, text }: WireResponse): string =>
   [status, headers.get('content-range'), headers.get('preference-applied'), text].join('\n');
 
-async function stored(person: Person): Promise<unknown> {
+async function readLockedLog(person: Person): Promise<unknown> {
   const text = 'select id, content, revision, updated_at from public.entries where user_id = $1 and date = $2';
   return (await world.server.admin.query(text, [person.id, LOCKED])).rows;
 }
@@ -110,7 +110,7 @@ async function arrange(person: Person, locked: boolean): Promise<unknown> {
      where date = $3 or $7`,
     [person.id, AT.toISOString(), TODAY, LOCKED, ID, `<p>The ${WORD} flew</p>`, locked],
   );
-  return stored(person);
+  return readLockedLog(person);
 }
 
 describe.each(REQUESTS)('%s %s %j', (...request) => {

@@ -65,13 +65,13 @@ test('the tabs never have two writes of one day in flight, not even from a hidde
   }
   expect(writes).toEqual({ open: 1, most: 1, sent: 1 });
   release();
-  const stored = async (): Promise<string[]> =>
+  const readStoredItems = async (): Promise<string[]> =>
     [...((await storedLog(request, session, today())) ?? '').matchAll(/<p>(.*?)<\/p>/g)].map(([, text]) => text!);
   await expect
-    .poll(async () => (await stored()).toSorted())
+    .poll(async () => (await readStoredItems()).toSorted())
     .toEqual(['in the first tab', 'in the hidden tab', 'in the second tab', 'shared']);
   for (const tab of tabs) await expectSaved(tab);
-  for (const tab of [first, second]) await expect(items(tab)).toHaveText(await stored());
+  for (const tab of [first, second]) await expect(items(tab)).toHaveText(await readStoredItems());
   expect(writes.most).toBe(1);
 });
 

@@ -23,7 +23,7 @@ const expectRoom = async (page: Page, pixels: number): Promise<void> => {
   await expect.poll(room, 'free pixels around the caret').toBeGreaterThanOrEqual(pixels);
 };
 
-const scrolled = (page: Page) => page.evaluate(() => Math.round(scrollY));
+const scrollTop = (page: Page) => page.evaluate(() => Math.round(scrollY));
 
 /** Scrolls down by touch, and waits for the end of the scroll. */
 async function drag(page: Page, pixels: number): Promise<void> {
@@ -127,16 +127,16 @@ test.describe('on a phone', () => {
       await openKeyboard(page, 330);
       await expectRoom(page, 30);
       await drag(page, 320);
-      const place = await scrolled(page);
+      const place = await scrollTop(page);
       expect(place).toBeGreaterThan(250);
       // The browser's own bar shrinks the visual viewport further, then the keyboard closes. Neither resize may scroll.
       await openKeyboard(page, 380);
       await openKeyboard(page, 0);
-      expect(await scrolled(page)).toBe(place);
+      expect(await scrollTop(page)).toBe(place);
 
       await page.keyboard.insertText('more ');
       await expectRoom(page, 30);
-      expect(await scrolled(page)).toBeLessThan(place);
+      expect(await scrollTop(page)).toBeLessThan(place);
     });
   });
 
@@ -167,10 +167,10 @@ test('the line with the caret keeps its distance from the edges of a desktop win
   await page.keyboard.type(LINES.slice(0, 25).join('\n'));
   await expectRoom(page, 60);
   // The page does not scroll while the line has enough room.
-  const place = await scrolled(page);
+  const place = await scrollTop(page);
   await page.keyboard.type('words on one line');
   await page.keyboard.press('ArrowUp');
-  expect(await scrolled(page)).toBe(place);
+  expect(await scrollTop(page)).toBe(place);
   await page.keyboard.press('ControlOrMeta+Home');
   await expectRoom(page, 0);
 });

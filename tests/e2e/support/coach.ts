@@ -65,13 +65,13 @@ export async function withdrawConsent(page: Page, request: APIRequestContext): P
   await storeConsent(request, await sessionOf(page), false);
 }
 
-const tell = async (request: APIRequestContext, command: string, data: object = {}): Promise<void> => {
+const sendModelCommand = async (request: APIRequestContext, command: string, data: object = {}): Promise<void> => {
   const answer = await request.post(`${MODEL}/${command}`, { data });
   expect(answer.ok(), await answer.text()).toBe(true);
 };
 
-export const failModel = (request: APIRequestContext, fault: Fault) => tell(request, 'fail', fault);
+export const failModel = (request: APIRequestContext, fault: Fault) => sendModelCommand(request, 'fail', fault);
 /** Waits until the model holds a request. */
-export const heldModel = (request: APIRequestContext) => tell(request, 'held');
-export const releaseModel = (request: APIRequestContext) => tell(request, 'release');
-export const resetModel = (request: APIRequestContext) => tell(request, 'reset');
+export const heldModel = (request: APIRequestContext) => sendModelCommand(request, 'held');
+export const releaseModel = (request: APIRequestContext) => sendModelCommand(request, 'release');
+export const resetModel = (request: APIRequestContext) => sendModelCommand(request, 'reset');

@@ -19,7 +19,7 @@ afterAll(() => world.close());
 
 type LinkType = 'signup' | 'invite' | 'magiclink' | 'recovery' | 'email_change_current' | 'email_change_new';
 
-async function generated(type: LinkType, email: string, more: Record<string, unknown> = {}) {
+async function requestLink(type: LinkType, email: string, more: Record<string, unknown> = {}) {
   const { data, error } = await admin.generateLink({ type, email, ...more } as never);
   expect(error).toBeNull();
   return { ...data.properties!, user: data.user! };
@@ -40,7 +40,7 @@ const codeOf = (link: { email_otp: string }): string => link.email_otp;
 describe('a generated link', () => {
   test('to sign up creates an unconfirmed account, whose link confirms it', async () => {
     const email = newAddress();
-    const link = await generated('signup', email, { password: PASSWORD, options: { data: { name: 'Ana' } } });
+    const link = await requestLink('signup', email, { password: PASSWORD, options: { data: { name: 'Ana' } } });
     expect(link.verification_type).toBe('signup');
     expect(link.user).toMatchObject({ email, user_metadata: { name: 'Ana', email_verified: false } });
     expect((await world.client().auth.signInWithPassword({ email, password: PASSWORD })).error?.code).toBe(
@@ -55,8 +55,8 @@ describe('a generated link', () => {
 
   test('to sign up replaces password and metadata of an unconfirmed account', async () => {
     const email = newAddress();
-    await generated('signup', email, { password: 'an old horse' });
-    const link = await generated('signup', email, { password: PASSWORD, options: { data: { name: 'Bo' } } });
+    await requestLink('signup', email, { password: 'an old horse' });
+    const link = await requestLink('signup', email, { password: PASSWORD, options: { data: { name: 'Bo' } } });
     expect(link.user.user_metadata).toMatchObject({ name: 'Bo', email });
     await verifyHash('signup', link.hashed_token);
     expect((await world.client().auth.signInWithPassword({ email, password: PASSWORD })).error).toBeNull();
@@ -64,7 +64,7 @@ describe('a generated link', () => {
 
   test.each(['magiclink', 'recovery'] as const)('of type %s signs an existing user in once', async (type) => {
     const { email, id } = await world.signedUp();
-    const link = await generated(type, email);
+    const link = await requestLink(type, email);
     expect(link).toMatchObject({ verification_type: type, user: { id } });
     const { data } = await verifyHash(type, link.hashed_token);
     expect(data.user!.id).toBe(id);
@@ -75,13 +75,13 @@ describe('a generated link', () => {
     const { email, id } = await world.signedUp();
     await world.client().auth.resetPasswordForEmail(email);
     const mailed = hashIn(await world.mailWith('Reset your password', email));
-    await generated('recovery', email);
+    await requestLink('recovery', email);
     expect((await verifyHash('recovery', mailed)).data.user?.id).toBe(id);
   });
 
   test('has a code that works as well', async () => {
     const { email, id } = await world.signedUp();
-    const code = codeOf(await generated('magiclink', email));
+    const code = codeOf(await requestLink('magiclink', email));
     expect(code).toMatch(/^\d{6}$/);
     const { data } = await world.client().auth.verifyOtp({ type: 'email', email, token: code });
     expect(data.user!.id).toBe(id);
@@ -89,7 +89,7 @@ describe('a generated link', () => {
 
   test('to sign in creates an account for an unknown address', async () => {
     const email = newAddress();
-    const link = await generated('magiclink', email);
+    const link = await requestLink('magiclink', email);
     expect(link.verification_type).toBe('signup');
     expect((await verifyHash('signup', link.hashed_token)).data.user!.email).toBe(email);
   });
@@ -97,7 +97,7 @@ describe('a generated link', () => {
   test('opens the page of the link, which redirects only to an allowed target', async () => {
     const { email } = await world.signedUp();
     const target = 'https://app.example.com/welcome';
-    const link = await generated('recovery', email, { options: { redirectTo: target } });
+    const link = await requestLink('recovery', email, { options: { redirectTo: target } });
     expect(link.redirect_to).toBe(target);
     const url = new URL(link.action_link);
     expect(url.origin + url.pathname).toBe(`${world.config.publicUrl}/auth/v1/verify`);
@@ -107,15 +107,15 @@ describe('a generated link', () => {
       redirect_to: target,
     });
     expect(await (await fetch(url)).text()).toContain('<button');
-    const elsewhere = await generated('recovery', email, { options: { redirectTo: 'https://evil.example' } });
+    const elsewhere = await requestLink('recovery', email, { options: { redirectTo: 'https://evil.example' } });
     expect(elsewhere.redirect_to).toBe(world.config.publicUrl);
   });
 
   test('of both addresses changes the address', async () => {
     const { email, id } = await world.signedUp();
     const newEmail = newAddress();
-    const current = await generated('email_change_current', email, { newEmail });
-    const fresh = await generated('email_change_new', email, { newEmail });
+    const current = await requestLink('email_change_current', email, { newEmail });
+    const fresh = await requestLink('email_change_new', email, { newEmail });
     expect(current.user.new_email).toBe(newEmail);
     expect(new URL(fresh.action_link).searchParams.get('type')).toBe('email_change');
     expect((await verifyHash('email_change', current.hashed_token)).data.session).toBeNull();
@@ -129,11 +129,11 @@ describe('a generated link', () => {
   test('of an address change to another address replaces the change', async () => {
     const { email, id } = await world.signedUp();
     const [first, second] = [newAddress(), newAddress()];
-    const replaced = await generated('email_change_current', email, { newEmail: first });
-    const fresh = await generated('email_change_new', email, { newEmail: second });
+    const replaced = await requestLink('email_change_current', email, { newEmail: first });
+    const fresh = await requestLink('email_change_new', email, { newEmail: second });
     expect(fresh.user.new_email).toBe(second);
     expect((await verifyHash('email_change', replaced.hashed_token)).error?.code).toBe('otp_expired');
-    const current = await generated('email_change_current', email, { newEmail: second });
+    const current = await requestLink('email_change_current', email, { newEmail: second });
     await verifyHash('email_change', current.hashed_token);
     const { data } = await verifyHash('email_change', fresh.hashed_token);
     expect(data.user).toMatchObject({ id, email: second });
@@ -142,8 +142,8 @@ describe('a generated link', () => {
   test('of an address change keeps the code of the other address', async () => {
     const { email } = await world.signedUp();
     const newEmail = newAddress();
-    const current = await generated('email_change_current', email, { newEmail });
-    const fresh = await generated('email_change_new', email, { newEmail });
+    const current = await requestLink('email_change_current', email, { newEmail });
+    const fresh = await requestLink('email_change_new', email, { newEmail });
     const verify = (address: string, code: string) =>
       world.client().auth.verifyOtp({ type: 'email_change', email: address, token: code });
     expect((await verify(email, codeOf(current))).error).toBeNull();

@@ -31,7 +31,7 @@ const auditOf = async (userId: string): Promise<Rows> =>
     )
   ).rows;
 
-async function created(attributes: Parameters<typeof admin.createUser>[0] = {}) {
+async function createTestUser(attributes: Parameters<typeof admin.createUser>[0] = {}) {
   const { data, error } = await admin.createUser({ email: newAddress(), email_confirm: true, ...attributes });
   expect(error).toBeNull();
   return data.user!;
@@ -46,7 +46,7 @@ const readEntries = async (access: string): Promise<number> =>
   (await fetch(`${world.url}/rest/v1/entries?select=date`, { headers: { Authorization: `Bearer ${access}` } })).status;
 
 /** Signs any claims with the server's key. */
-async function signed(claims: Record<string, unknown>): Promise<string> {
+async function signClaims(claims: Record<string, unknown>): Promise<string> {
   const { signing } = await readKeys(keySource(NO_KEY_FILE, world.database));
   const key = await importJWK(signing.privateJwk, signing.algorithm);
   return new SignJWT(claims)
@@ -76,9 +76,9 @@ describe('only a service token', () => {
     expect(await answer(world.config.publishableKey)).toBe('403 bad_jwt');
     expect(await answer(access)).toBe('403 not_admin');
     const [claims] = [{ role: 'service_role', session_id: randomUUID() }];
-    expect(await answer(await signed(claims)), 'a session of a user with an admin role').toBe('403 not_admin');
+    expect(await answer(await signClaims(claims)), 'a session of a user with an admin role').toBe('403 not_admin');
     expect(await answer(token)).not.toMatch(/^40[13]/);
-    expect(await answer(await signed({ role: 'supabase_admin' }))).not.toMatch(/^40[13]/);
+    expect(await answer(await signClaims({ role: 'supabase_admin' }))).not.toMatch(/^40[13]/);
   });
 
   test('opens an admin route: the refusal has the old error format for old clients', async () => {
@@ -115,11 +115,11 @@ describe('creating a user', () => {
   });
 
   test('confirms the address on request, so that the user can sign in', async () => {
-    const user = await created({ password: PASSWORD });
+    const user = await createTestUser({ password: PASSWORD });
     expect(user.email_confirmed_at).toBeDefined();
     const { data } = await signIn(user.email!);
     expect(data.user!.id).toBe(user.id);
-    const unconfirmed = await created({ password: PASSWORD, email_confirm: false });
+    const unconfirmed = await createTestUser({ password: PASSWORD, email_confirm: false });
     expect((await signIn(unconfirmed.email!)).error?.code).toBe('email_not_confirmed');
   });
 
@@ -128,7 +128,7 @@ describe('creating a user', () => {
       'select password_hash from auth.users where id = $1',
       [(await world.signedUp()).id],
     );
-    const user = await created({ password_hash: rows[0]!.password_hash });
+    const user = await createTestUser({ password_hash: rows[0]!.password_hash });
     expect((await signIn(user.email!)).error).toBeNull();
   });
 
@@ -166,7 +166,7 @@ describe('creating a user', () => {
   });
 
   test('rejects a taken address and a taken id', async () => {
-    const { email, id } = await created();
+    const { email, id } = await createTestUser();
     expect((await admin.createUser({ email: email! })).error).toMatchObject({ status: 422, code: 'email_exists' });
     expect((await admin.createUser({ email: newAddress(), id })).error).toMatchObject({ code: 'user_already_exists' });
   });
@@ -175,7 +175,9 @@ describe('creating a user', () => {
 describe('listing users', () => {
   test('leads through the pages, newest first', async () => {
     const before = (await admin.listUsers()).data as { total: number };
-    const newest = [await created(), await created(), await created()].map(({ id }) => id).toReversed();
+    const newest = [await createTestUser(), await createTestUser(), await createTestUser()]
+      .map(({ id }) => id)
+      .toReversed();
     const first = await admin.listUsers({ page: 1, perPage: 2 });
     expect(first.error).toBeNull();
     const total = before.total + 3;
@@ -186,7 +188,7 @@ describe('listing users', () => {
   });
 
   test('tells the number of users and the last page in the headers', async () => {
-    await created();
+    await createTestUser();
     const { headers, body } = await world.request('GET', '/admin/users?page=999&per_page=1', { token });
     expect(body.users).toEqual([]);
     const { rows } = await world.admin.query<{ total: number }>('select count(*)::int as total from auth.users');
@@ -218,12 +220,12 @@ describe('reading and changing a user', () => {
   );
 
   test('reads a user with identities', async () => {
-    const user = await created();
+    const user = await createTestUser();
     expect((await admin.getUserById(user.id)).data.user).toEqual(user);
   });
 
   test('merges metadata and removes keys that are null', async () => {
-    const { id } = await created({ user_metadata: { a: 1, b: 1 }, app_metadata: { c: 1 } });
+    const { id } = await createTestUser({ user_metadata: { a: 1, b: 1 }, app_metadata: { c: 1 } });
     const { data } = await admin.updateUserById(id, {
       user_metadata: { a: null, d: 2 },
       app_metadata: { c: null, plan: 'x' },
@@ -286,7 +288,7 @@ describe('reading and changing a user', () => {
   });
 
   test('confirms an address', async () => {
-    const { id, email } = await created({ password: PASSWORD, email_confirm: false });
+    const { id, email } = await createTestUser({ password: PASSWORD, email_confirm: false });
     const { data } = await admin.updateUserById(id, { email_confirm: true });
     expect(data.user!.identities![0]!.identity_data!['email_verified']).toBe(true);
     expect((await signIn(email!)).error).toBeNull();
@@ -378,9 +380,9 @@ describe('an access token', () => {
     const [ana, ben] = [await world.signedUp(), await world.signedUp()];
     const { session_id } = decodeJwt(ben.access);
     const claims = { aud: 'authenticated', role: 'authenticated', aal: 'aal1', session_id };
-    expect(await readEntries(await signed({ ...claims, sub: ben.id }))).toBe(200);
+    expect(await readEntries(await signClaims({ ...claims, sub: ben.id }))).toBe(200);
     world.clock.advance(30_000);
-    expect(await readEntries(await signed({ ...claims, sub: ana.id }))).toBe(401);
+    expect(await readEntries(await signClaims({ ...claims, sub: ana.id }))).toBe(401);
   });
 
   test('is refused again if its session ends while a request checks it', async () => {
@@ -407,7 +409,7 @@ describe('an access token', () => {
 });
 
 test('the audit log is listed newest first', async () => {
-  const { id } = await created();
+  const { id } = await createTestUser();
   const { status, headers, body } = await world.request('GET', '/admin/audit?per_page=1', { token });
   expect(status).toBe(200);
   expect(body).toEqual([

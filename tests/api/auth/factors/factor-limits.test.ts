@@ -40,7 +40,7 @@ async function answer(owner: Pick<Owner, 'factor'>, token: string, code: string,
   return post(`/factors/${owner.factor}/verify`, { token, body: { challenge_id, code }, ip });
 }
 
-async function protectedOwner(): Promise<Owner> {
+async function createProtectedOwner(): Promise<Owner> {
   const email = newAddress();
   const signedUp = ok(await post('/signup', { body: { email, password: PASSWORD } }));
   const body = ok(await post('/factors', { token: signedUp.access_token, body: { factor_type: 'totp' } }));
@@ -67,7 +67,7 @@ const countCompared = async ({ id }: Owner): Promise<number> => {
 };
 
 test('a network address gets fifteen challenges and fifteen answers a minute', async () => {
-  const { token, factor } = await protectedOwner();
+  const { token, factor } = await createProtectedOwner();
   for (const path of [`/factors/${factor}/challenge`, `/factors/${factor}/verify`, '/factors/recovery-codes/verify']) {
     const ip = newIp();
     const statuses: number[] = [];
@@ -79,7 +79,7 @@ test('a network address gets fifteen challenges and fifteen answers a minute', a
 
 describe('wrong codes', () => {
   test('from hundreds of addresses are compared ten times in a quarter of an hour and thirty times a day', async () => {
-    const owner = await protectedOwner();
+    const owner = await createProtectedOwner();
     const thief = await signIn(owner);
     const wrong = await wrongCodeOf(owner);
     const guess = async (times: number): Promise<void> => {
@@ -101,7 +101,7 @@ describe('wrong codes', () => {
   });
 
   test('warn the owner and leave them a way in', async () => {
-    const owner = await protectedOwner();
+    const owner = await createProtectedOwner();
     const thief = await signIn(owner);
     const wrong = await wrongCodeOf(owner);
     await Promise.all(Array.from({ length: 14 }, () => answer(owner, thief, wrong)));
@@ -122,7 +122,7 @@ describe('wrong codes', () => {
   });
 
   test('lock recovery codes for a while, until new ones are issued', async () => {
-    const owner = await protectedOwner();
+    const owner = await createProtectedOwner();
     const codes = ok(await post('/factors/recovery-codes', { token: owner.token })).codes;
     const token = await signIn(owner);
     const redeem = (code: string) => post('/factors/recovery-codes/verify', { token, body: { code } });
@@ -139,7 +139,7 @@ describe('wrong codes', () => {
 });
 
 test('a right answer does not count as a guess', async () => {
-  const owner = await protectedOwner();
+  const owner = await createProtectedOwner();
   for (let count = 0; count < 12; count += 1) {
     world.clock.advance(MINUTE);
     ok(await answer(owner, await signIn(owner), await codeOf(owner.secret)));
@@ -147,7 +147,7 @@ test('a right answer does not count as a guess', async () => {
 });
 
 test('a challenge is answered from its own network: an IPv4 address or a /64 of IPv6', async () => {
-  const owner = await protectedOwner();
+  const owner = await createProtectedOwner();
   const attempt = async (from: string, to: string) => {
     world.clock.advance(MINUTE);
     const path = `/factors/${owner.factor}`;

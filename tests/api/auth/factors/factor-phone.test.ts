@@ -30,7 +30,7 @@ const textTo = (phone: string, count = 1) =>
 /** Deletes the counts of texts, because the limiter ignores the test clock. */
 const allowTexts = () => world.admin.query("delete from auth.rate_limits where key like 'sms-%'");
 
-async function challenged(token: string, id: string, phone: string, count = 1) {
+async function requestChallenge(token: string, id: string, phone: string, count = 1) {
   await allowTexts();
   const challenge_id = ok(await post(`/factors/${id}/challenge`, token)).id;
   return { challenge_id, code: (await textTo(phone, count)).code! };
@@ -41,7 +41,7 @@ test('a texted code raises the session to aal2 and verifies the number', async (
   const phone = newNumber();
   const factor = ok(await enroll(access, phone));
   expect(factor).toEqual({ id: expect.any(String), type: 'phone', friendly_name: 'mobile', phone: phone.slice(1) });
-  const first = await challenged(access, factor.id, phone);
+  const first = await requestChallenge(access, factor.id, phone);
   const text = (await textTo(phone)).text;
   expect(text).toContain(`${first.code} is the code for the second step`);
   const wrong = first.code === '000000' ? '111111' : '000000';
@@ -59,8 +59,8 @@ test('a texted code raises the session to aal2 and verifies the number', async (
   expect(mail.text).toContain('A phone number now confirms your sign-ins');
 
   // A code belongs to its challenge.
-  const second = await challenged(session.access_token, factor.id, phone, 2);
-  const third = await challenged(session.access_token, factor.id, phone, 3);
+  const second = await requestChallenge(session.access_token, factor.id, phone, 2);
+  const third = await requestChallenge(session.access_token, factor.id, phone, 3);
   const crossed = await post(verify, session.access_token, { ...second, code: third.code });
   expect(crossed.status).toBe(second.code === third.code ? 200 : 422);
   expect(errorOf(await enroll(session.access_token, phone, 'again'))).toEqual([
@@ -85,7 +85,7 @@ test('a number gets one text a minute, none outside the allowed countries, and e
   const { access } = await world.signedUp();
   const phone = newNumber();
   const { id } = ok(await enroll(access, phone));
-  await challenged(access, id, phone);
+  await requestChallenge(access, id, phone);
   const limited = await post(`/factors/${id}/challenge`, access);
   expect([limited.status, limited.body.code]).toEqual([429, 'over_sms_send_rate_limit']);
   const abroad = ok(await enroll(access, '+33612345678', 'abroad'));

@@ -39,16 +39,16 @@ const ok = ({ status, body }: { status: number; body: WireBody }): WireBody => {
   return body;
 };
 
-async function enrolled(token: string, name = 'app'): Promise<Totp> {
+async function enrollApp(token: string, name = 'app'): Promise<Totp> {
   const body = ok(await post('/factors', token, { factor_type: 'totp', friendly_name: name }));
   return { id: body.id, secret: body.totp.secret };
 }
-const challenged = async (token: string, id: string): Promise<string> =>
+const requestChallenge = async (token: string, id: string): Promise<string> =>
   ok(await post(`/factors/${id}/challenge`, token, {})).id;
 /** Passes the second step. Moves the clock by a time step first, because the server accepts one code per step. */
-async function passed(token: string, totp: Totp): Promise<WireBody> {
+async function passSecondStep(token: string, totp: Totp): Promise<WireBody> {
   world.clock.advance(30_000);
-  const challenge_id = await challenged(token, totp.id);
+  const challenge_id = await requestChallenge(token, totp.id);
   return ok(await post(`/factors/${totp.id}/verify`, token, { challenge_id, code: await codeOf(totp.secret) }));
 }
 const signIn = async (email: string): Promise<WireBody> =>
@@ -57,10 +57,10 @@ const renew = (refresh_token: string) =>
   world.request('POST', '/token?grant_type=refresh_token', { body: { refresh_token } });
 
 /** A person with a verified authenticator app, and the session that has passed the second step. */
-async function protectedPerson(): Promise<Person & { totp: Totp; session: WireBody }> {
+async function createProtectedPerson(): Promise<Person & { totp: Totp; session: WireBody }> {
   const person = await world.signedUp();
-  const totp = await enrolled(person.access);
-  return { ...person, totp, session: await passed(person.access, totp) };
+  const totp = await enrollApp(person.access);
+  return { ...person, totp, session: await passSecondStep(person.access, totp) };
 }
 
 describe('enrolment', () => {
@@ -80,7 +80,7 @@ describe('enrolment', () => {
 
   test('stores the secret sealed and an unverified factor', async () => {
     const { access, id } = await world.signedUp();
-    const totp = await enrolled(access);
+    const totp = await enrollApp(access);
     const { rows } = await world.admin.query('select * from auth.mfa_factors where id = $1', [totp.id]);
     expect(rows[0]).toMatchObject({ user_id: id, status: 'unverified', factor_type: 'totp' });
     expect(rows[0].secret.includes(Buffer.from(totp.secret))).toBe(false);
@@ -91,7 +91,7 @@ describe('enrolment', () => {
 
   test('rejects an unknown type, a taken name, long texts and switched-off types', async () => {
     const { access } = await world.signedUp();
-    await enrolled(access, 'app');
+    await enrollApp(access, 'app');
     const attempts: [object, unknown[]][] = [
       [{}, [400, 'validation_failed', 'factor_type needs to be totp, phone, or webauthn']],
       [
@@ -120,18 +120,18 @@ describe('enrolment', () => {
 
   test('keeps at most ten factors', async () => {
     const { access } = await world.signedUp();
-    for (let index = 0; index < 10; index += 1) await enrolled(access, `app ${index}`);
+    for (let index = 0; index < 10; index += 1) await enrollApp(access, `app ${index}`);
     expect(errorOf(await post('/factors', access, { factor_type: 'totp', friendly_name: 'more' }))).toEqual([
       422,
       'too_many_enrolled_mfa_factors',
       'Maximum number of verified factors reached, unenroll to continue',
     ]);
     world.clock.advance(5 * MINUTE);
-    await enrolled(access, 'after the unverified ones have expired');
+    await enrollApp(access, 'after the unverified ones have expired');
   });
 
   test('needs the second step once a factor is verified', async () => {
-    const { email } = await protectedPerson();
+    const { email } = await createProtectedPerson();
     const { access_token } = await signIn(email);
     expect(errorOf(await post('/factors', access_token, { factor_type: 'totp', friendly_name: 'mine' }))).toEqual([
       403,
@@ -181,8 +181,8 @@ describe('enrolment', () => {
 describe('a second step', () => {
   test('raises the same session to aal2 and verifies the factor', async () => {
     const { access, email, id } = await world.signedUp();
-    const totp = await enrolled(access);
-    const session = await passed(access, totp);
+    const totp = await enrollApp(access);
+    const session = await passSecondStep(access, totp);
     const [before, after] = [claimsOf(access), claimsOf(session.access_token)];
     expect(after).toMatchObject({ aal: 'aal2', session_id: before.session_id, sub: id });
     expect(after.amr.map((entry: { method: string }) => entry.method)).toEqual(['totp', 'password']);
@@ -201,17 +201,17 @@ describe('a second step', () => {
 
   test('returns a challenge that names its end', async () => {
     const { access } = await world.signedUp();
-    const totp = await enrolled(access);
+    const totp = await enrollApp(access);
     const body = ok(await post(`/factors/${totp.id}/challenge`, access));
     expect(Object.keys(body).toSorted()).toEqual(['expires_at', 'id', 'type']);
     expect(Math.abs(body.expires_at - world.clock.now().getTime() / 1000 - 300)).toBeLessThan(5);
   });
 
   test('rejects a challenge of another factor', async () => {
-    const { totp, session } = await protectedPerson();
+    const { totp, session } = await createProtectedPerson();
     const token = session.access_token;
-    const other = await enrolled(token, 'other app');
-    const challenge_id = await challenged(token, totp.id);
+    const other = await enrollApp(token, 'other app');
+    const challenge_id = await requestChallenge(token, totp.id);
     const answer = { challenge_id, code: await codeOf(other.secret) };
     expect(errorOf(await post(`/factors/${other.id}/verify`, token, answer)).slice(0, 2)).toEqual([
       422,
@@ -221,25 +221,25 @@ describe('a second step', () => {
 
   test('ends every other session without a second step, at once', async () => {
     const { access, email } = await world.signedUp();
-    const totp = await enrolled(access);
+    const totp = await enrollApp(access);
     const other = await signIn(email);
-    await passed(access, totp);
+    await passSecondStep(access, totp);
     expect((await world.request('GET', '/user', { token: other.access_token })).body.code).toBe('session_not_found');
     expect((await renew(other.refresh_token)).body.code).toBe('refresh_token_not_found');
   });
 
   test('keeps other sessions that have passed it', async () => {
-    const { email, totp, session } = await protectedPerson();
-    const second = await passed((await signIn(email)).access_token, totp);
+    const { email, totp, session } = await createProtectedPerson();
+    const second = await passSecondStep((await signIn(email)).access_token, totp);
     ok(await renew(session.refresh_token));
     ok(await renew(second.refresh_token));
   });
 
   test('leaves no way from an earlier refresh token to aal2', async () => {
     const { refresh, access, email } = await world.signedUp();
-    const totp = await enrolled(access);
+    const totp = await enrollApp(access);
     const rotated = ok(await renew(refresh)).refresh_token;
-    const session = await passed(access, totp);
+    const session = await passSecondStep(access, totp);
     for (const token of [refresh, rotated]) {
       expect(errorOf(await renew(token))).toEqual([
         400,
@@ -249,16 +249,16 @@ describe('a second step', () => {
     }
     expect(claimsOf(ok(await renew(session.refresh_token)).access_token).aal).toBe('aal2');
     const again = await signIn(email);
-    await Promise.all([passed(again.access_token, totp), renew(again.refresh_token)]);
+    await Promise.all([passSecondStep(again.access_token, totp), renew(again.refresh_token)]);
     const late = await renew(again.refresh_token);
     expect([late.body.code, late.status]).toEqual(['refresh_token_not_found', 400]);
   });
 
   test('deletes the other unverified factors of the type', async () => {
     const { access } = await world.signedUp();
-    const [first] = [await enrolled(access, 'a'), await enrolled(access, 'b')];
+    const [first] = [await enrollApp(access, 'a'), await enrollApp(access, 'b')];
     ok(await post('/factors', access, { factor_type: 'webauthn', friendly_name: 'key' }));
-    const { user } = await passed(access, first);
+    const { user } = await passSecondStep(access, first);
     expect(user.factors.map((factor: { friendly_name: string }) => factor.friendly_name)).toEqual(['a', 'key']);
   });
 
@@ -266,7 +266,7 @@ describe('a second step', () => {
     const { access, email } = await world.signedUp();
     const planted = new SoftwareAuthenticator(origin);
     const key = ok(await post('/factors', access, { factor_type: 'webauthn', friendly_name: 'thief' }));
-    await passed(access, await enrolled(access));
+    await passSecondStep(access, await enrollApp(access));
     const thief = (await signIn(email)).access_token;
     const challenge = ok(await post(`/factors/${key.id}/challenge`, thief, {}));
     const { publicKey } = challenge.webauthn.credential_options;
@@ -281,8 +281,8 @@ describe('a second step', () => {
   test('rejects a wrong code, an empty code and unknown factors and challenges', async () => {
     const { access } = await world.signedUp();
     const stranger = await world.signedUp();
-    const totp = await enrolled(access);
-    const challenge_id = await challenged(access, totp.id);
+    const totp = await enrollApp(access);
+    const challenge_id = await requestChallenge(access, totp.id);
     const verify = `/factors/${totp.id}/verify`;
     const code = await codeOf(totp.secret);
     const uuid = '3f9a1c2b-0000-4000-8000-000000000000';
@@ -338,30 +338,30 @@ describe('a second step', () => {
 
   test('rejects a challenge after five minutes, after its use and from another address', async () => {
     const { access } = await world.signedUp();
-    const totp = await enrolled(access);
+    const totp = await enrollApp(access);
     const verify = `/factors/${totp.id}/verify`;
-    const old = await challenged(access, totp.id);
+    const old = await requestChallenge(access, totp.id);
     world.clock.advance(5 * MINUTE);
     expect(errorOf(await post(verify, access, { challenge_id: old, code: await codeOf(totp.secret) }))).toEqual([
       422,
       'mfa_challenge_expired',
       `MFA challenge ${old} has expired, verify against another challenge or create a new challenge.`,
     ]);
-    const used = await challenged(access, totp.id);
+    const used = await requestChallenge(access, totp.id);
     const { access_token } = ok(await post(verify, access, { challenge_id: used, code: await codeOf(totp.secret) }));
     world.clock.advance(30_000);
     const mismatch = [422, 'mfa_ip_address_mismatch', 'Challenge and verify IP addresses mismatch.'];
     const code = await codeOf(totp.secret);
     expect(errorOf(await post(verify, access_token, { challenge_id: used, code }))).toEqual(mismatch);
-    const elsewhere = await challenged(access_token, totp.id);
+    const elsewhere = await requestChallenge(access_token, totp.id);
     await world.admin.query("update auth.mfa_challenges set ip = '203.0.113.9' where id = $1", [elsewhere]);
     expect(errorOf(await post(verify, access_token, { challenge_id: elsewhere, code }))).toEqual(mismatch);
   });
 
   test('accepts codes of the neighbouring steps, and each step once', async () => {
-    const { totp, session } = await protectedPerson();
+    const { totp, session } = await createProtectedPerson();
     const verify = async (code: string) => {
-      const challenge_id = await challenged(session.access_token, totp.id);
+      const challenge_id = await requestChallenge(session.access_token, totp.id);
       return post(`/factors/${totp.id}/verify`, session.access_token, { challenge_id, code });
     };
     world.clock.advance(120_000);
@@ -375,11 +375,11 @@ describe('a second step', () => {
   });
 
   test('passes once for ten concurrent answers with the same code', async () => {
-    const { email, totp } = await protectedPerson();
+    const { email, totp } = await createProtectedPerson();
     const sessions = await Promise.all(Array.from({ length: 5 }, () => signIn(email)));
     world.clock.advance(30_000);
     const code = await codeOf(totp.secret);
-    const challenges = await Promise.all(sessions.map(({ access_token }) => challenged(access_token, totp.id)));
+    const challenges = await Promise.all(sessions.map(({ access_token }) => requestChallenge(access_token, totp.id)));
     const answers = await Promise.all(
       [0, 1].flatMap(() =>
         sessions.map(({ access_token }, index) =>
@@ -392,8 +392,8 @@ describe('a second step', () => {
 
   test('closes a challenge after five answers, also concurrent ones', async () => {
     const { access } = await world.signedUp();
-    const totp = await enrolled(access);
-    const challenge_id = await challenged(access, totp.id);
+    const totp = await enrollApp(access);
+    const challenge_id = await requestChallenge(access, totp.id);
     const wrong = await wrongCodeOf(totp.secret);
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => post(`/factors/${totp.id}/verify`, access, { challenge_id, code: wrong })),
@@ -408,7 +408,7 @@ describe('a second step', () => {
   });
 
   test('is required for data and functions', async () => {
-    const { email, totp } = await protectedPerson();
+    const { email, totp } = await createProtectedPerson();
     const { access_token } = await signIn(email);
     const call = (path: string, token: string, method = 'GET') =>
       fetch(`${world.url}${path}`, { method, headers: { Authorization: `Bearer ${token}` } });
@@ -416,12 +416,12 @@ describe('a second step', () => {
     expect([refused.status, await refused.json()]).toMatchObject([403, { code: '42501' }]);
     const notRun = await call('/functions/v1/find-entries', access_token, 'POST');
     expect([notRun.status, await notRun.json()]).toMatchObject([403, { code: 'INSUFFICIENT_AAL' }]);
-    const session = await passed(access_token, totp);
+    const session = await passSecondStep(access_token, totp);
     expect((await call('/rest/v1/entries', session.access_token)).status).toBe(200);
   });
 
   test('is required for a change of password or address', async () => {
-    const { email, totp } = await protectedPerson();
+    const { email, totp } = await createProtectedPerson();
     const { access_token } = await signIn(email);
     const change = (token: string, body: object) => world.request('PUT', '/user', { token, body });
     for (const body of [{ password: 'another horse' }, { email: newAddress() }]) {
@@ -432,22 +432,22 @@ describe('a second step', () => {
       ]);
     }
     ok(await change(access_token, { data: { name: 'New' } }));
-    const session = await passed(access_token, totp);
+    const session = await passSecondStep(access_token, totp);
     ok(await change(session.access_token, { password: 'another horse' }));
   });
 
   test('within a day replaces the reauthentication of an old session', async () => {
-    const { totp, session } = await protectedPerson();
+    const { totp, session } = await createProtectedPerson();
     world.clock.advance(48 * HOUR);
     const { access_token } = ok(await renew(session.refresh_token));
     const change = (token: string) => world.request('PUT', '/user', { token, body: { password: 'another horse' } });
     expect((await change(access_token)).body.code).toBe('reauthentication_needed');
-    ok(await change((await passed(access_token, totp)).access_token));
+    ok(await change((await passSecondStep(access_token, totp)).access_token));
   });
 
   test('survives any body and challenge id without a server error', async () => {
     const { access } = await world.signedUp();
-    const totp = await enrolled(access);
+    const totp = await enrollApp(access);
     const key = ok(await post('/factors', access, { factor_type: 'webauthn', friendly_name: 'key' }));
     await fc.assert(
       fc.asyncProperty(
@@ -474,7 +474,7 @@ describe('a second step', () => {
 describe('unenrolment', () => {
   test('of an unverified factor needs no second step', async () => {
     const { access } = await world.signedUp();
-    const totp = await enrolled(access);
+    const totp = await enrollApp(access);
     const remove = (token: string, id = totp.id) => world.request('DELETE', `/factors/${id}`, { token });
     const stranger = await world.signedUp();
     expect((await remove(stranger.access)).body.code).toBe('mfa_factor_not_found');
@@ -484,7 +484,7 @@ describe('unenrolment', () => {
   });
 
   test('of a verified factor needs the second step, tells the owner and drops its sessions to aal1', async () => {
-    const { email, totp, session } = await protectedPerson();
+    const { email, totp, session } = await createProtectedPerson();
     const { access_token } = await signIn(email);
     expect(errorOf(await world.request('DELETE', `/factors/${totp.id}`, { token: access_token }))).toEqual([
       422,
@@ -506,7 +506,7 @@ describe('unenrolment', () => {
 
   test('of an unverified factor keeps it if it is verified meanwhile', async () => {
     const { access, id } = await world.signedUp();
-    const totp = await enrolled(access);
+    const totp = await enrollApp(access);
     const other = await world.admin.connect();
     try {
       await other.query('begin');
@@ -533,17 +533,17 @@ describe('unenrolment', () => {
   });
 
   test('of a verified factor needs a second step within a day', async () => {
-    const { totp, session } = await protectedPerson();
+    const { totp, session } = await createProtectedPerson();
     world.clock.advance(25 * HOUR);
     const { access_token } = ok(await renew(session.refresh_token));
     const remove = (token: string) => world.request('DELETE', `/factors/${totp.id}`, { token });
     expect((await remove(access_token)).body.code).toBe('reauthentication_needed');
-    ok(await remove((await passed(access_token, totp)).access_token));
+    ok(await remove((await passSecondStep(access_token, totp)).access_token));
   });
 });
 
 describe('a security key', () => {
-  async function keyed() {
+  async function enrollSecurityKey() {
     const person = await world.signedUp();
     const key = new SoftwareAuthenticator(origin);
     const factor = ok(await post('/factors', person.access, { factor_type: 'webauthn', friendly_name: 'key' }));
@@ -557,7 +557,7 @@ describe('a security key', () => {
   }
 
   test('raises a session to aal2 at its enrolment and at later sign-ins', async () => {
-    const { email, key, factor, session } = await keyed();
+    const { email, key, factor, session } = await enrollSecurityKey();
     expect(claimsOf(session.access_token)).toMatchObject({ aal: 'aal2', amr: [{ method: 'mfa/webauthn' }, {}] });
     const { access_token } = await signIn(email);
     const begun = ok(await post(`/factors/${factor.id}/challenge`, access_token, {}));
@@ -571,8 +571,8 @@ describe('a security key', () => {
   });
 
   test('rejects forged answers', async () => {
-    const { email, key, factor } = await keyed();
-    const other = await keyed();
+    const { email, key, factor } = await enrollSecurityKey();
+    const other = await enrollSecurityKey();
     const { access_token } = await signIn(email);
     const attempt = async (forge: (publicKey: WireBody) => object) => {
       const begun = ok(await post(`/factors/${factor.id}/challenge`, access_token, {}));
@@ -601,7 +601,7 @@ describe('a security key', () => {
   });
 
   test('does not sign in alone, and leaves no credential behind', async () => {
-    const { id, key, factor, session } = await keyed();
+    const { id, key, factor, session } = await enrollSecurityKey();
     // The handle is not signed, so a thief of the key can name its owner.
     for (const userHandle of [undefined, Buffer.from(id.replaceAll('-', ''), 'hex').toString('base64url')]) {
       const { body: begun } = await world.request('POST', '/passkeys/authentication/options', { body: {} });
@@ -625,7 +625,7 @@ describe('recovery codes', () => {
   const status = (token: string) => world.request('GET', '/factors/recovery-codes', { token });
 
   test('are ten, shown once and stored as keyed hashes', async () => {
-    const { session, id } = await protectedPerson();
+    const { session, id } = await createProtectedPerson();
     const body = ok(await create(session.access_token, { friendly_name: 'Paper' }));
     expect(body).toMatchObject({ type: 'recovery_code', friendly_name: 'Paper', total: 10 });
     expect(new Set(body.codes).size).toBe(10);
@@ -642,7 +642,7 @@ describe('recovery codes', () => {
   });
 
   test('need the second step and a verified factor, and are created once', async () => {
-    const { email, session } = await protectedPerson();
+    const { email, session } = await createProtectedPerson();
     const { access_token } = await signIn(email);
     expect((await create(access_token)).body.code).toBe('insufficient_aal');
     expect((await status(access_token)).body.code).toBe('mfa_factor_not_found');
@@ -664,14 +664,14 @@ describe('recovery codes', () => {
   });
 
   test('are not issued to a session whose second step is older than a day', async () => {
-    const { session } = await protectedPerson();
+    const { session } = await createProtectedPerson();
     world.clock.advance(25 * HOUR);
     const { access_token } = ok(await renew(session.refresh_token));
     expect((await create(access_token)).body.code).toBe('reauthentication_needed');
   });
 
   test('raise a session to aal2, each once and however they are typed', async () => {
-    const { email, session } = await protectedPerson();
+    const { email, session } = await createProtectedPerson();
     const { codes } = ok(await create(session.access_token));
     const { access_token } = await signIn(email);
     const typed = codes[0]
@@ -697,7 +697,7 @@ describe('recovery codes', () => {
   });
 
   test("of one user are worth nothing in another's session", async () => {
-    const [owner, thief] = [await protectedPerson(), await protectedPerson()];
+    const [owner, thief] = [await createProtectedPerson(), await createProtectedPerson()];
     const { codes } = ok(await create(owner.session.access_token));
     ok(await create(thief.session.access_token));
     const { access_token } = await signIn(thief.email);
@@ -705,7 +705,7 @@ describe('recovery codes', () => {
   });
 
   test('end when new ones are issued', async () => {
-    const { email, session } = await protectedPerson();
+    const { email, session } = await createProtectedPerson();
     const first = ok(await create(session.access_token, { friendly_name: 'Paper' }));
     const second = ok(await post('/factors/recovery-codes/regenerate', session.access_token));
     expect(second).toMatchObject({ id: first.id, friendly_name: 'Paper', total: 10 });
@@ -715,7 +715,7 @@ describe('recovery codes', () => {
   });
 
   test('can be deleted, which drops other sessions that used one', async () => {
-    const { email, session } = await protectedPerson();
+    const { email, session } = await createProtectedPerson();
     const { id, codes } = ok(await create(session.access_token));
     const raised = ok(await redeem((await signIn(email)).access_token, codes[0]));
     const remove = () => world.request('DELETE', '/factors/recovery-codes', { token: session.access_token });
@@ -726,7 +726,7 @@ describe('recovery codes', () => {
   });
 
   test('are deleted with the last verified factor', async () => {
-    const { email, totp, session } = await protectedPerson();
+    const { email, totp, session } = await createProtectedPerson();
     const { codes } = ok(await create(session.access_token));
     const raised = ok(await redeem((await signIn(email)).access_token, codes[0]));
     ok(await world.request('DELETE', `/factors/${totp.id}`, { token: raised.access_token }));
@@ -754,7 +754,7 @@ describe('the real client', () => {
   });
 
   test('asks for the second step after a sign-in', async () => {
-    const { email, totp } = await protectedPerson();
+    const { email, totp } = await createProtectedPerson();
     const client = world.client();
     await client.auth.signInWithPassword({ email, password: PASSWORD });
     const { data } = await client.auth.mfa.getAuthenticatorAssuranceLevel();
@@ -769,7 +769,7 @@ describe('the real client', () => {
   });
 
   test('handles recovery codes', async () => {
-    const { email, session } = await protectedPerson();
+    const { email, session } = await createProtectedPerson();
     const client = createClient(world.url, world.config.publishableKey, {
       auth: { persistSession: false, autoRefreshToken: false, experimental: { recoveryCodes: true } },
     });

@@ -40,7 +40,7 @@ async function signInWith(authenticator: SoftwareAuthenticator, forgery: Forgery
   return finish('authentication', { challenge_id, credential: authenticator.get(options, forgery) });
 }
 /** A person with one passkey. */
-async function keyed(options?: { countsSignatures?: boolean }) {
+async function createPasskeyOwner(options?: { countsSignatures?: boolean }) {
   const person = await world.signedUp();
   const authenticator = new SoftwareAuthenticator(origin, options);
   const passkey = ok(await register(person.access, authenticator));
@@ -74,7 +74,7 @@ describe('registration', () => {
   });
 
   test('adds the passkey, tells the owner and excludes it from the next registration', async () => {
-    const { access, email, authenticator, passkey } = await keyed();
+    const { access, email, authenticator, passkey } = await createPasskeyOwner();
     expect(passkey).toEqual({ id: expect.any(String), created_at: expect.any(String) });
     await world.mailWith('A passkey was added', email);
     const { options } = await begin('registration', access);
@@ -135,7 +135,7 @@ describe('registration', () => {
   });
 
   test('rejects a credential that any account has registered', async () => {
-    const [owner, stranger] = [await keyed(), await world.signedUp()];
+    const [owner, stranger] = [await createPasskeyOwner(), await world.signedUp()];
     const copy = owner.authenticator;
     for (const { access } of [owner, stranger]) {
       const { challenge_id, options } = await begin('registration', access);
@@ -208,7 +208,7 @@ describe('registration', () => {
 
 describe('a sign-in', () => {
   test('starts a session at aal2, because the passkey has verified its user', async () => {
-    const { authenticator, id, email } = await keyed();
+    const { authenticator, id, email } = await createPasskeyOwner();
     const session = ok(await signInWith(authenticator));
     expect(claimsOf(session.access_token)).toMatchObject({ sub: id, aal: 'aal2', amr: [{ method: 'passkey' }] });
     expect(session.user.email).toBe(email);
@@ -217,7 +217,7 @@ describe('a sign-in', () => {
   });
 
   test('of a protected account needs no other second step', async () => {
-    const { access, authenticator, email } = await keyed();
+    const { access, authenticator, email } = await createPasskeyOwner();
     await protect(access);
     const session = ok(await signInWith(authenticator));
     const data = await fetch(`${world.url}/rest/v1/entries`, {
@@ -241,7 +241,7 @@ describe('a sign-in', () => {
   });
 
   test('rejects forged, foreign and unknown answers alike', async () => {
-    const [owner, thief] = [await keyed(), await keyed()];
+    const [owner, thief] = [await createPasskeyOwner(), await createPasskeyOwner()];
     const handleOf = ({ authenticator }: typeof owner) => authenticator.credential.userHandle.toString('base64url');
     const unknown = new SoftwareAuthenticator(origin);
     unknown.create({ challenge: 'x', rp: {}, user: { id: handleOf(owner) } });
@@ -265,7 +265,7 @@ describe('a sign-in', () => {
   });
 
   test('accepts an assertion once', async () => {
-    const { authenticator } = await keyed({ countsSignatures: false });
+    const { authenticator } = await createPasskeyOwner({ countsSignatures: false });
     const { challenge_id, options } = await begin('authentication');
     const body = { challenge_id, credential: authenticator.get(options) };
     const answers = await Promise.all(Array.from({ length: 5 }, () => finish('authentication', body)));
@@ -287,7 +287,7 @@ describe('a sign-in', () => {
   });
 
   test('rejects a signature counter that did not rise, also for concurrent copies', async () => {
-    const { authenticator, id } = await keyed();
+    const { authenticator, id } = await createPasskeyOwner();
     ok(await signInWith(authenticator, { signCount: 7 }));
     for (const signCount of [7, 6, 0]) expect(errorOf(await signInWith(authenticator, { signCount }))).toEqual(WRONG);
     const copies = await Promise.all([8, 8, 8].map((signCount) => signInWith(authenticator, { signCount })));
@@ -301,7 +301,7 @@ describe('a sign-in', () => {
   });
 
   test('reveals only to the holder of the passkey that the account is banned or unconfirmed', async () => {
-    const { authenticator, id } = await keyed();
+    const { authenticator, id } = await createPasskeyOwner();
     await world.admin.query("update auth.users set banned_until = 'infinity' where id = $1", [id]);
     expect(errorOf(await signInWith(authenticator, { userVerified: false }))).toEqual(WRONG);
     expect(errorOf(await signInWith(authenticator))).toEqual([403, 'user_banned', 'User is banned']);
@@ -310,7 +310,7 @@ describe('a sign-in', () => {
   });
 
   test('survives any answer without a server error', async () => {
-    const { access, authenticator } = await keyed();
+    const { access, authenticator } = await createPasskeyOwner();
     const { id } = authenticator.credential;
     const text = fc.oneof(fc.string(), fc.base64String(), fc.constant(id.toString('base64url')));
     const answer = fc.record(
@@ -351,12 +351,12 @@ describe('a sign-in', () => {
 
 describe('passkeys of an account', () => {
   test('are listed, renamed and removed by their owner alone', async () => {
-    const [owner, stranger] = [await keyed(), await keyed()];
+    const [owner, stranger] = [await createPasskeyOwner(), await createPasskeyOwner()];
     const path = `/passkeys/${owner.passkey.id}`;
-    const listed = async () => ok(await world.request('GET', '/passkeys', { token: owner.access }));
-    expect(await listed()).toEqual([owner.passkey]);
+    const listPasskeys = async () => ok(await world.request('GET', '/passkeys', { token: owner.access }));
+    expect(await listPasskeys()).toEqual([owner.passkey]);
     ok(await signInWith(owner.authenticator));
-    expect(await listed()).toEqual([{ ...owner.passkey, last_used_at: expect.any(String) }]);
+    expect(await listPasskeys()).toEqual([{ ...owner.passkey, last_used_at: expect.any(String) }]);
 
     const rename = (token: string, friendly_name: string, at = path) =>
       world.request('PATCH', at, { token, body: { friendly_name } });
@@ -371,13 +371,13 @@ describe('passkeys of an account', () => {
     const removed = await world.request('DELETE', path, { token: owner.access });
     expect([removed.status, removed.body]).toEqual([204, '']);
     expect(errorOf(await world.request('DELETE', path, { token: owner.access }))).toEqual(notFound);
-    expect(await listed()).toEqual([]);
+    expect(await listPasskeys()).toEqual([]);
     await world.mailWith('A passkey was removed', owner.email);
     expect(errorOf(await signInWith(owner.authenticator))).toEqual(WRONG);
   });
 
   test('drop their sessions to aal1 when removed', async () => {
-    const { access, authenticator, passkey } = await keyed();
+    const { access, authenticator, passkey } = await createPasskeyOwner();
     const session = ok(await signInWith(authenticator));
     await world.request('DELETE', `/passkeys/${passkey.id}`, { token: access });
     const renewed = ok(
@@ -389,7 +389,7 @@ describe('passkeys of an account', () => {
   });
 
   test('leave sessions at aal2 that a second factor has confirmed too', async () => {
-    const { access, authenticator, passkey } = await keyed();
+    const { access, authenticator, passkey } = await createPasskeyOwner();
     const session = await protect(ok(await signInWith(authenticator)).access_token);
     const other = await world.request('DELETE', `/passkeys/${passkey.id}`, { token: access });
     expect(other.body.code, 'the first session has ended').toBe('session_not_found');
@@ -401,7 +401,7 @@ describe('passkeys of an account', () => {
   });
 
   test('need the second step where there is one', async () => {
-    const { access, email, passkey } = await keyed();
+    const { access, email, passkey } = await createPasskeyOwner();
     const session = await protect(access);
     const { body } = await world.request('POST', '/token?grant_type=password', { body: { email, password: PASSWORD } });
     const remove = (token: string) => world.request('DELETE', `/passkeys/${passkey.id}`, { token });

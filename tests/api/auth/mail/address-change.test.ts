@@ -198,7 +198,7 @@ test('resend answers the same for a change, for none and for an unknown address'
 });
 
 describe('an address that another account claims', () => {
-  const unconfirmed = async (email: string) => {
+  const signUpUnconfirmed = async (email: string) => {
     const { rows } = await world.admin.query(
       `insert into auth.users (email, password_hash, raw_app_meta_data, created_at, updated_at)
        values ($1, 'x', '{"provider":"email","providers":["email"]}', now(), now()) returning id`,
@@ -214,7 +214,7 @@ describe('an address that another account claims', () => {
 
   test('goes to the user who proves it if nobody confirmed it, and the empty account is deleted', async () => {
     const squatted = newAddress();
-    const squatter = await unconfirmed(squatted);
+    const squatter = await signUpUnconfirmed(squatted);
     const { email, access, id } = await world.signedUp();
     await change(access, squatted);
     const mail = await world.mailTo(squatted);

@@ -21,7 +21,7 @@ afterEach(() => captcha.control.reset());
 afterAll(() => captcha.close());
 
 const ours = { hostname: 'localhost' };
-const refused = (reason: string) => ({
+const refusalBody = (reason: string) => ({
   code: 'captcha_failed',
   message: `captcha protection: request disallowed (${reason})`,
 });
@@ -68,7 +68,7 @@ describe.each(['hcaptcha', 'turnstile'] as const)('with %s', (provider) => {
     for (const security of [undefined, null, {}, { captcha_token: '' }, { captcha_token: 7 }]) {
       const body = { ...fields, gotrue_meta_security: security };
       const response = await world.request('POST', path, { body });
-      expect([response.status, response.body]).toEqual([400, refused('no captcha_token found')]);
+      expect([response.status, response.body]).toEqual([400, refusalBody('no captcha_token found')]);
     }
     const old = await world.request('POST', path, { body: fields, headers: { 'X-Supabase-Api-Version': '' } });
     expect(old.body).toMatchObject({ code: 400, error_code: 'captcha_failed' });
@@ -79,13 +79,13 @@ describe.each(['hcaptcha', 'turnstile'] as const)('with %s', (provider) => {
     const token = captcha.control.solve(ours);
     expect(await recover(token)).toEqual([200, {}]);
     const spent = provider === 'hcaptcha' ? 'invalid-or-already-seen-response' : 'timeout-or-duplicate';
-    expect(await recover(token)).toEqual([400, refused(spent)]);
+    expect(await recover(token)).toEqual([400, refusalBody(spent)]);
   });
 
   test('an unknown token and a token over 8 KB are rejected', async () => {
-    expect(await recover('invented')).toEqual([400, refused('invalid-input-response')]);
+    expect(await recover('invented')).toEqual([400, refusalBody('invalid-input-response')]);
     expect(captcha.control.requests()).toHaveLength(1);
-    expect(await recover('x'.repeat(8_193))).toEqual([400, refused('invalid-input-response')]);
+    expect(await recover('x'.repeat(8_193))).toEqual([400, refusalBody('invalid-input-response')]);
     expect(captcha.control.requests()).toHaveLength(1);
   });
 
@@ -100,7 +100,7 @@ describe.each(['hcaptcha', 'turnstile'] as const)('with %s', (provider) => {
   ])('a token solved on %s gets %d', async (hostname, status) => {
     const [got, body] = await recover(captcha.control.solve({ hostname }));
     expect(got).toBe(status);
-    if (status === 400) expect(body).toEqual(refused('hostname-mismatch'));
+    if (status === 400) expect(body).toEqual(refusalBody('hostname-mismatch'));
   });
 
   test('a withheld host name is accepted from hCaptcha alone', async () => {
@@ -132,7 +132,7 @@ describe.each(['hcaptcha', 'turnstile'] as const)('with %s', (provider) => {
     const startedAt = performance.now();
     const headers = { Authorization: `Bearer ${'.'.repeat(15_000)} x` };
     const { body } = await world.request('POST', '/recover', { body: { email: 'a@example.com' }, headers });
-    expect(body).toEqual(refused('no captcha_token found'));
+    expect(body).toEqual(refusalBody('no captcha_token found'));
     // A regular expression that backtracks over the dots of the header would take hours.
     expect(performance.now() - startedAt).toBeLessThan(5_000);
   });

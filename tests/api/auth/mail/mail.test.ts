@@ -25,7 +25,7 @@ describe('with confirmation by mail', () => {
     world.request('POST', '/signup', { body: { email, password: PASSWORD, data } });
   const signIn = (email: string, password = PASSWORD) =>
     world.request('POST', '/token?grant_type=password', { body: { email, password } });
-  async function confirmed(): Promise<string> {
+  async function createConfirmedAccount(): Promise<string> {
     const email = newAddress();
     await signUp(email);
     const mail = await world.mailTo(email);
@@ -131,7 +131,7 @@ describe('with confirmation by mail', () => {
   });
 
   test('new mails allow no further guesses', async () => {
-    const email = await confirmed();
+    const email = await createConfirmedAccount();
     for (let round = 0; round < 3; round += 1) {
       await world.request('POST', '/recover', { body: { email } });
       const { code } = await world.mailTo(email, 2 + round);
@@ -146,7 +146,7 @@ describe('with confirmation by mail', () => {
   });
 
   test('sign-up responds the same for a new address, an unconfirmed one and one with an account', async () => {
-    const [fresh, waiting, owner] = [newAddress(), newAddress(), await confirmed()];
+    const [fresh, waiting, owner] = [newAddress(), newAddress(), await createConfirmedAccount()];
     await signUp(waiting);
     const responses = [];
     for (const email of [fresh, waiting, owner])
@@ -164,17 +164,17 @@ describe('with confirmation by mail', () => {
   });
 
   test('sign-up and a wrong code take a minimum time for every address', async () => {
-    const owner = await confirmed();
-    const timed = async (asked: () => Promise<unknown>): Promise<number> => {
+    const owner = await createConfirmedAccount();
+    const measureMs = async (asked: () => Promise<unknown>): Promise<number> => {
       const start = performance.now();
       await asked();
       return performance.now() - start;
     };
     // `startPadding` pads responses to 100 ms. Timers may fire up to a millisecond early.
     for (const email of [newAddress(), owner]) {
-      expect(await timed(() => signUp(email))).toBeGreaterThanOrEqual(98);
+      expect(await measureMs(() => signUp(email))).toBeGreaterThanOrEqual(98);
       const guess = () => world.request('POST', '/verify', { body: { type: 'signup', email, token: 'x' } });
-      expect(await timed(guess)).toBeGreaterThanOrEqual(98);
+      expect(await measureMs(guess)).toBeGreaterThanOrEqual(98);
     }
   });
 
@@ -207,7 +207,7 @@ describe('with confirmation by mail', () => {
     await signUp(email);
     expect((await world.client().auth.resend({ type: 'signup', email })).error).toBeNull();
     await world.mailTo(email, 2);
-    const owner = await confirmed();
+    const owner = await createConfirmedAccount();
     const { status, body } = await world.request('POST', '/resend', { body: { type: 'signup', email: owner } });
     expect([status, body]).toEqual([200, {}]);
     const stranger = await world.request('POST', '/resend', { body: { type: 'signup', email: newAddress() } });

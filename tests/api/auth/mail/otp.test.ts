@@ -28,7 +28,7 @@ describe('with confirmation by mail', () => {
   const verify = (body: Record<string, unknown>) => world.request('POST', '/verify', { body });
   const askFor = (email: string, fields = {}, path = '/otp') =>
     world.request('POST', path, { body: { email, ...fields } });
-  async function confirmed(): Promise<string> {
+  async function createConfirmedAccount(): Promise<string> {
     const email = newAddress();
     await askFor(email);
     expect((await verify({ type: 'signup', token_hash: hashIn(await world.mailTo(email)) })).status).toBe(200);
@@ -36,7 +36,7 @@ describe('with confirmation by mail', () => {
   }
 
   test('a mail that is sent while an earlier code is verified ends that code', async () => {
-    const email = await confirmed();
+    const email = await createConfirmedAccount();
     const { rows } = await world.admin.query('select id from auth.users where email = $1', [email]);
     const service = world.database.asService('test');
     const [now, key] = [world.clock.now(), randomBytes(32)];
@@ -71,7 +71,7 @@ describe('with confirmation by mail', () => {
   test.each(['email', 'magiclink'] as const)(
     'the real client signs a known user in by code with type %s',
     async (type) => {
-      const email = await confirmed();
+      const email = await createConfirmedAccount();
       const client = world.client();
       expect((await client.auth.signInWithOtp({ email })).error).toBeNull();
       const mail = await world.mailTo(email, 2);
@@ -83,7 +83,7 @@ describe('with confirmation by mail', () => {
   );
 
   test('a magic link leads to our own page, and its token signs in once', async () => {
-    const email = await confirmed();
+    const email = await createConfirmedAccount();
     await askFor(email);
     const mail = await world.mailTo(email, 2);
     const link = new URL(mail.links[0]!);
@@ -95,7 +95,7 @@ describe('with confirmation by mail', () => {
   });
 
   test('an earlier magic link stays valid, and one use ends all of them', async () => {
-    const email = await confirmed();
+    const email = await createConfirmedAccount();
     const mails = [];
     for (let count = 2; count <= 4; count += 1) {
       await askFor(email);
@@ -107,7 +107,7 @@ describe('with confirmation by mail', () => {
   });
 
   test('a link expires after an hour', async () => {
-    const email = await confirmed();
+    const email = await createConfirmedAccount();
     await askFor(email);
     const token_hash = hashIn(await world.mailTo(email, 2));
     world.clock.advance(3_600_000);
@@ -115,7 +115,7 @@ describe('with confirmation by mail', () => {
   });
 
   test('no more than five of ten thousand wrong codes are compared, and the link stays valid', async () => {
-    const email = await confirmed();
+    const email = await createConfirmedAccount();
     await askFor(email);
     const mail = await world.mailTo(email, 2);
     for (let round = 0; round < 4; round += 1) {
@@ -143,7 +143,7 @@ describe('with confirmation by mail', () => {
   });
 
   test('the answer is the same for a known, an unconfirmed, a new and an unwanted address', async () => {
-    const [known, waiting, unwanted] = [await confirmed(), newAddress(), newAddress()];
+    const [known, waiting, unwanted] = [await createConfirmedAccount(), newAddress(), newAddress()];
     await askFor(waiting);
     await world.mailTo(waiting);
     const answers = [
@@ -162,7 +162,7 @@ describe('with confirmation by mail', () => {
   });
 
   test('create_user false signs a known user in', async () => {
-    const email = await confirmed();
+    const email = await createConfirmedAccount();
     const { error } = await world.client().auth.signInWithOtp({ email, options: { shouldCreateUser: false } });
     expect(error).toBeNull();
     expect((await world.mailTo(email, 2)).subject).toBe('Sign in to your journal');
@@ -228,7 +228,7 @@ describe('with confirmation by mail', () => {
   });
 
   test('POST /magiclink mails a link to a known user and creates an unknown one', async () => {
-    const [known, unknown] = [await confirmed(), newAddress()];
+    const [known, unknown] = [await createConfirmedAccount(), newAddress()];
     for (const email of [known, unknown]) {
       const { status, body } = await askFor(email, {}, '/magiclink');
       expect([status, body]).toEqual([200, {}]);

@@ -60,7 +60,7 @@ const methodsIn = (accessToken: string): unknown[] =>
     ({ method }: { method: string }) => method,
   );
 
-async function confirmed(): Promise<string> {
+async function createConfirmedAccount(): Promise<string> {
   const email = newAddress();
   await world.request('POST', '/signup', { body: { email, password: PASSWORD } });
   const { code } = await world.mailTo(email);
@@ -81,12 +81,12 @@ const FLOWS = {
     return { email, count: 1, error, method: 'email/signup', type: 'signup' };
   },
   'magic link': async (client: ReturnType<typeof pkceClient>, emailRedirectTo: string) => {
-    const email = await confirmed();
+    const email = await createConfirmedAccount();
     const { error } = await client.auth.signInWithOtp({ email, options: { emailRedirectTo } });
     return { email, count: 2, error, method: 'magiclink', type: 'magiclink' };
   },
   recovery: async (client: ReturnType<typeof pkceClient>, redirectTo: string) => {
-    const email = await confirmed();
+    const email = await createConfirmedAccount();
     const { error } = await client.auth.resetPasswordForEmail(email, { redirectTo });
     return { email, count: 2, error, method: 'recovery', type: 'recovery' };
   },
@@ -160,7 +160,7 @@ const exchange = (auth_code: string, code_verifier: string) =>
   world.request('POST', '/token?grant_type=pkce', { body: { auth_code, code_verifier } });
 
 test('the code of a PKCE mail, typed in, and its token_hash give a session at once', async () => {
-  const email = await confirmed();
+  const email = await createConfirmedAccount();
   for (const count of [2, 3]) {
     await world.request('POST', '/otp', { body: { email, ...newChallenge().challenge } });
     const mail = await world.mailTo(email, count);
@@ -174,7 +174,7 @@ test('the code of a PKCE mail, typed in, and its token_hash give a session at on
 });
 
 test('an auth code needs the verifier of its own flow, and expires after five minutes', async () => {
-  const email = await confirmed();
+  const email = await createConfirmedAccount();
   const { verifier, challenge } = newChallenge();
   await world.request('POST', '/otp', { body: { email, ...challenge } });
   const code = codeIn(await press(await world.mailTo(email, 2)));
@@ -188,7 +188,7 @@ test.each([
   ['a deletion', 'DELETE', '/account', { password: PASSWORD }],
 ] as const)('%s ends the auth code of a link that was opened before', async (_name, method, path, body) => {
   const client = pkceClient();
-  const email = await confirmed();
+  const email = await createConfirmedAccount();
   await client.auth.signInWithOtp({ email });
   const code = codeIn(await press(await world.mailTo(email, 2)));
   const { body: owner } = await world.request('POST', '/token?grant_type=password', {
@@ -199,7 +199,7 @@ test.each([
 });
 
 test('a mailed link works for an hour although its flow began with it', async () => {
-  const email = await confirmed();
+  const email = await createConfirmedAccount();
   const { verifier, challenge } = newChallenge();
   await world.request('POST', '/otp', { body: { email, ...challenge } });
   const mail = await world.mailTo(email, 2);
@@ -209,7 +209,7 @@ test('a mailed link works for an hour although its flow began with it', async ()
 });
 
 test('an earlier link belongs to its own flow, not to that of a stranger who asked later', async () => {
-  const email = await confirmed();
+  const email = await createConfirmedAccount();
   const [own, foreign] = [newChallenge(), newChallenge()];
   await world.request('POST', '/otp', { body: { email, ...own.challenge } });
   const mail = await world.mailTo(email, 2);
@@ -221,7 +221,7 @@ test('an earlier link belongs to its own flow, not to that of a stranger who ask
 });
 
 test('an earlier link of the implicit flow still carries tokens after a stranger asked with PKCE', async () => {
-  const email = await confirmed();
+  const email = await createConfirmedAccount();
   await world.request('POST', `/otp?redirect_to=${encodeURIComponent(APP)}`, { body: { email } });
   const mail = await world.mailTo(email, 2);
   await world.request('POST', '/otp', { body: { email, ...newChallenge().challenge } });
@@ -230,7 +230,7 @@ test('an earlier link of the implicit flow still carries tokens after a stranger
 });
 
 test('an address change by PKCE says that the other link is open, and then returns a code', async () => {
-  const email = await confirmed();
+  const email = await createConfirmedAccount();
   const client = pkceClient();
   await client.auth.signInWithPassword({ email, password: PASSWORD });
   const newEmail = newAddress();
@@ -254,7 +254,7 @@ test.each([
   ['/resend', { type: 'signup' }],
   ['/resend', { type: 'email_change' }],
 ])('POST %s rejects a malformed challenge for every address', async (path, fields) => {
-  const known = await confirmed();
+  const known = await createConfirmedAccount();
   for (const email of [known, newAddress()]) {
     for (const [challenge, message] of [
       [{ code_challenge_method: 's256' }, 'PKCE flow requires code_challenge_method and code_challenge'],

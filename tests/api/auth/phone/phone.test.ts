@@ -36,7 +36,9 @@ const findUser = async (phone: string): Promise<WireBody> =>
   (await world.admin.query('select * from auth.users where phone = $1', [digits(phone)])).rows[0];
 
 /** A new account that a texted code has confirmed. */
-async function signedIn(phone = newNumber()): Promise<{ phone: string; id: string; access: string; refresh: string }> {
+async function signInByText(
+  phone = newNumber(),
+): Promise<{ phone: string; id: string; access: string; refresh: string }> {
   expect((await post('/otp', { phone })).status).toBe(200);
   const { status, body } = await verify(phone, await codeTo(phone));
   expect(status, JSON.stringify(body)).toBe(200);
@@ -79,7 +81,7 @@ describe('sign-up with a number and a password', () => {
   });
 
   test('answers alike for a new, an unconfirmed and a taken number, and tells only the owner', async () => {
-    const { phone: taken, id } = await signedIn();
+    const { phone: taken, id } = await signInByText();
     const [fresh, unconfirmed] = [newNumber(), newNumber()];
     await post('/signup', { phone: unconfirmed, password: PASSWORD });
     const answers = await Promise.all(
@@ -176,7 +178,7 @@ describe('POST /otp', () => {
   });
 
   test('without create_user answers alike for known and unknown numbers, and texts only the known', async () => {
-    const { phone: known } = await signedIn();
+    const { phone: known } = await signInByText();
     const unknown = newNumber();
     const ask = (phone: string) => post('/otp', { phone, create_user: false });
     const [ofUnknown, ofKnown] = [await ask(unknown), await ask(known)];
@@ -193,7 +195,7 @@ describe('POST /otp', () => {
   });
 
   test('waits for no answer of the provider without create_user', async () => {
-    const { phone } = await signedIn();
+    const { phone } = await signInByText();
     world.sms!.control.fail({ hold: true });
     expect((await post('/otp', { phone, create_user: false })).status).toBe(200);
     await world.sms!.control.whenHeld();
@@ -217,14 +219,14 @@ describe('POST /otp', () => {
   });
 
   test('keeps a confirmed account if the text cannot be sent', async () => {
-    const { phone, id } = await signedIn();
+    const { phone, id } = await signInByText();
     world.sms!.control.fail({ status: 500 });
     expect((await post('/otp', { phone })).body.code).toBe('sms_send_failed');
     expect((await findUser(phone)).id).toBe(id);
   });
 
   test('keeps the password of a confirmed account', async () => {
-    const { phone, access } = await signedIn();
+    const { phone, access } = await signInByText();
     await world.request('PUT', '/user', { token: access, body: { password: PASSWORD } });
     await post('/otp', { phone });
     await post('/signup', { phone, password: 'another pass' });
@@ -344,14 +346,14 @@ describe('POST /verify', () => {
   });
 
   test('rejects the code of a number that the account no longer has', async () => {
-    const { phone, id } = await signedIn();
+    const { phone, id } = await signInByText();
     await post('/otp', { phone });
     await world.admin.query('update auth.users set phone = $2 where id = $1', [id, digits(newNumber())]);
     expect((await verify(phone, await codeTo(phone, 2))).status).toBe(403);
   });
 
   test('rejects a banned user', async () => {
-    const { phone, id } = await signedIn();
+    const { phone, id } = await signInByText();
     await post('/otp', { phone });
     await world.admin.query(`update auth.users set banned_until = now() + interval '1 year' where id = $1`, [id]);
     const { status, body } = await verify(phone, await codeTo(phone, 2));
@@ -359,7 +361,7 @@ describe('POST /verify', () => {
   });
 
   test('stores the code as a keyed hash', async () => {
-    const { phone, id } = await signedIn();
+    const { phone, id } = await signInByText();
     await post('/otp', { phone });
     await codeTo(phone, 2);
     const { rows } = await world.admin.query('select * from auth.one_time_tokens where user_id = $1', [id]);
@@ -368,7 +370,7 @@ describe('POST /verify', () => {
   });
 
   test('records the sign-up and each sign-in', async () => {
-    const { id } = await signedIn();
+    const { id } = await signInByText();
     const { rows } = await world.admin.query(
       'select event, details from auth.audit_log where user_id = $1 order by id',
       [id],
@@ -420,7 +422,7 @@ describe('POST /verify', () => {
 
 describe('the password grant', () => {
   test('answers alike for an unknown number, no password and a wrong password', async () => {
-    const { phone: withoutPassword } = await signedIn();
+    const { phone: withoutPassword } = await signInByText();
     const answers = [await grant(newNumber()), await grant(withoutPassword), await grant(withoutPassword, '')];
     for (const { status, body } of answers) {
       expect([status, body]).toEqual([400, { code: 'invalid_credentials', message: 'Invalid login credentials' }]);
@@ -428,7 +430,7 @@ describe('the password grant', () => {
   });
 
   test('makes the browser a known device', async () => {
-    const { phone, access } = await signedIn();
+    const { phone, access } = await signInByText();
     await world.request('PUT', '/user', { token: access, body: { password: PASSWORD } });
     const { status, headers, body } = await grant(phone);
     expect([status, body.user.phone]).toEqual([200, digits(phone)]);
@@ -461,7 +463,7 @@ describe('POST /resend', () => {
   });
 
   test('answers alike and texts nothing for an unknown or a confirmed number', async () => {
-    const { phone: confirmed } = await signedIn();
+    const { phone: confirmed } = await signInByText();
     const [unknown, last] = [newNumber(), newNumber()];
     for (const phone of [unknown, confirmed]) {
       for (const type of ['sms', 'phone_change']) {
@@ -535,7 +537,7 @@ describe('PUT /user with a number', () => {
   });
 
   test('replaces the number and notifies the old one', async () => {
-    const { phone: old, id, access } = await signedIn();
+    const { phone: old, id, access } = await signInByText();
     const phone = newNumber();
     await change(access, { phone });
     expect((await verify(phone, await codeTo(phone), 'phone_change')).body.user).toMatchObject({
@@ -548,7 +550,7 @@ describe('PUT /user with a number', () => {
   });
 
   test('answers a taken number like a free one, and tells only the person who holds it', async () => {
-    const { phone: taken } = await signedIn();
+    const { phone: taken } = await signInByText();
     const { access } = await world.signedUp();
     const [free, ofTaken] = [await change(access, { phone: newNumber() }), await change(access, { phone: taken })];
     expect(ofTaken.status).toBe(free.status);
@@ -610,7 +612,7 @@ describe('PUT /user with a number', () => {
   });
 
   test('changes nothing for the current number and texts nothing', async () => {
-    const { phone, access } = await signedIn();
+    const { phone, access } = await signInByText();
     const { status, body } = await change(access, { phone });
     expect([status, body.new_phone]).toEqual([200, undefined]);
     expect(world.sms!.control.messages(phone)).toHaveLength(1);
@@ -641,7 +643,7 @@ describe('PUT /user with a number', () => {
   });
 
   test('resends the code to the pending number, named by itself or by the current number', async () => {
-    const { phone: current, access } = await signedIn();
+    const { phone: current, access } = await signInByText();
     const phone = newNumber();
     await change(access, { phone });
     await post('/resend', { type: 'phone_change', phone });
@@ -676,7 +678,7 @@ describe('PUT /user with a number', () => {
 
 describe('reauthentication', () => {
   test('goes by text to a user without an address', async () => {
-    const { phone, refresh } = await signedIn();
+    const { phone, refresh } = await signInByText();
     world.clock.advance(24 * HOUR);
     const renewed = await post('/token?grant_type=refresh_token', { refresh_token: refresh });
     const token = renewed.body.access_token as string;

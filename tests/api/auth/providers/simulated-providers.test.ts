@@ -54,7 +54,7 @@ const userOf = async (url: URL) => {
   return body;
 };
 
-const verified = (email = newAddress()) => ({ email, verified: 'on' });
+const verifiedChoice = (email = newAddress()) => ({ email, verified: 'on' });
 const failed = { error: 'server_error', error_code: 'unexpected_failure' };
 
 describe.each<Provider>(['google', 'github'])('the simulated %s', (provider) => {
@@ -87,8 +87,8 @@ describe.each<Provider>(['google', 'github'])('the simulated %s', (provider) => 
 
   test('accepts a code once', async () => {
     const browser = new Browser();
-    const first = await choose(browser, await consentPage(browser, provider), verified());
-    const second = await choose(browser, await consentPage(browser, provider), verified());
+    const first = await choose(browser, await consentPage(browser, provider), verifiedChoice());
+    const second = await choose(browser, await consentPage(browser, provider), verifiedChoice());
     await browser.follow(first, target());
     second.searchParams.set('code', first.searchParams.get('code')!);
     expect(fragmentOf(await browser.follow(second, target()))).toMatchObject(failed);
@@ -96,8 +96,8 @@ describe.each<Provider>(['google', 'github'])('the simulated %s', (provider) => 
 
   test("refuses a code that was stolen from another browser's flow", async () => {
     const [thief, victim] = [new Browser(), new Browser()];
-    const stolen = await choose(victim, await consentPage(victim, provider), verified());
-    const own = await choose(thief, await consentPage(thief, provider), verified());
+    const stolen = await choose(victim, await consentPage(victim, provider), verifiedChoice());
+    const own = await choose(thief, await consentPage(thief, provider), verifiedChoice());
     own.searchParams.set('code', stolen.searchParams.get('code')!);
     expect(fragmentOf(await thief.follow(own, target()))).toMatchObject(failed);
   });
@@ -127,7 +127,7 @@ describe.each<Provider>(['google', 'github'])('the simulated %s', (provider) => 
     ['an OAuth error', { status: 400, body: { error: 'invalid_grant' } }, 'server_error'],
   ] as const)('reports %s at the token endpoint', async (_, fault, error) => {
     providers.control.fail({ ...fault, path: `${provider}/(token|login/oauth/access_token)$` });
-    expect(fragmentOf(await signIn(provider, verified()))).toMatchObject({ error });
+    expect(fragmentOf(await signIn(provider, verifiedChoice()))).toMatchObject({ error });
   });
 });
 
@@ -139,12 +139,12 @@ describe('the simulated Google', () => {
     ['another audience', { claims: { aud: 'another' } }],
   ] as const)('is not trusted with an ID token with %s', async (_, fault) => {
     providers.control.fail({ ...fault, path: 'google/token$' });
-    expect(fragmentOf(await signIn('google', verified()))).toMatchObject(failed);
+    expect(fragmentOf(await signIn('google', verifiedChoice()))).toMatchObject(failed);
   });
 
   test('names itself in its answer, and an answer without this name is rejected (mix-up attack)', async () => {
     const browser = new Browser();
-    const callback = await choose(browser, await consentPage(browser, 'google'), verified());
+    const callback = await choose(browser, await consentPage(browser, 'google'), verifiedChoice());
     expect(callback.searchParams.get('iss')).toBe(providers.settings.GOOGLE_ISSUER);
     callback.searchParams.delete('iss');
     expect(fragmentOf(await browser.follow(callback, target()))).toMatchObject(failed);
@@ -158,8 +158,8 @@ describe('the simulated Google', () => {
 
   test('joins the account that GitHub opened with the same verified address', async () => {
     const email = newAddress();
-    const first = await userOf(await signIn('github', verified(email)));
-    const second = await userOf(await signIn('google', verified(email)));
+    const first = await userOf(await signIn('github', verifiedChoice(email)));
+    const second = await userOf(await signIn('google', verifiedChoice(email)));
     expect(second.id).toBe(first.id);
     expect(second.app_metadata).toEqual({ provider: 'github', providers: ['github', 'google'] });
   });
@@ -180,7 +180,7 @@ describe('the simulated GitHub', () => {
     expect(page.url.searchParams.get('scope')).toBe('user:email repo');
     expect(page.url.searchParams.get('code_challenge_method')).toBe('S256');
     const email = newAddress();
-    const user = await userOf(await signIn('github', verified(email)));
+    const user = await userOf(await signIn('github', verifiedChoice(email)));
     expect(user.email).toBe(email);
     expect(user.user_metadata).toMatchObject({
       user_name: email.replace(/@.*/, ''),
@@ -200,7 +200,7 @@ describe('the simulated GitHub', () => {
     ['no right to read the addresses', emails({ message: 'Not Found' }, 404)],
   ])('with %s opens no new account', async (_, fault) => {
     providers.control.fail(fault);
-    expect(fragmentOf(await signIn('github', verified()))).toMatchObject({
+    expect(fragmentOf(await signIn('github', verifiedChoice()))).toMatchObject({
       ...failed,
       error_description: 'Error getting user email from external provider',
     });
@@ -208,9 +208,9 @@ describe('the simulated GitHub', () => {
 
   test('still opens a known account when it gives no address', async () => {
     const email = newAddress();
-    const { id } = await userOf(await signIn('github', verified(email)));
+    const { id } = await userOf(await signIn('github', verifiedChoice(email)));
     providers.control.fail(emails({ message: 'Not Found' }, 404));
-    expect((await userOf(await signIn('github', verified(email)))).id).toBe(id);
+    expect((await userOf(await signIn('github', verifiedChoice(email)))).id).toBe(id);
   });
 
   test.each([
@@ -219,7 +219,7 @@ describe('the simulated GitHub', () => {
   ])('with an address %s opens no existing account', async (_, list) => {
     const { email } = await world.signedUp();
     providers.control.fail(emails(list.map((entry) => ({ ...entry, email }))));
-    expect(fragmentOf(await signIn('github', verified()))).toMatchObject({
+    expect(fragmentOf(await signIn('github', verifiedChoice()))).toMatchObject({
       error_code: 'provider_email_needs_verification',
     });
   });
@@ -243,7 +243,7 @@ describe('the simulated GitHub', () => {
     ['that its API cannot give', user({}, 503), 'temporarily_unavailable'],
   ])('with a user %s is not trusted', async (_, fault, error) => {
     providers.control.fail(fault);
-    expect(fragmentOf(await signIn('github', verified()))).toMatchObject({ error });
+    expect(fragmentOf(await signIn('github', verifiedChoice()))).toMatchObject({ error });
   });
 });
 
