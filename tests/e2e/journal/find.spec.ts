@@ -20,6 +20,13 @@ async function openFind(page: Page): Promise<void> {
 /** How many words are highlighted in the open log. */
 const marks = (page: Page) => page.evaluate(() => CSS.highlights.get('found-words')?.size ?? 0);
 
+/** Whether the rule below the field has the colour of the caret. Without it, only the caret shows the focus. */
+const isFocusShown = (page: Page): Promise<boolean> =>
+  box(page).evaluate((input) => {
+    const { borderBlockEndWidth, borderBlockEndColor } = getComputedStyle(input.parentElement!.parentElement!);
+    return borderBlockEndWidth === '1px' && borderBlockEndColor === getComputedStyle(input).caretColor;
+  });
+
 test('Find shows words while they are typed, and opens a day with them highlighted', async ({
   page,
   signUp,
@@ -33,6 +40,7 @@ test('Find shows words while they are typed, and opens a day with them highlight
   await storeLog(request, session, daysAgo(4), log('needlework'));
   await storeLog(request, session, daysAgo(5), log('Strasse & <b>more</b>'.replaceAll('<', '&lt;')));
   await openFind(page);
+  expect(await isFocusShown(page)).toBe(true);
   await expectAccessible(page);
 
   await page.keyboard.type('stras');
