@@ -39,7 +39,7 @@ export function Dialog({
     const previousFocus = document.activeElement;
     element.showModal();
     const detachToasts = attachToasts(element);
-    // React's autoFocus runs too early, before showModal.
+    // React's autoFocus runs before showModal, which moves the focus again.
     element.querySelector<HTMLElement>('[data-autofocus]')?.focus();
     return () => {
       detachToasts();

@@ -23,7 +23,7 @@ const ConfirmLink = lazy(async () => ({ default: (await import('./link/confirm-l
 
 export function LoginScreen() {
   const { link, drop } = useArrivedLink();
-  // A page that the back button restores after a redirect to a provider would still be redirecting.
+  // Resets the form on a page that the back button restores, which would still show "Redirecting...".
   const restoreCount = useRestoreCount();
   if (!link) return <LoginForm key={restoreCount} />;
   return (

@@ -47,7 +47,7 @@ export function SignInOverlay() {
           </p>
           <div className={styles.notice}>
             <SecondStep auth={auth} user={secondStepUser}>
-              {/* Ends the session of the first step, which shows the password form again. */}
+              {/* Ends the session of the first step, so the overlay shows the first step again. */}
               <Button tone="text" onClick={() => void auth.signOut({ scope: 'local' })}>
                 Back
               </Button>

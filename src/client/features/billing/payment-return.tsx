@@ -83,7 +83,7 @@ export function PaymentReturn({ parameters, sendAll, clearAddress, onEnd, onPaid
 
   const onStart = useEffectEvent(() => void start());
   useEffect(() => {
-    // Strict mode runs effects twice.
+    // Strict mode runs effects twice, but the order is captured once.
     if (hasStarted.current) return;
     hasStarted.current = true;
     onStart();

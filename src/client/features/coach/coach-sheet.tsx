@@ -28,7 +28,7 @@ export function CoachSheet({ title, onClose, children }: CoachSheetProps) {
   const wide = useIsWide();
   const follow = useAttachToasts();
 
-  // The cleanup of a layout effect runs before the sheet is removed, so the cleanup can tell whether it has the focus.
+  // The cleanup of a layout effect runs before React removes the sheet, so it can tell whether the sheet has the focus.
   useLayoutEffect(() => {
     const element = sheet.current;
     if (!element) return;

@@ -136,7 +136,7 @@ type FeedbackCardProps = {
 function FeedbackCard({ feedback, hasUnsavedText, isReplaced, onCitation }: FeedbackCardProps) {
   const { score, feedback: text, missingFact, analyzedAt, upToDate, cited } = feedback;
   const current = upToDate && !hasUnsavedText;
-  // Citations refer to the analysed version of the log.
+  // Citations refer to the analysed version of the log, so they open a line only while the log is unchanged.
   const openCitation = current ? onCitation : undefined;
   return (
     <section

@@ -60,7 +60,6 @@ export function Review({ period, today, count, result, onResult }: ReviewProps) 
   const note = count === 0 ? AI_MESSAGES.emptyPeriod : features.coach ? '' : AI_MESSAGES.notConfigured;
   return (
     <div className={styles.generate} {...areaProps}>
-      {/* The outcome is shown directly under the buttons. */}
       <div className={styles.buttons}>
         <Button
           ref={fallbackRef}

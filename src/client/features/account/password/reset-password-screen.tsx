@@ -41,7 +41,7 @@ export function ResetPasswordScreen() {
   // Wait for the session: the screen names the signed-in account as well.
   if (status === 'loading') return <Checking />;
   if (codeAccount) return <VerifiedReset account={codeAccount} onDone={finish} />;
-  // The link of a provider sign-in does not allow to set a password.
+  // A return from a provider is no recovery link, so it cannot set a password.
   if (link?.kind === 'code' || link?.kind === 'providerError') return <InvalidLink onVerified={setCodeAccount} />;
   if (link) return <WithLink link={link} onDone={finish} onVerified={setCodeAccount} />;
   if (!user || expired) return <InvalidLink onVerified={setCodeAccount} />;

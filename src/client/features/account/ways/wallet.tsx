@@ -36,7 +36,7 @@ export function Wallet({ frame: Frame, onBack }: WayProps) {
     >
       <div className={styles.notice}>
         {found.map((wallet, index) => (
-          // Two extensions may have the same name.
+          // The key contains the index, because two extensions may have the same name.
           <WalletButton key={`${wallet.chain} ${index}`} wallet={wallet} />
         ))}
         {found.length === 0 && (

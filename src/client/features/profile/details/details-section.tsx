@@ -16,7 +16,7 @@ export function DetailsSection() {
   const { fallbackRef, areaProps } = useFocusRestore();
   const emailField = useRef<HTMLInputElement>(null);
   const change = data?.address_change ?? null;
-  // The stored user is older than a confirmation or a cancellation on another device.
+  // True if the stored user is older than a confirmation or a cancellation on another device.
   const isUserStale = data !== undefined && !isPlaceholderData && change?.new_email !== storedNext;
   useEffect(() => {
     if (isUserStale) void auth.refreshSession();

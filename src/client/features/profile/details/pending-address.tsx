@@ -102,7 +102,7 @@ function CancelForm({ email }: { email: string }) {
   const { outcome, busy, onSubmit } = useSubmit(async () => {
     await account.cancelAddressChange();
     toast({ kind: 'success', text: email === '' ? 'No address was added.' : `You keep ${email}.` });
-    // The stored user still has the new address.
+    // Refreshes the stored user, which still has the new address.
     await auth.refreshSession();
     return null;
   });

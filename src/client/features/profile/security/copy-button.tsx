@@ -1,4 +1,4 @@
-/** Copies a text. The label tells whether it worked. */
+/** Copies a text. A status beside the button tells whether it worked. */
 import { useState } from 'react';
 import { Button } from '#client/ui/button.tsx';
 import styles from './security.module.css';

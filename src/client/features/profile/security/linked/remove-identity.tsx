@@ -38,7 +38,7 @@ export function RemoveIdentity({ identity, onClose }: { identity: UserIdentity; 
             request('DELETE', `/user/identities/${identity.identity_id}?${new URLSearchParams({ nonce }).toString()}`),
           );
           if (error === 'cancelled') return null;
-          // Also after an error, because another tab may have removed the identity: the stored user still has it.
+          // Refreshes the stored user, also after an error: another tab may have removed the identity before.
           await auth.refreshSession();
           if (error && error.code !== 'identity_not_found')
             return { kind: 'error', text: TEXTS[error.code ?? ''] ?? recoveryMessage(error) };

@@ -76,7 +76,7 @@ function RemoveFactor({ factor, isLast, onClose }: RemoveFactorProps) {
         onConfirm={async () => {
           const error = await apply(() => auth.mfa.unenroll({ factorId: factor.id }));
           if (error) return toOutcome(error);
-          // The token and the stored user still name the factor.
+          // Refreshes the token and the stored user, which still name the factor.
           await auth.refreshSession();
           toast({ kind: 'success', text: isLast ? 'Two-step verification is off.' : `Removed: ${name}.` });
           onClose();
