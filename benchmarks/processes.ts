@@ -1,4 +1,4 @@
-/** Starts servers in separate processes and measures their memory. */
+/** Starts servers in separate processes, and measures the memory and the CPU time of processes. */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';

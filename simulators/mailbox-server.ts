@@ -20,7 +20,7 @@ export type ReceivedMail = {
   /** Time of arrival, ISO 8601. */
   at: string;
   links: string[];
-  /** Six digits alone on a line of the text. */
+  /** Six digits alone on a line of the text; null if no line has them. */
   code: string | null;
 };
 

@@ -25,7 +25,7 @@ const MAX_KEPT_MESSAGES = 500;
 export type ReceivedSms = {
   to: string;
   text: string;
-  /** The first group of exactly six digits in the text. */
+  /** The first group of exactly six digits in the text; null without one. */
   code: string | null;
   /** Time of arrival, ISO 8601. */
   at: string;

@@ -47,7 +47,7 @@ export const anthropic: Protocol = {
       maxTokens: asked.max_tokens,
       shows: ['enabled', 'adaptive'].includes(asked.thinking?.type) ? 'thoughts' : 'answer',
       tool: tool?.name ?? null,
-      counts: true,
+      streamsUsage: true,
     };
   },
   refusal,

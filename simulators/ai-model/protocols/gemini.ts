@@ -54,7 +54,7 @@ export const gemini: Protocol = {
       maxTokens: config.maxOutputTokens ?? null,
       shows: config.thinkingConfig?.includeThoughts === true ? 'thoughts' : 'answer',
       tool: null,
-      counts: true,
+      streamsUsage: true,
     };
   },
   refusal,

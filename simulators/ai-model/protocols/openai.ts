@@ -41,7 +41,7 @@ export const openai: Protocol = {
       maxTokens: asked.max_completion_tokens ?? asked.max_tokens ?? null,
       shows: 'answer',
       tool: null,
-      counts: asked.stream_options?.include_usage === true,
+      streamsUsage: asked.stream_options?.include_usage === true,
     };
   },
   refusal,
@@ -58,7 +58,7 @@ export const openai: Protocol = {
       chunk: (text) => delta({ content: text }),
       closing: [
         delta({}, FINISHES[finish]),
-        ...(asked.counts ? [sse({ ...completion(reply, true), choices: [], usage: usage(reply) })] : []),
+        ...(asked.streamsUsage ? [sse({ ...completion(reply, true), choices: [], usage: usage(reply) })] : []),
         'data: [DONE]\n\n',
       ],
     };

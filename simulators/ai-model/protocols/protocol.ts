@@ -19,7 +19,7 @@ export type ModelQuestion = {
   /** The tool whose input is the answer, if JSON is requested through a tool. */
   readonly tool: string | null;
   /** Whether a stream ends with the token usage (optional for OpenAI). */
-  readonly counts: boolean;
+  readonly streamsUsage: boolean;
 };
 
 export type Finish = 'stop' | 'length' | 'safety';
