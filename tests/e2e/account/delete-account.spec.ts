@@ -55,7 +55,7 @@ test('the account is deleted by keyboard after a download of all logs, and the l
     expect(file.entries.map(({ content }) => content).join()).toMatch(/Closed the first deal.*Typed a moment ago/s);
   });
 
-  await test.step('the final words need no second password', async () => {
+  await test.step('the last step asks for no second password', async () => {
     await expect(button(page, 'Continue')).toBeFocused();
     await page.keyboard.press('Enter');
     await expect(finalStep(page)).toContainText('In one hour your account and all your logs are gone for good.');

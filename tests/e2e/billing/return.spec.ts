@@ -36,7 +36,7 @@ test('an invalid, unknown or cancelled order is reported once and leaves the pla
   signUp,
   expectAccessible,
 }) => {
-  await test.step('an order id of another form is not sent', async () => {
+  await test.step('an order id in an invalid format is not sent', async () => {
     const captures: string[] = [];
     page.on('request', (request) => void (request.url().endsWith('/paypal-capture-order') && captures.push('sent')));
     await signUp(page, { path: '/journal?payment=success&token=5o190127tn364715t' });
@@ -46,7 +46,7 @@ test('an invalid, unknown or cancelled order is reported once and leaves the pla
     expect(captures).toEqual([]);
   });
 
-  await test.step('an order of nobody is refused', async () => {
+  await test.step('an unknown order is refused', async () => {
     await page.goto('/journal?payment=success&token=5O190127TN364715T&PayerID=ABCDEFGHIJKLM');
     await expectToast(page, MESSAGES.paymentFailed);
     await expect(page).toHaveURL('/journal');
