@@ -14,7 +14,10 @@ export const EDITOR = '.ProseMirror[contenteditable=true]';
 export type JournalBrowser = {
   browser: Browser;
   app: Running;
-  /** Signs up a user with `html` as today's log. Returns a page without scripts on `origin`, by default the app's. */
+  /**
+   * Signs up a user with `html` as today's log. Returns a signed-in page on `origin` (by default the app's) that shows
+   * /healthz, so that none of the app's scripts has run before the measurement.
+   */
   openSignedInPage: (html: string, origin?: string) => Promise<Page>;
   close: () => Promise<void>;
 };
