@@ -22,6 +22,13 @@ async function reloadWithoutAnswers(page: Page): Promise<void> {
   await waitForEditor(page);
 }
 
+/** Leaves unsaved text in the log, with the APIs unreachable. */
+async function typeWithoutAnswers(page: Page): Promise<void> {
+  await waitForEditor(page);
+  await stopAnswers(page);
+  await type(page, ', finished on the train');
+}
+
 /** Waits until the idle page has stored the profile: without the server, a page knows a Closer's plan only from it. */
 async function waitForStoredPlan(page: Page): Promise<void> {
   await page.waitForFunction(
@@ -29,6 +36,13 @@ async function waitForStoredPlan(page: Page): Promise<void> {
     undefined,
     { timeout: 20_000 },
   );
+}
+
+async function askToSignOut(page: Page): Promise<void> {
+  await typeWithoutAnswers(page);
+  await waitForStatus(page, 'Not saved – retrying');
+  await page.getByRole('button', { name: 'Open menu' }).click();
+  await page.getByRole('button', { name: 'Logout' }).click();
 }
 
 async function type(page: Page, text: string): Promise<void> {
@@ -114,9 +128,7 @@ export const OFFLINE_SCENES: readonly Scene[] = [
     as: 'free',
     path: ROUTES.journal.path,
     prepare: async (page) => {
-      await waitForEditor(page);
-      await stopAnswers(page);
-      await type(page, ', finished on the train');
+      await typeWithoutAnswers(page);
       await page.getByRole('button', { name: 'Previous day' }).click();
       await waitForStatus(page, 'is not saved yet');
       await page.getByRole('button', { name: 'Next day' }).click();
@@ -202,8 +214,7 @@ export const OFFLINE_SCENES: readonly Scene[] = [
     prepare: async (page) => {
       await waitForEditor(page);
       await fillStorage(page);
-      await stopAnswers(page);
-      await type(page, ', finished on the train');
+      await typeWithoutAnswers(page);
       await waitForStatus(page, 'Not saved – retrying');
       await waitForStatus(page, 'This browser cannot keep a copy.');
     },
@@ -213,12 +224,7 @@ export const OFFLINE_SCENES: readonly Scene[] = [
     as: 'free',
     path: ROUTES.journal.path,
     prepare: async (page) => {
-      await waitForEditor(page);
-      await stopAnswers(page);
-      await type(page, ', finished on the train');
-      await waitForStatus(page, 'Not saved – retrying');
-      await page.getByRole('button', { name: 'Open menu' }).click();
-      await page.getByRole('button', { name: 'Logout' }).click();
+      await askToSignOut(page);
       await page.getByRole('dialog', { name: 'You have unsaved text' }).waitFor();
     },
   },
@@ -227,12 +233,7 @@ export const OFFLINE_SCENES: readonly Scene[] = [
     as: 'free',
     path: ROUTES.journal.path,
     prepare: async (page) => {
-      await waitForEditor(page);
-      await stopAnswers(page);
-      await type(page, ', finished on the train');
-      await waitForStatus(page, 'Not saved – retrying');
-      await page.getByRole('button', { name: 'Open menu' }).click();
-      await page.getByRole('button', { name: 'Logout' }).click();
+      await askToSignOut(page);
       await page.getByRole('button', { name: 'Save and sign out' }).click();
       await page.getByText("The text couldn't be saved.").waitFor();
     },
