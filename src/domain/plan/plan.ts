@@ -32,3 +32,5 @@ export function isLocked(date: Day, premium: boolean, today: Day): boolean {
   const first = firstOpenDay(premium, today);
   return first !== null && isBefore(date, first);
 }
+
+export const LOCKED_DAY = "Your plan doesn't include this day.";

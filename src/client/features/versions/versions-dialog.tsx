@@ -4,7 +4,7 @@ import { useEffect, useState, useSyncExternalStore } from 'react';
 import { dayLabel } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
 import { VERSION_DAYS, VERSION_INTERVAL_MINUTES } from '#domain/log/entry-version.ts';
-import { isLocked } from '#domain/plan/plan.ts';
+import { LOCKED_DAY, isLocked } from '#domain/plan/plan.ts';
 import { useData } from '#client/lib/api/data-client.ts';
 import { useToday } from '#client/lib/hooks/use-today.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
@@ -34,7 +34,7 @@ export function VersionsDialog({ date, onClose }: VersionsDialogProps) {
   return (
     <Dialog title="Earlier versions" onClose={onClose} className={styles.dialog}>
       {!saver || isLocked(saver.date, premium, today) ? (
-        <p>Your plan doesn't include this day.</p>
+        <p>{LOCKED_DAY}</p>
       ) : (
         <Versions saver={saver} onClose={onClose} />
       )}
@@ -181,7 +181,7 @@ function ChosenVersion({ saver, version, next, onClose }: ChosenVersionProps) {
               ? 'Your current text is kept as a version.'
               : view.conflict
                 ? 'This day was changed somewhere else. First choose what to keep of it.'
-                : "Your plan doesn't include this day."}
+                : LOCKED_DAY}
           </p>
         </div>
       )}
