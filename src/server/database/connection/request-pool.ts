@@ -39,10 +39,11 @@ const SESSION_END = /^(?:08|57P0)/;
 export type RequestPool = {
   readonly pool: pg.Pool;
   /**
-   * Whether the connection of a failed statement can serve no other statement. Renews all connections if the database
-   * only reads.
+   * Renews all connections if `error` shows that the database only reads.
+   *
+   * @returns whether the connection of the failed statement cannot serve another one
    */
-  isSessionLost(error: unknown): boolean;
+  handleError(error: unknown): boolean;
   /** Returns a connection after its use. It is closed if it is broken or was to be renewed. */
   release(client: pg.PoolClient, isBroken: boolean): void;
   end(): Promise<void>;
@@ -118,7 +119,7 @@ export function createRequestPool({ finder, login, log, tickMs, closeLimitMs = C
 
   return {
     pool,
-    isSessionLost(error) {
+    handleError(error) {
       const code = error instanceof pg.DatabaseError ? (error.code ?? '') : '';
       if (code === READ_ONLY) renewConnections();
       return SESSION_END.test(code) || error instanceof ForeignAnswerError;

@@ -50,6 +50,7 @@ export function shareConnections(requests: RequestPool): SharedConnections {
     maxQueued: MAX_QUEUED,
     maxWaitMs: MAX_WAIT_MS,
   });
+
   async function beginUse(free: Release): Promise<Use> {
     try {
       return { client: await pool.connect(), started: 0, running: 0, isBroken: false };
@@ -71,7 +72,7 @@ export function shareConnections(requests: RequestPool): SharedConnections {
     };
     return {
       client: use.client,
-      release: (error) => end(error !== undefined && requests.isSessionLost(error)),
+      release: (error) => end(error !== undefined && requests.handleError(error)),
       discard: () => end(true),
     };
   }
@@ -97,11 +98,11 @@ export function shareConnections(requests: RequestPool): SharedConnections {
   return {
     limiter,
     async lease() {
-      const free = limiter.tryAcquire() ?? (await limiter.acquire());
+      const free = await limiter.acquire();
       return leaseOf(await beginUse(free), free);
     },
     async leasePipelined(isPrepared) {
-      const free = limiter.tryAcquire() ?? (await limiter.acquire());
+      const free = await limiter.acquire();
       // Queued reads start at the same moment, and would open a pipeline each. So a read waits for the pipeline that is
       // being opened, and, if that one is full, for the pipeline that another read opens meanwhile.
       for (let awaited: Promise<unknown> | null = null; awaited !== opening;) await (awaited = opening);
