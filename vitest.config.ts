@@ -16,7 +16,9 @@ const needsDatabase = [
 ];
 /** Tests of minutes, which only the long form runs. */
 const longForm = process.env['TEST_LONG'] ? [] : ['**/*.long.test.ts'];
-const sharedProcess = { isolate: false, setupFiles: ['tests/support/restore-globals.ts'] };
+/** How long `expect.poll` tries. A loaded machine needs seconds for what usually takes milliseconds. */
+const polls = { expect: { poll: { timeout: 15_000 } } };
+const sharedProcess = { ...polls, isolate: false, setupFiles: ['tests/support/restore-globals.ts'] };
 const database = {
   ...sharedProcess,
   globalSetup: ['tests/support/test-database-server.ts'],
@@ -33,6 +35,7 @@ export default defineConfig({
       {
         test: {
           name: 'client',
+          ...polls,
           pool: 'vmThreads',
           include: ['src/client/**/*.test.{ts,tsx}'],
           testTimeout: fuzzBudget(15_000),

@@ -141,7 +141,7 @@ describe('the database stops with its process', () => {
     other.child.kill(signal);
     await other.ended;
     expect(other.child.signalCode).toBe(signal);
-    await expect.poll(() => isAlive(pid), { timeout: 10_000 }).toBe(false);
+    await expect.poll(() => isAlive(pid)).toBe(false);
     expect(await readFile(join(dataDir, 'postgres/server.log'), 'utf8')).toContain('database system is shut down');
   });
 
@@ -151,7 +151,7 @@ describe('the database stops with its process', () => {
     const pid = readPostmasterPid(dataDir);
     await other.ended;
     expect(other.child.exitCode).toBe(1);
-    await expect.poll(() => isAlive(pid), { timeout: 10_000 }).toBe(false);
+    await expect.poll(() => isAlive(pid)).toBe(false);
   });
 
   test('except on kill -9, where the next start stops and replaces it', async () => {

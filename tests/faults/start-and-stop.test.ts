@@ -36,7 +36,7 @@ test('SIGTERM stops the app, the sandbox and the database', async () => {
   expect(names).toEqual(expect.arrayContaining(['start.ts', 'simulators', 'bin/postgres']));
   started.script.kill('SIGTERM');
   expect(await started.ended).toBe(0);
-  await expect.poll(() => findRunning(started.processes), { timeout: 10_000 }).toEqual([]);
+  await expect.poll(() => findRunning(started.processes)).toEqual([]);
 });
 
 test.each([

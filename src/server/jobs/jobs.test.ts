@@ -11,9 +11,6 @@ import type { JobQueue } from './job-queue.ts';
 import { createJobs } from './jobs.ts';
 import type { Jobs } from './jobs.ts';
 
-/** Generous for a busy machine. */
-const SOON = { timeout: 15_000 };
-
 let db: TestDatabase;
 let lines: string[];
 let toStop: { stop(): Promise<void> }[];
@@ -62,10 +59,10 @@ const states = async (): Promise<string[]> => (await stored()).map(({ state }) =
 test('a job runs at server start and on request', async () => {
   let runs = 0;
   const jobs = startJobs(async () => ({ mailed: (runs += 1) }));
-  await expect.poll(() => countLines('"mailed":1'), SOON).toBe(1);
-  await expect.poll(states, SOON).toEqual(['completed']);
+  await expect.poll(() => countLines('"mailed":1')).toBe(1);
+  await expect.poll(states).toEqual(['completed']);
   jobs.request('send-receipts');
-  await expect.poll(() => countLines('"mailed":2'), SOON).toBe(1);
+  await expect.poll(() => countLines('"mailed":2')).toBe(1);
 });
 
 test('two servers on one database run a job once for repeated requests', async () => {
@@ -78,11 +75,11 @@ test('two servers on one database run a job once for repeated requests', async (
   };
   const queues = await Promise.all([startQueue(run), startQueue(run, other)]);
   await Promise.all(Array.from({ length: 20 }, (_, index) => queues[index % 2]!.request('send-receipts')));
-  await expect.poll(() => runs, SOON).toBe(1);
+  await expect.poll(() => runs).toBe(1);
   await Promise.all(queues.map((queue) => queue.request('send-receipts')));
   expect(await states()).toEqual(['active']);
   open({});
-  await expect.poll(states, SOON).toEqual(['completed']);
+  await expect.poll(states).toEqual(['completed']);
   expect(runs).toBe(1);
   await Promise.all(queues.map((queue) => queue.stop()));
   await other.close();
@@ -94,7 +91,7 @@ test('a scheduled job runs once per interval across servers', async () => {
   for (const name of ['one', 'other']) {
     toStop.push(await startJobQueue({ database: db.database, log, jobs: [every(name)] }));
   }
-  await expect.poll(() => runs.length, { timeout: 10_000 }).toBeGreaterThanOrEqual(3);
+  await expect.poll(() => runs.length).toBeGreaterThanOrEqual(3);
   const { rows } = await db.admin.query(
     "select singleton_on, count(*) from pgboss.job where name = 'send-receipts' group by 1 having count(*) > 1",
   );
@@ -109,12 +106,12 @@ test('a failed job is retried, and neither log nor tables contain row data', asy
     return runs === 1 ? Promise.reject(error) : Promise.resolve({});
   });
   await queue.request('send-receipts');
-  await expect.poll(() => countLines('job failed'), SOON).toBe(1);
-  await expect.poll(states, SOON).toEqual(['retry']);
+  await expect.poll(() => countLines('job failed')).toBe(1);
+  await expect.poll(states).toEqual(['retry']);
   expect(lines.join('')).toContain('no such row');
   expect(lines.join('') + JSON.stringify(await stored())).not.toMatch(/ada@|diary/);
   // A request does not bypass the retry delay.
-  await expect.poll(() => queue.request('send-receipts').then(() => runs), { timeout: 10_000 }).toBe(2);
+  await expect.poll(() => queue.request('send-receipts').then(() => runs)).toBe(2);
 });
 
 test('a stop waits for the current row and starts no other', async () => {
@@ -136,12 +133,12 @@ test('a stop waits for the current row and starts no other', async () => {
 test('a job that outlasts the stop limit is released and run by the next server', async () => {
   const queue = await startQueue(() => new Promise(() => {}), db.database, 1);
   await queue.request('send-receipts');
-  await expect.poll(states, SOON).toEqual(['active']);
+  await expect.poll(states).toEqual(['active']);
   await queue.stop();
   expect(await states()).toEqual(['retry']);
   let runs = 0;
   const next = await startQueue(async () => ({ mailed: (runs += 1) }));
-  await expect.poll(() => next.request('send-receipts').then(() => runs), { timeout: 10_000 }).toBe(1);
+  await expect.poll(() => next.request('send-receipts').then(() => runs)).toBe(1);
 });
 
 test('retries the start while the database is unavailable, and ignores requests meanwhile', async () => {
@@ -156,14 +153,14 @@ test('retries the start while the database is unavailable, and ignores requests 
   let runs = 0;
   const jobs = startJobs(async () => ({ mailed: (runs += 1) }), unavailableAtFirst);
   jobs.request('send-receipts');
-  await expect.poll(() => runs, SOON).toBe(1);
+  await expect.poll(() => runs).toBe(1);
   expect(countLines('the jobs cannot start yet')).toBe(3);
 });
 
 test('a stop cancels a pending start', async () => {
   const unavailable: Database = { ...db.database, asOwner: () => Promise.reject(new Error('gone')) };
   const jobs = startJobs(async () => ({}), unavailable);
-  await expect.poll(() => countLines('the jobs cannot start yet'), SOON).toBeGreaterThan(0);
+  await expect.poll(() => countLines('the jobs cannot start yet')).toBeGreaterThan(0);
   await jobs.stop();
   expect(countLines('jobs started')).toBe(0);
 });

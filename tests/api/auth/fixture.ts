@@ -47,9 +47,18 @@ export type AuthWorld = TestServer & {
   mailTo(address: string, count?: number): Promise<ReturnType<TestServer['mailbox']['messagesTo']>[number]>;
   /** The newest mail to an address with this subject, once it has arrived. */
   mailWith(subject: string, address: string): Promise<ReturnType<TestServer['mailbox']['messagesTo']>[number]>;
+  /** The newest text message to a number, once `count` have arrived. */
+  textTo(
+    phone: string,
+    count?: number,
+  ): Promise<ReturnType<NonNullable<TestServer['sms']>['control']['messages']>[number]>;
   /** Resolves once exactly `count` sign-in notices have arrived. Then the server may send the next one. */
   signInNotices(address: string, count: number): Promise<void>;
 };
+
+/** Repeats `read` until it does not throw, and returns its result. A loaded machine needs seconds to send a mail. */
+export const waitUntilPassing = <Result>(read: () => Result | Promise<Result>): Promise<Result> =>
+  vi.waitFor(read, { timeout: 15_000, interval: 20 });
 
 export async function startAuthWorld(
   settings: Record<string, string> = {},
@@ -95,31 +104,28 @@ export async function startAuthWorld(
       return { email, id: body.user.id, access: body.access_token, refresh: body.refresh_token };
     },
     mailTo: (address, count = 1) =>
-      vi.waitFor(
-        () => {
-          const messages = server.mailbox.messagesTo(address).filter(({ subject }) => subject !== SIGN_IN_NOTICE);
-          expect(messages.length).toBeGreaterThanOrEqual(count);
-          return messages[0]!;
-        },
-        { timeout: 5_000, interval: 20 },
-      ),
+      waitUntilPassing(() => {
+        const messages = server.mailbox.messagesTo(address).filter(({ subject }) => subject !== SIGN_IN_NOTICE);
+        expect(messages.length).toBeGreaterThanOrEqual(count);
+        return messages[0]!;
+      }),
     mailWith: (subject, address) =>
-      vi.waitFor(
-        () => {
-          const mail = server.mailbox.messagesTo(address).find((message) => message.subject === subject);
-          expect(mail, `no mail "${subject}"`).toBeDefined();
-          return mail!;
-        },
-        { timeout: 5_000, interval: 20 },
-      ),
+      waitUntilPassing(() => {
+        const mail = server.mailbox.messagesTo(address).find((message) => message.subject === subject);
+        expect(mail, `no mail "${subject}"`).toBeDefined();
+        return mail!;
+      }),
+    textTo: (phone, count = 1) =>
+      waitUntilPassing(() => {
+        const messages = server.sms!.control.messages(phone);
+        expect(messages.length).toBeGreaterThanOrEqual(count);
+        return messages[0]!;
+      }),
     async signInNotices(address, count) {
-      await vi.waitFor(
-        () => {
-          const notices = server.mailbox.messagesTo(address).filter(({ subject }) => subject === SIGN_IN_NOTICE);
-          expect(notices).toHaveLength(count);
-        },
-        { timeout: 5_000, interval: 20 },
-      );
+      await waitUntilPassing(() => {
+        const notices = server.mailbox.messagesTo(address).filter(({ subject }) => subject === SIGN_IN_NOTICE);
+        expect(notices).toHaveLength(count);
+      });
       await server.admin.query('update auth.users set new_device_notice_sent_at = null where email = $1', [address]);
     },
   };

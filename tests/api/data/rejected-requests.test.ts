@@ -114,7 +114,7 @@ describe('a rejected request', () => {
     await once(socket, 'data');
     socket.end('{', () => socket.destroy());
     // An error is logged before the line of its request.
-    await expect.poll(() => world.finishedRequests('POST', route), { timeout: 10_000 }).toBe(endedBefore + 1);
+    await expect.poll(() => world.finishedRequests('POST', route)).toBe(endedBefore + 1);
     expect(world.errorsLogged).toEqual([]);
   });
 

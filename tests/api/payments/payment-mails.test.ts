@@ -29,7 +29,7 @@ const returnFromPaypal = ({ client, id }: Person, orderId: string) =>
 const subjects = (name: string): string[] =>
   server.mailbox.messagesTo(`${name}@example.com`).map(({ subject }) => subject);
 const expectMails = (name: string, expected: string[]) =>
-  expect.poll(() => subjects(name).toSorted(), { timeout: 15_000 }).toEqual(expected.toSorted());
+  expect.poll(() => subjects(name).toSorted()).toEqual(expected.toSorted());
 
 test('mails a receipt when the browser returns, and a second mail after a reversal', async () => {
   const ana = await signUp(server, 'ana');

@@ -1,5 +1,5 @@
 /** Phone numbers as second factors (docs/specification/wire.md 31). */
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { PASSWORD, newAddress, newNumber, startAuthWorld } from '../fixture.ts';
 import type { AuthWorld, WireBody } from '../fixture.ts';
 
@@ -18,22 +18,13 @@ const ok = ({ status, body }: { status: number; body: WireBody }): WireBody => {
 const errorOf = ({ status, body }: { status: number; body: WireBody }) => [status, body.code, body.message];
 const enroll = (token: string, phone: string, friendly_name = 'mobile') =>
   post('/factors', token, { factor_type: 'phone', phone, friendly_name });
-const textTo = (phone: string, count = 1) =>
-  vi.waitFor(
-    () => {
-      const messages = world.sms!.control.messages(phone);
-      expect(messages.length).toBeGreaterThanOrEqual(count);
-      return messages[0]!;
-    },
-    { timeout: 5_000, interval: 20 },
-  );
 /** Deletes the counts of texts, because the limiter ignores the test clock. */
 const allowTexts = () => world.admin.query("delete from auth.rate_limits where key like 'sms-%'");
 
 async function requestChallenge(token: string, id: string, phone: string, count = 1) {
   await allowTexts();
   const challenge_id = ok(await post(`/factors/${id}/challenge`, token)).id;
-  return { challenge_id, code: (await textTo(phone, count)).code! };
+  return { challenge_id, code: (await world.textTo(phone, count)).code! };
 }
 
 test('a texted code raises the session to aal2 and verifies the number', async () => {
@@ -42,7 +33,7 @@ test('a texted code raises the session to aal2 and verifies the number', async (
   const factor = ok(await enroll(access, phone));
   expect(factor).toEqual({ id: expect.any(String), type: 'phone', friendly_name: 'mobile', phone: phone.slice(1) });
   const first = await requestChallenge(access, factor.id, phone);
-  const text = (await textTo(phone)).text;
+  const text = (await world.textTo(phone)).text;
   expect(text).toContain(`${first.code} is the code for the second step`);
   const wrong = first.code === '000000' ? '111111' : '000000';
   const verify = `/factors/${factor.id}/verify`;
@@ -103,7 +94,7 @@ test('the real client passes a second step with a text', async () => {
   await allowTexts();
   const { data: challenge, error } = await client.auth.mfa.challenge({ factorId: factor!.id, channel: 'sms' });
   expect(error).toBeNull();
-  const { code } = await textTo(phone);
+  const { code } = await world.textTo(phone);
   const verified = await client.auth.mfa.verify({ factorId: factor!.id, challengeId: challenge!.id, code: code! });
   expect(verified.error).toBeNull();
   expect((await client.auth.mfa.listFactors()).data?.phone).toHaveLength(1);

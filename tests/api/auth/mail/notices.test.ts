@@ -1,6 +1,6 @@
 /** Notices to the owner of an account about sign-ins (docs/specification/accounts.md 16). */
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { PASSWORD, SIGN_IN_NOTICE, hashIn, newAddress, startAuthWorld } from '../fixture.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { PASSWORD, SIGN_IN_NOTICE, hashIn, newAddress, startAuthWorld, waitUntilPassing } from '../fixture.ts';
 import type { AuthWorld } from '../fixture.ts';
 
 let world: AuthWorld;
@@ -25,15 +25,12 @@ const noticesTo = async (email: string, count: number): Promise<string[]> => {
   const others = () => world.mailbox.messagesTo(email).filter(({ subject }) => subject !== SIGN_IN_NOTICE);
   const before = others().length;
   await world.request('POST', '/recover', { body: { email } });
-  return vi.waitFor(
-    () => {
-      expect(others().length).toBeGreaterThan(before);
-      const notices = world.mailbox.messagesTo(email).filter(({ subject }) => subject === SIGN_IN_NOTICE);
-      expect(notices).toHaveLength(count);
-      return notices.map(({ text }) => text);
-    },
-    { timeout: 5_000, interval: 20 },
-  );
+  return waitUntilPassing(() => {
+    expect(others().length).toBeGreaterThan(before);
+    const notices = world.mailbox.messagesTo(email).filter(({ subject }) => subject === SIGN_IN_NOTICE);
+    expect(notices).toHaveLength(count);
+    return notices.map(({ text }) => text);
+  });
 };
 /** Waits for a notice, which is sent after the response. If the clock advanced before, the next one could overtake. */
 const noticeArrives = (email: string) => world.mailWith(SIGN_IN_NOTICE, email);

@@ -1,5 +1,5 @@
 /** Sign-in by phone (docs/specification/wire.md 26). */
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PASSWORD, newAddress, newNumber, startAuthWorld } from '../fixture.ts';
 import type { AuthWorld, WireBody } from '../fixture.ts';
 
@@ -16,17 +16,7 @@ afterAll(() => world.close());
 
 const digits = (phone: string): string => phone.slice(1);
 
-/** The newest text to a number, once `count` have arrived. */
-const textTo = (phone: string, count = 1) =>
-  vi.waitFor(
-    () => {
-      const messages = world.sms!.control.messages(phone);
-      expect(messages.length).toBeGreaterThanOrEqual(count);
-      return messages[0]!;
-    },
-    { timeout: 5_000, interval: 20 },
-  );
-const codeTo = async (phone: string, count = 1): Promise<string> => (await textTo(phone, count)).code!;
+const codeTo = async (phone: string, count = 1): Promise<string> => (await world.textTo(phone, count)).code!;
 const otherCode = (code: string): string => (code === '000000' ? '111111' : '000000');
 
 const post = (path: string, body: unknown) => world.request('POST', path, { body });
@@ -98,7 +88,7 @@ describe('sign-up with a number and a password', () => {
     const again = await post('/signup', { phone: taken, password: PASSWORD });
     expect(again.body.id).toBe(answers[2]!.body.id);
     expect(again.body.id).not.toBe(id);
-    const notice = await textTo(taken, 2);
+    const notice = await world.textTo(taken, 2);
     expect(notice.text).toContain('already has an account');
     expect(notice.code).toBeNull();
     expect((await grant(taken, 'another pass')).body.code).toBe('invalid_credentials');
@@ -170,7 +160,7 @@ describe('POST /otp', () => {
   test('texts the code in a form that phones bind to the host', async () => {
     const phone = newNumber();
     await post('/otp', { phone });
-    const { text, code } = await textTo(phone);
+    const { text, code } = await world.textTo(phone);
     expect(text).toBe(
       `Hustle Forge: ${code} is your code to sign in. It works for one minute. Never share it.\n\n@localhost #${code}`,
     );
@@ -200,7 +190,7 @@ describe('POST /otp', () => {
     expect((await post('/otp', { phone, create_user: false })).status).toBe(200);
     await world.sms!.control.whenHeld();
     world.sms!.control.release();
-    await textTo(phone, 2);
+    await world.textTo(phone, 2);
   });
 
   test.each<[string, Parameters<NonNullable<AuthWorld['sms']>['control']['fail']>[0], string]>([
@@ -472,7 +462,7 @@ describe('POST /resend', () => {
       }
     }
     await post('/otp', { phone: last });
-    await textTo(last);
+    await world.textTo(last);
     expect(world.sms!.control.messages(unknown)).toHaveLength(0);
     expect(world.sms!.control.messages(confirmed)).toHaveLength(1);
   });
@@ -497,7 +487,7 @@ describe('PUT /user with a number', () => {
     const { status, body } = await change(access, { phone });
     expect([status, body.phone, body.new_phone]).toEqual([200, '', digits(phone)]);
     expect(body.phone_change_sent_at).toEqual(expect.any(String));
-    expect((await textTo(phone)).text).toContain('Use it only if that was you.');
+    expect((await world.textTo(phone)).text).toContain('Use it only if that was you.');
 
     const client = world.client();
     const verified = await client.auth.verifyOtp({ phone, token: await codeTo(phone), type: 'phone_change' });
@@ -544,7 +534,7 @@ describe('PUT /user with a number', () => {
       id,
       phone: digits(phone),
     });
-    expect((await textTo(old, 2)).text).toContain('now uses another phone number');
+    expect((await world.textTo(old, 2)).text).toContain('now uses another phone number');
     expect((await post('/otp', { phone: old, create_user: false })).status).toBe(200);
     expect(await findUser(old)).toBeUndefined();
   });
@@ -647,7 +637,7 @@ describe('PUT /user with a number', () => {
     const phone = newNumber();
     await change(access, { phone });
     await post('/resend', { type: 'phone_change', phone });
-    await textTo(phone, 2);
+    await world.textTo(phone, 2);
     await post('/resend', { type: 'phone_change', phone: current });
     expect((await verify(phone, await codeTo(phone, 3), 'phone_change')).status).toBe(200);
   });
@@ -657,10 +647,10 @@ describe('PUT /user with a number', () => {
     const [one, other] = [await world.signedUp(), await world.signedUp()];
     await change(one.access, { phone });
     await change(other.access, { phone });
-    await textTo(phone, 2);
+    await world.textTo(phone, 2);
     await post('/resend', { type: 'phone_change', phone });
     await post('/otp', { phone });
-    expect((await textTo(phone, 3)).text).toContain('your code to sign in');
+    expect((await world.textTo(phone, 3)).text).toContain('your code to sign in');
     const texts = world.sms!.control.messages(phone).map(({ text }) => text);
     expect(texts.filter((text) => text.includes('adds this number'))).toHaveLength(2);
   });
@@ -739,7 +729,7 @@ describe('without sign-ups', () => {
     const known = newNumber();
     await closed.admin.query('insert into auth.users (phone, phone_confirmed_at) values ($1, now())', [digits(known)]);
     await closed.request('POST', '/otp', { body: { phone: known } });
-    await vi.waitFor(() => expect(closed.sms!.control.messages(known)).toHaveLength(1));
+    await expect.poll(() => closed.sms!.control.messages(known)).toHaveLength(1);
     expect(closed.sms!.control.messages(phone)).toEqual([]);
   });
 });
