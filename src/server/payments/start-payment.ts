@@ -63,7 +63,7 @@ export async function startPayment(deps: StartDeps, userId: string): Promise<Sta
   return order(deps, payment);
 }
 
-/** Idempotent, also when the first response was lost or not stored: PayPal gets the payment's id as its request id. */
+/** Idempotent, also when the first response was lost or not stored: the request id is made from the payment's id. */
 async function order(deps: StartDeps, payment: Payment): Promise<Start> {
   const { store, paypal, clock, log, config } = deps;
   try {
