@@ -1,4 +1,5 @@
 /** Maps errors of PostgreSQL and its driver to answers of the data API (docs/specification/wire.md 21). */
+import pg from 'pg';
 import { dataError, DataError } from '../data/errors.ts';
 import { BusyError } from '../load/busy-error.ts';
 import { NoPrimaryError } from './connection/primary-finder.ts';
@@ -20,6 +21,9 @@ const SQLSTATE = /^(?=.*\d)[0-9A-Z]{5}$/;
 function isDatabaseFailure(error: unknown): error is DatabaseFailure {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' && SQLSTATE.test(error.code);
 }
+
+export const isUniqueViolation = (error: unknown): error is pg.DatabaseError =>
+  error instanceof pg.DatabaseError && error.code === '23505';
 
 /** SQLSTATE classes: lost connection (08), no resources (53), shutdown or cancelled query (57), system error (58). */
 const UNREACHABLE = new Set(['08', '53', '57', '58']);

@@ -13,7 +13,8 @@ import type { EntryTransport, Failure, ReadOutcome, StoredLog, WriteOutcome } fr
 /** Browsers limit the keepalive requests of a page to 64 KB in total. The difference is for headers and the URL. */
 const KEEPALIVE_MAX_BYTES = 56 * 1024;
 const REQUEST_TIMEOUT_MS = 20_000;
-const DUPLICATE_KEY = '23505';
+/** The SQLSTATE of an insert of a row that exists. */
+export const DUPLICATE_KEY = '23505';
 
 type Row = { id: string; content: string; revision: number; updated_at: string };
 const VERSION = 'id, revision, updated_at';

@@ -6,7 +6,7 @@ import type { Day } from '#domain/day/day.ts';
 import type { Version } from '#domain/log/entry.ts';
 import type { DataClient } from '#client/lib/api/data-client.ts';
 import type { DaySavers } from '../day-savers.ts';
-import { createEntryFetch, storedLog } from './entry-transport.ts';
+import { DUPLICATE_KEY, createEntryFetch, storedLog } from './entry-transport.ts';
 import type { StoredLog } from '../save-requests.ts';
 
 export type MoveOutcome =
@@ -32,7 +32,6 @@ export type Move = { from: Day; to: Day };
 export type SendMove = (move: Move, version: Version) => Promise<MoveOutcome>;
 
 const COLUMNS = 'content, id, revision, updated_at';
-const DUPLICATE_KEY = '23505';
 
 /** A request without an answer is retried once. */
 const MAX_SENDS = 2;

@@ -1,6 +1,6 @@
 /** Creates, changes and soft-deletes accounts for the admin routes and the operator commands. */
 import { sql } from 'kysely';
-import pg from 'pg';
+import { isUniqueViolation } from '#server/database/database-error.ts';
 import type { JsonObject } from '#server/database/tables/auth-tables.ts';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
@@ -238,7 +238,7 @@ const TAKEN = {
 
 /** Returns an AuthError for the violation of a unique constraint of `auth.users`, and any other error unchanged. */
 export function toTakenError(error: unknown): unknown {
-  if (!(error instanceof pg.DatabaseError) || error.code !== '23505') return error;
+  if (!isUniqueViolation(error)) return error;
   const name = TAKEN[error.constraint as keyof typeof TAKEN] as (typeof TAKEN)[keyof typeof TAKEN] | undefined;
   return name === undefined ? error : new AuthError(name);
 }

@@ -5,7 +5,7 @@ import type { AppEnv } from '#server/http/app-env.ts';
 import { accountQuery, toAccount } from '../accounts/accounts.ts';
 import { deleteAccount } from '../accounts/delete-account.ts';
 import type { AuthDeps, Endpoint } from '../auth-deps.ts';
-import { UUID } from '../keys/access-tokens.ts';
+import { NIL_UUID, UUID } from '../keys/access-tokens.ts';
 import { readBody, readOptionalBody } from '../wire/body.ts';
 import type { Body } from '../wire/body.ts';
 import { deviceOf } from '../wire/client-device.ts';
@@ -17,8 +17,6 @@ import { requireAdmin } from './require-admin.ts';
 import { readUserAttributes } from './user-attributes.ts';
 import { changeUser, createUser, listAccounts, softDeleteUser, toTakenError } from './user-store.ts';
 import type { Author } from './user-store.ts';
-
-const NIL_UUID = '00000000-0000-0000-0000-000000000000';
 
 const authorOf = (context: Context<AppEnv>, deps: AuthDeps): Author => ({
   actor: 'service',

@@ -1,5 +1,5 @@
 /** Creates the account and the audit row when a user signs up, also anonymously. */
-import pg from 'pg';
+import { isUniqueViolation } from '#server/database/database-error.ts';
 import type { JsonObject } from '#server/database/tables/auth-tables.ts';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
@@ -22,9 +22,6 @@ export async function createAccountIfFree(transaction: AsService, signUp: SignUp
     throw error;
   }
 }
-
-export const isUniqueViolation = (error: unknown): boolean =>
-  error instanceof pg.DatabaseError && error.code === '23505';
 
 type AnonymousSignUp = { data: JsonObject; device: Device; now: Date };
 

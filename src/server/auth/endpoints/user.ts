@@ -1,5 +1,6 @@
 /** GET and PUT /user: the signed-in user's account (docs/specification/wire.md 12). */
 import { mailIntervalMs, mailPasswordChanged } from '../mails/account-mails.ts';
+import { isUniqueViolation } from '#server/database/database-error.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
 import type { JsonObject } from '#server/database/tables/auth-tables.ts';
 import type { AuthDeps, Endpoint } from '../auth-deps.ts';
@@ -13,7 +14,6 @@ import type { SessionRow } from '../accounts/sessions.ts';
 import { parseNewPhone, requestPhoneChange } from '../phone/change-phone.ts';
 import { consumeRecipientBudget } from '../phone/send-text.ts';
 import { beginAddressChange, mailAddressChange } from '../codes/address-change.ts';
-import { isUniqueViolation } from '../codes/create-account.ts';
 import { readBody } from '../wire/body.ts';
 import { requireReauthentication } from '../wire/reauthentication.ts';
 import { lacksSecondStep, requireLiveSession, requireUser, requireUserWithBody } from '../wire/require-user.ts';

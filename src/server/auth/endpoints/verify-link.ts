@@ -14,7 +14,7 @@ import { FIRST_LINK_ACCEPTED, findTokenByLink, redeemLinkOrCode } from './verify
 import { deviceOf } from '../wire/client-device.ts';
 import { AuthError } from '../wire/errors.ts';
 import { linkPage } from '../pages/link-page.ts';
-import { isOwnOrigin, redirectTarget } from '../wire/redirects.ts';
+import { isOwnOrigin, oauthErrorName, redirectTarget } from '../wire/redirects.ts';
 import { respondWithSession } from '../wire/session-response.ts';
 
 export const showLink: Endpoint = (context, { config }) => {
@@ -26,14 +26,6 @@ export const showLink: Endpoint = (context, { config }) => {
 
 /** The query parameters of a redirect that carry the result. */
 const RESULT_FIELDS = ['code', 'message', 'error', 'error_code', 'error_description'] as const;
-
-/** The `error` parameter of a redirect by HTTP status (docs/specification/wire.md 15). */
-const OAUTH_ERRORS: Readonly<Record<number, string>> = {
-  400: 'invalid_request',
-  401: 'unauthorized_client',
-  403: 'access_denied',
-  503: 'temporarily_unavailable',
-};
 
 export const followLink: Endpoint = async (context, deps) => {
   const form = new URLSearchParams(await readText(context));
@@ -67,7 +59,7 @@ export const followLink: Endpoint = async (context, deps) => {
     return redirectWith({ access_token, refresh_token, expires_in: String(expires_in), token_type, type });
   } catch (error) {
     if (!(error instanceof AuthError)) throw error;
-    const name = OAUTH_ERRORS[error.status];
+    const name = oauthErrorName(error.status);
     return redirectWith({
       ...(name !== undefined && { error: name }),
       error_code: error.code,

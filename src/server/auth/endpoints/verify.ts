@@ -1,4 +1,5 @@
 /** POST /verify: exchanges a mailed link, or a mailed or texted code, for a session (docs/specification/wire.md 16). */
+import { isUniqueViolation } from '#server/database/database-error.ts';
 import type { OneTimePurpose } from '#server/database/tables/auth-tables.ts';
 import { mailAddressChanged } from '../mails/account-mails.ts';
 import type { AuthDeps, Endpoint } from '../auth-deps.ts';
@@ -6,7 +7,6 @@ import { findByCode, findByLink } from '../accounts/one-time-tokens.ts';
 import type { OneTimeRow } from '../accounts/one-time-tokens.ts';
 import { redeemToken } from '../accounts/redeem-token.ts';
 import type { RedeemResult } from '../accounts/redeem-token.ts';
-import { isUniqueViolation } from '../codes/create-account.ts';
 import type { Device } from '../accounts/device.ts';
 import { verifyPhone } from '../phone/verify-phone.ts';
 import { startPadding } from '../response-padding.ts';

@@ -21,7 +21,7 @@ const SESSION_CHECK_MS = 30_000;
 /** Bounds the memory that a flood of different tokens can take. */
 const MAX_CACHED_TOKENS = 2_000;
 export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-const NIL_UUID = '00000000-0000-0000-0000-000000000000';
+export const NIL_UUID = '00000000-0000-0000-0000-000000000000';
 
 export type AccessClaims = {
   /** The user's id; empty for a token without a user. */

@@ -15,6 +15,7 @@ import type { SignInMethod, StartedSession } from '../accounts/sessions.ts';
 import type { AuthDeps } from '../auth-deps.ts';
 import { seal } from '../keys/sealed.ts';
 import type { AuthError } from '../wire/errors.ts';
+import { oauthErrorName } from '../wire/redirects.ts';
 import { respondWithSession } from '../wire/session-response.ts';
 
 /** Tokens of the third party that the client asked for, by their names on the wire. */
@@ -65,14 +66,6 @@ export async function redirectToClient(
   return redirect(context, addToUrl(redirectTo, { fragment: { ...session, ...tokens } }), 302);
 }
 
-/** The `error` parameter by HTTP status; other errors have none. */
-const OAUTH_ERRORS: Readonly<Record<number, string>> = {
-  400: 'invalid_request',
-  401: 'unauthorized_client',
-  403: 'access_denied',
-  500: 'server_error',
-  503: 'temporarily_unavailable',
-};
 const DENIALS = new Set(['signup_disabled', 'user_banned', 'provider_email_needs_verification']);
 
 /** @param status 303 if the flow is unknown, as in supabase/auth */
@@ -82,7 +75,7 @@ export function redirectWithError(
   error: AuthError,
   status: 302 | 303 = 302,
 ): Response {
-  const name = DENIALS.has(error.code) ? 'access_denied' : OAUTH_ERRORS[error.status];
+  const name = DENIALS.has(error.code) ? 'access_denied' : oauthErrorName(error.status);
   return redirectWithFields(
     context,
     redirectTo,

@@ -1,6 +1,6 @@
 /** POST /verify with a number: exchanges a texted code for a session (docs/specification/wire.md 26). */
 import type { Context } from 'hono';
-import pg from 'pg';
+import { isUniqueViolation } from '#server/database/database-error.ts';
 import type { OneTimePurpose } from '#server/database/tables/auth-tables.ts';
 import type { AppEnv } from '#server/http/app-env.ts';
 import { ROUTES } from '#domain/routes.ts';
@@ -63,7 +63,7 @@ async function redeemCode(context: Context<AppEnv>, deps: AuthDeps, token: OneTi
     );
   } catch (error) {
     // A concurrent request took the number.
-    if (error instanceof pg.DatabaseError && error.code === '23505') return { outcome: 'phone_taken' };
+    if (isUniqueViolation(error)) return { outcome: 'phone_taken' };
     throw error;
   }
 }

@@ -58,3 +58,14 @@ function parseUnambiguousUrl(target: string): URL | null {
   const authority = /^[^:]+:\/\/[^/?#]*/.exec(target)?.[0].toLowerCase();
   return authority === `${url.protocol}//${url.host}`.toLowerCase() ? url : null;
 }
+
+const OAUTH_ERRORS: Readonly<Record<number, string>> = {
+  400: 'invalid_request',
+  401: 'unauthorized_client',
+  403: 'access_denied',
+  500: 'server_error',
+  503: 'temporarily_unavailable',
+};
+
+/** The `error` parameter of a redirect by HTTP status (docs/specification/wire.md 15). Other statuses have none. */
+export const oauthErrorName = (status: number): string | undefined => OAUTH_ERRORS[status];
