@@ -20,7 +20,8 @@ import { median, percentile, printFigures } from '../figures.ts';
 import type { Figure } from '../figures.ts';
 import { startProcess } from '../processes.ts';
 import type { Running } from '../processes.ts';
-import { PASSWORD, SEARCHED_WORD, ensureSeeded } from './seed.ts';
+import { PASSWORD } from '../../tests/support/seeded-password.ts';
+import { SEARCHED_WORD, ensureSeeded } from './seed.ts';
 
 const { values: options } = parseArgs({
   options: {

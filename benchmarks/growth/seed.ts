@@ -9,13 +9,9 @@ import { openEmbeddedServer } from '#server/database/embedded/server.ts';
 import { migrate } from '#server/database/migrations/migrate.ts';
 import { createLog } from '#server/log.ts';
 import { toSearchForm } from '#domain/find/match-search.ts';
+import { PASSWORD_HASH } from '../../tests/support/seeded-password.ts';
 
 export type Size = { users: number; days: number };
-
-export const PASSWORD = 'correct horse';
-/** argon2id of `PASSWORD` at the cost of `password-worker.ts`. */
-const PASSWORD_HASH =
-  '$argon2id$v=19$m=19456,t=2,p=1$045zMjeT0TAPRK6JLcpFTw$MccWm916Q5Vu1nXjocHaMlFOQLqCRHfUqypE0wRfvrs';
 
 /** For `checkDisk`. Measured: heap, search index and keys of a log of about 60 characters, and the keys' sort files. */
 const BYTES_PER_LOG = 900;

@@ -58,36 +58,6 @@ export async function addItem(page: Page, text: string): Promise<void> {
 export const comeBack = (page: Page): Promise<void> =>
   page.evaluate(() => void document.dispatchEvent(new Event('visibilitychange', { bubbles: true })));
 
-/** Simulates a tab that is hidden or shown: the browser of the tests shows every page. */
-export const setHidden = (page: Page, isHidden: boolean): Promise<void> =>
-  page.evaluate(
-    (visibilityState) => {
-      Object.defineProperty(document, 'visibilityState', { value: visibilityState, configurable: true });
-      document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));
-    },
-    isHidden ? 'hidden' : 'visible',
-  );
-
-/** Kills the page's renderer process, so that the page gets no `pagehide` or `beforeunload`. */
-export async function crash(page: Page): Promise<void> {
-  const crashed = page.waitForEvent('crash');
-  const session = await page.context().newCDPSession(page);
-  // Never answered: the renderer ends first.
-  session.send('Page.crash').catch(() => {});
-  await crashed;
-  await page.close();
-}
-
-/** Holds back the writes of a page. Returns the function that lets them go. */
-export async function holdWrites(page: Page): Promise<() => void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  await page.route('**/rest/v1/entries*', async (route) => {
-    if (route.request().method() !== 'GET') await promise;
-    await route.fallback();
-  });
-  return resolve;
-}
-
 const itemsOf = (html: string): string[] => [...html.matchAll(/<p>(.*?)<\/p>/g)].map(([, text]) => text!);
 
 /** The items of every day on the server. */

@@ -4,10 +4,21 @@
  * answers, plans that end and servers that are killed.
  */
 import type { Page } from '@playwright/test';
-import { daysAgo, dayLabel, editor, expectSaved, items, openDay, status, today } from '../support/journal.ts';
+import {
+  daysAgo,
+  dayLabel,
+  editor,
+  expectSaved,
+  holdWrites,
+  items,
+  openDay,
+  setHidden,
+  status,
+  today,
+} from '../support/journal.ts';
 import { endSession } from '../support/session.ts';
 import { expect } from '../support/test.ts';
-import { addItem, comeBack, expectAgreement, holdWrites, setHidden, test } from './devices.ts';
+import { addItem, comeBack, expectAgreement, test } from './devices.ts';
 
 const PHONE = { hasTouch: true, isMobile: true, viewport: { width: 390, height: 760 } };
 const TODAY = today();

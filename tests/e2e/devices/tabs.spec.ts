@@ -1,19 +1,21 @@
 /** The tabs of one browser: one outbox, and one sender for each day. */
 import type { BrowserContext, Page, Request } from '@playwright/test';
 import {
+  crash,
   daysAgo,
   expectSaved,
   items,
   log,
   openDay,
   sessionOf,
+  setHidden,
   status,
   storedLog,
   storeLog,
   today,
 } from '../support/journal.ts';
 import { expect } from '../support/test.ts';
-import { addItem, comeBack, crash, setHidden, test } from './devices.ts';
+import { addItem, comeBack, test } from './devices.ts';
 
 const isWrite = (request: Request): boolean => request.url().includes('/rest/v1/entries') && request.method() !== 'GET';
 

@@ -1,6 +1,7 @@
 /** The browser's own store: killed tabs, days without an answer, full storage, and several tabs. */
-import type { BrowserContext, Page } from '@playwright/test';
+import type { BrowserContext } from '@playwright/test';
 import {
+  crash,
   daysAgo,
   editor,
   expectSaved,
@@ -12,8 +13,8 @@ import {
   skipToRetry,
   skipToSave,
   status,
-  storedLog,
   storeLog,
+  storedLog,
   today,
 } from '../support/journal.ts';
 import { everythingStored } from '../support/session.ts';
@@ -23,16 +24,6 @@ const API = '**/rest/v1/**';
 
 // The waits before a save and before another try are skipped.
 test.beforeEach(({ context }) => context.clock.install());
-
-/** Ends the renderer at once, without `pagehide` or `beforeunload`. */
-async function crash(page: Page): Promise<void> {
-  const crashed = page.waitForEvent('crash');
-  const session = await page.context().newCDPSession(page);
-  // The page is gone before it answers.
-  session.send('Page.crash').catch(() => {});
-  await crashed;
-  await page.close();
-}
 
 const rejectAnswers = (context: BrowserContext): Promise<unknown> => context.route(API, (route) => route.abort());
 

@@ -4,6 +4,7 @@ import {
   editor,
   expectSaved,
   headersOf,
+  holdWrites,
   items,
   log,
   openDay,
@@ -20,19 +21,6 @@ import type { Locator, Page } from '@playwright/test';
 const MERGED_TWICE = 'A line was edited here and somewhere else. Both versions are kept, one below the other.';
 
 const conflict = (page: Page): Locator => page.getByRole('heading', { name: 'This day was changed somewhere else.' });
-
-/**
- * Holds back the changes that the page sends, so that it does not read what another device writes meanwhile. Returns the
- * function that lets them go.
- */
-async function holdSaves(page: Page): Promise<() => void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  await page.route('**/rest/v1/entries*', async (route) => {
-    if (route.request().method() === 'PATCH') await promise;
-    await route.fallback();
-  });
-  return resolve;
-}
 
 test.beforeEach(({ page }) => page.clock.install());
 
@@ -62,7 +50,7 @@ test('lines and edits of two devices become one day without a question, and the 
   await expect(items(other)).toHaveText(['shared']);
 
   await test.step('both add a line, and this device goes on typing in its own', async () => {
-    const release = await holdSaves(page);
+    const release = await holdWrites(page);
     await append(page, '\nfrom the desk');
     await append(other, '\nfrom the phone');
     await Promise.all([skipToSave(page), skipToSave(other)]);
@@ -93,7 +81,7 @@ test('lines and edits of two devices become one day without a question, and the 
   });
 
   await test.step('an item that both edited is kept twice, and one message says so', async () => {
-    const release = await holdSaves(page);
+    const release = await holdWrites(page);
     await append(page, ' and the desk');
     await append(other, ' and a walk');
     await Promise.all([skipToSave(page), skipToSave(other)]);
@@ -119,7 +107,7 @@ test('a day that was deleted and written again on another device is merged', asy
   await page.keyboard.type('mine');
   await skipToSave(page);
   await expectSaved(page);
-  const release = await holdSaves(page);
+  const release = await holdWrites(page);
   await page.keyboard.type(' too');
   const deleted = await request.delete(`/rest/v1/entries?date=eq.${daysAgo(1)}`, { headers: headersOf(session) });
   expect(deleted.ok(), await deleted.text()).toBe(true);
@@ -147,7 +135,7 @@ test('a day that both devices rewrote asks: both can be kept, or the other one t
 
   /** Both devices edit every line. */
   const rewrite = async (lines: readonly string[], here: string, there: string): Promise<void> => {
-    const release = await holdSaves(page);
+    const release = await holdWrites(page);
     await editor(page).click();
     await page.keyboard.press('ControlOrMeta+Home');
     for (const [index] of lines.entries()) {
@@ -205,7 +193,7 @@ test.describe('when the merge cannot be loaded', () => {
     await page.route(/merge-chunk.*\.js$/, (route) => route.abort());
     await page.reload();
     await expect(editor(page)).toBeVisible();
-    const release = await holdSaves(page);
+    const release = await holdWrites(page);
     await append(page, '\nfrom the desk');
     await storeLog(request, session, today(), log('shared', 'from the phone'));
     await skipToSave(page);

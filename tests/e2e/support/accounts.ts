@@ -11,6 +11,7 @@ import type { AsService, Database } from '#server/database/database.ts';
 import { createLog } from '#server/log.ts';
 import { changePlan } from '#server/plans/change-plan.ts';
 import { e2eDataDir } from './data-dir.ts';
+import { PASSWORD, PASSWORD_HASH } from '../../support/seeded-password.ts';
 
 export type Person = { name: string; email: string; password: string };
 export type NewPerson = Partial<Omit<Person, 'password'>>;
@@ -25,11 +26,6 @@ export type Accounts = {
   upgrade(account: SeededAccount): Promise<void>;
   close(): Promise<void>;
 };
-
-const PASSWORD = 'correct horse';
-/** argon2id of `PASSWORD` at the cost of `password-worker.ts`. */
-const PASSWORD_HASH =
-  '$argon2id$v=19$m=19456,t=2,p=1$045zMjeT0TAPRK6JLcpFTw$MccWm916Q5Vu1nXjocHaMlFOQLqCRHfUqypE0wRfvrs';
 
 export async function openAccounts(baseURL: string): Promise<Accounts> {
   const dataDir = e2eDataDir(new URL(baseURL).port);

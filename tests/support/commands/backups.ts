@@ -54,7 +54,9 @@ export function setUpBackups() {
       `insert into entries (user_id, date, content)
          select id, '2026-11-11', E'<p>tab\\t back\\\\slash\\r\\n end \\\\. ü 💪 ' || email || '</p>' from auth.users`,
     );
-    await world.source.admin.query('update entries set revision = 7, updated_at = $1', ['2026-01-01T00:00:00.123456Z']);
+    // The trigger counts the change: revision 2.
+    await world.source.admin.query("update entries set content = content || '<p>again</p>'");
+    await world.source.admin.query('update entries set updated_at = $1', ['2026-01-01T00:00:00.123456Z']);
     await world.source.admin.query(
       "insert into auth.audit_log (actor, event) values ('operator', 'one'), ('operator', 'two')",
     );
