@@ -72,8 +72,10 @@ async function activate(): Promise<void> {
     (name) => name.startsWith(CACHE_PREFIX) && name !== ASSET_CACHE && name !== SHELL,
   );
   await Promise.all(outdated.map((name) => caches.delete(name)));
-  // Navigation preload: the browser requests the page while it starts the worker.
+  // Navigation preload: the browser requests the page while it starts the worker. Told the version, the server sends no
+  // preloads of files that the worker has (server/site/pages.ts).
   await self.registration.navigationPreload?.enable();
+  await self.registration.navigationPreload?.setHeaderValue(SHELL_VERSION);
   await self.clients.claim();
 }
 

@@ -162,6 +162,17 @@ describe('pages', () => {
     );
   });
 
+  test('sends no preload headers to the service worker of this version, which has the files', async () => {
+    const { shellVersion } = await loadSite(dist, readConfig({}));
+    const visitBy = (version: string) => visit('/journal', { 'service-worker-navigation-preload': version });
+    const [own, older] = [await visitBy(shellVersion), await visitBy('older')];
+    expect([own.status, own.headers.get('link')]).toEqual([200, null]);
+    expect(older.headers.get('link')).toContain('modulepreload');
+    // A cache must not give this answer to a browser without the worker.
+    for (const { headers } of [own, older, await visit('/journal')])
+      expect(headers.get('vary')).toContain('Service-Worker-Navigation-Preload');
+  });
+
   test('serves the API without a build', async () => {
     const site = await loadSite(join(dist, 'nowhere'), readConfig({}));
     expect((await pageRoutes(site).request('/login')).status).toBe(404);
@@ -180,6 +191,7 @@ describe('the service worker', () => {
   test('changes with the settings in the pages that it stores, and only with them', async () => {
     const text = await worker();
     expect(text).toMatch(/^stores\("[\w-]{22}"\)$/);
+    expect(text).toContain((await loadSite(dist, readConfig({}))).shellVersion);
     expect(await worker()).toBe(text);
     expect(await worker({ LOG_LEVEL: 'debug' })).toBe(text);
     expect(await worker({ OPERATOR_NAME: 'Ada' })).not.toBe(text);

@@ -19,7 +19,7 @@ import { compressed } from './compressed.ts';
 import { fillSlots, templateValues, visibleSections, renderConditionals } from './page-template.ts';
 import { preloadsFor } from './preloads.ts';
 import type { BuildManifest } from './preloads.ts';
-import { SERVICE_WORKER_PATH, serviceWorkerFile } from './service-worker.ts';
+import { SERVICE_WORKER_PATH, serviceWorkerFile, shellVersionOf } from './service-worker.ts';
 import { answerWith, staticFile } from './static-files.ts';
 
 const PRERENDERED: Partial<Record<RouteName, string>> = {
@@ -31,10 +31,18 @@ const APP_PAGE = '/app.html';
 /** The part of the app page that only signed-in users need: style sheets, and the template of the early page. */
 const MEMBERS_SECTION = 'members';
 const HTML = 'text/html; charset=utf-8';
+/** The header of a page's request that the browser sends while it starts the worker: the version of its shell. */
+const WORKER_PRELOAD = 'Service-Worker-Navigation-Preload';
 
 /** `policy` replaces the Content-Security-Policy of all other responses; null keeps it. */
 type Page = { file: BuiltFile; preloads: string; policy: string | null };
-export type Site = { files: BuiltFiles; pages: ReadonlyMap<string, Page>; configJson: string };
+export type Site = {
+  files: BuiltFiles;
+  pages: ReadonlyMap<string, Page>;
+  /** The version of the pages that the service worker stores. */
+  shellVersion: string;
+  configJson: string;
+};
 
 /** Reads the build output. Without a build, the server has an API but no pages. */
 export async function loadSite(folder: string, config: Config): Promise<Site> {
@@ -61,11 +69,11 @@ export async function loadSite(folder: string, config: Config): Promise<Site> {
       policy: isApp ? appPagePolicy(config) : null,
     });
   }
-  const stored = [ROUTES.journal, ROUTES.landing].map(({ path }) => pages.get(path)?.file);
-  const worker = await serviceWorkerFile(files, stored, config.serviceWorker);
+  const shellVersion = shellVersionOf([ROUTES.journal, ROUTES.landing].map(({ path }) => pages.get(path)?.file));
+  const worker = await serviceWorkerFile(files, shellVersion, config.serviceWorker);
   const served = new Map(files);
   if (worker) served.set(SERVICE_WORKER_PATH, worker);
-  return { files: served, pages, configJson: JSON.stringify(clientConfig(config)) };
+  return { files: served, pages, shellVersion, configJson: JSON.stringify(clientConfig(config)) };
 }
 
 async function readManifest(folder: string): Promise<BuildManifest> {
@@ -84,7 +92,11 @@ export function pageRoutes(site: Site): Hono<AppEnv> {
     routes.get(path, (context) => {
       // Revalidate: a page references the hashed files of one build, and files of an earlier build may be gone.
       context.header('Cache-Control', 'no-cache');
-      if (preloads !== '') context.header('Link', preloads);
+      if (preloads !== '') {
+        context.header('Vary', WORKER_PRELOAD, { append: true });
+        // The worker of this version has these files. Preloading all of them delays the boot script by 3 to 6 ms.
+        if (context.req.header(WORKER_PRELOAD) !== site.shellVersion) context.header('Link', preloads);
+      }
       if (policy !== null) context.header('Content-Security-Policy', policy);
       return answerWith(file, context);
     });

@@ -9,17 +9,13 @@ const REMOVING_WORKER = '/service-worker-off.js';
 /** The placeholder in the built worker for the version of the pages. */
 const SHELL_VERSION = 'hustle-forge-shell-version';
 
-/**
- * @param pages the pages that the worker stores
- * @returns null without a build
- */
-export async function serviceWorkerFile(
-  files: BuiltFiles,
-  pages: readonly (BuiltFile | undefined)[],
-  isOn: boolean,
-): Promise<BuiltFile | null> {
+/** Changes with the `pages` that the worker stores, and so with the files that they name. */
+export const shellVersionOf = (pages: readonly (BuiltFile | undefined)[]): string =>
+  etagOf(pages.map((page) => page?.etag).join()).slice(3, -1);
+
+/** Returns null without a build. */
+export async function serviceWorkerFile(files: BuiltFiles, version: string, isOn: boolean): Promise<BuiltFile | null> {
   const built = files.get(isOn ? SERVICE_WORKER_PATH : REMOVING_WORKER);
   if (!built) return null;
-  const version = etagOf(pages.map((page) => page?.etag).join()).slice(3, -1);
   return compressed(Buffer.from(built.body).toString('utf8').replaceAll(SHELL_VERSION, version), built.type);
 }

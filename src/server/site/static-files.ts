@@ -20,7 +20,7 @@ export function staticFile(files: BuiltFiles, context: Context<AppEnv>): Respons
 /** Responds to GET and HEAD with `ETag` and `Content-Encoding`; the caller has set `Cache-Control`. */
 export function answerWith(file: BuiltFile, context: Context<AppEnv>): Response {
   context.header('ETag', file.etag);
-  if (file.brotli) context.header('Vary', 'Accept-Encoding');
+  if (file.brotli) context.header('Vary', 'Accept-Encoding', { append: true });
   if (context.req.header('if-none-match')?.includes(file.etag)) return context.body(null, 304);
   context.header('Content-Type', file.type);
   if (!file.brotli || !acceptsBrotli(context.req.header('accept-encoding'))) return context.body(file.body);
