@@ -111,7 +111,7 @@ describe('no row of an old day', () => {
     ['a plan that opens every day', plan('premium', null)],
     ['the last valid day', plan('premium', '2026-11-21')],
   ])('with %s is an empty day', async (_what, profile) => {
-    const { transport, requests, locked } = wire([json([]), profile]);
+    const { transport, requests, locked } = wire([json([]), profile, json([])]);
     expect(await transport.read(OLD)).toEqual({ kind: 'read', stored: null });
     expect(requests[1]!.url).toContain('/profiles?select=subscription_plan%2Caccess_valid_until&id=eq.ada');
     expect(locked).not.toHaveBeenCalled();
@@ -125,6 +125,15 @@ describe('no row of an old day', () => {
     const { transport, locked } = wire([json([]), profile]);
     expect(await transport.read(OLD)).toEqual({ kind: 'locked' });
     expect(locked).toHaveBeenCalledOnce();
+  });
+
+  test('is read again with a plan that opens the day, which may have begun after the first answer', async () => {
+    const { transport, requests } = wire([json([]), plan('premium', null), json([ROW])]);
+    expect(await transport.read(OLD)).toMatchObject({ kind: 'read', stored: { revision: 4 } });
+    expect(requests[2]!.url).toBe(requests[0]!.url);
+    const other = { ...ROW, id: 'other', date: OLD };
+    const withRow = wire([json([]), plan('premium', null), json([other])]);
+    expect(await withRow.transport.read(OLD, 'r')).toMatchObject({ kind: 'read', stored: { id: 'other' } });
   });
 
   test('is a failure if the plan cannot be read', async () => {

@@ -91,50 +91,46 @@ export function createEntryTransport(data: DataClient, userId: string, onLocked:
   }
   const ofUser = { user_id: userId };
 
-  /**
-   * For a locked day row-level security returns no rows, which looks like an empty day. To tell them apart, this loads
-   * the current plan and applies the server's rule.
-   */
-  async function emptyOrLocked(date: Day): Promise<ReadOutcome> {
-    const today = earliestToday(new Date());
-    const empty = { kind: 'read', stored: null } as const;
-    if (!isLocked(date, false, today)) return empty;
+  /** Reads the day's row, and the row `id` in the same query: two queries could miss a log that is moved between them. */
+  async function readRows(date: Day, id: string | undefined): Promise<ReadOutcome> {
+    const { entries, report } = createRequest();
+    const query = id === undefined ? entries.select(COLUMNS) : entries.select(`date, ${COLUMNS}`);
+    const wanted =
+      id === undefined ? query.match({ ...ofUser, date }) : query.match(ofUser).or(`date.eq.${date},id.eq.${id}`);
+    const answer = await wanted.retry(false);
+    if (!Array.isArray(answer.data)) return report(failure(answer, date));
+    const rows = answer.data as (Row & { date?: Day })[];
+    const row = rows.find((found) => (found.date ?? date) === date);
+    const elsewhere = rows.find((found) => (found.date ?? date) !== date);
+    const moved = elsewhere && { date: elsewhere.date!, html: withoutDateHeader(elsewhere.content) };
+    return { kind: 'read', stored: row ? storedLog(row) : null, ...(id !== undefined && { moved }) };
+  }
+
+  /** Locked, open (null), or why the server did not say. */
+  async function findLock(date: Day, today: Day): Promise<Failure | null> {
     const answer = await data
       .from('profiles', { fetch: createEntryFetch(userId) })
       .select('subscription_plan, access_valid_until')
       .eq('id', userId)
       .retry(false);
     if (!Array.isArray(answer.data)) return failure(answer, date);
-    return isLocked(date, isPremium(answer.data[0], today), today) ? { kind: 'locked' } : empty;
-  }
-
-  /** Reads the day's row and the row `id` in one query: two queries could miss a log that is moved between them. */
-  async function readDayAndRow(date: Day, id: string): Promise<ReadOutcome> {
-    const { entries, report } = createRequest();
-    const answer = await entries
-      .select(`date, ${COLUMNS}`)
-      .match(ofUser)
-      .or(`date.eq.${date},id.eq.${id}`)
-      .retry(false);
-    if (!Array.isArray(answer.data)) return report(failure(answer, date));
-    const row = answer.data.find((found) => found.date === date);
-    const elsewhere = answer.data.find((found) => found.date !== date);
-    const moved = elsewhere && { date: elsewhere.date, html: withoutDateHeader(elsewhere.content) };
-    if (!row && !moved) return report(await emptyOrLocked(date));
-    return { kind: 'read', stored: row ? storedLog(row) : null, moved };
+    return isLocked(date, isPremium(answer.data[0], today), today) ? { kind: 'locked' } : null;
   }
 
   return {
+    /**
+     * For a locked day row-level security returns no rows, which looks like an empty day. To tell them apart, this loads
+     * the current plan and applies the server's rule. If the plan opens the day, it may have begun since the first
+     * answer, so this reads the day again.
+     */
     async read(date, id) {
-      if (id !== undefined) return readDayAndRow(date, id);
-      const { entries, report } = createRequest();
-      const answer = await entries
-        .select(COLUMNS)
-        .match({ ...ofUser, date })
-        .retry(false);
-      if (!Array.isArray(answer.data)) return report(failure(answer, date));
-      const row = answer.data[0];
-      return row ? { kind: 'read', stored: storedLog(row) } : report(await emptyOrLocked(date));
+      const outcome = await readRows(date, id);
+      const today = earliestToday(new Date());
+      const isFound = outcome.kind !== 'read' || outcome.stored !== null || outcome.moved !== undefined;
+      if (isFound || !isLocked(date, false, today)) return outcome;
+      const lock = await findLock(date, today);
+      if (lock?.kind === 'locked') onLocked();
+      return lock ?? readRows(date, id);
     },
 
     async insert(date, html, id) {
