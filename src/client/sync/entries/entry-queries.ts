@@ -13,7 +13,7 @@ export type ReadEntry = { stored: StoredLog | null; askedAt: number; seenAt?: nu
 export const ENTRY_KEY = ['entry'] as const;
 export const entryKey = (date: Day) => [...ENTRY_KEY, date] as const;
 
-class EntryReadError extends Error {
+export class EntryReadError extends Error {
   override name = 'EntryReadError';
   readonly failure: Failure;
   constructor(failure: Failure) {

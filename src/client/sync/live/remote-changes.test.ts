@@ -6,9 +6,9 @@ import { loadedMerge, createVirtualTime, log, MemoryStorage } from '../../../../
 import { createDayDrafts } from '../day-drafts.ts';
 import { createDaySavers } from '../day-savers.ts';
 import { DATES_KEY } from '../entries/entry-cache.ts';
-import { entryKey } from '../entries/entry-queries.ts';
+import { entryKey, EntryReadError } from '../entries/entry-queries.ts';
 import type { ReadEntry } from '../entries/entry-queries.ts';
-import type { StoredLog, WriteOutcome } from '../save-requests.ts';
+import type { Failure, StoredLog, WriteOutcome } from '../save-requests.ts';
 import { createRemoteChanges } from './remote-changes.ts';
 
 const TODAY = day('2026-11-22');
@@ -19,6 +19,8 @@ const rowOf = (revision: number, ...items: string[]): StoredLog => ({
 
 let row: StoredLog | null;
 let reads: number;
+/** How reads fail, if they do. */
+let failure: Failure | null;
 let isComposing: boolean;
 let answerSave: (outcome: WriteOutcome) => void;
 /** Delays the answer to a read, which has the row of the time of its request. */
@@ -28,6 +30,7 @@ let page: ReturnType<typeof openPage>;
 beforeEach(() => {
   row = rowOf(1, 'mine');
   reads = 0;
+  failure = null;
   isComposing = false;
   readMs = 0;
   time = createVirtualTime();
@@ -61,6 +64,7 @@ function openPage() {
     queryKey: entryKey(TODAY),
     queryFn: async () => {
       reads += 1;
+      if (failure) throw new EntryReadError(failure);
       const answer = { stored: row, askedAt: time.timers.now() };
       if (readMs > 0) await new Promise<void>((resolve) => void time.timers.after(readMs, resolve));
       return answer;
@@ -190,4 +194,30 @@ test('catching up reads the open day and marks every other day and the dates as 
   await time.advance(0);
   expect(page.saver.text()).toBe(log('theirs'));
   for (const key of [entryKey(OTHER), DATES_KEY]) expect(page.queries.getQueryState(key)?.isInvalidated).toBe(true);
+});
+
+test('catching up reads the open day again if the server did not answer', async () => {
+  row = rowOf(5, 'theirs');
+  failure = { kind: 'unreachable' };
+  page.changes.catchUp();
+  await time.advance(2_500);
+  expect(reads).toBe(3);
+  // A later catch-up replaces the earlier one.
+  page.changes.catchUp();
+  failure = null;
+  await time.advance(1_500);
+  expect(page.saver.text()).toBe(log('theirs'));
+  const readsUntilShown = reads;
+  await time.advance(60_000);
+  expect(reads).toBe(readsUntilShown);
+});
+
+test.each([
+  [{ kind: 'unreachable' }, 6],
+  [{ kind: 'locked' }, 1],
+] as const)('catching up gives up if every read answers %o', async (answer, count) => {
+  failure = answer;
+  page.changes.catchUp();
+  await time.advance(60_000);
+  expect(reads).toBe(count);
 });

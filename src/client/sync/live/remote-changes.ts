@@ -8,7 +8,7 @@ import type { DayChange } from '#domain/live/live-event.ts';
 import type { Timers } from '../day-saver/day-saver.ts';
 import type { DaySavers } from '../day-savers.ts';
 import { DATES_KEY, invalidateEntryCache, setDateStored } from '../entries/entry-cache.ts';
-import { ENTRY_KEY, entryKey } from '../entries/entry-queries.ts';
+import { ENTRY_KEY, entryKey, isUnreachableError } from '../entries/entry-queries.ts';
 import type { StoredLog } from '../save-requests.ts';
 import type { LocalCopies } from '../store/local-copies.ts';
 
@@ -25,6 +25,7 @@ export function createRemoteChanges({ savers, copies, queries, timers }: Deps) {
     for (const date of waiting.keys()) settle(date);
   });
   let isClosed = false;
+  let catchUps = 0;
 
   function settle(date: Day): void {
     const change = waiting.get(date);
@@ -63,6 +64,16 @@ export function createRemoteChanges({ savers, copies, queries, timers }: Deps) {
     });
   }
 
+  /** No event names the changes that were missed, so a day without an answer would go on showing its old text. */
+  async function readOpenDays(catchUp: number, rechecks: number): Promise<void> {
+    await queries.invalidateQueries({ queryKey: ENTRY_KEY });
+    const open = queries.getQueryCache().findAll({ queryKey: ENTRY_KEY, type: 'active' });
+    if (rechecks === MAX_RECHECKS || !open.some(({ state }) => isUnreachableError(state.error))) return;
+    timers.after(RECHECK_MS, () => {
+      if (!isClosed && catchUp === catchUps) void readOpenDays(catchUp, rechecks + 1);
+    });
+  }
+
   return {
     apply(change: DayChange): void {
       waiting.set(change.date, change);
@@ -71,7 +82,8 @@ export function createRemoteChanges({ savers, copies, queries, timers }: Deps) {
 
     /** Reads everything again that is on screen. The rest is read when it is opened. */
     catchUp(): void {
-      void queries.invalidateQueries({ queryKey: ENTRY_KEY });
+      catchUps += 1;
+      void readOpenDays(catchUps, 0);
       void queries.invalidateQueries({ queryKey: DATES_KEY });
       invalidateEntryCache(queries);
     },
