@@ -55,6 +55,13 @@ test('starts after the log is editable and stores public files only, also throug
   await expectControlled(page);
   await page.reload();
   await expect(items(page)).toHaveText(['nobody else reads this']);
+  // The worker names the version of its shell, so the server does not preload what the worker has.
+  const preloads = await page.evaluate(async () => {
+    const { headerValue } = await (await navigator.serviceWorker.ready).navigationPreload.getState();
+    const answer = await fetch('/journal', { headers: { 'Service-Worker-Navigation-Preload': headerValue! } });
+    return answer.headers.get('link');
+  });
+  expect(preloads).toBeNull();
   const offered = await page.evaluate(() => sessionStorage.getItem('e2e-toasts'));
   expect(offered ?? '').not.toContain('new version');
   const isPublic = (path: string): boolean => path === '/' || path === '/journal' || path.startsWith('/assets/');
