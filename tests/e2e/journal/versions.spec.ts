@@ -6,6 +6,7 @@ import {
   editor,
   expectSaved,
   headersOf,
+  holdWrites,
   items,
   log,
   openDay,
@@ -86,17 +87,24 @@ test('an earlier version shows what changed, comes back, and its replacement can
   await expect(dialog(page)).toBeHidden();
 });
 
-test('unsaved text is saved before a version comes back', async ({ page, signUp, request }) => {
+test('unsaved text is saved first, which lists the text before it, and stays as a version', async ({
+  page,
+  signUp,
+  request,
+}) => {
   await signUp(page);
   const session = await sessionOf(page);
   await storeLog(request, session, today(), LONG);
-  await storeLog(request, session, today(), log('short'));
   await openDay(page, today());
-  await expect(items(page)).toHaveText(['short']);
+  await expect(items(page)).toHaveCount(4);
   await editor(page).click();
-  await page.keyboard.press('ControlOrMeta+End');
-  await page.keyboard.type(' and typed just now');
+  await page.keyboard.press('ControlOrMeta+a');
+  await page.keyboard.type('short and typed just now');
+  const release = await holdWrites(page);
+  const listed = page.waitForResponse('**/rest/v1/entry_versions*');
   await openFromMenu(page, 'Earlier versions…');
+  await listed;
+  release();
   await dialog(page).getByRole('button', { name: 'Bring back this version' }).click();
   await expect(items(page)).toHaveCount(4);
   await expect.poll(() => storedLog(request, session, today())).toBe(LONG);

@@ -50,8 +50,14 @@ function Versions({ saver, onClose }: { saver: DaySaver; onClose: () => void }) 
   const [chosen, setChosen] = useState<string | null>(null);
   const versions = request.data;
 
+  const { refetch } = request;
+
   // Sends unsaved text, so that the server can keep the text before it, and "now" is what the server has.
-  useEffect(() => void saver.flush(), [saver]);
+  useEffect(() => {
+    if (!saver.view().unsaved) return;
+    // The list may have been read before the server kept that text.
+    void saver.flush().then((isSaved) => isSaved && refetch());
+  }, [saver, refetch]);
 
   if (request.isError) return <LoadProblem what="earlier versions" request={request} />;
   if (!versions) return <LoadingText />;
