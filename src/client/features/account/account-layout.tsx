@@ -1,6 +1,7 @@
 /** The layout of all account forms: brand, heading, lead, form, footer. */
 import { useEffect, useRef } from 'react';
 import type { ReactNode } from 'react';
+import { ROUTES } from '#domain/routes.ts';
 import { useTitle } from '#client/lib/hooks/use-title.ts';
 import { Brand } from '#client/ui/page/brand.tsx';
 import styles from './account.module.css';
@@ -19,7 +20,7 @@ export function AccountLayout({ title, lead, children, footer }: AccountLayoutPr
     <div className={styles.page}>
       <header className={styles.top}>
         {/* The landing page is a separate document, not a client route. */}
-        <a className={styles.home} href="/">
+        <a className={styles.home} href={ROUTES.landing.path}>
           <Brand />
         </a>
       </header>

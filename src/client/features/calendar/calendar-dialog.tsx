@@ -7,7 +7,6 @@ import styles from './calendar-dialog.module.css';
 import { MonthCalendar } from './month-calendar.tsx';
 
 type CalendarDialogProps = {
-  open: boolean;
   date: Day;
   today: Day;
   premium: boolean;
@@ -20,8 +19,7 @@ type CalendarDialogProps = {
   onClose: () => void;
 };
 
-export function CalendarDialog({ open, onChoose, onLocked, onClose, datesCopiedAt, ...calendar }: CalendarDialogProps) {
-  if (!open) return null;
+export function CalendarDialog({ onChoose, onLocked, onClose, datesCopiedAt, ...calendar }: CalendarDialogProps) {
   const select = (day: Day): void => (isLocked(day, calendar.premium, calendar.today) ? onLocked() : onChoose(day));
   return (
     <Dialog title="Select Date" onClose={onClose} className={styles.dialog}>

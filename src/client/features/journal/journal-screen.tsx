@@ -23,7 +23,6 @@ import { useShortcuts } from './use-shortcuts.ts';
 
 /** The props of the calendar dialog, which is another feature and is passed in by the app. */
 export type CalendarProps = {
-  open: boolean;
   date: Day;
   today: Day;
   premium: boolean;
@@ -104,7 +103,6 @@ export function JournalScreen({ onOpen, onOpenFeedback, onUpgrade, calendar }: J
       </main>
       {picking && date !== null && (
         <calendar.View
-          open
           date={date}
           today={today}
           premium={premium !== false}

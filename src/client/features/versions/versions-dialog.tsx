@@ -56,7 +56,7 @@ function Versions({ saver, onClose }: { saver: DaySaver; onClose: () => void }) 
   useEffect(() => {
     if (!saver.view().unsaved) return;
     // The list may have been read before the server kept that text.
-    void saver.flush().then((isSaved) => isSaved && refetch());
+    void saver.flush().then((isSaved) => void (isSaved && refetch()));
   }, [saver, refetch]);
 
   if (request.isError) return <LoadProblem what="earlier versions" request={request} />;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { Hono } from 'hono';
 import { expect, test } from 'vitest';
 import { readConfig } from '#server/config/config.ts';
-import { redirectTarget } from './redirects.ts';
+import { oauthErrorName, redirectTarget } from './redirects.ts';
 
 const HOME = 'https://journal.example.com';
 
@@ -17,6 +17,13 @@ test.each([`${HOME}/reset-password`, `${HOME}?a=b#c`, `${HOME}/login?next=%2Fjou
   'allows %s on the PUBLIC_URL origin',
   async (target) => expect(await targetOf(target)).toBe(target),
 );
+
+test.each([
+  [400, 'invalid_request'],
+  [500, 'server_error'],
+  [503, 'temporarily_unavailable'],
+  [422, undefined],
+])('names the OAuth error of status %s %s', (status, name) => expect(oauthErrorName(status)).toBe(name));
 
 test('refuses a target of thousands of characters without matching it', async () => {
   const startedAt = performance.now();

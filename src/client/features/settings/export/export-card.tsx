@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'react';
 import { dateLabel, dayOf } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
 import { MESSAGES } from '#domain/messages.ts';
+import { ROUTES } from '#domain/routes.ts';
 import { useData } from '#client/lib/api/data-client.ts';
 import { useUser } from '#client/lib/session/session.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
@@ -105,7 +106,7 @@ export function ExportCard({ premium, sendAll, onUpgrade }: ExportCardProps) {
         )}
         {shown.kind === 'empty' && (
           <Notice kind="info">
-            There is nothing to export yet. <a href="/journal">Write your first log</a>.
+            There is nothing to export yet. <a href={ROUTES.journal.path}>Write your first log</a>.
           </Notice>
         )}
         {shown.kind === 'done' && (
