@@ -44,7 +44,7 @@ const FAILOVER_MS = 90_000;
 const OBSERVED_MS = 6_000;
 /** Longer than a page's longest backoff (30 s, plus up to half of it at random) and the timeout of a request (20 s). */
 const ALL_PAGES_MS = 75_000;
-/** An outage of this length is longer than the first retries of the page, so the page must name it. */
+/** A longer outage outlasts the first retries of a page, so its status line must say that text is not saved. */
 const VISIBLE_MS = 6_000;
 
 export async function measureFault(fault: Fault, cluster: Cluster, load: Load): Promise<Measurement> {

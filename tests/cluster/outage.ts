@@ -1,12 +1,12 @@
-/** Finds the time without an answer in a series of answered requests. */
+/** Measures an outage by the answers to a series of requests. */
 
 /** Times in milliseconds. */
 export type Answer = { sentAt: number; answeredAt: number };
 export type Outage = { from: number; to: number };
 
 /**
- * The longest time between two answers from `since` on. Only requests that were sent at or after `since` end it, because an
- * answer may have been on its way when the fault struck. Null if no request was answered.
+ * The longest time without an answer, from `since` on. Ignores answers to earlier requests, because they may have been on
+ * their way when the fault struck. Null if no later request was answered.
  */
 export function longestOutage(answers: readonly Answer[], since: number): Outage | null {
   const times = answers

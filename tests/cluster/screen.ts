@@ -1,4 +1,4 @@
-/** A real Chromium page whose user types all the time. Records every text of the line that says whether it is saved. */
+/** A real Chromium page whose user types all the time. Records every text of its status line (save-status.ts). */
 import { chromium } from '@playwright/test';
 import type { Page } from '@playwright/test';
 import { sessionStorageKey } from '#client/lib/session/storage-keys.ts';
@@ -16,7 +16,7 @@ export type Status = { at: number; kind: string; text: string };
 
 export type Screen = {
   readonly userId: string;
-  /** The texts that the line has shown since a time. */
+  /** The texts that the status line has shown since this time, in milliseconds since 1970. */
   statusesSince(since: number): Promise<Status[]>;
   /** Stops typing, waits until the page says that all is saved, and returns the items on the screen. */
   finish(): Promise<string[]>;

@@ -188,7 +188,7 @@ export function createDayDrafts(storage: Storage, userId: string, writer: string
       claimedKeys.delete(date);
     },
 
-    /** The days for which this user has a draft. */
+    /** The days with a draft of any page of this user, open or closed. */
     days(): Day[] {
       return daysOfDrafts(keysOf(prefix));
     },
@@ -209,7 +209,7 @@ export function createDayDrafts(storage: Storage, userId: string, writer: string
       return draftWriter;
     },
 
-    /** The writers of all drafts that are not this page's own. */
+    /** The writers of the drafts of all other pages, open or closed. */
     otherWriters: (): string[] => [
       ...new Set(keysOf(prefix).flatMap((key) => (isOwn(key) ? [] : parseKey(key).writer))),
     ],
@@ -248,7 +248,7 @@ function parseKey(key: string): { userId: string; date: string; writer: string }
 /** The id of the user who wrote this draft. */
 export const userOfDraft = (key: string): string => parseKey(key).userId;
 
-/** The days of these drafts, without duplicates. */
+/** The days of the drafts with these keys, the oldest first. Omits keys without a valid date. */
 export const daysOfDrafts = (keys: readonly string[]): Day[] =>
   [...new Set(keys.map((key) => parseKey(key).date))].filter(isDay).sort();
 

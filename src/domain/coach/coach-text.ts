@@ -66,7 +66,7 @@ export function parseCoachText(text: string, { isPartial = false, refs = NO_REFS
         blocks.push({ kind: 'list', items: [spans] });
       }
     } else if (number && Number(number[1]) === (listed?.kind === 'numbers' ? listed.items.length + 1 : 1)) {
-      // A list that does not start at 1 would need a start number: it remains text.
+      // Any other number remains text: the block has no start number, so its items are always counted from 1.
       const spans = spansOf(line.slice(number[0].length), isPartial && last);
       if (listed?.kind === 'numbers') listed.items.push(spans);
       else {

@@ -70,7 +70,7 @@ export const toSearchForm = (text: string): string => ` ${[...new Set(tokenize(f
 
 export type SearchTerm = { text: string; match: 'word' | 'prefix' | 'substring' };
 
-/** Empty for a query without letters or digits. */
+/** Empty for a query without letters, digits or emoji. */
 export function parseSearchTerms(query: string): SearchTerm[] {
   const tokens = tokenize(fold(query.slice(0, QUERY_MAX_LENGTH))).slice(0, QUERY_MAX_WORDS);
   return tokens.map((text, index) => {

@@ -2,6 +2,7 @@
 import { addDays, isBefore } from '../day/day.ts';
 import type { Day } from '../day/day.ts';
 
+/** A user of the free plan is a Dabbler, a user of the premium plan is a Closer. */
 export const PLANS = {
   free: { name: 'Dabbler', tagline: 'For the Curious', price: '$0' },
   premium: { name: 'Closer', tagline: 'For the committed', price: '$24' },

@@ -1,7 +1,7 @@
 /**
  * `import-entries` {entries}: writes days of an imported file (docs/decisions/0012). Logs are written as the user,
  * under the same policies as every save. The coach's columns, which clients cannot write, are written as the service:
- * only in that user's rows, and only next to text from the file.
+ * only in rows of that user whose log this request has written.
  *
  * An entry names the version that it replaces, or null for a day without a log, so an import overwrites no unseen
  * change.
@@ -54,8 +54,8 @@ const REPLACE = `
   returning entry.date, entry.id, entry.revision`;
 
 /**
- * Dates imported feedback before the row's last change: otherwise the feedback would count as current. Never replaces
- * current feedback, which the coach may have written since the file was compared.
+ * Dates imported feedback before the row's last change, so that it counts as outdated: a file can claim any date. Never
+ * replaces current feedback, which the coach may have written since the file was compared.
  */
 const WRITE_FEEDBACK = `
   update public.entries as entry

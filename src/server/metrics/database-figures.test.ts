@@ -3,7 +3,7 @@ import type { Database } from '../database/database.ts';
 import { registerDatabaseFigures } from './database-figures.ts';
 import { Registry } from './prom-client.ts';
 
-/** A database whose statements wait for `answer`. */
+/** Registers the figures of a database whose statements wait for `answer`. `text` scrapes them. */
 function scrapeOf(answer: () => Promise<unknown>) {
   let statements = 0;
   const statement = async () => {

@@ -1,4 +1,4 @@
-/** Whether the signed-in user is a Closer today. For display only; the database enforces the plan. */
+/** Whether the signed-in user has the premium plan today. For display only; the database enforces the plan. */
 import { isPremium } from '#domain/plan/plan.ts';
 import { useSession } from '../session/session.ts';
 import { useToday } from '../hooks/use-today.ts';

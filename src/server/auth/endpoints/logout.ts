@@ -32,7 +32,7 @@ export const logout: Endpoint = async (context, deps) => {
   return context.body(null, 204);
 };
 
-/** An access token without a session ends all sessions, whichever scope the request names. */
+/** A token without a session, which only the operator signs, ends all sessions: `local` and `others` mean nothing to it. */
 function parseScope(scope: string, session: SessionRow | null): SessionScope {
   if (scope === '' || scope === 'global') return { all: true };
   if (scope !== 'local' && scope !== 'others') throw new AuthError('unsupported_logout_scope', scope.slice(0, 64));

@@ -22,7 +22,7 @@ export const ethereumSigner: Signer = {
       const signer = Secp256k1.recoverAddress({ payload, signature: Signature.fromBytes(signature) });
       return signer.toLowerCase() === address.toLowerCase();
     } catch {
-      // ox throws for bytes that are no point or no recovery id of the curve.
+      // ox throws if the signature contains no valid curve point or recovery id.
       return false;
     }
   },

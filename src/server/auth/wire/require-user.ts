@@ -14,7 +14,7 @@ import type { AuthDeps } from '../auth-deps.ts';
 import type { Body } from './body.ts';
 import { AuthError } from './errors.ts';
 
-/** `session` is null for a token without a `session_id` claim. */
+/** Only the operator signs tokens without a `session_id` claim: `session` is null for them. */
 export type AuthenticatedUser = { account: Account; session: SessionRow | null };
 
 const BEARER = /^Bearer +([^\s]+) *$/i;

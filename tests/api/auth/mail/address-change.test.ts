@@ -294,7 +294,7 @@ test('an address gets ten mails an hour from accounts that want it, and every re
       [victim],
     );
     expect(rows).toEqual([{ live: 10 }]);
-    // The owner's own mails are not limited by strangers.
+    // The limit counts only mails for address changes, so strangers cannot block the sign-in mails of the owner.
     await limited.request('POST', '/otp', { body: { email: victim }, headers: { 'X-Real-Ip': '192.0.2.99' } });
     expect((await limited.mailTo(victim, 11)).subject).toBe('Sign in to your journal');
   } finally {

@@ -8,7 +8,7 @@ import { ROUTES } from '#domain/routes.ts';
 import { useEntryDates } from '#client/sync/entries/entry-dates.ts';
 
 export type OpenDay = {
-  /** Null until the initial day of a Closer is known. */
+  /** Null while the plan or the dates, which determine the initial day, are loading. */
   date: Day | null;
   datesWithEntries: readonly Day[];
   /** If the dates are this device's copy, the epoch milliseconds of the copy; null if the server has answered. */
