@@ -3,6 +3,8 @@ import { createDayDrafts } from '#client/sync/day-drafts.ts';
 import type { DayDraft } from '#client/sync/day-drafts.ts';
 import type { MergeLoader } from '#client/sync/merge-loader.ts';
 import * as mergeModule from '#client/sync/merge-chunk.ts';
+import { createDaySavers } from '#client/sync/day-savers.ts';
+import type { DaySavers, DaySaversOptions } from '#client/sync/day-savers.ts';
 import { createDaySaver } from '#client/sync/day-saver/day-saver.ts';
 import type { DaySaver, EditorChange, Timers } from '#client/sync/day-saver/day-saver.ts';
 import type { EntryTransport, Failure, MovedLog, StoredLog, WriteOutcome } from '#client/sync/save-requests.ts';
@@ -62,6 +64,18 @@ export class MemoryStorage implements Storage {
 
 /** The merge as if its chunk had loaded at once. */
 export const loadedMerge: MergeLoader = { loaded: () => mergeModule, load: async () => mergeModule };
+
+/** The days of a tab that is online and shown, with the merge loaded. Its timers never elapse, so only explicit calls send. */
+export const createTestSavers = (options: Partial<DaySaversOptions> & Pick<DaySaversOptions, 'transport'>): DaySavers =>
+  createDaySavers({
+    timers: { now: () => 0, after: () => () => undefined },
+    merger: loadedMerge,
+    drafts: createDayDrafts(new MemoryStorage(), 'ada', 'one'),
+    isOnline: () => true,
+    isHidden: () => false,
+    onStored: () => undefined,
+    ...options,
+  });
 
 /** `lost`: the server stores the write and the response is lost. `down`: the server receives nothing. */
 export type ServerMode = 'fine' | 'down' | 'lost' | 'signedOut' | 'refused';

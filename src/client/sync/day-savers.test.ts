@@ -3,8 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { day } from '#domain/day/day.ts';
 import { DRAFT_PREFIX, keysUnder } from '#client/lib/session/storage-keys.ts';
 import { createDayDrafts } from '#client/sync/day-drafts.ts';
-import { loadedMerge, MemoryStorage, log } from '../../../tests/support/day-saver-harness.ts';
-import { createDaySavers } from './day-savers.ts';
+import { createTestSavers, loadedMerge, log, MemoryStorage } from '../../../tests/support/day-saver-harness.ts';
 import type { MergeLoader, MergeModule } from './merge-loader.ts';
 import type { Failure } from './save-requests.ts';
 
@@ -27,7 +26,7 @@ beforeEach(() => {
 /** Timers never elapse, so only explicit calls send. */
 function openTab(writer: string, merger = loadedMerge) {
   const drafts = createDayDrafts(storage, 'ada', writer);
-  const savers = createDaySavers({
+  const savers = createTestSavers({
     transport: {
       read: () => Promise.resolve(failure ?? { kind: 'read', stored: null }),
       insert(_date, html) {
@@ -41,9 +40,6 @@ function openTab(writer: string, merger = loadedMerge) {
     timers: { now: () => now, after: () => () => undefined },
     merger,
     drafts,
-    isOnline: () => true,
-    isHidden: () => false,
-    onStored: () => undefined,
   });
   return { drafts, savers };
 }

@@ -2,10 +2,8 @@
 import { beforeEach, expect, test } from 'vitest';
 import { day } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
-import { createDayDrafts } from '#client/sync/day-drafts.ts';
-import { createDaySavers } from '#client/sync/day-savers.ts';
 import type { Failure, StoredLog } from '#client/sync/save-requests.ts';
-import { loadedMerge, MemoryStorage, log } from '../../../../tests/support/day-saver-harness.ts';
+import { createTestSavers, log } from '../../../../tests/support/day-saver-harness.ts';
 import { bringBackLog } from './bring-back-log.ts';
 
 const MONDAY = day('2026-11-16');
@@ -26,7 +24,7 @@ const store = (date: Day, html: string, revision = 1): StoredLog => {
 };
 
 function openTab() {
-  return createDaySavers({
+  return createTestSavers({
     transport: {
       read: async (date) => failure ?? { kind: 'read', stored: rows.get(date) ?? null },
       async insert(date, html) {
@@ -45,12 +43,6 @@ function openTab() {
         return { kind: 'removed' };
       },
     },
-    timers: { now: () => 0, after: () => () => undefined },
-    merger: loadedMerge,
-    drafts: createDayDrafts(new MemoryStorage(), 'ada', 'one'),
-    isOnline: () => true,
-    isHidden: () => false,
-    onStored: () => undefined,
     onRemoved: (date, html) => removed.push({ date, html }),
   });
 }

@@ -5,9 +5,8 @@ import { createDayDrafts } from '#client/sync/day-drafts.ts';
 import { day } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
 import type { Version } from '#domain/log/entry.ts';
-import { loadedMerge, log, MemoryStorage } from '../../../../tests/support/day-saver-harness.ts';
+import { createTestSavers, log, MemoryStorage } from '../../../../tests/support/day-saver-harness.ts';
 import { fuzzBudget } from '../../../../tests/support/fuzz-budget.ts';
-import { createDaySavers } from '../day-savers.ts';
 import type { DaySavers } from '../day-savers.ts';
 import { moveLog } from './move-log.ts';
 import type { Move, MoveOutcome, SendMove } from './move-log.ts';
@@ -112,14 +111,10 @@ function createWorld(browsers: 1 | 2) {
 
   function openPage(device: number) {
     const page = { isClosed: false };
-    const savers = createDaySavers({
+    const savers = createTestSavers({
       transport: transportOf(page),
       timers: { now: () => (now += 1), after: () => () => {} },
-      merger: loadedMerge,
       drafts: createDayDrafts(storages[device % browsers]!, 'ada', `page ${(writers += 1)}`),
-      isOnline: () => true,
-      isHidden: () => false,
-      onStored: () => {},
     });
     return { page, savers, send: sendOf(page) };
   }

@@ -2,8 +2,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { createDayDrafts } from '#client/sync/day-drafts.ts';
 import { day } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
-import { loadedMerge, log, MemoryStorage } from '../../../../tests/support/day-saver-harness.ts';
-import { createDaySavers } from '../day-savers.ts';
+import { createTestSavers, log, MemoryStorage } from '../../../../tests/support/day-saver-harness.ts';
 import { moveLog } from './move-log.ts';
 import type { SendMove } from './move-log.ts';
 import type { EntryTransport, StoredLog } from '../save-requests.ts';
@@ -60,14 +59,11 @@ const createSend =
 
 /** A tab of the same user in the same browser, with the day open. */
 function openTab(writer: string) {
-  const savers = createDaySavers({
+  const savers = createTestSavers({
     transport,
     timers: { now: () => (now += 1), after: () => () => {} },
-    merger: loadedMerge,
     drafts: createDayDrafts(storage, 'ada', writer),
     isOnline: () => online,
-    isHidden: () => false,
-    onStored: () => {},
   });
   const saver = savers.open(FROM, rows.get(FROM) ?? null, now);
   return { savers, saver };

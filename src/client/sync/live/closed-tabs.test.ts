@@ -2,11 +2,15 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { day } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
-import { createVirtualTime, loadedMerge, log, MemoryStorage } from '../../../../tests/support/day-saver-harness.ts';
+import {
+  createTestSavers,
+  createVirtualTime,
+  log,
+  MemoryStorage,
+} from '../../../../tests/support/day-saver-harness.ts';
 import { createDayDrafts } from '../day-drafts.ts';
 import type { Outbox, OutboxDraft } from '../day-drafts.ts';
 import type { Timers } from '../day-saver/day-saver.ts';
-import { createDaySavers } from '../day-savers.ts';
 import type { EntryTransport, StoredLog, WriteOutcome } from '../save-requests.ts';
 import { createTabs } from '../store/tabs.ts';
 import { watchOtherTabs } from './closed-tabs.ts';
@@ -102,15 +106,12 @@ async function openTab(writer: string) {
     aliveWriters: tabs.aliveWriters,
   };
   const drafts = createDayDrafts(storage, 'ada', writer, outbox);
-  const savers = createDaySavers({
+  const savers = createTestSavers({
     transport: tabs.serializeWrites(transportOf(writer)),
     timers,
-    merger: loadedMerge,
     drafts,
     takeOverInTurn: tabs.takeOverInTurn,
     isOnline: () => isOnline,
-    isHidden: () => false,
-    onStored: () => {},
   });
   await drafts.load();
   const stop = watchOtherTabs({ drafts, tabs, savers, timers });

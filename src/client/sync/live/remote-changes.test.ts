@@ -2,9 +2,7 @@ import { QueryClient, QueryObserver } from '@tanstack/react-query';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { day } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
-import { loadedMerge, createVirtualTime, log, MemoryStorage } from '../../../../tests/support/day-saver-harness.ts';
-import { createDayDrafts } from '../day-drafts.ts';
-import { createDaySavers } from '../day-savers.ts';
+import { createTestSavers, createVirtualTime, log } from '../../../../tests/support/day-saver-harness.ts';
 import { DATES_KEY } from '../entries/entry-cache.ts';
 import { entryKey, EntryReadError } from '../entries/entry-queries.ts';
 import type { ReadEntry } from '../entries/entry-queries.ts';
@@ -44,7 +42,7 @@ function openPage() {
   queries.setQueryData<ReadEntry>(entryKey(TODAY), { stored: row, askedAt: time.timers.now() });
   queries.setQueryData<Day[]>(DATES_KEY, [TODAY]);
   const save = (): Promise<WriteOutcome> => new Promise((resolve) => (answerSave = resolve));
-  const savers = createDaySavers({
+  const savers = createTestSavers({
     transport: {
       read: () => Promise.resolve({ kind: 'read', stored: row }),
       insert: save,
@@ -52,10 +50,6 @@ function openPage() {
       remove: save,
     },
     timers: time.timers,
-    merger: loadedMerge,
-    drafts: createDayDrafts(new MemoryStorage(), 'ada', 'one'),
-    isOnline: () => true,
-    isHidden: () => false,
     onStored: (date, stored) => queries.setQueryData<ReadEntry>(entryKey(date), { stored, askedAt: time.timers.now() }),
   });
   const saver = savers.open(TODAY, row, 1);

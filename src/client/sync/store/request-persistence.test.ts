@@ -1,8 +1,6 @@
 import { beforeEach, expect, test, vi } from 'vitest';
 import { day } from '#domain/day/day.ts';
-import { loadedMerge, log, MemoryStorage } from '../../../../tests/support/day-saver-harness.ts';
-import { createDayDrafts } from '../day-drafts.ts';
-import { createDaySavers } from '../day-savers.ts';
+import { createTestSavers, log, MemoryStorage } from '../../../../tests/support/day-saver-harness.ts';
 import type { Failure } from '../save-requests.ts';
 import { requestPersistence, watchWaitingText } from './request-persistence.ts';
 
@@ -48,19 +46,13 @@ test('does nothing in a browser without the API', async () => {
 
 /** A page with an unsaved day. Its saves fail with `failure`; if `failure` is null, they succeed. */
 function openPage(failure: Failure | null) {
-  const savers = createDaySavers({
+  const savers = createTestSavers({
     transport: {
       read: async () => ({ kind: 'read', stored: null }),
       insert: async () => failure ?? { kind: 'stored', id: 'row', revision: 1, savedAt: 0 },
       update: async () => ({ kind: 'changed' }),
       remove: async () => ({ kind: 'changed' }),
     },
-    timers: { now: () => 0, after: () => () => undefined },
-    merger: loadedMerge,
-    drafts: createDayDrafts(new MemoryStorage(), 'ada', 'one'),
-    isOnline: () => true,
-    isHidden: () => false,
-    onStored: () => undefined,
   });
   savers.open(day('2026-11-16'), null, 0).write(log('a'), 2_000);
   return savers;
