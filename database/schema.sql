@@ -784,6 +784,14 @@ CREATE OR REPLACE FUNCTION public.begin_entry()
  SET search_path TO ''
 AS $function$
 begin
+  if (new.updated_at, new.ai_feedback, new.hustle_score, new.ai_analyzed_at)
+       is distinct from (now(), null::text, null::integer, null::timestamptz)
+     and not public.is_server(tg_relid) then
+    new.updated_at := now();
+    new.ai_feedback := null;
+    new.hustle_score := null;
+    new.ai_analyzed_at := null;
+  end if;
   new.content_text := public.entry_text(new.content);
   return new;
 end
@@ -840,23 +848,43 @@ CREATE OR REPLACE FUNCTION public.entry_text(html text)
  RETURNS text
  LANGUAGE plpgsql
  IMMUTABLE PARALLEL SAFE STRICT
- SET search_path TO ''
 AS $function$
 declare
+  -- Adjacent ends of items and paragraphs make one line break.
+  pieces constant text[] := string_to_array(
+    replace(replace(html, '</p></li><li><p>', '</p>'), '</p><p>', '</p>'), '<');
+  has_header constant boolean := starts_with(html, '<h2 class="date-header">') and starts_with(pieces[3], '/h2>');
+  plain text;
+  is_regular boolean;
   line_end text;
 begin
-  html := regexp_replace(html, '^<h2 class="date-header">[^<]*</h2>', '');
-  foreach line_end in array
-    array['<br>', '</p>', '</h1>', '</h2>', '</h3>', '</li>', '</pre>', '</blockquote>', '</ul>', '</ol>']
-  loop
-    html := replace(html, line_end, E'\n');
-  end loop;
-  html := regexp_replace(html, '<[^<>]*>', '', 'g');
-  if position('&' in html) > 0 then
-    html := replace(replace(replace(html, '&lt;', '<'), '&gt;', '>'), '&quot;', '"');
-    html := replace(replace(replace(html, '&#39;', ''''), '&nbsp;', ' '), '&amp;', '&');
+  select coalesce(pieces[1], '') || coalesce(string_agg(
+           case when split_part(piece, '>', 1) in
+             ('br', '/p', '/h1', '/h2', '/h3', '/li', '/pre', '/blockquote', '/ul', '/ol') then E'\n' else '' end
+           || substr(piece, strpos(piece, '>') + 1), ''), ''),
+         coalesce(bool_and(strpos(piece, '>') > 0), true)
+    into plain, is_regular
+    from unnest(pieces[case when has_header then 3 else 2 end:]) as piece;
+  if not is_regular then
+    plain := regexp_replace(html, '^<h2 class="date-header">[^<]*</h2>', '');
+    foreach line_end in array
+      array['<br>', '</p>', '</h1>', '</h2>', '</h3>', '</li>', '</pre>', '</blockquote>', '</ul>', '</ol>']
+    loop
+      plain := replace(plain, line_end, E'\n');
+    end loop;
+    plain := regexp_replace(plain, '<[^<>]*>', '', 'g');
   end if;
-  return btrim(regexp_replace(html, E'[\r\n]+', E'\n', 'g'), E' \t\n');
+  if strpos(replace(plain, '&amp;', ''), '&') > 0 then
+    plain := replace(replace(replace(plain, '&lt;', '<'), '&gt;', '>'), '&quot;', '"');
+    plain := replace(replace(plain, '&#39;', ''''), '&nbsp;', ' ');
+  end if;
+  -- Trims bytes: trimming characters would decode the whole text.
+  plain := convert_from(
+    btrim(convert_to(replace(replace(plain, '&amp;', '&'), E'\r', E'\n'), 'UTF8'), '\x20090a'), 'UTF8');
+  while strpos(plain, E'\n\n') > 0 loop
+    plain := replace(plain, E'\n\n', E'\n');
+  end loop;
+  return plain;
 end
 $function$;
 
@@ -896,36 +924,78 @@ CREATE OR REPLACE FUNCTION public.first_free_day()
  STABLE
 RETURN (public.earliest_today() - 29);
 
-CREATE OR REPLACE FUNCTION public.forget_day()
+CREATE OR REPLACE FUNCTION public.follow_entry()
  RETURNS trigger
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO ''
 AS $function$
+declare
+  is_deleted constant boolean := tg_op = 'DELETE';
+  is_moved constant boolean := tg_op = 'UPDATE' and new.date <> old.date;
+  is_emptied constant boolean := tg_op = 'UPDATE' and new.content_text = '' and old.content_text <> '';
+  day constant date := case when is_deleted then old.date else new.date end;
+  last_kept timestamptz;
+  is_restored boolean;
+  change text;
 begin
-  delete from public.analyses
-   where user_id = old.user_id and kind = 'trend' and old.date between period_from and period_to;
-  if tg_op = 'DELETE' then
-    return null;
+  if is_deleted or is_emptied or is_moved then
+    delete from public.analyses
+     where user_id = old.user_id and kind = 'trend' and old.date between period_from and period_to
+       and (is_deleted or is_emptied or not day between period_from and period_to);
   end if;
-  delete from public.analyses where user_id = old.user_id and date = old.date;
-  new.ai_feedback := null;
-  new.hustle_score := null;
-  new.ai_analyzed_at := null;
-  return new;
-end
-$function$;
+  if is_emptied then
+    delete from public.analyses where user_id = old.user_id and date = old.date;
+  end if;
 
-CREATE OR REPLACE FUNCTION public.forget_reviews_of_moved_log()
- RETURNS trigger
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO ''
-AS $function$
-begin
-  delete from public.analyses
-   where user_id = old.user_id and kind = 'trend' and old.date between period_from and period_to
-     and not new.date between period_from and period_to;
+  <<version>>
+  begin
+    exit version when tg_op = 'INSERT' or (not is_deleted and not is_moved and new.content = old.content);
+    if is_moved then
+      update public.entry_versions set date = day, content = public.replace_date_header(content, day)
+       where user_id = old.user_id and date = old.date and entry_id = old.id;
+      -- The move changed no more than the header.
+      exit version when new.content_text = old.content_text;
+    end if;
+    exit version when old.content_text = '';
+
+    if is_deleted or is_emptied then
+      -- The deletion of an account deletes its logs after its user.
+      exit version when is_deleted and not exists (select from auth.users where id = old.user_id);
+      change := 'deletion';
+    else
+      select max(kept_at), bool_or(content = new.content) into last_kept, is_restored
+        from public.entry_versions where user_id = old.user_id and date = day;
+      if is_restored then
+        change := 'restore';
+      elsif public.drops_most_items(old.content_text, new.content_text) then
+        change := 'drop';
+      elsif greatest(last_kept, old.created_at) > now() - interval '10 minutes' then
+        exit version;
+      else
+        change := 'edit';
+      end if;
+    end if;
+
+    -- A text that was brought back and replaced again is one version, not two.
+    delete from public.entry_versions where user_id = old.user_id and date = day and content = old.content;
+    insert into public.entry_versions (user_id, date, entry_id, content, written_at, replaced_by)
+      values (old.user_id, day, old.id, old.content, old.updated_at, change);
+    perform public.thin_versions(old.user_id, day);
+  end;
+
+  if is_moved then
+    update public.analyses set date = day where user_id = old.user_id and date = old.date;
+    update public.entry_words set date = day where user_id = old.user_id and date = old.date;
+  end if;
+
+  if tg_op <> 'INSERT' and (is_deleted or is_moved or new.user_id <> old.user_id) then
+    perform public.report_entry_change(concat_ws(' ', old.user_id, to_char(old.date, 'YYYY-MM-DD'), old.id));
+  end if;
+  if tg_op = 'INSERT' or (not is_deleted and (
+       new.revision <> old.revision or new.id <> old.id or is_moved or new.user_id <> old.user_id)) then
+    perform public.report_entry_change(concat_ws(' ', new.user_id, to_char(day, 'YYYY-MM-DD'), new.id, new.revision));
+  end if;
   return null;
 end
 $function$;
@@ -935,6 +1005,13 @@ CREATE OR REPLACE FUNCTION public.is_premium()
  LANGUAGE sql
  STABLE
 RETURN (EXISTS (SELECT FROM public.profiles WHERE ((profiles.id = (SELECT auth.uid() AS uid)) AND (profiles.subscription_plan = 'premium'::text) AND ((profiles.access_valid_until IS NULL) OR (profiles.access_valid_until >= public.earliest_today())))));
+
+CREATE OR REPLACE FUNCTION public.is_server(relation oid)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+ SET search_path TO ''
+RETURN ((CURRENT_USER = 'service_role'::name) OR pg_has_role(CURRENT_USER, (SELECT pg_class.relowner FROM pg_class WHERE (pg_class.oid = is_server.relation)), 'member'::text));
 
 CREATE OR REPLACE FUNCTION public.keep_payment_facts()
  RETURNS trigger
@@ -969,85 +1046,6 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION public.keep_server_columns()
- RETURNS trigger
- LANGUAGE plpgsql
- SET search_path TO ''
-AS $function$
-begin
-  if current_user = 'service_role'
-    or pg_catalog.pg_has_role(current_user, (select relowner from pg_catalog.pg_class where oid = tg_relid), 'member')
-  then
-    return new;
-  end if;
-  if tg_op = 'INSERT' then
-    new.updated_at := now();
-    new.ai_feedback := null;
-    new.hustle_score := null;
-    new.ai_analyzed_at := null;
-  else
-    new.updated_at := old.updated_at;
-    new.ai_feedback := old.ai_feedback;
-    new.hustle_score := old.hustle_score;
-    new.ai_analyzed_at := old.ai_analyzed_at;
-  end if;
-  return new;
-end
-$function$;
-
-CREATE OR REPLACE FUNCTION public.keep_version()
- RETURNS trigger
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO ''
-AS $function$
-declare
-  day constant date := case tg_op when 'DELETE' then old.date else new.date end;
-  last_kept timestamptz;
-  is_restored boolean;
-  change text;
-begin
-  if day <> old.date then
-    update public.entry_versions set date = day, content = public.replace_date_header(content, day)
-     where user_id = old.user_id and date = old.date and entry_id = old.id;
-    -- The move changed no more than the header.
-    if new.content_text = old.content_text then
-      return null;
-    end if;
-  end if;
-  if old.content_text = '' then
-    return null;
-  end if;
-
-  if tg_op = 'DELETE' or new.content_text = '' then
-    -- The deletion of an account deletes its logs after its user.
-    if tg_op = 'DELETE' and not exists (select from auth.users where id = old.user_id) then
-      return null;
-    end if;
-    change := 'deletion';
-  else
-    select max(kept_at), bool_or(content = new.content) into last_kept, is_restored
-      from public.entry_versions where user_id = old.user_id and date = day;
-    if is_restored then
-      change := 'restore';
-    elsif public.drops_most_items(old.content_text, new.content_text) then
-      change := 'drop';
-    elsif greatest(last_kept, old.created_at) > now() - interval '10 minutes' then
-      return null;
-    else
-      change := 'edit';
-    end if;
-  end if;
-
-  -- A text that was brought back and replaced again is one version, not two.
-  delete from public.entry_versions where user_id = old.user_id and date = day and content = old.content;
-  insert into public.entry_versions (user_id, date, entry_id, content, written_at, replaced_by)
-    values (old.user_id, day, old.id, old.content, old.updated_at, change);
-  perform public.thin_versions(old.user_id, day);
-  return null;
-end
-$function$;
-
 CREATE OR REPLACE FUNCTION public.latest_today(at timestamp with time zone DEFAULT now())
  RETURNS date
  LANGUAGE sql
@@ -1063,19 +1061,6 @@ AS $function$
 begin
   insert into public.profiles (id) values (new.id);
   return new;
-end
-$function$;
-
-CREATE OR REPLACE FUNCTION public.move_companions()
- RETURNS trigger
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO ''
-AS $function$
-begin
-  update public.analyses set date = new.date where user_id = old.user_id and date = old.date;
-  update public.entry_words set date = new.date where user_id = old.user_id and date = old.date;
-  return null;
 end
 $function$;
 
@@ -1107,30 +1092,12 @@ CREATE OR REPLACE FUNCTION public.replace_date_header(content text, to_date date
  SET search_path TO ''
 RETURN regexp_replace(content, '^<h2 class="date-header">[^<]*</h2>'::text, (('<h2 class="date-header">'::text || to_char((to_date)::timestamp with time zone, 'FMDay - FMMonth FMDD, FMYYYY'::text)) || '</h2>'::text));
 
-CREATE OR REPLACE FUNCTION public.report_entry()
- RETURNS trigger
- LANGUAGE plpgsql
- SET search_path TO ''
-AS $function$
-begin
-  if tg_op <> 'INSERT' and (tg_op = 'DELETE' or (old.user_id, old.date) is distinct from (new.user_id, new.date)) then
-    perform public.report_entry_change(concat_ws(' ', old.user_id, to_char(old.date, 'YYYY-MM-DD'), old.id));
-  end if;
-  if tg_op <> 'DELETE' then
-    perform public.report_entry_change(
-      concat_ws(' ', new.user_id, to_char(new.date, 'YYYY-MM-DD'), new.id, new.revision));
-  end if;
-  return null;
-end
-$function$;
-
 CREATE OR REPLACE FUNCTION public.report_entry_change(report text)
  RETURNS void
  LANGUAGE plpgsql
- SET search_path TO ''
 AS $function$
 begin
-  if current_setting('application_name') = 'hustle-forge' then
+  if pg_catalog.current_setting('application_name') = 'hustle-forge' then
     raise info using errcode = 'HF001', message = report;
   else
     perform pg_catalog.pg_notify('entry_changes', report);
@@ -1144,16 +1111,30 @@ CREATE OR REPLACE FUNCTION public.revise_entry()
  SET search_path TO ''
 AS $function$
 begin
-  if new.date is distinct from old.date then
+  if (new.updated_at, new.ai_feedback, new.hustle_score, new.ai_analyzed_at)
+       is distinct from (old.updated_at, old.ai_feedback, old.hustle_score, old.ai_analyzed_at)
+     and not public.is_server(tg_relid) then
+    new.updated_at := old.updated_at;
+    new.ai_feedback := old.ai_feedback;
+    new.hustle_score := old.hustle_score;
+    new.ai_analyzed_at := old.ai_analyzed_at;
+  end if;
+  if new.date <> old.date then
     new.content := public.replace_date_header(new.content, new.date);
   end if;
   new.revision := old.revision;
-  if (new.date, new.content) is distinct from (old.date, old.content) then
+  if new.content <> old.content then
+    new.content_text := public.entry_text(new.content);
+  end if;
+  if new.content <> old.content or new.date <> old.date then
     new.revision := old.revision + 1;
     new.updated_at := now();
   end if;
-  if new.content is distinct from old.content then
-    new.content_text := public.entry_text(new.content);
+  -- An emptied day loses its feedback: `follow_entry` deletes its analyses.
+  if new.content_text = '' and old.content_text <> '' then
+    new.ai_feedback := null;
+    new.hustle_score := null;
+    new.ai_analyzed_at := null;
   end if;
   return new;
 end
@@ -1217,17 +1198,8 @@ $function$;
 CREATE TRIGGER never_changed BEFORE UPDATE OF id, kind, period_from, period_to, input_hash, provider, model, model_version, prompt_version, finish_reason, input_tokens, output_tokens, duration_ms, score, text, cited, cited_refs, missing_fact, created_at ON public.analyses FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_change_of_ledger();
 CREATE TRIGGER thin_analyses AFTER INSERT ON public.analyses FOR EACH ROW EXECUTE FUNCTION public.thin_analyses();
 CREATE TRIGGER begin_entry BEFORE INSERT ON public.entries FOR EACH ROW EXECUTE FUNCTION public.begin_entry();
-CREATE TRIGGER forget_deleted_day AFTER DELETE ON public.entries FOR EACH ROW EXECUTE FUNCTION public.forget_day();
-CREATE TRIGGER forget_reviews_of_moved_log AFTER UPDATE OF date ON public.entries FOR EACH ROW WHEN ((old.date IS DISTINCT FROM new.date)) EXECUTE FUNCTION public.forget_reviews_of_moved_log();
-CREATE TRIGGER keep_deleted_version AFTER DELETE ON public.entries FOR EACH ROW EXECUTE FUNCTION public.keep_version();
-CREATE TRIGGER keep_server_columns BEFORE UPDATE ON public.entries FOR EACH ROW WHEN (((((new.updated_at IS DISTINCT FROM old.updated_at) OR (new.ai_feedback IS DISTINCT FROM old.ai_feedback)) OR (new.hustle_score IS DISTINCT FROM old.hustle_score)) OR (new.ai_analyzed_at IS DISTINCT FROM old.ai_analyzed_at))) EXECUTE FUNCTION public.keep_server_columns();
-CREATE TRIGGER keep_server_columns_of_new BEFORE INSERT ON public.entries FOR EACH ROW WHEN (((((new.updated_at IS DISTINCT FROM now()) OR (new.ai_feedback IS DISTINCT FROM NULL::text)) OR (new.hustle_score IS DISTINCT FROM NULL::integer)) OR (new.ai_analyzed_at IS DISTINCT FROM NULL::timestamp with time zone))) EXECUTE FUNCTION public.keep_server_columns();
-CREATE TRIGGER keep_version AFTER UPDATE OF date, content ON public.entries FOR EACH ROW WHEN (((new.date IS DISTINCT FROM old.date) OR (new.content IS DISTINCT FROM old.content))) EXECUTE FUNCTION public.keep_version();
-CREATE TRIGGER move_companions AFTER UPDATE OF date ON public.entries FOR EACH ROW WHEN ((old.date IS DISTINCT FROM new.date)) EXECUTE FUNCTION public.move_companions();
-CREATE TRIGGER report_revised_entry AFTER UPDATE ON public.entries FOR EACH ROW WHEN (((((old.user_id IS DISTINCT FROM new.user_id) OR (old.date IS DISTINCT FROM new.date)) OR (old.id IS DISTINCT FROM new.id)) OR (old.revision IS DISTINCT FROM new.revision))) EXECUTE FUNCTION public.report_entry();
-CREATE TRIGGER report_written_entry AFTER INSERT OR DELETE ON public.entries FOR EACH ROW EXECUTE FUNCTION public.report_entry();
-CREATE TRIGGER revise_entry BEFORE UPDATE ON public.entries FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.revise_entry();
-CREATE TRIGGER revised_to_nothing BEFORE UPDATE ON public.entries FOR EACH ROW WHEN (((new.content_text = ''::text) AND (old.content_text <> ''::text))) EXECUTE FUNCTION public.forget_day();
+CREATE TRIGGER follow_entry AFTER INSERT OR DELETE OR UPDATE ON public.entries FOR EACH ROW EXECUTE FUNCTION public.follow_entry();
+CREATE TRIGGER revise_entry BEFORE UPDATE ON public.entries FOR EACH ROW EXECUTE FUNCTION public.revise_entry();
 CREATE TRIGGER only_added_to BEFORE DELETE OR UPDATE OR TRUNCATE ON public.payment_changes FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_change_of_ledger();
 CREATE TRIGGER only_added_to BEFORE DELETE OR UPDATE OR TRUNCATE ON public.payment_ledger FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_change_of_ledger();
 CREATE TRIGGER keep_payment_facts BEFORE UPDATE ON public.payments FOR EACH ROW EXECUTE FUNCTION public.keep_payment_facts();
@@ -1368,13 +1340,12 @@ grant execute on function public.erase_payer(uuid) to service_role;
 grant execute on function public.erased_user(oid) to public;
 grant execute on function public.first_free_day() to public;
 grant execute on function public.is_premium() to public;
+grant execute on function public.is_server(oid) to public;
 grant execute on function public.keep_payment_facts() to public;
-grant execute on function public.keep_server_columns() to public;
 grant execute on function public.latest_today(timestamp with time zone) to public;
 grant execute on function public.note_payment_status() to public;
 grant execute on function public.refuse_change_of_ledger() to public;
 grant execute on function public.replace_date_header(text,date) to public;
-grant execute on function public.report_entry() to public;
 grant execute on function public.report_entry_change(text) to public;
 grant execute on function public.revise_entry() to public;
 grant execute on function public.touch_profile() to public;

@@ -411,7 +411,7 @@ describe('reading versions', () => {
 
   test('no role can call the trigger function', async () => {
     for (const actor of ['free', 'guest', 'service'] as const) {
-      expect(await runAs(db.database, actor, 'select keep_version()')).not.toBe(1);
+      expect(await runAs(db.database, actor, 'select follow_entry()')).not.toBe(1);
     }
   });
 

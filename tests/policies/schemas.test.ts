@@ -92,7 +92,7 @@ test('row-level security hides the signing keys even from the owner of their tab
   expect(rows).toEqual([{ relrowsecurity: true, relforcerowsecurity: true, policies: 0 }]);
 });
 
-test("only six triggers, the erasures and purges of ledgers, and the view entry_dates run with their owner's privileges", async () => {
+test("only three triggers, the erasures and purges of ledgers, and the view entry_dates run with their owner's privileges", async () => {
   const { rows } = await db.admin.query(
     `select proname || ' returns ' || prorettype::regtype as name from pg_proc where prosecdef and pronamespace::regnamespace::text in ('public', 'auth')
       union all
@@ -104,11 +104,8 @@ test("only six triggers, the erasures and purges of ledgers, and the view entry_
     'entry_dates',
     'erase_audit_log returns void',
     'erase_payer returns uuid',
-    'forget_day returns trigger',
-    'forget_reviews_of_moved_log returns trigger',
-    'keep_version returns trigger',
+    'follow_entry returns trigger',
     'make_profile returns trigger',
-    'move_companions returns trigger',
     'purge_audit_log returns integer',
     'thin_analyses returns trigger',
   ]);

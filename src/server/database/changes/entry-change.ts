@@ -1,5 +1,5 @@
 /**
- * A committed change of a day, as the trigger `report_entry` writes it: `USER DATE ROW REVISION`
+ * A committed change of a day, as the trigger `follow_entry` writes it: `USER DATE ROW REVISION`
  * (docs/specification/live.md). It carries no text of the log.
  */
 import { isDay } from '#domain/day/day.ts';

@@ -30,7 +30,7 @@ const CLOSE_LIMIT_MS = 5_000;
 /** While a database only reads, connections are renewed no more often than this. */
 const RENEW_INTERVAL_MS = 1_000;
 
-/** The trigger `report_entry` reports changes to connections of this name (changes/change-announcer.ts). */
+/** The trigger `follow_entry` reports changes to connections of this name (changes/change-announcer.ts). */
 export const REQUESTS_NAME = 'hustle-forge';
 
 /** The session has ended or is about to: connection exceptions, and a shutdown of the server. */
