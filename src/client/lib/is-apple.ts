@@ -1,2 +1,2 @@
-/** True on a Mac, an iPhone or an iPad, which have keys of their own for shortcuts. */
+/** True on a Mac, an iPhone or an iPad, whose shortcuts use ⌘, ⌥ and ⌃ instead of Ctrl and Alt. */
 export const isApple = /Mac|iPhone|iPad/.test(navigator.userAgent);

@@ -76,7 +76,7 @@ function createOwnAccount({ apiUrl, withSession, renewOrEndSession }: Supabase) 
     async requestDeletion(proof: Proof): Promise<RequestedDeletion> {
       return (await (await request('DELETE', '/auth/v1/account', proof)).json()) as RequestedDeletion;
     },
-    /** All logs of the user in one file, locked ones too. */
+    /** All logs of the user in one file, also those that the plan locks. */
     async downloadArchive(proof: Proof, signal: AbortSignal): Promise<Blob> {
       return (await request('POST', '/functions/v1/archive', proof, signal)).blob();
     },

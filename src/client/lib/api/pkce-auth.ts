@@ -13,8 +13,9 @@ const STORAGE_KEY = 'hustle-forge-flow';
 const isVerifier = (key: string): boolean => key.endsWith('code-verifier');
 
 /**
- * Stores the PKCE verifiers in this browser, and everything else in memory. With `session`, `linkIdentity` can link a
- * provider to that session's user. `authFetch` sends the requests of this client, for example with a captcha token.
+ * Stores the PKCE verifiers in this browser, and everything else, such as the session, in memory. With `session`,
+ * `linkIdentity` can link a provider to that session's user. `authFetch` sends the requests of this client, for example
+ * with a captcha token.
  */
 export function createPkceAuth(
   config: ClientConfig,

@@ -40,19 +40,19 @@ try {
     const config = settings();
     storeSharedText(config);
     openJournal(config);
-    // An early page shows the text already, so the requests wait until its editor takes keys.
+    // The early page (early-page.ts) shows a copy of the text already, so the requests wait until its editor takes keys.
     const { hustleForgeEarlyStart: early } = globalThis;
     if (early) early.then(() => prefetchJournal(config)).catch(() => {});
     else prefetchJournal(config);
   }
 } catch {
-  // Without storage there is no session, and without settings in the page no server to ask yet.
+  // Best effort: if storage is blocked or full, the app starts without a redirect and without prefetched data.
 }
 
 /**
  * Threat: tokens that stay in the URL end up in bookmarks, shared links and the history. The landing and legal pages
- * cannot handle an auth link, so they pass it to the app in a fragment, which is not sent to a server and not kept in
- * the history.
+ * cannot handle an auth link, so they pass it to the app in a fragment. A fragment is not sent to a server, and the app's
+ * boot script removes it from the history.
  */
 function consumeAuthLink({ path, params }: AuthLink): void {
   history.replaceState(null, '', page === 'app' ? path : location.pathname);

@@ -62,7 +62,7 @@ async function startWhenParsed(
   const page = showPage(userId, date, stored);
   const { startEarlyEditor } = await loading;
   await untilStyled();
-  // Otherwise React has stopped waiting for the early page and shows the journal already.
+  // Skip if React has stopped waiting and shows the journal: this would be a second editor, in a removed page.
   if (globalThis.hustleForgeEarlyPage === page) startEarlyEditor(page);
 }
 

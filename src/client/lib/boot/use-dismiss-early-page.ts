@@ -1,4 +1,7 @@
-/** Dismisses the early page. Every screen or message that React shows in place of its day must use this hook. */
+/**
+ * Dismisses the early page (early-page.ts), which hides `#root`. Every screen or message that React shows instead of
+ * today's log must use this hook, or the user does not see it.
+ */
 import { useLayoutEffect } from 'react';
 
 export const useDismissEarlyPage = (isShown = true): void =>

@@ -101,10 +101,13 @@ test.each([
   ['trend-analysis', 500, '{"message":"Internal server error"}', 'general', AI_MESSAGES.trendFailed],
   ['ai-feedback', 401, '{"code":"BAD","error":"Invalid JWT"}', 'signed_out', AI_MESSAGES.signedOut],
   ['trend-analysis', 401, '', 'signed_out', AI_MESSAGES.signedOut],
-] as const)('%s replaces a %i response that is not for a screen: %s', async (name, status, body, reason, message) => {
-  const { supabase } = serverOf(() => new Response(body, { status }));
-  expect((await ask(supabase, undefined, name)).answer).toMatchObject({ failure: { reason, message } });
-});
+] as const)(
+  '%s shows a message of its own for a %i response without a readable one: %s',
+  async (name, status, body, reason, message) => {
+    const { supabase } = serverOf(() => new Response(body, { status }));
+    expect((await ask(supabase, undefined, name)).answer).toMatchObject({ failure: { reason, message } });
+  },
+);
 
 test('reports an unreachable server as a lost connection', async () => {
   const { supabase } = serverOf(() => Promise.reject(new TypeError('Failed to fetch')));

@@ -21,7 +21,7 @@ export type CoachAnswer<Result> = { kind: 'done'; result: Result } | { kind: 'fa
 
 type CoachRequest<Result> = {
   name: 'ai-feedback' | 'trend-analysis';
-  /** The owner of the logs on the screen. */
+  /** The owner of the logs on the screen. With the token of another user, the request is not sent. */
   userId: string;
   body: object;
   signal: AbortSignal;

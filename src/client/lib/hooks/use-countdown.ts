@@ -4,7 +4,7 @@ import { useEffect, useState } from 'react';
 const TICK_MS = 1_000;
 
 /**
- * In this time the server sends at most one mail of a kind to an account, and one text to a number
+ * In this time the server sends at most one mail of a kind to an account, and one text message to a phone number
  * (docs/specification/limits.md 2).
  */
 export const RESEND_SECONDS = 60;

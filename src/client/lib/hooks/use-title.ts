@@ -1,4 +1,3 @@
-/** Sets the title of the browser tab. */
 import { useEffect } from 'react';
 
 export function useTitle(title: string): void {

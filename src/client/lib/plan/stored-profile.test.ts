@@ -17,7 +17,7 @@ const closer: Profile = {
 
 beforeEach(() => vi.stubGlobal('localStorage', new MemoryStorage()));
 
-test('the row of a Closer is stored for its user, until its last day', () => {
+test('the row of a premium user is stored for that user, until the last day of the plan', () => {
   storeProfile(closer, true);
   expect(readStoredProfile('ada')).toEqual(closer);
   expect(readStoredProfile('ben')).toBe(null);
@@ -25,7 +25,7 @@ test('the row of a Closer is stored for its user, until its last day', () => {
   expect(readStoredProfile('ada')).toBe(null);
 });
 
-test('the row of a Dabbler is not stored, and replaces that of a Closer', () => {
+test('the row of a free user is not stored, and removes an earlier premium row', () => {
   storeProfile(closer, true);
   storeProfile({ ...closer, subscription_plan: 'free' }, false);
   expect(localStorage).toHaveLength(0);

@@ -1,13 +1,13 @@
 /**
- * The profile row of a Closer as it was read last, for a start without the server. The row of a Dabbler is not stored:
- * it would offer an upgrade to a user who has paid since. While the plan is unknown, no upgrade is offered.
+ * The last read profile row of a user with the premium plan, for a start without the server. The row of a free user is
+ * not stored: it would offer an upgrade to a user who has paid since. While the plan is unknown, no upgrade is offered.
  */
 import { dayOf } from '#domain/day/day.ts';
 import type { Profile } from '#domain/log/entry.ts';
 import { isPremium } from '#domain/plan/plan.ts';
 import { PROFILE_PREFIX } from '../session/storage-keys.ts';
 
-/** The stored profile of a Closer; null once the plan that it names has ended. */
+/** Null without a stored profile, and once its premium plan has ended. */
 export function readStoredProfile(userId: string): Profile | null {
   try {
     const profile = JSON.parse(localStorage.getItem(PROFILE_PREFIX + userId)!) as Profile | null;

@@ -1,6 +1,6 @@
 /**
- * The way that signed in last in this browser, so that the next sign-in offers it first. The stored text is no secret:
- * it names no account.
+ * The sign-in method that was used last in this browser, so that the next sign-in offers it first. The stored text is no
+ * secret: it names no account.
  */
 import { LAST_WAY_KEY } from './storage-keys.ts';
 
@@ -12,7 +12,7 @@ export function rememberWay(way: Way): void {
   try {
     localStorage.setItem(LAST_WAY_KEY, way);
   } catch {
-    // The next sign-in begins with the password.
+    // Best effort: the next sign-in offers the previously stored method, or the password, first.
   }
 }
 

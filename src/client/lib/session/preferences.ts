@@ -80,8 +80,8 @@ export function applyEditorFont(font: EditorFont = storedEditorFont()): void {
 }
 
 /**
- * Only a Closer can choose a font. The choice is suspended when the plan ends, so that the next page does not start in
- * a font that is removed a moment later, and restored when the plan starts again.
+ * Only the premium plan offers the choice of a font. The choice is suspended when the plan ends, so that the next page
+ * does not start in a font that is removed a moment later, and restored when the plan starts again.
  */
 export function syncEditorFontWithPlan(premium: boolean): void {
   const [from, to] = premium ? [SUSPENDED_FONT_KEY, FONT_KEY] : [FONT_KEY, SUSPENDED_FONT_KEY];

@@ -9,9 +9,9 @@ export const SUSPENDED_FONT_KEY = 'hustle-forge:resting-font';
 /** The plain text that a visitor typed on the landing page. After sign-up it becomes an item of the first log. */
 export const FIRST_LINE_KEY = 'hustle-forge:first-line';
 /**
- * Texts that other apps shared and that are not in the log yet, as a JSON array. In sessionStorage those that the user has
- * not accepted yet. Followed by the id of the user who was signed in, or by nothing: then the next user who signs in gets
- * them.
+ * Texts that other apps shared and that no log contains yet, as a JSON array. The journal adds those in localStorage
+ * without a question, and asks about those in sessionStorage. Followed by the id of the signed-in user. Without an id, the
+ * next user who signs in gets them.
  */
 export const SHARED_TEXTS_PREFIX = 'hustle-forge:shared:';
 /** The keys of the shared texts that this user gets. */
@@ -21,7 +21,7 @@ export const sharedTextsKeys = (userId: string): readonly string[] => [
 ];
 /** The email address typed on one account screen, to prefill the next. In sessionStorage. */
 export const TYPED_ADDRESS_KEY = 'hustle-forge:typed-address';
-/** The way that signed in last in this browser; stays after a sign-out. */
+/** The sign-in method that was used last in this browser (last-way.ts); stays after a sign-out. */
 export const LAST_WAY_KEY = 'hustle-forge:last-way';
 /** The requested deletion of an account, which the landing page of this tab offers to undo. In sessionStorage. */
 export const DELETION_KEY = 'hustle-forge:deletion';
@@ -30,7 +30,7 @@ export const SIGNED_OUT_KEY = 'hustle-forge:signed-out';
 
 /** Unsent text. Followed by the ids of the user, the day and the page that wrote it, separated by colons. */
 export const DRAFT_PREFIX = 'hustle-forge:draft:';
-/** The profile row of a Closer. Followed by the id of the user. */
+/** The profile row of a user with the premium plan. Followed by the id of the user. */
 export const PROFILE_PREFIX = 'hustle-forge:profile:';
 /** The local copy of today's log. Followed by the id of the user. */
 export const TODAY_COPY_PREFIX = 'hustle-forge:today:';

@@ -5,7 +5,7 @@ import { wipeUserData } from './wipe-user-data.ts';
 
 afterEach(() => void vi.unstubAllGlobals());
 
-test('a sign-out removes what this user typed or was sent, in both storages, and leaves the rest', () => {
+test('a sign-out removes the data of this user from localStorage and sessionStorage, and leaves the rest', () => {
   const [local, tab] = [new MemoryStorage(), new MemoryStorage()];
   const deleteDatabase = vi.fn();
   vi.stubGlobal(

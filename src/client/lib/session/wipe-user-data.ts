@@ -21,13 +21,16 @@ export function wipeUserData(userId: string): void {
   sessionStorage.removeItem(TYPED_ADDRESS_KEY);
 }
 
-/** Removes what is stored under this user's id. */
+/** Leaves the keys without a user id, unlike `wipeUserData`: they may belong to the user who is signed in now. */
 export function removeDataOf(userId: string): void {
   for (const key of Object.keys(localStorage)) if (key.includes(userId)) localStorage.removeItem(key);
   wipeDatabase(userId);
 }
 
-/** Pages of all tabs that have the database open close it when the deletion asks them to, and never reopen it. */
+/**
+ * An open connection would block the deletion. Every tab therefore closes its connection on `versionchange` and does not
+ * open the database again (user-database.ts).
+ */
 export function wipeDatabase(userId: string): void {
   try {
     indexedDB.deleteDatabase(userDatabaseName(userId));
