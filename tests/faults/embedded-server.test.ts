@@ -66,7 +66,7 @@ describe('a start with a stale lock file', () => {
 });
 
 if (process.env['TEST_LONG'])
-  test('a stop gives up on a database that hangs, and the next start replaces it', { timeout: 120_000 }, async () => {
+  test('a stop gives up on a database that hangs, and the next start replaces it', async () => {
     const server = await open();
     const postmaster = readPostmasterPid(dataDir);
     const processes = [postmaster, ...findChildren(postmaster).map(({ pid }) => pid)];

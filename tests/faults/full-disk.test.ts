@@ -70,34 +70,30 @@ describe.skipIf(!isMounted)('on a file system of its own (skipped without the ri
     }
   }
 
-  test(
-    'a save on a full disk asks for another try, and no acknowledged save is lost',
-    { timeout: 120_000 },
-    async () => {
-      const filler = join(folder, 'filler');
-      const { bavail, bsize } = statfsSync(folder);
-      writeFileSync(filler, Buffer.alloc(bavail * bsize - 1_000_000));
-      const { acknowledged, error } = await fill();
-      expect(error).toMatchObject({ code: '53100' });
-      expect(answerFor(error, false)).toMatchObject({ status: 503 });
+  test('a save on a full disk asks for another try, and no acknowledged save is lost', async () => {
+    const filler = join(folder, 'filler');
+    const { bavail, bsize } = statfsSync(folder);
+    writeFileSync(filler, Buffer.alloc(bavail * bsize - 1_000_000));
+    const { acknowledged, error } = await fill();
+    expect(error).toMatchObject({ code: '53100' });
+    expect(answerFor(error, false)).toMatchObject({ status: 503 });
 
-      // The write-ahead log finds no space either, which ends the database's process.
-      await errorOf(database.asOwner('test', (owner) => owner.query('select pg_switch_wal()')));
-      const lost = await errorOf(fill().then(({ error: reason }) => Promise.reject(reason as Error)));
-      expect(answerFor(lost, false)).toMatchObject({ status: 503 });
-      await delay(OUTAGE_MS);
+    // The write-ahead log finds no space either, which ends the database's process.
+    await errorOf(database.asOwner('test', (owner) => owner.query('select pg_switch_wal()')));
+    const lost = await errorOf(fill().then(({ error: reason }) => Promise.reject(reason as Error)));
+    expect(answerFor(lost, false)).toMatchObject({ status: 503 });
+    await delay(OUTAGE_MS);
 
-      rmSync(filler);
-      await expect.poll(() => errorOf(insertDay('<p>again</p>')), { timeout: 60_000 }).toBeNull();
-      const { rows } = await service.statement<{ count: number }>(
-        'select count(*)::int from entries where user_id = $1',
-        [USER],
-      );
-      expect(rows[0]!.count).toBeGreaterThan(acknowledged);
-    },
-  );
+    rmSync(filler);
+    await expect.poll(() => errorOf(insertDay('<p>again</p>')), { timeout: 60_000 }).toBeNull();
+    const { rows } = await service.statement<{ count: number }>(
+      'select count(*)::int from entries where user_id = $1',
+      [USER],
+    );
+    expect(rows[0]!.count).toBeGreaterThan(acknowledged);
+  });
 
-  test('a start on a read-only disk fails with the reason', { timeout: 60_000 }, async () => {
+  test('a start on a read-only disk fails with the reason', async () => {
     await database.close();
     run('mount', '-o', 'remount,ro');
     const failure = await errorOf(open());

@@ -87,18 +87,14 @@ const piece = fc.oneof(
 );
 const log = fc.array(piece, { maxLength: 30 }).map((pieces) => pieces.join(''));
 
-test(
-  'SQL and the domain return the same text for random logs',
-  async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(log, { minLength: 50, maxLength: 50 }), async (logs) => {
-        expect(await textsInDatabase(logs)).toEqual(logs.map(entryText));
-      }),
-      { numRuns: fuzzBudget(40) },
-    );
-  },
-  fuzzBudget(30_000),
-);
+test('SQL and the domain return the same text for random logs', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(log, { minLength: 50, maxLength: 50 }), async (logs) => {
+      expect(await textsInDatabase(logs)).toEqual(logs.map(entryText));
+    }),
+    { numRuns: fuzzBudget(40) },
+  );
+});
 
 test('the database takes linear time on hostile logs', async () => {
   for (const html of ['<'.repeat(262_144), `${' '.repeat(262_143)}x`, '<p>'.repeat(87_000), '\n \n'.repeat(80_000)]) {

@@ -87,7 +87,7 @@ const deps = (env: Record<string, string>): CommandDeps => ({
 test.concurrent.each([
   ['before its commit leaves the key as it was', 'commit', 'here', []],
   ['after its commit gets the key of the backup at the next start', 'answer', 'there', ['new@example.com']],
-] as const)('a restore that is killed %s', { timeout: 120_000 }, async (_title, held, expected, users) => {
+] as const)('a restore that is killed %s', async (_title, held, expected, users) => {
   const keys = { here: await newKey(), there: await newKey() };
   const file = join(folder, `${held}.tar.zst`);
   const { dataDir: otherDir, keyFile: otherKey } = keys.there;

@@ -129,42 +129,38 @@ const prefer = fc
 /** Random URL parameters. URLSearchParams replaces lone surrogates, which a URL cannot contain. */
 const query = fc.array(parameter, { maxLength: 4 }).map((parameters) => new URLSearchParams(parameters).toString());
 
-test(
-  'random requests get a typed response, never a 500 and never data of another user',
-  async () => {
-    const seen = new Set<number>();
-    await fc.assert(
-      fc.asyncProperty(
-        fc.constantFrom('GET', 'GET', 'HEAD', 'POST', 'PATCH', 'DELETE'),
-        fc.constantFrom('entries', 'entries', 'profiles'),
-        query,
-        body,
-        prefer,
-        fc.constantFrom('*/*', 'application/vnd.pgrst.object+json'),
-        async (method, table, search, sent, preferences, accept) => {
-          const response = await world.request(world.ana, method, `/rest/v1/${table}?${search}`, {
-            ...(method !== 'GET' && method !== 'HEAD' && { body: sent }),
-            headers: { prefer: preferences, accept },
-          });
-          seen.add(response.status);
-          expect(response.status).toBeLessThan(500);
-          expect(response.text).not.toContain('SECRET OF BEN');
-          expect(response.text).not.toContain(world.ben.id);
-          if (response.status >= 400 && method !== 'HEAD') {
-            expect(response.json).toMatchObject({ code: expect.any(String), message: expect.any(String) });
-          } else if (response.text !== '') {
-            expect(response.json).toBeDefined();
-          }
-        },
-      ),
-      { numRuns: fuzzBudget(1_200) },
-    );
-    expect(world.errorsLogged).toEqual([]);
-    expect([...seen]).toEqual(expect.arrayContaining([200, 400]));
-    const { rows } = await world.server.admin.query(`select content_text from public.entries where user_id = $1`, [
-      world.ben.id,
-    ]);
-    expect(rows).toEqual([{ content_text: 'SECRET OF BEN' }]);
-  },
-  fuzzBudget(30_000),
-);
+test('random requests get a typed response, never a 500 and never data of another user', async () => {
+  const seen = new Set<number>();
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom('GET', 'GET', 'HEAD', 'POST', 'PATCH', 'DELETE'),
+      fc.constantFrom('entries', 'entries', 'profiles'),
+      query,
+      body,
+      prefer,
+      fc.constantFrom('*/*', 'application/vnd.pgrst.object+json'),
+      async (method, table, search, sent, preferences, accept) => {
+        const response = await world.request(world.ana, method, `/rest/v1/${table}?${search}`, {
+          ...(method !== 'GET' && method !== 'HEAD' && { body: sent }),
+          headers: { prefer: preferences, accept },
+        });
+        seen.add(response.status);
+        expect(response.status).toBeLessThan(500);
+        expect(response.text).not.toContain('SECRET OF BEN');
+        expect(response.text).not.toContain(world.ben.id);
+        if (response.status >= 400 && method !== 'HEAD') {
+          expect(response.json).toMatchObject({ code: expect.any(String), message: expect.any(String) });
+        } else if (response.text !== '') {
+          expect(response.json).toBeDefined();
+        }
+      },
+    ),
+    { numRuns: fuzzBudget(1_200) },
+  );
+  expect(world.errorsLogged).toEqual([]);
+  expect([...seen]).toEqual(expect.arrayContaining([200, 400]));
+  const { rows } = await world.server.admin.query(`select content_text from public.entries where user_id = $1`, [
+    world.ben.id,
+  ]);
+  expect(rows).toEqual([{ content_text: 'SECRET OF BEN' }]);
+});

@@ -146,73 +146,69 @@ test.each([
   { name: 'a move on two devices loses no line and puts none on two days', browsers: 2 },
   // The second tab claims unsent drafts of the first tab, so both tabs may send the same lines.
   { name: 'a move in two tabs of a browser loses no line', browsers: 1 },
-] as const)(
-  '$name',
-  async ({ browsers }) => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 50 }), async (steps) => {
-        const world = createWorld(browsers);
-        const pages = [world.openPage(0), world.openPage(1)];
-        const unanswered: (null | { move: Move; version: Version })[] = [null, null];
-        const written: string[] = [];
-        const openDay = (savers: DaySavers, date: Day) => savers.open(date, world.rows.get(date) ?? null, world.tick());
-        const move = async (at: number, wanted: Move, version: Version | null = null): Promise<void> => {
-          const { savers, send } = pages[at]!;
-          const outcome = await moveLog(savers, send, wanted, version);
-          if (outcome.kind === 'unreachable') unanswered[at] = { move: wanted, version: outcome.version };
-        };
-        for (const taken of steps) {
-          switch (taken.do) {
-            case 'write': {
-              const saver = openDay(pages[taken.device]!.savers, DAYS[taken.day]!);
-              const line = `line ${written.length}`;
-              written.push(line);
-              saver.write(log(...itemsOf(saver.text()), line), 0);
-              saver.storeDraft();
-              break;
-            }
-            case 'open':
-              openDay(pages[taken.device]!.savers, DAYS[taken.day]!);
-              break;
-            case 'flush':
-              void pages[taken.device]!.savers.get(DAYS[taken.day]!)?.flush();
-              break;
-            case 'move':
-              if (taken.from !== taken.to) void move(taken.device, { from: DAYS[taken.from]!, to: DAYS[taken.to]! });
-              break;
-            case 'retryMove': {
-              const retried = unanswered[taken.device];
-              unanswered[taken.device] = null;
-              if (retried) void move(taken.device, retried.move, retried.version);
-              break;
-            }
-            case 'reload':
-              pages[taken.device]!.savers.close();
-              pages[taken.device]!.page.isClosed = true;
-              pages[taken.device] = world.openPage(taken.device);
-              unanswered[taken.device] = null;
-              break;
-            case 'network':
-              await world.network(taken.which, taken.fate);
-              break;
-            case 'settle':
-              await world.settle();
+] as const)('$name', async ({ browsers }) => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 50 }), async (steps) => {
+      const world = createWorld(browsers);
+      const pages = [world.openPage(0), world.openPage(1)];
+      const unanswered: (null | { move: Move; version: Version })[] = [null, null];
+      const written: string[] = [];
+      const openDay = (savers: DaySavers, date: Day) => savers.open(date, world.rows.get(date) ?? null, world.tick());
+      const move = async (at: number, wanted: Move, version: Version | null = null): Promise<void> => {
+        const { savers, send } = pages[at]!;
+        const outcome = await moveLog(savers, send, wanted, version);
+        if (outcome.kind === 'unreachable') unanswered[at] = { move: wanted, version: outcome.version };
+      };
+      for (const taken of steps) {
+        switch (taken.do) {
+          case 'write': {
+            const saver = openDay(pages[taken.device]!.savers, DAYS[taken.day]!);
+            const line = `line ${written.length}`;
+            written.push(line);
+            saver.write(log(...itemsOf(saver.text()), line), 0);
+            saver.storeDraft();
+            break;
           }
+          case 'open':
+            openDay(pages[taken.device]!.savers, DAYS[taken.day]!);
+            break;
+          case 'flush':
+            void pages[taken.device]!.savers.get(DAYS[taken.day]!)?.flush();
+            break;
+          case 'move':
+            if (taken.from !== taken.to) void move(taken.device, { from: DAYS[taken.from]!, to: DAYS[taken.to]! });
+            break;
+          case 'retryMove': {
+            const retried = unanswered[taken.device];
+            unanswered[taken.device] = null;
+            if (retried) void move(taken.device, retried.move, retried.version);
+            break;
+          }
+          case 'reload':
+            pages[taken.device]!.savers.close();
+            pages[taken.device]!.page.isClosed = true;
+            pages[taken.device] = world.openPage(taken.device);
+            unanswered[taken.device] = null;
+            break;
+          case 'network':
+            await world.network(taken.which, taken.fate);
+            break;
+          case 'settle':
+            await world.settle();
         }
-        await saveEverything(
-          world,
-          pages.map(({ savers }) => savers),
-        );
-        const stored = [...world.rows.values()].flatMap(({ html }) => itemsOf(html));
-        expect([...new Set(stored)].sort()).toEqual(written.toSorted());
-        if (browsers === 2) expect(stored).toHaveLength(written.length);
-        for (const { length } of world.storages) expect(length).toBe(0);
-      }),
-      { numRuns: fuzzBudget(200) },
-    );
-  },
-  fuzzBudget(60_000),
-);
+      }
+      await saveEverything(
+        world,
+        pages.map(({ savers }) => savers),
+      );
+      const stored = [...world.rows.values()].flatMap(({ html }) => itemsOf(html));
+      expect([...new Set(stored)].sort()).toEqual(written.toSorted());
+      if (browsers === 2) expect(stored).toHaveLength(written.length);
+      for (const { length } of world.storages) expect(length).toBe(0);
+    }),
+    { numRuns: fuzzBudget(200) },
+  );
+});
 
 /** Refreshes both pages in turn; the user keeps both versions of each conflict. */
 async function saveEverything(world: ReturnType<typeof createWorld>, pages: readonly DaySavers[]): Promise<void> {

@@ -297,40 +297,36 @@ test('a challenge is taken as it is, or refused with a typed error', () => {
   );
 });
 
-test(
-  'the button of any link leads to an allowed address, with no field that the link forged',
-  async () => {
-    const home = new URL(world.config.publicUrl).origin;
-    const base = fc.constantFrom(home, 'http://127.0.0.1:4100', 'https://evil.example', 'javascript:alert(1)//', '//x');
-    const query = fc
-      .dictionary(fc.constantFrom('code', 'error', 'message', 'error_code', 'from'), fc.string())
-      .map((fields) => new URLSearchParams(fields).toString());
-    const suffix = fc.oneof(
-      query.map((text) => `/?${text}`),
-      fc.string(),
-      fc.constant('/#access_token=forged'),
-    );
-    const token = fc.oneof(fc.string({ minLength: 1 }), fc.constant(`pkce_${'x'.repeat(43)}`));
-    await fc.assert(
-      fc.asyncProperty(base, suffix, token, async (origin, rest, link) => {
-        const target = encodeURIComponent((origin + rest).toWellFormed());
-        const body = new URLSearchParams({ type: 'magiclink', token: link.toWellFormed() }).toString();
-        const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
-        const { status, headers: answered } = await world.request('POST', `/verify/continue?redirect_to=${target}`, {
-          body,
-          headers,
-        });
-        if (status === 400) return;
-        expect(status).toBe(303);
-        const location = new URL(answered.get('location')!);
-        // A server on loopback allows redirects to any port of the machine, also `http://127.0.0.1:4100` and port 0.
-        expect([home, 'http://127.0.0.1']).toContain(location.origin.replace(/^(http:\/\/127\.0\.0\.1):\d+$/, '$1'));
-        expect(new URLSearchParams(location.hash.slice(1)).get('error_code')).toBe('otp_expired');
-        expect(location.hash).not.toContain('forged');
-        if (link.startsWith('pkce_')) expect(location.searchParams.getAll('error_code')).toEqual(['otp_expired']);
-      }),
-      { numRuns: fuzzBudget(100) },
-    );
-  },
-  fuzzBudget(60_000),
-);
+test('the button of any link leads to an allowed address, with no field that the link forged', async () => {
+  const home = new URL(world.config.publicUrl).origin;
+  const base = fc.constantFrom(home, 'http://127.0.0.1:4100', 'https://evil.example', 'javascript:alert(1)//', '//x');
+  const query = fc
+    .dictionary(fc.constantFrom('code', 'error', 'message', 'error_code', 'from'), fc.string())
+    .map((fields) => new URLSearchParams(fields).toString());
+  const suffix = fc.oneof(
+    query.map((text) => `/?${text}`),
+    fc.string(),
+    fc.constant('/#access_token=forged'),
+  );
+  const token = fc.oneof(fc.string({ minLength: 1 }), fc.constant(`pkce_${'x'.repeat(43)}`));
+  await fc.assert(
+    fc.asyncProperty(base, suffix, token, async (origin, rest, link) => {
+      const target = encodeURIComponent((origin + rest).toWellFormed());
+      const body = new URLSearchParams({ type: 'magiclink', token: link.toWellFormed() }).toString();
+      const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
+      const { status, headers: answered } = await world.request('POST', `/verify/continue?redirect_to=${target}`, {
+        body,
+        headers,
+      });
+      if (status === 400) return;
+      expect(status).toBe(303);
+      const location = new URL(answered.get('location')!);
+      // A server on loopback allows redirects to any port of the machine, also `http://127.0.0.1:4100` and port 0.
+      expect([home, 'http://127.0.0.1']).toContain(location.origin.replace(/^(http:\/\/127\.0\.0\.1):\d+$/, '$1'));
+      expect(new URLSearchParams(location.hash.slice(1)).get('error_code')).toBe('otp_expired');
+      expect(location.hash).not.toContain('forged');
+      if (link.startsWith('pkce_')) expect(location.searchParams.getAll('error_code')).toEqual(['otp_expired']);
+    }),
+    { numRuns: fuzzBudget(100) },
+  );
+});

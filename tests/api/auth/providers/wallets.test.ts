@@ -338,27 +338,23 @@ describe('the request', () => {
       expect([status, Object.keys(body)]).toEqual([400, ['error', 'error_description']]);
   });
 
-  test(
-    'with arbitrary values never causes a 500',
-    async () => {
-      const text = fc.oneof(
-        fc.string({ maxLength: 150 }),
-        fc.constantFrom('ethereum', 'solana', '0x', '\0'),
-        fc.integer(),
-      );
-      const signature = fc.oneof(text, fc.stringMatching(/^0x[0-9a-f]{130}$/), fc.stringMatching(/^[\w-]{86}$/));
-      await fc.assert(
-        fc.asyncProperty(fc.constantFrom('ethereum', 'solana'), text, signature, fc.boolean(), async (...input) => {
-          const [chain, message, sig, isValidText] = input;
-          const wallet = chain === 'ethereum' ? newEthereumWallet() : newSolanaWallet();
-          const sent = isValidText ? await writeMessage(wallet, { nonce: '00000000' }) : message;
-          expect((await send({ chain, message: sent, signature: sig })).status).toBe(400);
-        }),
-        { numRuns: fuzzBudget(60) },
-      );
-    },
-    fuzzBudget(60_000),
-  );
+  test('with arbitrary values never causes a 500', async () => {
+    const text = fc.oneof(
+      fc.string({ maxLength: 150 }),
+      fc.constantFrom('ethereum', 'solana', '0x', '\0'),
+      fc.integer(),
+    );
+    const signature = fc.oneof(text, fc.stringMatching(/^0x[0-9a-f]{130}$/), fc.stringMatching(/^[\w-]{86}$/));
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom('ethereum', 'solana'), text, signature, fc.boolean(), async (...input) => {
+        const [chain, message, sig, isValidText] = input;
+        const wallet = chain === 'ethereum' ? newEthereumWallet() : newSolanaWallet();
+        const sent = isValidText ? await writeMessage(wallet, { nonce: '00000000' }) : message;
+        expect((await send({ chain, message: sent, signature: sig })).status).toBe(400);
+      }),
+      { numRuns: fuzzBudget(60) },
+    );
+  });
 });
 
 test('a nonce is fresh each time and is not cached', async () => {

@@ -634,35 +634,31 @@ describe('a response', () => {
     });
   });
 
-  test(
-    'with any edit never signs in as somebody else',
-    async () => {
-      const edit = fc.record({
-        at: fc.double({ min: 0, max: 1, noNaN: true }),
-        cut: fc.nat({ max: 60 }),
-        added: fc.oneof(
-          fc.string({ maxLength: 10 }),
-          fc.constantFrom('boss@corp.example', '<!---->', '<saml:NameID>boss@corp.example</saml:NameID>', 'ID="_x" '),
-        ),
-      });
-      await fc.assert(
-        fc.asyncProperty(fc.array(edit, { minLength: 1, maxLength: 3 }), async (edits) => {
-          const started = await start();
-          let xml = textOf(await peer.respond(ourMetadata, { requestId: started.id }));
-          for (const { at, cut, added } of edits) {
-            const index = Math.floor(at * xml.length);
-            xml = xml.slice(0, index) + added + xml.slice(index + cut);
-          }
-          const url = await post(started, base64(xml));
-          // An edit of what is not signed, such as white space at the end, changes nothing.
-          if (fragmentOf(url)['access_token'] !== undefined) expect((await userOf(url)).email).toBe('ana@corp.example');
-          else expect(problemOf(url)).toBe(INVALID);
-        }),
-        { numRuns: fuzzBudget(80) },
-      );
-    },
-    fuzzBudget(60_000),
-  );
+  test('with any edit never signs in as somebody else', async () => {
+    const edit = fc.record({
+      at: fc.double({ min: 0, max: 1, noNaN: true }),
+      cut: fc.nat({ max: 60 }),
+      added: fc.oneof(
+        fc.string({ maxLength: 10 }),
+        fc.constantFrom('boss@corp.example', '<!---->', '<saml:NameID>boss@corp.example</saml:NameID>', 'ID="_x" '),
+      ),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(edit, { minLength: 1, maxLength: 3 }), async (edits) => {
+        const started = await start();
+        let xml = textOf(await peer.respond(ourMetadata, { requestId: started.id }));
+        for (const { at, cut, added } of edits) {
+          const index = Math.floor(at * xml.length);
+          xml = xml.slice(0, index) + added + xml.slice(index + cut);
+        }
+        const url = await post(started, base64(xml));
+        // An edit of what is not signed, such as white space at the end, changes nothing.
+        if (fragmentOf(url)['access_token'] !== undefined) expect((await userOf(url)).email).toBe('ana@corp.example');
+        else expect(problemOf(url)).toBe(INVALID);
+      }),
+      { numRuns: fuzzBudget(80) },
+    );
+  });
 
   describe('with a wrapped signature', () => {
     /** The parts of a signed response. */
