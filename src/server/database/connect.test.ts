@@ -161,8 +161,8 @@ test('erases the user of the ledgers when the owner is subject to row-level secu
     [deletedUser],
   );
   expect(rows).toEqual([{ same: false, country: null, uses: 1 }]);
-  // Outside of the function `erase_payer` the owner of the tables can replace no payer: the first statement finds no
-  // row, the second is refused.
+  // Only the function `erase_payer` may replace a payer. Row-level security hides the payments from the owner of the
+  // tables, so the first statement changes no row. A trigger refuses the second.
   await expect(asOwner('update payments set user_id = gen_random_uuid()')).resolves.toBeUndefined();
   await expect(asOwner("update plan_uses set kind = 'analysis'")).rejects.toMatchObject({ code: '23001' });
   await database.close();

@@ -39,7 +39,7 @@ export type DatabaseOptions = {
 
 const CONNECT_TIMEOUT_MS = 10_000;
 const LISTENER_TIMEOUT_MS = 5_000;
-/** Without a pooler, each connection has a session of its own. */
+/** Without a pooler, each connection has a session of its own, so named statements and pipelining are safe. */
 const SENDING_WITHOUT_POOLER: Sending = { names: 'named', canPipeline: true };
 
 /** @throws Error with a message for the operator about the server, its roles, its version or its migrations. */
@@ -103,7 +103,6 @@ export async function checkPooler({ ownerUrl, poolUrl, log }: PoolerOptions): Pr
 type PoolerOptions = { ownerUrl: string; poolUrl: string; log: Logger };
 type Pooler = { finder: PrimaryFinder; sending: Sending; login: pg.ClientConfig };
 
-/** Finds and checks the pooler of DATABASE_POOL_URL. */
 async function openPooler(url: string, login: pg.ClientConfig, connectDirectly: Connect, log: Logger): Promise<Pooler> {
   const address = ({ url: own }: { url: string }): pg.ClientConfig => {
     const { host, port, database, ssl } = new pg.Client({ connectionString: own });

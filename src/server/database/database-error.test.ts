@@ -26,29 +26,29 @@ describe('an error of the database', () => {
       details: 'the row',
     });
   });
-  test('a missing right is 403, and 401 for a guest', () => {
+  test('a missing right is answered 403, and 401 for a guest', () => {
     expect(answerFor(failure('42501'), false)?.status).toBe(403);
     expect(answerFor(failure('42501'), true)?.status).toBe(401);
   });
   test.each([
     ...['08006', '53300', '55P03', '57P01', '57014', '58030', '25006', '40P01', '26000'],
     ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'EAGAIN', 'ERR_STREAM_DESTROYED'],
-  ])('%s asks for another try', (code) => {
+  ])('%s is transient and answered 503', (code) => {
     expect(isTransient(failure(code))).toBe(true);
     expect(answerFor(failure(code), false)).toMatchObject({ status: 503, code: 'PGRST000', details: null });
   });
-  test('a pool that is exhausted asks for another try', () => {
+  test('an exhausted pool and a closed connection are answered 503', () => {
     expect(answerFor(new Error('timeout exceeded when trying to connect'), false)?.status).toBe(503);
     expect(answerFor(new Error('Client was closed and is not queryable'), false)?.status).toBe(503);
   });
-  test.each(['42601', '42P01', 'XX000'])('%s is our own fault and has no answer of its own', (code) => {
+  test.each(['42601', '42P01', 'XX000'])('answerFor returns null for %s, a fault of the server', (code) => {
     expect(answerFor(failure(code), false)).toBeNull();
   });
-  test('an error that is not of the database has no answer of its own', () => {
+  test('answerFor returns null for an error that is not of the database', () => {
     expect(answerFor(new TypeError('x is not a function'), false)).toBeNull();
     expect(answerFor('text', false)).toBeNull();
   });
-  test('our own refusals pass through', () => {
+  test('answerFor returns a DataError unchanged', () => {
     const refusal = dataError('PGRST100');
     expect(answerFor(refusal, false)).toBe(refusal);
   });

@@ -98,7 +98,7 @@ export function isTransient(error: unknown): boolean {
   return isOfClass || code === READ_ONLY || code === LOCK_TIMEOUT || STALE_STATEMENT_CODES.has(code);
 }
 
-/** Drops `detail` and `where`, which quote the row: no journal text belongs in a log. */
+/** Drops `detail` and `where`, which quote the row: no journal text belongs in the server's log. */
 export function loggable(error: unknown): object {
   if (!isDatabaseFailure(error)) return { err: error };
   const { code, message, routine, table, constraint } = error;

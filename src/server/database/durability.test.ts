@@ -29,13 +29,13 @@ test('warns of each setting that can lose an acknowledged save', async () => {
   ]);
 });
 
-test('judges by the settings of the session', async () => {
+test('reads the settings of its session, which may override those of the server', async () => {
   expect(await warningsWith('-c synchronous_commit=on')).toEqual([
     { level: 'warn', settings: ['fsync', 'full_page_writes'] },
   ]);
 });
 
-test('the embedded server has all three on', () => {
+test('the embedded server has fsync, full_page_writes and synchronous_commit on', () => {
   const settings = serverSettings({ kind: 'socket', port: 5432 });
   expect(settings).toMatchObject({ fsync: 'on', synchronous_commit: 'on', full_page_writes: 'on' });
 });

@@ -13,7 +13,7 @@ const MAX_RETRY_MS = 15_000;
 /** Longer than most transactions take, so that those of a killed server have ended by the second check. */
 const CHECK_INTERVAL_MS = 10_000;
 
-/** How the `application_name` of these connections begins. Each server of a database has one. */
+/** How the `application_name` of these connections begins. Each server process has one such connection. */
 export const LISTENER_NAME = 'hustle-forge-changes';
 /** Systems reuse process ids, so a listener is identified by its process id and the start of its connection. */
 const READ_LISTENERS = `

@@ -23,7 +23,7 @@ export const ANY_CHANGE = '*';
 /** A line that stands for any number of changes of one user is the user's id. */
 const USER_ID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
 export const isUserReport = (line: string): boolean => USER_ID.test(line);
-/** The user whose days a line reports; `ANY_CHANGE` for that line. */
+/** The id of the user whose days a line reports. Returns `ANY_CHANGE`, which names no user, unchanged. */
 export const userOfReport = (line: string): string => line.split(' ', 1)[0]!;
 
 /** Returns null for a line of another format, such as one of a newer release. */

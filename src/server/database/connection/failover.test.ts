@@ -16,7 +16,7 @@ import { requestConnection } from '../roles.ts';
 import { createOwnerFinder } from './primary-finder.ts';
 import { createRequestPool } from './request-pool.ts';
 
-/** The product's promise: a request succeeds so soon after another server accepts writes. */
+/** The product's promise: a request succeeds within this time after another server has begun to accept writes. */
 const FOUND_WITHIN_MS = 2_000;
 
 let db: TestDatabase;
@@ -51,7 +51,7 @@ const write = (database: Database) =>
   database.asService('test').statement('insert into auth.users (email) values ($1)', [`${(rows += 1)}@example.com`]);
 const writeMany = (database: Database) => Promise.all(Array.from({ length: 20 }, () => write(database)));
 
-/** Writes until a write succeeds. All failures before must be answered 503. Returns the milliseconds. */
+/** Repeats a write until it succeeds. Every earlier failure must be answered 503. Returns the milliseconds that it took. */
 async function untilWritten(database: Database): Promise<number> {
   const since = performance.now();
   for (;;) {

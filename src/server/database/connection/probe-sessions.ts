@@ -17,8 +17,9 @@ import pg from 'pg';
 export type Sessions = 'session' | 'tracked' | 'mixed' | 'unknown' | 'statement';
 
 /**
- * Three, so that a client meets a session that another client has used. With two sessions, two clients share one. With
- * more sessions, the pooler gives the one that became idle first or last, which `probe` lets another client use before.
+ * Three, so that a client meets a session that another client has used. If the pooler has two sessions, two clients
+ * share one. If it has more, it hands out the one that became idle first or last, and `probe` gives the next turn to the
+ * client that has used neither.
  */
 const CLIENTS = 3;
 const ROUNDS = 3;

@@ -35,7 +35,7 @@ test.each([
   expect(splitHosts(url)).toEqual([url]);
 });
 
-test('reads the wanted attributes of the session', () => {
+test('reads target_session_attrs, and returns null without it', () => {
   expect(sessionAttributes('postgres://a,b/forge?target_session_attrs=read-write')).toBe('read-write');
   expect(sessionAttributes('postgres://a,b/forge')).toBeNull();
 });

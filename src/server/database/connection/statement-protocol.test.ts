@@ -21,7 +21,7 @@ test('sends another text after DDL, once for all requests that failed together',
   expect(statements.names).toBe('named');
 });
 
-test('repeats no statement that PostgreSQL does not support or that failed otherwise', () => {
+test('repeats no statement after an error that is not about a prepared statement', () => {
   const statements = protocol(true);
   expect(statements.adaptToError({ code: '0A000', routine: 'transformFrameOffset' }, 'select 1')).toBe(false);
   expect(statements.adaptToError({ code: '23505' }, 'select 1')).toBe(false);

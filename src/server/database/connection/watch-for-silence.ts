@@ -10,7 +10,7 @@ const TICK_MS = 1_000;
 /** Silent for one to two seconds: check whether the server's machine answers. */
 const CHECK_AFTER_TICKS = 2;
 const CHECK_TIMEOUT_MS = 2_000;
-/** The time-outs of the role (roles.ts) end a statement or transaction earlier, so a living server would have spoken. */
+/** Longer than the default time-outs of the role (roles.ts), by which a living server ends a statement or transaction. */
 const DEAD_AFTER_TICKS = 20;
 
 type Deps = {

@@ -94,7 +94,7 @@ async function createCluster(dataDir: string, binaries: Binaries, user: ServerUs
   await rename(unfinished.folder, clusterPaths(dataDir).folder);
 }
 
-/** Rotates the log, so it cannot fill the disk. Call only while no server writes to it. */
+/** Rotates PostgreSQL's log file, so it cannot fill the disk. Call only while PostgreSQL does not run. */
 export async function rotateLog(paths: ClusterPaths): Promise<void> {
   const { size } = await stat(paths.logFile).catch(() => ({ size: 0 }));
   if (size > LOG_MAX_BYTES) await rename(paths.logFile, `${paths.logFile}.1`);

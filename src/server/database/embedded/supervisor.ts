@@ -24,7 +24,7 @@ const POLL_MS = 10;
 const START_LIMIT_MS = 120_000;
 const STOP_LIMIT_MS = 30_000;
 const IMMEDIATE_STOP_LIMIT_MS = 5_000;
-/** A full disk may have space again after hours, so restarts go on. At this number the log calls for an operator. */
+/** After this many failures a fatal log line calls for an operator. Restarts go on: a full disk may have space again later. */
 const ALARM_AFTER_RESTARTS = 5;
 const MAX_RESTART_DELAY_MS = 30_000;
 const STABLE_AFTER_MS = 60_000;

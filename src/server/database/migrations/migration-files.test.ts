@@ -25,11 +25,11 @@ async function read(sql: string, name = '0001_first.sql') {
   }
 }
 
-test('a file without a phase expands', async () => {
+test('a file that names no phase has the phase expand', async () => {
   expect(await read('select 1;')).toMatchObject([{ set: 'app', number: 1, phase: 'expand', step: null }]);
 });
 
-test('the numbers have no gap', async () => {
+test('rejects a gap in the numbers of the files', async () => {
   await expect(read('select 1;', '0002_second.sql')).rejects.toThrow('migrations are numbered');
 });
 

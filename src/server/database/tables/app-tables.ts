@@ -82,7 +82,6 @@ export type AppTables = {
     approval_url: string | null;
     debug_id: string | null;
     created_at: Timestamp;
-    /** Set by the database. */
     updated_at: GeneratedByDatabase<Date>;
     completed_at: Date | null;
     receipt_mailed_at: Date | null;
@@ -143,7 +142,7 @@ export type AppTables = {
     score: number | null;
     text: string;
     /**
-     * `cited`: indexes of the cited lines. `cited_refs`: their labels in the feedback, null before prompt version 4.
+     * `cited`: indexes of the log's lines that the feedback cites. `cited_refs`: their labels in the feedback, null before prompt version 4.
      */
     cited: Generated<number[]>;
     cited_refs: string[] | null;
