@@ -142,7 +142,8 @@ export type AppTables = {
     score: number | null;
     text: string;
     /**
-     * `cited`: indexes of the log's lines that the feedback cites. `cited_refs`: their labels in the feedback, null before prompt version 4.
+     * `cited`: indexes of the log's lines that the feedback cites. `cited_refs`: their labels in the feedback, null before
+     * prompt version 4.
      */
     cited: Generated<number[]>;
     cited_refs: string[] | null;
