@@ -33,7 +33,7 @@ export type TrendLog = { id: string; date: Day; text: string; content: string; s
 const READ_ACCESS = `select public.is_premium() as premium,
   coalesce((select ai_consent from public.profiles where id = $1), false) as consent`;
 
-/** How many characters of a log the checks before an analysis read. The longest quick entry is shorter. */
+/** The checks before an analysis read this many characters of a log: enough to recognise a quick entry and refuse it. */
 const REFUSAL_CHECK_CHARS = 200;
 
 /** Loads one character more than `CAPS` allows, so that truncation is detected and reported to the model. */

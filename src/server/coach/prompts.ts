@@ -24,7 +24,7 @@ export const CAPS = {
   lines: 200,
   line: 2_000,
   log: 16_000,
-  /** The newest log's HTML, as read from the database. Its lines are then truncated to the limits above. */
+  /** HTML of the log that the feedback is about, as read from the database. `lines`, `line` and `log` then truncate it. */
   newestRead: 128_000,
   earlierLog: 2_000,
   trend: 48_000,
@@ -158,7 +158,7 @@ export function fenceData(data: string, word: string = randomUUID()): string {
   return `The journal:\nFENCE ${word}\n${data}\nFENCE ${word}\nThe journal ends here. Now answer as you were told above.`;
 }
 
-/** The lines of a log that the prompt contains and the model can cite. */
+/** The lines of a log that the prompt contains. The model can cite no others. */
 export const shownLines = (lines: readonly CitableLine[]): readonly CitableLine[] =>
   lines.slice(0, cutLines(lines, false).shown.length);
 

@@ -156,8 +156,8 @@ async function* streamOnce(
 class InterruptedError extends Error {}
 
 /**
- * Reduces an unexpected error to its name and stack frames for the log. Threat: such errors quote the request, for
- * example an invalid header with the API key.
+ * Reduces an unexpected error to its name and stack frames for the server's log. Threat: such errors quote the request,
+ * for example an invalid header with the API key.
  */
 function redactError(error: unknown): Error {
   const { name, stack = '' } = error instanceof Error ? error : new Error();

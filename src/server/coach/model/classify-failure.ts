@@ -74,7 +74,7 @@ export function classifyFailure({ status, codes, perDay, malformed }: Failure): 
   return { problem, mayRetry: (problem === 'rate' || problem === 'network') && !perDay };
 }
 
-/** Threat: an endpoint floods the log, which contains the codes, with thousands of them. */
+/** Threat: an endpoint sends thousands of codes and floods the server's log, which contains them. */
 const MAX_CODES = 8;
 
 type Json = Record<string, unknown>;

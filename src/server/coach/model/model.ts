@@ -44,7 +44,7 @@ export class ModelError extends Error {
   readonly problem: AnalysisProblem;
   /** The delay that the provider asks for; null if unknown. */
   readonly retryAfterMs: number | null;
-  /** For the log: status and codes only. */
+  /** For the server's log: status and codes only. */
   readonly details: Readonly<Record<string, string | number | null>>;
 
   constructor(problem: AnalysisProblem, retryAfterMs: number | null, details: ModelError['details']) {
