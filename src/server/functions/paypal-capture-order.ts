@@ -23,7 +23,8 @@ export function handleCaptureOrder(payments: Payments | null) {
       case 'pending':
       case 'capturing':
       case 'unknown':
-        // The sweep continues. A mail reports a completed payment, or a rejection after PayPal held the money.
+        // The job `reconcile-payments` continues. A mail reports a completed payment, or a rejection after PayPal held
+        // the money.
         return context.json({ success: true, pending: true });
       case 'created':
       case 'approved':

@@ -19,5 +19,5 @@ export type Settlement =
   | PaymentStatus
   /** The payer must approve the order again or choose another card. The stored status is `created` again. */
   | 'instrument_declined'
-  /** PayPal did not answer, or its error decides nothing about the payment. The sweep tries again later. */
+  /** PayPal did not answer, or its error decides nothing about the payment. The job `reconcile-payments` tries again. */
   | 'unknown';

@@ -113,8 +113,8 @@ export type PaymentStore = {
   /** Books returned money, never more than was captured, and ends the year when all of it is returned. */
   bookReturn(id: string, back: MoneyReturn): Promise<void>;
   /**
-   * Records that a completed payment is to be refunded and makes it due, so that the sweep resumes the refund after a
-   * crash. False if the payment is not completed.
+   * Records that a completed payment is to be refunded and makes it due, so that the job `reconcile-payments` resumes the
+   * refund after a crash. False if the payment is not completed.
    */
   requestRefund(id: string, now: Date): Promise<boolean>;
   /** Takes a lease on a requested refund. Null if no refund is requested or another lease is running. */

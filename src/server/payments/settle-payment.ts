@@ -1,6 +1,6 @@
 /**
  * Moves one payment as far as PayPal lets it: the only path from an approved order to a granted year. The browser's
- * return, a webhook and the sweep all call it.
+ * return, a webhook and the job `reconcile-payments` all call it.
  *
  * The process may die at every `await`, and any number of processes may run the function at once. While a lease runs,
  * only its holder captures. The request id makes a repeated capture idempotent, and only the transaction that books the

@@ -29,7 +29,7 @@ const CANCELLED_PATH = '/journal?payment=cancelled';
 
 /**
  * Threat: a user who changes the country of the profile between two clicks gets a new payment each time. Rows are never
- * deleted, and the sweep polls PayPal for each open one.
+ * deleted, and the job `reconcile-payments` polls PayPal for each open one.
  */
 const MAX_OPEN_PAYMENTS = 10;
 

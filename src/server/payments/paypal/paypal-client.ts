@@ -54,7 +54,7 @@ type PaypalClient = Paypal & {
 };
 
 type Call = {
-  /** The call's name in the log, without ids. */
+  /** The call's name in the server's log, without ids. */
   readonly what: string;
   readonly method: 'GET' | 'POST';
   readonly path: string;

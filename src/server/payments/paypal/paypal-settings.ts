@@ -8,7 +8,7 @@ export type PaypalSettings = {
   readonly apiBase: string;
   readonly clientId: string;
   readonly clientSecret: Secret;
-  /** The id of the webhook subscription. Null: PayPal sends no webhooks, so the sweep polls more often. */
+  /** The id of the webhook subscription. Null: PayPal sends no webhooks, so a job polls PayPal more often. */
   readonly webhookId: string | null;
 };
 

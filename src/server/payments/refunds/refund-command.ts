@@ -12,7 +12,7 @@ import { createPostgresPaymentStore } from '../postgres-payment-store.ts';
 type RefundDeps = {
   database: Database;
   clock: Clock;
-  /** Refunds now. Null when this process has no PayPal settings: then the server refunds at its next sweep. */
+  /** Refunds now. Null when this process has no PayPal settings: then the server's job `reconcile-payments` refunds. */
   refundNow: ((id: string) => Promise<unknown>) | null;
 };
 
@@ -99,7 +99,7 @@ async function hasEndedYear(database: Database, userId: string, paymentId: strin
   return ends.length > 0;
 }
 
-/** Describes the plan of a buyer whose paid year no longer counted when the payment was refunded. */
+/** Describes a plan that the refund did not change, because the refunded year was no longer a part of it. */
 function planWithoutYear(buyer: Buyer | null): string {
   if (buyer === null) return 'The account is gone.';
   if (buyer.subscription_plan === 'free') return 'The year it paid for had ended before.';

@@ -18,7 +18,7 @@ export type PaypalEvent = {
   readonly refundId: string | null;
 };
 
-/** The form of an event's id and type. The id is the key of the stored event, and the log contains both. */
+/** The form of an event's id and type. The id is the key of the stored event, and log lines contain both. */
 const WORD = /^[A-Za-z0-9_.:-]{1,100}$/;
 /**
  * Threat: a forged event has an id that PostgreSQL rejects (NUL), and each one causes an error. The ids are looked up

@@ -1,8 +1,8 @@
 /**
  * `POST /functions/v1/paypal-webhook`: receives PayPal's events, without authentication. PayPal's own
  * `verify-webhook-signature` decides whether PayPal sent the event. The event is stored under PayPal's id,
- * acknowledged, and processed afterwards; the sweep picks up events that a crash interrupted. An event that cannot be
- * verified or stored now gets an error, so PayPal retries.
+ * acknowledged, and processed afterwards; the job `reconcile-payments` processes events that a crash interrupted. An
+ * event that cannot be verified or stored now gets an error, so PayPal retries.
  *
  * Threat: anyone can post here, and each verification uses up our rate limit at PayPal. An event that names no payment
  * of ours is therefore not verified, and verifications wait in a bounded queue with a limit per client address.
