@@ -1,11 +1,12 @@
 /**
- * A fair, work-conserving concurrency limiter with a bounded queue. A free slot never waits while work is queued. It goes
- * to the queued client that runs least and was served least, so a client that floods the server takes what the others
- * leave.
+ * A fair concurrency limiter with a bounded queue. It is work-conserving: a slot stays free only while every queued client
+ * runs `maxPerClient`. A free slot goes to the queued client that runs least and was served least, so a client that floods
+ * the server takes what the others leave.
  *
  * A request counts for its address and, once authenticated, for its user: many accounts behind one address, and one
- * account behind many addresses, are one client each. If the queue is full, a client with fewer queued requests takes the
- * place of the last request of the client with the most. The limits are those of one process.
+ * account behind many addresses, are one client each. If the queue is full, a new request takes the place of the
+ * last request of the client with the most, unless its own client would then have as many. The limits are those of one
+ * process.
  */
 import { BusyError } from './busy-error.ts';
 import type { BusyReason } from './busy-error.ts';
