@@ -74,7 +74,7 @@ const proxy =
     });
   };
 
-test('url names another program, a broken proxy, a redirect and a wrong clock', async () => {
+test('the check "url" names another program, a broken proxy, a redirect and a wrong clock', async () => {
   expect((await checkUrl('url', world.config.publicUrl))[0]).toMatch(/^ok .* and is ready$/);
   const answers: [StubHandler, RegExp][] = [
     [(_request, response) => answer(response, 200, 'hello'), /^fault .* answers 200$/],
@@ -100,7 +100,7 @@ test('url names another program, a broken proxy, a redirect and a wrong clock', 
   );
 });
 
-test('headers names the headers that a proxy removes or sets twice', async () => {
+test('the check "headers" names the headers that a proxy removes or sets twice', async () => {
   expect(await checkUrl('headers', world.config.publicUrl)).toEqual([
     'ok the security headers arrive as they were sent',
   ]);
@@ -112,7 +112,7 @@ test('headers names the headers that a proxy removes or sets twice', async () =>
   );
 });
 
-test('proxy names buffering, a host that is not forwarded, another key and another database', async () => {
+test('the check "proxy" names buffering, a host that is not forwarded, another key and another database', async () => {
   await withStub(proxy({ buffer: true }), async (url) => {
     const found = await checkUrl('proxy', url);
     expect(found[0]).toBe(`ok ${url} is this installation`);
@@ -130,7 +130,7 @@ test('proxy names buffering, a host that is not forwarded, another key and anoth
   );
 });
 
-test('proxy gives no rights to a stranger who answers at the address', async () => {
+test('the check "proxy" gives no rights to a stranger who answers at the address', async () => {
   const received: string[] = [];
   await withStub(
     ({ headers }, response) => {
@@ -147,7 +147,7 @@ test('proxy gives no rights to a stranger who answers at the address', async () 
   expect(await use('/auth/v1/admin/connection')).toBe(200);
 });
 
-test('proxy names an address header that anybody can forge', async () => {
+test('the check "proxy" names an address header that anybody can forge', async () => {
   const [asSent, replaced] = await Promise.all(
     [(sent: string) => sent, () => '198.51.100.7'].map((addressOf) =>
       withStub(
@@ -170,7 +170,7 @@ test('proxy names an address header that anybody can forge', async () => {
   expect(replaced).toContain('ok the proxy sends the address of the client in x-forwarded-for');
 });
 
-test('certificate names an unencrypted, a self-signed and an expired one, and an address without TLS', async () => {
+test('the check "certificate" names an unencrypted, a self-signed and an expired one, and an address without TLS', async () => {
   expect(await checkUrl('certificate', 'http://journal.example.com')).toEqual([
     'fault http://journal.example.com is not encrypted',
   ]);
