@@ -114,8 +114,8 @@ function describeRotation({ signing, others }: KeyFile): string {
 }
 
 /**
- * Deletes the stored keys once a file has replaced them. Refuses a file with another `root`: the secrets that seal
- * second factors and flows are derived from it, so no server could open them again.
+ * Deletes the stored keys once a file has replaced them. Refuses a file with another `root`: the secrets that encrypt
+ * second factors and pending sign-ins are derived from it, so no server could read these again.
  */
 function forgetKeys(database: Database, { auth: { signingKeyFile } }: Config): Promise<string> {
   if (signingKeyFile === null) {

@@ -3,8 +3,8 @@
  * (docs/specification/export-and-import.md 6). Offered before the account is deleted, on every plan. It counts as no
  * use of the plan.
  *
- * Threat: a Dabbler uses the archive as an export month after month, or the thief of a session takes every log. Each
- * download needs a proof of identity, is limited per account, and adds an audit row.
+ * Threat: a user on the free plan, which has no export, downloads the archive every month instead. Or the thief of a
+ * session takes every log. Each download needs a proof of identity, is limited per account, and adds an audit row.
  */
 import type { Context } from 'hono';
 import type { Day } from '#domain/day/day.ts';
@@ -20,7 +20,7 @@ import { readBody } from './read-body.ts';
 /** A log has at most 256 KB, so a page has little more than 6 MB. */
 const PAGE_ROWS = 25;
 
-/** Runs as the service, because row-level security hides locked days from a Dabbler. Reads only rows of the user. */
+/** Runs as the service, because row-level security hides locked days on the free plan. Reads only rows of the user. */
 const READ_PAGE = `
   select date::text, content, hustle_score as "hustleScore", ai_feedback as feedback,
          to_json(ai_analyzed_at) #>> '{}' as "analyzedAt"

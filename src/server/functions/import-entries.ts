@@ -54,8 +54,9 @@ const REPLACE = `
   returning entry.date, entry.id, entry.revision`;
 
 /**
- * Dates imported feedback before the row's last change, so that it counts as outdated: a file can claim any date. Never
- * replaces current feedback, which the coach may have written since the file was compared.
+ * Dates imported feedback before the row's last change, so that the page shows it as outdated: a file can claim that any
+ * text is current feedback on this log. Never replaces current feedback, which the coach may have written since the file
+ * was compared.
  */
 const WRITE_FEEDBACK = `
   update public.entries as entry

@@ -112,7 +112,7 @@ export function functionRoutes(deps: FunctionDeps): Hono<AppEnv> {
   function refuseIfBusy(context: Context<AppEnv>, error: unknown): Response {
     const answer = answerFor(error, false);
     if (answer?.status !== 503) throw error;
-    // The request log already records refusals of our own.
+    // The request log already records refusals by this server, such as a full queue.
     if (answer !== error && !(error instanceof BusyError) && !isClientDisconnected(context))
       log.error(loggable(error), 'a function failed');
     context.header('Retry-After', RETRY_AFTER_SECONDS);

@@ -9,7 +9,7 @@ export type AppEnv = {
     userId?: string;
     /** For a pattern with a parameter: the route with its allow-listed name. Logged and counted instead of the pattern. */
     route?: string;
-    /** The id of the request's trace, for its line in the log. Unset without traces. */
+    /** The id of the request's trace, for the request's log line. Unset without traces. */
     traceId?: string;
     /** Set by `limitBody` for `readText` and `readBytes`. */
     maxBodyBytes?: number;

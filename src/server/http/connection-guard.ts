@@ -33,7 +33,7 @@ type Options = {
   schedule?: (check: () => void) => () => void;
 };
 
-/** The total of transferred bytes at the time `since`, when the transfer became due. */
+/** `since`: when the server began to wait for the client, in milliseconds. `bytes`: transferred on the socket until then. */
 type Progress = { since: number; bytes: number };
 type Connection = {
   /** The newest request. */

@@ -42,7 +42,7 @@ const BACKLOG = 4_096;
 
 /**
  * Matches the API's prefix and exactly one plain path segment: `/rest/v1/../../journal` begins like the API, but is
- * answered with a page.
+ * answered with a page, which needs the Content-Security-Policy.
  */
 const API = /^\/(?:rest|auth|functions)\/v1\/[\w-]+(?:\?|$)/;
 

@@ -28,7 +28,7 @@ type Deps = {
   log: Logger;
   mailer: Mailer;
   payments: Payments | null;
-  /** `AuthDeps.secrets.devices`. Derives the keys of the rate limits on password guesses. */
+  /** `AuthDeps.secrets.devices`. Names the counters of password guesses, which a job deletes together with the account. */
   knownDevicesKey: Buffer;
 };
 

@@ -26,7 +26,7 @@ test("returns the user's changes since an event, and those of its millisecond", 
   expect(history.changesSince(id, 'eve')).toEqual([]);
 });
 
-test('knows no event of another epoch', () => {
+test('returns null for an event of another epoch', () => {
   const { history } = createHistory();
   const id = history.eventId();
   expect(history.changesSince(id, 'ada')).toEqual([]);

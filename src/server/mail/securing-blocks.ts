@@ -1,7 +1,7 @@
 import type { SecuringAdvice } from '#domain/account/securing-advice.ts';
 import type { EmailBlock } from './email-template.ts';
 
-/** The advice for an owner who did not make the change, with the full address of its page. */
+/** The advice for an owner who did not make the change, with the URL of the page on which to follow it. */
 export type Securing = Omit<SecuringAdvice, 'page'> & { page: { link: string; label: string } };
 
 /** @param condition the beginning of the sentence, such as "If it was not you," */

@@ -28,13 +28,13 @@ const PRERENDERED: Partial<Record<RouteName, string>> = {
   privacy: '/privacy.html',
 };
 const APP_PAGE = '/app.html';
-/** The part of the app page that only signed-in users need: style sheets, and the template of the early page. */
+/** The part of the app page that only signed-in users need: style sheets, and the HTML that is shown before React starts. */
 const MEMBERS_SECTION = 'members';
 const HTML = 'text/html; charset=utf-8';
-/** The header of a page's request that the browser sends while it starts the worker: the version of its shell. */
+/** The request header of a page that the browser loads while it starts the service worker: the worker's `shellVersion`. */
 const WORKER_PRELOAD = 'Service-Worker-Navigation-Preload';
 
-/** `policy` replaces the Content-Security-Policy of all other responses; null keeps it. */
+/** `policy`: this page's own Content-Security-Policy. Null: the one that every other response has. */
 type Page = { file: BuiltFile; preloads: string; policy: string | null };
 export type Site = {
   files: BuiltFiles;

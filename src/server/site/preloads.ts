@@ -6,8 +6,8 @@ type Chunk = { file: string; src?: string; imports?: string[]; dynamicImports?: 
 export type BuildManifest = Record<string, Chunk>;
 
 /**
- * The modules that each route imports lazily when it is opened (in `router.tsx`, `use-profile.ts` and `use-editor.ts`),
- * by their path below `src/client`.
+ * The modules that each route imports lazily when it is opened (in `early-page.ts`, `router.tsx`, `use-profile.ts` and
+ * `use-editor.ts`), by their path below `src/client`.
  */
 export const LAZY_MODULES: Partial<Record<RouteName, readonly string[]>> = {
   login: ['app/guest-guard.tsx', 'features/account/login-screen.tsx'],

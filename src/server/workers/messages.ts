@@ -2,7 +2,7 @@
 import type { WorkerMetrics } from './shared-metrics.ts';
 
 export type ToWorker =
-  /** The first message. `slot` names the worker in the log and in the metrics. Its successor gets the same slot. */
+  /** The first message. `slot` names the worker in log lines and metrics. Its successor gets the same slot. */
   | { type: 'start'; slot: number }
   | { type: 'drain' }
   | { type: 'stop' }
