@@ -126,7 +126,7 @@ export class RlsQuery extends DriverQuery implements Submittable {
     this.#reject = reject;
   }
 
-  /** Called by pg once the connection is free. A returned Error rejects the query; nothing was sent. */
+  /** Called by pg when it is this query's turn to be sent. A returned Error rejects the query; nothing was sent. */
   submit(connection: Connection): Error | undefined {
     let values: unknown[];
     try {

@@ -44,7 +44,7 @@ export interface Mailer {
 
 /** A permanent failure (5xx) for this recipient or content. */
 export class MailRejected extends Error {}
-/** A temporary failure: no mail server, no response, or a 4xx reply. */
+/** A later attempt may succeed: no mail server, no response, a 4xx reply, or a 5xx reply about our login or sender. */
 export class MailDeferred extends Error {}
 
 type MailConfig = { readonly smtpUrl: Secret | null; readonly from: string };

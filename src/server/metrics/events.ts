@@ -19,7 +19,7 @@ export type EventCounters = {
   jobScheduled(job: { name: string; everySeconds: number }): void;
   job(run: { name: string; succeeded: boolean; ms: number }): void;
   analysis(run: { kind: string; outcome: string; ms: number }): void;
-  /** `accepted`, `repeated`, or why it was refused. */
+  /** A `Verdict` of `payments/webhooks/webhook.ts`, such as `genuine` or `forged`. */
   webhook(verdict: string): void;
   /** The class of the SQLSTATE, or `connection`. */
   databaseError(errorClass: string): void;

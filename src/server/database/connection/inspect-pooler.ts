@@ -99,7 +99,7 @@ async function rejectLostReports(client: pg.Client): Promise<void> {
     throw new Error('the pooler of DATABASE_POOL_URL withholds notices of PostgreSQL, which announce changes');
 }
 
-/** The role has time-outs since the start (roles.ts), but a pooler may hold older sessions. */
+/** The start of the server has given the role time-outs (roles.ts), but a pooler may hold older sessions without them. */
 async function warnWithoutTimeouts(client: pg.Client, log: Logger): Promise<void> {
   const { rows } = await client.query<{ name: string }>(
     `select name from pg_catalog.pg_settings

@@ -32,7 +32,7 @@ export type PrimaryFinder = {
    * @throws NoPrimaryError
    */
   find(): Promise<DatabaseServer>;
-  /** As `find`, but repeats the search for some seconds. */
+  /** As `find`, but repeats a failed search for ten seconds: a server may start during a failover. */
   findAtStart(): Promise<DatabaseServer>;
   /** Call when a connection to the server failed or turned out to be read-only: the next `find` searches again. */
   forget(server: Address): void;
