@@ -89,7 +89,8 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((total, each)
 
 /**
  * Whether the query may return long texts of more than one row, or scans or orders by long texts: ten patterns in a
- * full log take as long as twenty saves. Opening a day reads one row. Only reviews and exports read the texts of several days.
+ * full log take as long as twenty saves. Opening a day reads one row. Only reviews and exports read the texts of several
+ * days.
  */
 function readsManyLongTexts(table: ExposedTable, query: Query): boolean {
   const { longTexts } = table;

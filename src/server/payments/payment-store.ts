@@ -45,9 +45,9 @@ export type MoneyReturn = {
   /** A single refund or reversal that PayPal has named. */
   part: { ref: string; amountMinor: number } | null;
   /**
-   * The sum in cents of all money returned so far. Null when PayPal does not report the sum. `part` is booked up to this
-   * sum, or up to the payment's amount if it is null. If the booked parts do not add up to the sum, a further entry books
-   * the rest.
+   * The sum in cents of all money returned so far. Null when PayPal does not report the sum. `part` is booked unless more
+   * than this sum, or than the payment's amount if it is null, would then be booked. If the booked parts do not add up to
+   * the sum, a further entry books the rest.
    */
   total: number | null;
   now: Date;
