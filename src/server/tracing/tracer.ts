@@ -41,7 +41,8 @@ export function createTracer({ url, headers, serviceName, ratio }: TracingSettin
     headers: Object.fromEntries([...headers].map(([name, value]) => [name, value.reveal()])),
     timeoutMillis: EXPORT_TIMEOUT_MS,
   });
-  // Threat: a client marks all of its requests as sampled. Our ratio decides, whatever the remote parent says.
+  // Threat: a client marks all of its requests as sampled. The flag of a remote parent is ignored: the ratio and the trace
+  // id decide. A client can still choose ids that the ratio admits.
   const root = new TraceIdRatioBasedSampler(ratio);
   const provider = new TracerProvider({
     resource: resourceFromAttributes({ 'service.name': serviceName, 'service.version': PACKAGE_VERSION }),
