@@ -58,7 +58,6 @@ export type ServeDeps = {
 
 export type RunningServer = {
   readonly port: number;
-  /** Starts the background jobs. */
   startJobs(): void;
   /** The metrics of this process, for the process that answers a scrape for all. */
   describeMetrics(): Promise<WorkerMetrics['metrics']>;

@@ -33,7 +33,6 @@ export type Invocation = {
 export type Command = {
   /** As in the help, such as `plan:grant ADDRESS [--days N]`. It also tells which arguments the command takes. */
   usage: string;
-  /** The lines of the help. */
   help: readonly string[];
   /** Returns the text to print. */
   run(invocation: Invocation): Promise<string>;

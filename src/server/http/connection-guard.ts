@@ -47,7 +47,6 @@ export type ConnectionGuard = {
   /** Call for each request. False: the connection has been closed. */
   beginRequest(incoming: IncomingMessage): boolean;
   endRequest(incoming: IncomingMessage): void;
-  /** Stops the checks. */
   stop(): void;
 };
 

@@ -40,7 +40,6 @@ export type StreamRequest = {
 };
 
 export type ChangeStreams = {
-  /** Starts to follow the changes. */
   start(): void;
   /** Returns null if the server is stopping, or if the server or this address has as many streams as it may hold. */
   open(request: StreamRequest): ((disconnected: AbortSignal) => AsyncGenerator<StreamEvent>) | null;

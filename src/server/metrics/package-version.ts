@@ -3,5 +3,4 @@ import { join } from 'node:path';
 
 const file = join(import.meta.dirname, '..', '..', '..', 'package.json');
 
-/** The version of this program. */
 export const PACKAGE_VERSION = (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;

@@ -62,7 +62,7 @@ export function rejectOtherHistory(applied: readonly Applied[], migrations: read
   }
 }
 
-/** True while the database has what this program needs; its start has compared the checksums. */
+/** True while the database has what this program needs. Compares no checksums: the start of the program has done that. */
 export async function isMigrated(service: AsService, migrations: readonly Migration[]): Promise<boolean> {
   const applied = await readApplied(service);
   return (

@@ -101,7 +101,6 @@ export type PaypalFailure = {
   /** The call failed but may have taken effect: read the state before doing anything else. */
   readonly outcomeUnknown: boolean;
   readonly debugId: string | null;
-  /** PayPal's `Retry-After`. */
   readonly retryAfterMs: number | null;
 };
 
