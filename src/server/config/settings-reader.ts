@@ -61,7 +61,7 @@ export class SettingsReader {
     return fallback;
   }
 
-  /** An http(s) address without its trailing slash. Without a fallback (undefined) the setting is required. */
+  /** The origin of an http(s) address; a path or a query is a problem. Without a fallback (undefined) the setting is required. */
   url(name: string, example: string, fallback: string | null | undefined): string | null {
     const value = this.optional(name);
     if (value === null) {
