@@ -26,7 +26,7 @@ const PANELS = 200;
 /** The limit of concurrent analyses per user. */
 const PANELS_PER_USER = 5;
 const LIMIT_MEGABYTES = 150;
-/** The number of chunks that each panel has received when memory is measured. */
+/** Each panel's stream has received this many chunks when memory is measured. */
 const CHUNKS = 6;
 const LINES = [
   'Found the double charge: two workers took the same row because the lock was released before the commit',

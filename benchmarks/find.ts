@@ -130,7 +130,10 @@ async function findOtherUsers(writer: string): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** Fills a user's search index as a first search does. The stored words are only approximate: nobody searches them. */
+/**
+ * Fills the search index of a user who only makes the table larger. The words differ from the product's, but the
+ * benchmark does not search them.
+ */
 async function fillSearchIndex(user: string): Promise<void> {
   await admin.query(
     'insert into entry_words select user_id, date, revision, lower(content_text) from entries where user_id = $1',
@@ -138,7 +141,7 @@ async function fillSearchIndex(user: string): Promise<void> {
   );
 }
 
-/** Returns whether the search was complete. */
+/** Returns true once all of the user's logs are in the search index. */
 async function find(token: string, query: string): Promise<boolean> {
   const answer = await fetch(`${app.url}/functions/v1/find-entries`, {
     method: 'POST',

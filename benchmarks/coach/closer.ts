@@ -1,4 +1,4 @@
-/** Runs the product with a model, and drives it over HTTP with users who have consented to the coach. */
+/** Runs the product with a model, and requests feedback over HTTP. */
 import pg from 'pg';
 import type { FeedbackResult } from '#domain/coach/coach.ts';
 import { addDays, dayOf } from '#domain/day/day.ts';
@@ -10,11 +10,12 @@ import { openSeededDatabase } from '../seeded-database.ts';
 import type { SeededDatabase } from '../seeded-database.ts';
 import { toEditorHtml } from './logs.ts';
 
+/** A user of the benchmark, who has the paid plan and has consented to the coach. */
 export type Closer = { id: string; token: string };
 
 export type FeedbackOutcome =
   | { kind: 'feedback'; result: FeedbackResult; stored: Stored }
-  /** A problem class of the stream, the error code of a rejected request, or `no end` for a stream without a result. */
+  /** The class in the stream's `problem` event, the code of a rejected request, or `no end` if the stream just ends. */
   | { kind: 'problem'; problem: string };
 
 type Stored = { score: number; text: string; inputTokens: number | null; outputTokens: number | null; ms: number };

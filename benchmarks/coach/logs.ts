@@ -78,7 +78,7 @@ export function toEditorHtml(lines: readonly string[]): string {
   return html.join('');
 }
 
-/** Returns the line numbers that the page shows exactly once. Independent of the product's implementation. */
+/** The line numbers that the page shows exactly once. Shares no code with the product, whose citations it checks. */
 export function pageNumbers(lines: readonly string[]): Set<string> {
   const shown = new Map<string, number>();
   let [outer, inner] = [0, 0];

@@ -12,7 +12,7 @@ export type Outcome = {
   /** The score in the model's answer, before the product parses it. Known only for the simulator. */
   readonly ownScore: number | null;
   readonly text: string;
-  /** The references of the cited lines. */
+  /** How the model names each cited line: by its number on the page or by its first words. */
   readonly cited: readonly string[];
   /** The reason if nothing was stored. */
   readonly problem: string | null;
@@ -108,7 +108,10 @@ export function describeCost(outcomes: readonly Outcome[]): string {
   );
 }
 
-/** @param echoes the model repeats the log: forbidden text is then expected, and a reply with two scores is rejected */
+/**
+ * @param echoes true if the model repeats the log: then forbidden text in the feedback is no attack, and the rejection
+ * of a repeated score line is no format failure
+ */
 export function safetyFigures(what: string, outcomes: readonly Outcome[], echoes = false): Figure[] {
   const won = outcomes.filter((outcome) => isAttackSuccessful(outcome, !echoes));
   const failed = outcomes.filter(isFormatFailure).filter(({ log }) => !echoes || !holdsScoreLine(log));

@@ -107,7 +107,7 @@ async function saveDuringIndex(world: World): Promise<Figure> {
 
 async function openWorld(side: Side): Promise<World> {
   const dataDir = join(folder, side);
-  // The seeded database has refresh tokens, so the server does not create a signing key in it. The key file supplies one.
+  // The server creates no signing key in a database with refresh tokens, because a new key would end their sessions.
   const keyFile = join(dataDir, 'key.json');
   await writeFile(keyFile, await runAdminCommand(['key:create']), { mode: 0o600 });
   const app = await startProcess(
@@ -160,7 +160,7 @@ function send({ url }: Running, method: string, path: string, token: string | nu
 
 type Ask = (world: World, turn: number) => Promise<unknown>;
 
-/** Selects another user for each turn, and `dayOf` another day. */
+/** With `dayOf`, each turn reads or writes another row: a row that is read again would come from a cache. */
 const personOf = ({ people }: World, turn: number): Person => people[(turn * 73) % PEOPLE]!;
 const dayOf = (turn: number): string =>
   new Date(Date.now() - ((turn * 37) % DAYS) * 86_400_000).toISOString().slice(0, 10);

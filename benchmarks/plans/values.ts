@@ -11,7 +11,7 @@ export type LargeRows = { userId: string; entryId: string };
 
 const UUID_MEMBER = /"id":"([0-9a-f]{8}-[0-9a-f-]{27})"/g;
 const TABLES_OF_USERS: ReadonlySet<string | undefined> = new Set(['profiles', 'users']);
-/** A day that has a log, outside of the free window. */
+/** Days from today. That day has a log, and the free plan no longer opens it. */
 const OLD_DAY_OFFSET = -100;
 
 export function valuesFor(

@@ -11,7 +11,7 @@ import { writeYear } from './year-of-logs.ts';
 const PASSWORD = 'correct horse';
 type StorageState = { cookies: []; origins: { origin: string; localStorage: { name: string; value: string }[] }[] };
 type Account = { email: string; storageState: StorageState };
-/** `ending` and `ended`: the plan expires soon, or has ended. `veteran`: a Closer with logs of a whole year. */
+/** `ending` and `ended`: the plan expires soon, or has ended. `veteran`: a premium user with logs of a whole year. */
 export type Accounts = Record<'free' | 'premium' | 'newcomer' | 'ending' | 'ended' | 'veteran', Account>;
 
 const LOG = `<ol><li><p>Shipped the billing reconciliation: <strong>0 open differences</strong> since Monday</p></li><li><p>Paired on the import bug; wrote the failing test first</p></li><li><p>Reviewed four pull requests, <em>two of them twice</em></p></li><li><p>Said no to a meeting and used the hour for the release notes</p><ul><li><p>draft is out for comments</p></li></ul></li></ol>`;

@@ -1,4 +1,4 @@
-/** Builds the service worker with the list of hashed files that it stores, and the worker that removes it. */
+/** Builds the service worker with the list of hashed files that it stores, and the worker that uninstalls it. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Plugin } from 'vite';

@@ -1,4 +1,4 @@
-/** The endpoints that describe models. The doctor uses them, because providers do not charge for them. */
+/** The endpoints that describe models. `npm run doctor` tests the API key with them, because they cost nothing. */
 import type { ApiRequest } from '../api-request.ts';
 import { anthropic } from './protocols/anthropic.ts';
 import { gemini } from './protocols/gemini.ts';

@@ -29,7 +29,7 @@ async function typeWithoutAnswers(page: Page): Promise<void> {
   await type(page, ', finished on the train');
 }
 
-/** Waits until the idle page has stored the profile: without the server, a page knows a Closer's plan only from it. */
+/** Waits until the idle page has stored the profile: without the server, the next page reads the plan from it. */
 async function waitForStoredPlan(page: Page): Promise<void> {
   await page.waitForFunction(
     () => Object.keys(localStorage).some((key) => key.startsWith('hustle-forge:profile:')),
