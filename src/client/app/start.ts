@@ -1,4 +1,4 @@
-/** Entry point of the app page: starts React once the early page takes keys (lib/boot/early-page.ts). */
+/** Entry point of the app page. If the boot script opens an editor (early-page.ts), React starts once it takes keys. */
 
 /** On a slow connection the editor's code may take longer. React then starts and shows "Loading editor...". */
 const MAX_WAIT_MS = 3_000;

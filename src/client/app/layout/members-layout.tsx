@@ -1,4 +1,4 @@
-/** The layout of all protected screens: data client, day savers, upgrade dialog and sign-in overlay. */
+/** The layout of all protected screens: data client, saving of the logs, upgrade dialog and sign-in overlay. */
 import { Outlet } from '@tanstack/react-router';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useState } from 'react';

@@ -13,7 +13,10 @@ import type { AccountState } from './account-state.ts';
 import { useProfile } from './use-profile.ts';
 
 const AUTH_TIMEOUT_MS = 15_000;
-/** auth-js tries to renew a session for up to 30 seconds before it reports anything. The page waits only this long. */
+/**
+ * auth-js tries to renew a session for up to 30 seconds before it reports anything. The page waits for three of them,
+ * then trusts the stored session.
+ */
 const RENEWAL_TIMEOUT_MS = 3_000;
 
 /** The state before the first auth event, which corrects it: trusts a stored session that needs no renewal. */
@@ -27,7 +30,7 @@ function initialAccount(apiUrl: string): AccountState {
 
 const signedInAs = ({ user }: Session): AccountState => ({ ...LOADING, status: 'signedIn', user });
 
-/** The time at which this user asked any tab of this browser to sign out; null without such a request. */
+/** When this user asked any tab of this browser to sign out, in epoch milliseconds; null without such a request. */
 function readSignOutTime(userId: string): number | null {
   const [signedOutUserId, at] = (localStorage.getItem(SIGNED_OUT_KEY) ?? '').split(' ');
   return signedOutUserId === userId ? Number(at) : null;
@@ -43,7 +46,7 @@ export function SessionProvider({ children }: { children: ReactNode }) {
   const unsavedText = useRef<UnsavedText>(null);
   const latest = useRef(account);
   latest.current = account;
-  /** The time at which the user asked this tab to sign out. */
+  /** When the user asked this tab to sign out, in epoch milliseconds. */
   const signOutAt = useRef<number>(null);
 
   useEffect(() => {

@@ -1,6 +1,6 @@
 /**
  * Reads the signed-in user's profile row (docs/specification/accounts.md 10). If there is no row or the read fails,
- * reads once more after two seconds. Without an answer, the stored row of a Closer counts.
+ * reads once more after two seconds. Without an answer, uses the row that stored-profile.ts keeps of a premium user.
  */
 import { useCallback, useEffect, useRef, useState } from 'react';
 import type { Profile } from '#domain/log/entry.ts';

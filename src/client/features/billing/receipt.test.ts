@@ -44,7 +44,7 @@ test('a first year starts on the day of its payment, a renewal after the current
   expect(from('2026-12-04')).toBe('2026-12-04');
 });
 
-test.each(['refunded', 'reversed'] as const)('a %s payment shows the date of its return', (status) => {
+test.each(['refunded', 'reversed'] as const)('the receipt of a %s payment shows when the money went back', (status) => {
   expect(buildReceipt('one', [payment(status)], [refund, year])).toMatchObject({ returned: '2026-12-01' });
 });
 

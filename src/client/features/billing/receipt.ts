@@ -11,6 +11,7 @@ export type Receipt = {
   /** In UTC, because the mailed receipt of this payment shows the UTC day too. */
   paidOn: Day;
   period: { from: Day; until: Day } | null;
+  /** When the money was refunded or reversed. */
   returned: Day | null;
 };
 

@@ -1,5 +1,5 @@
 /**
- * The upgrade dialog: the offer for a premium feature, or a renewal for a Closer (docs/specification/screens.md 12).
+ * The upgrade dialog offers the premium plan, or a renewal to a premium user (docs/specification/screens.md 12).
  */
 import { Crown } from 'lucide-react';
 import { useState } from 'react';

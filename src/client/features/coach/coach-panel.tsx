@@ -1,4 +1,4 @@
-/** The HAI Feedback panel: the upgrade pitch for a Dabbler, the feedback on the open day for a Closer. */
+/** The HAI Feedback panel: the upgrade pitch on the free plan, the feedback on the open day on premium. */
 import type { Ref } from 'react';
 import { AI_MESSAGES, FAIR_USE_NOTE } from '#domain/coach/coach.ts';
 import type { Day } from '#domain/day/day.ts';
@@ -51,7 +51,7 @@ function Pitch({ configured, button, onUpgrade }: PitchProps) {
           <p className={styles.quiet}>{FAIR_USE_NOTE}</p>
         </>
       ) : (
-        // A server without a coach cannot sell feedback. The upgrade button stays, because a Closer gets more.
+        // A server without a coach cannot sell feedback. The upgrade button stays, because the plan has other benefits.
         <Notice kind="info">{AI_MESSAGES.notConfigured}</Notice>
       )}
       <UpgradeButton button={button} onClick={onUpgrade} />

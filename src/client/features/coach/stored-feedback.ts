@@ -23,7 +23,7 @@ type AnalysisRow = { text: string; cited: number[]; cited_refs: string[] | null;
 export function toStoredFeedback(entry: EntryRow | null, analysis: AnalysisRow | null): StoredFeedback | null {
   if (!entry?.ai_feedback || !entry.ai_analyzed_at) return null;
   const matching = analysis?.text === entry.ai_feedback ? analysis : null;
-  // Analyses of earlier prompts have no `cited_refs`, and their texts cite bare line numbers: add a label to these.
+  // Analyses of earlier prompts have no `cited_refs`. Their texts cite `[4]`, which becomes `[line 4]`.
   const relabel = matching?.cited_refs === null ? labelLineNumbers : (text: string): string => text;
   return {
     score: entry.hustle_score,

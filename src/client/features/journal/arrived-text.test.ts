@@ -57,7 +57,7 @@ describe('an item', () => {
 });
 
 describe('shared text', () => {
-  test('of this user and of a signed-out time joins the log once', () => {
+  test('of this user, or shared while signed out, joins the log once', () => {
     const { storage, day, add } = openDay(`<ol>${item('a')}</ol>`);
     storage.setItem(SHARED_TEXTS_PREFIX, '["before"]');
     storage.setItem(OWN, '["one","two"]');
@@ -67,7 +67,7 @@ describe('shared text', () => {
     expect(storage.values.size).toBe(0);
   });
 
-  test('stays in the storage while no draft holds it, and is added once after all', () => {
+  test('stays in the storage until a draft holds it, and is added once', () => {
     const { storage, day, add } = openDay('', { canDraft: false });
     storage.setItem(OWN, '["one"]');
     expect(add()).toBe(0);
@@ -128,7 +128,7 @@ test('invisible characters do not join the log', () => {
   expect(offer()).toBeUndefined();
 });
 
-describe('the line of the landing page', () => {
+describe('the line typed on the landing page', () => {
   test('starts the first log', () => {
     const { storage, day, add } = openDay('');
     storage.setItem(FIRST_LINE_KEY, '  called \n Miller ');

@@ -9,7 +9,7 @@ import { FIRST_LINE_KEY, sharedTextsKeys } from '#client/lib/session/storage-key
 import type { DaySaver } from '#client/sync/day-saver/day-saver.ts';
 import type { Toast } from '#client/ui/toast.tsx';
 
-/** How much of a text is quoted when the user is asked about it. */
+/** The question to the user quotes at most this many characters of the text. */
 const EXCERPT_LENGTH = 120;
 
 type Today = Pick<DaySaver, 'text' | 'write' | 'storeDraft'>;

@@ -1,4 +1,4 @@
-/** A Closer's reviews: the period, its analysis and the charts. */
+/** The reviews on the premium plan: the period, its analysis and the charts. */
 import { lazy, Suspense, useState } from 'react';
 import type { TrendResult } from '#domain/coach/coach.ts';
 import { firstDayOf, REVIEW_PERIODS } from '#domain/plan/review-period.ts';

@@ -1,4 +1,4 @@
-/** The upgrade pitch that a Dabbler sees instead of reviews. */
+/** The upgrade pitch, which replaces the reviews on the free plan. */
 import { AI_MESSAGES, FAIR_USE_NOTE } from '#domain/coach/coach.ts';
 import { PREMIUM_PRICE } from '#domain/plan/plan.ts';
 import { useClientConfig } from '#client/lib/api/supabase.ts';

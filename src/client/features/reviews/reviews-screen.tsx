@@ -1,4 +1,4 @@
-/** Hustle Reviews: the pitch for a Dabbler, the two periods for a Closer. */
+/** Hustle Reviews: the upgrade pitch on the free plan, the two periods on premium. */
 import { PlanPlaceholder } from '#client/ui/plan/plan-placeholder.tsx';
 import { usePremium } from '#client/lib/plan/premium.ts';
 import { useTitle } from '#client/lib/hooks/use-title.ts';

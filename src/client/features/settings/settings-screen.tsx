@@ -1,4 +1,4 @@
-/** The settings screen: export, import and editor font, all for Closers. */
+/** The settings screen: export, import and editor font, all for premium users only. */
 import type { Day } from '#domain/day/day.ts';
 import type { UpgradeFeature } from '#domain/plan/upgrade.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';

@@ -52,7 +52,7 @@ function Versions({ saver, onClose }: { saver: DaySaver; onClose: () => void }) 
 
   const { refetch } = request;
 
-  // Sends unsaved text, so that the server can keep the text before it, and "now" is what the server has.
+  // Sends unsaved text. The server may then keep the text before it as another version.
   useEffect(() => {
     if (!saver.view().unsaved) return;
     // The list may have been read before the server kept that text.

@@ -1,4 +1,4 @@
-/** The icon for features that only Closers can use. The crown without a lock is lucide's. */
+/** The icon for features that only premium users can use. The crown without a lock is lucide's. */
 import type { ComponentProps } from 'react';
 
 export function LockedCrown(props: ComponentProps<'svg'>) {

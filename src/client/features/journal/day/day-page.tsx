@@ -52,8 +52,8 @@ export function DayPage({ date, today, read, isFirstLog, onUpgrade }: DayPagePro
   const queries = useQueryClient();
   const { id: userId } = useUser();
   const early = useEarlyDay(userId, date);
-  // Text typed on the early page is based on this device's copy, so the saver starts there. The effect below offers the
-  // server's answer to it.
+  // Text typed before React ran (early-editor.ts) edits this device's copy of the day, so the saver starts with that
+  // copy. The effect below passes the server's answer to the saver.
   const [saver] = useState(() =>
     early ? savers.open(date, early.stored, 0) : savers.open(date, read.stored, read.askedAt),
   );

@@ -55,8 +55,8 @@ function findInitialDay(
   if (premium === false) return today;
   if (dates === null) return null;
   const latest = dates[0] ?? null;
-  const asCloser = initialDay(true, latest, today);
+  const onPremium = initialDay(true, latest, today);
   // A copy without logs may be older than the first log.
-  if (!isConfirmed && (latest === null || asCloser !== today)) return null;
-  return premium === true || asCloser === today ? asCloser : null;
+  if (!isConfirmed && (latest === null || onPremium !== today)) return null;
+  return premium === true || onPremium === today ? onPremium : null;
 }

@@ -1,6 +1,6 @@
 /**
- * The editor of the early day: takes keys before React runs. It stores its text as a draft under its own writer id, as
- * another page would, until the day's saver has the text. If the page ends first, the next page finds the draft.
+ * The editor of today's log, which takes keys before React runs. It stores its text as a draft under its own writer id,
+ * as another page would, until the day's saver has the text. If the page ends first, the next page finds the draft.
  */
 import { createJournalEditor } from '#client/editor/create-editor.ts';
 import type { EditorCallbacks, JournalEditorHandle } from '#client/editor/create-editor.ts';
@@ -55,7 +55,7 @@ function createEarlyEditor({ userId, date, stored, text, leave }: EarlyPage) {
     placeholder: () => dayQuestion(date, date),
     autofocus: mayTakeFocus(),
     onEdit,
-    // Only a saver replaces text, and it has no editor yet.
+    // Never called: only a saver calls `replace`, and this editor has no saver yet.
     onUnreadable: () => {},
   });
   if (!handle) {

@@ -1,4 +1,4 @@
-/** Hands the editor of the early day over to React's journal. */
+/** Hands the editor that ran before React (early-editor.ts) over to React's journal. */
 import { useEffect, useState } from 'react';
 import type { Day } from '#domain/day/day.ts';
 import type { EditorCallbacks, JournalEditorHandle } from '#client/editor/create-editor.ts';
@@ -7,10 +7,10 @@ import type { DaySavers } from '#client/sync/day-savers.ts';
 import type { EarlyPage } from '#client/lib/boot/early-page.ts';
 import type { EarlyEditor } from './early-editor.ts';
 
-/** The early page of a day, with a running editor. */
+/** The page that was shown before React ran (lib/boot/early-page.ts), with a running editor. */
 export type EarlyDay = EarlyPage & { editor: EarlyEditor };
 
-/** The early day, if it is this day of this user and has an editor. */
+/** Null unless an editor ran before React on this day of this user. */
 export function useEarlyDay(userId: string, date: Day): EarlyDay | null {
   const [early] = useState(() => {
     const page = globalThis.hustleForgeEarlyPage;

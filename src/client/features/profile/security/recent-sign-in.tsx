@@ -70,7 +70,7 @@ function ConfirmDialog({ change, settle }: Pending) {
   );
 }
 
-/** Errors of a request for a code within a minute after the last code was sent, which still works. */
+/** The server sends one code a minute. On these errors the form asks for the last code, which still works. */
 const SENT_ALREADY = new Set(['over_email_send_rate_limit', 'over_sms_send_rate_limit']);
 
 function MailedCode({ change, settle }: Pending) {

@@ -10,7 +10,7 @@ import type { ChangeResult } from '../recent-sign-in.tsx';
 
 export type AddFactorProps = {
   factors: readonly Factor[];
-  /** Called with new recovery codes to keep, or null if the user has codes. */
+  /** Called with new recovery codes to keep; null if the user has codes already, or if creating them failed. */
   onAdded: (codes: readonly string[] | null) => void;
   onCancel: () => void;
 };
