@@ -16,7 +16,7 @@ const run = promisify(execFile);
 export type Application = 'app1' | 'app2';
 export const OWNER_PASSWORD = 'owner-password';
 
-/** Each application has the same settings. */
+/** The settings differ only in the data directory, as on two machines. */
 const settingsOf = (application: Application, root: string): Record<string, string> => ({
   NODE_ENV: 'production',
   HOST: '0.0.0.0',

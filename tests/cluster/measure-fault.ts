@@ -20,7 +20,7 @@ export type Measurement = {
   failoverMs: number | null;
   /** From the fault until the server acknowledges a save on that primary; null without a failover. */
   savedMs: number | null;
-  /** The longest time without an acknowledged save. */
+  /** The longest time without an acknowledged save between the fault and its repair. */
   gapMs: number;
   /** From the fault until every page has saved what was typed meanwhile. */
   allPagesMs: number;
@@ -33,11 +33,11 @@ export type Measurement = {
   problems: string[];
 };
 
-/** Saves must be accepted this soon after the database accepts writes. */
+/** After a failover, a save must be acknowledged this soon after the new primary's first commit. */
 const MAX_DELAY_MS = 2_000;
-/** After this time, an answer to a save can no longer come from the former primary. */
+/** An answer that arrives this long after the former primary's last commit can only come from the new one. */
 const FORMER_ANSWERS_MS = 500;
-/** Writers may notice a new primary this much sooner than the prober. */
+/** Saves on the new primary may begin this much sooner than the prober's first write there. */
 const EARLY_MS = 1_000;
 const FAILOVER_MS = 90_000;
 /** The answers are observed for this time after the fault (after the failover, if there is one) and after the repair. */
@@ -61,7 +61,7 @@ export async function measureFault(fault: Fault, cluster: Cluster, load: Load): 
     : null;
   await delay(OBSERVED_MS);
   const gap = longestOutage(writers.answers, struckAt);
-  // A former primary with a full disk still accepts a save now and then, so an early answer does not count.
+  // A former primary with a full disk still commits some saves, so only answers after its last commit count as recovery.
   const since = recovered && Math.max(lastWriteOf(prober, before, struckAt), recovered.answeredAt - EARLY_MS);
   const savedAt = since && firstAnswerSince(writers.answers, since + FORMER_ANSWERS_MS);
   const resumedAt = savedAt ?? gap?.to ?? null;
@@ -97,7 +97,7 @@ export async function measureFault(fault: Fault, cluster: Cluster, load: Load): 
 const findWriteElsewhere = ({ writes }: Prober, former: Node, since: number) =>
   writes.find(({ node, sentAt }) => node !== former && sentAt >= since) ?? null;
 
-/** When a machine acknowledged its last commit, but not before `since`. */
+/** When a machine acknowledged its last commit; `since` if that was earlier. */
 const lastWriteOf = ({ writes }: Prober, node: Node, since: number): number =>
   writes.findLast((write) => write.node === node && write.answeredAt >= since)?.answeredAt ?? since;
 

@@ -8,7 +8,7 @@ test('the longest outage is the longest time between two answers', () => {
   expect(longestOutage(answers, 100)).toEqual({ from: 160, to: 900 });
 });
 
-test('an outage begins at the start if the first answer is late', () => {
+test('an outage before the first answer begins at the start of the observation', () => {
   expect(longestOutage([answer(100, 500), answer(510, 520)], 100)).toEqual({ from: 100, to: 500 });
 });
 
@@ -16,11 +16,11 @@ test('an answer to an earlier request does not end an outage', () => {
   expect(longestOutage([answer(90, 110), answer(300, 400)], 100)).toEqual({ from: 100, to: 400 });
 });
 
-test('without an answer there is no end', () => {
+test('longestOutage returns null if no later request was answered', () => {
   expect(longestOutage([answer(50, 60)], 100)).toBeNull();
 });
 
-test('the first answer since a time is found in any order', () => {
+test('firstAnswerSince returns the earliest answer at or after a time, whatever the order of the answers', () => {
   const answers = [answer(0, 300), answer(0, 100), answer(0, 200)];
   expect(firstAnswerSince(answers, 150)).toBe(200);
   expect(firstAnswerSince(answers, 200)).toBe(200);

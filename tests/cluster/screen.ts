@@ -16,7 +16,7 @@ export type Status = { at: number; kind: string; text: string };
 
 export type Screen = {
   readonly userId: string;
-  /** The texts that the status line has shown since this time, in milliseconds since 1970. */
+  /** The texts that the status line began to show at or after `since`, in milliseconds since 1970. */
   statusesSince(since: number): Promise<Status[]>;
   /** Stops typing, waits until the page says that all is saved, and returns the items on the screen. */
   finish(): Promise<string[]>;

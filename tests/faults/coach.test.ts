@@ -28,7 +28,8 @@ afterEach(async () => {
 });
 
 /**
- * Creates a Closer with consent, a log of today and outdated feedback on it. Returns a function that requests feedback.
+ * Creates an account with the paid plan and consent to analyses. Its log of today has feedback that is older than the
+ * text. Returns a function that requests new feedback.
  */
 async function signUpCloser(): Promise<() => Promise<Response>> {
   const { userId, headers } = await signUpAt(server.url);

@@ -1,6 +1,7 @@
 /**
- * Durability over HTTP: kills the server and its database, and lets the database hang, during a storm of saves. The writers behave like the browser's
- * saver: a save without an answer is compared with the row, and sent again only if the row lacks it.
+ * Durability over HTTP: kills the server and its database, and lets the database hang, during a storm of saves. The
+ * writers behave like the browser's saver: a save without an answer is compared with the row, and sent again only if the
+ * row lacks it.
  */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';

@@ -30,7 +30,7 @@ const start = async (): Promise<StartedProgram> => (program = await startProgram
 const findChildPid = ({ script, processes }: StartedProgram): number =>
   processes.find(({ parent }) => parent === script.pid)!.pid;
 
-test('SIGTERM stops the app, the sandbox and the database', async () => {
+test('SIGTERM stops the server, the simulators and the database', async () => {
   const started = await start();
   const names = started.processes.map(({ command }) => /start\.ts|simulators|bin\/postgres/.exec(command)?.[0]);
   expect(names).toEqual(expect.arrayContaining(['start.ts', 'simulators', 'bin/postgres']));

@@ -1,4 +1,7 @@
-/** Several workers behind one port share limits and live changes, survive each other and are replaced without a failed request. */
+/**
+ * Several workers behind one port share rate limits and live changes, go on when one of them is killed, and are replaced
+ * without a failed request.
+ */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -48,7 +51,7 @@ const LIMIT_MS = 60_000;
 /** Without this header, a worker that is replaced waits five seconds for the next request on an idle connection. */
 const CLOSE = { connection: 'close' };
 
-/** The number of requests that each worker has answered, by the worker's name. */
+/** The number of requests on a route that each worker has answered, by the worker's number. */
 async function countAnswers(url: string, route: string): Promise<Map<string, number>> {
   const text = await (await fetch(`${url}/metrics`, { headers: CLOSE })).text();
   const counts = new Map<string, number>();

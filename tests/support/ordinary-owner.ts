@@ -1,4 +1,4 @@
-/** An empty database with an owner of its own who is subject to row-level security, as hosted services make them. */
+/** An empty database whose owner is no superuser, as on hosted services, and so is subject to row-level security. */
 import { randomBytes } from 'node:crypto';
 import type { TestDatabase } from './test-database.ts';
 

@@ -28,7 +28,7 @@ type Export = {
 export type OtlpCollector = {
   readonly url: string;
   readonly spans: CollectedSpan[];
-  /** The bodies as they came. */
+  /** The request bodies, unparsed. */
   readonly bodies: string[];
   readonly requests: { path: string; headers: IncomingHttpHeaders }[];
   readonly resource: Record<string, unknown>;

@@ -1,10 +1,10 @@
-/** Reads `/metrics` of a server: the values by series, and the types by name. */
+/** Reads `/metrics` of a server. */
 
 export type Scrape = {
   readonly text: string;
   /** By the whole series as Prometheus writes it, such as `jobs{job="a",state="b"}`. */
   readonly values: ReadonlyMap<string, number>;
-  /** Of each metric, with the suffixes of its series: `_bucket`, `_sum` and `_count` of a histogram. */
+  /** The names of all series without labels. A histogram has three: with `_bucket`, `_sum` and `_count`. */
   readonly names: ReadonlySet<string>;
 };
 

@@ -42,7 +42,7 @@ export class SoftwareAuthenticator {
     this.#countsSignatures = countsSignatures;
   }
 
-  /** The only credential that the authenticator has made. */
+  /** The credential that `create` made last. `get` signs with its key. */
   get credential(): Credential {
     if (!this.#credential) throw new Error('the authenticator has no credential');
     return this.#credential;

@@ -31,7 +31,7 @@ const FAST_SETTINGS = { fsync: 'off', synchronous_commit: 'off', full_page_write
 const EMBEDDED_SETTINGS = { io_method: 'sync' };
 
 /**
- * Stores the passwords of the owner and of the requests with one iteration of SCRAM instead of 4,096, which would take
+ * Stores the passwords of the roles that log in with one iteration of SCRAM instead of 4,096, which would take
  * more than half of the CPU time of the run's 3,000 connections. PostgreSQL 15 lacks the setting.
  */
 async function hashPasswordsOnce(url: string): Promise<void> {

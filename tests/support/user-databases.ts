@@ -18,7 +18,7 @@ export const DRAFT: DayDraft = {
   base: '<p>b</p>',
   sent: ['<p>c</p>'],
 };
-/** Waits for all requests before this one: a database runs them in order. */
+/** Resolves once the database has run all earlier requests. */
 export const settle = async ({ outbox }: { outbox: Outbox }): Promise<void> => {
   await outbox.readAll();
   await outbox.readAll();
@@ -26,7 +26,7 @@ export const settle = async ({ outbox }: { outbox: Outbox }): Promise<void> => {
 export const listDatabases = async (): Promise<string[]> =>
   (await indexedDB.databases()).map(({ name = '' }) => name).sort();
 
-/** Call once per file: each test starts with an empty browser. `alive`: the writers whose pages are open. */
+/** Call once per file: each test starts with an empty browser. `alive`: the ids (`writer`) of the pages that are open. */
 export function setUpBrowser() {
   let databases: UserDatabase[] = [];
   const browser = { storage: new MemoryStorage(), alive: new Set<string>(), open, openPage };

@@ -5,7 +5,7 @@
 import { itemsOf } from './browser/tab.ts';
 import type { Tab } from './browser/tab.ts';
 
-/** The maximum age of text that a draft may not contain yet when its tab crashes. */
+/** A tab that crashes may lose text that was typed at most this long before: the draft may not contain it yet. */
 const DRAFT_MS = 100;
 
 type Word = {

@@ -22,7 +22,7 @@ const DEVICE_NAMES = ['laptop', 'phone', 'tablet', 'desktop'];
 const LIVE_MS = 60;
 /** A limit, because a server process takes a second to start. */
 const MAX_SERVER_PROCESSES = process.env['TEST_LONG'] ? 50 : 5;
-/** A Dabbler cannot open a day of this age. */
+/** The free plan cannot open a log of this age. */
 export const LOCKED_AFTER_DAYS = 35;
 
 let users = 0;

@@ -1,4 +1,4 @@
-/** Runs admin commands on a database with one user. */
+/** Runs operator commands (`npm run admin`) on a database with one user. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

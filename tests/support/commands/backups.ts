@@ -32,7 +32,7 @@ export function setUpBackups() {
     }),
     newDataDir: () => mkdtemp(join(world.folder, 'data-')),
     newFile: (): string => join(world.folder, `${randomBytes(6).toString('hex')}.tar.zst`),
-    /** Returns the file of the backup. */
+    /** Returns the path of the new archive. */
     async backUp(env: Record<string, string>, ...args: string[]): Promise<string> {
       const file = world.newFile();
       await runBackup([file, ...args], world.deps(env));
@@ -54,7 +54,7 @@ export function setUpBackups() {
       `insert into entries (user_id, date, content)
          select id, '2026-11-11', E'<p>tab\\t back\\\\slash\\r\\n end \\\\. ü 💪 ' || email || '</p>' from auth.users`,
     );
-    // The trigger counts the change: revision 2.
+    // Two updates raise `revision` to 3, so that a restore which resets it to the default of 1 is noticed.
     await world.source.admin.query("update entries set content = content || '<p>again</p>'");
     await world.source.admin.query('update entries set updated_at = $1', ['2026-01-01T00:00:00.123456Z']);
     await world.source.admin.query(

@@ -23,7 +23,6 @@ export type DatabaseNode = {
   vanish(): void;
 };
 
-/** @param serverUrl a connection string of one PostgreSQL */
 export async function startDatabaseNode(serverUrl: string, isStandby = false): Promise<DatabaseNode> {
   const { host, port: upstreamPort } = new pg.Client({ connectionString: serverUrl });
   const isSocket = host.startsWith('/');

@@ -22,7 +22,7 @@ type Client = {
 
 export type StubPooler = {
   url: string;
-  /** Applies to transactions that begin from now on. */
+  /** A new value applies to transactions that begin later. */
   mode: 'session' | 'transaction' | 'statement';
   stop(): Promise<void>;
 };
@@ -32,7 +32,7 @@ type Options = {
   serverUrl: string;
   mode: StubPooler['mode'];
   sessions?: number;
-  /** The name that sessions report instead of the client's. */
+  /** Replaces the `application_name` of every client. */
   applicationName?: string;
   dropsNotices?: boolean;
   /** Opens all sessions at once and gives out the one that has been idle for longest. */

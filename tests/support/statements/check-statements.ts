@@ -47,7 +47,8 @@ export async function tablesWithoutUser(
   const plan = await explain(admin, text);
   const found = new Set<string>();
   for (const node of nodesOf(plan)) {
-    // The scan below a ModifyTable node has the conditions; the inserted rows name their user, because it is not null.
+    // An insert names the user in each row, because the column is not null. For an update or delete, the scan node below
+    // has the condition.
     if (node['Node Type'] === 'ModifyTable') continue;
     const table = tables.find(({ name }) => name === tableOf(node));
     if (!table || findSweep(table.name, text)) continue;

@@ -201,7 +201,7 @@ export function openTab({ device, number, findPlan, randomUUID, onQuestion, onKe
       };
     }
 
-    /** The draft that this page has just stored synchronously. */
+    /** The JSON of the draft of a day in `localStorage`; null without one. */
     function findDraft(date: Day): string | null {
       const { localStorage } = device;
       const keys = Array.from({ length: localStorage.length }, (_, index) => localStorage.key(index)!);
@@ -224,7 +224,6 @@ export function openTab({ device, number, findPlan, randomUUID, onQuestion, onKe
       number,
       name: `${device.name} tab ${String(number)}`,
       savers,
-      /** The days with unsaved text, which a line below the log links to. */
       unsavedDays: () => savers.unsavedDays(),
       today: (): Day => run(() => dayOf(new Date())),
       isClosed: () => isClosed,
