@@ -52,7 +52,7 @@ const spansOf = (name: string): CollectedSpan[] => collector.spans.filter((span)
 const childrenOf = ({ spanId }: CollectedSpan): CollectedSpan[] =>
   collector.spans.filter(({ parentSpanId }) => parentSpanId === spanId);
 
-test('sends them to the address of the setting, with its headers and the name of the service', () => {
+test('the server sends traces to the address of the setting, with its headers and the name of the service', () => {
   expect(collector.requests.length).toBeGreaterThan(0);
   for (const { path, headers } of collector.requests)
     expect([path, headers['x-api-key'], headers['content-type']]).toEqual([
@@ -63,7 +63,7 @@ test('sends them to the address of the setting, with its headers and the name of
   expect(collector.resource).toMatchObject({ 'service.name': 'journal-of-the-test', 'service.version': '0.1.0' });
 });
 
-test('continues the trace of the caller, whose sampling does not decide', () => {
+test("a request continues the caller's trace, and is traced although the caller did not sample it", () => {
   const [save] = spansOf('POST /rest/v1/entries');
   expect(save).toMatchObject({ kind: SERVER, traceId: REMOTE.traceId, parentSpanId: REMOTE.spanId, failed: false });
   expect(save!.attributes).toEqual({
@@ -74,7 +74,7 @@ test('continues the trace of the caller, whose sampling does not decide', () => 
   expect(lines.some((line) => line.includes(`"traceId":"${REMOTE.traceId}"`))).toBe(true);
 });
 
-test('has a span for each statement with its text and without its values', () => {
+test('each statement has a span with its text and without its values', () => {
   const [save] = spansOf('POST /rest/v1/entries');
   const insert = childrenOf(save!).find(({ attributes }) =>
     attributes['db.query.text']?.toString().includes('insert into'),
@@ -83,13 +83,13 @@ test('has a span for each statement with its text and without its values', () =>
   expect(insert!.attributes).toMatchObject({ 'db.system.name': 'postgresql' });
 });
 
-test('marks a failed statement with its SQLSTATE alone', () => {
+test('the span of a failed statement has its SQLSTATE and no message', () => {
   const [, repeated] = spansOf('POST /rest/v1/entries');
   const failed = childrenOf(repeated!).find((span) => span.failed);
   expect(failed?.attributes).toMatchObject({ 'db.response.status_code': '23505', 'error.type': '23505' });
 });
 
-test('has a span for each request to a provider below the request that causes it', () => {
+test('each request to a provider has a span below the request that causes it', () => {
   const [model] = spansOf('POST model');
   expect(model).toMatchObject({ kind: CLIENT });
   expect(model!.attributes).toMatchObject({ 'server.address': '127.0.0.1', 'http.response.status_code': 200 });
@@ -97,7 +97,7 @@ test('has a span for each request to a provider below the request that causes it
   expect(model!.traceId).toBe(feedback!.traceId);
 });
 
-test('has a span for each mail below the request that causes it', () => {
+test('each mail has a span below the request that causes it', () => {
   const [mail] = spansOf('SEND mail');
   expect(mail).toMatchObject({ kind: CLIENT, failed: false });
   expect(mail!.attributes).toEqual({ 'server.address': '127.0.0.1', 'peer.service': 'mail' });
@@ -105,17 +105,17 @@ test('has a span for each mail below the request that causes it', () => {
   expect(mail).toMatchObject({ traceId: recovery!.traceId, parentSpanId: recovery!.spanId });
 });
 
-test('has a span for each run of a job, above its statements', () => {
+test('each run of a job has a span, above those of its statements', () => {
   const [job] = spansOf('job expire-plans');
   expect(job).toMatchObject({ kind: INTERNAL });
   expect(childrenOf(job!).length).toBeGreaterThan(0);
 });
 
-test('has none for requests of machines', () => {
+test('a readiness check has no span', () => {
   expect(collector.spans.filter(({ attributes }) => attributes['http.route'] === '/readyz')).toEqual([]);
 });
 
-test('contains no text, address, token or id of a user', () => {
+test('traces contain no text, address, token or id of a user', () => {
   const sent = collector.bodies.join('');
   expect(sent).toContain('insert into');
   for (const secret of [SECRET_TEXT, 'tess-traced', tess.id, tess.token, tess.token.split('.')[2]!])

@@ -345,7 +345,7 @@ const TABLES_WITHOUT_USER = [
   'public.coach_reader',
   'public.payment_events',
 ];
-/** Tables whose rows outlive the account: figures and the kinds of events, under a random id or none. */
+/** Tables whose rows outlive the account. They hold figures and kinds of events, and a random id or null as the user. */
 const KEPT_TABLE = /^(auth\.audit_log|public\.(payment|plan_change|plan_use)\w*)\./;
 const KEPT_TEXTS = [
   'auth.audit_log.event',
@@ -573,7 +573,7 @@ describe('the archive', () => {
       [id, Array.from({ length: count }, (_, index) => addDays(latestToday(new Date()), -index * 9))],
     );
 
-  test('has every log of a Dabbler, locked ones too, in the format of the JSON export', async () => {
+  test('has every log of a free user, locked ones too, in the format of the JSON export', async () => {
     const [ana, ben] = await Promise.all([world.signedUp(), world.signedUp()]);
     await Promise.all([write(ana.id, 60), write(ben.id, 3)]);
     const response = await archive(ana.access);

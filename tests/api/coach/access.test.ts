@@ -175,7 +175,7 @@ describe('trend', () => {
 });
 
 describe('without a provider', () => {
-  test('a Closer gets not_configured and a Dabbler gets the refusal of the plan', async () => {
+  test('a premium user gets not_configured and a free user gets the refusal of the plan', async () => {
     const without = await startCoachWorld({ AI_PROVIDER: 'none' });
     const refusal = { success: false, code: 'not_configured', error: AI_MESSAGES.notConfigured };
     const dabbler = await signUp(without.server, 'dabbler');

@@ -18,7 +18,7 @@ describe('record-export', () => {
   const usesOf = async ({ id }: Person): Promise<unknown[]> =>
     (await world.server.admin.query('select kind from public.plan_uses where user_id = $1', [id])).rows;
 
-  test("records a Closer's export at most once a minute", async () => {
+  test("records a premium user's export at most once a minute", async () => {
     await world.server.admin.query(
       `insert into public.plan_uses (user_id, kind, used_at) values ($1, 'export', now() - interval '61 seconds')`,
       [world.cleo.id],
@@ -32,7 +32,7 @@ describe('record-export', () => {
     expect(await usesOf(world.cleo)).toEqual([{ kind: 'export' }, { kind: 'export' }]);
   });
 
-  test('rejects a Dabbler, also with another user in the body, with 403 and a guest with 401', async () => {
+  test('rejects a free user, also with another user in the body, with 403 and a guest with 401', async () => {
     expect(await world.request(world.ana, 'POST', PATH, { body: { user_id: world.cleo.id } })).toMatchObject({
       status: 403,
       json: {
@@ -166,7 +166,7 @@ describe('import-entries', () => {
   });
 
   test.each(['2999-01-01T00:00:00Z', new Date(Date.now() + 1_000).toISOString()])(
-    'marks imported feedback dated %s as outdated',
+    'marks imported feedback as outdated although the file dates it later than the import: %s',
     async (analyzedAt) => {
       await importEntries([{ date: today(), content: '<p>x</p>', feedback: 'Good', hustleScore: 10, analyzedAt }]);
       const [row] = await rowsOf(world.cleo);
@@ -231,7 +231,7 @@ describe('import-entries', () => {
     expect(await rowsOf(world.cleo)).toMatchObject([{ user_id: world.cleo.id, revision: 1 }]);
   });
 
-  test('rejects a Dabbler with 403 and a guest with 401, and writes nothing', async () => {
+  test('rejects a free user with 403 and a guest with 401, and writes nothing', async () => {
     const entries = [{ date: today(), content: '<p>x</p>' }];
     expect(await send(world.ana, entries)).toMatchObject({
       status: 403,

@@ -111,7 +111,7 @@ test('does not find logs of another user', async () => {
   expect(await daysFound(world.cleo, 'needle')).toEqual([]);
 });
 
-test('finds only open days for a Dabbler, without revealing locked ones, and all days for a Closer', async () => {
+test('finds only open days for a free user, without revealing locked ones, and all days for a premium user', async () => {
   for (const person of [world.ana, world.cleo]) {
     await write(person, daysAgo(2), '<p>needle</p>');
     await write(person, daysAgo(400), '<p>needle</p>');

@@ -239,7 +239,7 @@ describe('a stream', () => {
 });
 
 describe('access', () => {
-  test('needs a session, GET and no cookie', async () => {
+  test('is refused to a guest and to a forged token, and only GET is allowed', async () => {
     expect((await world.request(null, 'GET', PATH)).status).toBe(401);
     const forged = await world.request(null, 'GET', PATH, { headers: { authorization: 'Bearer x.y.z' } });
     expect(forged.status).toBe(401);

@@ -9,7 +9,7 @@ let server: TestServer;
 const lines: string[] = [];
 beforeAll(async () => {
   server = await startTestServer({ jobs: 'on', logTo: { write: (line) => void lines.push(line) } });
-  // Waits for the runs at the start, so that only requested runs follow.
+  // Both jobs run once at the start. Later runs within the test are those that the server requests after a payment.
   await vi.waitUntil(() => jobsDone('send-receipts') > 0 && jobsDone('reconcile-payments') > 0, { timeout: 30_000 });
 });
 afterAll(() => server.close());

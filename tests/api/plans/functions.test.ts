@@ -54,7 +54,7 @@ describe.each(FUNCTIONS)('%s', (name, body) => {
     expect(await readWritten()).not.toEqual(before);
   });
 
-  test('accepts a Closer until the last valid day has ended everywhere', async () => {
+  test('accepts a premium user until the last valid day has ended everywhere', async () => {
     const { premium } = world.people;
     await world.resetPlans(day('2026-03-08'));
     await world.clock.set('2026-03-09T11:59:59.999Z');

@@ -1,7 +1,7 @@
 /**
  * A locked day reveals only its date (the view `entry_dates`): every other request is answered as if the log did not
- * exist. Each request is sent without and with the log. The same requests of a Closer must get different answers, which
- * proves that they can reveal a log at all.
+ * exist. Each request is sent without and with the log. The same requests of a premium user must get different answers,
+ * which proves that they can reveal a log at all.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addDays, earliestToday } from '#domain/day/day.ts';
@@ -127,7 +127,7 @@ describe.each(REQUESTS)('%s %s %j', (...request) => {
     expect(without.stored).toEqual([]);
   });
 
-  test('reveals the log to a Closer', async () => {
+  test('reveals the log to a premium user', async () => {
     const person = world.people.premium;
     await arrange(person, false);
     const without = await send(person, request);

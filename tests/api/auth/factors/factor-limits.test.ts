@@ -51,7 +51,7 @@ async function createProtectedOwner(): Promise<Owner> {
 }
 const signIn = async ({ email }: Pick<Owner, 'email'>): Promise<string> =>
   ok(await post('/token?grant_type=password', { body: { email, password: PASSWORD } })).access_token;
-/** A code of six digits that is wrong for the next minutes. */
+/** A code of six digits that is wrong for the next eight minutes of the test clock. */
 async function wrongCodeOf({ secret }: Owner): Promise<string> {
   const now = Math.floor(world.clock.now().getTime() / 1000);
   const right = new Set(
@@ -100,7 +100,7 @@ describe('wrong codes', () => {
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
   });
 
-  test('warn the owner and leave them a way in', async () => {
+  test('warn the owner by mail, who can still sign in by a recovery link and a right code', async () => {
     const owner = await createProtectedOwner();
     const thief = await signIn(owner);
     const wrong = await wrongCodeOf(owner);
