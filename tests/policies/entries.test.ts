@@ -186,13 +186,13 @@ describe('a row id that a user chooses', () => {
     runAs(db.database, actor, insert, [id, PEOPLE[actor].id, DAYS[day], '<p>new</p>']);
   beforeEach(() => db.admin.query('delete from entries'));
 
-  test('names the row', async () => {
+  test('is stored as the id of the row', async () => {
     expect(await insertAs('free', ID, 'latestToday')).toBe(1);
     const { rows } = await db.admin.query('select id, user_id from entries');
     expect(rows).toEqual([{ id: ID, user_id: PEOPLE.free.id }]);
   });
 
-  test('makes one row, on whichever day it is now', async () => {
+  test('is refused for a second row, also on another day', async () => {
     await insertAs('free', ID, 'earliestToday');
     expect(await insertAs('free', ID, 'latestToday')).toBe('23505');
     expect((await db.admin.query('select date from entries')).rowCount).toBe(1);

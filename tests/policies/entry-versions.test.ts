@@ -190,7 +190,7 @@ test('drops_most_items takes linear time for two large logs without a common ite
   expect(rows[0]!['QUERY PLAN'][0]!['Execution Time']).toBeLessThan(2_000);
 });
 
-describe('within ten minutes', () => {
+describe('within ten minutes of the first save', () => {
   test('a save that drops more than half of the items keeps a version', async () => {
     await save(items('mine', 'two', 'three'));
     await save(items('mine', 'two'));
@@ -481,7 +481,7 @@ describe('deleted_days', () => {
     expect(await readDays('expired')).toHaveLength(4);
   });
 
-  test.each([...ACTORS, 'service'] as const)('the %s user cannot write through it', async (actor) => {
+  test.each([...ACTORS, 'service'] as const)('the %s user cannot write through the view', async (actor) => {
     expect(await runAs(db.database, actor, 'delete from deleted_days')).not.toBe(1);
     expect(await runAs(db.database, actor, "update deleted_days set date = '2001-01-01'")).not.toBe(1);
   });

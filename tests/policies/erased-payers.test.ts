@@ -81,11 +81,11 @@ test('rejects a user whose account exists', async () => {
   expect(await rowsOf('payments', leaver)).toHaveLength(1);
 });
 
-test.each(ACTORS)('the %s user cannot call it', async (actor) => {
+test.each(ACTORS)('the %s user cannot call erase_payer', async (actor) => {
   expect(await runAs(db.database, actor, 'select public.erase_payer($1)', [leaver])).toBe(REFUSED);
 });
 
-describe('outside of it, with the variable set by hand,', () => {
+describe('without erase_payer, and with the setting hustle_forge.erased_user that it would set,', () => {
   const UPDATES = [
     ['payments', 'user_id = gen_random_uuid()'],
     ['payments', 'country = null'],

@@ -41,7 +41,7 @@ test('every key of a table of users begins with the user', async () => {
   expect(rows.filter(({ table, first }) => first !== userColumns.get(table))).toEqual([]);
 });
 
-test('no foreign key changes rows when the key that it refers to is updated', async () => {
+test('no foreign key has an `on update` action', async () => {
   const { rows } = await db.admin.query(
     "select conname from pg_constraint where contype = 'f' and confupdtype <> 'a' and connamespace = 'public'::regnamespace",
   );
