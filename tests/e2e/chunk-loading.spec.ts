@@ -60,7 +60,7 @@ const expectChunkError = async (page: Page): Promise<void> => {
   await expect(chunkErrorToast(page)).toHaveCount(0);
 };
 
-/** The addresses of style sheets that were requested and have no rules. */
+/** The addresses of style sheets that failed to load. */
 const lostStyles = (page: Page) =>
   page.evaluate(() => {
     const isLoaded = ({ sheet }: HTMLLinkElement): boolean => {

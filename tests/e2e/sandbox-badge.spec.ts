@@ -19,7 +19,7 @@ const findCoveredControls = (page: Page): Promise<string[]> =>
       .map((control) => control.outerHTML);
   });
 
-/** The badge is placed differently below 64rem; the pages below it differ at each of these widths. */
+/** Widths in pixels. The badge has another place below 64rem, and the screens have another layout at each width. */
 const WIDTHS = [320, 390, 768, 1440];
 
 test('the sandbox badge covers no control on any screen at any width', async ({ page, accounts, openAs }) => {

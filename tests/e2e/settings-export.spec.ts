@@ -31,7 +31,7 @@ async function choose(page: Page, name: string, text: string): Promise<void> {
 const jsonOf = (...days: { date: string; content: string; [field: string]: unknown }[]): string =>
   JSON.stringify({ format: 'hustle-forge/1', exportedAt: new Date().toISOString(), entries: days });
 
-test.describe('a Closer', () => {
+test.describe('a premium user', () => {
   async function write(page: Page, { session }: SeededAccount, ...logs: [Day, string][]): Promise<void> {
     for (const [date, html] of logs) await storeLog(page.request, session, date, html);
   }

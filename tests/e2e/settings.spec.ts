@@ -17,7 +17,7 @@ async function recordBeforeFirstPaint(page: Page, from: string, to: string): Pro
   );
 }
 
-test('the font of a Closer is set before the first paint, and rests while the plan does not include it', async ({
+test('the font of a premium user is set before the first paint, and is not used while the plan does not include it', async ({
   page,
   accounts,
   openAs,

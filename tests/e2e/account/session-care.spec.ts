@@ -82,7 +82,7 @@ test('two tabs that renew one session at once stay signed in', async ({ page, co
   await expectWorks(other, 'Written in the other tab');
   await Promise.all([page.unroute(RENEWAL), other.unroute(RENEWAL)]);
 
-  // The family of refresh tokens is still alive.
+  // The server has not ended the session, as it would for the reuse of a refresh token.
   await expireIn(page, 30);
   const renewed = page.waitForResponse(RENEWAL);
   await focusTab(page);

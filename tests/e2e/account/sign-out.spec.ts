@@ -194,7 +194,7 @@ test('a session that ends after a second sign-in of the same user keeps the unse
   await expect(items(page)).toHaveText([SECRET]);
 });
 
-test('a tab that learns of a sign-out before the stored request to sign out leaves as soon as the request arrives', async ({
+test('a tab that gets the broadcast of a sign-out before its storage event shows the overlay until that event', async ({
   page,
   context,
   signUp,

@@ -81,7 +81,7 @@ test('a declined payment is retried at PayPal with the same order', async ({ pag
   await expectPaid(page);
 });
 
-/** Each place that offers a Dabbler an upgrade shows the pending payment instead. A closed menu loads no payment. */
+/** Each place that offers a free user the paid plan shows the pending payment instead. A closed menu loads no payment. */
 async function expectNoSecondPayment(page: Page, expectAccessible: (page: Page) => Promise<void>): Promise<void> {
   const upgrade = page.getByRole('button', { name: 'Upgrade to Closer' });
   const pending = page.getByText(MESSAGES.paymentPending);

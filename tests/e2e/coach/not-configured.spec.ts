@@ -33,7 +33,7 @@ async function expectOfferWithoutCoach(page: Page): Promise<void> {
   await expect(offer(page)).toHaveCount(0);
 }
 
-test('without a coach, panel and reviews tell a Closer that it is not set up', async ({
+test('without a coach, panel and reviews tell a premium user that it is not set up', async ({
   page,
   seedCloser,
   openAs,
@@ -54,7 +54,7 @@ test('without a coach, panel and reviews tell a Closer that it is not set up', a
   await expectAccessible(page);
 });
 
-test('without a coach, panel, menu and reviews offer a Dabbler no coach', async ({
+test('without a coach, panel, menu and reviews offer a free user no coach', async ({
   page,
   signUp,
   expectAccessible,

@@ -1,4 +1,4 @@
-/** Hustle Reviews: the pitch for a Dabbler, and the periods, charts and lines for a Closer. */
+/** The screen "Hustle Reviews": the offer for a free user, and the periods, charts and lines for a premium user. */
 import { addDays, dateLabel, dayOf } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
 import { countWorkdays } from '#domain/day/workdays.ts';
@@ -19,7 +19,7 @@ async function write(request: APIRequestContext, session: Session, back: readonl
   expect(answer.status(), await answer.text()).toBe(201);
 }
 
-test('the reviews page waits for the plan, offers the upgrade to a Dabbler, and counts the entries of a Closer', async ({
+test('the reviews page waits for the plan, offers a free user the upgrade, and counts the entries of a premium user', async ({
   page,
   accounts,
   openAs,

@@ -90,7 +90,7 @@ test('keys, buttons and addresses open a day, and an invalid date in the URL is 
   });
 });
 
-test('a Closer opens the day after the last log, and no request is sent for a day before the calendar', async ({
+test('a premium user opens the day after the last log, and no request is sent for a day before the calendar', async ({
   page,
   accounts,
   openAs,
@@ -167,7 +167,7 @@ test('the calendar shows which days have logs, opens one by keyboard, and change
   await expect.poll(smallest, 'pixels of the smallest target').toBeGreaterThanOrEqual(24);
 });
 
-test('a lapsed Closer sees which locked days have a log, and the page does not request locked days', async ({
+test('a user whose paid plan ended sees which locked days have a log, and the page does not request locked days', async ({
   page,
   signUp,
   admin,

@@ -39,7 +39,7 @@ async function leaveWithCopy(page: Page, html: string): Promise<Session> {
   return session;
 }
 
-/** False while the journal's page shows only the early page. */
+/** False while `#root` is empty: then the page shows only the editor that works before React. */
 const hasReact = (page: Page): Promise<boolean> => page.evaluate(() => document.querySelector('#root:empty') === null);
 
 test('text typed before React starts is saved, and caret and undo stay where they were', async ({
@@ -111,7 +111,7 @@ test('a word that is being composed stays whole, and React takes over after it',
   await compose(' kom');
   startReact();
   await expect.poll(() => hasReact(page)).toBe(true);
-  // React has rendered the day below the early page.
+  // React has rendered the day, but the early editor stays on top until the composition ends.
   await expect(page.locator('#root main')).toBeAttached();
   await compose(' kompo');
   await expect(page.locator('#root')).toBeHidden();

@@ -104,7 +104,7 @@ test('Find shows words while they are typed, and opens a day with them highlight
   });
 });
 
-test('Find opens a day by its name, and offers a Dabbler the plan for an older day', async ({
+test('Find opens a day by its name, and offers a free user the paid plan for an older day', async ({
   page,
   signUp,
   admin,

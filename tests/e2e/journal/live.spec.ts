@@ -88,7 +88,7 @@ test('a sign-out ends the connection', async ({ page, context, signUp }) => {
   await expect.poll(() => streams.open()).toBe(0);
 });
 
-test('behind a proxy that buffers the stream, the page asks by itself', async ({ page, signUp }) => {
+test('behind a proxy that buffers the stream, the page polls', async ({ page, signUp }) => {
   // A response that never begins, as from a proxy that waits for its end.
   await page.route(STREAM, () => undefined);
   await signUp(page);

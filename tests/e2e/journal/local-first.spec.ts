@@ -1,4 +1,4 @@
-/** The browser's own store: killed tabs, days without an answer, full storage, and several tabs. */
+/** The browser's own store: killed tabs, a server that does not answer, full storage, and several tabs. */
 import type { BrowserContext } from '@playwright/test';
 import {
   crash,

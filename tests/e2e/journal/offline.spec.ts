@@ -1,4 +1,4 @@
-/** A Closer reads old days, the calendar, Find and the last review without the server. */
+/** A premium user reads old days, the calendar, Find and the last review without the server. */
 import type { BrowserContext, Page } from '@playwright/test';
 import { dayLabel as labelOf } from '#domain/day/day.ts';
 import { test } from '../support/coach.ts';

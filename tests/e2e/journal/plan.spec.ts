@@ -41,7 +41,7 @@ function collectWrites(page: Page): string[] {
 
 type Closer = { email: string };
 
-/** Signs up a Closer and opens an old log. */
+/** Signs up a user, grants the paid plan (Closer) and opens a log that the free plan would lock. */
 async function openOldDayAsCloser(
   page: Page,
   signUp: (page: Page) => Promise<Closer>,

@@ -54,7 +54,7 @@ test.describe('a plan that cannot be loaded', () => {
   const UNREAD = "We couldn't load your plan. Your logs and your plan are safe.";
   const PITCH = /Upgrade|Dabbler|Premium Feature|Closers only|premium feature/;
 
-  test('keeps the free days writable, locks no old day, and offers a Closer no upgrade on any screen', async ({
+  test('keeps the free days writable, locks no old day, and offers a premium user no upgrade on any screen', async ({
     page,
     signUp,
     admin,

@@ -1,4 +1,7 @@
-/** Two devices of a user write on the same day: their versions are merged, and the user is asked only where both rewrote most lines. */
+/**
+ * Two devices of a user write on the same day: their versions are merged, and the user is asked only if both rewrote
+ * most lines.
+ */
 import {
   daysAgo,
   editor,

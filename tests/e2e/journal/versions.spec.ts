@@ -1,4 +1,4 @@
-/** Earlier versions of a log and deleted days: from the menu, by keys, on a phone, offline, and beside a plan's end. */
+/** Earlier versions of a log and deleted days: from the menu, by keys, on a phone, offline, and on a locked day. */
 import type { Page } from '@playwright/test';
 import { dayLabel as labelOf } from '#domain/day/day.ts';
 import {

@@ -23,7 +23,7 @@ export async function openOffer(page: Page): Promise<void> {
   await expect(offer(page)).toBeVisible();
 }
 
-/** Waits for the toast and the reload, and checks that the user is a Closer. */
+/** Waits for the toast and the reload, and checks that the page shows the paid plan, Closer. */
 export async function expectPaid(page: Page): Promise<void> {
   await expectToast(page, MESSAGES.paymentDone);
   await expectReload(page);

@@ -24,7 +24,7 @@ export async function expectFetched(page: Page, files: readonly string[]): Promi
 }
 
 /**
- * Answers 404 for these files, as after a release. After a call of the returned function the next page load gets them.
+ * Answers 404 for these files, as after a release. Once the returned function was called, the next page load gets them.
  */
 export async function makeChunksStale(page: Page, files: string): Promise<() => void> {
   let loads = -Infinity;

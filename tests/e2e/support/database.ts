@@ -18,7 +18,7 @@ export async function ageSessions(baseURL: string, email: string, hours: number)
   }
 }
 
-/** Writes a log of a day that a Dabbler can no longer open. */
+/** Writes a log of a day that the free plan locks, which the API would refuse. */
 export async function writeLockedLog(baseURL: string, email: string, date: Day, html: string): Promise<void> {
   const database = await joinDatabase(e2eDataDir(new URL(baseURL).port));
   try {

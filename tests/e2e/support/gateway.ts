@@ -16,7 +16,7 @@ export type Gateway = {
    * second version sets `data-release` of the document.
    */
   release: 1 | 2;
-  /** The status of the service worker's file; `off` serves the worker that removes it. */
+  /** The status of the service worker's file. With `off`, the file is a worker that unregisters itself. */
   worker: 200 | 404 | 'off';
   close(): Promise<void>;
 };
