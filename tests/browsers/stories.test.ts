@@ -180,7 +180,10 @@ async function signUp(page: BrowserPage): Promise<void> {
   }, JSON.stringify(stored));
 }
 
-/** Waits for React's journal: the driver's click on a button of the early page fails when React replaces that page. */
+/**
+ * Waits until React shows the journal. Before, an early page without React shows the day, and React replaces its buttons
+ * while the driver clicks them.
+ */
 async function untilEditable(page: BrowserPage): Promise<void> {
   await until(page, () => {
     const editor = document.querySelector<HTMLElement>('#root .ProseMirror[contenteditable=true]');

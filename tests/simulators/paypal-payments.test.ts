@@ -252,7 +252,7 @@ test('the work of a delayed request is done after the caller has aborted', async
   await expect.poll(() => client.server.books.captures.size).toBe(1);
 });
 
-test('the journal records requests, and a reset clears everything', async () => {
+test('the simulator records requests, and a reset clears everything', async () => {
   const client = paypal();
   await client.create(createOrderBody(), { id: 'mine' });
   const entries = (await client.get('/__simulator/requests')).body;
