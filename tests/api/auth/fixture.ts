@@ -52,7 +52,7 @@ export type AuthWorld = TestServer & {
     phone: string,
     count?: number,
   ): Promise<ReturnType<NonNullable<TestServer['sms']>['control']['messages']>[number]>;
-  /** Resolves once exactly `count` sign-in notices have arrived. Then ends the hour in which no other one is sent. */
+  /** Resolves once exactly `count` sign-in notices have arrived. Then lifts their limit of one an hour. */
   signInNotices(address: string, count: number): Promise<void>;
 };
 
