@@ -103,7 +103,7 @@ export function createDaySaverHarness() {
     acknowledged: [] as (StoredLog | null)[],
     /** The editor's content. */
     editorText: '',
-    /** What the saver said about its last replacement of the editor's text; null before the first. */
+    /** The argument `change` of the saver's last call of `replace`; null before the first. */
     editorChange: null as EditorChange | null,
     isComposing: false,
     /** False: the merge's chunk cannot be loaded. */
