@@ -51,7 +51,7 @@ export type AuditEvent =
 
 export type AuditEntry = {
   at: Date;
-  /** Null when the request named no existing account. */
+  /** Null for an event without an account, such as `key_rotated` or a failed sign-in to an unknown address. */
   userId: string | null;
   actor: AuthTables['auth.audit_log']['actor'];
   event: AuditEvent;

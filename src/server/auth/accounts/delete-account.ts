@@ -20,14 +20,15 @@ type Deletion = {
    */
   onlyIf?: 'due' | 'anonymous';
   /**
-   * Returns the further keys of an address or number in `auth.rate_limits`, without their prefix. They are deleted too.
+   * Returns the keys of `auth.rate_limits` that hold an address or number as a hash (`accountGuessKey`). Their counters
+   * are deleted with those of the plain address and number.
    */
   findRateLimitKeys?: (addressOrPhone: string) => readonly string[];
 };
 
 export type DeletedAccount = {
   email: string | null;
-  /** For `AccessTokens.invalidateSession`. */
+  /** Ids of the deleted sessions, for `AccessTokens.invalidateSession`. */
   endedSessions: string[];
 };
 
@@ -66,9 +67,9 @@ export async function deleteAccount(database: Database, deletion: Deletion): Pro
 type Erasure = { userId: string; requestedAt: Date | null; now: Date };
 
 /**
- * Replaces the user in the ledgers by a random id and empties the stored webhook events, which name the payer. An open
- * order then has a buyer without a profile. Such an order is not captured, or is refunded if PayPal has captured it
- * (`settle-payment.ts`).
+ * Replaces the user's id in the tables of payments and plans by a random one and empties the stored webhook events,
+ * which name the payer. An open order then has a buyer without a profile. Such an order is not captured, or is refunded
+ * if PayPal has captured it (`settle-payment.ts`).
  */
 async function erasePayments(transaction: AsService, { userId, requestedAt, now }: Erasure): Promise<void> {
   const { rows } = await transaction.statement<{ id: string }>('select public.erase_payer($1) as id', [userId]);

@@ -49,12 +49,12 @@ export type IdentityOutcome =
   | { outcome: 'linked'; userId: string }
   /** The address is unproven. The caller sends the confirmation mail of a sign-up and starts no session. */
   | { outcome: 'needs_verification'; user: UserRow }
-  /** An unproven address of another account. The answer must equal that of `needs_verification`. */
+  /** An unproven address of another account. A response other than that of `needs_verification` would reveal it. */
   | { outcome: 'address_taken'; owner: UserRow }
   | { outcome: 'identity_already_exists'; isOwn: boolean }
   /** Linking would give the account an address that another account has. */
   | { outcome: 'email_exists' }
-  /** The provider gave no usable address for a new account. */
+  /** The identity has no address, and `policy.emailRequired` is set. */
   | { outcome: 'email_missing' }
   | { outcome: 'signup_disabled' }
   | { outcome: 'banned' }
@@ -105,7 +105,7 @@ async function signInKnown(
   return { outcome: 'signed_in', userId: user.id, change: 'none' };
 }
 
-/** Attempts to sign in when concurrent requests take or release the address between the look-up and the insertion. */
+/** An attempt fails if a concurrent request takes or releases the address between the look-up and the insertion. */
 const MAX_ATTEMPTS = 3;
 
 async function signInNew(transaction: AsService, signIn: IdentitySignIn): Promise<IdentityOutcome> {

@@ -2,9 +2,9 @@
  * One-time tokens of mails and text messages: a link token (in mails only) and a six-digit code. Either one proves once
  * that the reader owns the address or the number.
  *
- * Threat: the link token cannot be guessed, but the code can. A code is invalidated after five wrong guesses. Guesses
- * at the previous codes of the same purpose count as well, if each was replaced within a day: fifteen invalidate the
- * code. The link stays valid, so a guessing stranger neither gets in nor locks the owner out.
+ * Threat: the link token cannot be guessed, but the code can. Five wrong guesses invalidate a code. A code that
+ * replaces one of the last 24 hours inherits its wrong guesses, and fifteen in all invalidate it too. The link stays
+ * valid, so a guessing stranger neither gets in nor locks the owner out.
  */
 import { randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
 import { sql } from 'kysely';

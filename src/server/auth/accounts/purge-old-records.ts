@@ -3,8 +3,8 @@ import type { AsService } from '#server/database/database.ts';
 import { BATCH_ROWS } from '#server/jobs/run-in-batches.ts';
 
 /**
- * The longest time that browsers keep a cookie. `auth.purge_audit_log` has the same limit of its own, so that the
- * server cannot delete newer audit rows.
+ * The longest time that browsers keep a cookie, and longer than security events are commonly kept. The SQL function
+ * `auth.purge_audit_log` repeats the number, so that the server cannot delete newer audit rows.
  */
 const RETENTION_DAYS = 400;
 

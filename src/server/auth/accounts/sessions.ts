@@ -30,7 +30,7 @@ export type SignInMethod =
 type NewSession = {
   userId: string;
   method: SignInMethod;
-  /** The identity that signed in, for the `amr` claim. Unset for a sign-in with an address or a phone number. */
+  /** The provider of the identity that signed in, for the `amr` claim. Unset for an address or a phone number. */
   provider?: string;
   /** The user signed in with the phone number, not the address. */
   byPhone?: boolean;
@@ -44,7 +44,7 @@ export type StartedSession = {
   refreshToken: string;
   /** The sign-in has undone a deletion of the account (docs/specification/accounts.md 12). */
   undidDeletion?: boolean;
-  /** The account has never signed in before: the person has just signed up. */
+  /** The account's first sign-in. Every device is unknown then, so the owner gets no notice of a new device. */
   isFirst?: boolean;
 };
 

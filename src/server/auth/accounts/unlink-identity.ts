@@ -94,8 +94,8 @@ function canSignIn(user: UserRow, { provider }: IdentityRow): boolean {
 
 /**
  * Chooses the account's address for the time after the removal, so that a lost mailbox can be removed. The address
- * stays if a remaining identity has verified it. Otherwise it becomes a free, verified address of a trusted identity.
- * `conflict`: other accounts have all of these addresses.
+ * stays if a remaining identity has verified it. Otherwise it becomes a verified address of a trusted identity that no
+ * other account has, or null if the trusted identities have no verified address. `conflict`: all are taken.
  */
 async function chooseAddress(
   transaction: AsService,
