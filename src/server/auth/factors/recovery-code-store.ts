@@ -107,6 +107,6 @@ export async function deleteCodeSet(service: AsService, userId: string): Promise
 export const normalizeCode = (code: string): string =>
   code.replaceAll(/[\s-]/g, '').toLowerCase().replaceAll('o', '0').replaceAll(/[il]/g, '1');
 
-/** HMAC. Threat: a reader of this table tries codes against the hashes, which needs the key of the server. */
+/** Threat: a reader of `auth.recovery_codes` hashes all codes to find a match. An HMAC needs the server's key. */
 const hashCode = (key: Buffer, userId: string, code: string): Buffer =>
   createHmac('sha256', key).update(`${userId}\0${code}`).digest();

@@ -1,10 +1,10 @@
 /**
  * Issues access tokens, valid for an hour, and verifies those of requests.
  *
- * Verifying a signature costs more than reading a day, so the claims of verified tokens are cached by token. A session
- * can end before its token expires. `verify` therefore checks that the session exists, that its user is not banned and
- * that no second step is missing, and caches the result for 30 seconds. A sign-out on this server drops the cached
- * result at once.
+ * Verifying a signature costs more than reading one day of a journal from the database, so the claims of verified
+ * tokens are cached by token. A session can end before its token expires. `verify` therefore checks that the session
+ * exists, that its user is not banned and that no second step is missing, and caches the result for 30 seconds. A
+ * sign-out on this server drops the cached result at once.
  */
 import { errors, jwtVerify } from 'jose';
 import type { JWTPayload, JWTVerifyGetKey } from 'jose';
@@ -77,8 +77,8 @@ export interface AccessTokens {
   /** Checks signature, expiry and format. Throws an AccessTokenError. */
   readClaims(token: string): Promise<AccessClaims>;
   /**
-   * As `readClaims`, and checks that the session still exists and has passed the second step if its user has a verified
-   * factor. Throws an AccessTokenError.
+   * As `readClaims`, and checks that the session still exists, that its user is not banned, and that it has passed the
+   * second step if its user has a verified factor. Throws an AccessTokenError.
    */
   verify(token: string): Promise<AccessClaims>;
   /** Call after deleting a session's row: its tokens stop working at once on this server. */
@@ -107,7 +107,7 @@ export function createAccessTokens({ keys, issuer, clock, database }: AccessToke
     return verified.claims;
   }
 
-  /** Throws an AccessTokenError unless the session may act for the user. */
+  /** Throws an AccessTokenError if the session has ended, lacks the second step, or its user is banned. */
   async function checkSession(sessionId: string, userId: string): Promise<void> {
     const now = clock.now().getTime();
     const checkedAt = sessionCheckedAt.get(sessionId);

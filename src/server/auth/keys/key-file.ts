@@ -110,7 +110,7 @@ function readRoot({ k }: Members): string {
 async function readSigningKey(member: Members): Promise<SigningJwk> {
   const algorithm = readAlgorithm(member);
   if (typeof member['d'] !== 'string') throw new UnusableKeyError('its first key has no private member');
-  // Key generators list sign and verify for the pair, but WebCrypto imports a private key for signing only.
+  // Key generators often list `verify` beside `sign`, so only a list without `sign` is rejected.
   const operations = member['key_ops'];
   if (Array.isArray(operations) && !operations.includes('sign')) {
     throw new UnusableKeyError("its first key's key_ops do not include sign");

@@ -1,6 +1,7 @@
 /**
  * Seals secrets that the server must read again, such as a TOTP secret: AES-256-GCM with a key derived from the signing
- * keys. Threat: a reader of these tables without the signing keys can use none of them, and cannot swap them between rows.
+ * keys. Threat: a person with access to the database, but not to the signing keys, reads a sealed secret or copies it
+ * to another account's row. The secret cannot be unsealed without the key, nor in another row.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 

@@ -5,8 +5,8 @@ import type { SigningKeys } from './signing-keys.ts';
 const DAY_SECONDS = 24 * 3_600;
 
 /**
- * The role of the doctor's token, which opens `GET /admin/connection` alone. Threat: PUBLIC_URL leads to a stranger, who
- * gets the token.
+ * The role of the token that `npm run doctor` sends, which opens `GET /admin/connection` alone. Threat: PUBLIC_URL
+ * leads to a stranger, who gets the token.
  */
 export const PROBE_ROLE = 'connection_probe';
 

@@ -51,7 +51,7 @@ export type SigningKeys = {
   refresh(): Promise<void> | null;
   /**
    * A 32-byte secret for one purpose besides signing, derived from the root of the keys, which rotations keep. Threat:
-   * a reader of the other tables cannot compute refresh tokens or mailed codes.
+   * a reader of the tables of refresh tokens or mailed codes, but not of the keys, cannot compute a token or a code.
    */
   deriveSecret(purpose: SecretPurpose): Buffer;
 };

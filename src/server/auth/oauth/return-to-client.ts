@@ -96,7 +96,7 @@ export function redirectWithFields(
 
 type Additions = { query?: Record<string, string>; fragment?: Record<string, string> };
 
-/** Adds to the target's query and replaces its fragment, which an empty field `sb` marks as in supabase/auth. */
+/** Adds to the query and replaces the fragment. An empty field `sb` marks our fragments, as in supabase/auth. */
 function addToUrl(target: string, { query = {}, fragment }: Additions): string {
   const url = new URL(target);
   for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);

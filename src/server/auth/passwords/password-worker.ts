@@ -26,7 +26,7 @@ if (process.platform === 'linux') {
   try {
     setPriority(0, LOWER_PRIORITY);
   } catch {
-    // The operating system may forbid a change of priority; sign-ins then compete with saves at the same priority.
+    // The operating system may forbid a change of priority; sign-ins then slow other requests down.
   }
 }
 

@@ -2,7 +2,7 @@
  * Hashes, verifies and assesses passwords off the event loop, one at a time.
  *
  * One argon2id computation takes 19 MiB and tens of milliseconds of a core. A burst of sign-ins therefore waits in a
- * bounded queue for a single low-priority thread, and the excess is rejected; saves are not slowed down.
+ * bounded queue for a single low-priority thread, and the excess is rejected. Other requests are not slowed down.
  */
 import { Worker } from 'node:worker_threads';
 import { createConcurrencyLimiter, runLimited } from '#server/load/concurrency-limiter.ts';
@@ -10,8 +10,8 @@ import type { ConcurrencyLimiter, Limits } from '#server/load/concurrency-limite
 import type { PasswordJob, PasswordResult, PasswordTask } from './password-worker.ts';
 
 /**
- * At most 40 passwords wait (docs/specification/limits.md 2). Two of them are at the thread, which computes one and has
- * the next one ready, so that it is never idle.
+ * At most 40 passwords are at the thread or in the queue (docs/specification/limits.md 2). Two are at the thread, which
+ * computes one and has the next one ready, so that it is never idle.
  */
 export const PASSWORD_LIMITS: Limits = { maxRunning: 2, maxQueued: 38 };
 

@@ -1,4 +1,4 @@
-/** The names of supabase/auth's providers: a request for one that is not configured gets `provider_disabled`. */
+/** Providers of supabase/auth. The error for one that is not configured says so; any other name is called unknown. */
 export const KNOWN_PROVIDERS: ReadonlySet<string> = new Set([
   'apple',
   'azure',

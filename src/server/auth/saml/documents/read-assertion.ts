@@ -1,7 +1,7 @@
 /**
  * Reads the user from a signed assertion, and checks that it is meant for this sign-in (SAML 2.0 profiles, 4.1.4.3).
  * node-saml checks times, with the system's clock, and the audience. These checks are repeated here with the server's
- * movable clock, and an assertion without conditions, audience or end of its confirmation is refused.
+ * clock, which tests move. An assertion without conditions, audience or end of its confirmation is refused too.
  */
 import type { AssertionAttributes } from './attribute-mapping.ts';
 import { InvalidResponseError } from './inspect-response.ts';
