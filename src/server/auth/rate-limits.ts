@@ -64,8 +64,9 @@ const HOURS_OF_DAILY_TEXTS = 10;
 const FOREIGN_MAILS = { keyPrefix: 'mail-to', points: 10, duration: HOUR } as const;
 
 /**
- * Archives of one account: a broken download can be repeated. Threat: a Dabbler uses the archive as an export, which is
- * part of the paid plan (docs/decisions/0024-deleting-an-account.md).
+ * Downloads of the archive of a whole journal, which is offered before an account is deleted: three in 30 days, so that
+ * a broken download can be repeated. Threat: a user of the free plan uses the archive as an export, which is part of
+ * the paid plan (docs/decisions/0024-deleting-an-account.md).
  */
 const ARCHIVE_WINDOW = { keyPrefix: 'archive', points: 3, duration: 30 * 24 * HOUR } as const;
 
@@ -83,7 +84,7 @@ const FACTOR_WINDOWS = [
 export type Refund = () => Promise<void>;
 
 export interface RateLimits {
-  /** Counts a request of the network address. Throws `over_request_rate_limit` once its bucket there is exhausted. */
+  /** Counts a request of the network address. Throws `over_request_rate_limit` once its bucket is exhausted. */
   consume(bucket: Bucket, ip: string): Promise<void>;
   /**
    * Counts an attempt before its password is compared, so that concurrent attempts gain no guesses. Throws
@@ -96,7 +97,8 @@ export interface RateLimits {
   /** As `consumeSignIn`, for the codes of a second factor. */
   consumeFactorGuess(key: string): Promise<Refund>;
   /**
-   * Counts a text for its recipient and its sender. Throws `over_sms_send_rate_limit` with the seconds to wait.
+   * Counts a text for its recipient and for the network address that asks for it. Throws `over_sms_send_rate_limit`
+   * with the seconds to wait.
    *
    * @param recipient a key of the number, without the number itself
    */

@@ -1,6 +1,6 @@
 /**
- * The identity of a running database, which differs for a copy and after a restart of PostgreSQL. With it the doctor
- * notices that PUBLIC_URL leads to a server of another database.
+ * The identity of a running database, which differs for a copy and after a restart of PostgreSQL. With it
+ * `npm run doctor` notices that PUBLIC_URL leads to a server of another database.
  */
 import { createHash } from 'node:crypto';
 import type { Statements } from '#server/database/database.ts';

@@ -171,8 +171,8 @@ async function recordChange(transaction: AsService, { userId, attributes, author
 }
 
 /**
- * Requires a transaction. The account can no longer be signed in to, and its row names nobody, but its id and its logs
- * stay. Returns the ended sessions; null if there is no such user.
+ * Requires a transaction. The account can no longer be signed in to, and its row names no person, but its id and its
+ * journal stay. Returns the ids of the ended sessions; null if there is no such user.
  */
 export async function softDeleteUser(transaction: AsService, userId: string, author: Author): Promise<string[] | null> {
   const user = await lockUser(transaction, userId);

@@ -90,7 +90,7 @@ export const changeUserByAdmin: Endpoint = async (context, deps) => {
   }
 };
 
-/** Without `should_soft_delete` the account and all its logs are gone at once. */
+/** Without `should_soft_delete` the account and its journal are deleted at once, without an hour to undo it. */
 export const deleteUserByAdmin: Endpoint = async (context, deps) => {
   const userId = await requireAdminAndUserId(context, deps);
   const body = await readOptionalBody(context);

@@ -142,7 +142,8 @@ export async function mailAddressChange(
       deps.mailer.send((user.email === null ? addAddressMail : confirmNewAddressMail)({ to: address, link, code }));
     } else {
       // The address's limit is used up: no mail is sent, so the code must not work. Threat: a guess is compared with
-      // the codes of all accounts that want this address, so a thousand accounts would make it a thousand guesses.
+      // the codes of all accounts that want this address. An attacker with a thousand accounts would guess at a
+      // thousand codes at once.
       await endCode(service, { userId: user.id, purpose, address });
     }
   }

@@ -45,7 +45,7 @@ export function securingOf({ publicUrl, auth }: AuthDeps['config'], { user, iden
 
 type Provider = { name: string; label: string };
 
-/** Null for the address and the number, which are no accounts elsewhere. */
+/** Names the account at a third party that the owner should secure; null for the address and the number. */
 function describeService(providers: readonly Provider[], name: IdentityRow['provider']): string | null {
   if (name === 'email' || name === 'phone') return null;
   if (name === 'web3') return 'your wallet';

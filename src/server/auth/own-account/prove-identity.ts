@@ -1,8 +1,8 @@
 /**
- * Proves once more that the owner of the account is at the device, before the account is deleted or all logs are
- * downloaded (docs/specification/accounts.md 12).
+ * Proves once more that the owner of the account is at the device, before the account is deleted or its whole journal
+ * is downloaded (docs/specification/accounts.md 12).
  *
- * Threat: a thief of a session, or a stranger at an unlocked computer, deletes the account or downloads all logs.
+ * Threat: a thief of a session, or a stranger at an unlocked computer, deletes the account or downloads the journal.
  */
 import type { Context } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';

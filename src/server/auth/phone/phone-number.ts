@@ -2,7 +2,7 @@
 import type { SmsSettings } from '#server/config/auth-settings.ts';
 import { AuthError } from '../wire/errors.ts';
 
-/** ITU-T E.164: a country code and a subscriber number, 15 digits at most. No country has numbers under 7 digits. */
+/** ITU-T E.164: a country code and a subscriber number, 15 digits at most. Together they have at least 7 digits. */
 const DIGITS = /^[1-9][0-9]{6,14}$/;
 
 /**

@@ -66,7 +66,7 @@ export function signInKey(
 export const accountGuessKey = (secret: Buffer, address: string): string =>
   `account:${computeMac(secret, 'account', address)}`;
 
-/** Whether the browser has signed in to this account before. */
+/** Whether the browser's device cookie belongs to this account. A sign-in to another account replaces the cookie. */
 export function isKnownDevice(context: Context<AppEnv>, { secrets }: Pick<AuthDeps, 'secrets'>, user: Owner): boolean {
   const owner = ownerOf(user);
   return owner !== null && readDevice(context, secrets.devices, owner) !== null;

@@ -433,7 +433,7 @@ const CATALOGUE = {
     text: 'A user with this email address has already been registered',
   },
 
-  /** Only sent to a person who has proven that the number is theirs. */
+  /** Only sent to an administrator, or to a person who has proven that the number is theirs. */
   phone_exists: {
     status: 422,
     code: 'phone_exists',

@@ -55,7 +55,6 @@ function identityJson(identity: IdentityRow) {
   };
 }
 
-/** The client sorts factors by type and status (docs/specification/wire.md 7). */
 export const factorJson = (factor: FactorRow) => ({
   id: factor.id,
   created_at: time(factor.created_at),
