@@ -37,7 +37,7 @@ type Counts = { payments: { status: string; count: number }[]; bytes: number };
 /** The states of a job of pg-boss that still wait to be done. */
 const WAITING_STATES: ReadonlySet<string> = new Set(['created', 'retry', 'active']);
 
-/** @param database without decorators: these statements are not counted as work for users */
+/** @param database not wrapped by `observeDatabase` and traces: these statements are no work for users */
 export function registerDatabaseFigures(registry: MetricsRegistry, database: Database): void {
   const figures = cached(MAX_AGE_MS, () => readFigures(database));
   const counts = cached(MAX_AGE_OF_COUNTS_MS, () => readCounts(database));

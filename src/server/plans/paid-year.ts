@@ -64,7 +64,7 @@ export async function lockPlan(transaction: AsService, userId: string): Promise<
   return plan;
 }
 
-/** Null when the year no longer counts: after its grant the plan has ended, or an operator has set the plan. */
+/** The days that the payment bought. Null when they no longer count: since then the plan has ended or an operator set it. */
 async function yearStillCounted(
   transaction: AsService,
   userId: string,

@@ -24,9 +24,9 @@ const REPORTS_PER_PAYLOAD = 80;
 const MAX_REPORTS = 1_000;
 
 export type ChangeAnnouncer = {
-  /** Collects the reports of a connection from now on. Idempotent. */
+  /** Collects the changed days that a connection reports from now on. Idempotent. */
   watch(client: pg.ClientBase): void;
-  /** Announces what the connection reported since the last call, unless the transaction has certainly been rolled back. */
+  /** Announces the days that the connection has reported since the last call, unless their transaction was rolled back. */
   settle(client: pg.ClientBase, outcome: Outcome): void;
   /** Tells all servers that changes of any user may have been missed. */
   announceAny(): void;

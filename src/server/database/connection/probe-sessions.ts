@@ -42,7 +42,7 @@ export async function probeSessions(connect: () => Promise<pg.Client>): Promise<
     if (STATEMENT_MODE.test(error.message)) return 'statement';
     throw error;
   } finally {
-    // `end` waits for the server. A client that still waits for a session is closed at once.
+    // `end` waits for the server, but closes a client at once that still waits for a session.
     await Promise.all(clients.map((client) => client.end().catch(() => undefined)));
   }
 }

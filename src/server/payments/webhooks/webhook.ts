@@ -87,7 +87,7 @@ export function webhookRoutes({
     } catch (error) {
       if (!(error instanceof PaypalError)) throw error;
       log.warn({ err: error }, 'PayPal could not verify a webhook');
-      // PayPal rejects the verification request if the headers are malformed.
+      // PayPal rejects a verification with malformed headers, which PayPal itself would not have sent.
       return error.retryable ? 'unverified' : 'forged';
     } finally {
       release();
