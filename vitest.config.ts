@@ -1,13 +1,14 @@
 /**
- * Five groups of tests. `client` tests modules of the pages and gets a global context for each file, because some of
+ * Four groups of tests. `client` tests modules of the pages and gets a global context for each file, because some of
  * these modules keep state. The files of all other groups share the process of their worker, which saves a quarter of the run:
  * modules of the server keep no state, and tests/support/restore-globals.ts takes back what a file replaced. `unit` needs
- * nothing but Node. `server` uses a real PostgreSQL: one per run, with a migrated template that every test file copies.
- * `faults` uses the same PostgreSQL, kills processes that its tests started and cuts connections. `schedules` does too, and
- * replaces the globals of its process by those of browser tabs.
+ * nothing but Node. `server` uses a real PostgreSQL: one per run, with a migrated template that every test file copies. Its
+ * tests of faults kill processes that they started and cut connections. `schedules` uses the same PostgreSQL and replaces
+ * the globals of its process by those of browser tabs.
  */
 import { defineConfig } from 'vitest/config';
 import { fuzzBudget } from './tests/support/fuzz-budget.ts';
+import { SpreadFaults } from './tests/support/spread-faults.ts';
 
 const needsDatabase = [
   'src/server/{admin,auth,backup,data,doctor,functions,database,jobs,payments,plans}/**/*.test.ts',
@@ -30,8 +31,9 @@ const database = {
 
 export default defineConfig({
   test: {
-    // Two workers more than the two cores: they run while others wait for PostgreSQL, processes or timers.
-    maxWorkers: 4,
+    // Three workers more than the two cores: they run while others wait for PostgreSQL, processes or timers.
+    maxWorkers: 5,
+    sequence: { sequencer: SpreadFaults },
     reporters: ['default'],
     projects: [
       {
@@ -59,26 +61,17 @@ export default defineConfig({
       {
         test: {
           name: 'server',
-          include: [...needsDatabase, 'tests/{api,policies,payments}/**/*.test.ts'],
+          include: [...needsDatabase, 'tests/{api,faults,policies,payments}/**/*.test.ts'],
           exclude: longForm,
           ...database,
         },
       },
       {
         test: {
-          // Vitest starts the projects in the order of their names. Its one file takes long, so it must not come last.
           name: 'schedules',
           include: ['tests/world/**/*.test.ts'],
           ...database,
           isolate: true,
-        },
-      },
-      {
-        test: {
-          name: 'faults',
-          include: ['tests/faults/**/*.test.ts'],
-          exclude: longForm,
-          ...database,
         },
       },
     ],

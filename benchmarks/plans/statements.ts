@@ -10,7 +10,8 @@ import type { RecordedStatement } from '../../tests/support/statements/record-st
 export async function recordStatements(): Promise<RecordedStatement[]> {
   const folder = await mkdtemp(join(tmpdir(), 'hustle-forge-statements-'));
   try {
-    if (!(await runTool('vitest', ['run', '--project=server', '--reporter=dot'], { [RECORD_VARIABLE]: folder }))) {
+    const tests = ['run', '--project=server', '--exclude=tests/faults/**', '--reporter=dot'];
+    if (!(await runTool('vitest', tests, { [RECORD_VARIABLE]: folder }))) {
       throw new Error('the tests that run the statements failed');
     }
     return await readStatements(folder);
