@@ -20,8 +20,8 @@ export default defineConfig({
   outputDir: 'test-results/e2e',
   fullyParallel: true,
   forbidOnly: Boolean(process.env['CI']),
-  // Two more than the two cores: they run while others wait for timers, animations or the server.
-  workers: 4,
+  // Three more than the two cores: they run while others wait for timers, animations or the server.
+  workers: 5,
   retries: 0,
   // Ends a test that hangs. The longest test takes a quarter of this time on a busy machine.
   timeout: 120_000,
