@@ -31,7 +31,7 @@ await mkdir(FOLDER, { recursive: true });
 const server = await startScreenshotServer();
 const chrome = await chromium.launch({
   executablePath: await ensureBrowser(),
-  // Chromium does not start its sandbox as root. Without it, only our own pages are opened.
+  // Chromium does not start its sandbox as root. The pages are our own, so it is not needed.
   args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
 });
 let failures = 0;

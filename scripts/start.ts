@@ -30,7 +30,7 @@ export async function start(): Promise<void> {
 
   const { main } = await import('../src/server/main.ts');
   await main();
-  // Node also flushes the cache on exit, but not after SIGKILL.
+  // Node also writes its compile cache on exit, but not after SIGKILL.
   flushCompileCache();
   if (process.env['SANDBOX_URL'])
     await (await import('./sandbox/register-sso-provider.ts')).offerSsoProvider(process.env);

@@ -3,7 +3,7 @@ import pg from 'pg';
 
 export const DAYS_EACH = 365;
 
-/** The user whose rows the statements read, who has every kind of row, and one who has none but an account. */
+/** `writer` has every kind of row that the statements read. `newcomer` has only an account. */
 export type People = { writer: string; newcomer: string };
 
 /** Runs in this order. `users` is a table of ids and numbers. Texts are short: plans depend on the number of rows. */

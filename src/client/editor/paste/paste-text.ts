@@ -37,7 +37,10 @@ export function withoutMarker(line: string): { text: string; marker: PastedLine[
 /** Whether a line is a table row copied from a spreadsheet or a terminal. */
 const isRow = (line: string): boolean => /\S *\t/.test(line) && withoutMarker(line).marker === null;
 
-/** The lines with text, without their markers, nested by their indentation. */
+/**
+ * The lines without their markers, nested by their indentation. Drops blank lines and, if at least two lines have
+ * words, all lines without words.
+ */
 export function parsePastedText(text: string): PastedLine[] {
   const nonBlank = text.split(/\r\n?|\n/).filter((line) => line.trim() !== '');
   const withWords = nonBlank.filter((line) => !NO_WORDS.test(line));

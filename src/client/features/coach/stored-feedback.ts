@@ -19,7 +19,7 @@ type EntryRow = {
 };
 type AnalysisRow = { text: string; cited: number[]; cited_refs: string[] | null; missing_fact: string | null };
 
-/** `analysis`: the day's newest. The entry's feedback may differ, if another client or an import wrote it. */
+/** `analysis`: the day's newest. If another client or an import wrote the entry's feedback, the analysis is ignored. */
 export function toStoredFeedback(entry: EntryRow | null, analysis: AnalysisRow | null): StoredFeedback | null {
   if (!entry?.ai_feedback || !entry.ai_analyzed_at) return null;
   const matching = analysis?.text === entry.ai_feedback ? analysis : null;

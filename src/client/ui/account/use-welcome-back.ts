@@ -6,7 +6,7 @@ import { useSupabase } from '#client/lib/api/supabase.ts';
 import { DELETION_KEY } from '#client/lib/session/storage-keys.ts';
 import { useToast } from '../toast.tsx';
 
-/** Reads the mark in the session that the server has answered with. `setSession` with its tokens drops the mark. */
+/** `deletion_undone` is only in the session as the server sent it: `setSession` stores the tokens without it. */
 export const hasUndoneDeletion = (session: (Session & { deletion_undone?: true }) | null): boolean =>
   session?.deletion_undone ?? false;
 

@@ -52,7 +52,7 @@ export function PhoneForm({
   );
 }
 
-/** A problem of the number itself. */
+/** An error that the form shows at the phone number. */
 export const phoneProblem = (text: string): Outcome => ({ kind: 'error', text, field: 'phone' });
 
 const FIELD_TEXTS: Readonly<Record<string, string>> = {

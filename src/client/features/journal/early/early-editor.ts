@@ -64,7 +64,6 @@ function createEarlyEditor({ userId, date, stored, text, leave }: EarlyPage) {
   }
   addEventListener('pagehide', storeDraft);
 
-  /** Ends the storing of drafts. */
   const stopDrafts = (): void => {
     clearTimeout(draftTimer);
     removeEventListener('pagehide', storeDraft);
@@ -83,7 +82,7 @@ function createEarlyEditor({ userId, date, stored, text, leave }: EarlyPage) {
       return handle;
     },
 
-    /** Hands the typed text to the day's saver. The editor must be attached to the saver before. */
+    /** Hands the typed text to the day's saver, which must have opened this editor: it reads the text from there. */
     giveTo(saver: Pick<DaySaver, 'text' | 'edited' | 'storeDraft'>): void {
       if (isEdited && handle.read() !== saver.text()) saver.edited();
       if (saver.storeDraft()) drafts.drop(date);
