@@ -11,7 +11,7 @@ import { compileScript } from './compile-script.ts';
 
 const PLACEHOLDER = '<!--boot-script-->';
 
-/** `modules`: by HTML file, a module that the boot script imports. The page names its URL in `data-early-editor`. */
+/** `modules` maps an HTML file to the module that its boot script imports, from the URL in `data-early-editor`. */
 export function bootScript(entry: string, modules: Record<string, string>): Plugin {
   let root = '';
   let development = false;

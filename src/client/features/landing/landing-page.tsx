@@ -32,7 +32,7 @@ const PREMIUM_POINTS = [
 
 type PointProps = { needsCoach?: boolean; children: ReactNode };
 
-/** A server without a coach does not offer its features. */
+/** A benefit in a list. `needsCoach`: a server without a coach leaves it out. */
 function Point({ needsCoach = false, children }: PointProps) {
   const point = <li>{children}</li>;
   return needsCoach ? <hf-when name="coach">{point}</hf-when> : point;

@@ -17,7 +17,7 @@ import styles from '../ways/sign-in-ways.module.css';
 
 export type OverlayForm = keyof typeof WAY_FORMS;
 
-/** The way to offer first, then the others. */
+/** The account's ways to sign in, the one to offer first at the front. */
 export function useAccountWays(): readonly Way[] {
   const { signIn } = useClientConfig();
   const user = useUser();
