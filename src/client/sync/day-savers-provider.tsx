@@ -21,7 +21,7 @@ export function useJournal(): Journal {
   return journal;
 }
 
-/** The copies on this device; null outside the provider, for example in the upgrade dialog. */
+/** The copies of logs in IndexedDB; null outside the provider, for example in the upgrade dialog. */
 export const useLocalCopies = (): LocalCopies | null => use(JournalContext)?.copies ?? null;
 
 type DaySaversProviderProps = {

@@ -114,7 +114,7 @@ export function createDaySavers(options: DaySaversOptions) {
     /** Null if the merge cannot be loaded now. */
     loadMerge: async () => (await merger.load())?.mergeLogs ?? null,
 
-    /** The saver of a day that was opened earlier. */
+    /** Null for a day that this page has not opened. */
     get: (date: Day): DaySaver | null => savers.get(date) ?? null,
 
     /**

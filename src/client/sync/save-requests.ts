@@ -2,7 +2,7 @@
 import type { Day } from '#domain/day/day.ts';
 import type { Version } from '#domain/log/entry.ts';
 
-/** A day's row on the server. `html` is the log without its date header; `savedAt` in milliseconds. */
+/** A day's row on the server. `html` is the log without its date header; `savedAt` in milliseconds since 1970. */
 export type StoredLog = Version & { html: string; savedAt: number };
 
 export type Failure =

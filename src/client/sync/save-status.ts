@@ -64,7 +64,7 @@ export function statusText(status: SaveStatus, now: number): string {
 /** True if a screen reader announces the status. Progress is not announced: a save follows every pause in typing. */
 export const isAnnounced = (status: SaveStatus): boolean => !['empty', 'unsaved', 'saving'].includes(status.kind);
 
-/** True if the line is coloured: there is text on this device only. */
+/** True if the status line is coloured, because text on this device is not on the server. */
 export const isAlarming = (status: SaveStatus): boolean =>
   isAnnounced(status) && !['saved', 'unconfirmed'].includes(status.kind);
 

@@ -46,7 +46,7 @@ describe('the time of a save', () => {
     expect(world.writes).toEqual([log('second 9')]);
   });
 
-  test('a quick option is sent after half a second', async () => {
+  test('a quick entry is sent after half a second', async () => {
     world.loadPage();
     world.saver.write(log('I am sick'), 500);
     expect(world.editorText).toBe(log('I am sick'));

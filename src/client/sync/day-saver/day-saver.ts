@@ -205,7 +205,7 @@ export function createDaySaver(options: DaySaverOptions) {
     /** The user changed something in the editor. Cheap enough for every change. */
     edited: (delayMs: number = AUTO_SAVE_DELAY_MS) => dispatch({ type: 'typed', delayMs }),
 
-    /** The user chose a whole text, such as a quick entry. */
+    /** Replaces the whole text, for example by a canned log (`QUICK_ENTRIES`). */
     write: (html: string, delayMs: number) => dispatch({ type: 'textReplaced', html, delayMs }),
 
     /** An editor opened on this day. Returns the function to call when it closes. */
@@ -252,7 +252,7 @@ export function createDaySaver(options: DaySaverOptions) {
     /** Takes the other version; undo in the editor brings this one back. */
     takeTheirs: () => dispatch({ type: 'theirsTaken' }),
 
-    /** A screen has shown the view's doubts. */
+    /** Clears `view().doubts` (`MergeDoubt`), which a screen has shown: the user is told of each once. */
     dismissDoubts: () => dispatch({ type: 'doubtsShown' }),
 
     /** Returns the merge of this day's text with another version, without applying it. */
@@ -274,7 +274,10 @@ export function createDaySaver(options: DaySaverOptions) {
      */
     isSafe: () => isSafe(state),
 
-    /** The user has signed out: stores a last draft, stops all timers and ignores later events. */
+    /**
+     * Stores a last draft, stops all timers and ignores later events. After a sign-out, `drafts` is closed already and
+     * drops that draft.
+     */
     close: () => dispatch({ type: 'disposed' }),
   };
 }

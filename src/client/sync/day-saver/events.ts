@@ -14,7 +14,7 @@ export type DaySaverEvent =
   | { type: 'typed'; delayMs: number }
   /** The editor was read because an event needs the newest text. */
   | { type: 'textRead'; html: string }
-  /** The user chose a whole text, such as a quick entry. */
+  /** The whole text was replaced, for example by a canned log (`QUICK_ENTRIES`). */
   | { type: 'textReplaced'; html: string; delayMs: number }
   | { type: 'editorClosed' }
   /** The debounce or the backoff of the next save is over. */
@@ -46,7 +46,7 @@ export type DaySaverEvent =
   | { type: 'bothKept' }
   /** The user resolved a conflict by taking the other version. */
   | { type: 'theirsTaken' }
-  /** A screen has shown the doubts of the merges so far. */
+  /** A screen has shown `doubts` of the state, so they are cleared: the user is told of each once. */
   | { type: 'doubtsShown' }
   | { type: 'disposed' };
 

@@ -28,6 +28,7 @@ export type Hold = Conflict | Exclude<Failure, { kind: 'unreachable' }>;
  */
 export type Attempt = { request: 'read'; writes: number } | { request: 'write'; writes: number; html: string };
 
+/** All times are in milliseconds since 1970. */
 export type DaySaverState = Readonly<{
   /** The newest text in this state, saved or not. The editor may hold a newer one: see `isEditorAhead`. */
   text: string;
@@ -40,7 +41,7 @@ export type DaySaverState = Readonly<{
   stored: StoredLog | null;
   /** The id of the row that an insert of the unsaved text creates; null if the text is based on a row. */
   newRowId: string | null;
-  /** When `acknowledge` last set `stored`, in milliseconds. The answer to a read that was sent earlier is stale. */
+  /** When `acknowledge` last set `stored`. The answer to a read that was sent earlier is stale. */
   acknowledgedAt: number;
 
   /** The server does not have `text`, as far as is known. */
@@ -73,7 +74,7 @@ export type DaySaverState = Readonly<{
   /** When the first edit that no draft contains was made. */
   draftPendingSince: number | null;
   draftDueAt: number | null;
-  /** When a draft last received text that no draft contained. */
+  /** When a draft was last stored with text that no earlier draft contained. */
   draftStoredAt: number | null;
   /** False if the browser refused to store the latest draft. */
   isDraftSafe: boolean;
@@ -122,7 +123,7 @@ export const isSettled = ({ stored }: DaySaverState, html: string): boolean =>
 
 /**
  * True if unsaved text may be sent now. Text of a locked day is sent only with `evenLocked`, when the plan may have
- * changed, or if the last send got no answer (`failures`), which says nothing about the plan.
+ * changed, or if the last send got no usable answer (`failures`), which says nothing about the plan.
  */
 export const canSave = (
   { isUnsaved, isDisposed, attempt, hold, failures }: DaySaverState,

@@ -79,7 +79,7 @@ export function storeDraft(step: Step): void {
   step.effects.push({ type: 'storeDraft', draft });
 }
 
-/** A response to this page's own request confirmed the row, or its absence. */
+/** The server has confirmed the row, or its absence (null): no sent text is in doubt, and reads sent earlier are stale. */
 export function acknowledge(step: Step, stored: StoredLog | null): void {
   const { now } = step;
   set(step, { stored, newRowId: null, acknowledgedAt: now, failures: 0, hold: null });

@@ -22,7 +22,7 @@ export function setDateStored(
   void copies.storeCopy(DATES_KEY[0], changed, updatedAt);
 }
 
-/** Call after a day changes. Refetches active queries and removes inactive ones, which would show stale numbers. */
+/** Call after a day changes. Refetches active queries and removes inactive ones, which would show stale results. */
 export function invalidateEntryCache(queries: QueryClient): void {
   queries.removeQueries({ queryKey: ENTRY_CACHE_KEY, type: 'inactive' });
   void queries.invalidateQueries({ queryKey: ENTRY_CACHE_KEY });

@@ -9,7 +9,7 @@ import { useLocalCopies } from '../day-savers-provider.tsx';
 import type { LocalCopies } from '../store/local-copies.ts';
 import { DATES_KEY } from './entry-cache.ts';
 
-/** Newest first. Until the server answers, the result is the copy on this device, with the time of the copy. */
+/** Newest first. Until the server answers, `data` is the copy in IndexedDB, and `dataUpdatedAt` the time of the copy. */
 const datesQuery = (data: DataClient, userId: string, copies: LocalCopies | null) =>
   queryOptions({
     queryKey: DATES_KEY,
@@ -25,7 +25,7 @@ const datesQuery = (data: DataClient, userId: string, copies: LocalCopies | null
         .order('date', { ascending: false })
         .retry(false);
       if (answer.error) {
-        // A copy that is shown after the failure would count as the server's answer.
+        // Setting the copy as data after the error would turn the failed query into a successful one.
         await copyShown;
         throw answer.error;
       }
@@ -39,5 +39,5 @@ const datesQuery = (data: DataClient, userId: string, copies: LocalCopies | null
     retry: false,
   });
 
-/** `data` is undefined until the dates are loaded: a day without a dot may then still have a log. */
+/** `data` is undefined until the dates are loaded: the calendar then shows no dots, even for days with a log. */
 export const useEntryDates = () => useQuery(datesQuery(useData(), useUser().id, useLocalCopies()));

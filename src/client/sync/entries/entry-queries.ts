@@ -28,7 +28,7 @@ export const isLockedError = (error: Error | null): boolean =>
 
 type EntrySource = { transport: EntryTransport; copies: LocalCopies; draftsLoaded: Promise<void> };
 
-/** True if the server did not answer. */
+/** True without a usable answer: the network failed, the server was busy, or a proxy answered. */
 export const isUnreachableError = (error: Error | null): boolean =>
   error instanceof EntryReadError && error.failure.kind === 'unreachable';
 

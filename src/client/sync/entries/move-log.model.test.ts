@@ -16,14 +16,14 @@ const DAYS = ['2026-11-18', '2026-11-19', '2026-11-20'].map(day);
 const itemsOf = (html: string): string[] => [...html.matchAll(/<p>([^<]+)<\/p>/g)].map((match) => match[1]!);
 
 /** `lost`: the server carries out the request and the response is lost. `undelivered`: the request does not arrive. */
-type Fate = 'fine' | 'lost' | 'undelivered';
+type Delivery = 'fine' | 'lost' | 'undelivered';
 
 type Step =
   | { do: 'write' | 'open' | 'flush'; device: number; day: number }
   | { do: 'move'; device: number; from: number; to: number }
   | { do: 'retryMove' | 'reload'; device: number }
   /** One request in flight reaches the server, or its response reaches the page. */
-  | { do: 'network'; which: number; fate: Fate }
+  | { do: 'network'; which: number; delivery: Delivery }
   | { do: 'settle' };
 
 const anyDevice = fc.nat(1);
@@ -43,7 +43,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       do: fc.constant('network' as const),
       which: fc.nat(5),
-      fate: fc.constantFrom<Fate>('fine', 'fine', 'fine', 'lost', 'undelivered'),
+      delivery: fc.constantFrom<Delivery>('fine', 'fine', 'fine', 'lost', 'undelivered'),
     }),
   },
   { weight: 2, arbitrary: fc.constant<Step>({ do: 'settle' }) },
@@ -56,15 +56,15 @@ function createWorld(browsers: 1 | 2) {
   const storages = Array.from({ length: browsers }, () => new MemoryStorage());
   let now = 1_000;
   let writers = 0;
-  let pending: ((fate: Fate) => void)[] = [];
+  let pending: ((delivery: Delivery) => void)[] = [];
 
   /** A request waits for the network in each direction. A closed page receives no response. */
   async function request<T>(page: { isClosed: boolean }, carryOut: () => T): Promise<T | { kind: 'unreachable' }> {
-    const there = await new Promise<Fate>((resolve) => pending.push(resolve));
+    const there = await new Promise<Delivery>((resolve) => pending.push(resolve));
     const neverResolve = () => new Promise<never>(() => {});
     if (there === 'undelivered') return page.isClosed ? neverResolve() : { kind: 'unreachable' };
     const outcome = carryOut();
-    const back = await new Promise<Fate>((resolve) => pending.push(resolve));
+    const back = await new Promise<Delivery>((resolve) => pending.push(resolve));
     if (page.isClosed) return neverResolve();
     return there === 'lost' || back !== 'fine' ? { kind: 'unreachable' } : outcome;
   }
@@ -124,10 +124,10 @@ function createWorld(browsers: 1 | 2) {
     storages,
     openPage,
     tick: () => (now += 1),
-    async network(which: number, fate: Fate) {
+    async network(which: number, delivery: Delivery) {
       await flushPromises();
       const [resolve] = pending.length === 0 ? [] : pending.splice(which % pending.length, 1);
-      resolve?.(fate);
+      resolve?.(delivery);
       await flushPromises();
     },
     async settle() {
@@ -191,7 +191,7 @@ test.each([
             unanswered[taken.device] = null;
             break;
           case 'network':
-            await world.network(taken.which, taken.fate);
+            await world.network(taken.which, taken.delivery);
             break;
           case 'settle':
             await world.settle();

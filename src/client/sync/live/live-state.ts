@@ -10,7 +10,7 @@ const FIRST_BYTE_MS = 6_000;
 const SILENCE_MS = 25_000;
 const RETRY_FIRST_MS = 1_000;
 const RETRY_MAX_MS = 60_000;
-/** After this many failures in a row the page polls as well. */
+/** After this many consecutive failures the page polls, and tries the stream again with each poll. */
 const MAX_FAILURES = 3;
 const POLL_MS = 30_000;
 /** While polling behind a proxy that buffers, the stream is tried again after this time. */
@@ -28,7 +28,7 @@ export type LiveState = Readonly<{
   timerAt: number | null;
   /** Consecutive attempts that ended without an event. */
   failures: number;
-  /** While polling: when to try the stream again. Null if the server has no stream. */
+  /** While polling: when to try the stream again. Null if the server has no stream, or ended this one as `too_many`. */
   streamRetryAt: number | null;
   /** The last event that this tab has handled; sent as `Last-Event-ID`. */
   lastEventId: string | null;
@@ -60,7 +60,6 @@ export type LiveInput =
   | { type: 'streamClosed' }
   | { type: 'streamRefused'; status: number; retryAfterMs: number }
   | { type: 'timerElapsed' }
-  /** The browser reports that the network is back. */
   | { type: 'networkReturned' };
 
 export type LiveEffect =

@@ -2,7 +2,7 @@
 import type { Day } from '#domain/day/day.ts';
 import type { DaySavers } from '../day-savers.ts';
 
-/** Where the browser was asked: `browser` or `installed`. Belongs to the browser, so it stays after a sign-out. */
+/** Stores where the last request was made: in a tab (`browser`) or the `installed` app. Stays after a sign-out. */
 const REQUESTED_KEY = 'hustle-forge:persistence-requested';
 
 /**
