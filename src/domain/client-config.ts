@@ -26,9 +26,9 @@ export type ClientConfig = {
     /** One-time codes by text message, also as a second factor. */
     phone: boolean;
     sso: boolean;
-    /** `scriptUrl` is the widget's script. */
+    /** `scriptUrl` is the script of the provider's captcha widget. */
     captcha: { provider: 'hcaptcha' | 'turnstile'; siteKey: string; scriptUrl: string } | null;
-    /** Chains whose wallets sign in. */
+    /** Blockchains whose wallets can sign in. */
     wallets: { ethereum: boolean; solana: boolean };
   };
   /** The coach uses the sandbox's simulated model, so its output must be labelled as simulated. */

@@ -1,9 +1,9 @@
 /** Phone numbers as people type them. */
 
-/** E.164: a country code and at most 15 digits. */
+/** E.164: a plus sign and at most 15 digits, which begin with the country code. */
 const E164 = /^\+[1-9]\d{6,14}$/;
 
-/** The spaces of the number do not break. */
+/** The no-break spaces keep the number on one line. */
 export const PHONE_HINT = 'With the country code, for example +1\u00a0555\u00a0012\u00a03456';
 export const PHONE_PROBLEM = 'Start with a plus sign and the country code, then the whole number.';
 

@@ -6,8 +6,8 @@ import type { ExportedEntry, Refusal } from './exported-entry.ts';
 
 export const IMPORT_MAX_ENTRIES = 50;
 /**
- * Maximum size of a request: a batch, which two logs of maximum size fill, with every byte escaped to six (`\u003c`),
- * and room for the other fields.
+ * Maximum size of a request: two logs of maximum size fill a batch, JSON may escape each of their bytes as six
+ * (`\u003c`), and the rest is for the other fields.
  */
 export const IMPORT_BODY_BYTES = 2 * 6 * ENTRY_MAX_BYTES + 512 * 1024;
 /** Batch size of the browser; a larger log is sent in a request of its own. */

@@ -53,7 +53,7 @@ function fold(text: string): string {
     .normalize('NFC');
 }
 
-/** A character of a script without spaces between words (Han, kana, Thai, …), or an emoji. */
+/** A character of a script without spaces between words (Han, kana, Thai, …), or an emoji except a flag. */
 const UNSPACED = String.raw`(?=[\p{scx=Hani}\p{scx=Hira}\p{scx=Kana}\p{scx=Bopo}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}\p{Extended_Pictographic}])[\p{L}\p{N}\p{M}\p{Extended_Pictographic}]`;
 /** A run of `UNSPACED` characters, or a word of letters and digits. */
 const TOKEN = new RegExp(String.raw`(?:${UNSPACED})+|(?:(?!${UNSPACED})[\p{L}\p{N}\p{M}])+`, 'gu');
@@ -70,7 +70,7 @@ export const toSearchForm = (text: string): string => ` ${[...new Set(tokenize(f
 
 export type SearchTerm = { text: string; match: 'word' | 'prefix' | 'substring' };
 
-/** Empty for a query without letters, digits or emoji. */
+/** Empty for a query without a `TOKEN`, such as punctuation alone. */
 export function parseSearchTerms(query: string): SearchTerm[] {
   const tokens = tokenize(fold(query.slice(0, QUERY_MAX_LENGTH))).slice(0, QUERY_MAX_WORDS);
   return tokens.map((text, index) => {

@@ -4,7 +4,7 @@ import type { Day } from '../day/day.ts';
 /** How long an earlier version, or the text of a deleted log, is kept. */
 export const VERSION_DAYS = 30;
 export const MAX_VERSIONS_PER_DAY = 20;
-/** An ordinary edit keeps at most one version in this time. */
+/** Edits keep at most one version in this time; an edit that drops more than half of the lines always keeps one. */
 export const VERSION_INTERVAL_MINUTES = 10;
 
 /** A row of `entry_versions`: the text that stood before a change. */

@@ -11,7 +11,8 @@ const isLeadIn = ({ path, text }: Line): boolean => path.length === 0 && /[:：]
 const nonBlankLines = (html: string): Line[] => logLines(html).filter(({ text }) => text.trim() !== '');
 
 /**
- * The first line that is no heading or lead-in; in a log of headings only, the first heading. Null for an empty log.
+ * The first line that is neither a heading nor the lead-in of later lines; without such a line, the first line of the
+ * log. Null for an empty log.
  */
 export function firstReportedLine(html: string): string | null {
   const lines = nonBlankLines(html);
