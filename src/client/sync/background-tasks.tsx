@@ -1,4 +1,7 @@
-/** Runs the background tasks of every screen of a signed-in user. Loaded once the page can be edited. */
+/**
+ * Runs the background tasks of every screen of a signed-in user. Loaded when the page is idle, so that it does not delay
+ * the editor.
+ */
 import { useEffect } from 'react';
 import { dayOf } from '#domain/day/day.ts';
 import { storeProfile } from '#client/lib/plan/stored-profile.ts';

@@ -1,4 +1,7 @@
-/** The HustleScore's bands (docs/specification/coach.md 5). Each has a word, because colour alone is not accessible. */
+/**
+ * The bands of the HustleScore, the coach's score of a log from 1 to 10 (docs/specification/coach.md 5). Each has a word,
+ * because colour alone is not accessible.
+ */
 export type ScoreBand = { name: 'good' | 'fair' | 'weak' | 'poor'; word: string };
 
 export function scoreBand(score: number): ScoreBand {

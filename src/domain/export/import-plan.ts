@@ -7,7 +7,7 @@ import type { ImportEntry } from './import-wire.ts';
 
 /** Bounds the memory: the browser reads the whole file. Ten years of logs of 2 KB a day are about 7 MB. */
 export const IMPORT_FILE_MAX_BYTES = 64 * 1024 * 1024;
-/** More than a hundred years. */
+/** A file with more days is rejected. The limit is the days of more than a hundred years. */
 export const IMPORT_MAX_DAYS = 40_000;
 
 export const FILE_PROBLEMS = {

@@ -1,4 +1,4 @@
-/** The periods of a Hustle Review; each ends today (docs/specification/coach.md 6). */
+/** The periods of a Hustle Review, the coach's analysis of many days; each ends today (docs/specification/coach.md 6). */
 import { addDays } from '../day/day.ts';
 import type { Day } from '../day/day.ts';
 

@@ -17,7 +17,7 @@ const ASK_FREELY = 'Ask as often as you like';
 const PATTERNS = 'Pattern recognition over 7 and 30 days';
 const UNLIMITED_BENEFITS: ReadonlySet<string> = new Set([FEEDBACK, REVIEWS, ASK_FREELY, PATTERNS]);
 
-/** The benefits of the Closer plan (docs/specification/product.md 2). */
+/** The benefits of the premium plan, which the product calls Closer (docs/specification/product.md 2). */
 const CLOSER_BENEFITS: readonly string[] = [
   'Unlimited history',
   FEEDBACK,

@@ -12,7 +12,7 @@ import type { PlanId } from '#domain/plan/plan.ts';
 import { fetchPrefetched } from '../boot/prefetch.ts';
 import type { Supabase } from './supabase.ts';
 
-/** An attempt to buy a year, whatever its status. */
+/** An attempt to buy a year of the premium plan, whatever its status. */
 export type Payment = {
   id: string;
   user_id: string;

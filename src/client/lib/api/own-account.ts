@@ -19,7 +19,7 @@ export type OwnSession = {
 
 /** The user's next step before a deletion or an archive. */
 export type RequiredProof = 'none' | 'password' | 'code' | 'sign_in' | 'second_step';
-/** A pending change. `unconfirmed`: the addresses that still have to confirm. */
+/** A pending change of the mail address. `unconfirmed`: the old or new addresses whose mailed link is not opened yet. */
 export type AddressChange = { new_email: string; unconfirmed: string[] };
 /** Facts that the `User` of auth-js leaves out. */
 type AccountFacts = { required_proof: RequiredProof; has_password: boolean; address_change: AddressChange | null };
