@@ -84,7 +84,8 @@ async function erasePayments(transaction: AsService, { userId, requestedAt, now 
     [nobody],
   );
   if (requestedAt === null) return;
-  // A payment that completed after the deletion was requested is refunded by the job `reconcile-payments`.
+  // A payment that completed after the deletion was requested has bought nothing. The job `reconcile-payments` refunds
+  // it.
   await transaction.statement(
     `update public.payments set refund_requested_at = coalesce(refund_requested_at, $3), due_at = $3
       where user_id = $1 and status = 'completed' and completed_at >= $2`,

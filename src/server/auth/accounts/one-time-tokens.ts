@@ -90,8 +90,8 @@ export async function issueOneTimeToken(service: AsService, issue: Issue): Promi
 }
 
 /**
- * A user can request one mail a minute during a token's lifetime of an hour. More links occur only with
- * AUTH_RATE_LIMITS=off or by the admin routes; the oldest are then deleted.
+ * A user can request one mail a minute, and a link is valid for an hour, so at most 60 links are valid at once. More
+ * occur only with AUTH_RATE_LIMITS=off or by the admin routes; the oldest are then deleted.
  */
 const MAX_EARLIER_LINKS = 60;
 

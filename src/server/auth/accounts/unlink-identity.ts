@@ -13,7 +13,7 @@ import { deleteOneTimeTokens } from './one-time-tokens.ts';
 type Unlinking = {
   userId: string;
   identityId: string;
-  /** The session of the request, which is never ended. Null if no session is to be spared. */
+  /** The session of the request, which does not end. Null for a token without a session. */
   sessionId: string | null;
   device: Device;
   now: Date;

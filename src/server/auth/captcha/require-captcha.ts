@@ -21,8 +21,8 @@ import { askSiteverify } from './siteverify.ts';
 const MISCONFIGURED = /-input-secret$|^sitekey-secret-mismatch$/;
 
 /**
- * Call after the request was counted and before any account is looked up. No-op without captcha settings and for a
- * service token. Throws `captcha_failed`, with status 400, or with 503 if the captcha service does not answer.
+ * Call after the rate limits and before any account is looked up. No-op without captcha settings and for a service
+ * token. Throws `captcha_failed`, with status 400, or with 503 if the captcha service does not answer.
  */
 export async function requireCaptcha(context: Context<AppEnv>, deps: AuthDeps, body: Body): Promise<void> {
   const { captcha } = deps.config.auth;

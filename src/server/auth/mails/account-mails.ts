@@ -1,7 +1,7 @@
 /**
- * Issues the one-time tokens that emails carry, and queues the emails. A mail that follows another of its kind too soon
- * is dropped silently. Call these functions in `mailer.prepare`, after the response, where the existence of an account
- * is a secret.
+ * Issues the one-time tokens that emails carry, and queues the emails. A mail that follows another of its kind within
+ * `mailIntervalMs` is dropped silently. Call these functions in `mailer.prepare`, after the response, where the
+ * existence of an account is a secret.
  */
 import { ROUTES } from '#domain/routes.ts';
 import type { AsService } from '#server/database/database.ts';
