@@ -44,7 +44,7 @@ const newVersion = (page: Page) => page.getByRole('status').filter({ hasText: 'A
 const checkForUpdate = (page: Page) =>
   page.evaluate(async () => void (await (await navigator.serviceWorker.getRegistration())?.update()));
 
-test('starts after the log is editable and stores public files only, also through a sign-out', async ({
+test('the service worker starts after the log is editable and stores public files only, also through a sign-out', async ({
   page,
   signUp,
 }) => {
@@ -77,7 +77,11 @@ test('starts after the log is editable and stores public files only, also throug
   expect(texts).not.toContain('nobody else');
 });
 
-test('opens the journal while the server cannot be reached, or does not answer', async ({ page, signUp, gateway }) => {
+test('the service worker opens the journal while the server cannot be reached, or does not answer', async ({
+  page,
+  signUp,
+  gateway,
+}) => {
   await signUp(page);
   await expectControlled(page);
   for (const network of ['down', 'silent'] as const) {
@@ -93,7 +97,7 @@ test('opens the journal while the server cannot be reached, or does not answer',
   await expect(editor(page)).toBeVisible();
 });
 
-test('opens offline on today and on days seen before, and sends what was typed once online', async ({
+test('the journal opens offline on today and on days seen before, and sends what was typed once online', async ({
   page,
   request,
   signUp,
@@ -126,7 +130,7 @@ test('opens offline on today and on days seen before, and sends what was typed o
   expect(await storedLog(request, session, today())).toBe(log('typed offline'));
 });
 
-test('offers a new version in words, keeps the old one whole, and reloads without losing unsaved text', async ({
+test('a new version is offered in words, the old one stays whole until then, and the reload keeps unsaved text', async ({
   page,
   context,
   signUp,
@@ -179,7 +183,7 @@ test('offers a new version in words, keeps the old one whole, and reloads withou
   await expect(page.locator('html')).toHaveAttribute('data-release', '2');
 });
 
-test('removes itself and its files once its file is gone', async ({ page, signUp, gateway }) => {
+test('the service worker removes itself and its files once its file is gone', async ({ page, signUp, gateway }) => {
   await signUp(page);
   await expectControlled(page);
   gateway.worker = 404;
@@ -190,7 +194,7 @@ test('removes itself and its files once its file is gone', async ({ page, signUp
   expect(await cachedPaths(page)).toEqual([]);
 });
 
-test('removes itself from a server that switched it off, also below a page that does not run', async ({
+test('the service worker removes itself from a server that switched it off, also below a page that does not run', async ({
   page,
   signUp,
   gateway,
@@ -208,7 +212,10 @@ test('removes itself from a server that switched it off, also below a page that 
   expect(await page.evaluate(() => navigator.serviceWorker.controller)).toBeNull();
 });
 
-test('removes itself when a stored file is broken, and the page starts from the network', async ({ page, signUp }) => {
+test('the service worker removes itself when a stored file is broken, and the page starts from the network', async ({
+  page,
+  signUp,
+}) => {
   await signUp(page);
   await expectControlled(page);
   await page.evaluate(async () => {

@@ -12,7 +12,7 @@ import type { World } from './world.ts';
 const START_MS = 500;
 /** Longer than the debounce of a save, its request and the change that the stream then sends. */
 const DEBOUNCE_MS = 4_000;
-/** Longer than the longest backoff of a save. */
+/** Longer than the timeout of a request (20 s) and the longest backoff of a visible tab (7.5 s with its jitter). */
 const ROUND_MS = 32_000;
 const MAX_ROUNDS = 8;
 const RECHECK_MS = 1_200;

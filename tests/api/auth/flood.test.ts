@@ -13,7 +13,7 @@ const MEGABYTE = 1_048_576;
 /** One argon2id computation takes 19 MiB, so 200 at the same time would take 3.8 GB. */
 const MAX_GROWTH = 150 * MEGABYTE;
 
-test('lets 40 of 200 sign-ins wait, tells the others to retry, and computes one password at a time', async () => {
+test('the server lets 40 of 200 sign-ins wait, tells the others to retry, and computes one password at a time', async () => {
   const { email, refresh } = await world.signedUp();
   const signIn = () => world.request('POST', '/token?grant_type=password', { body: { email, password: PASSWORD } });
   // The first sign-in starts the password thread, whose memory counts as the state at rest.

@@ -11,7 +11,7 @@ const MAX_UNREAD_EVENTS = 200;
 /** Ends the test if nothing disconnects the client. */
 const MANY_EVENTS = 2_000;
 
-test('is disconnected after 200 events, and its stream ends', async () => {
+test('a client that reads nothing is disconnected after 200 events, and its stream ends', async () => {
   let sent = 0;
   const ended = Promise.withResolvers<void>();
   async function* events(disconnected: AbortSignal): AsyncGenerator<StreamEvent> {

@@ -71,7 +71,7 @@ test('logs no body, address or signature of a webhook', async () => {
   expect(written).not.toContain('email_address');
 });
 
-test('needs no session and serves nothing to GET', async () => {
+test('the webhook route needs no session and serves nothing to GET', async () => {
   const address = `${server.url}/functions/v1/paypal-webhook`;
   expect((await fetch(address, { method: 'POST', body: '{}' })).status).toBe(400);
   expect((await fetch(address)).status).toBeGreaterThanOrEqual(400);

@@ -23,7 +23,7 @@ export async function expectSaved(page: Page): Promise<void> {
 /** Skips the two seconds between the last keystroke and the save. For pages with `page.clock.install()`. */
 export const skipToSave = (page: Page): Promise<void> => page.clock.fastForward(AUTO_SAVE_DELAY_MS);
 
-/** Skips the longest wait before a failed save is tried again. For pages with `page.clock.install()`. */
+/** Skips the backoff of a failed save, 7.5 s at most while the page is visible. For pages with `page.clock.install()`. */
 export const skipToRetry = (page: Page): Promise<void> => page.clock.fastForward(30_000);
 
 /** Opens a day and waits until it is editable. */

@@ -173,7 +173,7 @@ describe('creating a user', () => {
 });
 
 describe('listing users', () => {
-  test('leads through the pages, newest first', async () => {
+  test('returns them in pages, newest first', async () => {
     const before = (await admin.listUsers()).data as { total: number };
     const newest = [await createTestUser(), await createTestUser(), await createTestUser()]
       .map(({ id }) => id)

@@ -163,7 +163,7 @@ describe('a cancelled change', () => {
     expect((await confirm(await world.mailTo(email, 2))).body.user.email).toBe(wanted);
   });
 
-  test('needs the second step of a user with a second factor, and concerns nobody else', async () => {
+  test('needs the second step of a user with a second factor, and leaves the changes of other users', async () => {
     const ana = await world.signedUp();
     await change(ana.access, newAddress());
     expect((await cancel('')).status).toBe(401);
