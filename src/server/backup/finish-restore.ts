@@ -1,6 +1,6 @@
 /**
- * Finishes a restore that was killed around its commit. Old rows beside a new key, or new rows beside an old one, would
- * start without an error: everybody is signed out, and no second factor can be read.
+ * Finishes a restore that was killed around its commit. With old rows beside a new key, or new rows beside an old one,
+ * the server would start without an error, but everybody would be signed out and no second factor could be read.
  */
 import type { Client } from 'pg';
 import pg from 'pg';

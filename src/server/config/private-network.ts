@@ -12,7 +12,7 @@ PRIVATE.addSubnet('169.254.0.0', 16);
 PRIVATE.addSubnet('fc00::', 7, 'ipv6');
 PRIVATE.addSubnet('fe80::', 10, 'ipv6');
 
-/** Names that public DNS does not resolve: without a dot, or under a reserved suffix. */
+/** Names for private networks: without a dot, or under a suffix that public DNS does not delegate. */
 const PRIVATE_NAME = /^[^.]+$|\.(?:local|localhost|internal|lan|home\.arpa)$/;
 
 /** @param host in the format of `URL.hostname`: lower case, with an IPv6 address in brackets */

@@ -1,4 +1,4 @@
-/** Opens the database: starts the embedded server or uses DATABASE_URL, migrates, and returns the request pool. */
+/** Opens the database: starts the embedded server or uses DATABASE_URL, migrates, and opens the pool for requests. */
 import pg from 'pg';
 
 import type { Logger } from '#server/log.ts';

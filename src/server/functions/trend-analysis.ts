@@ -1,4 +1,4 @@
-/** `trend-analysis` {period, from, to, force?}: streams a Hustle Review of a period (docs/decisions/0014). */
+/** `trend-analysis` {period, from, to, force?}: streams the coach's review of a period (docs/decisions/0014). */
 import type { Context } from 'hono';
 import { AI_MESSAGES } from '#domain/coach/coach.ts';
 import type { TrendRequest } from '#domain/coach/coach.ts';

@@ -3,7 +3,7 @@
  *
  * Threat: a client sends more requests than the server can answer. Each turn of the event loop begins a few requests, in
  * the order of `ConcurrencyLimiter`: clients with the fewest running requests go first. A request is answered with 503 if
- * this queue or the queue of the database is full. The 503 is delayed: without a delay, a client that repeats refused
+ * this queue or the queue of the database is full, or if it waits for more than `MAX_WAIT_MS`. The 503 is delayed: without a delay, a client that repeats refused
  * requests at once would keep the event loop busy with refusals.
  */
 import type { IncomingMessage } from 'node:http';

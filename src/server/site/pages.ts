@@ -1,6 +1,7 @@
 /**
  * Serves the HTML pages. Landing and legal pages are prerendered; all other routes share the app page. The route
- * decides only the preloaded chunks, so a deep link causes no request waterfall.
+ * decides about the preloaded chunks, so that a deep link causes no request waterfall, and about the part for signed-in
+ * users.
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -5,7 +5,7 @@ import type { Logger } from '#server/log.ts';
 import type { AppEnv } from '../app-env.ts';
 import type { Metrics } from '../metrics.ts';
 
-/** Requested every few seconds by machines; logged at debug level to keep the log readable. */
+/** Probes, scrapes and the files of pages are most of the requests. Logged at debug level to keep the log readable. */
 const DEBUG_ROUTES = new Set(['/healthz', '/readyz', '/metrics', '/assets/*']);
 
 export function requestLog({ log, metrics }: { log: Logger; metrics: Metrics }): MiddlewareHandler<AppEnv> {
