@@ -1,10 +1,11 @@
 /**
  * Admits requests before they are authenticated and before their bodies are read.
  *
- * Threat: a client sends more requests than the server can answer. Each turn of the event loop begins a few requests, in
- * the order of `ConcurrencyLimiter`: clients with the fewest running requests go first. A request is answered with 503 if
- * this queue or the queue of the database is full, or if it waits for more than `MAX_WAIT_MS`. The 503 is delayed: without a delay, a client that repeats refused
- * requests at once would keep the event loop busy with refusals.
+ * Threat: a client sends more requests than the server can answer. Each turn of the event loop begins a few requests,
+ * in the order of `ConcurrencyLimiter`: clients with the fewest running requests go first. A request is answered with
+ * 503 if this queue or the queue of the database is full, or if it waits for more than `MAX_WAIT_MS`. The 503 is
+ * delayed: without a delay, a client that repeats refused requests at once would keep the event loop busy with
+ * refusals.
  */
 import type { IncomingMessage } from 'node:http';
 import type { getRequestListener, HttpBindings } from '@hono/node-server';
