@@ -1,7 +1,7 @@
 /**
  * Parses the top-level fields of an incomplete JSON object, for display while it streams; the final parse validates the
- * complete reply. Supports strings (the last one may be truncated) and terminated numbers. Arrays are skipped, and
- * parsing stops at a nested object.
+ * complete reply. Supports strings (the last one may be truncated) and terminated numbers. Arrays of plain values
+ * are skipped, and parsing stops at any other nesting.
  */
 import { parseJson } from '#server/parse-json.ts';
 
