@@ -2,6 +2,7 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { SERVER_TESTS } from '../../scripts/other-databases/run-tests.ts';
 import { runTool } from '../../scripts/tools.ts';
 import { RECORD_VARIABLE } from '../../tests/support/statements/record-statements.ts';
 import type { RecordedStatement } from '../../tests/support/statements/record-statements.ts';
@@ -10,7 +11,7 @@ import type { RecordedStatement } from '../../tests/support/statements/record-st
 export async function recordStatements(): Promise<RecordedStatement[]> {
   const folder = await mkdtemp(join(tmpdir(), 'hustle-forge-statements-'));
   try {
-    const tests = ['run', '--project=server', '--exclude=tests/faults/**', '--reporter=dot'];
+    const tests = ['run', '--project=server', '--reporter=dot', ...SERVER_TESTS];
     if (!(await runTool('vitest', tests, { [RECORD_VARIABLE]: folder }))) {
       throw new Error('the tests that run the statements failed');
     }

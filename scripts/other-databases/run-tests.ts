@@ -1,13 +1,16 @@
 /** Runs the tests of the server, the policies and the wire on another database than the embedded one. */
 import { runTool } from '../tools.ts';
 
+/** The tests of the project `server` without those of faults, which start servers and databases of their own. */
+export const SERVER_TESTS = ['src/server/', 'tests/api/', 'tests/payments/', 'tests/policies/'];
+
 /** @param databaseName printed before the tests, and again if they fail. @returns whether all tests passed */
 export async function runServerTests(databaseName: string, env: Record<string, string>): Promise<boolean> {
   process.stdout.write(`\nTests on ${databaseName}\n`);
   const files = process.argv.slice(2);
   const isPassed = await runTool(
     'vitest',
-    ['run', '--project', 'server', '--exclude', 'tests/faults/**', ...files],
+    ['run', '--project=server', ...(files.length > 0 ? files : SERVER_TESTS)],
     env,
   );
   if (!isPassed) process.stdout.write(`\nTests failed on ${databaseName}\n`);
