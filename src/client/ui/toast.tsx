@@ -13,8 +13,8 @@ const TOAST_MS = 5_000;
  */
 const LONG_TOAST_MS = 20_000;
 /**
- * A dialog often closes as its toast is shown. By then the live region has moved out of the dialog: screen readers
- * announce only text that is added to the region in its place.
+ * A dialog often closes as its toast is shown, and the live region then moves out of the dialog. Screen readers
+ * announce only text that is added after the move, so the toast waits for it.
  */
 const ANNOUNCE_DELAY_MS = 100;
 

@@ -92,7 +92,7 @@ export function PaymentReturn({ parameters, sendAll, clearAddress, onEnd, onPaid
   const onReconnected = useEffectEvent(() => void (state.kind === 'unknown' && finish()));
   useEffect(() => {
     const { data } = auth.onAuthStateChange((event) => {
-      // Deferred: the auth client holds its lock during this callback.
+      // Deferred: the auth client holds its lock during this callback, and a request for the session would deadlock.
       if (event === 'SIGNED_IN' || event === 'TOKEN_REFRESHED') setTimeout(onReconnected);
     });
     const onOnline = (): void => onReconnected();

@@ -96,7 +96,7 @@ function RemoveFactor({ factor, isLast, onClose }: RemoveFactorProps) {
 
 const codesQuery = (auth: Auth, userId: string) => ({
   queryKey: ['recovery-codes', userId],
-  /** Null without a set of codes. */
+  /** Null if the account has no recovery codes. */
   queryFn: async () => {
     const { data, error } = await auth.mfa.recoveryCodes.getStatus();
     if (error && error.code !== 'mfa_factor_not_found') throw error;
