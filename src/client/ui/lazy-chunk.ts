@@ -105,7 +105,7 @@ function blurActiveElement(): () => void {
   };
 }
 
-/** Preloads chunks, so opening one later needs no connection. Returns a function that cancels a pending preload. */
+/** Preloads chunks, so opening one later needs no connection. Returns a function that stops further preloads. */
 export function preloadChunksWhenIdle(wanted: readonly Load[] = loads): () => void {
   const preload = (): void => wanted.forEach((load) => void tryLoad(load));
   // Safari has no requestIdleCallback.

@@ -11,7 +11,7 @@ export type Receipt = {
   /** In UTC, because the mailed receipt of this payment shows the UTC day too. */
   paidOn: Day;
   period: { from: Day; until: Day } | null;
-  /** When the money was refunded or reversed. */
+  /** The day of the refund or reversal in the browser's time zone; null for a payment that stands. */
   returned: Day | null;
 };
 

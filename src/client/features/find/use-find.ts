@@ -35,7 +35,7 @@ export type SearchState = {
   more: boolean;
   /** False while older logs are being indexed. */
   complete: boolean;
-  /** How many days of this device were searched instead of the server; null if the server answered. */
+  /** How many days of this device were searched because the server could not be reached; otherwise null. */
   daysSearchedHere: number | null;
   /** The server's error message. */
   reason: string | null;

@@ -62,7 +62,7 @@ export function createEntryReader(data: DataClient, userId: string): EntryReader
 
 /**
  * Processes the days page by page and prefetches the next page. A second call after a failure resumes at the failed
- * page.
+ * page. After an abort it would process the last page twice.
  */
 export function createPager(reader: EntryReader, dates: readonly Day[]) {
   let next = 0;
