@@ -25,8 +25,8 @@ export const SIGNED_OUT: AccountState = {
 export const LOADING: AccountState = { ...SIGNED_OUT, status: 'loading' };
 
 /**
- * `signedOutUserId`: the user who asked to sign out in this browser. If any other user's session ends, that session has
- * expired.
+ * `signedOutUserId`: the user who asked to sign out in this browser. If the session of any other user ends, it counts
+ * as expired, and the overlay asks that user to sign in again.
  */
 export function reduceAccount(
   now: AccountState,

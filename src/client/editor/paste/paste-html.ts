@@ -95,7 +95,7 @@ function wordListsToLists(root: Element): void {
   }
 }
 
-/** Removes and returns the `1.` or `·` that Word writes as text. */
+/** Removes and returns the list marker that Word writes as text, such as `1.` or `·`. */
 function takeWordMarker(paragraph: Element): string {
   const marker = [...paragraph.querySelectorAll('span')].find((span) => /mso-list:\s*ignore/i.test(styleOf(span)));
   marker?.remove();

@@ -18,7 +18,7 @@ type Today = Pick<DaySaver, 'text' | 'write' | 'storeDraft'>;
  * Adds the texts to the log of today. A text leaves the storage only once a draft holds it, so that a crash in between
  * loses nothing. Returns the number of shared texts; 0 if no draft could be stored.
  *
- * `isFirstLog`: the user has no logs yet. Otherwise the line of the landing page is not added.
+ * `isFirstLog`: the user has no logs yet. Otherwise the line typed on the landing page is not added.
  */
 export function addArrivedText(storage: Storage, userId: string, today: Today, isFirstLog: boolean): number {
   const keys = sharedTextsKeys(userId);
@@ -74,7 +74,7 @@ export function appendItem(html: string, text: string): string {
   return items + item + list;
 }
 
-/** The line of the landing page with single spaces between words; an empty array without a line. */
+/** The line typed on the landing page, with single spaces between words; an empty array without a line. */
 function readFirstLine(storage: Storage): string[] {
   const line = storage
     .getItem(FIRST_LINE_KEY)

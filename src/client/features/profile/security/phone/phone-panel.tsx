@@ -116,7 +116,8 @@ function CodeStep({ sentTo, onConfirmed, onRestart, onCancel }: CodeStepProps) {
   const user = useUser();
   const toast = useToast();
   const send = async () => {
-    // Threat: a stranger asks for a code to the same number. `resend` could repeat that code, so ask for a new one.
+    // Threat: a stranger requests a code to this number. `resend` could send the stranger's code again, so request a
+    // new one.
     const { error } = await auth.updateUser({ phone: sentTo });
     // With a session older than a day, `updateUser` asks for a confirmation, which the user gave for the first code.
     // `resend` needs none.
