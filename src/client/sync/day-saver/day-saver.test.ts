@@ -646,6 +646,23 @@ describe('when the day was changed elsewhere', () => {
     expect(world.row?.html).toBe(log('a', 'theirs'));
   });
 
+  test('a sent line that was deleted since stays deleted if its save arrives before the next one', async () => {
+    world.serverMode = 'down';
+    world.type(log('a', 'slip'));
+    await world.advance(2_100);
+    world.serverMode = 'fine';
+    world.type(log('a', 'mine'));
+    const { update } = world.transport;
+    world.transport.update = (...request) => {
+      world.transport.update = update;
+      world.writeElsewhere(log('a', 'slip'));
+      return update(...request);
+    };
+    await world.advance(10_000);
+    expect(world.status()).toBe('saved');
+    expect(world.row?.html).toBe(log('a', 'mine'));
+  });
+
   test('a day that was removed and created again elsewhere is merged', async () => {
     world.writeElsewhere(null);
     world.writeElsewhere(log('theirs'));

@@ -41,6 +41,8 @@ describe('a draft', () => {
 
   test.each([
     { name: 'in localStorage', at: 6, newest: 'newer' },
+    // A draft that another one was merged into keeps its time, and reaches localStorage first.
+    { name: 'in localStorage, with the same time', at: 5, newest: 'newer' },
     { name: 'in the database', at: 4, newest: '<p>a</p>' },
   ])('is the newer of both places: $name', async ({ at, newest }) => {
     const page = browser.openPage('one');
