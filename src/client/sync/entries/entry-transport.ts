@@ -8,7 +8,7 @@ import { isLocked, isPremium } from '#domain/plan/plan.ts';
 import type { DataClient } from '#client/lib/api/data-client.ts';
 import { fetchPrefetched } from '#client/lib/boot/prefetch.ts';
 import { fetchAsUser } from '#client/lib/api/fetch-as-user.ts';
-import type { EntryTransport, Failure, ReadOutcome, StoredLog, WriteOutcome } from '../save-requests.ts';
+import type { EntryTransport, Failure, MovedLog, ReadOutcome, StoredLog, WriteOutcome } from '../save-requests.ts';
 
 /** Browsers limit the keepalive requests of a page to 64 KB in total. The difference is for headers and the URL. */
 const KEEPALIVE_MAX_BYTES = 56 * 1024;
@@ -44,8 +44,8 @@ export const createEntryFetch = (userId: string, onAnswer?: (answer: Response) =
 const SIZE_LIMIT = `this log is larger than ${ENTRY_MAX_BYTES / 1024} KB`;
 
 /**
- * Also maps an answer without an array of rows, which the API cannot have sent: a proxy or a captive portal answers every
- * request with status 200, an empty body or JSON of its own.
+ * Also maps an answer without rows that the API cannot have sent: a proxy or a hotel's network answers everything with 200,
+ * an empty body or JSON of its own.
  */
 function failure(answer: { status: number; error: { code: string } | null }, date: Day): Failure {
   const { status } = answer;
@@ -94,27 +94,20 @@ export function createEntryTransport(data: DataClient, userId: string, onLocked:
   /** Reads the day's row, and the row `id` in the same query: two queries could miss a log that is moved between them. */
   async function readRows(date: Day, id: string | undefined): Promise<ReadOutcome> {
     const { entries, report } = createRequest();
-    const query = id === undefined ? entries.select(COLUMNS) : entries.select(`date, ${COLUMNS}`);
-    const wanted =
-      id === undefined ? query.match({ ...ofUser, date }) : query.match(ofUser).or(`date.eq.${date},id.eq.${id}`);
-    const answer = await wanted.retry(false);
-    if (!Array.isArray(answer.data)) return report(failure(answer, date));
-    const rows = answer.data as (Row & { date?: Day })[];
-    const row = rows.find((found) => (found.date ?? date) === date);
-    const elsewhere = rows.find((found) => (found.date ?? date) !== date);
-    const moved = elsewhere && { date: elsewhere.date!, html: withoutDateHeader(elsewhere.content) };
-    return { kind: 'read', stored: row ? storedLog(row) : null, ...(id !== undefined && { moved }) };
-  }
-
-  /** Returns the failure `locked`, null for a day that the plan opens, or the failure of the request for the plan. */
-  async function findLock(date: Day, today: Day): Promise<Failure | null> {
-    const answer = await data
-      .from('profiles', { fetch: createEntryFetch(userId) })
-      .select('subscription_plan, access_valid_until')
-      .eq('id', userId)
+    const query = entries
+      .select(id ? `date, ${COLUMNS}` : COLUMNS)
+      .match(ofUser)
       .retry(false);
-    if (!Array.isArray(answer.data)) return failure(answer, date);
-    return isLocked(date, isPremium(answer.data[0], today), today) ? { kind: 'locked' } : null;
+    const answer = await (id ? query.or(`date.eq.${date},id.eq.${id}`) : query.eq('date', date));
+    if (!Array.isArray(answer.data)) return report(failure(answer, date));
+    let stored: StoredLog | null = null;
+    let moved: MovedLog | undefined;
+    for (const row of answer.data as unknown as (Row & { date?: Day })[]) {
+      const log = storedLog(row);
+      if (row.date && row.date !== date) moved = { date: row.date, html: log.html };
+      else stored = log;
+    }
+    return { kind: 'read', stored, moved };
   }
 
   return {
@@ -126,11 +119,16 @@ export function createEntryTransport(data: DataClient, userId: string, onLocked:
     async read(date, id) {
       const outcome = await readRows(date, id);
       const today = earliestToday(new Date());
-      const isFound = outcome.kind !== 'read' || outcome.stored !== null || outcome.moved !== undefined;
-      if (isFound || !isLocked(date, false, today)) return outcome;
-      const lock = await findLock(date, today);
-      if (lock?.kind === 'locked') onLocked();
-      return lock ?? readRows(date, id);
+      if (outcome.kind !== 'read' || outcome.stored || outcome.moved || !isLocked(date, false, today)) return outcome;
+      const plan = await data
+        .from('profiles', { fetch: createEntryFetch(userId) })
+        .select('subscription_plan, access_valid_until')
+        .eq('id', userId)
+        .retry(false);
+      if (!Array.isArray(plan.data)) return failure(plan, date);
+      if (!isLocked(date, isPremium(plan.data[0], today), today)) return readRows(date, id);
+      onLocked();
+      return { kind: 'locked' };
     },
 
     async insert(date, html, id) {
