@@ -9,9 +9,9 @@ const log = (texts: readonly string[]): string => `<ol>${texts.map((text) => `<l
 
 const dateOf = (url: string): string => /date(?:=|\.)eq\.([\d-]+)/.exec(decodeURIComponent(url))![1]!;
 
-/** Writes `LINES`. Then edits the last `count` lines here, and the same lines on another device. */
-async function editTwice(page: Page, count: number): Promise<void> {
-  const theirs = LINES.map((line, index) => (index < LINES.length - count ? line : `From the phone: ${line}`));
+/** Writes `lines`. Then edits the last `count` lines here, and the same lines on another device. */
+async function editTwice(page: Page, count: number, lines = LINES): Promise<void> {
+  const theirs = lines.map((line, index) => (index < lines.length - count ? line : `From the phone: ${line}`));
   let writes = 0;
   await page.route('**/rest/v1/entries*', async (route) => {
     if (route.request().method() === 'GET')
@@ -23,8 +23,8 @@ async function editTwice(page: Page, count: number): Promise<void> {
     return route.fulfill({ json: writes === 2 ? [] : [{ ...ROW, revision: writes }] });
   });
   await page.locator('.ProseMirror[contenteditable=true]').click();
-  await page.keyboard.insertText(LINES[0]!);
-  for (const line of LINES.slice(1)) {
+  await page.keyboard.insertText(lines[0]!);
+  for (const line of lines.slice(1)) {
     await page.keyboard.press('Enter');
     await page.keyboard.insertText(line);
   }
@@ -49,6 +49,11 @@ async function editTwice(page: Page, count: number): Promise<void> {
   await save();
 }
 
+async function openKeyboard(page: Page): Promise<void> {
+  const { width, height } = page.viewportSize()!;
+  await page.setViewportSize({ width, height: height / 2 });
+}
+
 export const TWO_DEVICES_SCENES: readonly Scene[] = [
   {
     name: 'merged-twice',
@@ -66,6 +71,28 @@ export const TWO_DEVICES_SCENES: readonly Scene[] = [
     prepare: async (page) => {
       await editTwice(page, LINES.length);
       await page.getByRole('button', { name: 'Keep both' }).waitFor();
+    },
+  },
+  {
+    // The keyboard of a phone takes half of the height, and the question stands below the rest.
+    name: 'conflict-keyboard',
+    as: 'newcomer',
+    path: ROUTES.journal.path,
+    prepare: async (page) => {
+      await openKeyboard(page);
+      const lines = [...LINES, 'Paid the invoices', 'Planned the week', 'Cleared the inbox', 'Wrote to the press'];
+      await editTwice(page, lines.length, lines);
+      await page.getByRole('button', { name: 'Show' }).waitFor();
+    },
+  },
+  {
+    name: 'merged-keyboard',
+    as: 'newcomer',
+    path: ROUTES.journal.path,
+    prepare: async (page) => {
+      await openKeyboard(page);
+      await editTwice(page, 1);
+      await page.getByText('A line was edited here and somewhere else.').waitFor();
     },
   },
   {

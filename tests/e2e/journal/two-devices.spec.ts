@@ -180,6 +180,47 @@ test('a day that both devices rewrote asks: both can be kept, or the other one t
   });
 });
 
+test.describe('on a phone with an open keyboard', () => {
+  test.use({ hasTouch: true, isMobile: true, viewport: { width: 390, height: 422 } });
+
+  test('a toast tells of a question below the visible part, and the caret stays', async ({ page, signUp, request }) => {
+    await signUp(page);
+    const session = await sessionOf(page);
+    await editor(page).tap();
+    const lines = Array.from({ length: 12 }, (_, index) => `line ${index + 1}`);
+    await page.keyboard.type(lines.join('\n'));
+    await skipToSave(page);
+    await expectSaved(page);
+    const release = await holdWrites(page);
+    for (const [index] of lines.entries()) {
+      if (index > 0) await page.keyboard.press('ArrowUp');
+      await page.keyboard.press('End');
+      await page.keyboard.type(' desk');
+    }
+    await storeLog(request, session, today(), log(...lines.map((line) => `phone ${line}`)));
+    await skipToSave(page);
+    release();
+
+    const toast = page.getByRole('status').filter({ hasText: 'This day was changed somewhere else.' });
+    await page.clock.runFor(200);
+    await expect(toast).toBeInViewport();
+    await expect(conflict(page)).not.toBeInViewport();
+    await page.keyboard.type('!');
+    await expect(items(page).first()).toHaveText('line 1 desk!');
+    await toast.getByRole('button', { name: 'Dismiss' }).tap();
+    await expect(toast).toBeHidden();
+    await page.clock.runFor(20_200);
+    await toast.getByRole('button', { name: 'Show' }).tap();
+    await expect(conflict(page)).toBeInViewport();
+    await expect(toast).toBeHidden();
+    await page.getByRole('button', { name: 'Keep both' }).tap();
+    await expect(items(page)).toHaveCount(24);
+    await page.clock.runFor(20_200);
+    await expect(toast).toBeHidden();
+    await expectSaved(page);
+  });
+});
+
 test.describe('when the merge cannot be loaded', () => {
   test.use({ expectedErrors: /Failed to load resource|Failed to fetch dynamically imported module/ });
 

@@ -1,25 +1,37 @@
 /** Shows a conflict: the page keeps both versions until the user chooses. */
 import { useNavigate } from '@tanstack/react-router';
-import { useId } from 'react';
+import { useEffect, useId, useRef } from 'react';
 import { dayLabel } from '#domain/day/day.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { StoredLog } from '#client/editor/stored/stored-log.tsx';
 import { Button } from '#client/ui/button.tsx';
+import { useToast } from '#client/ui/toast.tsx';
 import styles from './conflict-notice.module.css';
 import type { DaySaver } from '#client/sync/day-saver/day-saver.ts';
-import type { SaverView } from '#client/sync/day-saver/state.ts';
+import type { Conflict, SaverView } from '#client/sync/day-saver/state.ts';
 import { useJournal } from '#client/sync/day-savers-provider.tsx';
 import type { MovedLog } from '#client/sync/save-requests.ts';
+
+/** The height of the formatting bar at the bottom of a touch screen, where it covers the page. */
+const FORMATTING_BAR_PX = 52;
+/** A toast with a button is shown for this time. */
+const TOAST_MS = 20_000;
 
 type ConflictNoticeProps = { saver: DaySaver; conflict: NonNullable<SaverView['conflict']> };
 
 export function ConflictNotice({ saver, conflict: { theirs, moved } }: ConflictNoticeProps) {
-  const titleId = useId();
   if (moved) return <MovedNotice saver={saver} to={moved} />;
+  return <ChangedNotice saver={saver} theirs={theirs} />;
+}
+
+function ChangedNotice({ saver, theirs }: { saver: DaySaver; theirs: Conflict['theirs'] }) {
+  const title = 'This day was changed somewhere else.';
+  const heading = useHeadingInSight(title);
+  const titleId = useId();
   return (
     <section className={styles.notice} aria-labelledby={titleId}>
-      <h2 id={titleId} className={styles.title}>
-        This day was changed somewhere else.
+      <h2 ref={heading} id={titleId} className={styles.title}>
+        {title}
       </h2>
       <p className={styles.text}>
         Your version above is kept on this device and nothing was overwritten. This is the other one:
@@ -38,6 +50,8 @@ export function ConflictNotice({ saver, conflict: { theirs, moved } }: ConflictN
 }
 
 function MovedNotice({ saver, to: { date } }: { saver: DaySaver; to: MovedLog }) {
+  const title = `This log was moved to ${dayLabel(date)}.`;
+  const heading = useHeadingInSight(title);
   const titleId = useId();
   const { savers } = useJournal();
   const navigate = useNavigate();
@@ -46,8 +60,8 @@ function MovedNotice({ saver, to: { date } }: { saver: DaySaver; to: MovedLog })
   };
   return (
     <section className={styles.notice} aria-labelledby={titleId}>
-      <h2 id={titleId} className={styles.title}>
-        This log was moved to {dayLabel(date)}.
+      <h2 ref={heading} id={titleId} className={styles.title}>
+        {title}
       </h2>
       <p className={styles.text}>What you wrote here since then is kept on this device, and not saved yet.</p>
       <div className={styles.choices}>
@@ -58,4 +72,36 @@ function MovedNotice({ saver, to: { date } }: { saver: DaySaver; to: MovedLog })
       </div>
     </section>
   );
+}
+
+/**
+ * A long log, or the keyboard of a phone, leaves the question below the visible part of the page, where a user who is
+ * writing does not see it. A toast tells of it, again and again until its heading is in sight: scrolling there by itself
+ * would take the caret out of sight.
+ */
+function useHeadingInSight(text: string) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  const toast = useToast();
+  useEffect(() => {
+    const { offsetTop, height } = visualViewport ?? { offsetTop: 0, height: innerHeight };
+    const coveredPx = Math.max(0, innerHeight - offsetTop - height) + FORMATTING_BAR_PX;
+    const scroll = (): void => heading.current?.scrollIntoView({ block: 'center' });
+    const show = (): void => toast({ kind: 'info', text, action: { label: 'Show', run: scroll } });
+    let timer: ReturnType<typeof setInterval> | undefined;
+    const observer = new IntersectionObserver(
+      (entries) => {
+        if (entries.at(-1)!.isIntersecting) return stop();
+        show();
+        timer ??= setInterval(show, TOAST_MS);
+      },
+      { rootMargin: `0px 0px ${-coveredPx}px` },
+    );
+    const stop = (): void => {
+      observer.disconnect();
+      clearInterval(timer);
+    };
+    observer.observe(heading.current!);
+    return stop;
+  }, [text, toast]);
+  return heading;
 }
