@@ -44,8 +44,8 @@ export const createEntryFetch = (userId: string, onAnswer?: (answer: Response) =
 const SIZE_LIMIT = `this log is larger than ${ENTRY_MAX_BYTES / 1024} KB`;
 
 /**
- * Also maps an answer without rows that the API cannot have sent: a proxy or a hotel's network answers everything with 200,
- * an empty body or JSON of its own.
+ * Also maps an answer without an array of rows, which the API cannot have sent: a proxy or a captive portal answers every
+ * request with status 200, an empty body or JSON of its own.
  */
 function failure(answer: { status: number; error: { code: string } | null }, date: Day): Failure {
   const { status } = answer;
