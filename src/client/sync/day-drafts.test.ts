@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { day } from '#domain/day/day.ts';
 import { MemoryStorage } from '../../../tests/support/day-saver-harness.ts';
 import { mergeLogs } from '#domain/merge/merge-logs.ts';
-import { createDayDrafts, daysOfDrafts, draftsOfOthers } from './day-drafts.ts';
+import { createDayDrafts, daysOfDrafts, draftsOfOthers, mergeDrafts } from './day-drafts.ts';
 
 const DATE = day('2026-11-21');
 const DRAFT = { html: '<p>a</p>', baseRevision: 3, at: 1, base: '<p>b</p>', sent: ['<p>c</p>'] };
@@ -19,6 +19,10 @@ test('a page claims the draft of an earlier page', () => {
   expect(next.claim(DATE, mergeLogs)).toEqual(DRAFT);
   next.drop(DATE);
   expect(storage.length).toBe(0);
+});
+
+test('without the code of the merge, two drafts of a day keep the lines of both', () => {
+  expect(mergeDrafts(null, { html: '<p>newer</p>' }, { html: '<p>older</p>' })).toBe('<p>newer</p><p>older</p>');
 });
 
 test('fields missing in a draft of an earlier release are undefined', () => {
