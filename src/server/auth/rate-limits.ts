@@ -167,8 +167,14 @@ export function createRateLimits({ config, database }: RateLimitDeps): RateLimit
     consumeSignIn: (account) => consumeAll(signInLimiters, account),
     consumeFactorGuess: (key) => consumeAll(factorLimiters, key),
     async consumeSmsRecipient(recipient, ip) {
-      for (const limiter of numberLimiters) await consumeOr429(limiter, recipient, 'over_sms_send_rate_limit');
+      // Threat: an address that has used its texts asks for more, which would use up the texts of strangers' numbers.
       await consumeOr429(textAddressLimiter, networkPrefix(ip), 'over_sms_send_rate_limit');
+      try {
+        for (const limiter of numberLimiters) await consumeOr429(limiter, recipient, 'over_sms_send_rate_limit');
+      } catch (error) {
+        await textAddressLimiter.reward(networkPrefix(ip));
+        throw error;
+      }
     },
     async consumeSmsServer() {
       for (const limiter of serverLimiters) await consumeOr429(limiter, 'all', 'sms_budget_exhausted');
