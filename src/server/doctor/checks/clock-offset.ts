@@ -13,10 +13,11 @@ export function describeOffset(whose: string, offsetMs: number, errorMs: number)
   const mend = 'Run a time service (chrony or systemd-timesyncd) on both machines.';
   if (sureMs > CLOCK_FAULT_MS) {
     return fault(
-      `${text}: codes of authenticator apps are refused from 30 s on, and tokens seem expired or not yet valid`,
+      `${text}: from 30 s on, codes of authenticator apps can be refused, and tokens seem expired or not yet valid`,
       mend,
     );
   }
-  if (sureMs > CLOCK_WARNING_MS) return warning(`${text}; from 30 s on, codes of authenticator apps are refused`, mend);
+  if (sureMs > CLOCK_WARNING_MS)
+    return warning(`${text}; from 30 s on, codes of authenticator apps can be refused`, mend);
   return ok(`the clock of ${whose} agrees with this machine`);
 }
