@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { day } from '#domain/day/day.ts';
 import type { PaymentStatus } from '#domain/payment/payment.ts';
 import { buildReceipt } from './receipt.ts';
@@ -22,7 +22,7 @@ const year = {
 const refund = {
   access_valid_until: null,
   reason: 'refund',
-  changed_at: '2026-12-01T12:00:00',
+  changed_at: '2026-12-01T23:30:00Z',
   payment_id: 'one',
   valid_from: null,
 };
@@ -45,7 +45,10 @@ test('a first year starts on the day of its payment, a renewal after the current
 });
 
 test.each(['refunded', 'reversed'] as const)('the receipt of a %s payment shows when the money went back', (status) => {
+  // Both days are in UTC, or a refund late on the day of the payment could show an earlier day than the payment.
+  vi.stubEnv('TZ', 'Asia/Tokyo');
   expect(buildReceipt('one', [payment(status)], [refund, year])).toMatchObject({ returned: '2026-12-01' });
+  vi.unstubAllEnvs();
 });
 
 test.each(['created', 'approved', 'capturing', 'pending', 'declined', 'voided', 'expired', 'needs_review'] as const)(
