@@ -56,10 +56,11 @@ export function dayOf(instant: Date): Day {
 }
 
 const toUtc = (of: Day): Date => new Date(`${of}T00:00:00Z`);
-const fromUtc = (instant: Date): Day => instant.toISOString().slice(0, 10) as Day;
+/** The civil date in UTC, for receipts: the server knows no time zone of the buyer. */
+export const utcDayOf = (instant: Date): Day => instant.toISOString().slice(0, 10) as Day;
 
 export function addDays(to: Day, count: number): Day {
-  return fromUtc(new Date(toUtc(to).getTime() + count * MS_PER_DAY));
+  return utcDayOf(new Date(toUtc(to).getTime() + count * MS_PER_DAY));
 }
 
 /** February 29 becomes February 28 in a year that is not a leap year. */
@@ -104,5 +105,5 @@ export const dayLabel = (of: Day): string => `${weekdayOf(of)} - ${dateLabel(of)
  * (docs/specification/days-and-saving.md 2). `database/migrations/app` repeats this rule in SQL, and
  * tests/policies/local-days.test.ts compares SQL with these functions.
  */
-export const earliestToday = (instant: Date): Day => fromUtc(new Date(instant.getTime() - 12 * MS_PER_HOUR));
-export const latestToday = (instant: Date): Day => fromUtc(new Date(instant.getTime() + 14 * MS_PER_HOUR));
+export const earliestToday = (instant: Date): Day => utcDayOf(new Date(instant.getTime() - 12 * MS_PER_HOUR));
+export const latestToday = (instant: Date): Day => utcDayOf(new Date(instant.getTime() + 14 * MS_PER_HOUR));

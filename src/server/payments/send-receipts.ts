@@ -5,8 +5,7 @@
  * Delivery is at least once: `mail_due_at` is cleared when the mail server has accepted the mail. A claim is a lease,
  * so that two servers do not both send. When a server dies, another server sends the mail after the lease.
  */
-import { dateLabel, day } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
+import { dateLabel, utcDayOf } from '#domain/day/day.ts';
 import { moneyLabel, receiptNumber } from '#domain/payment/receipt.ts';
 import { ROUTES } from '#domain/routes.ts';
 import type { Clock } from '../clock.ts';
@@ -134,7 +133,7 @@ function messageAbout(payment: ClaimedPayment, { publicUrl, contact }: Deps['con
   if (status === 'refunded') return refundMail(given);
   if (status === 'reversed') return paymentReversedMail(given);
   if (status !== 'completed' || payment.completed_at === null) return null;
-  const paidOn = dayInUtc(payment.completed_at);
+  const paidOn = utcDayOf(payment.completed_at);
   return receiptMail({
     ...given,
     number: receiptNumber(id, paidOn),
@@ -143,9 +142,3 @@ function messageAbout(payment: ClaimedPayment, { publicUrl, contact }: Deps['con
     receiptLink: `${publicUrl}${ROUTES.receipt.path}?payment=${id}`,
   });
 }
-
-/**
- * The server knows no time zone of the buyer. The receipt on the screen shows another day for some payments near
- * midnight.
- */
-const dayInUtc = (instant: Date): Day => day(instant.toISOString().slice(0, 10));

@@ -1,5 +1,5 @@
 /** Builds the content of a receipt from a payment and its plan changes. */
-import { day, daysBetween } from '#domain/day/day.ts';
+import { daysBetween, utcDayOf } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
 import type { Payment, PlanChange } from '#client/lib/api/data-client.ts';
 
@@ -27,17 +27,15 @@ export function buildReceipt(
   const year = own.find((change) => change.reason === 'payment');
   const end = own.find((change) => change.reason === 'refund' || change.reason === 'reversal');
   const isReturned = payment.status !== 'completed';
-  const paidOn = utcDayOf(payment.completed_at ?? payment.created_at);
+  const paidOn = utcDayOf(new Date(payment.completed_at ?? payment.created_at));
   return {
     payment,
     paidOn,
     period:
       year?.valid_from && year.access_valid_until ? periodOf(paidOn, year.valid_from, year.access_valid_until) : null,
-    returned: isReturned && end ? utcDayOf(end.changed_at) : null,
+    returned: isReturned && end ? utcDayOf(new Date(end.changed_at)) : null,
   };
 }
-
-const utcDayOf = (time: string): Day => day(new Date(time).toISOString().slice(0, 10));
 
 /**
  * `valid_from` is a day in the latest time zone on Earth. For a year that starts at once, the receipt shows the day of
