@@ -33,5 +33,3 @@ export function isLocked(date: Day, premium: boolean, today: Day): boolean {
   const first = firstOpenDay(premium, today);
   return first !== null && isBefore(date, first);
 }
-
-export const LOCKED_DAY = "Your plan doesn't include this day.";
