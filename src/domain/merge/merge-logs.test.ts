@@ -44,6 +44,20 @@ describe('lines of both devices are merged:', () => {
       ol('a', 'Today: Ran 10 km'),
       ol('Today: Ran 10 km', 'a'),
     ],
+    [
+      'two blocks of code, one of which begins like the other',
+      ol('a'),
+      `${ol('a')}${code('run build')}`,
+      `${ol('a')}${code('run build --watch')}`,
+      `${ol('a')}${code('run build')}${code('run build --watch')}`,
+    ],
+    [
+      'the same short line, added before and behind two shared ones',
+      ol('one', 'ok'),
+      ol('ok', 'one', 'ok'),
+      ol('one', 'ok', 'ok'),
+      ol('ok', 'one', 'ok', 'ok'),
+    ],
     ['two short additions with the same first letter', ol('z'), ol('z', 'a'), ol('z', 'ab'), ol('z', 'a', 'ab')],
     [
       'equal lines, one of which was deleted',
