@@ -46,8 +46,10 @@ test('an update of the service worker keeps unsent text, and pages of both versi
   await expectSaved(other);
 
   const offer = desk.getByRole('status').filter({ hasText: 'A new version is ready.' });
-  // Retries, because `update` may join a running check for updates that has read the old file already.
+  // Retries, because `update` may join a running check for updates that has read the old file already. The other tab
+  // checks too: the offer may have come and gone before, and is shown again when the user comes back.
   await expect(async () => {
+    await comeBack(desk);
     await desk.evaluate(async () => void (await (await navigator.serviceWorker.getRegistration())?.update()));
     await expect(offer).toBeVisible({ timeout: 2_000 });
   }).toPass();
