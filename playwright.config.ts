@@ -25,7 +25,7 @@ export default defineConfig({
   retries: 0,
   // Ends a test that hangs. The longest test takes a quarter of this time on a busy machine.
   timeout: 120_000,
-  expect: { timeout: 10_000 },
+  expect: { timeout: 20_000 },
   reporter: 'list',
   use: {
     ...devices['Desktop Chrome'],
