@@ -1,4 +1,7 @@
-/** Processes in the namespaces of the parts. Their output goes to `test-results/cluster`. */
+/**
+ * Starts the programs of the cluster, each in the network namespace of its part (`network.ts`). Their output goes to
+ * `test-results/cluster`.
+ */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';

@@ -9,7 +9,7 @@ const ANALYSIS_BUCKETS_SECONDS = [1, 2, 5, 10, 20, 30, 60];
 
 /** Each member counts one event of a feature. */
 export type EventCounters = {
-  /** After `retrying` the mailer tries again, after `deferred` a job may. The other outcomes are final. */
+  /** `retrying`: the mailer tries again. `deferred`: a mail of a job leaves with its next run. All others are final. */
   mail(outcome: 'sent' | 'retrying' | 'deferred' | 'rejected' | 'failed' | 'dropped'): void;
   /** `sent`, or the reason of an `SmsError`. */
   text(outcome: string): void;

@@ -84,7 +84,7 @@ type Marks = { marked: string[]; refused: string[] };
 
 /**
  * Adds a mark to every column of a user's rows that can hold text. `refused` are columns whose constraint allows no
- * such value, or that other rows refer to. Throws for a type that the helper does not know.
+ * such value, and the columns of foreign keys. Throws for a type that the helper does not know.
  */
 export async function markPersonalColumns(
   admin: Pool,
