@@ -181,14 +181,18 @@ test('in any order of events each slot keeps a worker or a pending start, and se
       const pool = simulate(count);
       const living = new Set<WorkerId>();
       const serving = new Set<WorkerId>();
+      const slotOf = new Map<WorkerId, number>();
       const timers: PoolEvent[] = [];
       let at = 0;
       const send = (event: PoolEvent): void => {
         for (const action of pool.send(event)) {
-          if (action.type === 'fork') living.add(action.worker);
+          if (action.type === 'fork') {
+            living.add(action.worker);
+            slotOf.set(action.worker, action.slot);
+          }
           if (action.type === 'drain') {
-            // Another worker of the slot serves already.
-            expect(pool.current().slots.some(({ worker, readyAt }) => worker !== null && readyAt !== null)).toBe(true);
+            const own = pool.current().slots.find(({ slot }) => slot === slotOf.get(action.worker));
+            expect(serving.has(own!.worker!), 'the successor serves before the old worker drains').toBe(true);
             serving.delete(action.worker);
           }
           if (action.type === 'retry later') timers.push({ type: 'retry', slot: action.slot });
