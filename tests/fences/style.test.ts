@@ -82,6 +82,17 @@ test('comments have a subject', () => {
   expect(found).toEqual([]);
 });
 
+test('comments outside of migrations name an object of the schema, not the migration that a later one supersedes', () => {
+  const found = files
+    .filter((file) => !file.startsWith('database/'))
+    .flatMap((file) =>
+      commentsOf(file, readFileSync(join(ROOT, file), 'utf8'))
+        .filter((comment) => /\b\d{4}_\w+\.sql\b/.test(comment))
+        .map((comment) => `${file}: ${comment}`),
+    );
+  expect(found).toEqual([]);
+});
+
 test('test titles have a subject', () => {
   const found = files
     .filter((file) => /\.(test|spec)\.tsx?$/.test(file))

@@ -1,4 +1,7 @@
-/** Earlier versions of a log (docs/specification/days-and-saving.md 12). `0022_versions_apart.sql` repeats the limits. */
+/**
+ * Earlier versions of a log (docs/specification/days-and-saving.md 12). The trigger function `follow_entry`
+ * (database/schema.sql) repeats the limits.
+ */
 import type { Day } from '../day/day.ts';
 
 /** How long an earlier version, or the text of a deleted log, is kept. */

@@ -5,7 +5,7 @@ import type { Day } from '../day/day.ts';
 /** PayPal's order id: 17 capital letters or digits. */
 export const isOrderId = (text: unknown): text is string => typeof text === 'string' && /^[A-Z0-9]{17}$/.test(text);
 
-/** The check constraint `payments_known_status` in `database/migrations/app/0004_payments.sql` repeats this list. */
+/** The check constraint `payments_known_status` (database/schema.sql) repeats this list. */
 export const PAYMENT_STATUSES = [
   /** The row exists, the PayPal order may not exist yet, and the payer has not approved the order. */
   'created',

@@ -96,8 +96,9 @@ const WRITE_FEEDBACK = `update public.entries
  returning to_json(ai_analyzed_at) #>> '{}' as "analyzedAt", ai_analyzed_at >= updated_at as "upToDate"`;
 
 /**
- * Row locks held until the analysis is stored: no log can be deleted (0008_forgotten_days.sql) or moved out of the
- * period (0015_moved_logs.sql) in between. Locks are taken in date order, as an import does, to prevent deadlocks.
+ * Row locks held until the analysis is stored: no log can be deleted or moved out of the period in between, because
+ * `follow_entry` (database/schema.sql) then deletes only the analyses that are stored already. Locks are taken in date
+ * order, as an import does, to prevent deadlocks.
  */
 const LOCK_LOGS = `select from public.entries
   where user_id = $1 and id = any($2::uuid[]) and content_text <> '' and date between $3::date and $4::date

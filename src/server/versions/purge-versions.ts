@@ -1,4 +1,4 @@
-/** Deletes earlier versions of logs after 30 days. `follow_entry` limits their number (0034_fewer_triggers.sql). */
+/** Deletes earlier versions of logs after 30 days. `follow_entry` (database/schema.sql) limits their number. */
 import { VERSION_DAYS } from '#domain/log/entry-version.ts';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
