@@ -4,7 +4,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { dayLabel } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
-import { LOCKED_DAY } from '#domain/plan/locked-day.ts';
+import { LOCKED_DAY_MESSAGE } from '#domain/plan/locked-day-message.ts';
 import { FREE_WINDOW_DAYS, isLocked } from '#domain/plan/plan.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { MonthCalendar } from '#client/features/calendar/month-calendar.tsx';
@@ -60,7 +60,7 @@ function MoveDialog({ from, onClose }: { from: Day; onClose: () => void }) {
   if (!problem && (locked || !view || (!view.stored && !view.unsaved))) {
     return (
       <Dialog title="Move this log" onClose={onClose} className={styles.dialog}>
-        <p>{locked ? LOCKED_DAY : failureText('empty', { from, to: from })}</p>
+        <p>{locked ? LOCKED_DAY_MESSAGE : failureText('empty', { from, to: from })}</p>
       </Dialog>
     );
   }

@@ -4,7 +4,7 @@ import { useEffect, useState, useSyncExternalStore } from 'react';
 import { dayLabel } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
 import { VERSION_DAYS, VERSION_INTERVAL_MINUTES } from '#domain/log/entry-version.ts';
-import { LOCKED_DAY } from '#domain/plan/locked-day.ts';
+import { LOCKED_DAY_MESSAGE } from '#domain/plan/locked-day-message.ts';
 import { isLocked } from '#domain/plan/plan.ts';
 import { useData } from '#client/lib/api/data-client.ts';
 import { useToday } from '#client/lib/hooks/use-today.ts';
@@ -35,7 +35,7 @@ export function VersionsDialog({ date, onClose }: VersionsDialogProps) {
   return (
     <Dialog title="Earlier versions" onClose={onClose} className={styles.dialog}>
       {!saver || isLocked(saver.date, premium, today) ? (
-        <p>{LOCKED_DAY}</p>
+        <p>{LOCKED_DAY_MESSAGE}</p>
       ) : (
         <Versions saver={saver} onClose={onClose} />
       )}
@@ -188,7 +188,7 @@ function ChosenVersion({ saver, version, next, onClose }: ChosenVersionProps) {
               ? 'Your current text is kept as a version.'
               : view.conflict
                 ? 'This day was changed somewhere else. First choose what to keep of it.'
-                : LOCKED_DAY}
+                : LOCKED_DAY_MESSAGE}
           </p>
         </div>
       )}
