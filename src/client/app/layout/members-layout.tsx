@@ -3,12 +3,7 @@ import { Outlet } from '@tanstack/react-router';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import type { UpgradeFeature } from '#domain/plan/upgrade.ts';
-import type { Day } from '#domain/day/day.ts';
-import { dayLabel } from '#domain/day/day.ts';
 import { DaySaversProvider } from '#client/sync/day-savers-provider.tsx';
-import type { DaySavers } from '#client/sync/day-savers.ts';
-import { bringBackLog } from '#client/sync/entries/bring-back-log.ts';
-import { useToast } from '#client/ui/toast.tsx';
 import { createDataClient, DataContext } from '#client/lib/api/data-client.ts';
 import { draftsOfOthers } from '#client/sync/day-drafts.ts';
 import { lazyChunk, preloadChunksWhenIdle, useOpenChunk } from '#client/ui/lazy-chunk.ts';
@@ -18,6 +13,7 @@ import { useSupabase } from '#client/lib/api/supabase.ts';
 import { RedirectToLogin, useMemberAccess } from '../guards.tsx';
 import { LoadingScreen } from '../loading-screen.tsx';
 import { UpgradeContext } from './upgrade-context.ts';
+import { useDeletedDayToast } from './use-deleted-day-toast.ts';
 import { usePlanChange } from '../session/use-plan-change.ts';
 
 const upgrade = lazyChunk(async () => (await import('#client/features/billing/upgrade-dialog.tsx')).UpgradeDialog);
@@ -53,13 +49,7 @@ function Members() {
   const [isSignInLoaded, setSignInLoaded] = useState(false);
   const [hasOthersDrafts, setHasOthersDrafts] = useState(false);
   const openChunk = useOpenChunk();
-  const toast = useToast();
-  const offerUndo = (savers: DaySavers, date: Day, html: string): void =>
-    toast({
-      kind: 'info',
-      text: `The log of ${dayLabel(date)} was deleted.`,
-      action: { label: 'Undo', run: () => void bringBackLog(savers, date, html) },
-    });
+  const showDeletedDay = useDeletedDayToast();
   const openOffer = useCallback((feature: UpgradeFeature) => openChunk(upgrade, () => setOffer(feature)), [openChunk]);
 
   // No click opens the sign-in overlay, so no click retries when its code fails to load. This effect retries on
@@ -97,7 +87,7 @@ function Members() {
     <QueryClientProvider client={queries}>
       <DataContext value={data}>
         <UpgradeContext value={openOffer}>
-          <DaySaversProvider onRemoved={offerUndo}>
+          <DaySaversProvider onRemoved={showDeletedDay}>
             {hasBackground && <background.View />}
             <Outlet />
           </DaySaversProvider>
