@@ -6,7 +6,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { citableLines } from '#domain/coach/citations.ts';
 import { readConfig } from '#server/config/config.ts';
-import { createCoachModel } from '#server/coach/model/model.ts';
+import { createCoachModel } from '#server/coach/model/create-model.ts';
 import type { CoachModel } from '#server/coach/model/model.ts';
 import { FEEDBACK_SCHEMA, feedbackPrompt, fenceData, MAX_OUTPUT_TOKENS } from '#server/coach/prompts.ts';
 import type { Fault } from '../simulators/ai-model/faults.ts';

@@ -20,7 +20,7 @@ import type { SignedIn } from './coach-store.ts';
 import type { CoachSettings } from './coach-settings.ts';
 import { prepareFeedback } from './feedback.ts';
 import { inputHash } from './input-hash.ts';
-import { createCoachModel } from './model/model.ts';
+import { createCoachModel } from './model/create-model.ts';
 import { beginAnalysis, checkLimits } from './run-analysis.ts';
 import type { Events, Job } from './run-analysis.ts';
 import { prepareTrend } from './trend.ts';

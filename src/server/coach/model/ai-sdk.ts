@@ -1,5 +1,5 @@
 /**
- * Adapter for the AI SDK (https://ai-sdk.dev), imported lazily by `model.ts`. No other file may import the SDK.
+ * Adapter for the AI SDK (https://ai-sdk.dev), imported lazily by `create-model.ts`. No other file may import the SDK.
  *
  * Traps of the SDK:
  * - A model given by name is called through the vendor's hosted gateway. The types here allow only instances.
