@@ -56,6 +56,9 @@ const BAD: readonly (readonly [string, string, string])[] = [
     'no-misused-promises',
   ],
   ['src/server/default-export.ts', `export default 1;`, 'no-default-export'],
+  // A cycle of types, by a relative path in one direction and by `package.json` in the other.
+  ['src/server/cycle-a.ts', `import type { B } from './cycle-b.ts';\nexport type A = B[];`, 'no-cycle'],
+  ['src/server/cycle-b.ts', `import type { A } from '#server/cycle-a.ts';\nexport type B = A | null;`, 'no-cycle'],
 ];
 
 const GOOD: Readonly<Record<string, string>> = {
