@@ -22,7 +22,7 @@ import { expect, skipToIdleTime, test } from '../support/test.ts';
 
 const API = '**/rest/v1/**';
 
-// The waits before a save and before another try are skipped.
+// With this clock, `skipToSave` and `skipToRetry` skip the waits before a save and before a retry.
 test.beforeEach(({ context }) => context.clock.install());
 
 const rejectAnswers = (context: BrowserContext): Promise<unknown> => context.route(API, (route) => route.abort());
