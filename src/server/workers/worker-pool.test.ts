@@ -191,9 +191,9 @@ test('in any order of events each slot keeps a worker or a pending start, and se
             slotOf.set(action.worker, action.slot);
           }
           if (action.type === 'drain') {
+            serving.delete(action.worker);
             const own = pool.current().slots.find(({ slot }) => slot === slotOf.get(action.worker));
             expect(serving.has(own!.worker!), 'the successor serves before the old worker drains').toBe(true);
-            serving.delete(action.worker);
           }
           if (action.type === 'retry later') timers.push({ type: 'retry', slot: action.slot });
           if (action.type === 'wait for drain') timers.push({ type: 'drain waited', worker: action.worker });
