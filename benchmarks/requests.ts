@@ -64,7 +64,7 @@ try {
   await database.close();
 }
 
-/** Returns the SQL that the product's data API generates for the requests below. */
+/** Returns the SQL that the product's data API generates for the requests below, without its limit of rows. */
 function generateStatements(): Record<'read' | 'list' | 'save', string> {
   const preferences = parsePreferences(REPRESENTATION.prefer);
   const content = entries.columns.get('content')!;

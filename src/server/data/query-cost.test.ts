@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isCostlyRead, isQuickRead, limitRange, rejectCostlyQuery } from './query-cost.ts';
+import { isCostlyRead, isQuickRead, limitedTexts, limitRange, rejectCostlyQuery } from './query-cost.ts';
 import { EXPOSED_TABLES } from './exposed-tables.ts';
 import { parseQuery } from './parse/parse-query.ts';
 
@@ -39,15 +39,33 @@ describe('analyses', () => {
     const search = 'user_id=eq.u&kind=eq.feedback&date=eq.2026-01-01&missing_fact=not.is.null&order=created_at.desc';
     expect(() => rejectCostlyQuery(analyses, parseQuery(analyses, search))).not.toThrow();
   });
+});
 
-  test.each([
-    [null, 100],
-    [101, 100],
-    [7, 7],
-  ])('with limit %j return at most %i rows', (limit, max) => {
-    expect(limitRange(analyses, { offset: 3, limit })).toEqual({ offset: 3, limit: max });
-    expect(limitRange(entries, { offset: 3, limit })).toEqual({ offset: 3, limit });
-  });
+test.each([
+  ['analyses', 'offset=3', 100],
+  ['analyses', 'offset=3&limit=101', 100],
+  ['analyses', 'offset=3&limit=7', 7],
+  ['entries', 'offset=3&select=date,hustle_score', 50_000],
+  ['entries', 'offset=3&select=date&limit=99999', 50_000],
+  ['entries', 'offset=3&select=date&limit=7', 7],
+  ['entries', 'offset=3&select=date,updated_at', 10_000],
+  ['entries', 'offset=3', 10_000],
+  ['entry_dates', 'offset=3&select=date', 50_000],
+  ['entries', 'offset=3&date=eq.2026-01-01', null],
+] as const)('a read of %s with %s returns %j rows at most', (name, search, limit) => {
+  const table = EXPOSED_TABLES.get(name)!;
+  expect(limitRange(table, parseQuery(table, search))).toEqual({ offset: 3, limit });
+});
+
+test.each([
+  ['entries', 'date=gte.2026-01-01&select=date,content,ai_feedback', ['content', 'ai_feedback']],
+  ['entries', 'date=gte.2026-01-01&select=date,revision', []],
+  ['entries', 'date=eq.2026-01-01', []],
+  ['entries', 'limit=1', []],
+  ['analyses', '', []],
+] as const)('the texts of %s with %s are limited by size: %j', (name, search, columns) => {
+  const table = EXPOSED_TABLES.get(name)!;
+  expect(limitedTexts(table, parseQuery(table, search)).map((column) => column.name)).toEqual(columns);
 });
 
 test.each([

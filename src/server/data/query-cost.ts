@@ -24,6 +24,12 @@ const MAX_QUICK_COLUMNS = 2;
 
 /** The maximum number of analyses in one response. No screen needs more at once. */
 const MAX_LONG_TEXT_ROWS = 100;
+/**
+ * The maximum number of other rows. Threat: a plan opens 740,000 days since the year 1, of which one response would take
+ * 200 MB. A journal of 40,000 days, the largest file that can be imported, still shows all of its dates.
+ */
+const MAX_NARROW_ROWS = 50_000;
+const MAX_WIDE_ROWS = 10_000;
 
 /**
  * Throws PGRST100 for a query with more text comparisons, or longer patterns, than a search needs, and for a query that
@@ -73,8 +79,10 @@ export const isCostlyRead = (table: ExposedTable, query: Query): boolean =>
  */
 export function isQuickRead(table: ExposedTable, query: Query, total: boolean): boolean {
   if (total || sum(query.where.map(comparisonsOf)) > MAX_QUICK_COMPARISONS || isCostlyRead(table, query)) return false;
-  return readsOneRow(table, query) || (query.select.length <= MAX_QUICK_COLUMNS && query.select.every(isDayOrNumber));
+  return readsOneRow(table, query) || isNarrow(query);
 }
+
+const isNarrow = ({ select }: Query): boolean => select.length <= MAX_QUICK_COLUMNS && select.every(isDayOrNumber);
 
 /** Times and ids of 3,650 days took six times as long as their dates, because they are longer to write and to sort. */
 const isDayOrNumber = ({ type }: Column): boolean => type === 'date' || type === 'integer';
@@ -93,11 +101,16 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((total, each)
  * days.
  */
 function readsManyLongTexts(table: ExposedTable, query: Query): boolean {
-  const { longTexts } = table;
-  if (longTexts.size === 0) return false;
-  if (scansLongTexts(table, query)) return true;
-  return !readsOneRow(table, query) && query.select.some((column) => longTexts.has(column));
+  if (table.longTexts.size === 0) return false;
+  return scansLongTexts(table, query) || longTextsOfManyRows(table, query).length > 0;
 }
+
+/** The columns whose sum of bytes is limited. The texts of other tables are limited by the number of rows. */
+export const limitedTexts = (table: ExposedTable, query: Query): readonly Column[] =>
+  table.log === null ? [] : longTextsOfManyRows(table, query);
+
+const longTextsOfManyRows = (table: ExposedTable, query: Query): readonly Column[] =>
+  readsOneRow(table, query) ? [] : query.select.filter((column) => table.longTexts.has(column));
 
 const readsOneRow = ({ log }: ExposedTable, { where, range }: Query): boolean =>
   range.limit === 1 || where.some((condition) => isSingleRowFilter(condition, log?.day));
@@ -117,12 +130,19 @@ const BULK_BODY_LENGTH = 32 * 1024;
 export const isBulk = (body: string): boolean => body.length > BULK_BODY_LENGTH || /^\s*\[/.test(body);
 
 /**
- * Caps the rows of a read of analyses, like PostgREST's `db-max-rows`. Logs are not capped, because an export reads all
- * of them, and tables without long texts are not capped either.
+ * Caps the rows of a read, like PostgREST's `db-max-rows`. The texts of logs are limited by their size instead
+ * (`limitedTexts`), because an export reads all of them.
  */
-export function limitRange({ log, longTexts }: ExposedTable, range: Range): Range {
-  if (log !== null || longTexts.size === 0) return range;
-  return { ...range, limit: Math.min(range.limit ?? MAX_LONG_TEXT_ROWS, MAX_LONG_TEXT_ROWS) };
+export function limitRange(table: ExposedTable, query: Query): Range {
+  const { range } = query;
+  if (readsOneRow(table, query)) return range;
+  const max = maxRows(table, query);
+  return { ...range, limit: Math.min(range.limit ?? max, max) };
+}
+
+function maxRows({ log, longTexts }: ExposedTable, query: Query): number {
+  if (log === null && longTexts.size > 0) return MAX_LONG_TEXT_ROWS;
+  return isNarrow(query) ? MAX_NARROW_ROWS : MAX_WIDE_ROWS;
 }
 
 /**

@@ -8,7 +8,14 @@ import type { HonoRequest } from 'hono';
 import { checkDates } from './rows/check-dates.ts';
 import type { SanitizeLog } from './rows/sanitize-log.ts';
 import { sanitizeRows } from './rows/sanitize-rows.ts';
-import { isCostlyRead, isQuickRead, limitRange, rejectCostlyQuery, writesManyLongTexts } from './query-cost.ts';
+import {
+  isCostlyRead,
+  isQuickRead,
+  limitedTexts,
+  limitRange,
+  rejectCostlyQuery,
+  writesManyLongTexts,
+} from './query-cost.ts';
 import { dataError } from './errors.ts';
 import type { ExposedTable } from './exposed-tables.ts';
 import { checkSchema, JSON_OBJECT, parseAccept, parsePreferences, applyRangeHeader } from './parse/parse-headers.ts';
@@ -55,9 +62,14 @@ export function parseRequest(
   checkDates(query.where);
   rejectCostlyQuery(table, query);
   if (isRead) {
-    query.range = limitRange(table, applyRangeHeader(query.range, request.header('range')));
+    query.range = applyRangeHeader(query.range, request.header('range'));
+    query.range = limitRange(table, query);
     const named = { ...query, where: nameUser(table, query.where, userId) };
-    const sql = selectSql(table, named, { body: method === 'GET', total: preferences.count });
+    const sql = selectSql(table, named, {
+      body: method === 'GET',
+      total: preferences.count,
+      limitedTexts: limitedTexts(table, query),
+    });
     const costly = isCostlyRead(table, query);
     const quick = isQuickRead(table, query, preferences.count);
     return { method, single, preferences, range: query.range, sql, returnsRow: true, costly, quick };
@@ -78,7 +90,8 @@ export async function writeSql(
   userId: string,
 ): Promise<Sql | null> {
   const query = { ...parsed, where: nameUser(table, parsed.where, userId) };
-  if (method === 'DELETE') return deleteSql(table, query, preferences);
+  const limited = limitedTexts(table, parsed);
+  if (method === 'DELETE') return deleteSql(table, query, preferences, limited);
   const value = parseBody(table, body);
   if (method === 'POST') {
     const rows = await sanitizeRows(
@@ -89,7 +102,7 @@ export async function writeSql(
     return rows.rows.length === 0 ? null : insertSql(table, query, rows, preferences, userId);
   }
   const changes = await sanitizeRows(table, parseChanges(table, value, query.columns), sanitize);
-  return changes.columns.length === 0 ? null : updateSql(table, query, changes, preferences);
+  return changes.columns.length === 0 ? null : updateSql(table, query, changes, preferences, limited);
 }
 
 /** The user id in the statement of a guest. No row has this id. */

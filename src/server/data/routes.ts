@@ -27,6 +27,7 @@ import { isReadRequest, parseRequest, writeSql } from './read-request.ts';
 import type { ReadRequest, WriteRequest } from './read-request.ts';
 import { ALLOWED_METHODS, toResponse, toErrorResponse, checkSingle } from './respond.ts';
 import type { Sql } from './sql/sql-text.ts';
+import { MAX_TEXT_BYTES } from './sql/to-sql.ts';
 import type { QueryResult } from './sql/to-sql.ts';
 import { BusyError } from '../load/busy-error.ts';
 import { runLimited } from '../load/concurrency-limiter.ts';
@@ -49,6 +50,8 @@ const COSTLY: Limits = { maxRunning: 4, maxPerClient: 1, maxQueued: 100, maxQueu
  */
 const BULK_WRITES: Limits = { maxRunning: 2, maxPerClient: 1, maxQueued: 50, maxQueuedPerClient: 4 };
 const SANITIZER: Limits = { maxRunning: 1, maxQueued: 200 };
+
+const TOO_LONG = `An answer can hold ${MAX_TEXT_BYTES / 2 ** 20} MB of texts at most. Please ask for fewer rows at once`;
 
 export function dataRoutes({ config, database, accessTokens, limiters, log }: DataDeps): Hono<AppEnv> {
   const { publishableKey } = config;
@@ -101,7 +104,7 @@ export function dataRoutes({ config, database, accessTokens, limiters, log }: Da
     return request.costly || isBulk(body) ? runLimited(bulkWriteLimiter, run) : run();
   }
 
-  /** A write of a `single` request runs in a transaction, because a wrong number of rows rolls it back. */
+  /** A wrong number of rows, or too long texts, roll a write back, so such a write runs in a transaction. */
   async function execute(
     request: ReadRequest | WriteRequest,
     sql: Sql | null,
@@ -115,11 +118,13 @@ export function dataRoutes({ config, database, accessTokens, limiters, log }: Da
     const run = async (statements: Statements): Promise<QueryResult> => {
       const { rows, rowCount } = await statements.statement<QueryResult>(sql.text, sql.values);
       const result = request.returnsRow && rows[0] ? rows[0] : { amount: rowCount };
+      if (result.isTooLong) throw dataError('54000', { message: TOO_LONG });
       checkSingle(single, result.amount);
       return result;
     };
     if (isReadRequest(request)) return run(database.asUser(identity, { isQuickRead: request.quick }));
-    return single ? database.transactAsUser(identity, run) : run(database.asUser(identity));
+    const mayRollBack = single || (request.costly && request.returnsRow);
+    return mayRollBack ? database.transactAsUser(identity, run) : run(database.asUser(identity));
   }
 
   function toDataError(error: unknown, caller: Caller | null, context: Context<AppEnv>): DataError {

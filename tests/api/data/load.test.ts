@@ -56,6 +56,44 @@ test('rejects more than MAX_ROWS rows with 54023 and stores none', async () => {
   expect(await world.cleo.client.from('entries').insert(rows(MAX_ROWS))).toMatchObject({ status: 201, error: null });
 });
 
+/** Stores days of 256 KB of one character. Without triggers, which would take seconds. */
+async function storeFullLogs(userId: string, count: number, character: string): Promise<void> {
+  const admin = await world.server.admin.connect();
+  await admin.query('begin; set local session_replication_role = replica');
+  await admin.query(
+    `insert into public.entries (user_id, date, content, content_text, revision)
+     select $1, $2::date - day, repeat($4, 262144), '', 1 from generate_series(0, $3::int - 1) as day
+     on conflict (user_id, date) do update set content = excluded.content`,
+    [userId, daysAgo(1_100), count, character],
+  );
+  await admin.query('commit');
+  admin.release();
+}
+
+test('rejects an answer with more than 16 MB of texts or 32 MB of JSON, and reads its rows in two answers', async () => {
+  const { cleo } = world;
+  await storeFullLogs(cleo.id, 65, 'x');
+  const long = `${entries}?date=lte.${daysAgo(1_100)}&order=date&select=date,content`;
+  const tooLong = { status: 413, json: { code: '54000', message: expect.stringContaining('16 MB of texts') } };
+  expect(await world.request(cleo, 'GET', long)).toMatchObject(tooLong);
+  const half = await world.request(cleo, 'GET', `${long}&limit=64`);
+  expect([half.status, (half.json as { date: string }[]).map(({ date }) => date)]).toEqual([
+    200,
+    Array.from({ length: 64 }, (_, index) => daysAgo(1_164 - index)),
+  ]);
+  expect((half.json as { content: string }[])[63]!.content).toHaveLength(262_144);
+
+  await storeFullLogs(cleo.id, 30, '\u0001');
+  expect(await world.request(cleo, 'GET', `${long}&limit=64`), 'logs that JSON escapes to 46 MB').toMatchObject(
+    tooLong,
+  );
+
+  const representation = { prefer: 'return=representation' };
+  expect(await world.request(cleo, 'DELETE', long, { headers: representation })).toMatchObject(tooLong);
+  const { data } = await cleo.client.from('entries').select('date').lte('date', daysAgo(1_100));
+  expect(data, 'the deletion was rolled back').toHaveLength(65);
+});
+
 const BULK = {
   'many rows': (person: Person) =>
     world.request(person, 'POST', entries, {

@@ -34,6 +34,17 @@ describe('select', () => {
       values: ['a', '{"b","c\\\\"}', 2, 4],
     });
   });
+  test('adds up the texts of a page without another scan', () => {
+    const query = parseQuery(entries, 'select=date,content&order=date');
+    const limitedTexts = [entries.columns.get('content')!];
+    const json = '(json_agg(page.item) filter (where page.bytes <= 16777216))::text';
+    expect(selectSql(entries, query, { body: true, total: false, limitedTexts }).text).toBe(
+      `select case when octet_length(${json}) <= 33554432 then ${json} else '[]' end as body, ` +
+        `coalesce(max(page.bytes) > 16777216 or octet_length(${json}) > 33554432, false) as "isTooLong", ` +
+        `count(*)::int as amount from (select page as item, sum(coalesce(octet_length(page."content"), 0)) over (rows unbounded preceding) as bytes ` +
+        `from (select "date", "content" from public."entries" order by "date") page) page`,
+    );
+  });
   test('uses the same text for any number of list values', () => {
     expect(select('id=in.(a)').text).toBe(select('id=in.(a,b,c)').text);
   });

@@ -22,27 +22,60 @@ export type QueryResult = {
   total?: number;
   /** Number of rows that an upsert inserted. */
   inserted?: number;
+  /** True if the texts or their JSON are too long; `body` then lacks rows. */
+  isTooLong?: boolean;
 };
+
+/**
+ * The texts of one answer together. The process holds an answer in memory until its client has read it. Threat: one
+ * request for a journal of ten years of full logs would take a gigabyte.
+ */
+export const MAX_TEXT_BYTES = 16 * 1024 * 1024;
+/** JSON escapes quotes as two bytes. Threat: it escapes control characters as six. */
+const MAX_JSON_BYTES = 2 * MAX_TEXT_BYTES;
 
 const BODY = `coalesce(json_agg(page), '[]')::text as body`;
 const AMOUNT = 'count(*)::int as amount';
+/** PostgreSQL evaluates an aggregate that occurs several times once. */
+const LIMITED_JSON = `(json_agg(page.item) filter (where page.bytes <= ${MAX_TEXT_BYTES}))::text`;
+const LIMITED_BODY =
+  `case when octet_length(${LIMITED_JSON}) <= ${MAX_JSON_BYTES} then ${LIMITED_JSON} else '[]' end as body, ` +
+  `coalesce(max(page.bytes) > ${MAX_TEXT_BYTES} or octet_length(${LIMITED_JSON}) > ${MAX_JSON_BYTES}, false) as "isTooLong"`;
+
+/**
+ * The body of a page, and the page as its source.
+ *
+ * @param texts the long texts of the page, whose sum is limited; none for a page that cannot be too long
+ */
+function bodySql(page: string, texts: readonly Column[]): { body: string; source: string } {
+  if (texts.length === 0) return { body: BODY, source: `(${page}) page` };
+  // Of a stored text that is not read otherwise, PostgreSQL reads the length alone.
+  const length = texts.map((column) => `coalesce(octet_length(page.${quoteColumn(column)}), 0)`).join(' + ');
+  const sum = `sum(${length}) over (rows unbounded preceding)`;
+  return { body: LIMITED_BODY, source: `(select page as item, ${sum} as bytes from (${page}) page) page` };
+}
 
 function rangeSql({ limit, offset }: Range, values: Values): string {
   return (limit === null ? '' : ` limit ${values.add(limit)}`) + (offset === 0 ? '' : ` offset ${values.add(offset)}`);
 }
 
-/** `wanted.body` is false for HEAD: the rows are only counted. */
-export function selectSql(table: ExposedTable, query: Query, wanted: { body: boolean; total: boolean }): Sql {
+/** `wanted.body` is false for HEAD: the rows are only counted. `limitedTexts` as for `bodySql`. */
+export function selectSql(
+  table: ExposedTable,
+  query: Query,
+  wanted: { body: boolean; total: boolean; limitedTexts?: readonly Column[] },
+): Sql {
   const values = new Values();
   const where = whereSql(query.where, values);
   const from = `from ${tableName(table)}${where}`;
   const page = wanted.body
     ? `select ${quoteColumns(query.select)} ${from}${orderSql(query.order)}${rangeSql(query.range, values)}`
     : `select ${from}${rangeSql(query.range, values)}`;
-  const results = [...(wanted.body ? [BODY] : []), AMOUNT];
+  const { body, source } = bodySql(page, wanted.body ? (wanted.limitedTexts ?? []) : []);
+  const results = [...(wanted.body ? [body] : []), AMOUNT];
   // Uses the same parameters: the total has exactly the filters of the page.
   if (wanted.total) results.push(`(select count(*) ${from})::int as total`);
-  return { text: `select ${results.join(', ')} from (${page}) page`, values: values.list };
+  return { text: `select ${results.join(', ')} from ${source}`, values: values.list };
 }
 
 /** Prepends the date header of the row's day; the SQL twin of the domain's `withDateHeader` (a test compares). */
@@ -70,10 +103,17 @@ export function insertSql(
     `select ${written.map((column) => sentValueSql(table, column, written)).join(', ')} ` +
     `from ${source}${conflictSql(table, query, written, wanted.resolution)}`;
   const merged = wanted.resolution === 'merge' ? { table, target: conflictTarget(table, query), userId } : null;
-  return writeStatementSql(insert, query, wanted, values, merged);
+  return writeStatementSql(insert, query, wanted, values, { merged });
 }
 
-export function updateSql(table: ExposedTable, query: Query, { columns, rows }: Rows, wanted: Preferences): Sql {
+/** `limitedTexts` as for `bodySql`. */
+export function updateSql(
+  table: ExposedTable,
+  query: Query,
+  { columns, rows }: Rows,
+  wanted: Preferences,
+  limitedTexts: readonly Column[] = [],
+): Sql {
   const values = new Values();
   const parameters = new Map(
     columns.map((column, index) => [column, `${values.add(rows[0]?.[index])}::${column.type}`]),
@@ -84,12 +124,19 @@ export function updateSql(table: ExposedTable, query: Query, { columns, rows }: 
     return `${quoteColumn(column)} = ${withDateHeaderSql(parameters.get(table.log.day) ?? quoteColumn(table.log.day), value)}`;
   });
   const update = `update ${tableName(table)} set ${changes.join(', ')}${whereSql(query.where, values)}`;
-  return writeStatementSql(update, query, wanted, values);
+  return writeStatementSql(update, query, wanted, values, { limitedTexts });
 }
 
-export function deleteSql(table: ExposedTable, query: Query, wanted: Preferences): Sql {
+/** `limitedTexts` as for `bodySql`. */
+export function deleteSql(
+  table: ExposedTable,
+  query: Query,
+  wanted: Preferences,
+  limitedTexts: readonly Column[] = [],
+): Sql {
   const values = new Values();
-  return writeStatementSql(`delete from ${tableName(table)}${whereSql(query.where, values)}`, query, wanted, values);
+  const text = `delete from ${tableName(table)}${whereSql(query.where, values)}`;
+  return writeStatementSql(text, query, wanted, values, { limitedTexts });
 }
 
 function sentValueSql(table: ExposedTable, column: Column, written: readonly Column[]): string {
@@ -133,16 +180,17 @@ function writeStatementSql(
   query: Query,
   wanted: Preferences,
   values: Values,
-  merged: Merged | null = null,
+  { merged = null, limitedTexts = [] }: { merged?: Merged | null; limitedTexts?: readonly Column[] },
 ): Sql {
   if (!wanted.representation && !merged) return { text: write, values: values.list };
   const returned = new Set([...(wanted.representation ? returnedColumns(query) : []), ...(merged?.target ?? [])]);
   const inserted = merged ? `, ${insertedSql(merged, values)}` : '';
-  const select = wanted.representation
-    ? `select ${BODY}, ${AMOUNT}${inserted} from (select ${quoteColumns(query.select)} from written` +
-      `${orderSql(query.order)}${rangeSql(query.range, values)}) page`
-    : `select ${AMOUNT}${inserted} from written`;
-  return { text: `with written as (${write} returning ${quoteColumns([...returned])}) ${select}`, values: values.list };
+  const written = `with written as (${write} returning ${quoteColumns([...returned])})`;
+  if (!wanted.representation)
+    return { text: `${written} select ${AMOUNT}${inserted} from written`, values: values.list };
+  const page = `select ${quoteColumns(query.select)} from written${orderSql(query.order)}${rangeSql(query.range, values)}`;
+  const { body, source } = bodySql(page, limitedTexts);
+  return { text: `${written} select ${body}, ${AMOUNT}${inserted} from ${source}`, values: values.list };
 }
 
 const returnedColumns = (query: Query): Column[] => [...query.select, ...query.order.map((term: Order) => term.column)];

@@ -16,6 +16,9 @@ export type StoredDay = Pick<
   'date' | 'content' | 'id' | 'revision' | 'hustle_score' | 'ai_feedback' | 'ai_analyzed_at'
 >;
 
+/** The code of the data wire for an answer with more texts than it may have. */
+const ANSWER_TOO_LONG = '54000';
+
 export class EntryReadError extends Error {
   override name = 'EntryReadError';
 }
@@ -28,6 +31,23 @@ export type EntryReader = {
 };
 
 export function createEntryReader(data: DataClient, userId: string): EntryReader {
+  /** Halves a request whose answer would be too long, such as 200 days of full logs. */
+  async function readDays(dates: readonly Day[], signal: AbortSignal): Promise<StoredDay[]> {
+    const { data: rows, error } = await data
+      .from('entries')
+      .select(COLUMNS)
+      .eq('user_id', userId)
+      .in('date', dates)
+      .order('date')
+      .abortSignal(signal);
+    if (error?.code === ANSWER_TOO_LONG && dates.length > 1) {
+      const half = Math.ceil(dates.length / 2);
+      return [...(await readDays(dates.slice(0, half), signal)), ...(await readDays(dates.slice(half), signal))];
+    }
+    if (error) throw new EntryReadError(error.message);
+    return rows;
+  }
+
   return {
     async dates(signal) {
       const dates: Day[] = [];
@@ -45,14 +65,7 @@ export function createEntryReader(data: DataClient, userId: string): EntryReader
     },
 
     async days(dates, signal) {
-      const { data: rows, error } = await data
-        .from('entries')
-        .select(COLUMNS)
-        .eq('user_id', userId)
-        .in('date', dates)
-        .order('date')
-        .abortSignal(signal);
-      if (error) throw new EntryReadError(error.message);
+      const rows = await readDays(dates, signal);
       // An expired session gets an empty answer instead of an error, so an empty page of existing days is a failure.
       if (rows.length === 0) throw new EntryReadError('no rows for days that exist');
       return rows;
