@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { connect } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createLimiters } from '../load/limiters.ts';
 import { guardConnections } from './connection-guard.ts';
 
@@ -14,11 +14,15 @@ afterEach(() => open.splice(0).forEach((close) => close()));
 async function startServer(maxBufferedBytes: number) {
   let check = (): void => {};
   let now = 0;
+  let answered = 0;
   const server = createServer((incoming, outgoing) => {
+    if (!guard.beginRequest(incoming, outgoing)) return;
+    outgoing.once('close', () => guard.endRequest(incoming, outgoing));
     outgoing.end(Buffer.alloc(Number(incoming.url!.slice(1)) * MEGABYTE));
+    answered += 1;
   });
   const limiters = createLimiters();
-  const { stop } = guardConnections(server, {
+  const guard = guardConnections(server, {
     limiters,
     isBehindProxy: false,
     maxBufferedBytes,
@@ -26,25 +30,26 @@ async function startServer(maxBufferedBytes: number) {
     schedule: (run) => ((check = run), () => (check = () => {})),
   });
   open.push(
-    stop,
+    guard.stop,
     () => server.closeAllConnections(),
     () => void server.close(),
   );
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const { port } = server.address() as AddressInfo;
-  const request = (socket: Socket, megabytes: number) =>
-    socket.write(`GET /${megabytes} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+  const request = (socket: Socket, megabytes: number, count = 1) =>
+    socket.write(`GET /${megabytes} HTTP/1.1\r\nHost: localhost\r\n\r\n`.repeat(count));
   return {
     limiters,
     check: () => check(),
     advance: (ms: number) => void (now += ms),
     request,
-    /** Resolves when the whole response is buffered in the server. */
-    async requestWithoutReading(megabytes: number): Promise<Socket> {
+    /** Sends `count` pipelined requests. Resolves when all responses are buffered in the server. */
+    async requestWithoutReading(megabytes: number, count = 1): Promise<Socket> {
       const socket = connectTo(port);
       socket.pause();
-      request(socket, megabytes);
-      await once(server, 'request');
+      const expected = answered + count;
+      request(socket, megabytes, count);
+      await vi.waitFor(() => expect(answered).toBe(expected));
       return socket;
     },
     connect: () => connectTo(port),
@@ -94,6 +99,15 @@ describe('unread responses', () => {
     expect(await read(reader, 60)).toBeGreaterThanOrEqual(60);
   });
 
+  test('counts pipelined responses, which wait for the first one of their connection', async () => {
+    const server = await startServer(40 * MEGABYTE);
+    const single = await server.requestWithoutReading(20);
+    const pipelined = await server.requestWithoutReading(10, 3);
+    server.check();
+    expect(await read(pipelined, 30)).toBeLessThan(30);
+    expect(await read(single, 20)).toBeGreaterThanOrEqual(20);
+  });
+
   test('keeps unread responses whose total is within the limit', async () => {
     const server = await startServer(40 * MEGABYTE);
     const waiting = [await server.requestWithoutReading(20), await server.requestWithoutReading(19)];
@@ -110,8 +124,8 @@ async function startGuarded(options: { maxConnections?: number; isBehindProxy?: 
   const limiters = createLimiters();
   const { isReading = true, isBehindProxy = false, ...limits } = options;
   const server = createServer((incoming, outgoing) => {
-    if (!guard.beginRequest(incoming)) return;
-    outgoing.once('close', () => guard.endRequest(incoming));
+    if (!guard.beginRequest(incoming, outgoing)) return;
+    outgoing.once('close', () => guard.endRequest(incoming, outgoing));
     if (isReading) incoming.resume().once('end', () => outgoing.end('done'));
   });
   const guard = guardConnections(server, {

@@ -5,7 +5,7 @@
  * which are buffered in memory until it does; sends many requests on one connection without waiting for a response
  * (pipelining).
  */
-import type { IncomingMessage, Server } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Limiters } from '../load/limiters.ts';
 import { networkPrefix } from './requests/client-address.ts';
@@ -38,15 +38,15 @@ type Progress = { since: number; bytes: number };
 type Connection = {
   /** The newest request. */
   request: IncomingMessage | null;
-  requestsInFlight: number;
+  readonly unanswered: Set<ServerResponse>;
   sending: Progress | null;
   reading: Progress | null;
 };
 
 export type ConnectionGuard = {
   /** Call for each request. False: the connection has been closed. */
-  beginRequest(incoming: IncomingMessage): boolean;
-  endRequest(incoming: IncomingMessage): void;
+  beginRequest(incoming: IncomingMessage, outgoing: ServerResponse): boolean;
+  endRequest(incoming: IncomingMessage, outgoing: ServerResponse): void;
   stop(): void;
 };
 
@@ -73,7 +73,7 @@ export function guardConnections(
       socket.destroy();
       return;
     }
-    connections.set(socket, { request: null, requestsInFlight: 0, sending: null, reading: null });
+    connections.set(socket, { request: null, unanswered: new Set(), sending: null, reading: null });
     socket.once('close', () => {
       connections.delete(socket);
       quota.giveBack(client);
@@ -85,12 +85,15 @@ export function guardConnections(
     let buffered = 0;
     for (const [socket, connection] of connections) {
       if (isSlowSender(socket, connection, at) || isSlowReader(socket, connection, at)) disconnect(socket);
-      else buffered += socket.writableLength;
+      else buffered += bufferedBytes(socket, connection);
     }
     if (buffered <= maxBufferedBytes) return;
-    for (const socket of [...connections.keys()].sort((a, b) => b.writableLength - a.writableLength)) {
+    const bySize = [...connections]
+      .filter(([socket]) => !socket.destroyed)
+      .map(([socket, connection]) => ({ socket, bytes: bufferedBytes(socket, connection) }));
+    for (const { socket, bytes } of bySize.sort((a, b) => b.bytes - a.bytes)) {
       if (buffered <= maxBufferedBytes) return;
-      buffered -= socket.writableLength;
+      buffered -= bytes;
       disconnect(socket);
     }
   }
@@ -103,21 +106,27 @@ export function guardConnections(
   const stop = schedule(check);
   return {
     stop,
-    beginRequest(incoming) {
+    beginRequest(incoming, outgoing) {
       const connection = connections.get(incoming.socket);
       if (!connection) return false;
       connection.request = incoming;
       connection.sending = null;
-      connection.requestsInFlight += 1;
-      if (connection.requestsInFlight <= MAX_PIPELINED_REQUESTS) return true;
+      connection.unanswered.add(outgoing);
+      if (connection.unanswered.size <= MAX_PIPELINED_REQUESTS) return true;
       disconnect(incoming.socket);
       return false;
     },
-    endRequest({ socket }) {
-      const connection = connections.get(socket);
-      if (connection) connection.requestsInFlight -= 1;
+    endRequest({ socket }, outgoing) {
+      connections.get(socket)?.unanswered.delete(outgoing);
     },
   };
+}
+
+/** Node holds a response itself, and not in its socket, until the responses before it are written (pipelining). */
+function bufferedBytes(socket: Socket, { unanswered }: Connection): number {
+  let bytes = socket.writableLength;
+  for (const outgoing of unanswered) if (outgoing.socket === null) bytes += outgoing.writableLength;
+  return bytes;
 }
 
 function isSlowSender(socket: Socket, connection: Connection, at: number): boolean {

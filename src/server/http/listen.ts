@@ -102,9 +102,9 @@ export async function listen({
       const securityHeaders = API.test(incoming.url ?? '') ? headers.api : headers.page;
       for (const [name, value] of securityHeaders) outgoing.setHeader(name, value);
       if (isStopping) outgoing.setHeader('Connection', 'close');
-      if (!guard.beginRequest(incoming)) return;
+      if (!guard.beginRequest(incoming, outgoing)) return;
       outgoing.once('close', () => {
-        guard.endRequest(incoming);
+        guard.endRequest(incoming, outgoing);
         if (isClosingIdle) setImmediate(() => server.closeIdleConnections());
       });
       void handle(incoming, outgoing);
