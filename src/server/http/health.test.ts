@@ -2,6 +2,26 @@ import { expect, test } from 'vitest';
 import { readConfig } from '../config/config.ts';
 import type { Database } from '../database/database.ts';
 import { healthRoutes } from './health.ts';
+import type { Metrics } from './metrics.ts';
+
+test('scrapes at once share the metrics of one collection, and a later scrape collects again', async () => {
+  let collections = 0;
+  const collected = Promise.withResolvers<string>();
+  const text = (): Promise<string> => {
+    collections += 1;
+    return collections === 1 ? collected.promise : Promise.resolve('later');
+  };
+  const routes = healthRoutes({
+    config: readConfig({ NODE_ENV: 'test', METRICS: 'open' }),
+    database: null as never,
+    metrics: { text } as unknown as Metrics,
+  });
+  const scrapes = Array.from({ length: 1_000 }, async () => (await routes.request('/metrics')).text());
+  collected.resolve('figures');
+  expect(new Set(await Promise.all(scrapes))).toEqual(new Set(['figures']));
+  expect(collections).toBe(1);
+  expect(await (await routes.request('/metrics')).text()).toBe('later');
+});
 
 test('thousands of probes at once wait for one check of the database, and a later one checks again', async () => {
   const checks: PromiseWithResolvers<boolean>[] = [];

@@ -29,6 +29,8 @@ export function healthRoutes({ config, database, metrics }: HealthDeps): Hono<Ap
    * balancer that is answered 503 would take all servers out.
    */
   const isReady = singleFlight(() => database.isReady().catch(() => false));
+  /** Threat: with `METRICS=open`, or from a program on this machine, each request would ask all workers. */
+  const readMetrics = singleFlight(() => metrics.text());
 
   routes.get('/healthz', (context) => context.json({ status: 'up' }));
   routes.get('/readyz', async (context) => {
@@ -37,7 +39,7 @@ export function healthRoutes({ config, database, metrics }: HealthDeps): Hono<Ap
   });
   routes.get('/metrics', async (context) => {
     if (!canReadMetrics(context, config)) return errorResponse(context, 'not_found');
-    return context.text(await metrics.text(), 200, { 'Content-Type': 'text/plain; version=0.0.4; charset=utf-8' });
+    return context.text(await readMetrics(), 200, { 'Content-Type': 'text/plain; version=0.0.4; charset=utf-8' });
   });
   return routes;
 }
