@@ -4,6 +4,7 @@
  * texted code are limited where the code is stored (`accounts/one-time-tokens.ts`).
  */
 import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Config } from '#server/config/config.ts';
 import { rateLimitStore } from '#server/http/requests/rate-limit-store.ts';
@@ -39,6 +40,13 @@ const BUCKETS = {
 } as const;
 
 type Bucket = keyof typeof BUCKETS;
+
+/**
+ * How many network addresses this process remembers as blocked. Threat: the holder of an IPv6 /32 exhausts the buckets
+ * of thousands of /64 prefixes. `inMemoryBlockOnConsumed` of the library would remember all of them, and from 1,000 on
+ * read all of them for each further one.
+ */
+const MAX_BLOCKED = 10_000;
 
 /**
  * Wrong passwords per key of `signInKey` (an account, or one known device of it), from all network addresses together:
@@ -156,28 +164,37 @@ export function createRateLimits({ config, database }: RateLimitDeps): RateLimit
         duration,
         // Only one limiter purges expired rows, because all limiters share the table.
         clearExpiredByTimeout: bucket === 'token',
-        // A blocked client costs no further statement until its bucket refills.
-        inMemoryBlockOnConsumed: points,
       };
       return [bucket, new RateLimiterPostgres(options)];
     }),
   );
+  /** A blocked client costs no further statement until its bucket refills. */
+  const blocked = new LRUCache<string, true>({ max: MAX_BLOCKED, ttl: HOUR * 1000 });
   return {
-    consume: (bucket, ip) => consumeOr429(limiters.get(bucket)!, networkPrefix(ip)),
+    async consume(bucket, ip) {
+      const address = networkPrefix(ip);
+      const key = `${bucket} ${address}`;
+      const blockedMs = blocked.getRemainingTTL(key);
+      if (blockedMs > 0) throw tooManyRequests(blockedMs);
+      await consumeOr429(limiters.get(bucket)!, address, {
+        onExceeded: (ms) => void blocked.set(key, true, { ttl: ms }),
+      });
+    },
     consumeSignIn: (account) => consumeAll(signInLimiters, account),
     consumeFactorGuess: (key) => consumeAll(factorLimiters, key),
     async consumeSmsRecipient(recipient, ip) {
       // Threat: an address that has used its texts asks for more, which would use up the texts of strangers' numbers.
-      await consumeOr429(textAddressLimiter, networkPrefix(ip), 'over_sms_send_rate_limit');
+      await consumeOr429(textAddressLimiter, networkPrefix(ip), { error: 'over_sms_send_rate_limit' });
       try {
-        for (const limiter of numberLimiters) await consumeOr429(limiter, recipient, 'over_sms_send_rate_limit');
+        for (const limiter of numberLimiters)
+          await consumeOr429(limiter, recipient, { error: 'over_sms_send_rate_limit' });
       } catch (error) {
         await textAddressLimiter.reward(networkPrefix(ip));
         throw error;
       }
     },
     async consumeSmsServer() {
-      for (const limiter of serverLimiters) await consumeOr429(limiter, 'all', 'sms_budget_exhausted');
+      for (const limiter of serverLimiters) await consumeOr429(limiter, 'all', { error: 'sms_budget_exhausted' });
     },
     consumeArchive: (userId) => consumeOr429(archiveLimiter, userId),
     async allowsMailTo(address) {
@@ -200,13 +217,19 @@ async function consumeAll(limiters: readonly RateLimiterPostgres[], key: string)
 async function consumeOr429(
   limiter: RateLimiterPostgres,
   key: string,
-  error: AuthErrorName = 'over_request_rate_limit',
+  { error, onExceeded }: { error?: AuthErrorName; onExceeded?: (msBeforeNext: number) => void } = {},
 ): Promise<void> {
   try {
     await limiter.consume(key);
   } catch (rejection) {
     if (!(rejection instanceof RateLimiterRes)) throw rejection;
-    const seconds = Math.max(1, Math.ceil(rejection.msBeforeNext / 1000));
-    throw new AuthError(error, String(seconds), seconds);
+    const { msBeforeNext } = rejection;
+    if (msBeforeNext > 0) onExceeded?.(msBeforeNext);
+    throw tooManyRequests(msBeforeNext, error);
   }
+}
+
+function tooManyRequests(msBeforeNext: number, error: AuthErrorName = 'over_request_rate_limit'): AuthError {
+  const seconds = Math.max(1, Math.ceil(msBeforeNext / 1000));
+  return new AuthError(error, String(seconds), seconds);
 }
