@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createTestDatabase } from '../../../tests/support/test-database.ts';
 import type { TestDatabase } from '../../../tests/support/test-database.ts';
 import { openDatabase } from '../database/connect.ts';
-import type { Database } from '../database/database.ts';
+import type { AsService, Database } from '../database/database.ts';
 import { createLog } from '../log.ts';
 import { Secret } from '../config/secret.ts';
 import type { Job } from './job.ts';
@@ -63,6 +63,32 @@ test('a job runs at server start and on request', async () => {
   await expect.poll(states).toEqual(['completed']);
   jobs.request('send-receipts');
   await expect.poll(() => countLines('"mailed":2')).toBe(1);
+});
+
+test('requests that come while one is under way are sent as one', async () => {
+  const { promise: gate, resolve: open } = Promise.withResolvers<void>();
+  let isGated = false;
+  let inserts = 0;
+  const asService: Database['asService'] = (reason) => {
+    const service = db.database.asService(reason);
+    const statement: AsService['statement'] = async (text, values) => {
+      if (isGated && /insert into pgboss\.job/i.test(text)) {
+        inserts += 1;
+        await gate;
+      }
+      return service.statement(text, values);
+    };
+    return { ...service, statement };
+  };
+  let runs = 0;
+  const jobs = startJobs(async () => ({ mailed: (runs += 1) }), { ...db.database, asService });
+  await expect.poll(states).toEqual(['completed']);
+  isGated = true;
+  for (let count = 0; count < 1_000; count += 1) jobs.request('send-receipts');
+  await expect.poll(() => inserts).toBe(1);
+  open();
+  await expect.poll(() => runs).toBe(2);
+  expect(inserts).toBeLessThanOrEqual(2);
 });
 
 test('two servers on one database run a job once for repeated requests', async () => {

@@ -55,8 +55,29 @@ export function createJobs({ database, log, jobs, events = NO_EVENTS, firstRetry
     }
   }
 
+  /** The requests under way, and whether their job was requested again meanwhile. */
+  const requests = new Map<JobName, { isRepeated: boolean }>();
+
+  /**
+   * Sends one request of a job at a time. Threat: a user asks for an order thousands of times a second, and each time
+   * requests the mails about it, but the queue runs one statement after another.
+   */
   function request(name: JobName): void {
-    queue?.request(name).catch((error: unknown) => log.warn({ err: error, job: name }, 'a job request failed'));
+    const earlier = requests.get(name);
+    if (earlier) {
+      earlier.isRepeated = true;
+      return;
+    }
+    if (!queue) return;
+    const own = { isRepeated: false };
+    requests.set(name, own);
+    void queue
+      .request(name)
+      .catch((error: unknown) => log.warn({ err: error, job: name }, 'a job request failed'))
+      .finally(() => {
+        requests.delete(name);
+        if (own.isRepeated) request(name);
+      });
   }
 
   return {
