@@ -14,7 +14,7 @@ const OTHER_CONNECTIONS = 6;
 export async function checkConnections(
   owner: pg.Client,
   ownerUrl: string,
-  { workers }: Pick<Config, 'workers'>,
+  { workers, databasePoolUrl }: Pick<Config, 'workers' | 'databasePoolUrl'>,
 ): Promise<Finding[]> {
   const { rows } = await owner.query<{ max: number; others: number; role: number; database: number }>(
     `select current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
@@ -26,20 +26,21 @@ export async function checkConnections(
     [requestConnection(ownerUrl).user],
   );
   const { max, others, role, database } = rows[0]!;
-  const requests = workers * POOL_SIZE + workers * LISTENERS;
-  const needed = requests + OTHER_CONNECTIONS;
+  const isPooled = databasePoolUrl !== null;
+  // A rolling restart starts each new worker before it stops the old one.
+  const processes = workers === 1 ? 1 : workers + 1;
+  const needed = processes * ((isPooled ? 0 : POOL_SIZE) + LISTENERS) + OTHER_CONNECTIONS;
   const limits = [
     { what: `max_connections leaves ${max - others} to this database`, limit: max - others },
     ...(role >= 0 ? [{ what: `the role for requests may have ${role} connections`, limit: role }] : []),
     ...(database >= 0 ? [{ what: `the database allows ${database} connections`, limit: database }] : []),
   ];
   const tight = limits.filter(({ limit }) => limit < needed);
-  const sum = `${workers === 1 ? 'one process takes' : `${workers} processes take`} up to ${needed} connections`;
+  const subject = workers === 1 ? 'one process takes' : `${workers} processes take`;
+  const sum = `${subject} up to ${needed} connections${isPooled ? ' beside those of the pooler' : ''}`;
   if (tight.length === 0) return [ok(`${sum}, and ${limits[0]!.what}`)];
-  return tight.map(({ what }) =>
-    warning(
-      `${sum}, but ${what}`,
-      'Raise the limit, lower WEB_CONCURRENCY, or put a pooler in front (DATABASE_POOL_URL). Count every machine.',
-    ),
-  );
+  const mend = isPooled
+    ? 'Raise the limit, or lower WEB_CONCURRENCY or the size of the pool in the pooler. Count every machine.'
+    : 'Raise the limit, lower WEB_CONCURRENCY, or put a pooler in front (DATABASE_POOL_URL). Count every machine.';
+  return tight.map(({ what }) => warning(`${sum}, but ${what}`, mend));
 }

@@ -33,9 +33,15 @@ test('names each fault of roles, migrations and connections', async () => {
     const forget = 'delete from migrations.applied where number = 9999';
     const database = new pg.Client({ connectionString: url });
     await database.connect();
-    const diagnose = async (name: string, sql: string, back: string, client: Pick<pg.Client, 'query'>) => {
+    const diagnose = async (
+      name: string,
+      sql: string,
+      back: string,
+      client: Pick<pg.Client, 'query'>,
+      settings: Record<string, string> = {},
+    ) => {
       await client.query(sql);
-      const { results } = await runDoctor(['--only', name], environment(url));
+      const { results } = await runDoctor(['--only', name], { ...environment(url), ...settings });
       await client.query(back);
       return lines(results[0]!.findings)[0];
     };
@@ -53,6 +59,10 @@ test('names each fault of roles, migrations and connections', async () => {
     const limit = (count: number) => `alter role ${login} connection limit ${count}`;
     expect(await diagnose('connections', limit(3), limit(-1), admin)).toMatch(
       /^warning one process takes up to \d+ connections, but the role for requests may have 3 connections$/,
+    );
+    const pooled = { DATABASE_POOL_URL: 'postgres://127.0.0.1:9/journal', WEB_CONCURRENCY: '2' };
+    expect(await diagnose('connections', limit(3), limit(-1), admin, pooled)).toBe(
+      'warning 2 processes take up to 9 connections beside those of the pooler, but the role for requests may have 3 connections',
     );
     expect(await diagnose('migrations', ledger(', phase', ", 'contract'"), forget, database)).toMatch(
       /^fault the database is newer than this program: it has app\/9999_later/,

@@ -24,7 +24,7 @@ export type OwnerDatabase = {
   problem: Finding | null;
 };
 
-type DatabaseConfig = Pick<Config, 'workers' | 'databaseUrl'>;
+type DatabaseConfig = Pick<Config, 'workers' | 'databaseUrl' | 'databasePoolUrl'>;
 
 export const databaseChecks = (database: OwnerDatabase, config: DatabaseConfig, now: () => Date): Check[] => {
   const check = (name: string, run: (owner: pg.Client, ownerUrl: string) => Promise<Finding[]>): Check => ({
