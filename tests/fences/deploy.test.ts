@@ -3,6 +3,12 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
+import {
+  IMMEDIATE_STOP_LIMIT_MS,
+  STOP_LIMIT_MS as DATABASE_STOP_LIMIT_MS,
+} from '#server/database/embedded/supervisor.ts';
+import { STOP_LIMIT_MS as WORKER_STOP_LIMIT_MS } from '#server/workers/supervisor.ts';
+import { SERVER_NODE_FLAGS } from '../../scripts/setup/node-flags.mjs';
 import { deployPath, queriesOf, readAlerts, readAlertTests, readDashboard } from '../deploy/deploy-files.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -53,6 +59,31 @@ test('the systemd units and the manifests start files that exist', () => {
     const [program] = /src\/server\/[\w/-]+\.ts/.exec(readFileSync(deployPath(file), 'utf8')) ?? [];
     expect([file, existsSync(join(ROOT, program ?? 'nothing'))]).toEqual([file, true]);
   }
+});
+
+test('every platform waits until the program has stopped before it kills it', () => {
+  const seconds = (file: string, pattern: RegExp): number =>
+    Number(pattern.exec(readFileSync(deployPath(file), 'utf8'))?.[1]);
+  // The manifests and compose.yaml use no embedded database.
+  const workers = WORKER_STOP_LIMIT_MS / 1_000;
+  const database = (DATABASE_STOP_LIMIT_MS + IMMEDIATE_STOP_LIMIT_MS) / 1_000;
+  const service = seconds('systemd/hustle-forge.service', /^TimeoutStopSec=(\d+)s$/m);
+  expect(service).toBeGreaterThan(workers + database);
+  const preStop = seconds('kubernetes/deployment.yaml', /command: \[sleep, '(\d+)'\]/);
+  const pod = seconds('kubernetes/deployment.yaml', /terminationGracePeriodSeconds: (\d+)/);
+  expect(pod).toBeGreaterThan(preStop + workers);
+  expect(seconds('../compose.yaml', /app:[^]*?stop_grace_period: (\d+)s/)).toBeGreaterThan(workers);
+});
+
+test('the image and the service start Node with the flags of `npm start`', () => {
+  const flags = SERVER_NODE_FLAGS.join(' ');
+  const service = readFileSync(deployPath('systemd/hustle-forge.service'), 'utf8');
+  expect(service).toContain(`\nExecStart=/usr/bin/node ${flags} src/server/main.ts\n`);
+  const image = readFileSync(deployPath('../Dockerfile'), 'utf8');
+  const command = JSON.stringify(['node', ...SERVER_NODE_FLAGS, 'src/server/main.ts']).replaceAll(',', ', ');
+  expect(image).toContain(`\nCMD ${command}\n`);
+  // The compile cache is only valid for the same flags.
+  expect(image).toContain(`\nRUN node ${flags} scripts/build/compile-server.ts\n`);
 });
 
 test('the service reads the age of the backups in the folder where the timer makes them', () => {

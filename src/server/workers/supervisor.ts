@@ -18,7 +18,7 @@ import type { PoolAction, PoolEvent, WorkerId } from './worker-pool.ts';
 
 const WORKER = join(import.meta.dirname, 'worker.ts');
 /** Longer than a shutdown of a worker takes: 10 s for requests, 8 s for mail, and jobs. */
-const STOP_LIMIT_MS = 40_000;
+export const STOP_LIMIT_MS = 40_000;
 /** Longer than a drain of a worker takes: 75 s for requests (`http/listen.ts`), then its shutdown. */
 const DRAIN_LIMIT_MS = 120_000;
 

@@ -22,8 +22,8 @@ export type Supervised = { endpoint: Endpoint; stop(): Promise<void> };
 const POLL_MS = 10;
 /** Long, because crash recovery replays the WAL first. */
 const START_LIMIT_MS = 120_000;
-const STOP_LIMIT_MS = 30_000;
-const IMMEDIATE_STOP_LIMIT_MS = 5_000;
+export const STOP_LIMIT_MS = 30_000;
+export const IMMEDIATE_STOP_LIMIT_MS = 5_000;
 /** After this many failures a fatal log line calls for an operator. Restarts go on: a full disk may have space again later. */
 const ALARM_AFTER_RESTARTS = 5;
 const MAX_RESTART_DELAY_MS = 30_000;
