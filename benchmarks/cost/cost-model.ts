@@ -10,7 +10,7 @@ const SECONDS_PER_DAY = 86_400;
 const DATABASE_COPIES = 3;
 const YEARS = 3;
 /** At least two machines serve, so that one may fail. */
-const LEAST_PROCESSES = 2;
+const MIN_PROCESSES = 2;
 /** Each day's backup is kept for this time. `estimate` assumes that compression reduces it to a third. */
 const BACKUP_DAYS = 30;
 
@@ -20,7 +20,9 @@ const values = Object.fromEntries(Object.entries(INPUTS).map(([name, { value }])
 export type Estimate = {
   readsPerSecond: number;
   savesPerSecond: number;
-  appCores: number;
+  /** Application processes. Each is paid as one core, also where the number of streams decides. */
+  processes: number;
+  connections: number;
   databaseCores: number;
   openStreams: number;
   streamMemoryGb: number;
@@ -42,20 +44,22 @@ export function estimate(users: number, input: Values): Estimate {
   const savesPerSecond = writers * input.savesPerDay * atPeak;
   const cores = (read: number, save: number): number =>
     (readsPerSecond * read + savesPerSecond * save) / 1e6 / input.utilisation;
-  const appCores = Math.max(LEAST_PROCESSES, cores(input.appReadCpu, input.appSaveCpu));
   const databaseCores = Math.max(1, cores(input.databaseReadCpu, input.databaseSaveCpu));
   const openStreams = writers * input.openShare;
+  const appCores = cores(input.appReadCpu, input.appSaveCpu);
+  const processes = Math.ceil(Math.max(MIN_PROCESSES, appCores, openStreams / input.streamsPerProcess));
+  const connections = processes * input.connectionsPerProcess;
   const storageGb = (writers * input.entriesPerYear * YEARS * input.bytesPerEntry) / 1e9;
   const databases = Math.ceil(Math.max(databaseCores / input.coresPerDatabase, storageGb / input.gigabytesPerDatabase));
   const backupGb = (storageGb / 3) * BACKUP_DAYS;
   const trafficGb = (writers * input.opensPerDay * 30 * input.trafficPerOpen) / 1e3;
   const payers = users * input.paidShare;
   return {
-    ...{ readsPerSecond, savesPerSecond, appCores, databaseCores, openStreams, storageGb, databases },
+    ...{ readsPerSecond, savesPerSecond, processes, connections, databaseCores, openStreams, storageGb, databases },
     streamMemoryGb: (openStreams * input.streamMemory) / 1e6,
     walMbPerSecond: (savesPerSecond * input.walPerSave) / 1e6,
     machines:
-      (appCores + databaseCores * DATABASE_COPIES) * input.coreMonth +
+      (processes + databaseCores * DATABASE_COPIES) * input.coreMonth +
       storageGb * DATABASE_COPIES * input.gigabyteMonth +
       backupGb * input.backupMonth +
       trafficGb * input.trafficGigabyte,
@@ -87,7 +91,9 @@ function print(): void {
     const round = (value: number): string => Math.ceil(value).toLocaleString('en');
     write(`\n${users.toLocaleString('en')} users, after ${YEARS} years`);
     write(`  ${round(of.readsPerSecond)} reads and ${round(of.savesPerSecond)} saves a second at the peak`);
-    write(`  ${round(of.appCores)} application processes of one core`);
+    write(
+      `  ${round(of.processes)} application processes, ${round(of.connections)} database connections without a pooler`,
+    );
     write(`  ${round(of.databaseCores)} cores of PostgreSQL, ${of.databases} primary servers with two replicas each`);
     write(`  ${round(of.openStreams)} open event streams, ${round(of.streamMemoryGb)} GB of memory`);
     write(`  ${round(of.storageGb)} GB a copy, ${of.walMbPerSecond.toFixed(1)} MB of WAL a second`);

@@ -25,22 +25,22 @@ export const INPUTS = {
   },
   entriesPerYear: { value: 220, unit: 'logs per writer and year', assumed: 'workdays' },
   appReadCpu: {
-    value: 140,
+    value: 132,
     unit: 'µs of the application per read',
     measured: 'docs/performance.md, two workers against one process',
   },
   databaseReadCpu: {
-    value: 95,
+    value: 97,
     unit: 'µs of PostgreSQL per read',
     measured: 'docs/performance.md, two workers against one process',
   },
   appSaveCpu: {
-    value: 290,
+    value: 273,
     unit: 'µs of the application per save',
     measured: 'docs/performance.md, two workers against one process',
   },
   databaseSaveCpu: {
-    value: 613,
+    value: 540,
     unit: 'µs of PostgreSQL per save',
     measured: 'docs/performance.md, two workers against one process',
   },
@@ -54,8 +54,17 @@ export const INPUTS = {
     unit: 'bytes of WAL per save',
     assumed: 'the row, its words and their index; not measured',
   },
+  streamsPerProcess: {
+    value: 4_000,
+    unit: 'event streams that a process accepts',
+    measured: 'the bound in docs/operations/overload.md',
+  },
+  connectionsPerProcess: {
+    value: 17,
+    unit: 'database connections of a process without a pooler',
+    measured: 'docs/operations/scaling.md',
+  },
   streamMemory: { value: 38, unit: 'KB per open event stream', measured: 'docs/figures.md, memory of an open stream' },
-  processMemory: { value: 220, unit: 'MB per application process under load', measured: 'docs/figures.md' },
   utilisation: {
     value: 0.5,
     unit: 'of a core is used at the peak',
