@@ -9,7 +9,7 @@ const SECONDS_PER_DAY = 86_400;
 /** A primary and two replicas, of which one confirms every commit. */
 const DATABASE_COPIES = 3;
 const YEARS = 3;
-/** At least two machines serve, so that one may fail. */
+/** One process on each of two machines, so that one machine may fail. */
 const MIN_PROCESSES = 2;
 /** Each day's backup is kept for this time. `estimate` assumes that compression reduces it to a third. */
 const BACKUP_DAYS = 30;
