@@ -40,7 +40,7 @@ const askWithin = (url: string, headers: Record<string, string> = {}) =>
     })
     .request('/ask', { headers });
 
-test('a server in the own network gets the trace of the request', async () => {
+test('sends the trace of the request to a server on a private network', async () => {
   const traceId = '0af7651916cd43dd8448eb211c80319c';
   await askWithin(`http://127.0.0.1:${port}/`, { traceparent: `00-${traceId}-b7ad6b7169203331-01` });
   expect(received.at(-1)!['traceparent']).toMatch(new RegExp(`^00-${traceId}-(?!b7ad6b7169203331)[0-9a-f]{16}-01$`));
@@ -48,7 +48,6 @@ test('a server in the own network gets the trace of the request', async () => {
 
 test('a third party gets nothing of the trace', async () => {
   const added: Record<string, string> = {};
-  // Undici publishes these messages for a request.
   const origin = 'https://api.example.com';
   await new Hono<AppEnv>()
     .use(tracing.request)
@@ -59,6 +58,7 @@ test('a third party gets nothing of the trace', async () => {
         path: '/',
         addHeader: (name: string, value: string) => void (added[name] = value),
       };
+      // Undici publishes these messages for a request.
       channel('undici:request:create').publish({ request });
       channel('undici:request:trailers').publish({ request });
       return context.text('');

@@ -105,7 +105,7 @@ const traceJob = (job: Job, tracer: Tracer): Job => ({
 });
 
 /**
- * Traces requests of Node's `fetch`. Only servers in our own network get `traceparent`: a third party could tell by it
+ * Traces requests of Node's `fetch`. Only servers on a private network get `traceparent`: a third party could tell by it
  * which of its requests belong to one request of a user.
  */
 function traceFetch(tracer: Tracer, providerOf: (request: FetchMessage['request']) => string): () => void {

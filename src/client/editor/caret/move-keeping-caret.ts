@@ -5,7 +5,8 @@ export function moveKeepingCaret(element: HTMLElement, parent: HTMLElement): voi
   const selection = getSelection();
   const { anchorNode, anchorOffset = 0, focusNode, focusOffset = 0 } = selection ?? {};
   const hasFocus = element.contains(document.activeElement);
-  // `moveBefore` keeps the focus, so that a phone's keyboard stays open; not every browser has it. Every move resets the selection.
+  // `moveBefore` keeps the focus, so that a phone's keyboard stays open; not every browser has it. Every move resets the
+  // selection.
   const { moveBefore }: Partial<HTMLElement> = parent;
   if (moveBefore) moveBefore.call(parent, element, null);
   else parent.append(element);
