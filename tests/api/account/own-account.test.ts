@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-type SignedUp = Awaited<ReturnType<AuthWorld['signedUp']>>;
+type SignedUp = Awaited<ReturnType<AuthWorld['signUpUser']>>;
 
 const signIn = (email: string, headers = {}) =>
   world.request('POST', '/token?grant_type=password', { body: { email, password: PASSWORD }, headers });
@@ -55,8 +55,8 @@ const sentByJob: string[] = [];
 
 describe('GET /sessions', () => {
   test("lists the user's own sessions with device and times, the current one first", async () => {
-    const ana = await world.signedUp();
-    await world.signedUp();
+    const ana = await world.signUpUser();
+    await world.signUpUser();
     world.clock.advance(60_000);
     const { body: second } = await signIn(ana.email, { 'User-Agent': CHROME });
     world.clock.advance(60_000);
@@ -89,7 +89,7 @@ describe('DELETE /sessions/{id}', () => {
     (await world.request('GET', '/sessions', { token })).body.sessions;
 
   test('ends one session at once and leaves the others', async () => {
-    const ana = await world.signedUp();
+    const ana = await world.signUpUser();
     const { body: other } = await signIn(ana.email);
     const [, session] = await listSessions(ana.access);
     // Lets /rest/v1 cache that the session exists, which must not delay its end below.
@@ -103,7 +103,7 @@ describe('DELETE /sessions/{id}', () => {
   });
 
   test("answers 404 for another user's session, an unknown one and a malformed id", async () => {
-    const [ana, ben] = await Promise.all([world.signedUp(), world.signedUp()]);
+    const [ana, ben] = await Promise.all([world.signUpUser(), world.signUpUser()]);
     const [session] = await listSessions(ben.access);
     for (const id of [session.id, randomUUID(), 'x', "'"]) {
       expect(await world.request('DELETE', `/sessions/${id}`, { token: ana.access }), id).toMatchObject({
@@ -115,7 +115,7 @@ describe('DELETE /sessions/{id}', () => {
   });
 
   test('logout with scope others ends all but the current session', async () => {
-    const ana = await world.signedUp();
+    const ana = await world.signUpUser();
     await Promise.all([signIn(ana.email), signIn(ana.email)]);
     expect((await world.request('POST', '/logout?scope=others', { token: ana.access })).status).toBe(204);
     expect(await listSessions(ana.access)).toMatchObject([{ current: true }]);
@@ -135,7 +135,7 @@ describe('GET /account', () => {
     ]);
 
   test('tells whether the account has a password', async () => {
-    const { id, access } = await world.signedUp();
+    const { id, access } = await world.signUpUser();
     const read = async () => (await world.request('GET', '/account', { token: access })).body;
     expect(await read()).toEqual({ required_proof: 'password', has_password: true, address_change: null });
     await setUser(id, 'password_hash = null');
@@ -143,7 +143,7 @@ describe('GET /account', () => {
   });
 
   test('says what the user has to prove', async () => {
-    const { id, access } = await world.signedUp();
+    const { id, access } = await world.signUpUser();
     expect(await proofOf(access)).toBe('password');
     await setAmr(id, 'totp', 9, 'aal2');
     expect(await proofOf(access)).toBe('none');
@@ -161,7 +161,7 @@ describe('GET /account', () => {
   });
 
   test('asks for the second step of an account that has one, also with the password', async () => {
-    const { id, access } = await world.signedUp();
+    const { id, access } = await world.signUpUser();
     await world.admin.query(
       `insert into auth.mfa_factors (user_id, factor_type, status) values ($1, 'totp', 'verified')`,
       [id],
@@ -175,7 +175,7 @@ describe('GET /account', () => {
 
 describe('DELETE /account', () => {
   test('marks the account, ends every session and mails a link to undo it', async () => {
-    const ana = await world.signedUp();
+    const ana = await world.signUpUser();
     const { body: other } = await signIn(ana.email);
     const { status: code, body } = await remove(ana.access);
     expect(code, JSON.stringify(body)).toBe(200);
@@ -194,7 +194,7 @@ describe('DELETE /account', () => {
   });
 
   test('refuses a wrong password, a missing proof and a body that is no object', async () => {
-    const { id, access } = await world.signedUp();
+    const { id, access } = await world.signUpUser();
     expect(await remove(access, { password: 'wrong horse' })).toMatchObject({
       status: 400,
       body: { code: 'invalid_credentials' },
@@ -212,13 +212,13 @@ describe('DELETE /account', () => {
   });
 
   test('takes the code of a mail once, from an account without a password', async () => {
-    const ana = await world.signedUp();
+    const ana = await world.signUpUser();
     await world.admin.query('update auth.users set password_hash = null where id = $1', [ana.id]);
     world.clock.advance(11 * 60_000);
     expect(await remove(ana.access)).toMatchObject({ status: 400, body: { code: 'reauthentication_needed' } });
     await world.request('GET', '/reauthenticate', { token: ana.access });
     const { code } = await world.mailTo(ana.email);
-    const other = await world.signedUp();
+    const other = await world.signUpUser();
     expect(await remove(other.access, { nonce: code })).toMatchObject({ status: 422 });
     const answers = await Promise.all([remove(ana.access, { nonce: code }), remove(ana.access, { nonce: code })]);
     expect(answers.map((answer) => answer.status).toSorted()).toEqual([200, expect.any(Number)]);
@@ -226,7 +226,7 @@ describe('DELETE /account', () => {
   });
 
   test('lets one of several concurrent requests through', async () => {
-    const { email, access } = await world.signedUp();
+    const { email, access } = await world.signUpUser();
     const answers = await Promise.all(Array.from({ length: 4 }, () => remove(access)));
     expect(answers.filter((answer) => answer.status === 200)).toHaveLength(1);
     for (const { status: code } of answers) expect([200, 403]).toContain(code);
@@ -237,13 +237,13 @@ describe('DELETE /account', () => {
 
 describe('a requested deletion is undone', () => {
   const leaving = async (): Promise<SignedUp & { token: string }> => {
-    const user = await world.signedUp();
+    const user = await world.signUpUser();
     const { body } = await remove(user.access);
     return { ...user, token: body.undo_token };
   };
 
   test('without links that were mailed before it', async () => {
-    const ana = await world.signedUp();
+    const ana = await world.signUpUser();
     await world.request('POST', '/recover', { body: { email: ana.email } });
     const mail = await world.mailWith('Reset your password', ana.email);
     const { body } = await remove(ana.access);
@@ -370,14 +370,14 @@ const KEPT_CHOICES = [
 
 describe('the deletion of an account by a job', () => {
   test('leaves an account whose deletion was undone meanwhile', async () => {
-    const { id } = await world.signedUp();
+    const { id } = await world.signUpUser();
     const deletion = { userId: id, actor: 'job', now: world.clock.now(), onlyIf: 'due' } as const;
     expect(await deleteAccount(world.database, deletion)).toBeNull();
     expect(await dueAtOf(id)).toBeNull();
   });
 
   test('leaves an account that became a permanent one meanwhile', async () => {
-    const { id } = await world.signedUp();
+    const { id } = await world.signUpUser();
     const deletion = { userId: id, actor: 'job', now: world.clock.now(), onlyIf: 'anonymous' } as const;
     expect(await deleteAccount(world.database, deletion)).toBeNull();
     expect(await rows('select id from auth.users where id = $1', [id])).toHaveLength(1);
@@ -386,7 +386,7 @@ describe('the deletion of an account by a job', () => {
 
 describe('the job delete-accounts', () => {
   test('deletes an account an hour after the request and tells its owner', async () => {
-    const [ana, ben] = await Promise.all([world.signedUp(), world.signedUp()]);
+    const [ana, ben] = await Promise.all([world.signUpUser(), world.signUpUser()]);
     await remove(ana.access);
     world.clock.advance(HOUR_MS - 60_000);
     await deleteDue();
@@ -396,11 +396,11 @@ describe('the job delete-accounts', () => {
     expect(await rows('select id from auth.users where id = any ($1)', [[ana.id, ben.id]])).toEqual([{ id: ben.id }]);
     expect(sentByJob).toContain(ana.email);
     expect(await signIn(ana.email)).toMatchObject({ status: 400, body: { code: 'invalid_credentials' } });
-    expect((await world.signedUp(ana.email)).id).not.toBe(ana.id);
+    expect((await world.signUpUser(ana.email)).id).not.toBe(ana.id);
   });
 
   test('leaves no trace of the user in any table, and a ledger that still balances', async () => {
-    const ana = await world.signedUp();
+    const ana = await world.signUpUser();
     const paymentId = await fillEveryTable(ana);
     const before = await ledger();
     expect(await findTraces(ana)).toEqual(
@@ -420,7 +420,7 @@ describe('the job delete-accounts', () => {
   });
 
   test('leaves no text of the user in any column, as the catalogue of the database lists them', async () => {
-    const ana = await world.signedUp();
+    const ana = await world.signUpUser();
     await fillEveryTable(ana);
     const { conditions, impersonal } = await findPersonalTables(world.admin);
     const empty: string[] = [];
@@ -495,7 +495,7 @@ describe('money of a user who leaves', () => {
   };
 
   test('an approved order is not captured, neither in the hour before the deletion nor afterwards', async () => {
-    const ana = await world.signedUp();
+    const ana = await world.signUpUser();
     const orderId = await order(ana);
     world.paypal.books.approve(orderId);
     await remove(ana.access);
@@ -509,7 +509,7 @@ describe('money of a user who leaves', () => {
   });
 
   test('an approved order is captured once the deletion is undone', async () => {
-    const ana = await world.signedUp();
+    const ana = await world.signUpUser();
     const orderId = await order(ana);
     world.paypal.books.approve(orderId);
     const { body } = await remove(ana.access);
@@ -522,7 +522,7 @@ describe('money of a user who leaves', () => {
   test.each(['before', 'after'] as const)(
     'a payment that PayPal held and completes %s the deletion goes back',
     async (when) => {
-      const ana = await world.signedUp();
+      const ana = await world.signUpUser();
       const orderId = await order(ana);
       world.paypal.books.approve(orderId, 'echeck');
       await callFunction(ana, 'paypal-capture-order', { order_id: orderId });
@@ -542,7 +542,7 @@ describe('money of a user who leaves', () => {
   );
 
   test('webhooks that arrive after the deletion are emptied once they are processed', async () => {
-    const ana = await world.signedUp();
+    const ana = await world.signUpUser();
     const orderId = await order(ana);
     world.paypal.books.approve(orderId);
     await callFunction(ana, 'paypal-capture-order', { order_id: orderId });
@@ -574,7 +574,7 @@ describe('the archive', () => {
     );
 
   test('has every log of a free user, locked ones too, in the format of the JSON export', async () => {
-    const [ana, ben] = await Promise.all([world.signedUp(), world.signedUp()]);
+    const [ana, ben] = await Promise.all([world.signUpUser(), world.signUpUser()]);
     await Promise.all([write(ana.id, 60), write(ben.id, 3)]);
     const response = await archive(ana.access);
     expect(response.status).toBe(200);
@@ -601,19 +601,19 @@ describe('the archive', () => {
   });
 
   test('counts as no use of the plan, and is in the audit log', async () => {
-    const ana = await world.signedUp();
+    const ana = await world.signUpUser();
     expect((await archive(ana.access)).status).toBe(200);
     expect(await rows('select kind from plan_uses where user_id = $1', [ana.id])).toEqual([]);
     expect(await eventsOf(ana.id)).toContain('archive_downloaded');
   });
 
   test('is empty, but a valid file, for a user without logs', async () => {
-    const ana = await world.signedUp();
+    const ana = await world.signUpUser();
     expect(jsonEntriesOf(await (await archive(ana.access)).json())).toEqual([]);
   });
 
   test('needs a proof of identity', async () => {
-    const ana = await world.signedUp();
+    const ana = await world.signUpUser();
     await write(ana.id, 1);
     const refused = async (body: object): Promise<unknown> => {
       const response = await archive(ana.access, body);
@@ -632,7 +632,7 @@ describe('the archive', () => {
   });
 
   test('takes a mailed code that the deletion can take afterwards', async () => {
-    const ana = await world.signedUp();
+    const ana = await world.signUpUser();
     await world.admin.query('update auth.users set password_hash = null where id = $1', [ana.id]);
     world.clock.advance(11 * 60_000);
     await world.request('GET', '/reauthenticate', { token: ana.access });
@@ -666,7 +666,7 @@ describe('with rate limits', () => {
 
   test('wrong passwords count together with those at sign-in, and a fourth request for the archive gets 429', async () => {
     const email = newAddress();
-    const { access, id } = await limited.signedUp(email);
+    const { access, id } = await limited.signUpUser(email);
     for (let count = 0; count < 3; count += 1) expect((await archive(access)).status).toBe(200);
     const refused = await archive(access);
     expect([refused.status, await refused.json()]).toEqual([

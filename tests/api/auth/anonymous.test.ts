@@ -90,7 +90,7 @@ describe('with autoconfirm', () => {
   });
 
   test('a taken address is refused, also when two users take a free one at the same time', async () => {
-    const { email } = await world.signedUp();
+    const { email } = await world.signUpUser();
     const { access } = await anonymous(world);
     const taken = await world.request('PUT', '/user', { token: access, body: { email } });
     expect([taken.status, taken.body]).toEqual([

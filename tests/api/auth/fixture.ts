@@ -39,7 +39,7 @@ export type AuthWorld = TestServer & {
     options?: { body?: unknown; token?: string; headers?: Record<string, string> },
   ): Promise<WireResponse>;
   /** A new confirmed account, and the tokens of its first session. Needs autoconfirm. */
-  signedUp(email?: string): Promise<{ email: string; id: string; access: string; refresh: string }>;
+  signUpUser(email?: string): Promise<{ email: string; id: string; access: string; refresh: string }>;
   /**
    * The newest mail to an address, once `count` have arrived. Sign-in notices do not count: they arrive beside the
    * mails of a request, in any order.
@@ -98,7 +98,7 @@ export async function startAuthWorld(
     serviceToken,
     adminClient: async () => createClient(server.url, await serviceToken(), { auth }),
     client: () => createClient(server.url, server.config.publishableKey, { auth }),
-    async signedUp(email = newAddress()) {
+    async signUpUser(email = newAddress()) {
       const { status, body } = await request('POST', '/signup', { body: { email, password: PASSWORD } });
       expect(status, JSON.stringify(body)).toBe(200);
       return { email, id: body.user.id, access: body.access_token, refresh: body.refresh_token };

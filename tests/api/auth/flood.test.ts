@@ -14,7 +14,7 @@ const MEGABYTE = 1_048_576;
 const MAX_GROWTH = 150 * MEGABYTE;
 
 test('the server lets 40 of 200 sign-ins wait, tells the others to retry, and computes one password at a time', async () => {
-  const { email, refresh } = await world.signedUp();
+  const { email, refresh } = await world.signUpUser();
   const signIn = () => world.request('POST', '/token?grant_type=password', { body: { email, password: PASSWORD } });
   // The first sign-in starts the password thread, whose memory counts as the state at rest.
   expect((await signIn()).status).toBe(200);

@@ -206,7 +206,7 @@ describe('an account', () => {
   });
 
   test('gets the same device cookie from every renewal of a session', async () => {
-    const { refresh } = await world.signedUp();
+    const { refresh } = await world.signUpUser();
     const renewSession = () =>
       world.request('POST', '/token?grant_type=refresh_token', {
         body: { refresh_token: refresh },

@@ -34,7 +34,7 @@ const amrOf = (token: string) => JSON.parse(Buffer.from(token.split('.')[1]!, 'b
 
 describe('a renewal', () => {
   test('returns a complete session with a new refresh token', async () => {
-    const { refresh, email, access } = await world.signedUp();
+    const { refresh, email, access } = await world.signUpUser();
     const { status, body } = await renew(refresh);
     expect(status).toBe(200);
     expect(Object.keys(body).toSorted()).toEqual(['access_token', 'expires_in', 'refresh_token', 'token_type', 'user']);
@@ -54,7 +54,7 @@ describe('a renewal', () => {
   });
 
   test('can be repeated as long as the session exists', async () => {
-    let { refresh } = await world.signedUp();
+    let { refresh } = await world.signUpUser();
     for (let round = 0; round < 5; round += 1) {
       world.clock.advance(3_600_000);
       refresh = await renewToken(refresh);
@@ -65,7 +65,7 @@ describe('a renewal', () => {
 
 describe('a used token', () => {
   test('returns the active token again within two days of a lost response, any number of times', async () => {
-    const { refresh, id } = await world.signedUp();
+    const { refresh, id } = await world.signUpUser();
     const lost = await renewToken(refresh);
     world.clock.advance(47 * HOUR);
     expect(await renewToken(refresh)).toBe(lost);
@@ -75,7 +75,7 @@ describe('a used token', () => {
   });
 
   test('ends the session when its replacement is two days old', async () => {
-    const { refresh } = await world.signedUp();
+    const { refresh } = await world.signUpUser();
     const active = await renewToken(refresh);
     world.clock.advance(48 * HOUR);
     expect((await renew(refresh)).body.code).toBe('refresh_token_already_used');
@@ -83,7 +83,7 @@ describe('a used token', () => {
   });
 
   test('ends the session of an owner and a thief who alternate', async () => {
-    const { refresh } = await world.signedUp();
+    const { refresh } = await world.signUpUser();
     let [owner, thief] = [await renewToken(refresh), refresh];
     const codes: (string | undefined)[] = [];
     for (let round = 0; round < 4; round += 1) {
@@ -99,7 +99,7 @@ describe('a used token', () => {
   });
 
   test('presented by twenty concurrent tabs returns the same token to all of them', async () => {
-    const { refresh, id } = await world.signedUp();
+    const { refresh, id } = await world.signUpUser();
     const tokens = await Promise.all(Array.from({ length: 20 }, () => renewToken(refresh)));
     expect(new Set(tokens).size).toBe(1);
     expect(await generations(id)).toBe(2);
@@ -107,7 +107,7 @@ describe('a used token', () => {
   });
 
   test('of two generations ago returns the active token within ten seconds', async () => {
-    const { refresh, id } = await world.signedUp();
+    const { refresh, id } = await world.signUpUser();
     const active = await renewToken(await renewToken(await renewToken(refresh)));
     world.clock.advance(9_000);
     expect(await renewToken(refresh)).toBe(active);
@@ -115,7 +115,7 @@ describe('a used token', () => {
   });
 
   test('of two generations ago ends the session after ten seconds, including its access token', async () => {
-    const { refresh, access } = await world.signedUp();
+    const { refresh, access } = await world.signUpUser();
     const active = await renewToken(await renewToken(refresh));
     world.clock.advance(10_000);
     const { status, body } = await renew(refresh);
@@ -126,7 +126,7 @@ describe('a used token', () => {
   });
 
   test('ends only its own session', async () => {
-    const { email, refresh } = await world.signedUp();
+    const { email, refresh } = await world.signUpUser();
     const other = await world.request('POST', '/token?grant_type=password', { body: { email, password: PASSWORD } });
     await renewToken(await renewToken(refresh));
     world.clock.advance(10_000);
@@ -149,7 +149,7 @@ describe('any sequence of tokens', () => {
     await fc.assert(
       fc.asyncProperty(steps, async (walk: Step[]) => {
         // The model: every token so far, oldest first, and when each was replaced, in minutes of the test clock.
-        const tokens = [(await world.signedUp()).refresh];
+        const tokens = [(await world.signUpUser()).refresh];
         const replacedAt: number[] = [];
         const reissued = new Set<number>();
         let [minute, hasEnded] = [0, false];
@@ -206,7 +206,7 @@ describe('an invalid token', () => {
   });
 
   test('that waits for a second step of its session does not get the raised session', async () => {
-    const { refresh, id } = await world.signedUp();
+    const { refresh, id } = await world.signUpUser();
     const other = await world.admin.connect();
     try {
       await other.query('begin');
@@ -234,7 +234,7 @@ describe('an invalid token', () => {
   });
 
   test('is rejected for a banned user', async () => {
-    const { refresh, id } = await world.signedUp();
+    const { refresh, id } = await world.signUpUser();
     await world.admin.query(`update auth.users set banned_until = now() + interval '1 year' where id = $1`, [id]);
     expect((await renew(refresh)).body).toEqual({ code: 'user_banned', message: 'Invalid Refresh Token: User Banned' });
     expect(await generations(id), 'the token still works after the ban').toBe(1);

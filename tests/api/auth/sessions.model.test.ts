@@ -349,7 +349,7 @@ const LONG = process.env['TEST_LONG'] !== undefined;
 test('clients of one account in any order match the model of its sessions', async () => {
   await fc.assert(
     fc.asyncProperty(fc.commands(COMMANDS, { maxCommands: 30, size: 'max' }), async (commands) => {
-      const { email, id, access, refresh } = await world.signedUp();
+      const { email, id, access, refresh } = await world.signUpUser();
       const first = toSession({ access_token: access, refresh_token: refresh });
       const model: Model = {
         email,

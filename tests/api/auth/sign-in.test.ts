@@ -37,7 +37,7 @@ describe('signing up with autoconfirm', () => {
   });
 
   test('creates the profile row, and stores password and token only as hashes', async () => {
-    const { id, refresh } = await world.signedUp();
+    const { id, refresh } = await world.signUpUser();
     const profiles = await world.admin.query('select id from public.profiles where id = $1', [id]);
     expect(profiles.rowCount).toBe(1);
     const users = await world.admin.query('select password_hash from auth.users where id = $1', [id]);
@@ -51,13 +51,13 @@ describe('signing up with autoconfirm', () => {
 
   test('compares addresses case-insensitively', async () => {
     const email = newAddress();
-    await world.signedUp(email.toUpperCase());
+    await world.signUpUser(email.toUpperCase());
     const { data } = await world.client().auth.signInWithPassword({ email, password: PASSWORD });
     expect(data.user?.email).toBe(email);
   });
 
   test('rejects an address that is taken', async () => {
-    const { email } = await world.signedUp();
+    const { email } = await world.signUpUser();
     const { status, body } = await world.request('POST', '/signup', { body: { email, password: PASSWORD } });
     expect(status).toBe(422);
     expect(body).toEqual({ code: 'user_already_exists', message: 'User already registered' });
@@ -173,7 +173,7 @@ describe('signing up with autoconfirm', () => {
 
 describe('signing in with a password', () => {
   test('starts a new session each time and keeps the others', async () => {
-    const { email, access } = await world.signedUp();
+    const { email, access } = await world.signUpUser();
     const client = world.client();
     const { data, error } = await client.auth.signInWithPassword({ email, password: PASSWORD });
     expect(error).toBeNull();
@@ -183,7 +183,7 @@ describe('signing in with a password', () => {
   });
 
   test('signs the claims that clients read', async () => {
-    const { email, id, access } = await world.signedUp();
+    const { email, id, access } = await world.signUpUser();
     const [header, payload] = access
       .split('.')
       .slice(0, 2)
@@ -208,7 +208,7 @@ describe('signing in with a password', () => {
   });
 
   test('issues tokens that the client verifies with the published key', async () => {
-    const { email } = await world.signedUp();
+    const { email } = await world.signUpUser();
     const client = world.client();
     await client.auth.signInWithPassword({ email, password: PASSWORD });
     const { data, error } = await client.auth.getClaims();
@@ -217,7 +217,7 @@ describe('signing in with a password', () => {
   });
 
   test('responds the same to a wrong password and an unknown address', async () => {
-    const { email } = await world.signedUp();
+    const { email } = await world.signUpUser();
     const wrong = await world.request('POST', '/token?grant_type=password', {
       body: { email, password: 'not this one' },
     });
@@ -230,7 +230,7 @@ describe('signing in with a password', () => {
   });
 
   test('reveals a ban only with the correct password', async () => {
-    const { email, id } = await world.signedUp();
+    const { email, id } = await world.signUpUser();
     await world.admin.query(`update auth.users set banned_until = now() + interval '1 day' where id = $1`, [id]);
     const right = await world.request('POST', '/token?grant_type=password', { body: { email, password: PASSWORD } });
     const wrong = await world.request('POST', '/token?grant_type=password', {
@@ -271,8 +271,8 @@ const isAlive = async (token: string): Promise<boolean> =>
 
 describe('signing out', () => {
   test('with scope global ends every session of the user and of no other user', async () => {
-    const { email, access, refresh } = await world.signedUp();
-    const other = await world.signedUp();
+    const { email, access, refresh } = await world.signUpUser();
+    const other = await world.signUpUser();
     const second = await signIn(email);
     const { status, body } = await world.request('POST', '/logout', { token: access });
     expect([status, body]).toEqual([204, '']);
@@ -284,7 +284,7 @@ describe('signing out', () => {
   });
 
   test('with scope local ends this session, with scope others all but this one', async () => {
-    const { email, access } = await world.signedUp();
+    const { email, access } = await world.signUpUser();
     const [second, third] = [await signIn(email), await signIn(email)];
     await world.request('POST', '/logout?scope=local', { token: access });
     expect(await Promise.all([access, second.access_token, third.access_token].map(isAlive))).toEqual([
@@ -307,7 +307,7 @@ describe('signing out', () => {
   });
 
   test('rejects an unknown scope, a missing token and an ended session', async () => {
-    const { access } = await world.signedUp();
+    const { access } = await world.signUpUser();
     const unknown = await world.request('POST', '/logout?scope=galaxy', { token: access });
     expect([unknown.status, unknown.body.message]).toEqual([400, 'Unsupported logout scope "galaxy"']);
     expect((await world.request('POST', '/logout')).status).toBe(401);

@@ -27,7 +27,7 @@ async function signClaims(claims: JWTPayload, header: Record<string, unknown> = 
 
 describe('GET /user', () => {
   test('returns the user', async () => {
-    const { email, id, access } = await world.signedUp();
+    const { email, id, access } = await world.signUpUser();
     const { status, headers, body } = await world.request('GET', '/user', { token: access });
     expect(status).toBe(200);
     expect(headers.get('cache-control')).toBe('no-store');
@@ -53,7 +53,7 @@ describe('GET /user', () => {
   });
 
   test('rejects every forged token', async () => {
-    const { access } = await world.signedUp();
+    const { access } = await world.signUpUser();
     const claims = claimsIn(access);
     const [header, payload, signature] = access.split('.') as [string, string, string];
     const { body: jwks } = await world.request('GET', '/.well-known/jwks.json');
@@ -93,7 +93,7 @@ describe('GET /user', () => {
   });
 
   test('rejects an expired token, also when it is cached', async () => {
-    const { access } = await world.signedUp();
+    const { access } = await world.signUpUser();
     expect((await world.request('GET', '/user', { token: access })).status).toBe(200);
     world.clock.advance(HOUR);
     const { status, body } = await world.request('GET', '/user', { token: access });
@@ -107,7 +107,7 @@ describe('GET /user', () => {
   });
 
   test('validates each claim of a genuine token', async () => {
-    const { access, id } = await world.signedUp();
+    const { access, id } = await world.signUpUser();
     const claims = claimsIn(access);
     const cases: [JWTPayload, number, string][] = [
       [{ ...claims, sub: '' }, 403, 'bad_jwt'],
@@ -131,7 +131,7 @@ describe('GET /user', () => {
   });
 
   test('rejects another audience than the token’s', async () => {
-    const { access: token } = await world.signedUp();
+    const { access: token } = await world.signUpUser();
     const read = (audience: string) => world.request('GET', '/user', { token, headers: { 'X-JWT-AUD': audience } });
     expect((await read('authenticated')).status).toBe(200);
     const { status, body } = await read('another');
@@ -142,13 +142,13 @@ describe('GET /user', () => {
   });
 
   test('rejects a session of another user', async () => {
-    const [one, other] = [await world.signedUp(), await world.signedUp()];
+    const [one, other] = [await world.signUpUser(), await world.signUpUser()];
     const mixed = await signClaims({ ...claimsIn(one.access), session_id: claimsIn(other.access)['session_id'] });
     expect((await world.request('GET', '/user', { token: mixed })).body.code).toBe('session_not_found');
   });
 
   test('rejects within thirty seconds a session that another server ended', async () => {
-    const { id, access } = await world.signedUp();
+    const { id, access } = await world.signUpUser();
     const read = () => fetch(`${world.url}/rest/v1/profiles`, { headers: { Authorization: `Bearer ${access}` } });
     expect((await read()).status).toBe(200);
     await world.admin.query('delete from auth.sessions where user_id = $1', [id]);
@@ -183,7 +183,7 @@ describe('PUT /user', () => {
   });
 
   test('a password change keeps this session and ends the others', async () => {
-    const { email, access } = await world.signedUp();
+    const { email, access } = await world.signUpUser();
     const other = (await world.request('POST', '/token?grant_type=password', { body: { email, password: PASSWORD } }))
       .body;
     const { status } = await world.request('PUT', '/user', { token: access, body: { password: 'quite another' } });
@@ -196,7 +196,7 @@ describe('PUT /user', () => {
   });
 
   test('a password change invalidates every outstanding link', async () => {
-    const { email, access } = await world.signedUp();
+    const { email, access } = await world.signUpUser();
     await world.request('POST', '/recover', { body: { email } });
     const { code } = await world.mailTo(email);
     await world.request('PUT', '/user', { token: access, body: { password: 'quite another' } });
@@ -205,7 +205,7 @@ describe('PUT /user', () => {
   });
 
   test.each(['password', 'email'])('a request whose body ends after the session changes no %s', async (field) => {
-    const { email, access } = await world.signedUp();
+    const { email, access } = await world.signUpUser();
     const { body: thief } = await world.request('POST', '/token?grant_type=password', {
       body: { email, password: PASSWORD },
     });
@@ -218,7 +218,7 @@ describe('PUT /user', () => {
   });
 
   test('an old session must reauthenticate with a code before it changes password or address', async () => {
-    const { email, refresh } = await world.signedUp();
+    const { email, refresh } = await world.signUpUser();
     world.clock.advance(24 * HOUR);
     const token = (await world.request('POST', '/token?grant_type=refresh_token', { body: { refresh_token: refresh } }))
       .body.access_token;
@@ -244,7 +244,7 @@ describe('PUT /user', () => {
   });
 
   test('a user of a SAML provider changes metadata alone', async () => {
-    const { id, access: token } = await world.signedUp();
+    const { id, access: token } = await world.signUpUser();
     await world.admin.query('update auth.users set is_sso_user = true where id = $1', [id]);
     const change = (body: unknown) => world.request('PUT', '/user', { token, body });
     for (const body of [{ email: newAddress() }, { password: 'quite another' }, { nonce: '123456' }]) {
@@ -261,7 +261,7 @@ describe('PUT /user', () => {
   });
 
   test('concurrent changes of metadata keep one another', async () => {
-    const { access: token } = await world.signedUp();
+    const { access: token } = await world.signUpUser();
     const names = ['a', 'b', 'c', 'd', 'e', 'f'];
     await Promise.all(names.map((name) => world.request('PUT', '/user', { token, body: { data: { [name]: 1 } } })));
     const { body } = await world.request('GET', '/user', { token });
@@ -278,7 +278,7 @@ describe('PUT /user', () => {
     [{ data: [] }, 400, 'bad_json'],
     [{ data: { name: 'x'.repeat(9_000) } }, 400, 'validation_failed'],
   ])('rejects body %#', async (body, status, code) => {
-    const { access } = await world.signedUp();
+    const { access } = await world.signUpUser();
     const response = await world.request('PUT', '/user', { token: access, body });
     expect([response.status, response.body.code]).toEqual([status, code]);
   });

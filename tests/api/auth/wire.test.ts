@@ -65,7 +65,7 @@ describe('errors', () => {
   });
 
   test('reject a common password at sign-up and at a password change', async () => {
-    const { access } = await world.signedUp();
+    const { access } = await world.signUpUser();
     const refused = {
       code: 'weak_password',
       message: 'Password is known to be weak and easy to guess, please choose a different one.',
@@ -85,7 +85,7 @@ describe('errors', () => {
       expect((await signUp(password)).body.code, password).toBe('weak_password');
     }
     expect((await signUp('petronella eats plums')).status).toBe(200);
-    const { access } = await world.signedUp();
+    const { access } = await world.signUpUser();
     const change = { password: 'Ysolde2024', data: { name: 'Ysolde' } };
     const changed = await world.request('PUT', '/user', { token: access, body: change });
     expect(changed.body.code).toBe('weak_password');
@@ -210,7 +210,7 @@ describe('bodies', () => {
   });
 
   test('with arbitrary values never cause a 500 on PUT /user', async () => {
-    const { access } = await world.signedUp();
+    const { access } = await world.signUpUser();
     await fc.assert(
       fc.asyncProperty(
         fc.dictionary(
@@ -227,7 +227,7 @@ describe('bodies', () => {
   });
 
   test('store any valid Unicode text unchanged', async () => {
-    const { access } = await world.signedUp();
+    const { access } = await world.signUpUser();
     const name = 'Zoë 👩🏽‍💻 مرحبا e\u0301 <script>';
     const { body } = await world.request('PUT', '/user', { token: access, body: { data: { name } } });
     expect(body.user_metadata.name).toBe(name);
@@ -261,7 +261,7 @@ describe('the operator’s signing key', () => {
     await writeFile(file, JSON.stringify(await exportJWK(privateKey)));
     const other = await startAuthWorld({ AUTH_SIGNING_KEY_FILE: file });
     try {
-      const { access } = await other.signedUp();
+      const { access } = await other.signUpUser();
       expect(JSON.parse(Buffer.from(access.split('.')[0]!, 'base64url').toString()).alg).toBe('RS256');
       expect((await other.request('GET', '/user', { token: access })).status).toBe(200);
       const { body } = await other.request('GET', '/.well-known/jwks.json');

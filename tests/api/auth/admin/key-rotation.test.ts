@@ -28,7 +28,7 @@ const publishedKids = async (): Promise<string[]> =>
   (await world.request('GET', '/.well-known/jwks.json')).body.keys.map(({ kid }: { kid: string }) => kid);
 
 test('tokens, sessions and mailed links of the old key outlive a rotation', async () => {
-  const { email, access, refresh } = await world.signedUp();
+  const { email, access, refresh } = await world.signUpUser();
   await world.request('POST', '/recover', { body: { email } });
   const mail = await world.mailTo(email);
   await rotateKey();
@@ -48,7 +48,7 @@ test('tokens, sessions and mailed links of the old key outlive a rotation', asyn
 });
 
 test('the real client verifies tokens of the new key with the published keys', async () => {
-  const { email } = await world.signedUp();
+  const { email } = await world.signUpUser();
   await rotateKey();
   const client = world.client();
   await client.auth.signInWithPassword({ email, password: PASSWORD });
@@ -59,7 +59,7 @@ test('the real client verifies tokens of the new key with the published keys', a
 });
 
 test('the old key is published for an hour and ten minutes', async () => {
-  const { access } = await world.signedUp();
+  const { access } = await world.signUpUser();
   await rotateKey();
   world.clock.advance(4_180_000);
   expect(await publishedKids()).toContain(kidOf(access));
@@ -78,7 +78,7 @@ test('a service token ends with the key that signed it', async () => {
 });
 
 test('a rotation for a leaked key rejects tokens that were verified before, and sessions go on', async () => {
-  const { access, refresh } = await world.signedUp();
+  const { access, refresh } = await world.signUpUser();
   expect((await world.request('GET', '/user', { token: access })).status).toBe(200);
   await rotateKey(true);
   const rejected = await world.request('GET', '/user', { token: access });

@@ -63,7 +63,7 @@ describe('a generated link', () => {
   });
 
   test.each(['magiclink', 'recovery'] as const)('of type %s signs an existing user in once', async (type) => {
-    const { email, id } = await world.signedUp();
+    const { email, id } = await world.signUpUser();
     const link = await requestLink(type, email);
     expect(link).toMatchObject({ verification_type: type, user: { id } });
     const { data } = await verifyHash(type, link.hashed_token);
@@ -72,7 +72,7 @@ describe('a generated link', () => {
   });
 
   test('keeps the link that the owner got by mail valid', async () => {
-    const { email, id } = await world.signedUp();
+    const { email, id } = await world.signUpUser();
     await world.client().auth.resetPasswordForEmail(email);
     const mailed = hashIn(await world.mailWith('Reset your password', email));
     await requestLink('recovery', email);
@@ -80,7 +80,7 @@ describe('a generated link', () => {
   });
 
   test('has a code that works as well', async () => {
-    const { email, id } = await world.signedUp();
+    const { email, id } = await world.signUpUser();
     const code = codeOf(await requestLink('magiclink', email));
     expect(code).toMatch(/^\d{6}$/);
     const { data } = await world.client().auth.verifyOtp({ type: 'email', email, token: code });
@@ -95,7 +95,7 @@ describe('a generated link', () => {
   });
 
   test('opens the page of the link, which redirects only to an allowed target', async () => {
-    const { email } = await world.signedUp();
+    const { email } = await world.signUpUser();
     const target = 'https://app.example.com/welcome';
     const link = await requestLink('recovery', email, { options: { redirectTo: target } });
     expect(link.redirect_to).toBe(target);
@@ -112,7 +112,7 @@ describe('a generated link', () => {
   });
 
   test('of both addresses changes the address', async () => {
-    const { email, id } = await world.signedUp();
+    const { email, id } = await world.signUpUser();
     const newEmail = newAddress();
     const current = await requestLink('email_change_current', email, { newEmail });
     const fresh = await requestLink('email_change_new', email, { newEmail });
@@ -127,7 +127,7 @@ describe('a generated link', () => {
   });
 
   test('of an address change to another address replaces the change', async () => {
-    const { email, id } = await world.signedUp();
+    const { email, id } = await world.signUpUser();
     const [first, second] = [newAddress(), newAddress()];
     const replaced = await requestLink('email_change_current', email, { newEmail: first });
     const fresh = await requestLink('email_change_new', email, { newEmail: second });
@@ -140,7 +140,7 @@ describe('a generated link', () => {
   });
 
   test('of an address change keeps the code of the other address', async () => {
-    const { email } = await world.signedUp();
+    const { email } = await world.signUpUser();
     const newEmail = newAddress();
     const current = await requestLink('email_change_current', email, { newEmail });
     const fresh = await requestLink('email_change_new', email, { newEmail });
@@ -176,8 +176,8 @@ describe('a generated link', () => {
   test.each(['signup', 'invite', 'email_change_new'] as const)(
     'of type %s is refused for a taken address',
     async (type) => {
-      const { email } = await world.signedUp();
-      const { email: taken } = await world.signedUp();
+      const { email } = await world.signUpUser();
+      const { email: taken } = await world.signUpUser();
       const params = type === 'email_change_new' ? { email, newEmail: taken } : { email, password: PASSWORD };
       const { error } = await admin.generateLink({ type, ...params } as never);
       expect(error).toMatchObject({ status: 422, code: 'email_exists' });
@@ -227,7 +227,7 @@ describe('an invitation', () => {
   });
 
   test('needs a service token', async () => {
-    const { access } = await world.signedUp();
+    const { access } = await world.signUpUser();
     for (const path of ['/invite', '/admin/generate_link']) {
       const body = { email: newAddress(), type: 'magiclink' };
       expect((await world.request('POST', path, { body })).status).toBe(401);

@@ -30,7 +30,7 @@ const signIn = async (email: string, password: string = PASSWORD) =>
   (await world.client().auth.signInWithPassword({ email, password })).error?.code;
 
 test('user:show describes an account', async () => {
-  const { email, id } = await world.signedUp();
+  const { email, id } = await world.signUpUser();
   const text = await admin('user:show', email.toUpperCase());
   expect(text).toMatch(new RegExp(`^id +${id}\\naddress +${email}, confirmed 2`));
   expect(text).toMatch(/plan +Dabbler\nlogs +0\npassword +yes\nidentities +email\nsecond factors +none/);
@@ -39,7 +39,7 @@ test('user:show describes an account', async () => {
 });
 
 test('user:reset-link prints a link that sets a new password once', async () => {
-  const { email, id } = await world.signedUp();
+  const { email, id } = await world.signUpUser();
   const link = await admin('user:reset-link', email);
   expect(link).toContain(`${world.config.publicUrl}/reset-password?`);
   const body = { type: 'recovery', token_hash: hashIn({ links: [link] }) };
@@ -54,7 +54,7 @@ test('user:reset-link prints a link that sets a new password once', async () => 
 });
 
 test('user:ban refuses sign-in until user:unban', async () => {
-  const { email, id } = await world.signedUp();
+  const { email, id } = await world.signUpUser();
   expect(await admin('user:ban', email, '--days', '3')).toMatch(`${email} is banned until 2`);
   expect(await signIn(email)).toBe('user_banned');
   expect(await admin('user:show', email)).toContain('banned until');
@@ -66,7 +66,7 @@ test('user:ban refuses sign-in until user:unban', async () => {
 });
 
 test('user:export prints the logs in the form of the JSON export, and no secret', async () => {
-  const { email, id, access } = await world.signedUp();
+  const { email, id, access } = await world.signUpUser();
   const date = new Date().toISOString().slice(0, 10);
   await fetch(`${world.url}/rest/v1/entries`, {
     method: 'POST',
@@ -87,7 +87,7 @@ test('user:export prints the logs in the form of the JSON export, and no secret'
 });
 
 test('user:delete requires --yes, deletes everything and notifies the owner', async () => {
-  const { email, id, refresh } = await world.signedUp();
+  const { email, id, refresh } = await world.signUpUser();
   await expect(admin('user:delete', email)).rejects.toThrow('Repeat the command with --yes.');
   expect(await admin('user:delete', email, '--yes')).toBe(`${email} is deleted.`);
   expect((await world.mailTo(email)).subject).toBe('Your account was deleted');

@@ -20,7 +20,7 @@ const request = (method: string, path: string) => world.request(method, path, { 
 
 describe('second factors', () => {
   async function withFactor() {
-    const person = await world.signedUp();
+    const person = await world.signUpUser();
     const factorId = await enrol(person.access, 'Phone');
     await verifyByHand(factorId);
     return { ...person, factorId };
@@ -72,7 +72,7 @@ describe('second factors', () => {
   });
 
   test('are removed with a mail that names the factor that the user still has', async () => {
-    const { id, email, access } = await world.signedUp();
+    const { id, email, access } = await world.signUpUser();
     const [phone, tablet] = [await enrol(access, 'Phone'), await enrol(access, 'Tablet')];
     for (const factorId of [phone, tablet]) await verifyByHand(factorId);
     await admin.mfa.deleteFactor({ userId: id, id: phone });
@@ -90,7 +90,7 @@ describe('second factors', () => {
   });
 
   test('of another user are not found', async () => {
-    const [{ id }, { factorId }] = [await world.signedUp(), await withFactor()];
+    const [{ id }, { factorId }] = [await world.signUpUser(), await withFactor()];
     const answer = async (path: string) => {
       const { status, body } = await request('DELETE', path);
       return `${status} ${body.code}`;
@@ -104,7 +104,7 @@ describe('second factors', () => {
 
 describe('passkeys', () => {
   async function withPasskey() {
-    const person = await world.signedUp();
+    const person = await world.signUpUser();
     const { rows } = await world.admin.query<{ id: string }>(
       `insert into auth.webauthn_credentials (user_id, purpose, credential_id, public_key, aaguid, friendly_name)
        values ($1, 'passkey', $2, '', $3, 'Laptop') returning id`,
@@ -124,7 +124,7 @@ describe('passkeys', () => {
   });
 
   test('of another user are not found', async () => {
-    const [{ id }, { passkeyId }] = [await world.signedUp(), await withPasskey()];
+    const [{ id }, { passkeyId }] = [await world.signUpUser(), await withPasskey()];
     for (const path of [
       `${id}/passkeys/${passkeyId}`,
       `${id}/passkeys/mine`,
@@ -141,7 +141,7 @@ test.each([
   ['GET', `/admin/users/${randomUUID()}/passkeys`],
   ['DELETE', `/admin/users/${randomUUID()}/passkeys/x`],
 ])('%s %s needs a service token', async (method, path) => {
-  const { access } = await world.signedUp();
+  const { access } = await world.signUpUser();
   expect((await world.request(method, path)).status).toBe(401);
   expect((await world.request(method, path, { token: access })).body.code).toBe('not_admin');
 });

@@ -66,7 +66,7 @@ describe('only a service token', () => {
   ] as const;
 
   test.each(routes)('opens %s %s', async (method, path) => {
-    const { access } = await world.signedUp();
+    const { access } = await world.signUpUser();
     const options = method === 'GET' ? {} : { body: {} };
     const answer = async (bearer?: string) => {
       const { status, body } = await world.request(method, path, { ...options, ...(bearer && { token: bearer }) });
@@ -83,7 +83,7 @@ describe('only a service token', () => {
 
   test('opens an admin route: the refusal has the old error format for old clients', async () => {
     const headers = { 'X-Supabase-Api-Version': '' };
-    const { access } = await world.signedUp();
+    const { access } = await world.signUpUser();
     const { status, body } = await world.request('GET', '/admin/users', { token: access, headers });
     expect({ status, body }).toEqual({
       status: 403,
@@ -126,7 +126,7 @@ describe('creating a user', () => {
   test('takes an argon2id hash of the password', async () => {
     const { rows } = await world.admin.query<{ password_hash: string }>(
       'select password_hash from auth.users where id = $1',
-      [(await world.signedUp()).id],
+      [(await world.signUpUser()).id],
     );
     const user = await createTestUser({ password_hash: rows[0]!.password_hash });
     expect((await signIn(user.email!)).error).toBeNull();
@@ -240,7 +240,7 @@ describe('reading and changing a user', () => {
   });
 
   test('a new address takes effect at once, in the identity too, and ends links to the old one', async () => {
-    const { email: oldEmail, id } = await world.signedUp();
+    const { email: oldEmail, id } = await world.signUpUser();
     await world.request('POST', '/recover', { body: { email: oldEmail } });
     const { code } = await world.mailTo(oldEmail);
     const email = newAddress();
@@ -252,12 +252,12 @@ describe('reading and changing a user', () => {
       body: { type: 'recovery', email: oldEmail, token: code },
     });
     expect(verified.body.code).toBe('otp_expired');
-    const { email: taken } = await world.signedUp();
+    const { email: taken } = await world.signUpUser();
     expect((await admin.updateUserById(id, { email: taken })).error?.code).toBe('email_exists');
   });
 
   test('a phone number is one more way to sign in', async () => {
-    const { id } = await world.signedUp();
+    const { id } = await world.signUpUser();
     const { data } = await admin.updateUserById(id, { phone: '+4915100002222' });
     expect(data.user).toMatchObject({
       phone: '4915100002222',
@@ -270,7 +270,7 @@ describe('reading and changing a user', () => {
   });
 
   test('a new password ends every session and link at once', async () => {
-    const { email, id, access, refresh } = await world.signedUp();
+    const { email, id, access, refresh } = await world.signUpUser();
     await world.request('POST', '/recover', { body: { email } });
     const mail = await world.mailWith('Reset your password', email);
     expect(await readEntries(access)).toBe(200);
@@ -295,7 +295,7 @@ describe('reading and changing a user', () => {
   });
 
   test('a ban closes the account and its data until it ends, and sessions continue afterwards', async () => {
-    const { email, id, access, refresh } = await world.signedUp();
+    const { email, id, access, refresh } = await world.signUpUser();
     const readsData = async (): Promise<number> =>
       (await fetch(`${world.url}/rest/v1/entries`, { headers: { Authorization: `Bearer ${access}` } })).status;
     expect(await readsData()).toBe(200);
@@ -333,7 +333,7 @@ describe('deleting a user', () => {
     (await world.admin.query('select 1 from public.entries where user_id = $1', [userId])).rowCount;
 
   test('removes the account and its logs for good', async () => {
-    const { email, id, access } = await world.signedUp();
+    const { email, id, access } = await world.signUpUser();
     expect((await write(access, id)).status).toBe(201);
     const { data, error } = await admin.deleteUser(id);
     expect(error).toBeNull();
@@ -341,7 +341,7 @@ describe('deleting a user', () => {
     expect((await admin.getUserById(id)).error?.code).toBe('user_not_found');
     expect(await entriesOf(id)).toBe(0);
     expect((await write(access, id)).status).toBe(401);
-    expect((await world.signedUp(email)).id).not.toBe(id);
+    expect((await world.signUpUser(email)).id).not.toBe(id);
     expect((await admin.deleteUser(id)).error?.code).toBe('user_not_found');
     const { rows } = await world.admin.query(
       "select actor, user_id from auth.audit_log where event = 'deleted' order by id desc limit 1",
@@ -350,7 +350,7 @@ describe('deleting a user', () => {
   });
 
   test('with `should_soft_delete` keeps id and logs, and nobody can open the account again', async () => {
-    const { email, id, access, refresh } = await world.signedUp();
+    const { email, id, access, refresh } = await world.signUpUser();
     await write(access, id);
     expect((await admin.deleteUser(id, true)).error).toBeNull();
     const { data } = await admin.getUserById(id);
@@ -371,13 +371,13 @@ describe('deleting a user', () => {
     expect((await signIn(email)).error?.code).toBe('invalid_credentials');
     expect((await admin.updateUserById(id, { email })).error?.code).toBe('user_not_found');
     expect((await auditOf(id)).at(-1)).toEqual({ event: 'deleted', actor: 'service', details: { soft: true } });
-    expect((await world.signedUp(email)).id).not.toBe(id);
+    expect((await world.signUpUser(email)).id).not.toBe(id);
   });
 });
 
 describe('an access token', () => {
   test('opens nothing with the session of another user', async () => {
-    const [ana, ben] = [await world.signedUp(), await world.signedUp()];
+    const [ana, ben] = [await world.signUpUser(), await world.signUpUser()];
     const { session_id } = decodeJwt(ben.access);
     const claims = { aud: 'authenticated', role: 'authenticated', aal: 'aal1', session_id };
     expect(await readEntries(await signClaims({ ...claims, sub: ben.id }))).toBe(200);
@@ -386,7 +386,7 @@ describe('an access token', () => {
   });
 
   test('is refused again if its session ends while a request checks it', async () => {
-    const { access } = await world.signedUp();
+    const { access } = await world.signUpUser();
     const { config, clock, database } = world;
     const { dataDir } = config;
     const keys = await loadSigningKeys({ ...NO_KEY_FILE, dataDir, database, clock, log: createLog('error') });

@@ -28,7 +28,7 @@ async function requestChallenge(token: string, id: string, phone: string, count 
 }
 
 test('a texted code raises the session to aal2 and verifies the number', async () => {
-  const { access, email } = await world.signedUp();
+  const { access, email } = await world.signUpUser();
   const phone = newNumber();
   const factor = ok(await enroll(access, phone));
   expect(factor).toEqual({ id: expect.any(String), type: 'phone', friendly_name: 'mobile', phone: phone.slice(1) });
@@ -62,7 +62,7 @@ test('a texted code raises the session to aal2 and verifies the number', async (
 });
 
 test('a number is checked at its enrolment, and a repeated one replaces the unverified factor', async () => {
-  const { access } = await world.signedUp();
+  const { access } = await world.signUpUser();
   expect((await enroll(access, '')).body.message).toBe('Phone number required to enroll Phone factor');
   expect((await enroll(access, '12')).body.message).toBe('Invalid phone number format (E.164 required)');
   const phone = newNumber();
@@ -73,7 +73,7 @@ test('a number is checked at its enrolment, and a repeated one replaces the unve
 });
 
 test('a number gets one text a minute, none outside the allowed countries, and each refusal is reported', async () => {
-  const { access } = await world.signedUp();
+  const { access } = await world.signUpUser();
   const phone = newNumber();
   const { id } = ok(await enroll(access, phone));
   await requestChallenge(access, id, phone);

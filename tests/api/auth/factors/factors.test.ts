@@ -19,7 +19,7 @@ afterAll(() => world.close());
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
-type Person = Awaited<ReturnType<AuthWorld['signedUp']>>;
+type Person = Awaited<ReturnType<AuthWorld['signUpUser']>>;
 type Totp = { id: string; secret: string };
 
 const claimsOf = (token: string) => JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString());
@@ -58,14 +58,14 @@ const renew = (refresh_token: string) =>
 
 /** A person with a verified authenticator app, and the session that has passed the second step. */
 async function createProtectedPerson(): Promise<Person & { totp: Totp; session: WireBody }> {
-  const person = await world.signedUp();
+  const person = await world.signUpUser();
   const totp = await enrollApp(person.access);
   return { ...person, totp, session: await passSecondStep(person.access, totp) };
 }
 
 describe('enrolment', () => {
   test('of an authenticator app returns secret, URI and a QR code', async () => {
-    const { access, email } = await world.signedUp();
+    const { access, email } = await world.signUpUser();
     const body = ok(await post('/factors', access, { factor_type: 'totp', friendly_name: 'Phone' }));
     expect(body).toMatchObject({ id: expect.any(String), type: 'totp', friendly_name: 'Phone' });
     expect(body.totp.secret).toMatch(/^[A-Z2-7]{32}$/);
@@ -79,7 +79,7 @@ describe('enrolment', () => {
   });
 
   test('stores the secret sealed and an unverified factor', async () => {
-    const { access, id } = await world.signedUp();
+    const { access, id } = await world.signUpUser();
     const totp = await enrollApp(access);
     const { rows } = await world.admin.query('select * from auth.mfa_factors where id = $1', [totp.id]);
     expect(rows[0]).toMatchObject({ user_id: id, status: 'unverified', factor_type: 'totp' });
@@ -90,7 +90,7 @@ describe('enrolment', () => {
   });
 
   test('rejects an unknown type, a taken name, long texts and switched-off types', async () => {
-    const { access } = await world.signedUp();
+    const { access } = await world.signUpUser();
     await enrollApp(access, 'app');
     const attempts: [object, unknown[]][] = [
       [{}, [400, 'validation_failed', 'factor_type needs to be totp, phone, or webauthn']],
@@ -119,7 +119,7 @@ describe('enrolment', () => {
   });
 
   test('keeps at most ten factors', async () => {
-    const { access } = await world.signedUp();
+    const { access } = await world.signUpUser();
     for (let index = 0; index < 10; index += 1) await enrollApp(access, `app ${index}`);
     expect(errorOf(await post('/factors', access, { factor_type: 'totp', friendly_name: 'more' }))).toEqual([
       422,
@@ -144,7 +144,7 @@ describe('enrolment', () => {
     const body = { factor_type: 'totp' };
     expect((await world.request('POST', '/factors', { body })).body.code).toBe('no_authorization');
     expect((await post('/factors', world.config.publishableKey, body)).body.code).toBe('bad_jwt');
-    const { access, id } = await world.signedUp();
+    const { access, id } = await world.signUpUser();
     await world.admin.query('update auth.users set is_anonymous = true where id = $1', [id]);
     expect(errorOf(await post('/factors', access, body))).toEqual([
       403,
@@ -156,7 +156,7 @@ describe('enrolment', () => {
   });
 
   test('in a session older than a day needs a mailed code', async () => {
-    const { access, refresh, email } = await world.signedUp();
+    const { access, refresh, email } = await world.signUpUser();
     world.clock.advance(25 * HOUR);
     expect((await post('/factors', access, { factor_type: 'totp' })).body.code).toBe('bad_jwt');
     const token = ok(await renew(refresh)).access_token;
@@ -180,7 +180,7 @@ describe('enrolment', () => {
 
 describe('a second step', () => {
   test('raises the same session to aal2 and verifies the factor', async () => {
-    const { access, email, id } = await world.signedUp();
+    const { access, email, id } = await world.signUpUser();
     const totp = await enrollApp(access);
     const session = await passSecondStep(access, totp);
     const [before, after] = [claimsOf(access), claimsOf(session.access_token)];
@@ -200,7 +200,7 @@ describe('a second step', () => {
   });
 
   test('returns a challenge that names its end', async () => {
-    const { access } = await world.signedUp();
+    const { access } = await world.signUpUser();
     const totp = await enrollApp(access);
     const body = ok(await post(`/factors/${totp.id}/challenge`, access));
     expect(Object.keys(body).toSorted()).toEqual(['expires_at', 'id', 'type']);
@@ -220,7 +220,7 @@ describe('a second step', () => {
   });
 
   test('ends every other session without a second step, at once', async () => {
-    const { access, email } = await world.signedUp();
+    const { access, email } = await world.signUpUser();
     const totp = await enrollApp(access);
     const other = await signIn(email);
     await passSecondStep(access, totp);
@@ -236,7 +236,7 @@ describe('a second step', () => {
   });
 
   test('leaves no way from an earlier refresh token to aal2', async () => {
-    const { refresh, access, email } = await world.signedUp();
+    const { refresh, access, email } = await world.signUpUser();
     const totp = await enrollApp(access);
     const rotated = ok(await renew(refresh)).refresh_token;
     const session = await passSecondStep(access, totp);
@@ -255,7 +255,7 @@ describe('a second step', () => {
   });
 
   test('deletes the other unverified factors of the type', async () => {
-    const { access } = await world.signedUp();
+    const { access } = await world.signUpUser();
     const [first] = [await enrollApp(access, 'a'), await enrollApp(access, 'b')];
     ok(await post('/factors', access, { factor_type: 'webauthn', friendly_name: 'key' }));
     const { user } = await passSecondStep(access, first);
@@ -263,7 +263,7 @@ describe('a second step', () => {
   });
 
   test('cannot be passed with a factor that was stored before the account was protected', async () => {
-    const { access, email } = await world.signedUp();
+    const { access, email } = await world.signUpUser();
     const planted = new SoftwareAuthenticator(origin);
     const key = ok(await post('/factors', access, { factor_type: 'webauthn', friendly_name: 'thief' }));
     await passSecondStep(access, await enrollApp(access));
@@ -279,8 +279,8 @@ describe('a second step', () => {
   });
 
   test('rejects a wrong code, an empty code and unknown factors and challenges', async () => {
-    const { access } = await world.signedUp();
-    const stranger = await world.signedUp();
+    const { access } = await world.signUpUser();
+    const stranger = await world.signUpUser();
     const totp = await enrollApp(access);
     const challenge_id = await requestChallenge(access, totp.id);
     const verify = `/factors/${totp.id}/verify`;
@@ -325,7 +325,7 @@ describe('a second step', () => {
   });
 
   test('answers in the old error format without a version', async () => {
-    const { access } = await world.signedUp();
+    const { access } = await world.signUpUser();
     const response = await fetch(`${world.url}/auth/v1/factors/x/verify`, {
       method: 'POST',
       headers: { Authorization: `Bearer ${access}` },
@@ -337,7 +337,7 @@ describe('a second step', () => {
   });
 
   test('rejects a challenge after five minutes, after its use and from another address', async () => {
-    const { access } = await world.signedUp();
+    const { access } = await world.signUpUser();
     const totp = await enrollApp(access);
     const verify = `/factors/${totp.id}/verify`;
     const old = await requestChallenge(access, totp.id);
@@ -391,7 +391,7 @@ describe('a second step', () => {
   });
 
   test('closes a challenge after five answers, also concurrent ones', async () => {
-    const { access } = await world.signedUp();
+    const { access } = await world.signUpUser();
     const totp = await enrollApp(access);
     const challenge_id = await requestChallenge(access, totp.id);
     const wrong = await wrongCodeOf(totp.secret);
@@ -446,7 +446,7 @@ describe('a second step', () => {
   });
 
   test('survives any body and challenge id without a server error', async () => {
-    const { access } = await world.signedUp();
+    const { access } = await world.signUpUser();
     const totp = await enrollApp(access);
     const key = ok(await post('/factors', access, { factor_type: 'webauthn', friendly_name: 'key' }));
     await fc.assert(
@@ -473,10 +473,10 @@ describe('a second step', () => {
 
 describe('unenrolment', () => {
   test('of an unverified factor needs no second step', async () => {
-    const { access } = await world.signedUp();
+    const { access } = await world.signUpUser();
     const totp = await enrollApp(access);
     const remove = (token: string, id = totp.id) => world.request('DELETE', `/factors/${id}`, { token });
-    const stranger = await world.signedUp();
+    const stranger = await world.signUpUser();
     expect((await remove(stranger.access)).body.code).toBe('mfa_factor_not_found');
     expect(ok(await remove(access))).toEqual({ id: totp.id });
     expect((await remove(access)).body.code).toBe('mfa_factor_not_found');
@@ -505,7 +505,7 @@ describe('unenrolment', () => {
   });
 
   test('of an unverified factor keeps it if it is verified meanwhile', async () => {
-    const { access, id } = await world.signedUp();
+    const { access, id } = await world.signUpUser();
     const totp = await enrollApp(access);
     const other = await world.admin.connect();
     try {
@@ -544,7 +544,7 @@ describe('unenrolment', () => {
 
 describe('a security key', () => {
   async function enrollSecurityKey() {
-    const person = await world.signedUp();
+    const person = await world.signUpUser();
     const key = new SoftwareAuthenticator(origin);
     const factor = ok(await post('/factors', person.access, { factor_type: 'webauthn', friendly_name: 'key' }));
     const begun = ok(await post(`/factors/${factor.id}/challenge`, person.access, { webauthn: { rpId: 'evil.test' } }));

@@ -41,7 +41,7 @@ async function signInWith(authenticator: SoftwareAuthenticator, forgery: Forgery
 }
 /** A person with one passkey. */
 async function createPasskeyOwner(options?: { countsSignatures?: boolean }) {
-  const person = await world.signedUp();
+  const person = await world.signUpUser();
   const authenticator = new SoftwareAuthenticator(origin, options);
   const passkey = ok(await register(person.access, authenticator));
   return { ...person, authenticator, passkey };
@@ -58,7 +58,7 @@ async function protect(token: string): Promise<WireBody> {
 
 describe('registration', () => {
   test('offers options that bind the passkey to our host and verify the user', async () => {
-    const { access, email } = await world.signedUp();
+    const { access, email } = await world.signUpUser();
     const { options, challenge_id, expires_at } = await begin('registration', access);
     expect(challenge_id).toMatch(/^[0-9a-f-]{36}$/);
     expect(Math.abs(expires_at - world.clock.now().getTime() / 1000 - 300)).toBeLessThan(5);
@@ -84,7 +84,7 @@ describe('registration', () => {
   });
 
   test('rejects forged answers', async () => {
-    const { access } = await world.signedUp();
+    const { access } = await world.signUpUser();
     const forgeries: Forgery[] = [
       { origin: 'https://evil.test' },
       { origin: `${origin}.evil.test` },
@@ -106,7 +106,7 @@ describe('registration', () => {
   });
 
   test('accepts a challenge once, within five minutes, from the user who requested it', async () => {
-    const [owner, stranger] = [await world.signedUp(), await world.signedUp()];
+    const [owner, stranger] = [await world.signUpUser(), await world.signUpUser()];
     const { challenge_id, options } = await begin('registration', owner.access);
     const credential = new SoftwareAuthenticator(origin).create(options);
     const notFound = [400, 'webauthn_challenge_not_found', 'Challenge not found or already used'];
@@ -135,7 +135,7 @@ describe('registration', () => {
   });
 
   test('rejects a credential that any account has registered', async () => {
-    const [owner, stranger] = [await createPasskeyOwner(), await world.signedUp()];
+    const [owner, stranger] = [await createPasskeyOwner(), await world.signUpUser()];
     const copy = owner.authenticator;
     for (const { access } of [owner, stranger]) {
       const { challenge_id, options } = await begin('registration', access);
@@ -156,7 +156,7 @@ describe('registration', () => {
   });
 
   test('is refused when the session ends before the body', async () => {
-    const { email, access } = await world.signedUp();
+    const { email, access } = await world.signUpUser();
     const thief = ok(
       await world.request('POST', '/token?grant_type=password', { body: { email, password: PASSWORD } }),
     );
@@ -170,7 +170,7 @@ describe('registration', () => {
   });
 
   test('keeps at most ten passkeys', async () => {
-    const { access } = await world.signedUp();
+    const { access } = await world.signUpUser();
     const spare = await begin('registration', access);
     for (let count = 0; count < 10; count += 1) ok(await register(access, new SoftwareAuthenticator(origin)));
     const full = [422, 'too_many_passkeys', 'Maximum number of passkeys reached'];
@@ -186,7 +186,7 @@ describe('registration', () => {
     const options = (token?: string) =>
       world.request('POST', '/passkeys/registration/options', { body: {}, ...(token && { token }) });
     expect((await options()).body.code).toBe('no_authorization');
-    const { access, refresh, email } = await world.signedUp();
+    const { access, refresh, email } = await world.signUpUser();
     await protect(access);
     const { body } = await world.request('POST', '/token?grant_type=password', { body: { email, password: PASSWORD } });
     const second = [403, 'insufficient_aal', 'AAL2 session is required to manage passkeys when MFA is enabled'];
@@ -195,7 +195,7 @@ describe('registration', () => {
     expect(
       (await world.request('POST', '/token?grant_type=refresh_token', { body: { refresh_token: refresh } })).status,
     ).toBe(400);
-    const other = await world.signedUp();
+    const other = await world.signUpUser();
     world.clock.advance(25 * HOUR);
     const renewed = ok(
       await world.request('POST', '/token?grant_type=refresh_token', { body: { refresh_token: other.refresh } }),
@@ -450,7 +450,7 @@ describe('with passkeys off', () => {
   afterAll(() => off.close());
 
   test('every path answers passkey_disabled, and security keys are off', async () => {
-    const { access } = await off.signedUp();
+    const { access } = await off.signUpUser();
     const disabled = [404, 'passkey_disabled', 'Passkeys are disabled'];
     for (const [method, path] of [
       ['POST', '/passkeys/registration/options'],

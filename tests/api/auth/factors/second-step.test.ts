@@ -32,7 +32,7 @@ const callFunction = (token: string) =>
   });
 
 test('a password alone opens no data of a user with a verified factor', async () => {
-  const { id, email } = await world.signedUp();
+  const { id, email } = await world.signUpUser();
   await addFactor(id, 'verified');
   const { body } = await world.request('POST', '/token?grant_type=password', {
     body: { email, password: 'correct horse' },
@@ -48,10 +48,10 @@ test('a password alone opens no data of a user with a verified factor', async ()
 });
 
 test('a session that has passed the second step opens data, and so does one of a user without a verified factor', async () => {
-  const { id, access } = await world.signedUp();
+  const { id, access } = await world.signUpUser();
   await addFactor(id, 'unverified');
   expect((await readEntries(access)).status).toBe(200);
-  const other = await world.signedUp();
+  const other = await world.signUpUser();
   await addFactor(other.id, 'verified');
   expect((await readEntries(other.access)).status).toBe(403);
   await world.admin.query("update auth.sessions set aal = 'aal2' where user_id = $1", [other.id]);
@@ -59,7 +59,7 @@ test('a session that has passed the second step opens data, and so does one of a
 });
 
 test("a password alone neither shows nor ends the owner's sessions", async () => {
-  const { id, email, access: owner } = await world.signedUp();
+  const { id, email, access: owner } = await world.signUpUser();
   await addFactor(id, 'verified');
   await world.admin.query("update auth.sessions set aal = 'aal2' where user_id = $1", [id]);
   const { body: half } = await world.request('POST', '/token?grant_type=password', {

@@ -21,7 +21,7 @@ const eventsOf = async (userId: string) => {
 };
 
 test.each(['current first', 'new first'])('both addresses confirm, %s', async (order) => {
-  const { email, access, id } = await world.signedUp();
+  const { email, access, id } = await world.signUpUser();
   const newEmail = newAddress();
   await change(access, newEmail);
   const mails = [await world.mailTo(email), await world.mailTo(newEmail)];
@@ -46,7 +46,7 @@ test.each(['current first', 'new first'])('both addresses confirm, %s', async (o
 });
 
 test('concurrent confirmations of both addresses give one session', async () => {
-  const { email, access } = await world.signedUp();
+  const { email, access } = await world.signUpUser();
   const newEmail = newAddress();
   await change(access, newEmail);
   const mails = [await world.mailTo(email), await world.mailTo(newEmail)];
@@ -58,7 +58,7 @@ test('concurrent confirmations of both addresses give one session', async () => 
 });
 
 test('a second confirmation by the same address changes nothing', async () => {
-  const { email, access } = await world.signedUp();
+  const { email, access } = await world.signUpUser();
   await change(access, newAddress());
   const mail = await world.mailTo(email);
   expect((await confirm(mail)).status).toBe(200);
@@ -67,7 +67,7 @@ test('a second confirmation by the same address changes nothing', async () => {
 });
 
 test('a repeated mail keeps the confirmation of the other address, and every link that was mailed', async () => {
-  const { email, access } = await world.signedUp();
+  const { email, access } = await world.signUpUser();
   const newEmail = newAddress();
   await change(access, newEmail);
   expect((await confirm(await world.mailTo(email))).body.code).toBe('200');
@@ -81,7 +81,7 @@ test('a repeated mail keeps the confirmation of the other address, and every lin
 });
 
 test('resend repeats both mails once a confirmation is an hour old', async () => {
-  const { email, access } = await world.signedUp();
+  const { email, access } = await world.signUpUser();
   const newEmail = newAddress();
   await change(access, newEmail);
   await confirm(await world.mailTo(email));
@@ -93,7 +93,7 @@ test('resend repeats both mails once a confirmation is an hour old', async () =>
 });
 
 test('a new request begins again: earlier links and confirmations end, wrong guesses still count', async () => {
-  const { email, access, id } = await world.signedUp();
+  const { email, access, id } = await world.signUpUser();
   const newEmail = newAddress();
   await change(access, newEmail);
   const first = [await world.mailTo(email), await world.mailTo(newEmail)];
@@ -120,7 +120,7 @@ describe('a cancelled change', () => {
   const cancel = (token: string) => world.request('DELETE', '/account/address-change', { token });
 
   test('ends the links, codes and confirmations of both addresses, and is logged once', async () => {
-    const { email, access, id } = await world.signedUp();
+    const { email, access, id } = await world.signUpUser();
     const newEmail = newAddress();
     expect(await account(access)).toBeNull();
     await change(access, newEmail);
@@ -146,7 +146,7 @@ describe('a cancelled change', () => {
   });
 
   test('keeps the count of guesses at its codes, and can be followed by a change to another address', async () => {
-    const { email, access, id } = await world.signedUp();
+    const { email, access, id } = await world.signUpUser();
     await change(access, newAddress());
     for (let guess = 0; guess < 3; guess += 1) {
       await world.request('POST', '/verify', { body: { type: 'email_change', email, token: 'x' } });
@@ -164,10 +164,10 @@ describe('a cancelled change', () => {
   });
 
   test('needs the second step of a user with a second factor, and leaves the changes of other users', async () => {
-    const ana = await world.signedUp();
+    const ana = await world.signUpUser();
     await change(ana.access, newAddress());
     expect((await cancel('')).status).toBe(401);
-    expect((await cancel((await world.signedUp()).access)).status).toBe(204);
+    expect((await cancel((await world.signUpUser()).access)).status).toBe(204);
     await world.admin.query(
       `insert into auth.mfa_factors (user_id, factor_type, status, friendly_name) values ($1, 'phone', 'verified', 'x')`,
       [ana.id],
@@ -179,7 +179,7 @@ describe('a cancelled change', () => {
 });
 
 test('a pending change ends when the password changes', async () => {
-  const { email, access } = await world.signedUp();
+  const { email, access } = await world.signUpUser();
   await change(access, newAddress());
   const mail = await world.mailTo(email);
   await world.request('PUT', '/user', { token: access, body: { password: 'quite another' } });
@@ -188,8 +188,8 @@ test('a pending change ends when the password changes', async () => {
 });
 
 test('resend answers the same for a change, for none and for an unknown address', async () => {
-  const { email, access } = await world.signedUp();
-  const { email: calm } = await world.signedUp();
+  const { email, access } = await world.signUpUser();
+  const { email: calm } = await world.signUpUser();
   await change(access, newAddress());
   for (const address of [email, calm, newAddress()]) {
     const { status, body } = await resend(address);
@@ -215,7 +215,7 @@ describe('an address that another account claims', () => {
   test('goes to the user who proves it if nobody confirmed it, and the empty account is deleted', async () => {
     const squatted = newAddress();
     const squatter = await signUpUnconfirmed(squatted);
-    const { email, access, id } = await world.signedUp();
+    const { email, access, id } = await world.signUpUser();
     await change(access, squatted);
     const mail = await world.mailTo(squatted);
     expect(mail.subject).toBe('Confirm your new email address');
@@ -235,8 +235,8 @@ describe('an address that another account claims', () => {
   });
 
   test('stays with the account that has confirmed it', async () => {
-    const owner = await world.signedUp();
-    const { email, access } = await world.signedUp();
+    const owner = await world.signUpUser();
+    const { email, access } = await world.signUpUser();
     await change(access, owner.email);
     expect((await confirm(await world.mailTo(email))).body.code).toBe('200');
     expect((await world.mailTo(owner.email)).links).toHaveLength(2);
@@ -245,11 +245,11 @@ describe('an address that another account claims', () => {
 
   test('stays with the account that confirms it while the change is pending', async () => {
     const wanted = newAddress();
-    const { email, access } = await world.signedUp();
+    const { email, access } = await world.signUpUser();
     await change(access, wanted);
     await confirm(await world.mailTo(email));
     const mail = await world.mailTo(wanted);
-    await world.signedUp(wanted);
+    await world.signUpUser(wanted);
     const late = await confirm(mail);
     expect([late.status, late.body.code]).toEqual([422, 'email_exists']);
     expect(await addressOf(access)).toBe(email);
@@ -257,7 +257,7 @@ describe('an address that another account claims', () => {
 
   test('goes to one of two users who prove it at the same time', async () => {
     const wanted = newAddress();
-    const users = [await world.signedUp(), await world.signedUp()];
+    const users = [await world.signUpUser(), await world.signUpUser()];
     const mails = [];
     for (const { access } of users) await change(access, wanted);
     for (const { email } of users) expect((await confirm(await world.mailTo(email))).body.code).toBe('200');

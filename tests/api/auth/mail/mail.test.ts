@@ -233,7 +233,7 @@ describe('an account', () => {
   afterAll(() => world.close());
 
   test('is recovered by link, which starts a session, and a new password signs out every other device', async () => {
-    const { email, access } = await world.signedUp();
+    const { email, access } = await world.signUpUser();
     const client = world.client();
     const events: string[] = [];
     client.auth.onAuthStateChange((event) => void events.push(event));
@@ -254,7 +254,7 @@ describe('an account', () => {
   });
 
   test('is recovered by code, and a newer mail invalidates the code of an older one', async () => {
-    const { email } = await world.signedUp();
+    const { email } = await world.signUpUser();
     await world.request('POST', '/recover', { body: { email } });
     const first = await world.mailTo(email);
     await world.request('POST', '/recover', { body: { email } });
@@ -268,7 +268,7 @@ describe('an account', () => {
     (await world.request('POST', '/verify', { body: { type: 'recovery', token_hash: hashIn(mail) } })).status;
 
   test('is recovered by an earlier link after a stranger requested more mails, and one use invalidates all links', async () => {
-    const { email } = await world.signedUp();
+    const { email } = await world.signUpUser();
     const mails = [];
     for (let count = 1; count <= 3; count += 1) {
       await world.request('POST', '/recover', { body: { email } });
@@ -283,7 +283,7 @@ describe('an account', () => {
   });
 
   test('invalidates the links of earlier mails after an hour and after a password change', async () => {
-    const { email } = await world.signedUp();
+    const { email } = await world.signUpUser();
     const mailAgain = async (count: number) => {
       await world.request('POST', '/recover', { body: { email } });
       return world.mailTo(email, count);
@@ -302,7 +302,7 @@ describe('an account', () => {
   });
 
   test('recovery responds the same for an address without an account', async () => {
-    const { email } = await world.signedUp();
+    const { email } = await world.signUpUser();
     const known = await world.request('POST', '/recover', { body: { email } });
     const unknown = await world.request('POST', '/recover', { body: { email: newAddress() } });
     expect([known.status, known.body]).toEqual([200, {}]);
@@ -317,7 +317,7 @@ describe('an account', () => {
   });
 
   test('changes its address after both addresses confirm, and notifies the old one', async () => {
-    const { email, access, id } = await world.signedUp();
+    const { email, access, id } = await world.signUpUser();
     const newEmail = newAddress();
     const asked = await world.request('PUT', '/user', { token: access, body: { email: newEmail } });
     expect(asked.status).toBe(200);
@@ -341,10 +341,10 @@ describe('an account', () => {
   });
 
   test('cannot change to an address with an account, with the same response as for a free one', async () => {
-    const owner = await world.signedUp();
-    const { email, access } = await world.signedUp();
+    const owner = await world.signUpUser();
+    const { email, access } = await world.signUpUser();
     const free = newAddress();
-    const { access: otherAccess } = await world.signedUp();
+    const { access: otherAccess } = await world.signUpUser();
     const taken = await world.request('PUT', '/user', { token: access, body: { email: owner.email } });
     const open = await world.request('PUT', '/user', { token: otherAccess, body: { email: free } });
     expect(taken.status).toBe(open.status);
@@ -357,7 +357,7 @@ describe('an account', () => {
   });
 
   test('never changes to an unconfirmed address, even while the change to it begins', async () => {
-    const { email, access } = await world.signedUp();
+    const { email, access } = await world.signUpUser();
     const [own, foreign] = [newAddress(), newAddress()];
     await world.request('PUT', '/user', { token: access, body: { email: own } });
     const verify = (mail: { links: string[] }) =>
@@ -370,7 +370,7 @@ describe('an account', () => {
   });
 
   test('restarts an address change with another address, which invalidates the first links', async () => {
-    const { email, access } = await world.signedUp();
+    const { email, access } = await world.signUpUser();
     const [typo, right] = [newAddress(), newAddress()];
     await world.request('PUT', '/user', { token: access, body: { email: typo } });
     await world.request('PUT', '/user', { token: access, body: { email: right } });
@@ -404,7 +404,7 @@ describe('an account', () => {
     new URLSearchParams(new URL(response.headers.get('location')!).hash.slice(1));
 
   test('opening a link to a third-party page consumes no token, and its button redirects there with a session', async () => {
-    const { email } = await world.signedUp();
+    const { email } = await world.signUpUser();
     const page = 'http://127.0.0.1:4100/welcome';
     await world.request('POST', `/recover?redirect_to=${encodeURIComponent(page)}`, { body: { email } });
     const link = new URL((await world.mailTo(email)).links[0]!);
@@ -471,7 +471,7 @@ describe('an account', () => {
   });
 
   test('a redirect target that is not allowed is replaced with PUBLIC_URL', async () => {
-    const { email } = await world.signedUp();
+    const { email } = await world.signUpUser();
     await world.request('POST', '/recover?redirect_to=https%3A%2F%2Fevil.example%2F', { body: { email } });
     expect(new URL((await world.mailTo(email)).links[0]!).origin).toBe(new URL(world.config.publicUrl).origin);
   });

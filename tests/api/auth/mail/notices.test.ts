@@ -108,14 +108,14 @@ describe('a sign-in that proves the mailbox', () => {
 });
 
 test('a renewal sends no notice', async () => {
-  const { email, refresh } = await world.signedUp();
+  const { email, refresh } = await world.signUpUser();
   await world.request('POST', '/token?grant_type=refresh_token', { body: { refresh_token: refresh } });
   await noticesTo(email, 0);
 });
 
 describe('the advice to an owner who did not make the change', () => {
   const withoutPassword = async () => {
-    const person = await world.signedUp();
+    const person = await world.signUpUser();
     await world.admin.query('update auth.users set password_hash = null where id = $1', [person.id]);
     await world.admin.query(
       `update auth.identities set provider = 'sso:7d1c6a1e-0000-4000-8000-000000000000' where user_id = $1`,

@@ -482,7 +482,7 @@ describe('PUT /user with a number', () => {
   const change = (token: string, body: unknown) => world.request('PUT', '/user', { token, body });
 
   test('adds a number to an account with an address, once its code is entered', async () => {
-    const { email, id, access } = await world.signedUp();
+    const { email, id, access } = await world.signUpUser();
     const phone = newNumber();
     const { status, body } = await change(access, { phone });
     expect([status, body.phone, body.new_phone]).toEqual([200, '', digits(phone)]);
@@ -511,7 +511,7 @@ describe('PUT /user with a number', () => {
   });
 
   test('the owner removes the number again on a server without providers', async () => {
-    const { id, access } = await world.signedUp();
+    const { id, access } = await world.signUpUser();
     const phone = newNumber();
     await change(access, { phone });
     await verify(phone, await codeTo(phone), 'phone_change');
@@ -541,7 +541,7 @@ describe('PUT /user with a number', () => {
 
   test('answers a taken number like a free one, and tells only the person who holds it', async () => {
     const { phone: taken } = await signInByText();
-    const { access } = await world.signedUp();
+    const { access } = await world.signUpUser();
     const [free, ofTaken] = [await change(access, { phone: newNumber() }), await change(access, { phone: taken })];
     expect(ofTaken.status).toBe(free.status);
     expect(Object.keys(ofTaken.body)).toEqual(Object.keys(free.body));
@@ -557,7 +557,7 @@ describe('PUT /user with a number', () => {
     const phone = newNumber();
     await post('/signup', { phone, password: 'a stranger chose this' });
     const squatter = (await findUser(phone)).id;
-    const { id, access } = await world.signedUp();
+    const { id, access } = await world.signUpUser();
     await change(access, { phone });
     expect((await verify(phone, await codeTo(phone, 2), 'phone_change')).body.user.id).toBe(id);
     const { rows } = await world.admin.query('select 1 from auth.users where id = $1', [squatter]);
@@ -566,7 +566,7 @@ describe('PUT /user with a number', () => {
 
   test('gives the number to one of two accounts that confirm it at the same time', async () => {
     const phone = newNumber();
-    const [one, other] = [await world.signedUp(), await world.signedUp()];
+    const [one, other] = [await world.signUpUser(), await world.signUpUser()];
     await change(one.access, { phone });
     const first = await codeTo(phone);
     await change(other.access, { phone });
@@ -593,7 +593,7 @@ describe('PUT /user with a number', () => {
   });
 
   test('confirms the current number of an account that never confirmed it', async () => {
-    const { id, access } = await world.signedUp();
+    const { id, access } = await world.signUpUser();
     const phone = newNumber();
     await world.admin.query('update auth.users set phone = $2 where id = $1', [id, digits(phone)]);
     await change(access, { phone });
@@ -609,13 +609,13 @@ describe('PUT /user with a number', () => {
   });
 
   test('drops the pending change if the text cannot be sent', async () => {
-    const { access } = await world.signedUp();
+    const { access } = await world.signUpUser();
     expect((await change(access, { phone: INVALID_NUMBER })).body.code).toBe('sms_send_failed');
     expect((await world.request('GET', '/user', { token: access })).body).not.toHaveProperty('new_phone');
   });
 
   test('a changed password ends the pending change', async () => {
-    const { access } = await world.signedUp();
+    const { access } = await world.signUpUser();
     const phone = newNumber();
     await change(access, { phone });
     const { body } = await change(access, { password: 'quite another' });
@@ -624,7 +624,7 @@ describe('PUT /user with a number', () => {
   });
 
   test('a code for one number confirms no other', async () => {
-    const { access } = await world.signedUp();
+    const { access } = await world.signUpUser();
     const [first, second] = [newNumber(), newNumber()];
     await change(access, { phone: first });
     const code = await codeTo(first);
@@ -644,7 +644,7 @@ describe('PUT /user with a number', () => {
 
   test('resends nothing while two accounts wait for the same number', async () => {
     const phone = newNumber();
-    const [one, other] = [await world.signedUp(), await world.signedUp()];
+    const [one, other] = [await world.signUpUser(), await world.signUpUser()];
     await change(one.access, { phone });
     await change(other.access, { phone });
     await world.textTo(phone, 2);
@@ -660,7 +660,7 @@ describe('PUT /user with a number', () => {
     [{ phone: '+4915112345678', channel: 'whatsapp' }, 400, 'validation_failed'],
     [{ phone: '+447700900000' }, 422, 'sms_send_failed'],
   ])('rejects %j', async (body, status, code) => {
-    const { access } = await world.signedUp();
+    const { access } = await world.signUpUser();
     const response = await change(access, body);
     expect([response.status, response.body.code]).toEqual([status, code]);
   });
@@ -689,7 +689,7 @@ describe('reauthentication', () => {
   });
 
   test('goes by mail to a user with an address and a number', async () => {
-    const { email, access } = await world.signedUp();
+    const { email, access } = await world.signUpUser();
     const phone = newNumber();
     await world.request('PUT', '/user', { token: access, body: { phone } });
     const { body } = await verify(phone, await codeTo(phone), 'phone_change');
@@ -705,7 +705,7 @@ test('the settings name the provider', async () => {
 });
 
 test('an account with an address is not found by an unconfirmed change', async () => {
-  const { access } = await world.signedUp(newAddress());
+  const { access } = await world.signUpUser(newAddress());
   const phone = newNumber();
   await world.request('PUT', '/user', { token: access, body: { phone } });
   await codeTo(phone);

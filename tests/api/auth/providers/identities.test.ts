@@ -173,7 +173,7 @@ describe('an ID token', () => {
   });
 
   test('with an unverified address opens no account', async () => {
-    const { email, id } = await world.signedUp();
+    const { email, id } = await world.signUpUser();
     const token = await peer.idToken({ email, email_verified: false });
     const { status, body } = await grant({ provider: 'peer', id_token: token });
     expect({ status, code: body.code }).toEqual({ status: 422, code: 'provider_email_needs_verification' });
@@ -205,7 +205,7 @@ describe('linking', () => {
   const finish = (browser: Browser, url: string) => browser.follow(url, `${world.url}/journal`);
 
   test('adds the identity to the signed-in account, whatever its address, and tells the owner', async () => {
-    const owner = await world.signedUp();
+    const owner = await world.signUpUser();
     peer.claims = { ...account(), email_verified: false };
     const browser = new Browser();
     const url = await finish(browser, await startLinking(browser, owner.access));
@@ -218,7 +218,7 @@ describe('linking', () => {
   });
 
   test('works through the real client by address and by ID token', async () => {
-    const owner = await world.signedUp();
+    const owner = await world.signUpUser();
     const client = createClient(world.url, world.config.publishableKey, {
       auth: { persistSession: false, autoRefreshToken: false },
     });
@@ -236,7 +236,7 @@ describe('linking', () => {
   });
 
   test('is finished only by the browser that started it', async () => {
-    const [attacker, victim] = [await world.signedUp(), new Browser()];
+    const [attacker, victim] = [await world.signUpUser(), new Browser()];
     const url = await startLinking(new Browser(), attacker.access);
     // The victim is signed in at the provider and follows the attacker's address.
     const callback = await victim.follow(url, `${world.url}/auth/v1/callback`);
@@ -251,7 +251,7 @@ describe('linking', () => {
   });
 
   test('of an identity that has an account is refused', async () => {
-    const owner = await world.signedUp();
+    const owner = await world.signUpUser();
     const browser = new Browser();
     await finish(browser, await startLinking(browser, owner.access));
     const again = fragmentOf(await finish(browser, await startLinking(browser, owner.access)));
@@ -260,7 +260,7 @@ describe('linking', () => {
       error_description: 'Identity is already linked',
       sb: '',
     });
-    const stranger = await world.signedUp();
+    const stranger = await world.signUpUser();
     const other = fragmentOf(await finish(browser, await startLinking(browser, stranger.access)));
     expect(other['error_description']).toBe('Identity is already linked to another user');
     const token = await peer.idToken({});
@@ -272,7 +272,7 @@ describe('linking', () => {
     expect((await authorize({ provider: 'peer' })).body).toMatchObject({ code: 'no_authorization' });
     const guest = await authorize({ provider: 'peer' }, world.config.publishableKey);
     expect(guest).toMatchObject({ status: 403, body: { code: 'bad_jwt' } });
-    const { access } = await world.signedUp();
+    const { access } = await world.signUpUser();
     expect(await authorize({ provider: 'github' }, access)).toMatchObject({ status: 400 });
     expect(await authorize({ provider: 'peer' }, access)).toMatchObject({ status: 302 });
     const token = await peer.idToken({});
@@ -281,7 +281,7 @@ describe('linking', () => {
   });
 
   test('ends when the password changes in the meantime', async () => {
-    const owner = await world.signedUp();
+    const owner = await world.signUpUser();
     const browser = new Browser();
     const url = await startLinking(browser, owner.access);
     await world.request('PUT', '/user', { token: owner.access, body: { password: 'another battery staple' } });
@@ -290,7 +290,7 @@ describe('linking', () => {
   });
 
   test('ends when the session that started it ends', async () => {
-    const owner = await world.signedUp();
+    const owner = await world.signUpUser();
     const browser = new Browser();
     const url = await startLinking(browser, owner.access);
     await world.request('POST', '/logout?scope=global', { token: owner.access });
@@ -300,7 +300,7 @@ describe('linking', () => {
   });
 
   test('from an old session needs the mailed code', async () => {
-    const owner = await world.signedUp();
+    const owner = await world.signUpUser();
     await world.admin.query("update auth.sessions set created_at = now() - interval '25 hours' where user_id = $1", [
       owner.id,
     ]);
@@ -319,7 +319,7 @@ describe('linking', () => {
   });
 
   test('needs the second factor of an account that has one', async () => {
-    const owner = await world.signedUp();
+    const owner = await world.signUpUser();
     await world.admin.query(
       "insert into auth.mfa_factors (user_id, factor_type, status) values ($1, 'totp', 'verified')",
       [owner.id],
@@ -353,7 +353,7 @@ describe('an anonymous user', () => {
 describe('unlinking', () => {
   const unlink = (id: string, token: string) => world.request('DELETE', `/user/identities/${id}`, { token });
   const linked = async (claims: Record<string, unknown> = {}) => {
-    const owner = await world.signedUp();
+    const owner = await world.signUpUser();
     const token = await peer.idToken(claims);
     const { body } = await grant({ provider: 'peer', id_token: token, link_identity: true }, owner.access);
     const [email, provider] = body.user.identities as { identity_id: string }[];
@@ -398,14 +398,14 @@ describe('unlinking', () => {
   });
 
   test("of another user's identity is refused", async () => {
-    const [owner, stranger] = [await linked(), await world.signedUp()];
+    const [owner, stranger] = [await linked(), await world.signUpUser()];
     peer.claims = account();
     await grant({ provider: 'peer', id_token: await peer.idToken({}), link_identity: true }, stranger.access);
     expect((await unlink(owner.peer, stranger.access)).body).toMatchObject({ code: 'identity_not_found' });
   });
 
   test('of the last identity is refused, also by two concurrent requests', async () => {
-    const { access } = await world.signedUp();
+    const { access } = await world.signUpUser();
     const [only] = await identitiesOf(access);
     expect((await unlink(only!.identity_id, access)).body).toEqual({
       code: 'single_identity_not_deletable',
@@ -458,7 +458,7 @@ describe('unlinking', () => {
   });
 
   test('is refused when the remaining address belongs to another account', async () => {
-    const other = await world.signedUp();
+    const other = await world.signUpUser();
     const owner = await linked({ email: other.email });
     expect(await unlink(owner.email.identity, owner.access)).toMatchObject({
       status: 422,
@@ -485,7 +485,7 @@ describe('unlinking', () => {
 test('linking and unlinking answer 404 when they are switched off', async () => {
   const off = await startAuthWorld({ ...peer.settings, AUTH_MANUAL_LINKING: 'off' });
   try {
-    const { access } = await off.signedUp();
+    const { access } = await off.signUpUser();
     const disabled = { status: 404, body: { code: 'manual_linking_disabled', message: 'Manual linking is disabled' } };
     const authorize = await off.request('GET', '/user/identities/authorize?provider=peer', { token: access });
     expect(authorize).toMatchObject(disabled);

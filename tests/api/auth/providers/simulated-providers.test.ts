@@ -79,7 +79,7 @@ describe.each<Provider>(['google', 'github'])('the simulated %s', (provider) => 
   });
 
   test('gives an unverified address as unverified', async () => {
-    const { email } = await world.signedUp();
+    const { email } = await world.signUpUser();
     expect(fragmentOf(await signIn(provider, { email }))).toMatchObject({
       error_code: 'provider_email_needs_verification',
     });
@@ -217,7 +217,7 @@ describe('the simulated GitHub', () => {
     ['verified in words only', [{ email: 'x', primary: true, verified: 'yes' }]],
     ['unverified', [{ email: 'x', primary: true, verified: false }]],
   ])('with an address %s opens no existing account', async (_, list) => {
-    const { email } = await world.signedUp();
+    const { email } = await world.signUpUser();
     providers.control.fail(emails(list.map((entry) => ({ ...entry, email }))));
     expect(fragmentOf(await signIn('github', verifiedChoice()))).toMatchObject({
       error_code: 'provider_email_needs_verification',
@@ -288,7 +288,7 @@ describe('a provider that cannot be reached at all', () => {
         error: 'temporarily_unavailable',
         error_code: 'request_timeout',
       });
-      const { access } = await fresh.signedUp();
+      const { access } = await fresh.signUpUser();
       other.control.fail({ path: 'openid-configuration$', drop: 'before' });
       const linking = await fresh.request('GET', '/user/identities/authorize?provider=google', { token: access });
       expect(linking).toMatchObject({ status: 503, body: { code: 'request_timeout' } });
