@@ -149,18 +149,18 @@ export function createModelSimulator({ wait = () => Promise.resolve() }: Simulat
     };
     try {
       if (wire.readApiKey(request.headers) !== SANDBOX_KEY) throw new RefusedError(wire.invalidKey);
-      const asked = wire.read(request);
-      record.prompt = asked.prompt;
+      const question = wire.read(request);
+      record.prompt = question.prompt;
       if (fault.status !== undefined && fault.after === undefined) throw new RefusedError(toRefusal(fault));
-      const composed = composeReply(asked, fault, request.body);
+      const composed = composeReply(question, fault, request.body);
       record.answer = composed.chunks.join('');
       if (fault.reply === 'blocked') {
         const blocked = wire.blocked(composed.reply);
-        if (!asked.streams) return json(200, blocked.whole);
+        if (!question.streams) return json(200, blocked.whole);
         record.status = 200;
         return { status: 200, headers: STREAM, body: singleChunkBody(blocked.frames.join(''), record) };
       }
-      if (!asked.streams || fault.body !== undefined)
+      if (!question.streams || fault.body !== undefined)
         return json(200, wire.whole(composed.reply, composed.chunks.join('')));
       record.status = 200;
       return { status: 200, headers: STREAM, body: streamBody(call, composed, fault) };
@@ -218,9 +218,9 @@ const STREAM = { 'content-type': 'text/event-stream', 'cache-control': 'no-cache
 type Call = { wire: Protocol; record: ModelRequest; signal: AbortSignal };
 type ComposedReply = { reply: ModelReply; chunks: readonly string[] };
 
-function composeReply(asked: ModelQuestion, fault: Fault, body: string): ComposedReply {
-  const whole = fault.text ?? composeText(asked, fault.echo === true);
-  const maxTokens = fault.reply === 'length' ? Math.ceil(countTokens(whole) / 2) : (asked.maxTokens ?? Infinity);
+function composeReply(question: ModelQuestion, fault: Fault, body: string): ComposedReply {
+  const whole = fault.text ?? composeText(question, fault.echo === true);
+  const maxTokens = fault.reply === 'length' ? Math.ceil(countTokens(whole) / 2) : (question.maxTokens ?? Infinity);
   const isCut = countTokens(whole) > maxTokens;
   let text = isCut
     ? Array.from(whole)
@@ -235,11 +235,11 @@ function composeReply(asked: ModelQuestion, fault: Fault, body: string): Compose
     reply: {
       // Derived from the request, so that runs are reproducible.
       id: createHash('sha256').update(body).digest('hex').slice(0, 24),
-      asked,
-      modelVersion: `${asked.model}-sandbox`,
-      thoughts: asked.shows === 'thoughts' || fault.reply === 'thoughts' ? THOUGHTS : null,
+      question,
+      modelVersion: `${question.model}-sandbox`,
+      thoughts: question.includesThoughts || fault.reply === 'thoughts' ? THOUGHTS : null,
       finish,
-      inputTokens: countTokens(asked.system) + countTokens(asked.prompt),
+      inputTokens: countTokens(question.system) + countTokens(question.prompt),
       outputTokens: countTokens(text),
     },
   };

@@ -24,28 +24,28 @@ export const anthropic: Protocol = {
   read({ headers, body }) {
     if (headers['anthropic-version'] === undefined)
       throw new RefusedError({ status: 400, message: 'anthropic-version: header is required' });
-    const asked = readBody(body);
-    if (typeof asked.model !== 'string' || !asked.model.startsWith('claude-'))
-      throw new RefusedError({ status: 404, message: `model: ${String(asked.model)}` });
-    if (typeof asked.max_tokens !== 'number')
+    const json = readBody(body);
+    if (typeof json.model !== 'string' || !json.model.startsWith('claude-'))
+      throw new RefusedError({ status: 404, message: `model: ${String(json.model)}` });
+    if (typeof json.max_tokens !== 'number')
       throw new RefusedError({ status: 400, message: 'max_tokens: Field required' });
-    if (!Array.isArray(asked.messages) || asked.messages.length === 0)
+    if (!Array.isArray(json.messages) || json.messages.length === 0)
       throw new RefusedError({ status: 400, message: 'messages: at least one message is required' });
-    const format = asked.output_config?.format ?? asked.output_format;
-    const tool = (asked.tools ?? []).find(
-      ({ name }: Json) => asked.tool_choice?.type === 'any' || name === asked.tool_choice?.name,
+    const format = json.output_config?.format ?? json.output_format;
+    const tool = (json.tools ?? []).find(
+      ({ name }: Json) => json.tool_choice?.type === 'any' || name === json.tool_choice?.name,
     );
     const schema = tool?.input_schema ?? (format?.type === 'json_schema' ? format.schema : null);
     return {
-      model: asked.model,
-      streams: asked.stream === true,
-      system: readText(asked.system),
-      prompt: asked.messages
+      model: json.model,
+      streams: json.stream === true,
+      system: readText(json.system),
+      prompt: json.messages
         .map(({ role, content }: Json) => (role === 'assistant' ? '' : readText(content)))
         .join('\n'),
       shape: schema === null ? { kind: 'text' } : { kind: 'json', schema },
-      maxTokens: asked.max_tokens,
-      shows: ['enabled', 'adaptive'].includes(asked.thinking?.type) ? 'thoughts' : 'answer',
+      maxTokens: json.max_tokens,
+      includesThoughts: ['enabled', 'adaptive'].includes(json.thinking?.type),
       tool: tool?.name ?? null,
       streamsUsage: true,
     };
@@ -53,10 +53,10 @@ export const anthropic: Protocol = {
   refusal,
   refusalFrame: (details) => event(refusal(details)),
   frames(reply) {
-    const { asked, inputTokens, outputTokens, thoughts } = reply;
+    const { question, inputTokens, outputTokens, thoughts } = reply;
     const index = thoughts === null ? 0 : 1;
     const start = { ...message(reply), content: [], stop_reason: null, stop_sequence: null };
-    const block = asked.tool === null ? { type: 'text', text: '' } : toolUse(reply, {});
+    const block = question.tool === null ? { type: 'text', text: '' } : toolUse(reply, {});
     return {
       opening: [
         event({ type: 'message_start', message: { ...start, usage: { input_tokens: inputTokens, output_tokens: 1 } } }),
@@ -68,7 +68,8 @@ export const anthropic: Protocol = {
         event({
           type: 'content_block_delta',
           index,
-          delta: asked.tool === null ? { type: 'text_delta', text } : { type: 'input_json_delta', partial_json: text },
+          delta:
+            question.tool === null ? { type: 'text_delta', text } : { type: 'input_json_delta', partial_json: text },
         }),
       closing: [
         event({ type: 'content_block_stop', index }),
@@ -82,9 +83,9 @@ export const anthropic: Protocol = {
     };
   },
   whole(reply, text) {
-    const { asked, inputTokens, outputTokens } = reply;
+    const { question, inputTokens, outputTokens } = reply;
     // Truncated tool input is parsed as an object without fields.
-    const answered = asked.tool === null ? { type: 'text', text } : toolUse(reply, parseObject(text));
+    const answered = question.tool === null ? { type: 'text', text } : toolUse(reply, parseObject(text));
     return {
       ...message(reply),
       content: [answered],
@@ -111,10 +112,10 @@ const message = ({ id, modelVersion }: ModelReply): Json => ({
   model: modelVersion,
 });
 
-const toolUse = ({ id, asked }: ModelReply, input: Json): Json => ({
+const toolUse = ({ id, question }: ModelReply, input: Json): Json => ({
   type: 'tool_use',
   id: `toolu_${id}`,
-  name: asked.tool,
+  name: question.tool,
   input,
 });
 
@@ -128,8 +129,8 @@ function thinking(thoughts: string | null): string[] {
   ];
 }
 
-const stopReason = ({ asked, finish }: ModelReply): string =>
-  asked.tool !== null && finish === 'stop' ? 'tool_use' : STOPS[finish];
+const stopReason = ({ question, finish }: ModelReply): string =>
+  question.tool !== null && finish === 'stop' ? 'tool_use' : STOPS[finish];
 
 function parseObject(text: string): Json {
   try {

@@ -39,20 +39,20 @@ export const gemini: Protocol = {
     const streams = method === 'streamGenerateContent';
     if (streams && new URLSearchParams(query).get('alt') !== 'sse')
       throw new RefusedError({ status: 400, message: 'This simulator only streams with alt=sse.' });
-    const asked = readBody(body);
-    if (!Array.isArray(asked.contents) || asked.contents.length === 0)
+    const json = readBody(body);
+    if (!Array.isArray(json.contents) || json.contents.length === 0)
       throw new RefusedError({ status: 400, message: '* GenerateContentRequest.contents: contents is not specified' });
-    const config = asked.generationConfig ?? {};
+    const config = json.generationConfig ?? {};
     const field = SCHEMA_FIELDS.find((name) => config[name] != null);
-    const json = config.responseMimeType === 'application/json';
+    const isJson = config.responseMimeType === 'application/json';
     return {
       model,
       streams,
-      system: readText(asked.systemInstruction?.parts),
-      prompt: asked.contents.map((turn: Json) => (turn.role === 'model' ? '' : readText(turn.parts))).join('\n'),
-      shape: json ? { kind: 'json', schema: field ? config[field] : null } : { kind: 'text' },
+      system: readText(json.systemInstruction?.parts),
+      prompt: json.contents.map((turn: Json) => (turn.role === 'model' ? '' : readText(turn.parts))).join('\n'),
+      shape: isJson ? { kind: 'json', schema: field ? config[field] : null } : { kind: 'text' },
       maxTokens: config.maxOutputTokens ?? null,
-      shows: config.thinkingConfig?.includeThoughts === true ? 'thoughts' : 'answer',
+      includesThoughts: config.thinkingConfig?.includeThoughts === true,
       tool: null,
       streamsUsage: true,
     };

@@ -18,36 +18,36 @@ export const openai: Protocol = {
   readApiKey: (headers) => /^Bearer (.+)$/.exec(headers['authorization'] ?? '')?.[1] ?? null,
   invalidKey: { status: 401, message: 'Incorrect API key provided.' },
   read({ body }) {
-    const asked = readBody(body);
-    if (typeof asked.model !== 'string' || asked.model === '')
+    const json = readBody(body);
+    if (typeof json.model !== 'string' || json.model === '')
       throw new RefusedError({ status: 400, message: 'you must provide a model parameter' });
-    if (asked.model.startsWith('unknown-'))
-      throw new RefusedError({ status: 404, message: `The model '${asked.model}' does not exist` });
-    if (!Array.isArray(asked.messages) || asked.messages.length === 0)
+    if (json.model.startsWith('unknown-'))
+      throw new RefusedError({ status: 404, message: `The model '${json.model}' does not exist` });
+    if (!Array.isArray(json.messages) || json.messages.length === 0)
       throw new RefusedError({ status: 400, message: "Invalid 'messages': empty array." });
-    const format = asked.response_format?.type ?? 'text';
+    const format = json.response_format?.type ?? 'text';
     const readTextOfRoles = (matches: (role: string) => boolean): string =>
-      asked.messages.map(({ role, content }: Json) => (matches(role) ? readText(content) : '')).join('\n');
+      json.messages.map(({ role, content }: Json) => (matches(role) ? readText(content) : '')).join('\n');
     const isSystem = (role: string): boolean => role === 'system' || role === 'developer';
     return {
-      model: asked.model,
-      streams: asked.stream === true,
+      model: json.model,
+      streams: json.stream === true,
       system: readTextOfRoles(isSystem),
       prompt: readTextOfRoles((role) => !isSystem(role) && role !== 'assistant'),
       shape:
         format === 'text'
           ? { kind: 'text' }
-          : { kind: 'json', schema: asked.response_format.json_schema?.schema ?? null },
-      maxTokens: asked.max_completion_tokens ?? asked.max_tokens ?? null,
-      shows: 'answer',
+          : { kind: 'json', schema: json.response_format.json_schema?.schema ?? null },
+      maxTokens: json.max_completion_tokens ?? json.max_tokens ?? null,
+      includesThoughts: false,
       tool: null,
-      streamsUsage: asked.stream_options?.include_usage === true,
+      streamsUsage: json.stream_options?.include_usage === true,
     };
   },
   refusal,
   refusalFrame: (details) => sse(refusal(details)),
   frames(reply) {
-    const { asked, finish, thoughts } = reply;
+    const { question, finish, thoughts } = reply;
     const delta = (fields: Json, finishReason: string | null = null): string =>
       sse({ ...completion(reply, true), choices: [{ index: 0, delta: fields, finish_reason: finishReason }] });
     return {
@@ -58,7 +58,7 @@ export const openai: Protocol = {
       chunk: (text) => delta({ content: text }),
       closing: [
         delta({}, FINISHES[finish]),
-        ...(asked.streamsUsage ? [sse({ ...completion(reply, true), choices: [], usage: usage(reply) })] : []),
+        ...(question.streamsUsage ? [sse({ ...completion(reply, true), choices: [], usage: usage(reply) })] : []),
         'data: [DONE]\n\n',
       ],
     };

@@ -14,8 +14,7 @@ export type ModelQuestion = {
   /** `schema` is null if any JSON is valid. */
   readonly shape: { readonly kind: 'text' } | { readonly kind: 'json'; readonly schema: Json };
   readonly maxTokens: number | null;
-  /** `thoughts`: the response includes the model's thoughts. */
-  readonly shows: 'thoughts' | 'answer';
+  readonly includesThoughts: boolean;
   /** The tool whose input is the answer, if JSON is requested through a tool. */
   readonly tool: string | null;
   /** Whether a stream ends with the token usage (optional for OpenAI). */
@@ -26,7 +25,7 @@ export type Finish = 'stop' | 'length' | 'safety';
 
 export type ModelReply = {
   readonly id: string;
-  readonly asked: ModelQuestion;
+  readonly question: ModelQuestion;
   /** The concrete model behind an alias in `model`. */
   readonly modelVersion: string;
   readonly thoughts: string | null;
