@@ -136,7 +136,7 @@ export function createDaySaverHarness() {
     },
     type(html: string) {
       world.editorText = html;
-      world.saver.edited();
+      world.saver.recordEdit();
     },
     /** The page learns that the plan ended, and the locked view replaces the editor. */
     showLockedView() {
@@ -176,7 +176,7 @@ export function createDaySaverHarness() {
     openEditor() {
       world.isEditing = true;
       world.editorText = world.saver.text();
-      world.detach = world.saver.attach({
+      world.detach = world.saver.attachEditor({
         read: () => world.editorText,
         replace(html, change) {
           world.editorText = html;

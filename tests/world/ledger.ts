@@ -45,19 +45,19 @@ export function createLedger(now: () => number) {
       return text;
     },
 
-    edited(item: string, tab: Tab): void {
+    recordEdit(item: string, tab: Tab): void {
       for (const word of wordsOf(item)) word.editedIn.add(tab);
     },
 
-    passed(item: string, tab: Tab): void {
+    recordPassing(item: string, tab: Tab): void {
       for (const word of wordsOf(item)) word.passedIn.add(tab);
     },
 
-    deleted(item: string, tab: Tab): void {
+    recordDeletion(item: string, tab: Tab): void {
       for (const word of wordsOf(item)) word.deletedIn.add(tab);
     },
 
-    crashed(tab: Tab): void {
+    recordCrash(tab: Tab): void {
       for (const word of words.values()) {
         if (word.typedIn === tab && now() - word.typedAt <= DRAFT_MS) word.mayBeLost = true;
       }

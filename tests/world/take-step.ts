@@ -71,7 +71,7 @@ export async function takeStep(world: World, step: Step): Promise<void> {
       if (!tab) return;
       note(`${tab.name} crashes`);
       world.forget(tab);
-      ledger.crashed(tab);
+      ledger.recordCrash(tab);
       return tab.crash();
     case 'hideTab':
     case 'showTab': {
@@ -131,23 +131,23 @@ function edit({ ledger, note }: World, tab: Tab, { do: kind, a, b }: Step): void
     }
     if (kind === 'clear') {
       say(`deletes all items`);
-      for (const each of items) ledger.deleted(each, tab);
+      for (const each of items) ledger.recordDeletion(each, tab);
       return [];
     }
     if (kind === 'delete') {
       say(`deletes "${item}"`);
-      ledger.deleted(item, tab);
+      ledger.recordDeletion(item, tab);
       return items.toSpliced(i, 1);
     }
-    ledger.edited(item, tab);
+    ledger.recordEdit(item, tab);
     if (kind === 'move') {
       const to = b % items.length;
-      for (const passed of items.slice(Math.min(i, to), Math.max(i, to) + 1)) ledger.passed(passed, tab);
+      for (const passed of items.slice(Math.min(i, to), Math.max(i, to) + 1)) ledger.recordPassing(passed, tab);
       say(`moves "${item}" to place ${String(to + 1)}`);
       return items.toSpliced(i, 1).toSpliced(to, 0, item);
     }
     const word = ledger.newWord(tab);
-    ledger.edited(word, tab);
+    ledger.recordEdit(word, tab);
     say(`types "${word}" ${kind === 'append' ? 'after' : 'before'} "${item}"`);
     return items.with(i, kind === 'append' ? `${item} ${word}` : `${word} ${item}`);
   });

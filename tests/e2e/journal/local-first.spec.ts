@@ -44,7 +44,7 @@ test.describe('a browser that may clear the storage', () => {
   test.use({ isIdle: true, expectedErrors: /net::ERR_FAILED/ });
 
   test('is asked to keep it only once text has to wait there', async ({ page, context, signUp }) => {
-    const askedAt = () => page.evaluate(() => localStorage.getItem('hustle-forge:persistence-requested'));
+    const requestedAt = () => page.evaluate(() => localStorage.getItem('hustle-forge:persistence-requested'));
     await signUp(page);
     await page.keyboard.type('saved');
     await skipToSave(page);
@@ -53,11 +53,11 @@ test.describe('a browser that may clear the storage', () => {
     const streamed = page.waitForRequest('**/functions/v1/changes');
     await skipToIdleTime(page);
     await streamed;
-    expect(await askedAt()).toBeNull();
+    expect(await requestedAt()).toBeNull();
     await rejectAnswers(context);
     await page.keyboard.type(' and waiting');
     await skipToSave(page);
-    await expect.poll(askedAt).toBe('browser');
+    await expect.poll(requestedAt).toBe('browser');
   });
 });
 

@@ -131,10 +131,10 @@ export function openTab({ device, number, findPlan, randomUUID, onQuestion, onKe
       const editor = { items: [] as string[], isComposing: false };
 
       function openEditor(read: ReadEntry): void {
-        const saver = savers.open(date, read.stored, read.askedAt);
-        savers.open(date, read.stored, read.askedAt);
+        const saver = savers.open(date, read.stored, read.requestedAt);
+        savers.open(date, read.stored, read.requestedAt);
         editor.items = itemsOf(saver.text());
-        const detach = saver.attach({
+        const detach = saver.attachEditor({
           read: () => log(...editor.items),
           replace: (html) => void (editor.items = itemsOf(html)),
           isComposing: () => editor.isComposing,
@@ -176,11 +176,11 @@ export function openTab({ device, number, findPlan, randomUUID, onQuestion, onKe
         const isBegunOffline = date === today && isUnreachableError(result.error);
         if (isHidden || isLockedError(result.error) || !(result.data || unsaved || isBegunOffline))
           return closeEditor();
-        const read = result.data ?? { stored: unsaved?.view().stored ?? null, askedAt: 0, seenAt: null };
+        const read = result.data ?? { stored: unsaved?.view().stored ?? null, requestedAt: 0, seenAt: null };
         if (!open) openEditor(read);
         else if (open.read !== read) {
           open.read = read;
-          savers.open(date, read.stored, read.askedAt);
+          savers.open(date, read.stored, read.requestedAt);
         }
       }
 
@@ -248,7 +248,7 @@ export function openTab({ device, number, findPlan, randomUUID, onQuestion, onKe
         run(() => {
           const { editor, saver } = page!;
           editor.items = change(editor.items);
-          saver()!.edited();
+          saver()!.recordEdit();
         });
       },
 

@@ -480,7 +480,7 @@ describe('when the day was changed elsewhere', () => {
   });
 
   describe('and the newer row is offered while text is unsaved', () => {
-    const offer = () => world.saver.offer(world.row, world.timers.now() + 1);
+    const offer = () => world.saver.receiveRow(world.row, world.timers.now() + 1);
 
     test('the text is merged with it at once and saved later', async () => {
       world.writeElsewhere(log('a', 'theirs'));
@@ -547,7 +547,7 @@ describe('when the day was changed elsewhere', () => {
     await world.advance(10);
     world.isComposing = isComposing;
     world.writeElsewhere(after);
-    world.saver.offer(world.row, world.timers.now());
+    world.saver.receiveRow(world.row, world.timers.now());
     world.isComposing = false;
     world.type(before ?? '');
     await world.advance(2_100);
@@ -561,7 +561,7 @@ describe('when the day was changed elsewhere', () => {
     world.isComposing = true;
     world.writeElsewhere(log('a', 'theirs'));
     world.type(log('a', 'mine'));
-    world.saver.offer(world.row, world.timers.now());
+    world.saver.receiveRow(world.row, world.timers.now());
     world.type(log('a'));
     await world.advance(5_000);
     expect(world.editorText).toBe(log('a'));
@@ -667,7 +667,7 @@ describe('when the day was changed elsewhere', () => {
     world.writeElsewhere(null);
     world.writeElsewhere(log('theirs'));
     expect(world.row?.revision).toBe(1);
-    world.saver.offer(world.row, world.timers.now() + 1);
+    world.saver.receiveRow(world.row, world.timers.now() + 1);
     expect(world.editorText).toBe(log('theirs'));
     world.writeElsewhere(null);
     world.writeElsewhere(log('theirs again'));
@@ -709,19 +709,19 @@ describe('when the day was changed elsewhere', () => {
 
   test('a day without unsaved text takes over a newer row', async () => {
     world.writeElsewhere(log('a', 'newer'));
-    world.saver.offer(world.row, world.timers.now());
+    world.saver.receiveRow(world.row, world.timers.now());
     expect(world.editorText).toBe(log('a', 'newer'));
     expect(world.writes).toEqual([]);
   });
 
   test('a stale read does not undo our own save', async () => {
     const before = world.row;
-    const askedAt = world.timers.now();
+    const requestedAt = world.timers.now();
     world.type(log('a', 'b'));
     await world.advance(3_000);
-    world.saver.offer(before, askedAt);
+    world.saver.receiveRow(before, requestedAt);
     expect(world.editorText).toBe(log('a', 'b'));
-    world.saver.offer(null, askedAt);
+    world.saver.receiveRow(null, requestedAt);
     expect(world.editorText).toBe(log('a', 'b'));
   });
 });
@@ -777,7 +777,7 @@ describe('when the log was moved to another day elsewhere', () => {
     await world.advance(2_100);
     expect(world.status()).toBe('conflict');
     world.row = { id: 'new', html: log('new'), revision: 1, savedAt: 0 };
-    world.saver.offer(world.row, world.timers.now());
+    world.saver.receiveRow(world.row, world.timers.now());
     world.saver.takeTheirs();
     expect(world.editorText).toBe(log('new'));
     expect(world.saver.view()).toMatchObject({ unsaved: false, conflict: null, stored: world.row });
@@ -796,7 +796,7 @@ describe('when the log was moved to another day elsewhere', () => {
   test('a day without unsaved text becomes empty, and a stale read does not fill it again', async () => {
     world.moveElsewhere();
     world.saver.replaceWith(null);
-    world.saver.offer({ id: 'row', html: log('a'), revision: 1, savedAt: 0 }, world.timers.now());
+    world.saver.receiveRow({ id: 'row', html: log('a'), revision: 1, savedAt: 0 }, world.timers.now());
     expect(world.editorText).toBe('');
     world.type(log('new'));
     await world.advance(60_000);

@@ -203,13 +203,13 @@ export function createDaySaver(options: DaySaverOptions) {
     },
 
     /** The user changed something in the editor. Cheap enough for every change. */
-    edited: (delayMs: number = AUTO_SAVE_DELAY_MS) => dispatch({ type: 'typed', delayMs }),
+    recordEdit: (delayMs: number = AUTO_SAVE_DELAY_MS) => dispatch({ type: 'typed', delayMs }),
 
     /** Replaces the whole text, for example by a canned log (`QUICK_ENTRIES`). */
     write: (html: string, delayMs: number) => dispatch({ type: 'textReplaced', html, delayMs }),
 
     /** An editor opened on this day. Returns the function to call when it closes. */
-    attach(opened: OpenEditor): () => void {
+    attachEditor(opened: OpenEditor): () => void {
       editor = opened;
       return () => {
         if (editor !== opened) return;
@@ -222,10 +222,11 @@ export function createDaySaver(options: DaySaverOptions) {
     restore: (draft: DayDraft, isReadable = true) => dispatch({ type: 'draftFound', draft, isReadable }),
 
     /**
-     * The server's row, read at `askedAt`. Unsaved text is merged with it. Ignored if the row is stale or an input method
+     * The server's row, read at `requestedAt`. Unsaved text is merged with it. Ignored if the row is stale or an input method
      * is composing.
      */
-    offer: (row: StoredLog | null, askedAt: number) => dispatch({ type: 'remoteChanged', stored: row, askedAt }),
+    receiveRow: (row: StoredLog | null, requestedAt: number) =>
+      dispatch({ type: 'remoteChanged', stored: row, requestedAt }),
 
     /** The log was moved to or from this day. Ignored while text is unsaved. */
     replaceWith: (row: StoredLog | null) => dispatch({ type: 'logMoved', stored: row }),

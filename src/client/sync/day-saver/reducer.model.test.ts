@@ -11,7 +11,7 @@ import type { DayDraft } from '../day-drafts.ts';
 import type { Failure, StoredLog } from '../save-requests.ts';
 import type { DaySaverEffect, DaySaverEvent, TimerName } from './events.ts';
 import { needsText, reduce } from './reducer.ts';
-import { initialState, isSettled, viewOf } from './state.ts';
+import { initialState, isStoredText, viewOf } from './state.ts';
 import type { DaySaverState } from './state.ts';
 
 const itemsOf = (html: string): string[] => [...html.matchAll(/<p>([^<]+)<\/p>/g)].map((match) => match[1]!);
@@ -53,7 +53,7 @@ function expectValid(state: DaySaverState): void {
   }
   if (state.attempt?.request === 'write') expect(state.unacknowledged).toContain(state.attempt.html);
   if (!state.isUnsaved) {
-    expect(isSettled(state, state.text)).toBe(true);
+    expect(isStoredText(state, state.text)).toBe(true);
     expect(state).toMatchObject({ isEditorAhead: false, draftDueAt: null, failures: 0 });
   }
   expect(viewOf(state, true)).toMatchObject({ unsaved: state.isUnsaved, stored: state.stored });
@@ -227,7 +227,7 @@ function createSimulation() {
     },
     toggleMerge: () => void (canMerge = !canMerge),
     readElsewhere(isComposing: boolean): void {
-      dispatch({ type: 'remoteChanged', stored: row, askedAt: now }, isComposing);
+      dispatch({ type: 'remoteChanged', stored: row, requestedAt: now }, isComposing);
     },
     /**
      * `lost`: the server stores the write, but no answer arrives. `unheard`: no request arrives. Number: index in
@@ -365,7 +365,7 @@ const anyEvent: fc.Arbitrary<DaySaverEvent> = fc.oneof(
   }),
   fc.record({ type: fc.constant('requestFailed' as const), failure: anyFailure }),
   fc.record({ type: fc.constant('readSucceeded' as const), stored: anyStored, moved: anyMoved }),
-  fc.record({ type: fc.constant('remoteChanged' as const), stored: anyStored, askedAt: fc.nat(100) }),
+  fc.record({ type: fc.constant('remoteChanged' as const), stored: anyStored, requestedAt: fc.nat(100) }),
   fc.record({ type: fc.constant('logMoved' as const), stored: anyStored }),
   fc.record({ type: fc.constant('draftFound' as const), draft: anyDraft, isReadable: fc.boolean() }),
   fc.constantFrom<DaySaverEvent>(

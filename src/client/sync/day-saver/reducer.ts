@@ -5,23 +5,23 @@
 import { mergeDrafts } from '../day-drafts.ts';
 import type { StoredLog } from '../save-requests.ts';
 import type { DaySaverEffect, DaySaverEvent, EventContext, TimerName } from './events.ts';
-import { basisOf, canSave, isSettled, mergeWith } from './state.ts';
+import { basisOf, canSave, isStoredText, mergeWith } from './state.ts';
 import type { DaySaverState } from './state.ts';
 import {
-  acknowledge,
+  acknowledgeRow,
   beginAttempt,
-  fail,
+  failAttempt,
   markUnsaved,
   putText,
-  read,
-  rebase,
+  requestRead,
+  rebaseText,
   reconcile,
   scheduleDraft,
-  set,
-  settle,
+  updateState,
+  markSaved,
   storeDraft,
-  takeStored,
-  write,
+  takeStoredRow,
+  requestWrite,
 } from './transitions.ts';
 import type { Step } from './transitions.ts';
 
@@ -31,7 +31,7 @@ type Transition = { state: DaySaverState; effects: readonly DaySaverEffect[] };
 export function reduce(state: DaySaverState, event: DaySaverEvent, context: EventContext): Transition {
   if (state.isDisposed) return { state, effects: [] };
   const step: Step = { state, effects: [], ...context };
-  apply(step, event);
+  applyEvent(step, event);
   setTimer(step, 'save', saveTimerAt(state), saveTimerAt(step.state));
   setTimer(step, 'draft', state.draftDueAt, step.state.draftDueAt);
   return { state: step.state, effects: replaceEditorTextOnce(step.effects) };
@@ -63,15 +63,15 @@ function setTimer(step: Step, timer: TimerName, before: number | null, at: numbe
   if (at !== before) step.effects.push({ type: 'setTimer', timer, at });
 }
 
-function apply(step: Step, event: DaySaverEvent): void {
+function applyEvent(step: Step, event: DaySaverEvent): void {
   const { state } = step;
   const { attempt, hold } = state;
   switch (event.type) {
     case 'typed':
-      set(step, { isEditorAhead: true });
+      updateState(step, { isEditorAhead: true });
       return markUnsaved(step, event.delayMs);
     case 'textRead':
-      if (state.isEditorAhead) set(step, { text: event.html, isEditorAhead: false });
+      if (state.isEditorAhead) updateState(step, { text: event.html, isEditorAhead: false });
       return;
     case 'textReplaced':
       putText(step, event.html, { isUndoable: true });
@@ -82,39 +82,39 @@ function apply(step: Step, event: DaySaverEvent): void {
     case 'flushRequested':
       return beginAttempt(step);
     case 'retryRequested':
-      if (hold?.kind === 'signedOut' || hold?.kind === 'refused') set(step, { hold: null });
+      if (hold?.kind === 'signedOut' || hold?.kind === 'refused') updateState(step, { hold: null });
       return beginAttempt(step, true);
 
     case 'saveSucceeded': {
       if (attempt?.request !== 'write') return;
-      acknowledge(step, event.version && { ...event.version, html: attempt.html });
-      if (!state.isEditorAhead && isSettled(step.state, state.text)) return settle(step);
-      return set(step, { attempt: null });
+      acknowledgeRow(step, event.version && { ...event.version, html: attempt.html });
+      if (!state.isEditorAhead && isStoredText(step.state, state.text)) return markSaved(step);
+      return updateState(step, { attempt: null });
     }
     case 'saveConflicted':
       if (attempt?.request !== 'write') return;
       forgetWrite(step);
-      return read(step, attempt.writes);
+      return requestRead(step, attempt.writes);
     case 'readSucceeded':
-      if (attempt?.request === 'read' && reconcile(step, event.stored, event.moved)) write(step, attempt.writes);
+      if (attempt?.request === 'read' && reconcile(step, event.stored, event.moved)) requestWrite(step, attempt.writes);
       return;
     case 'requestFailed':
       if (!attempt) return;
       if (attempt.request === 'write' && event.failure.kind !== 'unreachable') forgetWrite(step);
-      return fail(step, event.failure);
+      return failAttempt(step, event.failure);
 
     case 'remoteChanged':
       return takeRemote(step, event);
     case 'logMoved':
-      if (!state.isUnsaved) takeStored(step, event.stored);
+      if (!state.isUnsaved) takeStoredRow(step, event.stored);
       return;
     case 'bothKept':
       return keepBoth(step);
     case 'theirsTaken':
-      if (hold?.kind === 'conflict') takeStored(step, hold.theirs, { isUndoable: true });
+      if (hold?.kind === 'conflict') takeStoredRow(step, hold.theirs, { isUndoable: true });
       return;
     case 'doubtsShown':
-      return set(step, { doubts: [] });
+      return updateState(step, { doubts: [] });
 
     case 'draftFound':
       return takeDraft(step, event);
@@ -123,13 +123,13 @@ function apply(step: Step, event: DaySaverEvent): void {
       return storeDraft(step);
     case 'draftStored':
     case 'draftRejected':
-      return set(step, { isDraftSafe: event.type === 'draftStored' });
+      return updateState(step, { isDraftSafe: event.type === 'draftStored' });
     case 'draftsWiped':
       if (state.isUnsaved) scheduleDraft(step);
       return;
     case 'disposed':
       storeDraft(step);
-      return set(step, { isDisposed: true, attempt: null });
+      return updateState(step, { isDisposed: true, attempt: null });
   }
 }
 
@@ -138,19 +138,19 @@ function apply(step: Step, event: DaySaverEvent): void {
  * writes stay, because the server may have stored them.
  */
 function forgetWrite(step: Step): void {
-  set(step, { unacknowledged: step.state.unacknowledged.slice(0, -1) });
+  updateState(step, { unacknowledged: step.state.unacknowledged.slice(0, -1) });
 }
 
 /**
  * A row from another query replaces the text, unless the query is stale or an input method is composing. Unsaved text is
  * merged with it.
  */
-function takeRemote(step: Step, { stored, askedAt }: Extract<DaySaverEvent, { type: 'remoteChanged' }>): void {
+function takeRemote(step: Step, { stored, requestedAt }: Extract<DaySaverEvent, { type: 'remoteChanged' }>): void {
   const { isUnsaved, acknowledgedAt, stored: before } = step.state;
-  if (askedAt <= acknowledgedAt) return;
-  if (step.isComposing) return set(step, { hasUnmergedRow: true });
+  if (requestedAt <= acknowledgedAt) return;
+  if (step.isComposing) return updateState(step, { hasUnmergedRow: true });
   if (isUnsaved) return mergeRemote(step, stored);
-  set(step, { stored });
+  updateState(step, { stored });
   const html = stored?.html ?? '';
   if (html !== (before?.html ?? '')) putText(step, html);
 }
@@ -166,8 +166,8 @@ function mergeRemote(step: Step, stored: StoredLog | null): void {
   if (isOfBase && stored.revision <= (baseRevision ?? 0)) return;
   if (isOfBase && !attempt && !hold) reconcile(step, stored);
   // The user chooses between the text and the newest row.
-  else if (hold?.kind === 'conflict') set(step, { hold: { ...hold, theirs: stored } });
-  else set(step, { hasUnmergedRow: true });
+  else if (hold?.kind === 'conflict') updateState(step, { hold: { ...hold, theirs: stored } });
+  else updateState(step, { hasUnmergedRow: true });
 }
 
 function keepBoth(step: Step): void {
@@ -176,9 +176,9 @@ function keepBoth(step: Step): void {
   const theirs = hold.theirs?.html ?? '';
   // The empty base keeps every line of both texts, also those that the moved log has: the user chose this day for them.
   const { html, mappedLines } = hold.moved ? step.merge('', text, theirs) : mergeWith(step.state, step.merge, theirs);
-  rebase(step, hold.theirs);
+  rebaseText(step, hold.theirs);
   // The next insert needs a new id: the row with the current one may be the moved log, which stays where it is.
-  set(step, { newRowId: null });
+  updateState(step, { newRowId: null });
   putText(step, html, { mappedLines, isUndoable: true });
   markUnsaved(step, 0);
   beginAttempt(step);
@@ -197,14 +197,14 @@ function takeDraft(step: Step, { draft, isReadable }: Extract<DaySaverEvent, { t
   }
   // This page may still show a copy on this device that is older than the row that the draft is based on.
   const isOlder = (state.stored?.revision ?? 0) < (baseRevision ?? 0);
-  const isKnown = !isOlder && isSettled(state, html);
+  const isKnown = !isOlder && isStoredText(state, html);
   // The earlier page's requests with other texts may still be in flight: only a later read shows which text was stored.
   if (isReadable && isKnown && sent.every((text) => text === html)) {
     step.effects.push({ type: 'dropDraft' });
     return;
   }
   putText(step, html);
-  set(step, {
+  updateState(step, {
     isUnsaved: true,
     saveDueAt: step.now,
     // Includes the draft's own text: a page that closes stores the draft and then sends the text, so the server may

@@ -41,7 +41,7 @@ export type DaySaverState = Readonly<{
   stored: StoredLog | null;
   /** The id of the row that an insert of the unsaved text creates; null if the text is based on a row. */
   newRowId: string | null;
-  /** When `acknowledge` last set `stored`. The answer to a read that was sent earlier is stale. */
+  /** When `acknowledgeRow` last set `stored`. The answer to a read that was sent earlier is stale. */
   acknowledgedAt: number;
 
   /** The server does not have `text`, as far as is known. */
@@ -116,9 +116,9 @@ export const basisOf = ({ draftBasis, stored, newRowId }: DaySaverState): Basis 
   };
 
 /**
- * True if the stored row has this text. Without a row an empty text is settled, because an empty log is never stored.
+ * True if the stored row has this text. An empty text needs no row, because an empty log is never stored.
  */
-export const isSettled = ({ stored }: DaySaverState, html: string): boolean =>
+export const isStoredText = ({ stored }: DaySaverState, html: string): boolean =>
   stored === null ? isEmptyLog(html) : html === stored.html;
 
 /**

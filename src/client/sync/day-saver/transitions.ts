@@ -5,7 +5,7 @@ import type { LogMerge } from '#domain/merge/merge-logs.ts';
 import type { Failure, MovedLog, StoredLog } from '../save-requests.ts';
 import { DRAFT_INTERVAL_MS } from '../day-drafts.ts';
 import type { DaySaverEffect, EventContext, TextChange } from './events.ts';
-import { basisOf, canSave, isSettled, mergeWith } from './state.ts';
+import { basisOf, canSave, isStoredText, mergeWith } from './state.ts';
 import type { Conflict, DaySaverState } from './state.ts';
 
 const RETRY_FIRST_MS = 1_000;
@@ -22,14 +22,14 @@ const MAX_WRITES = 3;
 
 export type Step = EventContext & { state: DaySaverState; readonly effects: DaySaverEffect[] };
 
-export function set(step: Step, changes: Partial<DaySaverState>): void {
+export function updateState(step: Step, changes: Partial<DaySaverState>): void {
   step.state = { ...step.state, ...changes };
 }
 
 /** Schedules a draft of the edits, at most one in `DRAFT_INTERVAL_MS` (throttle). */
 export function scheduleDraft(step: Step): void {
   const draftPendingSince = step.state.draftPendingSince ?? step.now;
-  set(step, { draftPendingSince, draftDueAt: draftPendingSince + DRAFT_INTERVAL_MS });
+  updateState(step, { draftPendingSince, draftDueAt: draftPendingSince + DRAFT_INTERVAL_MS });
 }
 
 export function markUnsaved(step: Step, delayMs: number): void {
@@ -38,7 +38,7 @@ export function markUnsaved(step: Step, delayMs: number): void {
   const unsavedSince = step.state.unsavedSince ?? now;
   // An edit does not shorten the backoff.
   const isBackingOff = failures > 0 && !attempt;
-  set(step, {
+  updateState(step, {
     isUnsaved: true,
     unsavedSince,
     saveDueAt: isBackingOff ? saveDueAt : Math.min(now + delayMs, unsavedSince + AUTO_SAVE_MAX_WAIT_MS),
@@ -50,7 +50,7 @@ export function markUnsaved(step: Step, delayMs: number): void {
 
 /** Chooses the id of the row to insert, unless the text is based on a row or an earlier insert has chosen the id. */
 function chooseRowId(step: Step): void {
-  if (basisOf(step.state).baseId === undefined) set(step, { newRowId: step.newRowId });
+  if (basisOf(step.state).baseId === undefined) updateState(step, { newRowId: step.newRowId });
 }
 
 /**
@@ -58,7 +58,7 @@ function chooseRowId(step: Step): void {
  * user chose (`isUndoable`), never a change from elsewhere.
  */
 export function putText(step: Step, html: string, change: Partial<TextChange> = {}): void {
-  set(step, { text: html, isEditorAhead: false });
+  updateState(step, { text: html, isEditorAhead: false });
   step.effects.push({
     type: 'replaceEditorText',
     html,
@@ -69,7 +69,7 @@ export function putText(step: Step, html: string, change: Partial<TextChange> = 
 export function storeDraft(step: Step): void {
   const { now } = step;
   const { isUnsaved, draftPendingSince, draftStoredAt, text, unacknowledged } = step.state;
-  set(step, {
+  updateState(step, {
     draftPendingSince: null,
     draftDueAt: null,
     draftStoredAt: draftPendingSince === null ? draftStoredAt : now,
@@ -80,22 +80,22 @@ export function storeDraft(step: Step): void {
 }
 
 /** The server has confirmed the row, or its absence (null): no sent text is in doubt, and reads sent earlier are stale. */
-export function acknowledge(step: Step, stored: StoredLog | null): void {
+export function acknowledgeRow(step: Step, stored: StoredLog | null): void {
   const { now } = step;
-  set(step, { stored, newRowId: null, acknowledgedAt: now, failures: 0, hold: null });
-  set(step, { draftBasis: null, unacknowledged: [], hasUnmergedRow: false });
+  updateState(step, { stored, newRowId: null, acknowledgedAt: now, failures: 0, hold: null });
+  updateState(step, { draftBasis: null, unacknowledged: [], hasUnmergedRow: false });
   step.effects.push({ type: 'notifyStored', stored });
 }
 
 /** Bases the unsaved text on this row, so that the text may be sent. */
-export function rebase(step: Step, stored: StoredLog | null): void {
+export function rebaseText(step: Step, stored: StoredLog | null): void {
   const newRowId = stored ? null : step.state.newRowId;
-  set(step, { stored, newRowId, draftBasis: null, hold: null });
+  updateState(step, { stored, newRowId, draftBasis: null, hold: null });
 }
 
 /** The text equals the server's row: ends the attempt and drops the draft. */
-export function settle(step: Step): void {
-  set(step, {
+export function markSaved(step: Step): void {
+  updateState(step, {
     isUnsaved: false,
     newRowId: null,
     unsavedSince: null,
@@ -111,49 +111,49 @@ export function settle(step: Step): void {
 }
 
 /** The server's row replaces the text. */
-export function takeStored(step: Step, stored: StoredLog | null, change?: Partial<TextChange>): void {
-  acknowledge(step, stored);
+export function takeStoredRow(step: Step, stored: StoredLog | null, change?: Partial<TextChange>): void {
+  acknowledgeRow(step, stored);
   putText(step, stored?.html ?? '', change);
-  settle(step);
+  markSaved(step);
 }
 
-export function fail(step: Step, failure: Failure, isMergeMissing = false): void {
+export function failAttempt(step: Step, failure: Failure, isMergeMissing = false): void {
   if (failure.kind === 'unreachable') {
     const failures = step.state.failures + 1;
     const maxMs = step.isHidden ? RETRY_HIDDEN_MAX_MS : RETRY_MAX_MS;
     const backoffMs = Math.min(RETRY_FIRST_MS * 2 ** (failures - 1), maxMs);
     const waitMs = Math.max(backoffMs, Math.min(failure.retryAfterMs ?? 0, RETRY_AFTER_MAX_MS));
     // The jitter spreads the browsers that a busy server has refused at the same moment.
-    set(step, { failures, saveDueAt: step.now + waitMs * (1 + step.random / 2) });
+    updateState(step, { failures, saveDueAt: step.now + waitMs * (1 + step.random / 2) });
   } else {
-    set(step, { failures: 0, hold: failure });
+    updateState(step, { failures: 0, hold: failure });
   }
-  set(step, { attempt: null, isMergeMissing });
+  updateState(step, { attempt: null, isMergeMissing });
   storeDraft(step);
 }
 
 export function beginAttempt(step: Step, evenLocked = false): void {
   if (!canSave(step.state, evenLocked)) return;
   const { unacknowledged, draftBasis } = step.state;
-  if (unacknowledged.length > 0 || draftBasis) read(step, 0);
-  else write(step, 0);
+  if (unacknowledged.length > 0 || draftBasis) requestRead(step, 0);
+  else requestWrite(step, 0);
 }
 
-export function read(step: Step, writes: number): void {
-  set(step, { attempt: { request: 'read', writes }, hasUnmergedRow: false });
+export function requestRead(step: Step, writes: number): void {
+  updateState(step, { attempt: { request: 'read', writes }, hasUnmergedRow: false });
   step.effects.push({ type: 'read', rowId: basisOf(step.state).baseId });
 }
 
-export function write(step: Step, writes: number): void {
-  if (writes >= MAX_WRITES) return fail(step, { kind: 'unreachable' });
+export function requestWrite(step: Step, writes: number): void {
+  if (writes >= MAX_WRITES) return failAttempt(step, { kind: 'unreachable' });
   const { text: html, stored, unacknowledged } = step.state;
   // The maximum wait for a save starts anew with the next edit.
-  set(step, { unsavedSince: null });
-  if (isSettled(step.state, html)) {
+  updateState(step, { unsavedSince: null });
+  if (isStoredText(step.state, html)) {
     // The user took the edit back, so no save will find the row that another query read meanwhile: read it now.
-    return step.state.hasUnmergedRow ? read(step, writes) : settle(step);
+    return step.state.hasUnmergedRow ? requestRead(step, writes) : markSaved(step);
   }
-  set(step, {
+  updateState(step, {
     attempt: { request: 'write', writes: writes + 1, html },
     unacknowledged: [...unacknowledged, html],
   });
@@ -161,7 +161,7 @@ export function write(step: Step, writes: number): void {
     // A second insert of an attempt needs a new id. The first was refused, but the read after it found no row with its
     // id. So a row with that id is on a day that the plan locks, where the read cannot see it.
     const rowId = (writes === 0 && step.state.newRowId) || step.newRowId;
-    set(step, { newRowId: rowId });
+    updateState(step, { newRowId: rowId });
     step.effects.push({ type: 'insert', html, rowId });
   } else if (isEmptyLog(html)) step.effects.push({ type: 'remove', version: stored });
   else step.effects.push({ type: 'update', html, version: stored });
@@ -169,14 +169,14 @@ export function write(step: Step, writes: number): void {
 
 function holdConflict(step: Step, conflict: Omit<Conflict, 'kind'>): false {
   // `draftBasis` stays, or the next page would believe that the draft is based on the newest revision.
-  set(step, { hold: { kind: 'conflict', ...conflict }, attempt: null });
+  updateState(step, { hold: { kind: 'conflict', ...conflict }, attempt: null });
   storeDraft(step);
   return false;
 }
 
 /** An input method is composing, so the editor must not be changed. The next attempt compares the versions again. */
 function postpone(step: Step): false {
-  set(step, { attempt: null, hold: null, saveDueAt: step.now + RETRY_COMPOSING_MS, hasUnmergedRow: true });
+  updateState(step, { attempt: null, hold: null, saveDueAt: step.now + RETRY_COMPOSING_MS, hasUnmergedRow: true });
   return false;
 }
 
@@ -190,19 +190,19 @@ export function reconcile(step: Step, theirs: StoredLog | null, moved?: MovedLog
   const { base, baseRevision } = basisOf(state);
   const other = theirs?.html ?? '';
   if (theirs && state.unacknowledged.includes(other)) {
-    acknowledge(step, theirs);
+    acknowledgeRow(step, theirs);
     return true;
   }
   // Compares the texts, because a day that was deleted and created again restarts at revision 1. Only a draft without
   // a base is compared by its revision.
   const isUnchanged = base === undefined ? (theirs?.revision ?? null) === baseRevision : other === base;
   if (!moved && (isUnchanged || other === state.text)) {
-    rebase(step, theirs);
+    rebaseText(step, theirs);
     return true;
   }
   if (!merge) {
     // Outside an attempt the merge may still load: the next attempt waits for it.
-    if (state.attempt) fail(step, { kind: 'unreachable' }, true);
+    if (state.attempt) failAttempt(step, { kind: 'unreachable' }, true);
     return false;
   }
   const merged = mergeWith(state, merge, moved?.html ?? other);
@@ -210,7 +210,7 @@ export function reconcile(step: Step, theirs: StoredLog | null, moved?: MovedLog
     // Sending the text would put lines of the moved log on its old and its new day.
     if (merged.html !== moved.html) return holdConflict(step, { theirs, moved });
     if (isComposing) return postpone(step);
-    takeStored(step, theirs);
+    takeStoredRow(step, theirs);
     return false;
   }
   // Without a base, a line that the text lacks may have been deleted here or added elsewhere.
@@ -221,12 +221,12 @@ export function reconcile(step: Step, theirs: StoredLog | null, moved?: MovedLog
 
 /** The merged text replaces the text, based on the row. Returns false if the row has it already, so a save is over. */
 function takeMerge(step: Step, theirs: StoredLog | null, { html, doubts, mappedLines }: LogMerge): boolean {
-  if (doubts.length > 0) set(step, { doubts: [...step.state.doubts, ...doubts] });
-  rebase(step, theirs);
+  if (doubts.length > 0) updateState(step, { doubts: [...step.state.doubts, ...doubts] });
+  rebaseText(step, theirs);
   if (html !== step.state.text) putText(step, html, { mappedLines });
-  if (isSettled(step.state, html)) {
-    acknowledge(step, theirs);
-    settle(step);
+  if (isStoredText(step.state, html)) {
+    acknowledgeRow(step, theirs);
+    markSaved(step);
     return false;
   }
   storeDraft(step);

@@ -73,7 +73,7 @@ function createWorld() {
       });
       if (self.draft) saver.restore(self.draft);
       self.text = saver.text();
-      saver.attach({
+      saver.attachEditor({
         read: () => self.text,
         replace: (html) => void (self.text = html),
         isComposing: () => false,
@@ -83,7 +83,7 @@ function createWorld() {
     let saver = load();
     const type = (items: readonly string[]): void => {
       self.text = log(...items);
-      saver.edited();
+      saver.recordEdit();
     };
     const newWord = (): string => {
       // Words of equal length, so that no word is the beginning of another word.
@@ -94,7 +94,7 @@ function createWorld() {
     return {
       self,
       saver: () => saver,
-      offer: () => saver.offer(row, timers.now()),
+      offer: () => saver.receiveRow(row, timers.now()),
       /** Only online, because the page loads from the server. Waits for the request in flight, so no answer is lost. */
       async reload() {
         if (!self.isOnline) return;

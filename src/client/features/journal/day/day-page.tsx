@@ -17,8 +17,8 @@ import type { DaySaver } from '#client/sync/day-saver/day-saver.ts';
 import { entryKey } from '#client/sync/entries/entry-queries.ts';
 import type { ReadEntry } from '#client/sync/entries/entry-queries.ts';
 import type { SaveStatus } from '#client/sync/save-status.ts';
-import { adoptEditor, useEarlyDay, useIsComposing } from '../early/use-early-day.ts';
-import type { EarlyDay } from '../early/use-early-day.ts';
+import { adoptEditor, useEarlyPage, useIsComposing } from '../early/use-early-page.ts';
+import type { EditableEarlyPage } from '../early/use-early-page.ts';
 import { logOf } from '../log-of.ts';
 import styles from '../journal.module.css';
 import { mayTakeFocus } from './may-take-focus.ts';
@@ -51,14 +51,14 @@ export function DayPage({ date, today, read, isFirstLog, onUpgrade }: DayPagePro
   const { savers } = useJournal();
   const queries = useQueryClient();
   const { id: userId } = useUser();
-  const early = useEarlyDay(userId, date);
+  const early = useEarlyPage(userId, date);
   // Text typed before React ran (early-editor.ts) edits this device's copy of the day, so the saver starts with that
   // copy. The effect below passes the server's answer to the saver.
   const [saver] = useState(() =>
-    early ? savers.open(date, early.stored, 0) : savers.open(date, read.stored, read.askedAt),
+    early ? savers.open(date, early.stored, 0) : savers.open(date, read.stored, read.requestedAt),
   );
   const view = useSyncExternalStore(saver.subscribe, saver.view);
-  useEffect(() => void savers.open(date, read.stored, read.askedAt), [date, read, savers]);
+  useEffect(() => void savers.open(date, read.stored, read.requestedAt), [date, read, savers]);
 
   const isLocked = view.status.kind === 'locked';
   // The server says that the day is locked: refetch it once, which shows the locked view if the plan has ended.
@@ -150,7 +150,7 @@ type LogProps = {
   saver: DaySaver;
   label: string;
   placeholder: string;
-  early: EarlyDay | null;
+  early: EditableEarlyPage | null;
   onEditor: (editor: JournalEditorHandle | null) => void;
 };
 
@@ -196,9 +196,9 @@ function Log({ saver, label, placeholder, early, onEditor }: LogProps) {
       placeholder={placeholder}
       adopt={(element, callbacks) => adoptEditor(early, saver, savers, element, callbacks)}
       mayTakeFocus={mayTakeFocus}
-      onEdit={() => saver.edited()}
+      onEdit={() => saver.recordEdit()}
       onOpen={(editor) => {
-        const close = saver.attach(editor);
+        const close = saver.attachEditor(editor);
         early?.editor.giveTo(saver);
         onEditor(editor);
         return () => {

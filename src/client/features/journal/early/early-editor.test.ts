@@ -29,7 +29,7 @@ const type = (text: string): void => dom().editor.commands.insertContentAt(1, te
 const draft = (): DayDraft | null => createDayDrafts(localStorage, 'ada', 'next').claim(DATE, null);
 const saver = (text: string, isSafe = true) => ({
   text: () => text,
-  edited: vi.fn<() => void>(),
+  recordEdit: vi.fn<() => void>(),
   storeDraft: vi.fn<() => boolean>(() => isSafe),
 });
 
@@ -100,9 +100,9 @@ describe('the saver of the day', () => {
     expect(target.firstChild).toBe(handle.editor.view.dom);
     const given = saver('<p>a</p>');
     editor().giveTo(given);
-    expect(given.edited).toHaveBeenCalledOnce();
+    expect(given.recordEdit).toHaveBeenCalledOnce();
     expect(given.storeDraft).toHaveBeenCalledOnce();
-    expect(given.edited.mock.invocationCallOrder[0]).toBeLessThan(given.storeDraft.mock.invocationCallOrder[0]!);
+    expect(given.recordEdit.mock.invocationCallOrder[0]).toBeLessThan(given.storeDraft.mock.invocationCallOrder[0]!);
     type('c');
     dispatchEvent(new Event('pagehide'));
     vi.advanceTimersByTime(1_000);
@@ -112,12 +112,12 @@ describe('the saver of the day', () => {
   test('gets no edit if nothing was typed, or if it has claimed the draft', () => {
     const untouched = saver('<p>other form of a</p>');
     editor().giveTo(untouched);
-    expect(untouched.edited).not.toHaveBeenCalled();
+    expect(untouched.recordEdit).not.toHaveBeenCalled();
     start();
     type('b');
     const claimed = saver('<p>ba</p>');
     editor().giveTo(claimed);
-    expect(claimed.edited).not.toHaveBeenCalled();
+    expect(claimed.recordEdit).not.toHaveBeenCalled();
   });
 
   test('leaves the early draft if it cannot store its own draft', () => {

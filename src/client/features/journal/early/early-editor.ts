@@ -83,8 +83,8 @@ function createEarlyEditor({ userId, date, stored, text, leave }: EarlyPage) {
     },
 
     /** Hands the typed text to the day's saver, which must have opened this editor: it reads the text from there. */
-    giveTo(saver: Pick<DaySaver, 'text' | 'edited' | 'storeDraft'>): void {
-      if (isEdited && handle.read() !== saver.text()) saver.edited();
+    giveTo(saver: Pick<DaySaver, 'text' | 'recordEdit' | 'storeDraft'>): void {
+      if (isEdited && handle.read() !== saver.text()) saver.recordEdit();
       if (saver.storeDraft()) drafts.drop(date);
       stopDrafts();
     },

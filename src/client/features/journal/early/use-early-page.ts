@@ -8,19 +8,19 @@ import type { EarlyPage } from '#client/lib/boot/early-page.ts';
 import type { EarlyEditor } from './early-editor.ts';
 
 /** The page that was shown before React ran (lib/boot/early-page.ts), with a running editor. */
-export type EarlyDay = EarlyPage & { editor: EarlyEditor };
+export type EditableEarlyPage = EarlyPage & { editor: EarlyEditor };
 
 /** Null unless an editor ran before React on this day of this user. */
-export function useEarlyDay(userId: string, date: Day): EarlyDay | null {
+export function useEarlyPage(userId: string, date: Day): EditableEarlyPage | null {
   const [early] = useState(() => {
     const page = globalThis.hustleForgeEarlyPage;
-    return page?.editor && page.userId === userId && page.date === date ? (page as EarlyDay) : null;
+    return page?.editor && page.userId === userId && page.date === date ? (page as EditableEarlyPage) : null;
   });
   return early;
 }
 
 /** True while an input method composes a word in the early editor: moving the editor would break the composition. */
-export function useIsComposing(early: EarlyDay | null): boolean {
+export function useIsComposing(early: EditableEarlyPage | null): boolean {
   const [isComposing, setComposing] = useState(() => early?.editor.isComposing() === true);
   useEffect(() => {
     if (!isComposing) return;
@@ -36,7 +36,7 @@ export function useIsComposing(early: EarlyDay | null): boolean {
  * or another page's draft has changed the saver's text: the early text then stays a draft, which the saver merges.
  */
 export function adoptEditor(
-  early: EarlyDay | null,
+  early: EditableEarlyPage | null,
   saver: DaySaver,
   savers: DaySavers,
   element: HTMLElement,
