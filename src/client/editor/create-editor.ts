@@ -7,7 +7,7 @@ import { moveKeepingCaret } from './caret/move-keeping-caret.ts';
 import { EMPTY_LOG_HTML } from './stored/empty-log-html.ts';
 import { journalExtensions } from './extensions.ts';
 import { KEYBOARD_HELP_ID } from './keyboard-exit.ts';
-import { deferredParts } from './load-deferred-plugins.ts';
+import { loadedDeferredPlugins } from './load-deferred-plugins.ts';
 import type { TextPosition } from './replace-blocks.ts';
 import { replaceRange } from './replace-range.ts';
 import { createSerialiser } from './serialise.ts';
@@ -142,7 +142,7 @@ function focusAtHeight(editor: Editor, clientY: number): void {
 function replaceText({ state, schema, view }: Editor, html: string, { isUndoable, mapPosition }: TextChange): boolean {
   const next = parseKnown(html || EMPTY_LOG_HTML, schema);
   if (!next) return false;
-  let transaction = deferredParts()?.replaceBlocks(state, next, mapPosition);
+  let transaction = loadedDeferredPlugins()?.replaceBlocks(state, next, mapPosition);
   if (!transaction) replaceRange((transaction = state.tr), state.doc, next, 0);
   if (!transaction.docChanged) return true;
   if (isUndoable) closeHistory(transaction);

@@ -10,7 +10,7 @@ const RETRY_COMPOSING_MS = 200;
 
 let loaded: DeferredPlugins | null = null;
 /** Null until the chunk has loaded. */
-export const deferredParts = (): DeferredPlugins | null => loaded;
+export const loadedDeferredPlugins = (): DeferredPlugins | null => loaded;
 let loading: Promise<DeferredPlugins | null> | null = null;
 /**
  * Null if the load failed: the editor works without these plugins. The next call retries a failed load. The load starts
