@@ -59,22 +59,22 @@ function rangeSql({ limit, offset }: Range, values: Values): string {
   return (limit === null ? '' : ` limit ${values.add(limit)}`) + (offset === 0 ? '' : ` offset ${values.add(offset)}`);
 }
 
-/** `wanted.body` is false for HEAD: the rows are only counted. `limitedTexts` as for `bodySql`. */
+/** `parts.body` is false for HEAD: the rows are only counted. `limitedTexts` as for `bodySql`. */
 export function selectSql(
   table: ExposedTable,
   query: Query,
-  wanted: { body: boolean; total: boolean; limitedTexts?: readonly Column[] },
+  parts: { body: boolean; total: boolean; limitedTexts?: readonly Column[] },
 ): Sql {
   const values = new Values();
   const where = whereSql(query.where, values);
   const from = `from ${tableName(table)}${where}`;
-  const page = wanted.body
+  const page = parts.body
     ? `select ${quoteColumns(query.select)} ${from}${orderSql(query.order)}${rangeSql(query.range, values)}`
     : `select ${from}${rangeSql(query.range, values)}`;
-  const { body, source } = bodySql(page, wanted.body ? (wanted.limitedTexts ?? []) : []);
-  const results = [...(wanted.body ? [body] : []), AMOUNT];
+  const { body, source } = bodySql(page, parts.body ? (parts.limitedTexts ?? []) : []);
+  const results = [...(parts.body ? [body] : []), AMOUNT];
   // Uses the same parameters: the total has exactly the filters of the page.
-  if (wanted.total) results.push(`(select count(*) ${from})::int as total`);
+  if (parts.total) results.push(`(select count(*) ${from})::int as total`);
   return { text: `select ${results.join(', ')} from ${source}`, values: values.list };
 }
 
@@ -90,7 +90,7 @@ export function insertSql(
   table: ExposedTable,
   query: Query,
   { columns, rows }: Rows,
-  wanted: Preferences,
+  preferences: Preferences,
   userId: string,
 ): Sql {
   const values = new Values();
@@ -101,9 +101,9 @@ export function insertSql(
   const insert =
     `insert into ${tableName(table)} (${quoteColumns(written)}) ` +
     `select ${written.map((column) => sentValueSql(table, column, written)).join(', ')} ` +
-    `from ${source}${conflictSql(table, query, written, wanted.resolution)}`;
-  const merged = wanted.resolution === 'merge' ? { table, target: conflictTarget(table, query), userId } : null;
-  return writeStatementSql(insert, query, wanted, values, { merged });
+    `from ${source}${conflictSql(table, query, written, preferences.resolution)}`;
+  const upsert = preferences.resolution === 'merge' ? { table, target: conflictTarget(table, query), userId } : null;
+  return writeStatementSql(insert, query, preferences, values, { upsert });
 }
 
 /** `limitedTexts` as for `bodySql`. */
@@ -111,7 +111,7 @@ export function updateSql(
   table: ExposedTable,
   query: Query,
   { columns, rows }: Rows,
-  wanted: Preferences,
+  preferences: Preferences,
   limitedTexts: readonly Column[] = [],
 ): Sql {
   const values = new Values();
@@ -124,19 +124,19 @@ export function updateSql(
     return `${quoteColumn(column)} = ${withDateHeaderSql(parameters.get(table.log.day) ?? quoteColumn(table.log.day), value)}`;
   });
   const update = `update ${tableName(table)} set ${changes.join(', ')}${whereSql(query.where, values)}`;
-  return writeStatementSql(update, query, wanted, values, { limitedTexts });
+  return writeStatementSql(update, query, preferences, values, { limitedTexts });
 }
 
 /** `limitedTexts` as for `bodySql`. */
 export function deleteSql(
   table: ExposedTable,
   query: Query,
-  wanted: Preferences,
+  preferences: Preferences,
   limitedTexts: readonly Column[] = [],
 ): Sql {
   const values = new Values();
   const text = `delete from ${tableName(table)}${whereSql(query.where, values)}`;
-  return writeStatementSql(text, query, wanted, values, { limitedTexts });
+  return writeStatementSql(text, query, preferences, values, { limitedTexts });
 }
 
 function sentValueSql(table: ExposedTable, column: Column, written: readonly Column[]): string {
@@ -172,21 +172,21 @@ function conflictSql(
 }
 
 /** An upsert that reports how many of its rows it inserted. */
-type Merged = { table: ExposedTable; target: readonly Column[]; userId: string };
+type CountedUpsert = { table: ExposedTable; target: readonly Column[]; userId: string };
 
 /** `returning` requires the privilege to read the row, so it is omitted unless the rows are requested. */
 function writeStatementSql(
   write: string,
   query: Query,
-  wanted: Preferences,
+  preferences: Preferences,
   values: Values,
-  { merged = null, limitedTexts = [] }: { merged?: Merged | null; limitedTexts?: readonly Column[] },
+  { upsert = null, limitedTexts = [] }: { upsert?: CountedUpsert | null; limitedTexts?: readonly Column[] },
 ): Sql {
-  if (!wanted.representation && !merged) return { text: write, values: values.list };
-  const returned = new Set([...(wanted.representation ? returnedColumns(query) : []), ...(merged?.target ?? [])]);
-  const inserted = merged ? `, ${insertedSql(merged, values)}` : '';
+  if (!preferences.representation && !upsert) return { text: write, values: values.list };
+  const returned = new Set([...(preferences.representation ? returnedColumns(query) : []), ...(upsert?.target ?? [])]);
+  const inserted = upsert ? `, ${countInsertedSql(upsert, values)}` : '';
   const written = `with written as (${write} returning ${quoteColumns([...returned])})`;
-  if (!wanted.representation)
+  if (!preferences.representation)
     return { text: `${written} select ${AMOUNT}${inserted} from written`, values: values.list };
   const page = `select ${quoteColumns(query.select)} from written${orderSql(query.order)}${rangeSql(query.range, values)}`;
   const { body, source } = bodySql(page, limitedTexts);
@@ -196,7 +196,7 @@ function writeStatementSql(
 const returnedColumns = (query: Query): Column[] => [...query.select, ...query.order.map((term: Order) => term.column)];
 
 /** A row was inserted if the snapshot from before the statement has no row for it. */
-function insertedSql({ table, target, userId }: Merged, values: Values): string {
+function countInsertedSql({ table, target, userId }: CountedUpsert, values: Values): string {
   const same = target.map((column) => `earlier.${quoteColumn(column)} = written.${quoteColumn(column)}`);
   const ofUser = `earlier.${quoteColumn(table.user)} = ${values.add(userId)}`;
   return (
