@@ -67,7 +67,7 @@ const NUMBER_WINDOWS = [
   { keyPrefix: 'sms-number-day', points: 10, duration: 86_400 },
 ] as const;
 const TEXTS_PER_ADDRESS = { keyPrefix: 'sms-address', points: 10, duration: 3_600 } as const;
-const HOURS_OF_DAILY_TEXTS = 10;
+const HOURLY_TEXTS_DIVISOR = 10;
 /** Mails to one address that other users want to move their account to. */
 const FOREIGN_MAILS = { keyPrefix: 'mail-to', points: 10, duration: HOUR } as const;
 
@@ -150,7 +150,7 @@ export function createRateLimits({ config, database }: RateLimitDeps): RateLimit
   const numberLimiters = NUMBER_WINDOWS.map(createLimiter);
   const textAddressLimiter = createLimiter(TEXTS_PER_ADDRESS);
   const textsPerDay = config.auth.sms?.dailyLimit ?? 0;
-  const textsPerHour = Math.ceil(textsPerDay / HOURS_OF_DAILY_TEXTS);
+  const textsPerHour = Math.ceil(textsPerDay / HOURLY_TEXTS_DIVISOR);
   const serverLimiters = [
     createLimiter({ keyPrefix: 'sms-server', points: textsPerHour, duration: 3_600 }),
     createLimiter({ keyPrefix: 'sms-server-day', points: textsPerDay, duration: 86_400 }),
