@@ -66,7 +66,7 @@ export function jobList(deps: Deps): Job[] {
       run: async (signal) => ({ applied: (await database.finishMigrations({ signal })).applied }),
     },
     {
-      name: 'forget-event-bodies',
+      name: 'purge-webhook-payloads',
       everySeconds: DAY,
       retryDelaySeconds: 300,
       run: async (signal) => ({ emptied: await purgeWebhookPayloads(database, clock, signal) }),

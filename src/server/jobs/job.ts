@@ -5,7 +5,7 @@
 export type JobName =
   | 'reconcile-payments'
   | 'expire-plans'
-  | 'forget-event-bodies'
+  | 'purge-webhook-payloads'
   | 'purge-sign-in-data'
   | 'purge-old-records'
   | 'delete-accounts'
