@@ -6,7 +6,7 @@ import type { APIRequestContext, Locator, Page } from '@playwright/test';
 import type { SeededAccount } from '../support/accounts.ts';
 import {
   failModel,
-  heldModel,
+  waitUntilModelHolds,
   openPanel,
   panel,
   releaseModel,
@@ -146,7 +146,7 @@ test('feedback is streamed, cancelled without a trace, outdated by text typed me
   await test.step('cancel', async () => {
     await failModel(request, { hold: 'after', after: 6 });
     await panel(page).getByRole('button', { name: 'Get Fresh Analysis' }).click();
-    await heldModel(request);
+    await waitUntilModelHolds(request);
     const writing = panel(page).getByRole('region', { name: 'New feedback' });
     await expect(writing).toContainText('Writing...');
     await expect(writing).toHaveAttribute('aria-busy', 'true');
@@ -162,7 +162,7 @@ test('feedback is streamed, cancelled without a trace, outdated by text typed me
     await failModel(request, { hold: 'before' });
     const aborted = page.waitForEvent('requestfailed', (failed) => failed.url().endsWith('/ai-feedback'));
     await panel(page).getByRole('button', { name: 'Get Fresh Analysis' }).click();
-    await heldModel(request);
+    await waitUntilModelHolds(request);
     await page.keyboard.press('Escape');
     await expect(panel(page)).toBeHidden();
     expect((await aborted).failure()?.errorText).toBe('net::ERR_ABORTED');
@@ -174,7 +174,7 @@ test('feedback is streamed, cancelled without a trace, outdated by text typed me
     await openPanel(page);
     await failModel(request, { hold: 'before' });
     await panel(page).getByRole('button', { name: 'Get Fresh Analysis' }).click();
-    await heldModel(request);
+    await waitUntilModelHolds(request);
     await expect(panel(page)).toContainText('Reading your log...');
     await items(page).last().click();
     await page.keyboard.press('End');
@@ -200,7 +200,7 @@ test('a failure keeps the earlier feedback and counts the attempts', async ({
 
   await failModel(request, { cut: 'stream', after: 4, hold: 'before' });
   await panel(page).getByRole('button', { name: 'Force Refresh' }).click();
-  await heldModel(request);
+  await waitUntilModelHolds(request);
   // The earlier feedback stays readable without a claim to be up to date.
   await expect(panel(page).getByRole('region', { name: 'Previous feedback' })).toContainText('Sandbox model: 2 items');
   await expect(panel(page).getByText('Earlier analysis')).toBeVisible();
@@ -462,7 +462,7 @@ test('on a phone the panel fills the screen, keeps the focus, and a citation clo
   await panel(page).getByRole('button', { name: 'Get Fresh Analysis' }).focus();
   await failModel(request, { hold: 'before' });
   await page.keyboard.press('Enter');
-  await heldModel(request);
+  await waitUntilModelHolds(request);
   await page.keyboard.press('Tab');
   await expect(panel(page).getByRole('button', { name: 'Cancel' })).toBeFocused();
   await page.keyboard.press('Enter');
@@ -499,7 +499,7 @@ test('a review is generated and stored for each period, and a failed retry keeps
   await openAs(page, account, '/reviews');
   await failModel(request, { hold: 'after', after: 3 });
   await page.getByRole('button', { name: 'Generate 7-Day Analysis' }).click();
-  await heldModel(request);
+  await waitUntilModelHolds(request);
   await expect(page.getByRole('button', { name: 'Analyzing Your Hustle...' })).toHaveAttribute('aria-disabled', 'true');
   await releaseModel(request);
   const result = page.getByRole('region', { name: 'Analysis', exact: true });
@@ -541,7 +541,7 @@ test('a review that fails or is cancelled shows it, counts the attempts, and ask
   await test.step('cancel', async () => {
     await failModel(request, { hold: 'before' });
     await generate.click();
-    await heldModel(request);
+    await waitUntilModelHolds(request);
     await page.getByRole('button', { name: 'Cancel' }).click();
     await expect(page.getByRole('status').filter({ hasText: 'Cancelled. Nothing was saved.' })).toBeVisible();
     await expect(result).toBeHidden();
@@ -600,7 +600,7 @@ test('the focus moves with the buttons of the panel and the reviews, by keyboard
   await press('I agree');
   await failModel(request, { hold: 'before' });
   await press('Get Fresh Analysis');
-  await heldModel(request);
+  await waitUntilModelHolds(request);
   await page.keyboard.press('Tab');
   await press('Cancel');
   await expect(panel(page).getByRole('button', { name: 'Get Fresh Analysis' })).toBeFocused();
@@ -612,7 +612,7 @@ test('the focus moves with the buttons of the panel and the reviews, by keyboard
   await press('I agree');
   await failModel(request, { hold: 'before' });
   await press('Generate 7-Day Analysis');
-  await heldModel(request);
+  await waitUntilModelHolds(request);
   await page.keyboard.press('Tab');
   await press('Cancel');
   await releaseModel(request);
@@ -620,7 +620,7 @@ test('the focus moves with the buttons of the panel and the reviews, by keyboard
   await expect(page.getByRole('button', { name: 'Regenerate Analysis' })).toBeFocused();
   await failModel(request, { hold: 'before' });
   await press('Regenerate Analysis');
-  await heldModel(request);
+  await waitUntilModelHolds(request);
   await page.keyboard.press('Tab');
   await press('Cancel');
   await expect(page.getByRole('button', { name: 'Regenerate Analysis' })).toBeFocused();
@@ -714,7 +714,7 @@ test.describe('on a phone', () => {
 
     await failModel(request, { hold: 'after', after: 3 });
     await again.click();
-    await heldModel(request);
+    await waitUntilModelHolds(request);
     await expect(page.getByRole('region', { name: 'New analysis' }).getByText('Writing...')).toBeInViewport();
     await page.getByRole('button', { name: 'Cancel' }).click();
     await expect(page.getByText('Cancelled. Nothing was saved.')).toBeInViewport();

@@ -72,6 +72,6 @@ const sendModelCommand = async (request: APIRequestContext, command: string, dat
 
 export const failModel = (request: APIRequestContext, fault: Fault) => sendModelCommand(request, 'fail', fault);
 /** Waits until the model holds a request. */
-export const heldModel = (request: APIRequestContext) => sendModelCommand(request, 'held');
+export const waitUntilModelHolds = (request: APIRequestContext) => sendModelCommand(request, 'held');
 export const releaseModel = (request: APIRequestContext) => sendModelCommand(request, 'release');
 export const resetModel = (request: APIRequestContext) => sendModelCommand(request, 'reset');
