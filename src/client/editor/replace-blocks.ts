@@ -2,7 +2,7 @@
 import type { Node } from '@tiptap/pm/model';
 import { TextSelection } from '@tiptap/pm/state';
 import type { EditorState, Transaction } from '@tiptap/pm/state';
-import { matchInOrder } from '#domain/merge/match/common-subsequence.ts';
+import { matchCommonSubsequence } from '#domain/merge/match/common-subsequence.ts';
 import { replaceRange } from './replace-range.ts';
 
 /** `line` counts the text blocks of the document; `offset` counts the positions within the block. */
@@ -65,7 +65,7 @@ function matchChildren(from: Node, to: Node): Int32Array {
       return number;
     });
   const keys = keysOf(from);
-  return matchInOrder(
+  return matchCommonSubsequence(
     keys,
     keysOf(to),
     keys.map(() => 1),

@@ -27,7 +27,7 @@ export function formatTime(at: number, now: number): string {
 }
 
 /** The label of text or dates that come from this device's copy of an earlier answer. */
-export const copiedText = (at: number, now: number): string => `From this device, as of ${formatTime(at, now)}`;
+export const localCopyText = (at: number, now: number): string => `From this device, as of ${formatTime(at, now)}`;
 
 /** The text of the status line under the log. `now` in milliseconds. */
 export function statusText(status: SaveStatus, now: number): string {
@@ -43,7 +43,7 @@ export function statusText(status: SaveStatus, now: number): string {
     case 'unconfirmed':
       return status.seenAt === null
         ? 'Not loaded – what you write is kept on this device and added to this day'
-        : copiedText(status.seenAt, now);
+        : localCopyText(status.seenAt, now);
     case 'retrying':
       return 'Not saved – retrying';
     case 'outdated':

@@ -7,7 +7,7 @@ import type { MergedContent } from './merge-content.ts';
 import { isBlank, readLines } from './merge-lines.ts';
 import type { Line, Unit } from './merge-lines.ts';
 import { orderUnits } from './merge-order.ts';
-import { adoptAdded, createStructureMerge } from './merge-structure.ts';
+import { adoptAddedLines, createStructureMerge } from './merge-structure.ts';
 import type { Structure } from './merge-structure.ts';
 import { createUnits } from './match/merge-units.ts';
 import { writeUnits } from './write-units.ts';
@@ -55,8 +55,8 @@ export function mergeLines(baseHtml: string, mineHtml: string, theirsHtml: strin
   const { structureOf, keyOf } = createStructureMerge(unitOf);
   const structures = new Map<Unit, Structure>();
   for (const unit of all) if (isKept(unit)) structures.set(unit, structureOf(unit));
-  adoptAdded(mine, 'mine', unitOf, structures, keyOf);
-  adoptAdded(theirs, 'theirs', unitOf, structures, keyOf);
+  adoptAddedLines(mine, 'mine', unitOf, structures, keyOf);
+  adoptAddedLines(theirs, 'theirs', unitOf, structures, keyOf);
 
   const contents = new Map<Unit, MergedContent>();
   const units = orderUnits({ mine, theirs, unitOf, structures }).map((unit) => {

@@ -76,7 +76,7 @@ export function createStructureMerge(unitOf: ReadonlyMap<Line, Unit>): Structure
  * Gives each line that only this version added the containers of its neighbours, if the other version has put these
  * neighbours into another list, item or quote.
  */
-export function adoptAdded(
+export function adoptAddedLines(
   lines: readonly Line[],
   side: Side,
   unitOf: ReadonlyMap<Line, Unit>,

@@ -1,7 +1,7 @@
 /** The "Select Date" dialog. A locked day opens the upgrade dialog instead. */
 import type { Day } from '#domain/day/day.ts';
 import { isLocked } from '#domain/plan/plan.ts';
-import { copiedText } from '#client/sync/save-status.ts';
+import { localCopyText } from '#client/sync/save-status.ts';
 import { Dialog } from '#client/ui/dialog.tsx';
 import styles from './calendar-dialog.module.css';
 import { MonthCalendar } from './month-calendar.tsx';
@@ -24,7 +24,7 @@ export function CalendarDialog({ onChoose, onLocked, onClose, datesCopiedAt, ...
   return (
     <Dialog title="Select Date" onClose={onClose} className={styles.dialog}>
       <MonthCalendar {...calendar} onSelect={select} />
-      {datesCopiedAt !== null && <p className={styles.copied}>{copiedText(datesCopiedAt, Date.now())}</p>}
+      {datesCopiedAt !== null && <p className={styles.copied}>{localCopyText(datesCopiedAt, Date.now())}</p>}
     </Dialog>
   );
 }

@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'react';
 import type { ReviewPeriod } from '#domain/plan/review-period.ts';
 import { useLocalCopies } from '#client/sync/day-savers-provider.tsx';
-import { copiedText } from '#client/sync/save-status.ts';
+import { localCopyText } from '#client/sync/save-status.ts';
 import { reviewCopyKey } from '#client/sync/store/prune-copies.ts';
 import type { Copy } from '#client/sync/store/user-database.ts';
 import { isTrend, ReviewCard } from './review-card.tsx';
@@ -16,5 +16,5 @@ export function StoredReview({ period }: { period: ReviewPeriod }) {
     return () => void (isCurrent = false);
   }, [copies, period]);
   if (!isTrend(copy?.value)) return null;
-  return <ReviewCard result={copy.value} label="Last review" source={copiedText(copy.at, Date.now())} />;
+  return <ReviewCard result={copy.value} label="Last review" source={localCopyText(copy.at, Date.now())} />;
 }

@@ -20,7 +20,7 @@ type Row = { id: string; content: string; revision: number; updated_at: string }
 const VERSION = 'id, revision, updated_at';
 const COLUMNS = `content, ${VERSION}`;
 
-export const storedLog = (row: Row): StoredLog => ({
+export const toStoredLog = (row: Row): StoredLog => ({
   id: row.id,
   html: withoutDateHeader(row.content),
   revision: row.revision,
@@ -103,7 +103,7 @@ export function createEntryTransport(data: DataClient, userId: string, onLocked:
     let stored: StoredLog | null = null;
     let moved: MovedLog | undefined;
     for (const row of answer.data as unknown as (Row & { date?: Day })[]) {
-      const log = storedLog(row);
+      const log = toStoredLog(row);
       if (row.date && row.date !== date) moved = { date: row.date, html: log.html };
       else stored = log;
     }

@@ -6,7 +6,7 @@ import type { Day } from '#domain/day/day.ts';
 import type { Version } from '#domain/log/entry.ts';
 import type { DataClient } from '#client/lib/api/data-client.ts';
 import type { DaySavers } from '../day-savers.ts';
-import { DUPLICATE_KEY, createEntryFetch, storedLog } from './entry-transport.ts';
+import { DUPLICATE_KEY, createEntryFetch, toStoredLog } from './entry-transport.ts';
 import type { StoredLog } from '../save-requests.ts';
 
 export type MoveOutcome =
@@ -54,12 +54,12 @@ export function createSendMove(data: DataClient, userId: string): SendMove {
       .or(`and(date.eq.${from},revision.eq.${revision}),and(date.eq.${to},revision.eq.${revision + 1})`)
       .select(COLUMNS);
     if (answer.error) return failure(answer, version);
-    if (answer.data[0]) return { kind: 'moved', log: storedLog(answer.data[0]) };
+    if (answer.data[0]) return { kind: 'moved', log: toStoredLog(answer.data[0]) };
     // No row matched. An earlier request without an answer may have moved the row, and an edit raised its revision
     // since: a row with this id on the target day counts as moved.
     const atTarget = await entries().select(COLUMNS).match({ user_id: userId, id, date: to }).retry(false);
     if (atTarget.error) return failure(atTarget, version);
-    return atTarget.data[0] ? { kind: 'moved', log: storedLog(atTarget.data[0]) } : { kind: 'changed' };
+    return atTarget.data[0] ? { kind: 'moved', log: toStoredLog(atTarget.data[0]) } : { kind: 'changed' };
   };
 }
 

@@ -1,8 +1,8 @@
 /** Finds each line of the base in an edited version: first by equal words, then by similarity and position. */
-import { matchInOrder } from './common-subsequence.ts';
+import { matchCommonSubsequence } from './common-subsequence.ts';
 import { isBlank, parentOf, textKey } from '../merge-lines.ts';
 import type { Line } from '../merge-lines.ts';
-import { heaviestInOrder, indexByWords, similarity, sketchText } from './similar-lines.ts';
+import { heaviestIncreasingPairs, indexByWords, similarity, sketchText } from './similar-lines.ts';
 import type { Pair, Sketch } from './similar-lines.ts';
 
 /** From this similarity on, a line between the same neighbours (in the same gap) counts as an edit of the base line. */
@@ -23,7 +23,7 @@ export type Alignment = {
 export function alignLines(base: readonly Line[], side: readonly Line[]): Alignment {
   const [baseKeys, sideKeys] = numberKeys(base, side);
   const weights = Int32Array.from(base, (line) => (isBlank(line) ? BLANK_WEIGHT : TEXT_WEIGHT));
-  const match = matchInOrder(baseKeys, sideKeys, weights);
+  const match = matchCommonSubsequence(baseKeys, sideKeys, weights);
   const isMoved = new Uint8Array(base.length);
   const isTaken = new Uint8Array(side.length);
   for (const j of match) if (j !== -1) isTaken[j] = 1;
@@ -123,7 +123,7 @@ function matchEdited(
       if (score >= MIN_MOVE_SCORE) elsewhere.push(pair);
     }
   });
-  for (const { a, b } of heaviestInOrder(inGap, side.length)) take(a, b, false);
+  for (const { a, b } of heaviestIncreasingPairs(inGap, side.length)) take(a, b, false);
   for (const { a, b } of elsewhere.sort((x, y) => y.score - x.score || x.a - y.a || x.b - y.b))
     if (match[a] === -1 && !isTaken[b]) take(a, b, true);
 }

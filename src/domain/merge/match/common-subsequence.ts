@@ -10,7 +10,7 @@ type Range = { aFrom: number; aTo: number; bFrom: number; bTo: number };
  * Returns for each index of `a` the index of an equal element of `b`, or -1. `weights` has the weight of each element
  * of `a`: the match with the highest total weight is the best.
  */
-export function matchInOrder(a: Int32Array, b: Int32Array, weights: Int32Array): Int32Array {
+export function matchCommonSubsequence(a: Int32Array, b: Int32Array, weights: Int32Array): Int32Array {
   const match = new Int32Array(a.length).fill(-1);
 
   const visit = ({ aFrom, aTo, bFrom, bTo }: Range, depth: number): void => {

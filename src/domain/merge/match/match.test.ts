@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { matchInOrder } from './common-subsequence.ts';
-import { heaviestInOrder } from './similar-lines.ts';
+import { matchCommonSubsequence } from './common-subsequence.ts';
+import { heaviestIncreasingPairs } from './similar-lines.ts';
 import type { Pair } from './similar-lines.ts';
 import { readLines } from '../merge-lines.ts';
 import { mergeLines } from '../merge-logs.ts';
 
 const match = (a: readonly number[], b: readonly number[]): number[] => [
-  ...matchInOrder(Int32Array.from(a), Int32Array.from(b), new Int32Array(a.length).fill(1)),
+  ...matchCommonSubsequence(Int32Array.from(a), Int32Array.from(b), new Int32Array(a.length).fill(1)),
 ];
 
 function longestCommon(a: readonly number[], b: readonly number[]): number {
@@ -30,7 +30,7 @@ function expectInOrder(a: readonly number[], b: readonly number[], found: readon
   });
 }
 
-describe('matchInOrder', () => {
+describe('matchCommonSubsequence', () => {
   const keys = fc.array(fc.nat(6), { maxLength: 30 });
 
   test('matches as many elements as possible', () => {
@@ -44,9 +44,9 @@ describe('matchInOrder', () => {
   });
 
   test('prefers the heavier elements', () => {
-    expect([...matchInOrder(Int32Array.of(1, 1, 2), Int32Array.of(2, 1, 1), Int32Array.of(1, 1, 4))]).toEqual([
-      -1, -1, 0,
-    ]);
+    expect([...matchCommonSubsequence(Int32Array.of(1, 1, 2), Int32Array.of(2, 1, 1), Int32Array.of(1, 1, 4))]).toEqual(
+      [-1, -1, 0],
+    );
   });
 
   const many = Array.from({ length: 1000 }, (_, index) => index);
@@ -68,13 +68,13 @@ describe('matchInOrder', () => {
   });
 });
 
-test('heaviestInOrder finds the highest total score', () => {
+test('heaviestIncreasingPairs finds the highest total score', () => {
   const pair = fc.record({ a: fc.nat(5), b: fc.nat(5), score: fc.integer({ min: 1, max: 9 }) });
   const best = (pairs: readonly Pair[], a: number, b: number): number =>
     Math.max(0, ...pairs.filter((p) => p.a > a && p.b > b).map((p) => p.score + best(pairs, p.a, p.b)));
   fc.assert(
     fc.property(fc.uniqueArray(pair, { maxLength: 8, selector: ({ a, b }) => a * 10 + b }), (pairs) => {
-      const chosen = heaviestInOrder(pairs, 6);
+      const chosen = heaviestIncreasingPairs(pairs, 6);
       chosen.slice(1).forEach(({ a, b }, index) => expect(a > chosen[index]!.a && b > chosen[index]!.b).toBe(true));
       expect(chosen.reduce((sum, { score }) => sum + score, 0)).toBe(best(pairs, -1, -1));
     }),

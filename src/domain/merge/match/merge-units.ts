@@ -1,7 +1,7 @@
 /** Groups the lines of the base, mine and theirs into units: the same line in each of the three. */
 import { alignLines } from './align-lines.ts';
 import { correctMatches } from './correct-matches.ts';
-import { joinAdded } from './join-added.ts';
+import { joinAddedLines } from './join-added-lines.ts';
 import type { Line, Unit } from '../merge-lines.ts';
 
 export type Units = { readonly all: readonly Unit[]; readonly unitOf: ReadonlyMap<Line, Unit> };
@@ -29,7 +29,7 @@ export function createUnits(base: readonly Line[], mine: readonly Line[], theirs
   );
   const added = { base: null, mine: null, theirs: null, isMovedInMine: false, isMovedInTheirs: false };
   for (const line of mine) if (!unitOf.has(line)) add({ ...added, mine: line });
-  joinAdded(mine, theirs, unitOf);
+  joinAddedLines(mine, theirs, unitOf);
   for (const line of theirs) if (!unitOf.has(line)) add({ ...added, theirs: line });
   return { all, unitOf };
 }

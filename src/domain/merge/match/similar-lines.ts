@@ -76,7 +76,7 @@ export function indexByWords(sketches: readonly Sketch[]): (sketch: Sketch) => n
 export type Pair = { readonly a: number; readonly b: number; readonly score: number };
 
 /** The pairs with the highest total score whose `a` and `b` both increase. */
-export function heaviestInOrder(pairs: readonly Pair[], bLength: number): Pair[] {
+export function heaviestIncreasingPairs(pairs: readonly Pair[], bLength: number): Pair[] {
   const sorted = pairs.toSorted((x, y) => x.a - y.a || y.b - x.b);
   const total = new Float64Array(sorted.length);
   const before = new Int32Array(sorted.length).fill(-1);

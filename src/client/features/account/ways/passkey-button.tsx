@@ -27,7 +27,7 @@ export function PasskeyButton({ hasAutofill = true, isFirst = false }: PasskeyBu
     let isEnded = false;
     let endOffer = (): void => void (isEnded = true);
     void loadPasskeys().then(
-      ({ offerInAutofill }) => void (isEnded || (endOffer = offerInAutofill(auth, setAutofillOutcome))),
+      ({ offerPasskeysInAutofill }) => void (isEnded || (endOffer = offerPasskeysInAutofill(auth, setAutofillOutcome))),
       () => undefined,
     );
     return () => endOffer();

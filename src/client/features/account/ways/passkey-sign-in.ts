@@ -32,7 +32,7 @@ export async function signInWithPasskey(auth: Auth): Promise<Outcome> {
  * Offers passkeys in the autofill of the email field. Returns a function that ends the offer. `onOutcome` is called
  * with the error of a chosen passkey.
  */
-export function offerInAutofill(auth: Auth, onOutcome: (outcome: Outcome) => void): () => void {
+export function offerPasskeysInAutofill(auth: Auth, onOutcome: (outcome: Outcome) => void): () => void {
   let isEnded = false;
   const offer = async (): Promise<void> => {
     if (isEnded || document.visibilityState === 'hidden' || !(await browserSupportsWebAuthnAutofill())) return;

@@ -9,7 +9,7 @@ import { Notice } from '#client/ui/notice.tsx';
 import { CopyButton } from '../copy-button.tsx';
 import { PanelView } from '../panel-view.tsx';
 import { toOutcome } from '../recent-sign-in.tsx';
-import { createCodes, unusedName, useEnrolment } from './enrolment.ts';
+import { createRecoveryCodes, findUnusedName, useEnrolment } from './enrolment.ts';
 import type { AddFactorProps } from './enrolment.ts';
 import styles from '../security.module.css';
 import appStyles from './add-app.module.css';
@@ -21,7 +21,7 @@ export function AddApp({ factors, onAdded, onCancel }: AddFactorProps) {
   const isStarted = useRef(false);
   const start = async (): Promise<void> => {
     setOutcome(null);
-    const name = unusedName('Authenticator app', factors);
+    const name = findUnusedName('Authenticator app', factors);
     const { error } = await enrol({ factor_type: 'totp', friendly_name: name });
     if (error === 'cancelled') onCancel();
     else if (error) setOutcome(toOutcome(error));
@@ -72,7 +72,7 @@ export function AddApp({ factors, onAdded, onCancel }: AddFactorProps) {
             check={async (code) => {
               const { error } = await auth.mfa.challengeAndVerify({ factorId: factor.id, code });
               if (error) return { error };
-              onAdded(await createCodes(auth));
+              onAdded(await createRecoveryCodes(auth));
               return { outcome: null };
             }}
           />

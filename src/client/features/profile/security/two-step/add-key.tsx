@@ -6,7 +6,7 @@ import { Button } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { PanelView } from '../panel-view.tsx';
 import { toOutcome } from '../recent-sign-in.tsx';
-import { createCodes, unusedName, useEnrolment } from './enrolment.ts';
+import { createRecoveryCodes, findUnusedName, useEnrolment } from './enrolment.ts';
 import type { AddFactorProps } from './enrolment.ts';
 import styles from '../security.module.css';
 
@@ -14,7 +14,7 @@ export function AddKey({ factors, onAdded, onCancel }: AddFactorProps) {
   const { auth } = useSupabase();
   const { dialog, enrol } = useEnrolment();
   const { outcome, busy, onSubmit } = useSubmit(async () => {
-    const name = unusedName('Security key', factors);
+    const name = findUnusedName('Security key', factors);
     const { error, factor } = await enrol({ factor_type: 'webauthn', friendly_name: name });
     if (error) return toOutcome(error);
     // For an unverified factor the server sends a registration challenge, so `authenticate` registers the key.
@@ -26,7 +26,7 @@ export function AddKey({ factors, onAdded, onCancel }: AddFactorProps) {
         ? { kind: 'error', text: 'No security key was added. Try again.' }
         : { kind: 'error', text: providerMessage(failed) };
     }
-    onAdded(await createCodes(auth));
+    onAdded(await createRecoveryCodes(auth));
     return null;
   });
   return (

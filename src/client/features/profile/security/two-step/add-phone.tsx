@@ -8,7 +8,7 @@ import { CodeForm } from '#client/ui/form/code-form.tsx';
 import { phoneOutcome, PhoneForm } from '#client/ui/form/phone-form.tsx';
 import { ResendForm } from '#client/ui/form/resend-form.tsx';
 import { PanelView } from '../panel-view.tsx';
-import { createCodes, unusedName, useEnrolment } from './enrolment.ts';
+import { createRecoveryCodes, findUnusedName, useEnrolment } from './enrolment.ts';
 import type { AddFactorProps } from './enrolment.ts';
 import styles from '../security.module.css';
 
@@ -25,7 +25,7 @@ export function AddPhone({ factors, onAdded, onCancel }: AddFactorProps) {
   const send = async (phone: string): Promise<Outcome> => {
     const { error, factor } = await enrol({
       factor_type: 'phone',
-      friendly_name: unusedName('Text message', factors),
+      friendly_name: findUnusedName('Text message', factors),
       phone,
     });
     if (error === 'cancelled') return null;
@@ -70,7 +70,7 @@ export function AddPhone({ factors, onAdded, onCancel }: AddFactorProps) {
           const { factorId } = sent;
           const { error } = await auth.mfa.verify({ factorId, challengeId: challengeId.current, code });
           if (error) return { error };
-          onAdded(await createCodes(auth));
+          onAdded(await createRecoveryCodes(auth));
           return { outcome: null };
         }}
       />

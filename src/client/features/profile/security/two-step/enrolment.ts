@@ -43,13 +43,13 @@ export function useEnrolment() {
 }
 
 /** Null if the user already has codes, or if creating them failed: the factor list also offers to create them. */
-export async function createCodes(auth: Auth): Promise<readonly string[] | null> {
+export async function createRecoveryCodes(auth: Auth): Promise<readonly string[] | null> {
   const { data } = await auth.mfa.recoveryCodes.generate();
   return data?.codes ?? null;
 }
 
 /** A name that no other factor has: the server refuses two factors of one name. */
-export function unusedName(name: string, factors: readonly Factor[]): string {
+export function findUnusedName(name: string, factors: readonly Factor[]): string {
   const isTaken = (candidate: string): boolean => factors.some(({ friendly_name }) => friendly_name === candidate);
   let candidate = name;
   for (let number = 2; isTaken(candidate); number += 1) candidate = `${name} ${number}`;

@@ -19,7 +19,7 @@ const MIN_ANYWHERE_LENGTH = 8;
 type Added = { readonly line: Line; readonly region: number; readonly sharedBefore: string; isJoined: boolean };
 
 /** Sets `theirs` of each unit that mine has added, if theirs has added the same or a continued line. */
-export function joinAdded(mine: readonly Line[], theirs: readonly Line[], unitOf: Map<Line, Unit>): void {
+export function joinAddedLines(mine: readonly Line[], theirs: readonly Line[], unitOf: Map<Line, Unit>): void {
   const fromMine = addedLines(mine, unitOf, (unit) => unit.theirs === null && unit.base === null);
   const fromTheirs = addedLines(theirs, unitOf, () => false);
   const join = (own: Added, other: Added): void => {
