@@ -14,18 +14,18 @@ import type { Capture } from './paypal/paypal.ts';
 type Kind = 'capture' | 'fee' | 'refund' | 'reversal';
 type Line = { paymentId: string; kind: Kind; amountMinor: number; currency: string; ref: string };
 
-export async function complete(
+export async function completePayment(
   transaction: AsService,
   id: string,
   capture: Capture,
   now: Date,
   dueAt: Date | null,
 ): Promise<'granted' | 'no_account' | 'already_booked'> {
-  const payment = await lock(transaction, id);
+  const payment = await lockPayment(transaction, id);
   if (!payment || !canBookCapture(payment.status)) return 'already_booked';
   await bookCapture(transaction, id, capture);
   const granted = await grantPaidYear(transaction, { userId: payment.user_id, paymentId: id, now });
-  await update(transaction, id, {
+  await updatePayment(transaction, id, {
     status: 'completed',
     capture_id: capture.id,
     completed_at: now,
@@ -37,10 +37,10 @@ export async function complete(
 }
 
 export async function bookForReview(transaction: AsService, id: string, capture: Capture): Promise<void> {
-  const payment = await lock(transaction, id);
+  const payment = await lockPayment(transaction, id);
   if (!payment || !canBookCapture(payment.status)) return;
   await bookCapture(transaction, id, capture);
-  await update(transaction, id, {
+  await updatePayment(transaction, id, {
     status: 'needs_review',
     capture_id: capture.id,
     lease_until: null,
@@ -49,7 +49,7 @@ export async function bookForReview(transaction: AsService, id: string, capture:
 }
 
 export async function bookReturn(transaction: AsService, id: string, back: MoneyReturn): Promise<void> {
-  const payment = await lock(transaction, id);
+  const payment = await lockPayment(transaction, id);
   if (payment?.status !== 'completed') return;
   const { kind, part, total, now, dueAt, dueAtFullReturn } = back;
   const { capture_id: captureId, currency, user_id: userId } = payment;
@@ -64,29 +64,35 @@ export async function bookReturn(transaction: AsService, id: string, back: Money
   const most = total ?? payment.amount_minor;
   const isNew = part !== null && !booked.some(({ provider_ref }) => provider_ref === part.ref);
   if (isNew && sum + part.amountMinor <= most) {
-    await book(transaction, { paymentId: id, kind, amountMinor: part.amountMinor, currency, ref: part.ref });
+    await bookLine(transaction, { paymentId: id, kind, amountMinor: part.amountMinor, currency, ref: part.ref });
     sum += part.amountMinor;
   }
   if (total !== null && sum < total) {
-    await book(transaction, { paymentId: id, kind, amountMinor: total - sum, currency, ref: `${captureId}/${total}` });
+    await bookLine(transaction, {
+      paymentId: id,
+      kind,
+      amountMinor: total - sum,
+      currency,
+      ref: `${captureId}/${total}`,
+    });
     sum = total;
   }
   if (sum >= payment.amount_minor) {
     await withdrawPaidYear(transaction, { userId, paymentId: id, now }, kind);
     const status = kind === 'refund' ? 'refunded' : 'reversed';
-    await update(transaction, id, { status, lease_until: null, due_at: dueAtFullReturn });
+    await updatePayment(transaction, id, { status, lease_until: null, due_at: dueAtFullReturn });
   } else if (payment.refund_requested_at === null) {
-    await update(transaction, id, { due_at: dueAt });
+    await updatePayment(transaction, id, { due_at: dueAt });
   }
 }
 
 async function bookCapture(transaction: AsService, paymentId: string, capture: Capture): Promise<void> {
   const { id: ref, amountMinor, feeMinor, currency } = capture;
-  await book(transaction, { paymentId, kind: 'capture', amountMinor, currency, ref });
-  if (feeMinor !== null) await book(transaction, { paymentId, kind: 'fee', amountMinor: feeMinor, currency, ref });
+  await bookLine(transaction, { paymentId, kind: 'capture', amountMinor, currency, ref });
+  if (feeMinor !== null) await bookLine(transaction, { paymentId, kind: 'fee', amountMinor: feeMinor, currency, ref });
 }
 
-async function book(transaction: AsService, { paymentId, kind, amountMinor, currency, ref }: Line): Promise<void> {
+async function bookLine(transaction: AsService, { paymentId, kind, amountMinor, currency, ref }: Line): Promise<void> {
   await transaction.run(
     queryBuilder
       .insertInto('payment_ledger')
@@ -94,11 +100,15 @@ async function book(transaction: AsService, { paymentId, kind, amountMinor, curr
   );
 }
 
-async function update(transaction: AsService, id: string, change: Updateable<AppTables['payments']>): Promise<void> {
+async function updatePayment(
+  transaction: AsService,
+  id: string,
+  change: Updateable<AppTables['payments']>,
+): Promise<void> {
   await transaction.run(queryBuilder.updateTable('payments').set(change).where('id', '=', id));
 }
 
-async function lock(transaction: AsService, id: string) {
+async function lockPayment(transaction: AsService, id: string) {
   const [payment] = await transaction.run(
     queryBuilder.selectFrom('payments').selectAll().where('id', '=', id).forUpdate(),
   );

@@ -3,7 +3,7 @@ import type { Selectable } from 'kysely';
 import type { AppTables } from '../database/tables/app-tables.ts';
 import type { AsService, Database } from '../database/database.ts';
 import { queryBuilder } from '../database/query-builder.ts';
-import { bookReturn, bookForReview, complete } from './ledger.ts';
+import { bookReturn, bookForReview, completePayment } from './ledger.ts';
 import { OPEN_STATUSES } from './payment-store.ts';
 import type { Payment, PaymentStore } from './payment-store.ts';
 
@@ -142,7 +142,8 @@ export function createPostgresPaymentStore(database: Database): PaymentStore {
       );
     },
 
-    complete: (id, capture, now, dueAt) => transact((transaction) => complete(transaction, id, capture, now, dueAt)),
+    complete: (id, capture, now, dueAt) =>
+      transact((transaction) => completePayment(transaction, id, capture, now, dueAt)),
     bookForReview: (id, capture) => transact((transaction) => bookForReview(transaction, id, capture)),
     bookReturn: (id, back) => transact((transaction) => bookReturn(transaction, id, back)),
 

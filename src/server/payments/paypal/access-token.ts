@@ -1,7 +1,7 @@
 /** PayPal's access token: fetched single-flight and cached until shortly before it expires. */
 import type { Clock } from '../../clock.ts';
 import { singleFlight } from '#server/load/single-flight.ts';
-import { at, textAt } from './json-value.ts';
+import { valueAt, textAt } from './json-value.ts';
 import type { Answer } from './http-request.ts';
 
 /** Keeps a token from expiring in flight. */
@@ -27,7 +27,7 @@ export function createAccessToken(deps: {
   const renew = singleFlight(async () => {
     const answer = await fetchToken();
     const token = textAt(answer.json, 'access_token');
-    const seconds = at(answer.json, 'expires_in');
+    const seconds = valueAt(answer.json, 'expires_in');
     // Printable ASCII only, because it becomes a header.
     if (token === null || !/^[\x21-\x7e]+$/.test(token) || typeof seconds !== 'number') throw refuse(answer);
     held = { token, endsAt: clock.now().getTime() + seconds * 1000 - MARGIN_MS };

@@ -29,7 +29,7 @@ export type Answer = {
 };
 
 /** Never rejects: a missing response is an answer with status 0. */
-export async function send(
+export async function sendRequest(
   { url, method, headers, body, timeoutMs }: PaypalRequest,
   fetchUrl: typeof fetch,
 ): Promise<Answer> {

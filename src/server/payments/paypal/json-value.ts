@@ -1,7 +1,7 @@
 /** Reads PayPal's JSON without trusting its shape. A missing value gives undefined, null or [], never an exception. */
 
 /** The value at the path, or undefined. */
-export function at(value: unknown, ...path: readonly (string | number)[]): unknown {
+export function valueAt(value: unknown, ...path: readonly (string | number)[]): unknown {
   let here = value;
   for (const step of path) {
     if (typeof here !== 'object' || here === null) return undefined;
@@ -11,19 +11,19 @@ export function at(value: unknown, ...path: readonly (string | number)[]): unkno
 }
 
 export function textAt(value: unknown, ...path: readonly (string | number)[]): string | null {
-  const found = at(value, ...path);
+  const found = valueAt(value, ...path);
   return typeof found === 'string' && found !== '' ? found : null;
 }
 
 export function listAt(value: unknown, ...path: readonly (string | number)[]): readonly unknown[] {
-  const found = at(value, ...path);
+  const found = valueAt(value, ...path);
   return Array.isArray(found) ? found : [];
 }
 
 /** The address of the link with this `rel`. */
 export const linkOf = (value: unknown, rel: string): string | null =>
   textAt(
-    listAt(value, 'links').find((link) => at(link, 'rel') === rel),
+    listAt(value, 'links').find((link) => valueAt(link, 'rel') === rel),
     'href',
   );
 

@@ -5,7 +5,7 @@
 import { toMinor } from './money.ts';
 import { CAPTURE_STATUSES, ORDER_STATUSES, REFUND_STATUSES } from './paypal.ts';
 import type { Capture, CaptureStatus, Order, Refund } from './paypal.ts';
-import { at, idInLink, linkOf, listAt, textAt } from './json-value.ts';
+import { valueAt, idInLink, linkOf, listAt, textAt } from './json-value.ts';
 
 type Amount = { amountMinor: number; currency: string };
 
@@ -22,15 +22,15 @@ const CAPTURE_PRECEDENCE: readonly CaptureStatus[] = [
 
 export function parseOrder(json: unknown): Order | null {
   const id = textAt(json, 'id');
-  const unit = at(json, 'purchase_units', 0);
+  const unit = valueAt(json, 'purchase_units', 0);
   const captures = listAt(unit, 'payments', 'captures').flatMap((capture) => parseCapture(capture) ?? []);
   const capture = decisiveCapture(captures);
   // The response to a capture may omit the amount of the purchase unit: the capture's amount counts then.
-  const amount = parseAmount(at(unit, 'amount')) ?? capture;
+  const amount = parseAmount(valueAt(unit, 'amount')) ?? capture;
   if (id === null || amount === null) return null;
   return {
     id,
-    status: parseStatus(ORDER_STATUSES, at(json, 'status')),
+    status: parseStatus(ORDER_STATUSES, valueAt(json, 'status')),
     customId: textAt(unit, 'custom_id') ?? capture?.customId ?? null,
     amountMinor: amount.amountMinor,
     currency: amount.currency,
@@ -40,10 +40,10 @@ export function parseOrder(json: unknown): Order | null {
 
 export function parseCapture(json: unknown): Capture | null {
   const id = textAt(json, 'id');
-  const amount = parseAmount(at(json, 'amount'));
+  const amount = parseAmount(valueAt(json, 'amount'));
   if (id === null || amount === null) return null;
-  const status = parseStatus(CAPTURE_STATUSES, at(json, 'status'));
-  const fee = parseAmount(at(json, 'seller_receivable_breakdown', 'paypal_fee'));
+  const status = parseStatus(CAPTURE_STATUSES, valueAt(json, 'status'));
+  const fee = parseAmount(valueAt(json, 'seller_receivable_breakdown', 'paypal_fee'));
   return {
     id,
     status,
@@ -58,14 +58,14 @@ export function parseCapture(json: unknown): Capture | null {
 
 export function parseRefund(json: unknown): Refund | null {
   const id = textAt(json, 'id');
-  const amount = parseAmount(at(json, 'amount'));
+  const amount = parseAmount(valueAt(json, 'amount'));
   return id === null || amount === null
     ? null
-    : { id, status: parseStatus(REFUND_STATUSES, at(json, 'status')), ...amount };
+    : { id, status: parseStatus(REFUND_STATUSES, valueAt(json, 'status')), ...amount };
 }
 
 function parseAmount(json: unknown): Amount | null {
-  const amountMinor = toMinor(at(json, 'value'));
+  const amountMinor = toMinor(valueAt(json, 'value'));
   const currency = textAt(json, 'currency_code');
   return amountMinor === null || currency === null ? null : { amountMinor, currency };
 }
@@ -82,7 +82,7 @@ function decisiveCapture(captures: readonly Capture[]): Capture | null {
 function refundedOf(capture: Capture, unit: unknown): number | null {
   if (capture.status !== 'PARTIALLY_REFUNDED') return capture.refundedMinor;
   const refunds = listAt(unit, 'payments', 'refunds').filter(
-    (refund) => idInLink(linkOf(refund, 'up'), 'captures') === capture.id && at(refund, 'status') === 'COMPLETED',
+    (refund) => idInLink(linkOf(refund, 'up'), 'captures') === capture.id && valueAt(refund, 'status') === 'COMPLETED',
   );
   if (refunds.length === 0) return null;
   return refunds.reduce<number>((sum, refund) => sum + (parseRefund(refund)?.amountMinor ?? 0), 0);

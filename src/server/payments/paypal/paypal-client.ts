@@ -15,7 +15,7 @@ import { parseCapture, parseOrder, parseRefund } from './parse.ts';
 import { PaypalError } from './paypal.ts';
 import type { Paypal } from './paypal.ts';
 import type { PaypalSettings } from './paypal-settings.ts';
-import { failureOf, isSuccess, malformedAnswerError, send } from './http-request.ts';
+import { failureOf, isSuccess, malformedAnswerError, sendRequest } from './http-request.ts';
 import type { Answer } from './http-request.ts';
 import { linkOf, textAt } from './json-value.ts';
 
@@ -72,7 +72,7 @@ export function createPaypal(deps: PaypalDeps): PaypalClient {
     fetchToken: () =>
       // Fetching a token is idempotent, so it counts as a read.
       withRetries({ what: 'token', method: 'GET' }, performance.now() + TOKEN_MAX_MS, (timeoutMs) =>
-        send(
+        sendRequest(
           {
             url: `${config.apiBase}/v1/oauth2/token`,
             method: 'POST',
@@ -114,8 +114,8 @@ export function createPaypal(deps: PaypalDeps): PaypalClient {
     }
   }
 
-  async function call(asked: Call): Promise<Answer> {
-    const { method, path, requestId, body = '{}' } = asked;
+  async function call(request: Call): Promise<Answer> {
+    const { method, path, requestId, body = '{}' } = request;
     const url = config.apiBase + path;
     const endsAt = performance.now() + CALL_MAX_MS;
     const ask = (token: string, lostBefore: boolean): Promise<Answer> => {
@@ -125,7 +125,7 @@ export function createPaypal(deps: PaypalDeps): PaypalClient {
         ...(requestId !== undefined && { 'PayPal-Request-Id': requestId }),
       };
       const sent = { url, method, headers, ...(method === 'POST' && { body }) };
-      return withRetries(asked, endsAt, (timeoutMs) => send({ ...sent, timeoutMs }, fetchUrl), lostBefore);
+      return withRetries(request, endsAt, (timeoutMs) => sendRequest({ ...sent, timeoutMs }, fetchUrl), lostBefore);
     };
     const token = await accessToken.get();
     try {
@@ -137,10 +137,10 @@ export function createPaypal(deps: PaypalDeps): PaypalClient {
     }
   }
 
-  async function read<T>(asked: Call, parse: (json: unknown) => T | null): Promise<T> {
-    const answer = await call(asked);
+  async function read<T>(request: Call, parse: (json: unknown) => T | null): Promise<T> {
+    const answer = await call(request);
     const parsed = parse(answer.json);
-    if (parsed === null) throw malformedAnswerError(answer, asked.method);
+    if (parsed === null) throw malformedAnswerError(answer, request.method);
     return parsed;
   }
 
@@ -208,7 +208,7 @@ export function createPaypal(deps: PaypalDeps): PaypalClient {
     },
 
     async verifyWebhook(transmission, body) {
-      const asked = {
+      const fields = {
         auth_algo: transmission.algorithm,
         cert_url: transmission.certUrl,
         transmission_id: transmission.id,
@@ -221,7 +221,7 @@ export function createPaypal(deps: PaypalDeps): PaypalClient {
         method: 'POST',
         path: '/v1/notifications/verify-webhook-signature',
         // The event is sent verbatim: re-serialised, it may no longer match its checksum.
-        body: `${JSON.stringify(asked).slice(0, -1)},"webhook_event":${body}}`,
+        body: `${JSON.stringify(fields).slice(0, -1)},"webhook_event":${body}}`,
       });
       const status = textAt(answer.json, 'verification_status');
       if (status !== 'SUCCESS' && status !== 'FAILURE') throw malformedAnswerError(answer, 'POST');

@@ -3,7 +3,7 @@
  * comes from PayPal's API.
  */
 import { parseJson } from '#server/parse-json.ts';
-import { at, idInLink, linkOf, textAt } from '../paypal/json-value.ts';
+import { valueAt, idInLink, linkOf, textAt } from '../paypal/json-value.ts';
 
 export type PaypalEvent = {
   /** PayPal's own id, the same for every delivery of one event. */
@@ -36,9 +36,9 @@ export function parseEvent(raw: string): PaypalEvent | null {
   const id = textAt(json, 'id');
   const type = textAt(json, 'event_type');
   if (id === null || type === null || !WORD.test(id) || !WORD.test(type)) return null;
-  const resource = at(json, 'resource');
-  const { orderId, captureId, refundId } = namedBy(type, resource, at(json, 'resource_type') === 'refund');
-  const disputed = at(resource, 'disputed_transactions', 0);
+  const resource = valueAt(json, 'resource');
+  const { orderId, captureId, refundId } = namedBy(type, resource, valueAt(json, 'resource_type') === 'refund');
+  const disputed = valueAt(resource, 'disputed_transactions', 0);
   return {
     id,
     type,
