@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openDatabase } from '#server/database/connect.ts';
-import { answerFor } from '#server/database/database-error.ts';
+import { toDataError } from '#server/database/database-error.ts';
 import type { AsService, Database } from '#server/database/database.ts';
 import { createLog } from '#server/log.ts';
 
@@ -76,12 +76,12 @@ describe.skipIf(!isMounted)('on a file system of its own (skipped without the ri
     writeFileSync(filler, Buffer.alloc(bavail * bsize - 1_000_000));
     const { acknowledged, error } = await fill();
     expect(error).toMatchObject({ code: '53100' });
-    expect(answerFor(error, false)).toMatchObject({ status: 503 });
+    expect(toDataError(error, false)).toMatchObject({ status: 503 });
 
     // The write-ahead log finds no space either, which ends the database's process.
     await errorOf(database.asOwner('test', (owner) => owner.query('select pg_switch_wal()')));
     const lost = await errorOf(fill().then(({ error: reason }) => Promise.reject(reason as Error)));
-    expect(answerFor(lost, false)).toMatchObject({ status: 503 });
+    expect(toDataError(lost, false)).toMatchObject({ status: 503 });
     await delay(OUTAGE_MS);
 
     rmSync(filler);

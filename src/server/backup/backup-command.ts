@@ -10,7 +10,7 @@ import { formatBytes, formatSeconds, openOwnerUrl, requireDatabase, runAsProcess
 import type { CommandDeps } from './command-line.ts';
 import { createBackup } from './create-backup.ts';
 import type { CreatedBackup } from './create-backup.ts';
-import { backupName, removeAbandoned, removeOldBackups, writeSummary } from './folder.ts';
+import { backupName, removeAbandonedFiles, removeOldBackups, writeSummary } from './folder.ts';
 import { readKeyFiles } from './key-files.ts';
 
 const USAGE = `Usage: npm run backup -- [FILE] [options]
@@ -34,7 +34,7 @@ export async function runBackup(args: readonly string[], deps: CommandDeps): Pro
   const folder = target === undefined ? config.backup.dir : (await isFolder(target)) ? resolve(target) : null;
   if (folder === null && keepOption !== undefined) throw new UsageError(`--keep needs a folder\n\n${USAGE}`);
   const file = folder === null ? resolve(target!) : join(folder, name);
-  if (folder !== null) await removeAbandoned(folder, createdAt);
+  if (folder !== null) await removeAbandonedFiles(folder, createdAt);
 
   const keyFiles = await readKeyFiles(config);
   const startedAt = performance.now();

@@ -7,7 +7,7 @@ import pg from 'pg';
 import type { Database } from '../database/database.ts';
 import { withMigrationsLocked } from '../database/migrations/migrate.ts';
 import type { Logger } from '../log.ts';
-import { listStaged, placeStaged, removeStaged } from './key-files.ts';
+import { listStagedFiles, placeStagedFile, removeStagedFile } from './key-files.ts';
 import type { KeyConfig } from './key-files.ts';
 
 /** Stores the id as the comment of a schema: it commits with the restored rows, and unlike a table it enters no backup. */
@@ -21,18 +21,18 @@ type Deps = { config: KeyConfig; database: Pick<Database, 'asOwner'>; log: Pick<
 
 /** Puts the staged key files in place if their restore was committed, and removes the others. */
 export async function finishRestore({ config, database, log }: Deps): Promise<void> {
-  if ((await listStaged(config)).length === 0) return;
+  if ((await listStagedFiles(config)).length === 0) return;
   await database.asOwner('finish a restore', (owner) =>
     // Until its session ends, a killed restore holds the lock and may still be committed.
     withMigrationsLocked(owner, async () => {
       const { rows } = await owner.query<{ id: string | null }>(LAST_RESTORE);
-      for (const staged of await listStaged(config)) {
+      for (const staged of await listStagedFiles(config)) {
         const { file, restoreId } = staged;
         if (restoreId === rows[0]?.id) {
-          await placeStaged(staged);
+          await placeStagedFile(staged);
           log.warn({ file }, 'finished an interrupted restore: the key file is that of the backup');
         } else {
-          await removeStaged(staged);
+          await removeStagedFile(staged);
           log.warn({ file }, 'an interrupted restore has changed nothing: removed its copy of the key');
         }
       }

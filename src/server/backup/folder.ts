@@ -81,7 +81,7 @@ export async function removeOldBackups(folder: string, keep: number): Promise<st
   return removed;
 }
 
-export async function removeAbandoned(folder: string, now: Date): Promise<void> {
+export async function removeAbandonedFiles(folder: string, now: Date): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   for (const name of await readdir(folder)) {
     if (!UNFINISHED_NAME.test(name)) continue;

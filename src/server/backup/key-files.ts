@@ -24,7 +24,7 @@ export type KeyConfig = Pick<Config, 'dataDir'> & {
 export async function readKeyFiles(config: KeyConfig): Promise<Map<string, Buffer>> {
   const { dataDir, auth } = config;
   const { signingKeyFile, samlKeyFile } = auth;
-  if ((await listStaged(config)).length > 0) {
+  if ((await listStagedFiles(config)).length > 0) {
     throw new BackupError('a restore was interrupted, so keys and rows may differ: start the server, which mends it');
   }
   const files = new Map<string, Buffer>();
@@ -70,7 +70,7 @@ export type StagedFile = { file: string; restoreId: string };
 const stagedName = ({ file, restoreId }: StagedFile): string => `${file}.restore-${restoreId}`;
 
 /** Renames an existing key file instead of deleting it. Callers hold the migrations lock, so only one process does this. */
-export async function placeStaged(staged: StagedFile): Promise<void> {
+export async function placeStagedFile(staged: StagedFile): Promise<void> {
   const { file, restoreId } = staged;
   await rename(file, `${file}.before-restore-${restoreId}`).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error;
@@ -79,9 +79,9 @@ export async function placeStaged(staged: StagedFile): Promise<void> {
   await syncFolder(dirname(file));
 }
 
-export const removeStaged = (staged: StagedFile): Promise<void> => rm(stagedName(staged), { force: true });
+export const removeStagedFile = (staged: StagedFile): Promise<void> => rm(stagedName(staged), { force: true });
 
-export async function listStaged(config: KeyConfig): Promise<StagedFile[]> {
+export async function listStagedFiles(config: KeyConfig): Promise<StagedFile[]> {
   const all: StagedFile[] = [];
   for (const { file } of Object.values(keyTargets(config))) {
     const names = await readdir(dirname(file)).catch(() => []);
@@ -142,7 +142,7 @@ export async function planKeyFiles(
     },
     async place() {
       for (const placement of placements) {
-        await placeStaged(placement).catch(({ code }: NodeJS.ErrnoException) => {
+        await placeStagedFile(placement).catch(({ code }: NodeJS.ErrnoException) => {
           throw new BackupError(
             `the rows are those of the backup, but ${placement.file} could not be replaced (${code ?? 'unknown error'}): ` +
               'mend that and start the server, which puts the key in place',
@@ -152,7 +152,7 @@ export async function planKeyFiles(
       return placements.map(({ file, setting }) => ({ file, setting }));
     },
     async discard() {
-      for (const placement of placements) await removeStaged(placement);
+      for (const placement of placements) await removeStagedFile(placement);
     },
   };
 }

@@ -5,7 +5,7 @@
  */
 import type pg from 'pg';
 import type { Logger } from '#server/log.ts';
-import { findIn, label, readLedger, recordMigration } from '../database/migrations/ledger.ts';
+import { findMigration, migrationLabel, readLedger, recordMigration } from '../database/migrations/ledger.ts';
 import { migrate } from '../database/migrations/migrate.ts';
 import { readMigrations } from '../database/migrations/migration-files.ts';
 import type { Migration } from '../database/migrations/migration-files.ts';
@@ -20,7 +20,7 @@ import type { TableLoader } from './database/load-tables.ts';
 import { listTables, streamRows } from './database/read-tables.ts';
 import { recordRestore } from './finish-restore.ts';
 import { connectSession, dropSession, quoteTable } from './database/session.ts';
-import { checkTarget, dropAll, reserveDatabase } from './database/target-database.ts';
+import { checkTarget, dropAllObjects, reserveDatabase } from './database/target-database.ts';
 import type { KeyPlacement, PlacedFile } from './key-files.ts';
 import type { OnProgress } from './progress.ts';
 
@@ -40,7 +40,7 @@ export type RestoreOptions = {
   migrationsFolder?: URL | undefined;
 };
 
-export type Restored = {
+export type RestoreResult = {
   /** Tables of the archive that no migration makes. They are left out. */
   unknownTables: string[];
   keyFiles: PlacedFile[];
@@ -50,13 +50,13 @@ export type Restored = {
  * @throws BackupError, or the error of the database or the file system. Then nothing was changed, unless the message says
  * otherwise.
  */
-export async function restoreBackup(options: RestoreOptions): Promise<Restored> {
+export async function restoreBackup(options: RestoreOptions): Promise<RestoreResult> {
   const { ownerUrl, archive, keyPlacement, replace, log, signal, migrationsFolder } = options;
   const migrations = chooseMigrations(archive.header, await readMigrations(migrationsFolder), options.program);
   const owner = await connectSession({ connectionString: ownerUrl });
   const stop = (): void => dropSession(owner);
   signal?.addEventListener('abort', stop);
-  let restored: Restored;
+  let restored: RestoreResult;
   let isCommitting = false;
   try {
     await reserveDatabase(owner);
@@ -96,21 +96,21 @@ function chooseMigrations(
   program: string,
 ): (Migration & Pick<ArchivedMigration, 'appliedAt'>)[] {
   for (const migration of archived) {
-    const match = findIn(known, migration);
+    const match = findMigration(known, migration);
     if (!match) {
       throw new BackupError(
-        `the backup is newer than this program: it has ${label(migration)}. ` +
+        `the backup is newer than this program: it has ${migrationLabel(migration)}. ` +
           `Restore it with version ${writer} or a newer one (this is ${program})`,
       );
     }
     if (match.checksum !== migration.checksum) {
       throw new BackupError(
-        `the backup was made with another ${label(migration)} than this program has: use that program`,
+        `the backup was made with another ${migrationLabel(migration)} than this program has: use that program`,
       );
     }
   }
   return known.flatMap((migration) => {
-    const applied = findIn(archived, migration);
+    const applied = findMigration(archived, migration);
     return applied ? [{ ...migration, appliedAt: applied.appliedAt }] : [];
   });
 }
@@ -122,7 +122,7 @@ async function fillDatabase(
   { source, archive, onProgress = () => undefined }: RestoreOptions,
 ): Promise<string[]> {
   const { header, manifest } = archive;
-  await dropAll(owner);
+  await dropAllObjects(owner);
   await readLedger(owner);
   for (const migration of migrations) await applyMigration(owner, migration);
   const finishTables = await prepareTables(owner);

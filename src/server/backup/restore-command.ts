@@ -15,7 +15,7 @@ import type { CommandDeps } from './command-line.ts';
 import { readSummary } from './folder.ts';
 import { planKeyFiles } from './key-files.ts';
 import { restoreBackup } from './restore-backup.ts';
-import type { Restored } from './restore-backup.ts';
+import type { RestoreResult } from './restore-backup.ts';
 
 const USAGE = `Usage: npm run restore -- FILE [options]
 
@@ -44,7 +44,7 @@ export async function runRestore(args: readonly string[], deps: CommandDeps): Pr
   const hasStoredKeys = Boolean(archive.manifest.tables['auth.signing_keys']?.rows);
   const keyPlacement = await planKeyFiles(archive.files, config, { replace, now: deps.now(), hasStoredKeys });
   const database = await openOwnerUrl(config, { log: deps.log, whenRunning: 'refuse' });
-  let restored: Restored;
+  let restored: RestoreResult;
   try {
     restored = await restoreBackup({
       ...{ ownerUrl: database.url, source, archive, keyPlacement, replace, program: PACKAGE_VERSION },

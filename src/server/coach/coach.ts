@@ -16,7 +16,7 @@ import { currentOrigin, markRefused } from '../load/origin.ts';
 import { NO_EVENTS } from '../metrics/events.ts';
 import type { EventCounters } from '../metrics/events.ts';
 import { createCoachStore } from './coach-store.ts';
-import type { SignedIn } from './coach-store.ts';
+import type { SignedInUser } from './coach-store.ts';
 import type { CoachSettings } from './coach-settings.ts';
 import { prepareFeedback } from './feedback.ts';
 import { inputHash } from './input-hash.ts';
@@ -34,8 +34,8 @@ export type Answer<Result> =
 
 export type Coach = {
   /** Throws a BusyError when the queue is full or too many analyses are running. `disconnected` aborts when the client closes the connection. */
-  feedback(caller: SignedIn, request: FeedbackRequest, disconnected: AbortSignal): Promise<Answer<FeedbackResult>>;
-  trend(caller: SignedIn, request: TrendRequest, disconnected: AbortSignal): Promise<Answer<TrendResult>>;
+  feedback(caller: SignedInUser, request: FeedbackRequest, disconnected: AbortSignal): Promise<Answer<FeedbackResult>>;
+  trend(caller: SignedInUser, request: TrendRequest, disconnected: AbortSignal): Promise<Answer<TrendResult>>;
   /** Starts the shutdown: running analyses get a grace period, then end with a problem event. */
   beginShutdown(): void;
   /** Resolves when no analysis is running. On shutdown, close the client connections first, so that none starts. */
@@ -81,7 +81,7 @@ export function createCoach({ settings, database, clock, limiters, log, events =
   const analyses = limiters.createQuota('analyses', MAX_RUNNING_ANALYSES);
 
   async function startAnalysis<Result>(
-    caller: SignedIn,
+    caller: SignedInUser,
     force: boolean,
     disconnected: AbortSignal,
     prepareJob: () => Promise<Job<Result> | CoachRefusal>,

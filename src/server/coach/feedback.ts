@@ -3,9 +3,9 @@ import { citableLines, createCitationFinder } from '#domain/coach/citations.ts';
 import { feedbackRefusal, MIN_CONTEXT_CHARS } from '#domain/coach/coach.ts';
 import type { CoachRefusal, FeedbackResult } from '#domain/coach/coach.ts';
 import type { Day } from '#domain/day/day.ts';
-import type { SignedIn } from './coach-store.ts';
+import type { SignedInUser } from './coach-store.ts';
 import { cutHtml } from './reply/cut-html.ts';
-import { CAPS, FEEDBACK_SCHEMA, feedbackPrompt, MAX_OUTPUT_TOKENS, shownLines } from './prompts.ts';
+import { CAPS, FEEDBACK_SCHEMA, feedbackPrompt, MAX_OUTPUT_TOKENS, linesInPrompt } from './prompts.ts';
 import { autoReplyParser, jsonReplyParser, textReplyParser } from './reply/parse-response.ts';
 import type { Job, RunDeps } from './run-analysis.ts';
 
@@ -13,7 +13,7 @@ const REPLY_PARSERS = { object: jsonReplyParser, text: textReplyParser, either: 
 
 export async function prepareFeedback(
   { store, model }: RunDeps,
-  caller: SignedIn,
+  caller: SignedInUser,
   date: Day,
 ): Promise<Job<FeedbackResult> | CoachRefusal> {
   const { entry, earlier, readAt } = await store.readDay(caller, date);
@@ -35,7 +35,7 @@ export async function prepareFeedback(
     prompt,
     schema: replies === 'text' ? null : FEEDBACK_SCHEMA,
     maxOutputTokens: MAX_OUTPUT_TOKENS.feedback,
-    parser: REPLY_PARSERS[replies](createCitationFinder(shownLines(lines))),
+    parser: REPLY_PARSERS[replies](createCitationFinder(linesInPrompt(lines))),
     toResult: ({ score, text, cited, missingFact }, { written, reused }) => ({
       score: score!,
       feedback: text,

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { citableLines } from '#domain/coach/citations.ts';
 import { day } from '#domain/day/day.ts';
 import { fuzzBudget } from '../../../tests/support/fuzz-budget.ts';
-import { CAPS, feedbackPrompt, fenceData, shownLines, trendPrompt } from './prompts.ts';
+import { CAPS, feedbackPrompt, fenceData, linesInPrompt, trendPrompt } from './prompts.ts';
 
 const TODAY = day('2026-11-21');
 const linesOf = (texts: string[]) => texts.map((text, index) => ({ ref: String(index + 1), text, isHeading: false }));
@@ -87,9 +87,9 @@ describe('a text beyond its limit is truncated and marked as cut', () => {
       newest: { cut: true, lines: [{ text: 'x'.repeat(CAPS.line) }, { text: 'short' }] },
     });
     const many = Array.from({ length: CAPS.lines + 1 }, () => 'item');
-    expect(shownLines(linesOf(many))).toHaveLength(CAPS.lines);
+    expect(linesInPrompt(linesOf(many))).toHaveLength(CAPS.lines);
     const long = Array.from({ length: 20 }, () => 'x'.repeat(CAPS.line));
-    expect(shownLines(linesOf(long))).toHaveLength(CAPS.log / CAPS.line);
+    expect(linesInPrompt(linesOf(long))).toHaveLength(CAPS.log / CAPS.line);
   });
 
   test('an earlier log', () => {

@@ -159,7 +159,7 @@ export function fenceData(data: string, word: string = randomUUID()): string {
 }
 
 /** The lines of a log that the prompt contains. The model can cite no others. */
-export const shownLines = (lines: readonly CitableLine[]): readonly CitableLine[] =>
+export const linesInPrompt = (lines: readonly CitableLine[]): readonly CitableLine[] =>
   lines.slice(0, cutLines(lines, false).shown.length);
 
 type ShownLine = { ref: string | null; text: string; heading?: true };

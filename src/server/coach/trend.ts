@@ -2,7 +2,7 @@
 import { MIN_TREND_ENTRY_CHARS } from '#domain/coach/coach.ts';
 import type { CoachRefusal, TrendRequest, TrendResult } from '#domain/coach/coach.ts';
 import { outlineText } from '#domain/log/log-outline.ts';
-import type { SignedIn } from './coach-store.ts';
+import type { SignedInUser } from './coach-store.ts';
 import { cutHtml } from './reply/cut-html.ts';
 import { CAPS, MAX_OUTPUT_TOKENS, trendPrompt } from './prompts.ts';
 import { trendReplyParser } from './reply/parse-response.ts';
@@ -10,7 +10,7 @@ import type { Job, RunDeps } from './run-analysis.ts';
 
 export async function prepareTrend(
   { store }: RunDeps,
-  caller: SignedIn,
+  caller: SignedInUser,
   { period, from, to }: TrendRequest,
 ): Promise<Job<TrendResult> | CoachRefusal> {
   const logs = await store.readPeriod(caller, { from, to });

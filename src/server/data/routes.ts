@@ -18,7 +18,7 @@ import { BodyTooLargeError, readText } from '../http/requests/limit-body.ts';
 import type { Logger } from '../log.ts';
 import { createLogSanitizer } from './rows/sanitize-log.ts';
 import { isBulk } from './query-cost.ts';
-import { answerFor, loggable } from '../database/database-error.ts';
+import { toDataError, redactRow } from '../database/database-error.ts';
 import { dataError } from './errors.ts';
 import type { DataError } from './errors.ts';
 import { EXPOSED_TABLES } from './exposed-tables.ts';
@@ -73,7 +73,7 @@ export function dataRoutes({ config, database, accessTokens, limiters, log }: Da
       return toResponse(request, result);
     } catch (error) {
       if (error instanceof BodyTooLargeError) throw error;
-      return toErrorResponse(toDataError(error, caller, context));
+      return toErrorResponse(describeError(error, caller, context));
     }
   });
   // Not a route `/rpc/:name`: beside `/:table` it would make Hono fall back to a slower router for the whole app.
@@ -127,13 +127,13 @@ export function dataRoutes({ config, database, accessTokens, limiters, log }: Da
     return mayRollBack ? database.transactAsUser(identity, run) : run(database.asUser(identity));
   }
 
-  function toDataError(error: unknown, caller: Caller | null, context: Context<AppEnv>): DataError {
+  function describeError(error: unknown, caller: Caller | null, context: Context<AppEnv>): DataError {
     if (error instanceof AccessTokenError) return toTokenError(error);
-    const known = answerFor(error, caller?.userId === null);
+    const known = toDataError(error, caller?.userId === null);
     // Rejections are not logged: they are no errors of the server, and stack traces would add load to a burst.
     if (known && (known.status < 500 || known === error || error instanceof BusyError)) return known;
     if (known && isClientDisconnected(context)) return known;
-    log.error({ ...loggable(error), method: context.req.method }, 'data request failed');
+    log.error({ ...redactRow(error), method: context.req.method }, 'data request failed');
     return known ?? dataError('XX000');
   }
 

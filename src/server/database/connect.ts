@@ -4,7 +4,7 @@ import pg from 'pg';
 import type { Logger } from '#server/log.ts';
 
 import { inspectPooler } from './connection/inspect-pooler.ts';
-import type { Sending } from './connection/inspect-pooler.ts';
+import type { SendingMode } from './connection/inspect-pooler.ts';
 import { primaryClient } from './connection/primary-client.ts';
 import { createOwnerFinder, createPrimaryFinder } from './connection/primary-finder.ts';
 import type { PrimaryFinder } from './connection/primary-finder.ts';
@@ -40,7 +40,7 @@ export type DatabaseOptions = {
 const CONNECT_TIMEOUT_MS = 10_000;
 const LISTENER_TIMEOUT_MS = 5_000;
 /** Without a pooler, each connection has a session of its own, so named statements and pipelining are safe. */
-const SENDING_WITHOUT_POOLER: Sending = { names: 'named', canPipeline: true };
+const SENDING_WITHOUT_POOLER: SendingMode = { names: 'named', canPipeline: true };
 
 /** @throws Error with a message for the operator about the server, its roles, its version or its migrations. */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
@@ -95,13 +95,13 @@ function connectorTo(finder: PrimaryFinder): Connect {
 }
 
 /** Checks a pooler as a start of the server does. @throws Error with a message for the operator */
-export async function checkPooler({ ownerUrl, poolUrl, log }: PoolerOptions): Promise<Sending> {
+export async function checkPooler({ ownerUrl, poolUrl, log }: PoolerOptions): Promise<SendingMode> {
   const primary = createOwnerFinder(ownerUrl);
   return (await openPooler(poolUrl, requestConnection(ownerUrl), connectorTo(primary), log)).sending;
 }
 
 type PoolerOptions = { ownerUrl: string; poolUrl: string; log: Logger };
-type Pooler = { finder: PrimaryFinder; sending: Sending; login: pg.ClientConfig };
+type Pooler = { finder: PrimaryFinder; sending: SendingMode; login: pg.ClientConfig };
 
 async function openPooler(url: string, login: pg.ClientConfig, connectDirectly: Connect, log: Logger): Promise<Pooler> {
   const address = ({ url: own }: { url: string }): pg.ClientConfig => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { answerFor, isTransient, loggable } from './database-error.ts';
+import { toDataError, isTransient, redactRow } from './database-error.ts';
 import { dataError } from '../data/errors.ts';
 
 const failure = (code: string, message = 'said by PostgreSQL') =>
@@ -19,7 +19,7 @@ describe('an error of the database', () => {
     ['42P10', 400],
     ['55000', 405],
   ])('%s is the fault of the request and answered with %d in its own words', (code, status) => {
-    expect(answerFor(failure(code), false)).toMatchObject({
+    expect(toDataError(failure(code), false)).toMatchObject({
       status,
       code,
       message: 'said by PostgreSQL',
@@ -27,32 +27,32 @@ describe('an error of the database', () => {
     });
   });
   test('a missing right is answered 403, and 401 for a guest', () => {
-    expect(answerFor(failure('42501'), false)?.status).toBe(403);
-    expect(answerFor(failure('42501'), true)?.status).toBe(401);
+    expect(toDataError(failure('42501'), false)?.status).toBe(403);
+    expect(toDataError(failure('42501'), true)?.status).toBe(401);
   });
   test.each([
     ...['08006', '53300', '55P03', '57P01', '57014', '58030', '25006', '40P01', '26000'],
     ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'EAGAIN', 'ERR_STREAM_DESTROYED'],
   ])('%s is transient and answered 503', (code) => {
     expect(isTransient(failure(code))).toBe(true);
-    expect(answerFor(failure(code), false)).toMatchObject({ status: 503, code: 'PGRST000', details: null });
+    expect(toDataError(failure(code), false)).toMatchObject({ status: 503, code: 'PGRST000', details: null });
   });
   test('an exhausted pool and a closed connection are answered 503', () => {
-    expect(answerFor(new Error('timeout exceeded when trying to connect'), false)?.status).toBe(503);
-    expect(answerFor(new Error('Client was closed and is not queryable'), false)?.status).toBe(503);
+    expect(toDataError(new Error('timeout exceeded when trying to connect'), false)?.status).toBe(503);
+    expect(toDataError(new Error('Client was closed and is not queryable'), false)?.status).toBe(503);
   });
-  test.each(['42601', '42P01', 'XX000'])('answerFor returns null for %s, a fault of the server', (code) => {
-    expect(answerFor(failure(code), false)).toBeNull();
+  test.each(['42601', '42P01', 'XX000'])('toDataError returns null for %s, a fault of the server', (code) => {
+    expect(toDataError(failure(code), false)).toBeNull();
   });
-  test('answerFor returns null for an error that is not of the database', () => {
-    expect(answerFor(new TypeError('x is not a function'), false)).toBeNull();
-    expect(answerFor('text', false)).toBeNull();
+  test('toDataError returns null for an error that is not of the database', () => {
+    expect(toDataError(new TypeError('x is not a function'), false)).toBeNull();
+    expect(toDataError('text', false)).toBeNull();
   });
-  test('answerFor returns a DataError unchanged', () => {
+  test('toDataError returns a DataError unchanged', () => {
     const refusal = dataError('PGRST100');
-    expect(answerFor(refusal, false)).toBe(refusal);
+    expect(toDataError(refusal, false)).toBe(refusal);
   });
   test('is logged without the row that it quotes', () => {
-    expect(JSON.stringify(loggable(failure('XX000')))).not.toContain('the row');
+    expect(JSON.stringify(redactRow(failure('XX000')))).not.toContain('the row');
   });
 });

@@ -65,7 +65,7 @@ const LOCK_TIMEOUT = '55P03';
  * Maps a database error to a response. Returns null for an unexpected error, which the caller logs and answers without
  * any detail. A guest who lacks a right is asked to sign in (401), everybody else is refused (403).
  */
-export function answerFor(error: unknown, guest: boolean): DataError | null {
+export function toDataError(error: unknown, guest: boolean): DataError | null {
   if (error instanceof DataError) return error;
   if (error instanceof BusyError) return dataError('PGRST000', { message: error.message });
   if (isDatabaseFailure(error) && error.code.startsWith(COLLISION))
@@ -99,7 +99,7 @@ export function isTransient(error: unknown): boolean {
 }
 
 /** Drops `detail` and `where`, which quote the row: no journal text belongs in the server's log. */
-export function loggable(error: unknown): object {
+export function redactRow(error: unknown): object {
   if (!isDatabaseFailure(error)) return { err: error };
   const { code, message, routine, table, constraint } = error;
   return { sqlState: code, reason: message, routine, table, constraint };

@@ -43,7 +43,7 @@ export type FinishOptions = {
   force?: boolean | undefined;
 };
 
-export type Finished = {
+export type MigrationProgress = {
   /** The number of steps that this call has applied. */
   applied: number;
   /** Why a step was left; null if none is left. */
@@ -72,7 +72,7 @@ export interface Database {
   /** The state of the pool of connections for requests. */
   poolState(): PoolState;
   /** Applies the migrations that run while servers serve (docs/operations/upgrades.md). */
-  finishMigrations(options?: FinishOptions): Promise<Finished>;
+  finishMigrations(options?: FinishOptions): Promise<MigrationProgress>;
   /** True when the database responds and has what this program needs: a newer program may have expanded it. */
   isReady(): Promise<boolean>;
   close(): Promise<void>;

@@ -13,7 +13,15 @@ import type { RequestPool } from './connection/request-pool.ts';
 import type { StatementProtocol } from './connection/statement-protocol.ts';
 import { shareConnections } from './connection/share-connections.ts';
 import type { Lease } from './connection/share-connections.ts';
-import type { AsService, AsUser, Database, Finished, Result, StatementOptions, Statements } from './database.ts';
+import type {
+  AsService,
+  AsUser,
+  Database,
+  MigrationProgress,
+  Result,
+  StatementOptions,
+  Statements,
+} from './database.ts';
 import { ACT_AS, ForeignAnswerError, isPrepared, RlsQuery } from './rls-query.ts';
 import type { ActingAs } from './rls-query.ts';
 import type { FinishDeps } from './migrations/finish-migrations.ts';
@@ -24,7 +32,7 @@ export type PooledDatabaseOptions = {
   protocol: StatementProtocol;
   log: Logger;
   isCurrent(service: AsService): Promise<boolean>;
-  finishMigrations(deps: FinishDeps): Promise<Finished>;
+  finishMigrations(deps: FinishDeps): Promise<MigrationProgress>;
   connectOwner(): Promise<pg.Client>;
   /** Opens a connection for LISTEN, outside the pool. */
   connectListener(): Promise<pg.Client>;

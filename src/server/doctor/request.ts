@@ -22,7 +22,7 @@ type Options = {
 };
 
 /** Follows no redirect, because credentials would follow too. Never rejects. */
-export async function request(url: string, { signal, ...init }: Options): Promise<Reply> {
+export async function sendRequest(url: string, { signal, ...init }: Options): Promise<Reply> {
   try {
     const response = await fetch(url, { ...init, redirect: 'manual', signal });
     const text = await readResponseText(response, MAX_ANSWER_BYTES);

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { fuzzBudget } from '../../../tests/support/fuzz-budget.ts';
-import { eventStream, frame } from './event-stream.ts';
+import { eventStream, formatEvent } from './event-stream.ts';
 import type { StreamEvent } from './event-stream.ts';
 
 afterEach(() => void vi.useRealTimers());
@@ -38,7 +38,7 @@ test('any text survives a round trip through a frame', () => {
   );
   fc.assert(
     fc.property(events, (written) => {
-      expect(parse(written.map(frame).join(''))).toEqual(written);
+      expect(parse(written.map(formatEvent).join(''))).toEqual(written);
     }),
     { numRuns: fuzzBudget(1_000) },
   );
@@ -78,7 +78,7 @@ describe('eventStream', () => {
     await vi.advanceTimersByTimeAsync(25_000);
     const done = { event: 'done', data: {} };
     ended.resolve(done);
-    expect(await text).toBe(`: begun\n\n: still here\n\n: still here\n\n${frame(done)}`);
+    expect(await text).toBe(`: begun\n\n: still here\n\n: still here\n\n${formatEvent(done)}`);
     expect(vi.getTimerCount()).toBe(0);
   });
 
@@ -112,7 +112,7 @@ describe('eventStream', () => {
   });
 
   test('writes the id of an event before it', () => {
-    expect(frame({ event: 'change', data: {}, id: 'a.1' })).toBe('id: a.1\nevent: change\ndata: {}\n\n');
+    expect(formatEvent({ event: 'change', data: {}, id: 'a.1' })).toBe('id: a.1\nevent: change\ndata: {}\n\n');
   });
 
   test('fails when its source fails instead of ending normally', async () => {

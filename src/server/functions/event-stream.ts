@@ -21,7 +21,7 @@ const HEADERS = {
 };
 
 /** `JSON.stringify` escapes line breaks, so the data always fits one line. */
-export const frame = ({ event, data, id }: StreamEvent): string =>
+export const formatEvent = ({ event, data, id }: StreamEvent): string =>
   `${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
 
 /**
@@ -50,7 +50,7 @@ export function eventStream(
       const heartbeat = setInterval(() => send(HEARTBEAT), HEARTBEAT_MS);
       void (async () => {
         try {
-          for await (const event of events(disconnected.signal)) send(frame(event));
+          for await (const event of events(disconnected.signal)) send(formatEvent(event));
           if (!disconnected.signal.aborted) stream.close();
         } catch (error) {
           if (!disconnected.signal.aborted) stream.error(error);

@@ -12,7 +12,7 @@ import { AccessTokenError } from '../auth/keys/access-tokens.ts';
 import type { AccessTokens } from '../auth/keys/access-tokens.ts';
 import type { Clock } from '../clock.ts';
 import type { Coach } from '../coach/coach.ts';
-import { answerFor, loggable } from '../database/database-error.ts';
+import { toDataError, redactRow } from '../database/database-error.ts';
 import { RETRY_AFTER_SECONDS } from '../data/respond.ts';
 import type { AppEnv } from '../http/app-env.ts';
 import { isClientDisconnected } from '../http/requests/client-disconnected.ts';
@@ -110,11 +110,11 @@ export function functionRoutes(deps: FunctionDeps): Hono<AppEnv> {
    * prepared statement is stale, or transactions collided. Rethrows any other error.
    */
   function refuseIfBusy(context: Context<AppEnv>, error: unknown): Response {
-    const answer = answerFor(error, false);
+    const answer = toDataError(error, false);
     if (answer?.status !== 503) throw error;
     // The request log already records refusals by this server, such as a full queue.
     if (answer !== error && !(error instanceof BusyError) && !isClientDisconnected(context))
-      log.error(loggable(error), 'a function failed');
+      log.error(redactRow(error), 'a function failed');
     context.header('Retry-After', RETRY_AFTER_SECONDS);
     return refuse(context, 503, 'BUSY', answer.message);
   }

@@ -6,10 +6,10 @@ import { setImmediate } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import { readConfig } from '../config/config.ts';
 import { listen } from './listen.ts';
-import type { Listening } from './listen.ts';
+import type { ListeningServer } from './listen.ts';
 import { appPagePolicy, securityHeaders } from './security-headers.ts';
 
-let listening: Listening | null = null;
+let listening: ListeningServer | null = null;
 afterEach(() => listening?.stop());
 
 const start = async (

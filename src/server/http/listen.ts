@@ -61,7 +61,7 @@ type Options = {
   isBehindProxy?: boolean;
 };
 
-export type Listening = {
+export type ListeningServer = {
   readonly port: number;
   /** Stops accepting connections; resolves when all have ended, or after 75 s. `stop` may be called meanwhile. */
   drain(): Promise<void>;
@@ -79,7 +79,7 @@ export async function listen({
   drainIdleMs = DRAIN_IDLE_MS,
   limiters = createLimiters(),
   isBehindProxy = false,
-}: Options): Promise<Listening> {
+}: Options): Promise<ListeningServer> {
   // Keeps the adapter's default `overrideGlobalObjects`: its lightweight `Request` and `Response` send a response in
   // one write, without a web stream.
   const handle = getRequestListener(fetch);

@@ -16,12 +16,12 @@ import { appPagePolicy } from '../http/security-headers.ts';
 import { readBuiltFiles } from './built-files.ts';
 import type { BuiltFile, BuiltFiles } from './built-files.ts';
 import { clientConfig } from './client-config.ts';
-import { compressed } from './compressed.ts';
+import { compressFile } from './compress-file.ts';
 import { fillSlots, templateValues, visibleSections, renderConditionals } from './page-template.ts';
 import { preloadsFor } from './preloads.ts';
 import type { BuildManifest } from './preloads.ts';
 import { SERVICE_WORKER_PATH, serviceWorkerFile, shellVersionOf } from './service-worker.ts';
-import { answerWith, staticFile } from './static-files.ts';
+import { respondWithFile, staticFile } from './static-files.ts';
 
 const PRERENDERED: Partial<Record<RouteName, string>> = {
   landing: '/landing.html',
@@ -54,7 +54,7 @@ export async function loadSite(folder: string, config: Config): Promise<Site> {
   const fill = async (name: string, shown = sections): Promise<BuiltFile | undefined> => {
     const built = files.get(name);
     if (!built) return undefined;
-    return compressed(fillSlots(renderConditionals(Buffer.from(built.body).toString('utf8'), shown), slots), HTML);
+    return compressFile(fillSlots(renderConditionals(Buffer.from(built.body).toString('utf8'), shown), slots), HTML);
   };
   const membersPage = await fill(APP_PAGE, new Set([...sections, MEMBERS_SECTION]));
   const guestsPage = await fill(APP_PAGE);
@@ -99,13 +99,13 @@ export function pageRoutes(site: Site): Hono<AppEnv> {
         if (context.req.header(WORKER_PRELOAD) !== site.shellVersion) context.header('Link', preloads);
       }
       if (policy !== null) context.header('Content-Security-Policy', policy);
-      return answerWith(file, context);
+      return respondWithFile(file, context);
     });
   }
   for (const [path, font] of fontsOf(site.files)) {
     routes.get(path, (context) => {
       context.header('Cache-Control', 'no-cache');
-      return answerWith(font, context);
+      return respondWithFile(font, context);
     });
   }
   // Only a browser without the service worker sends this request. The worker keeps shared text in the browser.

@@ -1,7 +1,7 @@
 /** The service worker's file. Its bytes change with the pages that it stores, which depend on the server's settings. */
 import type { BuiltFile, BuiltFiles } from './built-files.ts';
 import { etagOf } from './built-files.ts';
-import { compressed } from './compressed.ts';
+import { compressFile } from './compress-file.ts';
 
 export const SERVICE_WORKER_PATH = '/service-worker.js';
 /** Served in the worker's place with SERVICE_WORKER=off: deletes the worker's caches and unregisters it. */
@@ -17,5 +17,5 @@ export const shellVersionOf = (pages: readonly (BuiltFile | undefined)[]): strin
 export async function serviceWorkerFile(files: BuiltFiles, version: string, isOn: boolean): Promise<BuiltFile | null> {
   const built = files.get(isOn ? SERVICE_WORKER_PATH : REMOVING_WORKER);
   if (!built) return null;
-  return compressed(Buffer.from(built.body).toString('utf8').replaceAll(SHELL_VERSION, version), built.type);
+  return compressFile(Buffer.from(built.body).toString('utf8').replaceAll(SHELL_VERSION, version), built.type);
 }

@@ -14,11 +14,11 @@ export function staticFile(files: BuiltFiles, context: Context<AppEnv>): Respons
   const file = path.endsWith('.html') ? undefined : files.get(path);
   if (!file) return null;
   context.header('Cache-Control', path.startsWith(HASHED_FOLDER) ? CACHE_IMMUTABLE : CACHE_REVALIDATE);
-  return answerWith(file, context);
+  return respondWithFile(file, context);
 }
 
 /** Responds to GET and HEAD with `ETag` and `Content-Encoding`; the caller has set `Cache-Control`. */
-export function answerWith(file: BuiltFile, context: Context<AppEnv>): Response {
+export function respondWithFile(file: BuiltFile, context: Context<AppEnv>): Response {
   context.header('ETag', file.etag);
   if (file.brotli) context.header('Vary', 'Accept-Encoding', { append: true });
   if (context.req.header('if-none-match')?.includes(file.etag)) return context.body(null, 304);

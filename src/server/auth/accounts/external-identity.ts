@@ -19,7 +19,7 @@ import { recordAuditEvent } from './audit-log.ts';
 import type { Device } from './device.ts';
 import { findIdentity, lockIdentity, saveIdentity } from './identity-store.ts';
 import type { ExternalIdentity } from './identity-store.ts';
-import { abandonUnconfirmed, deleteSignInMethods, releaseAddress } from './sign-in-methods.ts';
+import { removeUnconfirmedIdentity, deleteSignInMethods, releaseAddress } from './sign-in-methods.ts';
 
 export type IdentitySignIn = {
   identity: ExternalIdentity;
@@ -98,7 +98,7 @@ async function signInKnown(
     if (identity.email === user.email) return claimAccount(transaction, signIn, user);
     // Threat: an attacker first presents a stranger's unverified address, then verifies another address at the
     // provider. The proof of one address must not confirm the other.
-    await abandonUnconfirmed(transaction, existing);
+    await removeUnconfirmedIdentity(transaction, existing);
     return null;
   }
   await saveIdentity(transaction, signIn, user.id);

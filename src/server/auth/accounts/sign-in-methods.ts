@@ -48,7 +48,7 @@ export async function releaseAddress(transaction: AsService, owner: UserRow, now
  * Takes the identity from an account that was never confirmed or used. Deletes the account if this was its last
  * identity.
  */
-export async function abandonUnconfirmed(transaction: AsService, identity: IdentityRow): Promise<void> {
+export async function removeUnconfirmedIdentity(transaction: AsService, identity: IdentityRow): Promise<void> {
   await transaction.run(queryBuilder.deleteFrom('auth.identities').where('id', '=', identity.id).returning('id'));
   await transaction.run(
     queryBuilder

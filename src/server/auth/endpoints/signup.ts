@@ -33,7 +33,7 @@ import { AuthError } from '../wire/errors.ts';
 import { readMailRequest } from '../mails/mail-request.ts';
 import type { MailRequest } from '../mails/mail-request.ts';
 import { respondWithSession } from '../wire/session-response.ts';
-import { idsOfTaken, signUpResponse } from '../wire/sign-up-response.ts';
+import { decoyIds, signUpResponse } from '../wire/sign-up-response.ts';
 
 type NewUser = { email: string; password: string; data: JsonObject; request: MailRequest };
 
@@ -112,7 +112,7 @@ async function signUpWithConfirmation(context: Context<AppEnv>, deps: AuthDeps, 
   }
   const user = created?.user ?? existing ?? (await findUserByEmail(service, email));
   if (!user) throw new AuthError('try_again');
-  let ids = idsOfTaken(secrets.unknownAccounts, email);
+  let ids = decoyIds(secrets.unknownAccounts, email);
   if (user.email_confirmed_at === null) {
     const identities = created?.identities ?? (await listIdentities(service, user.id));
     ids = { userId: user.id, identityId: identities[0]?.id ?? user.id };

@@ -24,7 +24,7 @@ import { identityFromClaims } from './providers/profile.ts';
 import { ProviderError } from './providers/provider-error.ts';
 import { requireLinking } from './require-linking.ts';
 import { signInWithProvider } from './sign-in-with-provider.ts';
-import { badIdToken, GOOGLE_ISSUER, verifyIdToken } from './providers/verify-id-token.ts';
+import { badIdTokenError, GOOGLE_ISSUER, verifyIdToken } from './providers/verify-id-token.ts';
 
 export const grantIdToken: Endpoint = async (context, deps) => {
   const { clock, config, limits } = deps;
@@ -45,7 +45,7 @@ export const grantIdToken: Endpoint = async (context, deps) => {
     {
       async prepare(transaction) {
         if (linking) await requireLiveSession(transaction, linking.session);
-        if (!(await claimToken(transaction, idToken, expiresAt))) throw badIdToken();
+        if (!(await claimToken(transaction, idToken, expiresAt))) throw badIdTokenError();
       },
       async complete(transaction, userId) {
         const { name } = provider;
@@ -88,7 +88,7 @@ async function readIdentity(
     if (!(error instanceof ProviderError)) throw error;
     log.warn({ err: error, provider: provider.name }, 'an ID token cannot be verified');
     if (error.kind === 'unavailable') throw new AuthError('provider_unavailable');
-    throw badIdToken();
+    throw badIdTokenError();
   }
 }
 

@@ -17,7 +17,7 @@ import { deviceOf } from '../wire/client-device.ts';
 import { checkMetadata, checkNewPassword } from '../wire/credentials.ts';
 import { AuthError } from '../wire/errors.ts';
 import { startPadding } from '../response-padding.ts';
-import { idsOfTaken, signUpResponse } from '../wire/sign-up-response.ts';
+import { decoyIds, signUpResponse } from '../wire/sign-up-response.ts';
 import type { SignUpIds } from '../wire/sign-up-response.ts';
 import {
   clearUnprovenPassword,
@@ -80,7 +80,7 @@ async function findIds(
   service: AsService,
   { user, created, phone }: { user: UserRow; created: Account | null; phone: string },
 ): Promise<SignUpIds> {
-  if (user.phone_confirmed_at !== null) return idsOfTaken(secrets.unknownAccounts, phone);
+  if (user.phone_confirmed_at !== null) return decoyIds(secrets.unknownAccounts, phone);
   const identities = created?.identities ?? (await listIdentities(service, user.id));
   return { userId: user.id, identityId: identities[0]?.id ?? user.id };
 }

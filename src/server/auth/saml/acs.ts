@@ -31,7 +31,7 @@ import { parseIdpMetadata } from './documents/idp-metadata.ts';
 import { InvalidResponseError } from './documents/inspect-response.ts';
 import { requireSaml } from './require-saml.ts';
 import { toIdentity } from './saml-identity.ts';
-import { claimSamlRequest, claimedRequest } from './saml-requests.ts';
+import { claimSamlRequest, claimedRequestCache } from './saml-requests.ts';
 import type { SamlRequestRow } from './saml-requests.ts';
 import { acsUrlOf, createServiceProvider, entityIdOf } from './service-provider.ts';
 import { verifyResponse } from './verify-response.ts';
@@ -90,7 +90,7 @@ async function readIdentity(
     config,
     samlKey: requireSaml(deps),
     metadata,
-    requests: claimedRequest(request),
+    requests: claimedRequestCache(request),
   });
   const assertion = await verifyResponse(xml, serviceProvider, {
     requestId: request.id,

@@ -9,7 +9,12 @@ import type { FlowRow } from '../accounts/flows.ts';
 export type SamlRequestRow = Selectable<AuthTables['auth.saml_requests']>;
 
 /** Saves the id of the request that node-saml writes for the flow. */
-export const requestsOfNewFlow = (service: AsService, flow: FlowRow, providerId: string, now: Date): CacheProvider => ({
+export const newFlowRequestCache = (
+  service: AsService,
+  flow: FlowRow,
+  providerId: string,
+  now: Date,
+): CacheProvider => ({
   async saveAsync(id, value) {
     await service.run(
       queryBuilder
@@ -38,7 +43,7 @@ export async function claimSamlRequest(service: AsService, flowId: string): Prom
 }
 
 /** Lets node-saml find only the claimed request. */
-export const claimedRequest = (request: SamlRequestRow): CacheProvider => ({
+export const claimedRequestCache = (request: SamlRequestRow): CacheProvider => ({
   saveAsync: () => Promise.resolve(null),
   getAsync: (id) => Promise.resolve(id === request.id ? request.created_at.toISOString() : null),
   removeAsync: () => Promise.resolve(null),

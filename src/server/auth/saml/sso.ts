@@ -18,7 +18,7 @@ import { isAllowedTarget, redirectTarget } from '../wire/redirects.ts';
 import { parseIdpMetadata } from './documents/idp-metadata.ts';
 import { requireSaml } from './require-saml.ts';
 import { identityProviderOf } from './saml-identity.ts';
-import { requestsOfNewFlow } from './saml-requests.ts';
+import { newFlowRequestCache } from './saml-requests.ts';
 import { createServiceProvider } from './service-provider.ts';
 
 export const startSso: Endpoint = async (context, deps) => {
@@ -43,7 +43,7 @@ export const startSso: Endpoint = async (context, deps) => {
       ...(challenge === null && { browserHash: bindBrowser(context, deps) }),
       now,
     });
-    return buildSignInUrl(deps, provider, flow, requestsOfNewFlow(transaction, flow, provider.id, now));
+    return buildSignInUrl(deps, provider, flow, newFlowRequestCache(transaction, flow, provider.id, now));
   });
   return skipsRedirect ? context.json({ url }) : context.redirect(url, 303);
 };
@@ -78,7 +78,7 @@ function buildSignInUrl(
   deps: AuthDeps,
   provider: SsoProvider,
   flow: FlowRow,
-  requests: ReturnType<typeof requestsOfNewFlow>,
+  requests: ReturnType<typeof newFlowRequestCache>,
 ): Promise<string> {
   const metadata = parseIdpMetadata(provider.metadata_xml, deps.config);
   const serviceProvider = createServiceProvider({

@@ -46,7 +46,7 @@ export function signUpResponse({ ids: { userId, identityId }, address, facts, ap
 }
 
 /** The ids in the answer for a taken address or number: stable, and not those of its account. */
-export const idsOfTaken = (key: Buffer, address: string): SignUpIds => ({
+export const decoyIds = (key: Buffer, address: string): SignUpIds => ({
   userId: deriveUuid(key, `user:${address}`),
   identityId: deriveUuid(key, `identity:${address}`),
 });

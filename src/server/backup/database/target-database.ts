@@ -86,7 +86,7 @@ const LIST_DROPS = `
   order by place`;
 
 /** Runs in the transaction of the restore, so a failure brings everything back. */
-export async function dropAll(owner: pg.Client): Promise<void> {
+export async function dropAllObjects(owner: pg.Client): Promise<void> {
   const { rows } = await owner.query<{ sql: string }>(LIST_DROPS, [SCHEMAS]);
   for (const { sql } of rows) await owner.query(sql);
 }

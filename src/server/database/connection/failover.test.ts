@@ -10,7 +10,7 @@ import { Secret } from '#server/config/secret.ts';
 import { createLog } from '#server/log.ts';
 
 import { openDatabase } from '../connect.ts';
-import { answerFor } from '../database-error.ts';
+import { toDataError } from '../database-error.ts';
 import type { Database } from '../database.ts';
 import { requestConnection } from '../roles.ts';
 import { createOwnerFinder } from './primary-finder.ts';
@@ -44,7 +44,7 @@ async function open(...hosts: DatabaseNode[]): Promise<Database> {
   return database;
 }
 
-const statusOf = (error: unknown) => answerFor(error, false)?.status;
+const statusOf = (error: unknown) => toDataError(error, false)?.status;
 
 let rows = 0;
 const write = (database: Database) =>

@@ -30,10 +30,10 @@ type Deps = {
 };
 
 /** How queries are sent: as named or unnamed statements, and pipelined or one by one. */
-export type Sending = { names: StatementNames; canPipeline: boolean };
+export type SendingMode = { names: StatementNames; canPipeline: boolean };
 
 /** @throws Error for the operator if requests through this pooler would be wrong. */
-export async function inspectPooler({ connect, connectDirectly, log }: Deps): Promise<Sending> {
+export async function inspectPooler({ connect, connectDirectly, log }: Deps): Promise<SendingMode> {
   const client = await connect().catch((cause: Error) => {
     throw new Error(
       `DATABASE_POOL_URL does not let the login of the requests in: ${cause.message}. ` +

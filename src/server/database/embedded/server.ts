@@ -16,7 +16,7 @@ import { lockDirectory } from './directory-lock.ts';
 import type { DirectoryLock } from './directory-lock.ts';
 import { endpointKind, ownerUrl } from './endpoint.ts';
 import { readLockFile } from './postmaster.ts';
-import { supervise } from './supervisor.ts';
+import { superviseServer } from './supervisor.ts';
 
 export type EmbeddedOptions = {
   dataDir: string;
@@ -70,7 +70,7 @@ async function startServer(
   { log, settings = {} }: EmbeddedOptions,
 ): Promise<EmbeddedServer> {
   try {
-    const { endpoint, stop } = await supervise(dataDir, log, settings);
+    const { endpoint, stop } = await superviseServer(dataDir, log, settings);
     const close = async () => {
       await stop();
       await lock.release();

@@ -17,7 +17,7 @@ import type { StopMode } from './postmaster.ts';
 import { chooseServerUser, childEnvironment } from './server-user.ts';
 import { serverSettings } from './settings.ts';
 
-export type Supervised = { endpoint: Endpoint; stop(): Promise<void> };
+export type SupervisedServer = { endpoint: Endpoint; stop(): Promise<void> };
 
 const POLL_MS = 10;
 /** Long, because crash recovery replays the WAL first. */
@@ -29,7 +29,11 @@ const ALARM_AFTER_RESTARTS = 5;
 const MAX_RESTART_DELAY_MS = 30_000;
 const STABLE_AFTER_MS = 60_000;
 
-export async function supervise(dataDir: string, log: Logger, extra: Record<string, string>): Promise<Supervised> {
+export async function superviseServer(
+  dataDir: string,
+  log: Logger,
+  extra: Record<string, string>,
+): Promise<SupervisedServer> {
   const paths = clusterPaths(dataDir);
   const user = await chooseServerUser(paths.cluster);
   const binaries = await findBinaries(dataDir, user);

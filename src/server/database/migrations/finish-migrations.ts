@@ -3,8 +3,8 @@ import type pg from 'pg';
 
 import type { Logger } from '#server/log.ts';
 
-import type { AsService, FinishOptions, Finished } from '../database.ts';
-import { findPendingSteps, label, recordMigration } from './ledger.ts';
+import type { AsService, FinishOptions, MigrationProgress } from '../database.ts';
+import { findPendingSteps, migrationLabel, recordMigration } from './ledger.ts';
 import { applyInTransaction, tryLock, withMigrationsLocked } from './migrate.ts';
 import type { Migration } from './migration-files.ts';
 import { runBatches, runOnce } from './online-step.ts';
@@ -16,12 +16,12 @@ const LOCK_KEY = 4_871_203_946;
 export type FinishDeps = FinishOptions & {
   service: AsService;
   /** Runs `work` on a connection of the tables' owner. */
-  asOwner(work: (owner: pg.Client) => Promise<Finished>): Promise<Finished>;
+  asOwner(work: (owner: pg.Client) => Promise<MigrationProgress>): Promise<MigrationProgress>;
 };
 
 type Deps = FinishDeps & { migrations: readonly Migration[]; log: Logger };
 
-export async function finishMigrations(deps: Deps): Promise<Finished> {
+export async function finishMigrations(deps: Deps): Promise<MigrationProgress> {
   const { service, migrations } = deps;
   if ((await findPendingSteps(service, migrations)).length === 0) return { applied: 0, waitsFor: null };
   return deps.asOwner(async (owner) => {
@@ -30,9 +30,9 @@ export async function finishMigrations(deps: Deps): Promise<Finished> {
     let applied = 0;
     for (const migration of await findPendingSteps(service, migrations)) {
       const waitsFor = await applyStep(owner, migration, deps);
-      if (waitsFor !== null) return { applied, waitsFor: `${label(migration)}: ${waitsFor}` };
+      if (waitsFor !== null) return { applied, waitsFor: `${migrationLabel(migration)}: ${waitsFor}` };
       applied += 1;
-      deps.log.info({ migration: label(migration) }, 'migrated');
+      deps.log.info({ migration: migrationLabel(migration) }, 'migrated');
     }
     return { applied, waitsFor: null };
   });

@@ -23,13 +23,15 @@ const HAS_LEDGER = `
   select exists (select from pg_catalog.pg_attribute
     where attrelid = to_regclass('migrations.applied') and attname = 'phase') as exists`;
 
-export type Numbered = { set: string; number: number };
-export type Applied = Numbered & { name: string; checksum: string; phase: Phase };
+export type MigrationId = { set: string; number: number };
+export type AppliedMigration = MigrationId & { name: string; checksum: string; phase: Phase };
 
-export async function readLedger(owner: pg.Client): Promise<Applied[]> {
+export async function readLedger(owner: pg.Client): Promise<AppliedMigration[]> {
   const { rows: found } = await owner.query<{ exists: boolean }>(HAS_LEDGER);
   if (!found[0]?.exists) await owner.query(MAKE_LEDGER);
-  const { rows } = await owner.query<Applied>('select set, number, name, checksum, phase from migrations.applied');
+  const { rows } = await owner.query<AppliedMigration>(
+    'select set, number, name, checksum, phase from migrations.applied',
+  );
   return rows;
 }
 
@@ -50,14 +52,18 @@ export async function recordMigration(
  * Rejects a database whose newer program has removed what this one uses, and one whose applied migrations have changed.
  * Other migrations of a newer program leave this one working.
  */
-export function rejectOtherHistory(applied: readonly Applied[], migrations: readonly Migration[]): void {
+export function rejectOtherHistory(applied: readonly AppliedMigration[], migrations: readonly Migration[]): void {
   for (const row of applied) {
-    const known = findIn(migrations, row);
+    const known = findMigration(migrations, row);
     if (!known && row.phase === 'contract') {
-      throw new Error(`the database is newer than this program: it has ${label(row)}. Start the newer version.`);
+      throw new Error(
+        `the database is newer than this program: it has ${migrationLabel(row)}. Start the newer version.`,
+      );
     }
     if (known && known.checksum !== row.checksum) {
-      throw new Error(`${label(known)} was changed after it had been applied. Undo that, and write a new migration.`);
+      throw new Error(
+        `${migrationLabel(known)} was changed after it had been applied. Undo that, and write a new migration.`,
+      );
     }
   }
 }
@@ -66,25 +72,29 @@ export function rejectOtherHistory(applied: readonly Applied[], migrations: read
 export async function isMigrated(service: AsService, migrations: readonly Migration[]): Promise<boolean> {
   const applied = await readApplied(service);
   return (
-    migrations.every((migration) => migration.phase !== 'expand' || findIn(applied, migration)) &&
-    applied.every((row) => row.phase !== 'contract' || findIn(migrations, row))
+    migrations.every((migration) => migration.phase !== 'expand' || findMigration(applied, migration)) &&
+    applied.every((row) => row.phase !== 'contract' || findMigration(migrations, row))
   );
 }
 
 /** The steps of the phases `migrate` and `contract` that the database still lacks, in order. */
 export async function findPendingSteps(service: AsService, migrations: readonly Migration[]): Promise<Migration[]> {
   const applied = await readApplied(service);
-  return migrations.filter((migration) => migration.phase !== 'expand' && !findIn(applied, migration));
+  return migrations.filter((migration) => migration.phase !== 'expand' && !findMigration(applied, migration));
 }
 
-async function readApplied(service: AsService): Promise<(Numbered & { phase: Phase })[]> {
-  return (await service.statement<Numbered & { phase: Phase }>('select set, number, phase from migrations.applied', []))
-    .rows;
+async function readApplied(service: AsService): Promise<(MigrationId & { phase: Phase })[]> {
+  return (
+    await service.statement<MigrationId & { phase: Phase }>('select set, number, phase from migrations.applied', [])
+  ).rows;
 }
 
-export function findIn<Row extends Numbered>(rows: readonly Row[], { set, number }: Numbered): Row | undefined {
+export function findMigration<Row extends MigrationId>(
+  rows: readonly Row[],
+  { set, number }: MigrationId,
+): Row | undefined {
   return rows.find((row) => row.set === set && row.number === number);
 }
 
-export const label = ({ set, number, name }: Numbered & { name: string }): string =>
+export const migrationLabel = ({ set, number, name }: MigrationId & { name: string }): string =>
   `${set}/${String(number).padStart(4, '0')}_${name}`;

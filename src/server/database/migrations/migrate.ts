@@ -10,7 +10,7 @@ import pg from 'pg';
 import type { Logger } from '#server/log.ts';
 
 import { probeSessions } from '../connection/probe-sessions.ts';
-import { findIn, label, readLedger, recordMigration, rejectOtherHistory } from './ledger.ts';
+import { findMigration, migrationLabel, readLedger, recordMigration, rejectOtherHistory } from './ledger.ts';
 import { readMigrations } from './migration-files.ts';
 import type { Migration } from './migration-files.ts';
 import { runBatches, runOnce } from './online-step.ts';
@@ -50,9 +50,9 @@ export async function migrate(ownerUrl: string, log: Logger, { folder }: Options
       rejectOtherHistory(applied, migrations);
       const isEmpty = applied.length === 0;
       for (const migration of migrations) {
-        if (findIn(applied, migration) || (migration.phase !== 'expand' && !isEmpty)) continue;
+        if (findMigration(applied, migration) || (migration.phase !== 'expand' && !isEmpty)) continue;
         await applyMigration(owner, migration, log);
-        log.info({ migration: label(migration) }, 'migrated');
+        log.info({ migration: migrationLabel(migration) }, 'migrated');
       }
     });
   } finally {
@@ -138,7 +138,10 @@ export async function applyInTransaction(owner: pg.Client, migration: Migration,
       await owner.query('rollback').catch(() => undefined);
       const isConflict = cause instanceof pg.DatabaseError && LOCK_CONFLICTS.has(cause.code);
       if (!isConflict || Date.now() - startedAt > GIVE_UP_MS) throw failure(migration, cause);
-      log.warn({ migration: label(migration), waitMs }, 'another transaction holds the lock that a migration needs');
+      log.warn(
+        { migration: migrationLabel(migration), waitMs },
+        'another transaction holds the lock that a migration needs',
+      );
       await delay(waitMs);
     }
   }
@@ -146,5 +149,5 @@ export async function applyInTransaction(owner: pg.Client, migration: Migration,
 
 function failure(migration: Migration, cause: unknown): Error {
   const reason = cause instanceof Error ? cause.message : String(cause);
-  return new Error(`migration ${label(migration)} failed and was rolled back: ${reason}`, { cause });
+  return new Error(`migration ${migrationLabel(migration)} failed and was rolled back: ${reason}`, { cause });
 }

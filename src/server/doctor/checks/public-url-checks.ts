@@ -7,7 +7,7 @@ import { securityHeaders } from '../../http/security-headers.ts';
 import { parseJson } from '#server/parse-json.ts';
 import { fault, off, ok, warning } from '../check.ts';
 import type { Check, Finding } from '../check.ts';
-import { describeFailure, request } from '../request.ts';
+import { describeFailure, sendRequest } from '../request.ts';
 import type { Reply } from '../request.ts';
 import { describeOffset } from './clock-offset.ts';
 
@@ -36,7 +36,7 @@ export const publicUrlChecks = (
 
 const START = 'Start the server (npm start), and check that the proxy or firewall in front of it leads here.';
 
-function describeUnreached(publicUrl: string, reply: Reply): Finding {
+function describeUnreachable(publicUrl: string, reply: Reply): Finding {
   if (reply.status === 0) return fault(`${publicUrl}: ${reply.problem}`, START);
   if ([502, 503, 504].includes(reply.status)) {
     return fault(
@@ -49,7 +49,7 @@ function describeUnreached(publicUrl: string, reply: Reply): Finding {
 
 async function checkReach({ publicUrl }: UrlConfig, now: () => Date, signal: AbortSignal): Promise<Finding[]> {
   const before = now().getTime();
-  const reply = await request(`${publicUrl}/healthz`, { signal });
+  const reply = await sendRequest(`${publicUrl}/healthz`, { signal });
   const after = now().getTime();
   if (reply.status >= 300 && reply.status < 400) {
     const target = reply.headers.get('location');
@@ -61,8 +61,8 @@ async function checkReach({ publicUrl }: UrlConfig, now: () => Date, signal: Abo
     ];
   }
   if (reply.status !== 200 || (reply.json as { status?: string } | undefined)?.status !== 'up')
-    return [describeUnreached(publicUrl, reply)];
-  const ready = await request(`${publicUrl}/readyz`, { signal });
+    return [describeUnreachable(publicUrl, reply)];
+  const ready = await sendRequest(`${publicUrl}/readyz`, { signal });
   const findings = [
     ready.status === 200
       ? ok(`${publicUrl} answers in ${after - before} ms and is ready`)
@@ -142,7 +142,7 @@ async function checkCertificate(publicUrl: string, now: () => Date): Promise<Fin
 async function checkRedirect(publicUrl: string, signal: AbortSignal): Promise<Finding[]> {
   const { protocol, hostname, port } = new URL(publicUrl);
   if (protocol !== 'https:' || port !== '') return [off('PUBLIC_URL is not https on its usual port')];
-  const reply = await request(`http://${hostname}/`, { signal });
+  const reply = await sendRequest(`http://${hostname}/`, { signal });
   if (reply.status === 0) return [ok(`nothing answers at http://${hostname}: ${reply.problem}`)];
   const target = reply.headers.get('location') ?? '';
   if (reply.status >= 300 && reply.status < 400 && target.startsWith('https://'))
@@ -156,7 +156,7 @@ async function checkRedirect(publicUrl: string, signal: AbortSignal): Promise<Fi
 }
 
 async function checkHeaders(config: UrlConfig, signal: AbortSignal): Promise<Finding[]> {
-  const reply = await request(`${config.publicUrl}/`, { headers: { Accept: 'text/html' }, signal });
+  const reply = await sendRequest(`${config.publicUrl}/`, { headers: { Accept: 'text/html' }, signal });
   // The check "url" says why.
   if (reply.status === 0 || reply.status >= 400) return [];
   const changed = securityHeaders(config).page.flatMap(([name, value]) => {

@@ -45,16 +45,16 @@ export async function verifyIdToken(
     audience: provider.clientId,
     now,
   });
-  if (!isIssuedTo(provider, claims['azp'])) throw badIdToken();
+  if (!isIssuedTo(provider, claims['azp'])) throw badIdTokenError();
   checkNonce(claims['nonce'], nonce);
-  if (accessToken !== '' && !matchesAccessToken(idToken, claims['at_hash'], accessToken)) throw badIdToken();
+  if (accessToken !== '' && !matchesAccessToken(idToken, claims['at_hash'], accessToken)) throw badIdTokenError();
   return { claims, issuer, expiresAt: new Date((claims.exp! + CLOCK_TOLERANCE_SECONDS) * 1000) };
 }
 
 /** Google's documentation names its issuer with and without `https://`, so `verifyIdToken` accepts both. */
 export const GOOGLE_ISSUER = 'https://accounts.google.com';
 
-export const badIdToken = (): OAuthError => new OAuthError('invalid request', 'Bad ID token');
+export const badIdTokenError = (): OAuthError => new OAuthError('invalid request', 'Bad ID token');
 
 /**
  * One key set per configuration, so that jose's cache is kept. jose loads the keys again when a token names an unknown
@@ -86,7 +86,7 @@ async function verifyToken(idToken: string, { keys, issuer, audience, now }: Tok
       requiredClaims: ['sub', 'exp', 'iat'],
     });
     // OpenID Connect Core 3.1.3.7: a token for several audiences says to whom it was issued.
-    if (Array.isArray(payload.aud) && payload.aud.length > 1 && payload['azp'] === undefined) throw badIdToken();
+    if (Array.isArray(payload.aud) && payload.aud.length > 1 && payload['azp'] === undefined) throw badIdTokenError();
     return payload;
   } catch (error) {
     if (error instanceof errors.JWTClaimValidationFailed && error.claim === 'aud') {
@@ -94,7 +94,7 @@ async function verifyToken(idToken: string, { keys, issuer, audience, now }: Tok
       throw new OAuthError('invalid request', `Unacceptable audience in id_token: [${audiences}]`);
     }
     if (isUnavailable(error)) throw new ProviderError('unavailable', 'the keys cannot be read', error);
-    if (error instanceof errors.JOSEError) throw badIdToken();
+    if (error instanceof errors.JOSEError) throw badIdTokenError();
     throw error;
   }
 }

@@ -1,7 +1,7 @@
 /** Checks that the database has the migrations of this program, and no others. */
 import type pg from 'pg';
-import { findIn, label, rejectOtherHistory } from '#server/database/migrations/ledger.ts';
-import type { Applied } from '#server/database/migrations/ledger.ts';
+import { findMigration, migrationLabel, rejectOtherHistory } from '#server/database/migrations/ledger.ts';
+import type { AppliedMigration } from '#server/database/migrations/ledger.ts';
 import { readMigrations } from '#server/database/migrations/migration-files.ts';
 import { fault, ok, reasonOf, warning } from '../../check.ts';
 import type { Finding } from '../../check.ts';
@@ -13,7 +13,7 @@ export async function checkMigrations(owner: pg.Client): Promise<Finding[]> {
   );
   if (!found[0]!.exists) return [warning('the database is empty', 'The first start of the server makes the tables.')];
   // An older ledger has no column `phase`.
-  const { rows: applied } = await owner.query<Applied>(
+  const { rows: applied } = await owner.query<AppliedMigration>(
     `select set, number, name, checksum, coalesce(to_jsonb(applied) ->> 'phase', 'expand') as phase from migrations.applied`,
   );
   try {
@@ -21,21 +21,21 @@ export async function checkMigrations(owner: pg.Client): Promise<Finding[]> {
   } catch (error) {
     return [fault(reasonOf(error), 'Start the version of the program that fits the database, or restore a backup.')];
   }
-  const newer = applied.filter((row) => !findIn(known, row));
+  const newer = applied.filter((row) => !findMigration(known, row));
   if (newer.length > 0) {
     return [
       warning(
-        `a newer version of this program has applied ${newer.map(label).join(', ')}`,
+        `a newer version of this program has applied ${newer.map(migrationLabel).join(', ')}`,
         'Finish the upgrade: replace this version on every machine.',
       ),
     ];
   }
-  const pending = known.filter((migration) => !findIn(applied, migration));
+  const pending = known.filter((migration) => !findMigration(applied, migration));
   const expanding = pending.filter(({ phase }) => phase === 'expand');
   if (expanding.length > 0) {
     return [
       warning(
-        `pending migrations: ${expanding.map(label).join(', ')}`,
+        `pending migrations: ${expanding.map(migrationLabel).join(', ')}`,
         'Back up, then start this version: it applies them.',
       ),
     ];
@@ -43,6 +43,8 @@ export async function checkMigrations(owner: pg.Client): Promise<Finding[]> {
   return [
     pending.length === 0
       ? ok(`all ${known.length} migrations are applied`)
-      : ok(`all migrations for this version are applied; ${pending.map(label).join(', ')} follow in the background`),
+      : ok(
+          `all migrations for this version are applied; ${pending.map(migrationLabel).join(', ')} follow in the background`,
+        ),
   ];
 }

@@ -3,15 +3,15 @@ import type { CoachSettings } from '#server/coach/coach-settings.ts';
 import type { Config } from '#server/config/config.ts';
 import { fault, off, ok, warning } from '../../check.ts';
 import type { Check } from '../../check.ts';
-import { request } from '../../request.ts';
-import { CHECK_NETWORK, CREDENTIALS_REFUSED, describeUnreached } from './describe-unreached.ts';
+import { sendRequest } from '../../request.ts';
+import { CHECK_NETWORK, CREDENTIALS_REFUSED, describeUnreachable } from './describe-unreachable.ts';
 
 export const coachCheck = ({ coach }: Config): Check => ({
   name: 'coach',
   async run(signal) {
     if (coach === null) return [off('the coach is off: AI_PROVIDER is not set')];
     const { url, headers } = describeModelRequest(coach);
-    const reply = await request(url, { headers, signal });
+    const reply = await sendRequest(url, { headers, signal });
     const name = coach.providerName;
     if (CREDENTIALS_REFUSED.has(reply.status) || (reply.status === 400 && /api.?key/i.test(reply.text))) {
       return [
@@ -25,7 +25,7 @@ export const coachCheck = ({ coach }: Config): Check => ({
       return [fault(`${name} has no model ${coach.model}`, 'Check AI_MODEL; the provider lists its names.')];
     }
     if (reply.status !== 200)
-      return [describeUnreached(name, reply, `Check AI_BASE_URL (${coach.baseUrl}). ${CHECK_NETWORK}`)];
+      return [describeUnreachable(name, reply, `Check AI_BASE_URL (${coach.baseUrl}). ${CHECK_NETWORK}`)];
     if (coach.provider === 'openai-compatible' && !listsModel(reply.json, coach.model)) {
       return [
         warning(

@@ -3,9 +3,9 @@ import type { Config } from '#server/config/config.ts';
 import { textAt } from '#server/payments/paypal/json-value.ts';
 import { fault, off, ok, warning } from '../../check.ts';
 import type { Check, Finding } from '../../check.ts';
-import { request } from '../../request.ts';
+import { sendRequest } from '../../request.ts';
 import type { Reply } from '../../request.ts';
-import { CHECK_NETWORK, CREDENTIALS_REFUSED, describeUnreached } from './describe-unreached.ts';
+import { CHECK_NETWORK, CREDENTIALS_REFUSED, describeUnreachable } from './describe-unreachable.ts';
 
 /** The events of the webhook that docs/operations.md, "Payments", asks for. */
 const WEBHOOK_EVENTS = [
@@ -26,7 +26,7 @@ export const paypalCheck = ({ paypal, publicUrl }: Config): Check => ({
     if (paypal === null) return [off('payments are off: PAYPAL_CLIENT_ID is not set')];
     const { apiBase, clientId, clientSecret, webhookId } = paypal;
     const basic = Buffer.from(`${clientId}:${clientSecret.reveal()}`).toString('base64');
-    const reply = await request(`${apiBase}/v1/oauth2/token`, {
+    const reply = await sendRequest(`${apiBase}/v1/oauth2/token`, {
       method: 'POST',
       headers: { Authorization: `Basic ${basic}`, 'Content-Type': 'application/x-www-form-urlencoded' },
       body: 'grant_type=client_credentials',
@@ -38,7 +38,7 @@ export const paypalCheck = ({ paypal, publicUrl }: Config): Check => ({
       return [fault(`PayPal refuses the credentials (${reply.status}) at ${apiBase}`, mend)];
     }
     const token = reply.status === 200 ? textAt(reply.json, 'access_token') : null;
-    if (token === null) return [describeUnreached(`PayPal at ${apiBase}`, reply, CHECK_NETWORK)];
+    if (token === null) return [describeUnreachable(`PayPal at ${apiBase}`, reply, CHECK_NETWORK)];
     const findings = [ok(`PayPal accepts the credentials at ${apiBase}`)];
     if (webhookId === null) {
       findings.push(
@@ -49,7 +49,7 @@ export const paypalCheck = ({ paypal, publicUrl }: Config): Check => ({
       );
       return findings;
     }
-    const found = await request(`${apiBase}/v1/notifications/webhooks/${encodeURIComponent(webhookId)}`, {
+    const found = await sendRequest(`${apiBase}/v1/notifications/webhooks/${encodeURIComponent(webhookId)}`, {
       headers: { Authorization: `Bearer ${token}` },
       signal,
     });
@@ -65,7 +65,7 @@ function describeWebhook(reply: Reply, id: string, expected: string): Finding {
       'PAYPAL_WEBHOOK_ID is the id of the webhook in the dashboard, of the same app and mode.',
     );
   }
-  if (reply.status !== 200) return describeUnreached('PayPal, asked for the webhook,', reply, CHECK_NETWORK);
+  if (reply.status !== 200) return describeUnreachable('PayPal, asked for the webhook,', reply, CHECK_NETWORK);
   const url = textAt(reply.json, 'url');
   if (url !== expected)
     return fault(`the webhook leads to ${url ?? 'nowhere'}`, `Change its address in PayPal's dashboard to ${expected}`);

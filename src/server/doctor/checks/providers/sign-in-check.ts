@@ -4,8 +4,8 @@ import type { Config } from '#server/config/config.ts';
 import { textAt } from '#server/payments/paypal/json-value.ts';
 import { fault, off, ok } from '../../check.ts';
 import type { Check, Finding } from '../../check.ts';
-import { request } from '../../request.ts';
-import { CHECK_NETWORK, describeUnreached } from './describe-unreached.ts';
+import { sendRequest } from '../../request.ts';
+import { CHECK_NETWORK, describeUnreachable } from './describe-unreachable.ts';
 
 export const signInCheck = ({ auth: { oauthProviders } }: Config): Check => ({
   name: 'sign-in',
@@ -17,20 +17,20 @@ export const signInCheck = ({ auth: { oauthProviders } }: Config): Check => ({
 
 async function checkProvider({ name, kind, issuer, apiBase }: OAuthProvider, signal: AbortSignal): Promise<Finding> {
   if (kind === 'github') {
-    const reply = await request(`${apiBase ?? issuer}/rate_limit`, {
+    const reply = await sendRequest(`${apiBase ?? issuer}/rate_limit`, {
       headers: { 'User-Agent': 'hustle-forge' },
       signal,
     });
     // GitHub tells nobody whether a client id is right before a user signs in.
     if (reply.status === 0 || reply.status >= 500)
-      return describeUnreached(`${name} at ${apiBase ?? issuer}`, reply, CHECK_NETWORK);
+      return describeUnreachable(`${name} at ${apiBase ?? issuer}`, reply, CHECK_NETWORK);
     return ok(`${name} answers; only a sign-in can check its client id`);
   }
   const url = `${issuer}/.well-known/openid-configuration`;
-  const reply = await request(url, { signal });
+  const reply = await sendRequest(url, { signal });
   const variable = `OIDC_${name.toUpperCase()}_ISSUER`;
   if (reply.status !== 200)
-    return describeUnreached(
+    return describeUnreachable(
       `${name}: ${url}`,
       reply,
       `Check ${variable}: the address above /.well-known/openid-configuration.`,

@@ -3,8 +3,8 @@ import type { Config } from '#server/config/config.ts';
 import { textAt } from '#server/payments/paypal/json-value.ts';
 import { fault, off, ok } from '../../check.ts';
 import type { Check } from '../../check.ts';
-import { request } from '../../request.ts';
-import { CHECK_NETWORK, CREDENTIALS_REFUSED, describeUnreached } from './describe-unreached.ts';
+import { sendRequest } from '../../request.ts';
+import { CHECK_NETWORK, CREDENTIALS_REFUSED, describeUnreachable } from './describe-unreachable.ts';
 
 export const smsCheck = ({ auth: { sms } }: Config): Check => ({
   name: 'sms',
@@ -12,7 +12,7 @@ export const smsCheck = ({ auth: { sms } }: Config): Check => ({
     if (sms === null) return [off('text messages are off: SMS_ACCOUNT_SID is not set')];
     const { apiBase, accountSid, authToken } = sms;
     const basic = Buffer.from(`${accountSid}:${authToken.reveal()}`).toString('base64');
-    const reply = await request(`${apiBase}/2010-04-01/Accounts/${encodeURIComponent(accountSid)}.json`, {
+    const reply = await sendRequest(`${apiBase}/2010-04-01/Accounts/${encodeURIComponent(accountSid)}.json`, {
       headers: { Authorization: `Basic ${basic}` },
       signal,
     });
@@ -25,7 +25,7 @@ export const smsCheck = ({ auth: { sms } }: Config): Check => ({
       ];
     }
     const status = reply.status === 200 ? textAt(reply.json, 'status') : null;
-    if (status === null) return [describeUnreached(`the SMS provider at ${apiBase}`, reply, CHECK_NETWORK)];
+    if (status === null) return [describeUnreachable(`the SMS provider at ${apiBase}`, reply, CHECK_NETWORK)];
     return [
       status === 'active'
         ? ok('the SMS provider accepts the credentials; no text was sent')

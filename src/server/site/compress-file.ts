@@ -6,7 +6,7 @@ import type { BuiltFile } from './built-files.ts';
 
 const brotli = promisify(brotliCompress);
 
-export async function compressed(text: string, type: string): Promise<BuiltFile> {
+export async function compressFile(text: string, type: string): Promise<BuiltFile> {
   const body = Buffer.from(text);
   return { type, body, brotli: Buffer.from(await brotli(body)), etag: etagOf(body) };
 }
