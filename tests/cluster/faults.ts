@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { isReady, runAdmin, startApplication, waitUntilReady } from './application.ts';
 import type { Cluster } from './cluster.ts';
 import { CONFIG } from './folders.ts';
-import { cutOff, heal, inNamespace, killProcesses, killProcessesExcept } from './network.ts';
+import { cutOffNetwork, healNetwork, inNamespace, killProcesses, killProcessesExcept } from './network.ts';
 import { createNewerVersion, NEW_INDEX } from './newer-version.ts';
 import {
   connectToNode,
@@ -118,13 +118,13 @@ export function faultsOf(cluster: Cluster): Fault[] {
       async strike() {
         const node = await primary();
         const at = Date.now();
-        await cutOff(node);
+        await cutOffNetwork(node);
         const writing = writeInside(node);
         return {
           at,
           async repair() {
             const written = await writing.stop();
-            await heal(node);
+            await healNetwork(node);
             return written > 0 ? [`the primary that was cut off acknowledged ${String(written)} writes`] : [];
           },
         };

@@ -70,7 +70,7 @@ export async function createNetwork(clients: number): Promise<void> {
 }
 
 /** Drops every packet from and to a part. No side hears of it, as when a cable is cut behind a switch. */
-export async function cutOff(part: Part): Promise<void> {
+export async function cutOffNetwork(part: Part): Promise<void> {
   const rules = `table inet cut {
     chain input { type filter hook input priority 0; iifname "eth0" drop; }
     chain output { type filter hook output priority 0; oifname "eth0" drop; }
@@ -78,7 +78,7 @@ export async function cutOff(part: Part): Promise<void> {
   await run('ip', ['netns', 'exec', namespaceOf(part), 'nft', rules]);
 }
 
-export async function heal(part: Part): Promise<void> {
+export async function healNetwork(part: Part): Promise<void> {
   await run('ip', ['netns', 'exec', namespaceOf(part), 'nft', 'delete', 'table', 'inet', 'cut']);
 }
 

@@ -1,9 +1,19 @@
 /** The service worker: opening without a server, new versions, removal, and text that other apps share. */
 import type { Page } from '@playwright/test';
-import { daysAgo, editor, expectSaved, items, log, sessionOf, storedLog, storeLog, today } from './support/journal.ts';
+import {
+  daysAgo,
+  editor,
+  expectSaved,
+  items,
+  log,
+  sessionOf,
+  readStoredLog,
+  storeLog,
+  today,
+} from './support/journal.ts';
 import { openGateway } from './support/gateway.ts';
 import type { Gateway } from './support/gateway.ts';
-import { everythingStored } from './support/session.ts';
+import { readAllStorage } from './support/session.ts';
 import { expect, reportNoIdleTime, skipToIdleTime, test as base } from './support/test.ts';
 
 const test = base.extend<{ gateway: Gateway }>({
@@ -108,7 +118,7 @@ test('the journal opens offline on today and on days seen before, and sends what
   await storeLog(request, session, daysAgo(1), log('seen yesterday'));
   await page.goto('/journal?date=yesterday');
   await expect(items(page)).toHaveText(['seen yesterday']);
-  await expect.poll(() => everythingStored(page)).toContain('seen yesterday');
+  await expect.poll(() => readAllStorage(page)).toContain('seen yesterday');
   await page.goto('/journal');
   await expect(editor(page)).toBeVisible();
   await expectControlled(page);
@@ -127,7 +137,7 @@ test('the journal opens offline on today and on days seen before, and sends what
   gateway.network = 'up';
   await page.evaluate(() => dispatchEvent(new Event('online')));
   await expectSaved(page);
-  expect(await storedLog(request, session, today())).toBe(log('typed offline'));
+  expect(await readStoredLog(request, session, today())).toBe(log('typed offline'));
 });
 
 test('a new version is offered in words, the old one stays whole until then, and the reload keeps unsaved text', async ({
@@ -259,7 +269,7 @@ test.describe('text that another app shares', () => {
     await expect(items(page)).toHaveText(['NewsCalled <Miller>https://a.example/', 'Second']);
     await expectSaved(page);
     const session = await sessionOf(page);
-    expect(await storedLog(request, session, today())).toBe(
+    expect(await readStoredLog(request, session, today())).toBe(
       log('News<br>Called &lt;Miller&gt;<br>https://a.example/', 'Second'),
     );
     await page.goBack();
@@ -308,7 +318,7 @@ test.describe('text that another app shares', () => {
     await page.reload();
     await expect(editor(page)).toBeVisible();
     await expect(items(page)).toHaveText(['mine']);
-    expect(await storedLog(request, session, today())).toBe(log('mine'));
+    expect(await readStoredLog(request, session, today())).toBe(log('mine'));
 
     await send();
     await page.getByRole('button', { name: 'Add to today' }).click();

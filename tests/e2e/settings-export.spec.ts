@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type { Page } from '@playwright/test';
 import { addDays, dateLabel, dayLabel } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
-import { daysAgo, editor, headersOf, log, storedLog, storeLog, today } from './support/journal.ts';
+import { daysAgo, editor, headersOf, log, readStoredLog, storeLog, today } from './support/journal.ts';
 import { expectNoHorizontalScroll, inBothThemes } from './support/themes.ts';
 import type { SeededAccount } from './support/accounts.ts';
 import { expect, test as base } from './support/test.ts';
@@ -201,11 +201,11 @@ test.describe('a premium user', () => {
 
     await choose(page, name, text);
     await expect(page.getByRole('status').filter({ hasText: `${name} contains 2 days.` })).toBeVisible();
-    expect(await storedLog(page.request, session, daysAgo(40)), 'before the confirmation').toBeNull();
+    expect(await readStoredLog(page.request, session, daysAgo(40)), 'before the confirmation').toBeNull();
     await page.getByRole('button', { name: 'Import 2 Days' }).click();
     await expect(page.getByRole('status').filter({ hasText: 'Imported 2 days.' })).toBeVisible();
-    expect(await storedLog(page.request, session, daysAgo(40))).toBe(first);
-    expect(await storedLog(page.request, session, daysAgo(1))).toBe(log('Yesterday'));
+    expect(await readStoredLog(page.request, session, daysAgo(40))).toBe(first);
+    expect(await readStoredLog(page.request, session, daysAgo(1))).toBe(log('Yesterday'));
 
     await page.getByText('2 days added').click();
     await page
@@ -246,11 +246,11 @@ test.describe('a premium user', () => {
     await page.getByRole('button', { name: 'Import 2 Days' }).click();
     await expect(page.getByRole('status').filter({ hasText: 'Imported 2 days.' })).toBeVisible();
     await inBothThemes(page, expectAccessible);
-    expect(await storedLog(page.request, session, days[0])).toBe(log('theirs'));
-    expect(await storedLog(page.request, session, days[1])).toBe(
+    expect(await readStoredLog(page.request, session, days[0])).toBe(log('theirs'));
+    expect(await readStoredLog(page.request, session, days[1])).toBe(
       `${log('mine')}<h3>From the imported file</h3>${log('theirs')}`,
     );
-    expect(await storedLog(page.request, session, days[2])).toBe(log('mine'));
+    expect(await readStoredLog(page.request, session, days[2])).toBe(log('mine'));
 
     await test.step('another device changes a day between the comparison and the import', async () => {
       await page.getByRole('button', { name: 'Close' }).click();
@@ -259,7 +259,7 @@ test.describe('a premium user', () => {
       await storeLog(page.request, session, days[2], log('written meanwhile'));
       await page.getByRole('button', { name: 'Import 1 Day' }).click();
       await expect(page.getByText('1 day skipped')).toBeVisible();
-      expect(await storedLog(page.request, session, days[2])).toBe(log('written meanwhile'));
+      expect(await readStoredLog(page.request, session, days[2])).toBe(log('written meanwhile'));
     });
   });
 

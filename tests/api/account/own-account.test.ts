@@ -10,7 +10,7 @@ import { createLog } from '#server/log.ts';
 import { deleteAccount } from '#server/auth/accounts/delete-account.ts';
 import { deleteDueAccounts } from '#server/auth/own-account/delete-accounts.ts';
 import { createPayments } from '#server/payments/payments.ts';
-import { PASSWORD, hashIn, newAddress, startAuthWorld } from '../auth/fixture.ts';
+import { PASSWORD, tokenHashIn, newAddress, startAuthWorld } from '../auth/fixture.ts';
 import type { AuthWorld, WireBody } from '../auth/fixture.ts';
 import { findMarks, findPersonalTables, markPersonalColumns } from './personal-data.ts';
 
@@ -248,7 +248,7 @@ describe('a requested deletion is undone', () => {
     const mail = await world.mailWith('Reset your password', ana.email);
     const { body } = await remove(ana.access);
     expect((await undo({ token_hash: body.undo_token })).status).toBe(200);
-    const link = { type: 'recovery', token_hash: hashIn(mail) };
+    const link = { type: 'recovery', token_hash: tokenHashIn(mail) };
     expect((await world.request('POST', '/verify', { body: link })).body.code).toBe('otp_expired');
   });
 

@@ -1,6 +1,6 @@
 /** Anonymous sign-in and its conversion to a permanent account (docs/specification/wire.md 8 and 12). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { PASSWORD, hashIn, newAddress, startAuthWorld } from './fixture.ts';
+import { PASSWORD, tokenHashIn, newAddress, startAuthWorld } from './fixture.ts';
 import type { AuthWorld } from './fixture.ts';
 
 const HOUR = 3_600_000;
@@ -160,7 +160,7 @@ describe('with confirmation by mail', () => {
     const mail = await world.mailTo(email);
     expect(mail.subject).toBe('Confirm your email address');
     expect(mail.text).not.toContain('Both addresses');
-    const body = { type: 'email_change', token_hash: hashIn(mail) };
+    const body = { type: 'email_change', token_hash: tokenHashIn(mail) };
     const confirmed = await world.request('POST', '/verify', { body });
     expect(confirmed.body.user).toMatchObject({ id, email, is_anonymous: false, identities: [{ provider: 'email' }] });
     expect(claimsIn(confirmed.body.access_token).is_anonymous).toBe(false);

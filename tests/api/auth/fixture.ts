@@ -164,4 +164,5 @@ export async function openRequest(
 }
 
 /** The `token_hash` that the first link of a mail carries. */
-export const hashIn = (mail: { links: string[] }): string => new URL(mail.links[0]!).searchParams.get('token_hash')!;
+export const tokenHashIn = (mail: { links: string[] }): string =>
+  new URL(mail.links[0]!).searchParams.get('token_hash')!;

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createLog } from '#server/log.ts';
 import { serve } from '#server/serve.ts';
-import { PASSWORD, hashIn, newAddress, startAuthWorld } from './fixture.ts';
+import { PASSWORD, tokenHashIn, newAddress, startAuthWorld } from './fixture.ts';
 import type { AuthWorld } from './fixture.ts';
 
 let world: AuthWorld;
@@ -171,7 +171,7 @@ describe('an account', () => {
 
     // On a new device the owner uses a recovery link, which makes that device known.
     await world.request('POST', '/recover', { body: { email }, headers: newNetwork() });
-    const body = { type: 'recovery', token_hash: hashIn(await world.mailTo(email)) };
+    const body = { type: 'recovery', token_hash: tokenHashIn(await world.mailTo(email)) };
     const recovered = await world.request('POST', '/verify', { body, headers: newNetwork() });
     expect((await tryPassword(email, PASSWORD, { Cookie: deviceIn(recovered) })).status).toBe(200);
   });

@@ -13,7 +13,7 @@ import {
   openDay,
   sessionOf,
   skipToSave,
-  storedLog,
+  readStoredLog,
   today,
 } from '../support/journal.ts';
 import { expect, test } from '../support/test.ts';
@@ -139,7 +139,7 @@ test('a page that slept for a night renews once and saves what is typed then', a
   await page.keyboard.type(', and after it');
   await skipToSave(page);
   const session = await sessionOf(page);
-  await expect.poll(() => storedLog(request, session, today())).toBe(log('Before the night, and after it'));
+  await expect.poll(() => readStoredLog(request, session, today())).toBe(log('Before the night, and after it'));
   await expect(overlay(page)).toHaveCount(0);
   expect(renewals.count).toBe(1);
 });
@@ -227,7 +227,7 @@ test.describe('without a server', () => {
       await expect(overlay(page)).toHaveCount(0);
       await page.unroute(RENEWAL);
       await expect
-        .poll(async () => storedLog(request, await sessionOf(page), today()), { timeout: 30_000 })
+        .poll(async () => readStoredLog(request, await sessionOf(page), today()), { timeout: 30_000 })
         .toBe(log('One and two'));
       await expect(overlay(page)).toHaveCount(0);
     });

@@ -10,7 +10,7 @@ import {
   log,
   openDay,
   sessionOf,
-  storedLog,
+  readStoredLog,
   today,
 } from '../support/journal.ts';
 import { endSession } from '../support/session.ts';
@@ -159,7 +159,7 @@ test('a session that ends asks for the password over the page, and the unsaved t
     await expect(items(page)).toHaveText(['before and after']);
     await signInAgain(page, password);
     await expectSaved(page);
-    expect(await storedLog(request, await sessionOf(page), today())).toBe(log('before and after'));
+    expect(await readStoredLog(request, await sessionOf(page), today())).toBe(log('before and after'));
   });
 
   await test.step('another screen notices that another device ended the session', async () => {

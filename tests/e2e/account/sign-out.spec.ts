@@ -5,7 +5,7 @@ import { MESSAGES } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { SIGNED_OUT_KEY, sessionStorageKey } from '#client/lib/session/storage-keys.ts';
 import { editor, items, openDay, sessionOf, today } from '../support/journal.ts';
-import { endSession, everythingStored as stored } from '../support/session.ts';
+import { endSession, readAllStorage as stored } from '../support/session.ts';
 import { inBothThemes } from '../support/themes.ts';
 import { expect, test } from '../support/test.ts';
 

@@ -5,7 +5,7 @@ import type { Page } from '@playwright/test';
 import { waitForMailedCode, waitForTextedCode } from '../../../scripts/screenshots/sandbox-mail.ts';
 import { ageSessions } from '../support/database.ts';
 import { editor, expectSaved, items } from '../support/journal.ts';
-import { addApp, addAuthenticator, appCode, newNumber, shownCodes } from '../support/second-factors.ts';
+import { addApp, addAuthenticator, appCode, newNumber, readShownCodes } from '../support/second-factors.ts';
 import { endSession } from '../support/session.ts';
 import { expectNoHorizontalScroll, inBothThemes } from '../support/themes.ts';
 import { expect, expectToast, test } from '../support/test.ts';
@@ -36,7 +36,7 @@ test('an authenticator app is asked for at each sign-in, before anything of the 
   const person = await signUp(page, { path: '/profile' });
   await inBothThemes(page, expectAccessible);
   const secret = await addApp(page);
-  const codes = await shownCodes(page);
+  const codes = await readShownCodes(page);
   expect(new Set(codes).size).toBe(10);
   await inBothThemes(page, expectAccessible);
   await expectNoHorizontalScroll(page);
@@ -112,7 +112,7 @@ test('an authenticator app is asked for at each sign-in, before anything of the 
     await page.getByRole('button', { name: 'Get new codes' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Get codes' }).click();
     await expect(page.getByRole('heading', { name: 'Keep your recovery codes' })).toBeVisible();
-    expect(await shownCodes(page)).not.toContain(codes[0]);
+    expect(await readShownCodes(page)).not.toContain(codes[0]);
     await page.getByRole('button', { name: 'I have kept them' }).click();
   });
 

@@ -1,7 +1,15 @@
 /** The paid year on the profile: its end, its renewal, the payments and their receipts. */
 import { addYears, dateLabel, day } from '#domain/day/day.ts';
 import { receiptNumber } from '#domain/payment/receipt.ts';
-import { atPaypal, expectPaid, expectPlan, goToPaypal, openOffer, ownRows, payNow } from '../support/billing.ts';
+import {
+  changeCaptureAtPaypal,
+  expectPaid,
+  expectPlan,
+  goToPaypal,
+  openOffer,
+  readOwnRows,
+  payNow,
+} from '../support/billing.ts';
 import { today } from '../support/journal.ts';
 import { expectNoHorizontalScroll, inBothThemes } from '../support/themes.ts';
 import { expect, test } from '../support/test.ts';
@@ -29,8 +37,8 @@ test('a payment has a receipt that prints on one page, shows a later refund, and
   await inBothThemes(page, expectAccessible);
   await row.getByRole('link', { name: `Receipt of ${dateLabel(today())}` }).click();
 
-  const [payment] = await ownRows<PaymentRow>(page, 'payments');
-  const [profile] = await ownRows<ProfileRow>(page, 'profiles');
+  const [payment] = await readOwnRows<PaymentRow>(page, 'payments');
+  const [profile] = await readOwnRows<ProfileRow>(page, 'profiles');
   const paidOn = day(payment!.completed_at.slice(0, 10));
   await expect(page).toHaveURL(`/receipt?payment=${payment!.id}`);
   const sheet = page.getByRole('article');
@@ -67,7 +75,7 @@ test('a payment has a receipt that prints on one page, shows a later refund, and
   await page.setViewportSize({ width, height });
 
   await test.step('a refund ends the year', async () => {
-    await atPaypal(request, orderId, 'refund');
+    await changeCaptureAtPaypal(request, orderId, 'refund');
     await expect(async () => {
       await page.reload();
       await expect(page.getByText(/^Your payment was returned on/)).toBeVisible({ timeout: 2_000 });
@@ -109,7 +117,7 @@ test('a year that ended can be bought again, and a year that ends within 30 days
   await admin('plan:grant', email, '--days', '20');
   await page.reload();
   await expect(page.getByText(/^Your year ends in (19|20|21) days\.$/)).toBeVisible();
-  const [before] = await ownRows<ProfileRow>(page, 'profiles');
+  const [before] = await readOwnRows<ProfileRow>(page, 'profiles');
   const until = day(before!.access_valid_until);
 
   await renew.click();

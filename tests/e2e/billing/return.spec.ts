@@ -4,18 +4,18 @@ import { addYears, daysBetween } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
 import { MESSAGES } from '#domain/messages.ts';
 import {
-  atPaypal,
+  changeCaptureAtPaypal,
   expectPaid,
   expectPlan,
   expectReload,
   goToPaypal,
   offer,
   openOffer,
-  ownRows,
+  readOwnRows,
   payNow,
   toast,
 } from '../support/billing.ts';
-import { daysAgo, editor, headersOf, items, log, sessionOf, storedLog, today } from '../support/journal.ts';
+import { daysAgo, editor, headersOf, items, log, sessionOf, readStoredLog, today } from '../support/journal.ts';
 import { inBothThemes } from '../support/themes.ts';
 import { expect, expectToast, test } from '../support/test.ts';
 
@@ -147,7 +147,7 @@ test('an eCheck is pending until PayPal has the money, and no screen offers a se
   await expect(page.getByRole('button', { name: 'Upgrade to Closer' })).toHaveCount(0);
   await expect(page.getByRole('cell', { name: 'Under review at PayPal' })).toBeVisible();
 
-  await atPaypal(request, orderId, 'complete');
+  await changeCaptureAtPaypal(request, orderId, 'complete');
   await expect(async () => {
     await page.reload();
     await expect(page.getByText("You're a Closer.")).toBeVisible({ timeout: 2_000 });
@@ -180,9 +180,9 @@ test('two tabs with the same return buy one year', async ({ page, signUp, contex
   for (const tab of [page, other]) await expectReload(tab);
   await other.close();
   await expectPlan(page, 'Closer');
-  const changes = await ownRows<{ reason: string }>(page, 'plan_changes');
+  const changes = await readOwnRows<{ reason: string }>(page, 'plan_changes');
   expect(changes.map(({ reason }) => reason)).toEqual(['payment']);
-  const [profile] = await ownRows<{ access_valid_until: Day }>(page, 'profiles');
+  const [profile] = await readOwnRows<{ access_valid_until: Day }>(page, 'profiles');
   // The server counts from the latest day on Earth, which may be tomorrow here.
   expect(daysBetween(addYears(today(), 1), profile!.access_valid_until)).toBeLessThanOrEqual(1);
 });
@@ -223,7 +223,7 @@ test.describe('without a network', () => {
     await page.unroute(CAPTURE);
     await page.getByRole('button', { name: 'Try again' }).click();
     await expectPaid(page);
-    expect(await ownRows(page, 'plan_changes')).toHaveLength(1);
+    expect(await readOwnRows(page, 'plan_changes')).toHaveLength(1);
   });
 
   test('unsaved text is sent before the money is taken, and the page reloads only after later text is saved', async ({
@@ -240,7 +240,7 @@ test.describe('without a network', () => {
     // The log on the server when the capture is requested. The page may already have saved it when it left for PayPal.
     const atCapture: (string | null)[] = [];
     await page.route(CAPTURE, async (route) => {
-      atCapture.push(await storedLog(request, session, today()));
+      atCapture.push(await readStoredLog(request, session, today()));
       await refuseSaves(page);
       await route.continue();
     });
@@ -262,6 +262,6 @@ test.describe('without a network', () => {
     await Promise.race([page.getByRole('button', { name: 'Try now' }).click({ timeout: 10_000 }), reloaded]);
     await reloaded;
     await expect(items(page)).toHaveText(['written before paying, and after it']);
-    expect(await storedLog(request, session, today())).toBe(log('written before paying, and after it'));
+    expect(await readStoredLog(request, session, today())).toBe(log('written before paying, and after it'));
   });
 });

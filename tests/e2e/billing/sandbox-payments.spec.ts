@@ -2,7 +2,7 @@
 import type { Page } from '@playwright/test';
 import { PREMIUM_PRICE } from '#domain/plan/plan.ts';
 import type { SeededAccount } from '../support/accounts.ts';
-import { orderAtPaypal } from '../support/billing.ts';
+import { readPaypalOrder } from '../support/billing.ts';
 import { headersOf } from '../support/journal.ts';
 import { expect, test } from '../support/test.ts';
 import { expectNoHorizontalScroll } from '../support/themes.ts';
@@ -49,7 +49,7 @@ test('an order is cancelled, then paid with an eCheck on the approval page, and 
   };
   const address = await createOrder(page, await accounts.create());
   const token = tokenIn(address);
-  const status = async () => (await orderAtPaypal(request, token)).status;
+  const status = async () => (await readPaypalOrder(request, token)).status;
   expect(new URL(address).origin).toBe(baseURL);
   await page.goto(address);
   await expect(page.getByRole('heading', { level: 1, name: 'Pay Hustle Forge' })).toBeVisible();

@@ -3,7 +3,7 @@ import { COUNTRIES } from '#domain/payment/countries.ts';
 import { MESSAGES } from '#domain/messages.ts';
 import { UPGRADE_OFFERS } from '#domain/plan/upgrade.ts';
 import type { UpgradeFeature } from '#domain/plan/upgrade.ts';
-import { expectPaid, goToPaypal, offer, openOffer, orderAtPaypal, ownRows, payNow } from '../support/billing.ts';
+import { expectPaid, goToPaypal, offer, openOffer, readPaypalOrder, readOwnRows, payNow } from '../support/billing.ts';
 import { daysAgo, editor, items, log, storeLog } from '../support/journal.ts';
 import { expectNoHorizontalScroll, inBothThemes } from '../support/themes.ts';
 import { expect, test } from '../support/test.ts';
@@ -27,7 +27,7 @@ test('a locked day leads to PayPal and back, and every gate is open', async ({
   await expect(page.getByText('$24.00 USD')).toBeVisible();
   await payNow(page).click();
   await expectPaid(page);
-  expect((await orderAtPaypal(request, orderId)).status).toBe('COMPLETED');
+  expect((await readPaypalOrder(request, orderId)).status).toBe('COMPLETED');
 
   await page.goto(`/journal?date=${daysAgo(40)}`);
   await expect(items(page)).toHaveText(['long ago']);
@@ -40,7 +40,7 @@ test('a locked day leads to PayPal and back, and every gate is open', async ({
     await expect(page.getByRole('radio').first()).toBeEnabled();
     await expect(page.getByRole('button', { name: 'Upgrade to Closer' })).toHaveCount(0);
   }
-  const [profile] = await ownRows<{ country: string }>(page, 'profiles');
+  const [profile] = await readOwnRows<{ country: string }>(page, 'profiles');
   expect(profile!.country).toBe('AN');
 });
 
@@ -139,7 +139,7 @@ test.describe('in a browser of another country', () => {
     });
     await page.getByRole('button', { name: 'Maybe Later' }).click();
     expect(sent, 'nothing before the form is sent').toEqual([]);
-    const [profile] = await ownRows<{ country: string | null }>(page, 'profiles');
+    const [profile] = await readOwnRows<{ country: string | null }>(page, 'profiles');
     expect(profile!.country).toBe(null);
 
     await openOffer(page);
@@ -160,7 +160,7 @@ test.describe('in a browser of another country', () => {
     await expect(payNow(page)).toBeVisible();
     expect(sent.filter((path) => path.endsWith('/paypal-create-order'))).toHaveLength(1);
     await page.goto('/reviews');
-    expect(await ownRows(page, 'payments')).toHaveLength(1);
+    expect(await readOwnRows(page, 'payments')).toHaveLength(1);
     await page.getByRole('button', { name: 'Upgrade to Closer' }).click();
     await expect(page.getByLabel('Country')).toHaveValue('ZM');
   });

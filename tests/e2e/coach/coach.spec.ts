@@ -12,7 +12,7 @@ import {
   releaseModel,
   resetModel,
   score,
-  storedFeedback,
+  readStoredFeedback,
   test,
   withdrawConsent,
 } from '../support/coach.ts';
@@ -26,7 +26,7 @@ import {
   openDay,
   sessionOf,
   storeLog,
-  storedLog,
+  readStoredLog,
   today,
 } from '../support/journal.ts';
 import { expectNoHorizontalScroll, inBothThemes } from '../support/themes.ts';
@@ -155,7 +155,7 @@ test('feedback is streamed, cancelled without a trace, outdated by text typed me
     await expect(panel(page).getByText('Cancelled. Nothing was saved.').first()).toBeVisible();
     await releaseModel(request);
     await expect(panel(page).getByRole('button', { name: 'Get Fresh Analysis' })).toBeEnabled();
-    expect(await storedFeedback(page, request)).toBeNull();
+    expect(await readStoredFeedback(page, request)).toBeNull();
   });
 
   await test.step('Escape', async () => {
@@ -167,7 +167,7 @@ test('feedback is streamed, cancelled without a trace, outdated by text typed me
     await expect(panel(page)).toBeHidden();
     expect((await aborted).failure()?.errorText).toBe('net::ERR_ABORTED');
     await releaseModel(request);
-    expect(await storedFeedback(page, request)).toBeNull();
+    expect(await readStoredFeedback(page, request)).toBeNull();
   });
 
   await test.step('text typed meanwhile', async () => {
@@ -196,7 +196,7 @@ test('a failure keeps the earlier feedback and counts the attempts', async ({
   await openPanel(page);
   await panel(page).getByRole('button', { name: 'Get Fresh Analysis' }).click();
   await expect(panel(page).getByText('Up to date')).toBeVisible();
-  const before = await storedFeedback(page, request);
+  const before = await readStoredFeedback(page, request);
 
   await failModel(request, { cut: 'stream', after: 4, hold: 'before' });
   await panel(page).getByRole('button', { name: 'Force Refresh' }).click();
@@ -218,7 +218,7 @@ test('a failure keeps the earlier feedback and counts the attempts', async ({
     const text = attempt > 3 ? AI_MESSAGES.unavailableNote : ANALYSIS_PROBLEMS.general;
     await expect(panel(page).getByRole('alert')).toHaveText(text);
   }
-  expect(await storedFeedback(page, request)).toBe(before);
+  expect(await readStoredFeedback(page, request)).toBe(before);
   await panel(page).getByRole('button', { name: 'Try Again' }).click();
   await expect(panel(page).getByRole('alert')).toBeHidden();
   await expect(panel(page).getByRole('button', { name: 'Force Refresh' })).toBeVisible();
@@ -263,13 +263,13 @@ test('a line that is removed or rewritten after an analysis stays removed or rew
       await opened.close();
       const expected = log('Closed 12 of 15 tickets', second);
       // The closing page sends its last save. Waits until the server has it, before the next page opens.
-      await expect.poll(() => storedLog(request, session, today())).toBe(expected);
+      await expect.poll(() => readStoredLog(request, session, today())).toBe(expected);
       opened = await context.newPage();
       await openDay(opened, today());
       await expectSaved(opened);
       await expect(items(opened)).toHaveText(['Closed 12 of 15 tickets', second]);
       await expect(opened.getByRole('heading', { name: 'This day was changed somewhere else.' })).toBeHidden();
-      expect(await storedLog(request, session, today())).toBe(expected);
+      expect(await readStoredLog(request, session, today())).toBe(expected);
       await openPanel(opened);
       await panel(opened).getByRole('button', { name: 'Refresh Analysis' }).click();
       await expect(panel(opened).getByText('Up to date')).toBeVisible();

@@ -10,7 +10,7 @@ import {
   sessionOf,
   setHidden,
   status,
-  storedLog,
+  readStoredLog,
   storeLog,
   today,
 } from '../support/journal.ts';
@@ -68,7 +68,7 @@ test('the tabs never have two writes of one day in flight, not even from a hidde
   expect(writes).toEqual({ open: 1, most: 1, sent: 1 });
   release();
   const readStoredItems = async (): Promise<string[]> =>
-    [...((await storedLog(request, session, today())) ?? '').matchAll(/<p>(.*?)<\/p>/g)].map(([, text]) => text!);
+    [...((await readStoredLog(request, session, today())) ?? '').matchAll(/<p>(.*?)<\/p>/g)].map(([, text]) => text!);
   await expect
     .poll(async () => (await readStoredItems()).toSorted())
     .toEqual(['in the first tab', 'in the hidden tab', 'in the second tab', 'shared']);
@@ -126,12 +126,12 @@ test.describe('the drafts of a tab that was killed', () => {
     });
     await crash(killed);
     await page.clock.fastForward(10_000);
-    await expect.poll(() => storedLog(request, session, daysAgo(1))).toBe(log('unsent of yesterday'));
-    expect(await storedLog(request, session, today())).toBe(log('shared'));
+    await expect.poll(() => readStoredLog(request, session, daysAgo(1))).toBe(log('unsent of yesterday'));
+    expect(await readStoredLog(request, session, today())).toBe(log('shared'));
     release();
     await expect(items(page)).toContainText(['shared', /./, /./]);
     await expect
-      .poll(async () => (await storedLog(request, session, today()))?.split('</li>').toSorted().join(''))
+      .poll(async () => (await readStoredLog(request, session, today()))?.split('</li>').toSorted().join(''))
       .toBe(log('shared', 'being written', 'unsent of today').split('</li>').toSorted().join(''));
     // The merge has not moved the caret from its place in front of the last letter of the page's own item.
     await page.keyboard.type('X');

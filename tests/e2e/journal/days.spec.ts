@@ -9,7 +9,7 @@ import {
   log,
   openDay,
   sessionOf,
-  storedLog,
+  readStoredLog,
   storeLog,
   today,
 } from '../support/journal.ts';
@@ -31,7 +31,7 @@ test('a quick option becomes the log of yesterday, is replaced by another one, a
   await expect(items(page)).toHaveText(['I am sick']);
   await expect(options).toContainText('Currently selected: I am sick');
   await expectSaved(page);
-  expect(await storedLog(request, await sessionOf(page), daysAgo(1))).toBe(log('I am sick'));
+  expect(await readStoredLog(request, await sessionOf(page), daysAgo(1))).toBe(log('I am sick'));
 
   await options.getByRole('button', { name: 'Had a lazy day' }).click();
   await expect(options).toContainText('Currently selected: Had a lazy day');
@@ -43,7 +43,7 @@ test('a quick option becomes the log of yesterday, is replaced by another one, a
   await page.keyboard.press('ControlOrMeta+a');
   await page.keyboard.press('Backspace');
   await expect(options).toBeVisible();
-  await expect.poll(async () => storedLog(request, await sessionOf(page), daysAgo(1))).toBe(null);
+  await expect.poll(async () => readStoredLog(request, await sessionOf(page), daysAgo(1))).toBe(null);
 });
 
 test('keys, buttons and addresses open a day, and an invalid date in the URL is replaced by the shown day', async ({

@@ -8,7 +8,7 @@ import {
   items,
   log,
   sessionOf,
-  storedLog,
+  readStoredLog,
   storeLog,
   today,
 } from '../support/journal.ts';
@@ -68,7 +68,7 @@ test('text typed before React starts is saved, and caret and undo stay where the
   await page.keyboard.type('very ');
   await expect(items(page)).toHaveText(['written before, typed very early']);
   await expectSaved(page);
-  expect(await storedLog(context.request, session, today())).toBe(log('written before, typed very early'));
+  expect(await readStoredLog(context.request, session, today())).toBe(log('written before, typed very early'));
   await page.keyboard.press('ControlOrMeta+z');
   await page.keyboard.press('ControlOrMeta+z');
   await expect(items(page)).toHaveText(['written before']);
@@ -85,7 +85,7 @@ test('text typed before React starts is found again after a reload', async ({ pa
   await page.goto('/journal');
   await expect(items(page)).toHaveText(['written before, and lost by nobody']);
   await expectSaved(page);
-  expect(await storedLog(context.request, session, today())).toBe(log('written before, and lost by nobody'));
+  expect(await readStoredLog(context.request, session, today())).toBe(log('written before, and lost by nobody'));
 });
 
 test('a click on the bar waits for React', async ({ page, context, signUp }) => {
@@ -144,7 +144,7 @@ test('text typed early on an ended session is kept as a draft until the user sig
   await overlay.getByRole('button', { name: 'Sign in', exact: true }).click();
   await expectSaved(page);
   const again = await sessionOf(page);
-  expect(await storedLog(context.request, again, today())).toBe(log('written before, typed after the end'));
+  expect(await readStoredLog(context.request, again, today())).toBe(log('written before, typed after the end'));
 });
 
 test('the copy of another user is never shown', async ({ page, context, signUp, accounts }) => {

@@ -14,10 +14,10 @@ import {
   skipToSave,
   status,
   storeLog,
-  storedLog,
+  readStoredLog,
   today,
 } from '../support/journal.ts';
-import { everythingStored } from '../support/session.ts';
+import { readAllStorage } from '../support/session.ts';
 import { expect, skipToIdleTime, test } from '../support/test.ts';
 
 const API = '**/rest/v1/**';
@@ -83,7 +83,7 @@ test.describe('without an answer of the server', () => {
     await context.unroute(API);
     await skipToRetry(next);
     await expectSaved(next);
-    expect(await storedLog(context.request, session, today())).toBe(log('typed just before the crash'));
+    expect(await readStoredLog(context.request, session, today())).toBe(log('typed just before the crash'));
   });
 
   test('days seen before can be read and written and say how old the copy is, other days cannot', async ({
@@ -98,7 +98,7 @@ test.describe('without an answer of the server', () => {
     await storeLog(context.request, session, daysAgo(9), log('never seen here'));
     await openDay(page, daysAgo(1));
     await expect(items(page)).toHaveText(['seen yesterday']);
-    await expect.poll(() => everythingStored(page)).toContain('seen yesterday');
+    await expect.poll(() => readAllStorage(page)).toContain('seen yesterday');
     await rejectAnswers(context);
 
     await page.goto(`/journal?date=${daysAgo(1)}`);
@@ -118,7 +118,7 @@ test.describe('without an answer of the server', () => {
     await context.unroute(API);
     await skipToRetry(page);
     await expectSaved(page);
-    expect(await storedLog(context.request, session, daysAgo(1))).toBe(log('seen yesterday and continued'));
+    expect(await readStoredLog(context.request, session, daysAgo(1))).toBe(log('seen yesterday and continued'));
   });
 
   test('today can be begun on a device that has not seen it', async ({ page, context, signUp }) => {
@@ -144,7 +144,7 @@ test.describe('without an answer of the server', () => {
     await context.unroute(API);
     await skipToRetry(page);
     await expectSaved(page);
-    expect(await storedLog(context.request, session, today())).toBe(log('begun on the train'));
+    expect(await readStoredLog(context.request, session, today())).toBe(log('begun on the train'));
   });
 
   test('a browser that stores nothing says so until the text is saved', async ({ page, context, signUp }) => {
@@ -223,5 +223,5 @@ test('a tab shows at once what another tab saved, and does not send the other ta
   await expect(items(third)).toHaveText(['from the other tab, unsent']);
   await expect(items(page)).toHaveText(['from the other tab, unsent']);
   await expectSaved(third);
-  expect(await storedLog(context.request, await sessionOf(page), today())).toBe(log('from the other tab, unsent'));
+  expect(await readStoredLog(context.request, await sessionOf(page), today())).toBe(log('from the other tab, unsent'));
 });

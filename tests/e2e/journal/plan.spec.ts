@@ -10,7 +10,7 @@ import {
   openDay,
   sessionOf,
   status,
-  storedLog,
+  readStoredLog,
   storeLog,
 } from '../support/journal.ts';
 import { expectNoHorizontalScroll, inBothThemes } from '../support/themes.ts';
@@ -163,7 +163,7 @@ test('text typed when the plan ends can be read and copied, and is sent when the
   await expect(items(page)).toHaveText(['long ago, and today']);
   await expectSaved(page);
   await expect(page.getByRole('button', { name: 'Keep both' })).toBeHidden();
-  expect(await storedLog(request, await sessionOf(page), OLD)).toBe(log('long ago, and today'));
+  expect(await readStoredLog(request, await sessionOf(page), OLD)).toBe(log('long ago, and today'));
 
   await test.step('a day that was emptied when the plan ended is empty when the plan is back', async () => {
     await admin('plan:revoke', email);
@@ -175,7 +175,7 @@ test('text typed when the plan ends can be read and copied, and is sent when the
     await admin('plan:grant', email);
     await focusTab(page);
     await expect(status(page, 'Nothing written yet')).toBeVisible();
-    expect(await storedLog(request, await sessionOf(page), OLD)).toBe(null);
+    expect(await readStoredLog(request, await sessionOf(page), OLD)).toBe(null);
   });
 });
 

@@ -8,7 +8,7 @@ import {
   log,
   openDay,
   sessionOf,
-  storedLog,
+  readStoredLog,
   storeLog,
 } from '../support/journal.ts';
 import { expect, expectToast, test } from '../support/test.ts';
@@ -71,7 +71,7 @@ test.describe('a plan that cannot be loaded', () => {
     await editor(page).click();
     await page.keyboard.type('kept');
     await expectSaved(page);
-    expect(await storedLog(request, await sessionOf(page), daysAgo(29))).toBe(log('kept'));
+    expect(await readStoredLog(request, await sessionOf(page), daysAgo(29))).toBe(log('kept'));
 
     const menu = page.getByRole('dialog', { name: 'Menu' });
     for (const [button, dialog] of [

@@ -10,7 +10,7 @@ import {
   skipToRetry,
   skipToSave,
   status,
-  storedLog,
+  readStoredLog,
   storeLog,
   today,
 } from '../support/journal.ts';
@@ -72,7 +72,7 @@ test('text typed within the debounce survives a change of the day and a closed t
   await page.keyboard.press('ControlOrMeta+End');
   await page.keyboard.type(', before the door closes');
   await page.close();
-  await expect.poll(() => storedLog(request, session, today())).toBe(log('in a hurry, before the door closes'));
+  await expect.poll(() => readStoredLog(request, session, today())).toBe(log('in a hurry, before the door closes'));
 });
 
 test.describe('while the server cannot be reached', () => {
@@ -93,7 +93,7 @@ test.describe('while the server cannot be reached', () => {
     await page.unroute('**/rest/v1/**');
     await skipToRetry(page);
     await expectSaved(page);
-    expect(await storedLog(request, await sessionOf(page), today())).toBe(log('written into the void, and on'));
+    expect(await readStoredLog(request, await sessionOf(page), today())).toBe(log('written into the void, and on'));
 
     await page.getByRole('button', { name: 'Previous day' }).click();
     await expect(items(page)).toHaveText(['']);
@@ -138,7 +138,9 @@ test.describe('while the server cannot be reached', () => {
     await page.goto('/journal');
     await expect(items(page)).toHaveText(['on the train, and after it']);
     await expectSaved(page);
-    expect(await storedLog(context.request, await sessionOf(page), today())).toBe(log('on the train, and after it'));
+    expect(await readStoredLog(context.request, await sessionOf(page), today())).toBe(
+      log('on the train, and after it'),
+    );
   });
 
   test('a day that fails to load is not shown as empty, and loads on retry and when the browser is online', async ({

@@ -14,7 +14,7 @@ import {
   sessionOf,
   skipToSave,
   status,
-  storedLog,
+  readStoredLog,
   storeLog,
   today,
 } from '../support/journal.ts';
@@ -65,7 +65,7 @@ test('lines and edits of two devices become one day without a question, and the 
     await skipToSave(page);
     await expectSaved(page);
     const merged = log('shared', 'from the desk and more', 'from the phone');
-    await expect.poll(() => storedLog(request, session, today())).toBe(merged);
+    await expect.poll(() => readStoredLog(request, session, today())).toBe(merged);
   });
 
   await test.step('undo takes back what was typed here, and nothing of the other device', async () => {
@@ -94,7 +94,7 @@ test('lines and edits of two devices become one day without a question, and the 
     await expect(items(page)).toHaveText(both);
     await expectToast(page, MERGED_TWICE);
     await expectSaved(page);
-    await expect.poll(() => storedLog(request, session, today())).toBe(log(...both));
+    await expect.poll(() => readStoredLog(request, session, today())).toBe(log(...both));
     await expect(page.getByText(MERGED_TWICE)).toHaveCount(1);
     await page.keyboard.type('!');
     await expect(items(page).nth(2)).toHaveText('from the phone and the desk!');
@@ -120,7 +120,7 @@ test('a day that was deleted and written again on another device is merged', asy
   release();
   await expect(items(page)).toHaveText(['mine too', 'theirs']);
   await expectSaved(page);
-  expect(await storedLog(request, session, daysAgo(1))).toBe(log('mine too', 'theirs'));
+  expect(await readStoredLog(request, session, daysAgo(1))).toBe(log('mine too', 'theirs'));
 });
 
 test('a day that both devices rewrote asks: both can be kept, or the other one taken and undone', async ({
@@ -161,11 +161,11 @@ test('a day that both devices rewrote asks: both can be kept, or the other one t
     // The bars fade while the user writes and return with the pointer.
     await page.mouse.move(300, 300);
     await expectAccessible(page);
-    expect(await storedLog(request, session, today())).toBe(log(...texts.map((text) => `phone ${text}`)));
+    expect(await readStoredLog(request, session, today())).toBe(log(...texts.map((text) => `phone ${text}`)));
     await page.getByRole('button', { name: 'Keep both' }).click();
     await expect(items(page)).toHaveText(both);
     await expectSaved(page);
-    expect(await storedLog(request, session, today())).toBe(log(...both));
+    expect(await readStoredLog(request, session, today())).toBe(log(...both));
   });
 
   await test.step('use the other one, and undo', async () => {
@@ -176,7 +176,7 @@ test('a day that both devices rewrote asks: both can be kept, or the other one t
     await page.keyboard.press('ControlOrMeta+z');
     await expect(items(page)).toHaveText(both.map((line) => `${line} again`));
     await skipToSave(page);
-    await expect.poll(() => storedLog(request, session, today())).toBe(log(...both.map((line) => `${line} again`)));
+    await expect.poll(() => readStoredLog(request, session, today())).toBe(log(...both.map((line) => `${line} again`)));
   });
 });
 
@@ -244,11 +244,11 @@ test.describe('when the merge cannot be loaded', () => {
     release();
     await expect(status(page, 'Not saved – reload the page to save it')).toBeVisible();
     await expect(items(page)).toHaveText(['shared', 'from the desk']);
-    expect(await storedLog(request, session, today())).toBe(log('shared', 'from the phone'));
+    expect(await readStoredLog(request, session, today())).toBe(log('shared', 'from the phone'));
     await page.unroute(/merge-chunk.*\.js$/);
     await page.reload();
     await expect(items(page)).toHaveText(['shared', 'from the desk', 'from the phone']);
     await expectSaved(page);
-    expect(await storedLog(request, session, today())).toBe(log('shared', 'from the desk', 'from the phone'));
+    expect(await readStoredLog(request, session, today())).toBe(log('shared', 'from the desk', 'from the phone'));
   });
 });

@@ -11,7 +11,7 @@ import {
   log,
   openDay,
   sessionOf,
-  storedLog,
+  readStoredLog,
   storeLog,
   today,
 } from '../support/journal.ts';
@@ -74,11 +74,11 @@ test('an earlier version shows what changed, comes back, and its replacement can
   await expectToast(page, 'Brought back the earlier version.');
   await expect(items(page)).toHaveCount(4);
   await expectSaved(page);
-  expect(await storedLog(request, session, daysAgo(1))).toBe(LONG);
+  expect(await readStoredLog(request, session, daysAgo(1))).toBe(LONG);
 
   await page.getByRole('button', { name: 'Undo' }).click();
   await expect(items(page)).toHaveText(['wrote nothing at all']);
-  await expect.poll(() => storedLog(request, session, daysAgo(1))).toBe(log('wrote nothing at all'));
+  await expect.poll(() => readStoredLog(request, session, daysAgo(1))).toBe(log('wrote nothing at all'));
   await openFromMenu(page, 'Earlier versions…');
   // The text that was brought back and replaced again is listed once, as the newest.
   await expect(versions).toHaveCount(3);
@@ -107,7 +107,7 @@ test('unsaved text is saved first, which lists the text before it, and stays as 
   release();
   await dialog(page).getByRole('button', { name: 'Bring back this version' }).click();
   await expect(items(page)).toHaveCount(4);
-  await expect.poll(() => storedLog(request, session, today())).toBe(LONG);
+  await expect.poll(() => readStoredLog(request, session, today())).toBe(LONG);
   const kept = await request.get('/rest/v1/entry_versions?select=content&order=kept_at.desc&limit=1', {
     headers: headersOf(session),
   });
@@ -127,14 +127,14 @@ test('a day that is emptied is undone from the toast, by keys, and is announced'
   await expect(
     page.getByRole('status').filter({ hasText: `The log of ${labelOf(today())} was deleted.` }),
   ).toBeVisible();
-  expect(await storedLog(request, session, today())).toBe(null);
+  expect(await readStoredLog(request, session, today())).toBe(null);
 
   // The toast stays while it has the focus.
   await undo.focus();
   await page.clock.runFor(60_000);
   await page.keyboard.press('Enter');
   await expect(items(page)).toHaveText(['a whole day of work']);
-  await expect.poll(() => storedLog(request, session, today())).toBe(log('a whole day of work'));
+  await expect.poll(() => readStoredLog(request, session, today())).toBe(log('a whole day of work'));
   await expect(undo).toBeHidden();
 });
 
@@ -165,7 +165,7 @@ test('a deleted day is listed on a phone, and is no longer listed once it is bro
   await expectToast(page, `The log of ${labelOf(daysAgo(5))} is back.`);
   await expect(page).toHaveURL(new RegExp(`date=${daysAgo(5)}`));
   await expect(items(page)).toHaveCount(4);
-  expect(await storedLog(request, session, daysAgo(5))).toBe(LONG);
+  expect(await readStoredLog(request, session, daysAgo(5))).toBe(LONG);
   await openFromMenu(page, 'Deleted days…');
   await expect(listed).toHaveCount(1);
   await page.keyboard.press('Escape');

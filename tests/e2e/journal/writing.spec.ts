@@ -10,7 +10,7 @@ import {
   daysAgo,
   paste,
   sessionOf,
-  storedLog,
+  readStoredLog,
   storeLog,
   today,
 } from '../support/journal.ts';
@@ -31,7 +31,7 @@ test('a log starts as a numbered list with a question, is stored as typed, and k
   await page.keyboard.type('Fixed the import\nSaid no to a meeting');
   await expect(editor(page).locator('[data-placeholder]')).toHaveCount(0);
   await expectSaved(page);
-  expect(await storedLog(request, await sessionOf(page), today())).toBe(
+  expect(await readStoredLog(request, await sessionOf(page), today())).toBe(
     log('Fixed the import', 'Said no to a meeting'),
   );
   await page.reload();
@@ -191,7 +191,7 @@ test('pasted text, tables and Markdown become items, and a pasted script leaves 
         '<p>a <a href="javascript:alert(1)">link</a><img src="x" onerror="alert(1)"><script>alert(1)</script></p>',
     });
     await expect(items(page)).toHaveText(['a link']);
-    await expect.poll(async () => storedLog(request, await sessionOf(page), today())).toBe(log('a link'));
+    await expect.poll(async () => readStoredLog(request, await sessionOf(page), today())).toBe(log('a link'));
   });
 });
 
@@ -213,7 +213,7 @@ test('a pasted link keeps its address as text, and opens with Ctrl+click or a ke
   await expect(items(page)).toHaveText([`see the terms (${address}), again`]);
   await expect(link(page, address)).toHaveText(address);
   await expectSaved(page);
-  expect(await storedLog(request, await sessionOf(page), today())).toBe(log(`see the terms (${address}), again`));
+  expect(await readStoredLog(request, await sessionOf(page), today())).toBe(log(`see the terms (${address}), again`));
   await expectAccessible(page);
 
   // A plain click only moves the caret.

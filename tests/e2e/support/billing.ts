@@ -48,18 +48,18 @@ export async function expectPlan(page: Page, plan: 'Closer' | 'Dabbler'): Promis
 type ListedPayment = { orderId: string; status: string; customId: string | null };
 
 /** An order in PayPal's records. */
-export async function orderAtPaypal(request: APIRequestContext, orderId: string): Promise<ListedPayment> {
+export async function readPaypalOrder(request: APIRequestContext, orderId: string): Promise<ListedPayment> {
   const answer = await request.get('/sandbox/payments');
   return ((await answer.json()) as ListedPayment[]).find((payment) => payment.orderId === orderId)!;
 }
 
 /** Changes the state of a capture at PayPal after the payment. */
-export async function atPaypal(
+export async function changeCaptureAtPaypal(
   request: APIRequestContext,
   orderId: string,
   command: 'complete' | 'deny' | 'refund' | 'reverse',
 ): Promise<void> {
-  const { customId } = await orderAtPaypal(request, orderId);
+  const { customId } = await readPaypalOrder(request, orderId);
   const state = await request.get('/sandbox/__simulator/state');
   const { captures } = (await state.json()) as { captures: { id: string; custom_id?: string }[] };
   const { id } = captures.find((capture) => capture.custom_id === customId)!;
@@ -68,7 +68,7 @@ export async function atPaypal(
 }
 
 /** The user's own rows, in no particular order, as the data API returns them to the page. */
-export async function ownRows<Row>(page: Page, table: 'payments' | 'profiles' | 'plan_changes'): Promise<Row[]> {
+export async function readOwnRows<Row>(page: Page, table: 'payments' | 'profiles' | 'plan_changes'): Promise<Row[]> {
   const answer = await page.request.get(`/rest/v1/${table}?select=*`, { headers: headersOf(await sessionOf(page)) });
   return (await answer.json()) as Row[];
 }

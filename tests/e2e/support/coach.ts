@@ -53,7 +53,7 @@ async function storeConsent(request: APIRequestContext, session: Session, given:
 }
 
 /** Today's stored feedback, as another device would read it. */
-export async function storedFeedback(page: Page, request: APIRequestContext): Promise<string | null> {
+export async function readStoredFeedback(page: Page, request: APIRequestContext): Promise<string | null> {
   const answer = await request.get(`/rest/v1/entries?select=ai_feedback&date=eq.${today()}`, {
     headers: headersOf(await sessionOf(page)),
   });

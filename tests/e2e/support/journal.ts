@@ -47,7 +47,7 @@ export const headersOf = ({ access_token: token }: Session) => ({
 });
 
 /** The stored log of a day without its header; null if the day has no log. */
-export async function storedLog(request: APIRequestContext, session: Session, date: Day): Promise<string | null> {
+export async function readStoredLog(request: APIRequestContext, session: Session, date: Day): Promise<string | null> {
   const answer = await request.get(`/rest/v1/entries?select=content&date=eq.${date}`, { headers: headersOf(session) });
   const rows = (await answer.json()) as { content: string }[];
   return rows[0]?.content.replace(/^<h2[^>]*>.*?<\/h2>/, '') ?? null;

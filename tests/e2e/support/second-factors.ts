@@ -30,7 +30,7 @@ export async function addApp(page: Page): Promise<string> {
 export const newNumber = (): string => `+4915123${Math.floor(100_000 + Math.random() * 900_000)}`;
 
 /** The recovery codes that the page shows. */
-export const shownCodes = (page: Page): Promise<string[]> =>
+export const readShownCodes = (page: Page): Promise<string[]> =>
   page.getByRole('list', { name: 'Recovery codes' }).getByRole('listitem').allTextContents();
 
 /**

@@ -29,7 +29,7 @@ export const tracesOf = (page: Page): Promise<string> =>
   page.evaluate(() => JSON.stringify([location.href, localStorage, sessionStorage, history.state]));
 
 /** The content of localStorage, sessionStorage and every IndexedDB database, with the names of the databases. */
-export const everythingStored = (page: Page): Promise<string> =>
+export const readAllStorage = (page: Page): Promise<string> =>
   page.evaluate(async () => {
     const settled = <T>(request: IDBRequest<T>): Promise<T> =>
       new Promise((resolve, reject) => {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { writeKeyFile } from '#server/auth/keys/key-file.ts';
 import { databaseKeySource, readKeys } from '#server/auth/keys/key-source.ts';
 import { replaceStoredKeys, rotateKeys } from '#server/auth/keys/rotate-key.ts';
-import { PASSWORD, hashIn, startAuthWorld } from '../fixture.ts';
+import { PASSWORD, tokenHashIn, startAuthWorld } from '../fixture.ts';
 import type { AuthWorld } from '../fixture.ts';
 
 let world: AuthWorld;
@@ -43,7 +43,9 @@ test('tokens, sessions and mailed links of the old key outlive a rotation', asyn
   // successor, so the rotation kept that secret.
   const repeated = await world.request('POST', '/token?grant_type=refresh_token', { body: { refresh_token: refresh } });
   expect(repeated.body.refresh_token).toBe(renewed.body.refresh_token);
-  const verified = await world.request('POST', '/verify', { body: { type: 'recovery', token_hash: hashIn(mail) } });
+  const verified = await world.request('POST', '/verify', {
+    body: { type: 'recovery', token_hash: tokenHashIn(mail) },
+  });
   expect(verified.status).toBe(200);
 });
 

@@ -1,6 +1,6 @@
 /** Links that an administrator generates, and invitations (docs/specification/wire.md 33). */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { PASSWORD, hashIn, newAddress, startAuthWorld } from '../fixture.ts';
+import { PASSWORD, tokenHashIn, newAddress, startAuthWorld } from '../fixture.ts';
 import type { AuthWorld } from '../fixture.ts';
 
 let world: AuthWorld;
@@ -74,7 +74,7 @@ describe('a generated link', () => {
   test('keeps the link that the owner got by mail valid', async () => {
     const { email, id } = await world.signUpUser();
     await world.client().auth.resetPasswordForEmail(email);
-    const mailed = hashIn(await world.mailWith('Reset your password', email));
+    const mailed = tokenHashIn(await world.mailWith('Reset your password', email));
     await requestLink('recovery', email);
     expect((await verifyHash('recovery', mailed)).data.user?.id).toBe(id);
   });
@@ -194,7 +194,7 @@ describe('an invitation', () => {
     const mail = await world.mailTo(email);
     expect(mail.subject).toBe('You are invited to Hustle Forge');
     world.clock.advance(23 * 3_600_000);
-    const accepted = await verifyHash('invite', hashIn(mail));
+    const accepted = await verifyHash('invite', tokenHashIn(mail));
     expect(accepted.data.user).toMatchObject({ id: data.user!.id, email_confirmed_at: expect.any(String) });
     expect(await eventsOf(data.user!.id)).toEqual(['created_by_admin', 'invited']);
   });
@@ -202,7 +202,7 @@ describe('an invitation', () => {
   test('expires after a day', async () => {
     const email = newAddress();
     await admin.inviteUserByEmail(email);
-    const hash = hashIn(await world.mailTo(email));
+    const hash = tokenHashIn(await world.mailTo(email));
     world.clock.advance(24 * 3_600_000);
     expect((await verifyHash('invite', hash)).error?.code).toBe('otp_expired');
   });
@@ -213,8 +213,8 @@ describe('an invitation', () => {
     const first = await world.mailTo(email);
     expect((await admin.inviteUserByEmail(email)).error).toBeNull();
     const second = await world.mailTo(email, 2);
-    expect((await verifyHash('invite', hashIn(first))).error?.code).toBe('otp_expired');
-    expect((await verifyHash('invite', hashIn(second))).error).toBeNull();
+    expect((await verifyHash('invite', tokenHashIn(first))).error?.code).toBe('otp_expired');
+    expect((await verifyHash('invite', tokenHashIn(second))).error).toBeNull();
     expect((await admin.inviteUserByEmail(email)).error).toMatchObject({ status: 422, code: 'email_exists' });
   });
 

@@ -1,7 +1,7 @@
 /** The commands for one account, run in this process against a server's database and mailbox. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runAdminCommand } from '#server/admin.ts';
-import { PASSWORD, hashIn, newAddress, startAuthWorld } from '../fixture.ts';
+import { PASSWORD, tokenHashIn, newAddress, startAuthWorld } from '../fixture.ts';
 import type { AuthWorld } from '../fixture.ts';
 
 let world: AuthWorld;
@@ -42,7 +42,7 @@ test('user:reset-link prints a link that sets a new password once', async () => 
   const { email, id } = await world.signUpUser();
   const link = await admin('user:reset-link', email);
   expect(link).toContain(`${world.config.publicUrl}/reset-password?`);
-  const body = { type: 'recovery', token_hash: hashIn({ links: [link] }) };
+  const body = { type: 'recovery', token_hash: tokenHashIn({ links: [link] }) };
   const verified = await world.request('POST', '/verify', { body });
   expect(verified.status).toBe(200);
   const token = verified.body.access_token;

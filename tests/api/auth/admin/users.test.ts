@@ -6,7 +6,7 @@ import { createAccessTokens } from '#server/auth/keys/access-tokens.ts';
 import { keySource, readKeys } from '#server/auth/keys/key-source.ts';
 import { loadSigningKeys } from '#server/auth/keys/signing-keys.ts';
 import { createLog } from '#server/log.ts';
-import { PASSWORD, hashIn, newAddress, startAuthWorld } from '../fixture.ts';
+import { PASSWORD, tokenHashIn, newAddress, startAuthWorld } from '../fixture.ts';
 import type { AuthWorld } from '../fixture.ts';
 
 let world: AuthWorld;
@@ -276,7 +276,7 @@ describe('reading and changing a user', () => {
     expect(await readEntries(access)).toBe(200);
     await admin.updateUserById(id, { password: 'another horse' });
     expect(await readEntries(access)).toBe(401);
-    const body = { type: 'recovery', token_hash: hashIn(mail) };
+    const body = { type: 'recovery', token_hash: tokenHashIn(mail) };
     expect((await world.request('POST', '/verify', { body })).body.code).toBe('otp_expired');
     expect((await world.request('GET', '/user', { token: access })).body.code).toBe('session_not_found');
     const renewed = await world.request('POST', '/token?grant_type=refresh_token', {

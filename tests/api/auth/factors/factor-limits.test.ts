@@ -5,7 +5,7 @@
 import { generate } from 'otplib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fuzzBudget } from '../../../support/fuzz-budget.ts';
-import { PASSWORD, hashIn, newAddress, startAuthWorld } from '../fixture.ts';
+import { PASSWORD, tokenHashIn, newAddress, startAuthWorld } from '../fixture.ts';
 import type { AuthWorld, WireBody } from '../fixture.ts';
 
 let world: AuthWorld;
@@ -110,7 +110,7 @@ describe('wrong codes', () => {
 
     await post('/recover', { body: { email: owner.email } });
     const mail = await world.mailWith('Reset your password', owner.email);
-    const body = { type: 'recovery', token_hash: hashIn(mail) };
+    const body = { type: 'recovery', token_hash: tokenHashIn(mail) };
     const { access_token } = ok(await post('/verify', { body }));
     const session = ok(await answer(owner, access_token, await codeOf(owner.secret)));
     const change = await world.request('PUT', '/user', {

@@ -1,6 +1,6 @@
 /** Flows by mail: confirmation, recovery, address changes, codes (docs/specification/wire.md 8, 13, 14, 15 and 16). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { PASSWORD, hashIn, newAddress, startAuthWorld } from '../fixture.ts';
+import { PASSWORD, tokenHashIn, newAddress, startAuthWorld } from '../fixture.ts';
 import type { AuthWorld, WireBody } from '../fixture.ts';
 
 const MINUTE = 60_000;
@@ -29,7 +29,9 @@ describe('with confirmation by mail', () => {
     const email = newAddress();
     await signUp(email);
     const mail = await world.mailTo(email);
-    const { status } = await world.request('POST', '/verify', { body: { type: 'signup', token_hash: hashIn(mail) } });
+    const { status } = await world.request('POST', '/verify', {
+      body: { type: 'signup', token_hash: tokenHashIn(mail) },
+    });
     expect(status).toBe(200);
     return email;
   }
@@ -49,7 +51,7 @@ describe('with confirmation by mail', () => {
     expect([link.origin, link.pathname]).toEqual([new URL(world.config.publicUrl).origin, '/login']);
     expect(link.searchParams.get('type')).toBe('signup');
 
-    const verified = await client.auth.verifyOtp({ type: 'signup', token_hash: hashIn(mail) });
+    const verified = await client.auth.verifyOtp({ type: 'signup', token_hash: tokenHashIn(mail) });
     expect(verified.error).toBeNull();
     expect(verified.data.user).toMatchObject({ id: data.user!.id, email, user_metadata: { email_verified: true } });
     expect(verified.data.user?.email_confirmed_at).toBeTruthy();
@@ -70,7 +72,7 @@ describe('with confirmation by mail', () => {
   test('a link works once', async () => {
     const email = newAddress();
     await signUp(email);
-    const token_hash = hashIn(await world.mailTo(email));
+    const token_hash = tokenHashIn(await world.mailTo(email));
     const responses = await Promise.all(
       Array.from({ length: 8 }, () => world.request('POST', '/verify', { body: { type: 'signup', token_hash } })),
     );
@@ -88,7 +90,7 @@ describe('with confirmation by mail', () => {
       world.request('POST', path, { body: { email, password: 'chosen by a stranger' } });
     await strange('/signup');
     await world.request('POST', '/recover', { body: { email } });
-    const token_hash = hashIn(await world.mailTo(email, 2));
+    const token_hash = tokenHashIn(await world.mailTo(email, 2));
     expect((await world.request('POST', '/verify', { body: { type: 'recovery', token_hash } })).status).toBe(200);
     expect((await strange('/token?grant_type=password')).body.code).toBe('invalid_credentials');
   });
@@ -96,7 +98,7 @@ describe('with confirmation by mail', () => {
   test('a link expires after an hour', async () => {
     const email = newAddress();
     await signUp(email);
-    const token_hash = hashIn(await world.mailTo(email));
+    const token_hash = tokenHashIn(await world.mailTo(email));
     world.clock.advance(60 * MINUTE);
     const { status } = await world.request('POST', '/verify', { body: { type: 'signup', token_hash } });
     expect(status).toBe(403);
@@ -126,7 +128,7 @@ describe('with confirmation by mail', () => {
       403,
       { code: 'otp_expired', message: 'Token has expired or is invalid' },
     ]);
-    const link = await world.request('POST', '/verify', { body: { type: 'signup', token_hash: hashIn(mail) } });
+    const link = await world.request('POST', '/verify', { body: { type: 'signup', token_hash: tokenHashIn(mail) } });
     expect(link.status).toBe(200);
   });
 
@@ -182,7 +184,7 @@ describe('with confirmation by mail', () => {
     const email = newAddress();
     await signUp(email, { name: 'First' });
     await signUp(email, { name: 'Second' });
-    const token_hash = hashIn(await world.mailTo(email, 2));
+    const token_hash = tokenHashIn(await world.mailTo(email, 2));
     const { body } = await world.request('POST', '/verify', { body: { type: 'signup', token_hash } });
     expect(body.user.user_metadata.name).toBe('First');
     expect((await signIn(email)).status).toBe(200);
@@ -194,7 +196,7 @@ describe('with confirmation by mail', () => {
     const own = 'another password';
     const response = await world.request('POST', '/signup', { body: { email, password: own } });
     expect(response.status).toBe(200);
-    const token_hash = hashIn(await world.mailTo(email, 2));
+    const token_hash = tokenHashIn(await world.mailTo(email, 2));
     const opened = await world.request('POST', '/verify', { body: { type: 'signup', token_hash } });
     expect(opened.body.access_token).toBeTruthy();
     // The server cannot know which password is the owner's, so no password works until a recovery sets a new password.
@@ -242,7 +244,7 @@ describe('an account', () => {
     const mail = await world.mailTo(email);
     expect(mail.subject).toBe('Reset your password');
     expect(new URL(mail.links[0]!).pathname).toBe('/reset-password');
-    expect((await client.auth.verifyOtp({ type: 'recovery', token_hash: hashIn(mail) })).error).toBeNull();
+    expect((await client.auth.verifyOtp({ type: 'recovery', token_hash: tokenHashIn(mail) })).error).toBeNull();
     expect(events).toContain('PASSWORD_RECOVERY');
     const { error } = await client.auth.updateUser({ password: 'a better password' });
     expect(error).toBeNull();
@@ -265,7 +267,7 @@ describe('an account', () => {
   });
 
   const openRecovery = async (mail: { links: string[] }) =>
-    (await world.request('POST', '/verify', { body: { type: 'recovery', token_hash: hashIn(mail) } })).status;
+    (await world.request('POST', '/verify', { body: { type: 'recovery', token_hash: tokenHashIn(mail) } })).status;
 
   test('is recovered by an earlier link after a stranger requested more mails, and one use invalidates all links', async () => {
     const { email } = await world.signUpUser();
@@ -326,9 +328,11 @@ describe('an account', () => {
     expect(toOld.text).toContain(newEmail);
 
     const client = world.client();
-    const half = await client.auth.verifyOtp({ type: 'email_change', token_hash: hashIn(toNew) });
+    const half = await client.auth.verifyOtp({ type: 'email_change', token_hash: tokenHashIn(toNew) });
     expect(half).toMatchObject({ error: null, data: { session: null, user: null } });
-    const raw = await world.request('POST', '/verify', { body: { type: 'email_change', token_hash: hashIn(toNew) } });
+    const raw = await world.request('POST', '/verify', {
+      body: { type: 'email_change', token_hash: tokenHashIn(toNew) },
+    });
     expect(raw.status).toBe(403);
     const whole = await client.auth.verifyOtp({ type: 'email_change', email, token: toOld.code! });
     expect(whole.error).toBeNull();
@@ -351,7 +355,7 @@ describe('an account', () => {
     expect(Object.keys(taken.body)).toEqual(Object.keys(open.body));
     expect((await world.mailTo(owner.email)).subject).toBe('You already have an account');
     const half = await world.request('POST', '/verify', {
-      body: { type: 'email_change', token_hash: hashIn(await world.mailTo(email)) },
+      body: { type: 'email_change', token_hash: tokenHashIn(await world.mailTo(email)) },
     });
     expect(half.body).toMatchObject({ code: '200' });
   });
@@ -361,7 +365,7 @@ describe('an account', () => {
     const [own, foreign] = [newAddress(), newAddress()];
     await world.request('PUT', '/user', { token: access, body: { email: own } });
     const verify = (mail: { links: string[] }) =>
-      world.request('POST', '/verify', { body: { type: 'email_change', token_hash: hashIn(mail) } });
+      world.request('POST', '/verify', { body: { type: 'email_change', token_hash: tokenHashIn(mail) } });
     expect((await verify(await world.mailTo(own))).body).toMatchObject({ code: '200' });
     // Simulates the moment at which a second change has updated the row, but has not yet replaced the tokens.
     await world.admin.query('update auth.users set new_email = $2 where email = $1', [email, foreign]);
@@ -375,14 +379,14 @@ describe('an account', () => {
     await world.request('PUT', '/user', { token: access, body: { email: typo } });
     await world.request('PUT', '/user', { token: access, body: { email: right } });
     const dead = await world.request('POST', '/verify', {
-      body: { type: 'email_change', token_hash: hashIn(await world.mailTo(typo)) },
+      body: { type: 'email_change', token_hash: tokenHashIn(await world.mailTo(typo)) },
     });
     expect(dead.status).toBe(403);
     await world.request('POST', '/verify', {
-      body: { type: 'email_change', token_hash: hashIn(await world.mailTo(email, 2)) },
+      body: { type: 'email_change', token_hash: tokenHashIn(await world.mailTo(email, 2)) },
     });
     const done = await world.request('POST', '/verify', {
-      body: { type: 'email_change', token_hash: hashIn(await world.mailTo(right)) },
+      body: { type: 'email_change', token_hash: tokenHashIn(await world.mailTo(right)) },
     });
     expect(done.body.user.email).toBe(right);
   });

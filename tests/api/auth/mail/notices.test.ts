@@ -1,6 +1,6 @@
 /** Notices to the owner of an account about sign-ins (docs/specification/accounts.md 16). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { PASSWORD, SIGN_IN_NOTICE, hashIn, newAddress, startAuthWorld, waitUntilPassing } from '../fixture.ts';
+import { PASSWORD, SIGN_IN_NOTICE, tokenHashIn, newAddress, startAuthWorld, waitUntilPassing } from '../fixture.ts';
 import type { AuthWorld } from '../fixture.ts';
 
 let world: AuthWorld;
@@ -101,7 +101,7 @@ describe('a sign-in that proves the mailbox', () => {
     const email = newAddress();
     await signUp(email);
     await world.request('POST', '/otp', { body: { email } });
-    const mailed = { type: 'magiclink', token_hash: hashIn(await world.mailTo(email)) };
+    const mailed = { type: 'magiclink', token_hash: tokenHashIn(await world.mailTo(email)) };
     expect((await world.request('POST', '/verify', { body: mailed })).status).toBe(200);
     await noticesTo(email, 0);
   });
