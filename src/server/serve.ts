@@ -71,14 +71,14 @@ export type RunningServer = {
   stop(): Promise<void>;
 };
 
-export async function serve({ config, clock, log, ...given }: ServeDeps): Promise<RunningServer> {
-  const { builtClient = BUILT_CLIENT, scrape } = given;
+export async function serve({ config, clock, log, ...options }: ServeDeps): Promise<RunningServer> {
+  const { builtClient = BUILT_CLIENT, scrape } = options;
   const registry = createRegistry();
   const metrics = createMetrics(registry);
   const { events } = metrics;
   const providerOf = createProviderNames(config);
   const tracing = config.tracing && (await import('./tracing/tracing.ts')).startTracing(config.tracing, providerOf);
-  const observed = observeDatabase(given.database, events.databaseError);
+  const observed = observeDatabase(options.database, events.databaseError);
   const database = tracing ? tracing.traceDatabase(observed) : observed;
   const { auth, dataDir, host, mail, port, publicUrl } = config;
   await finishRestore({ config, database, log });
@@ -88,7 +88,7 @@ export async function serve({ config, clock, log, ...given }: ServeDeps): Promis
   const background = createBackgroundTasks(log);
   const limiters = createLimiters();
   limiters.add('database', database.connections);
-  const passwords = given.passwords ?? createPasswords(limiters.createLimiter('passwords', PASSWORD_LIMITS));
+  const passwords = options.passwords ?? createPasswords(limiters.createLimiter('passwords', PASSWORD_LIMITS));
   const requestMails = (): void => jobs.request('send-receipts');
   const payments = createPayments({ config, database, clock, log, requestMails });
   const { coachProvider } = clientConfig(config);
@@ -146,7 +146,7 @@ export async function serve({ config, clock, log, ...given }: ServeDeps): Promis
     queues: () => ({ mail: mailer.queued(), background: background.size() }),
   });
   registerLoad(registry, limiters);
-  registerDatabaseFigures(registry, given.database);
+  registerDatabaseFigures(registry, options.database);
   registerBackupAge(registry, config.backup.dir);
   const stopSampling = [registerProcessMetrics(registry, dataDir), registerProviderRequests(registry, providerOf)];
   changeStreams.start();
@@ -162,7 +162,7 @@ export async function serve({ config, clock, log, ...given }: ServeDeps): Promis
       coach?.beginShutdown();
       await Promise.all([changeStreams.stop(), listening.stop(), jobs.stop()]);
       await coach?.whenIdle();
-      await Promise.all([mailer.close(), background.close(), given.passwords ? null : passwords.close()]);
+      await Promise.all([mailer.close(), background.close(), options.passwords ? null : passwords.close()]);
       await tracing?.stop();
     },
   };

@@ -86,8 +86,8 @@ export async function listStagedFiles(config: KeyConfig): Promise<StagedFile[]> 
   for (const { file } of Object.values(keyTargets(config))) {
     const names = await readdir(dirname(file)).catch(() => []);
     const prefix = `${basename(file)}.restore-`;
-    const own = names.filter((name) => name.startsWith(prefix));
-    all.push(...own.map((name) => ({ file, restoreId: name.slice(prefix.length) })));
+    const stagedNames = names.filter((name) => name.startsWith(prefix));
+    all.push(...stagedNames.map((name) => ({ file, restoreId: name.slice(prefix.length) })));
   }
   return all;
 }

@@ -104,8 +104,8 @@ type PoolerOptions = { ownerUrl: string; poolUrl: string; log: Logger };
 type Pooler = { finder: PrimaryFinder; sending: SendingMode; login: pg.ClientConfig };
 
 async function openPooler(url: string, login: pg.ClientConfig, connectDirectly: Connect, log: Logger): Promise<Pooler> {
-  const address = ({ url: own }: { url: string }): pg.ClientConfig => {
-    const { host, port, database, ssl } = new pg.Client({ connectionString: own });
+  const address = ({ url: hostUrl }: { url: string }): pg.ClientConfig => {
+    const { host, port, database, ssl } = new pg.Client({ connectionString: hostUrl });
     return { ...login, host, port, ssl, ...(database !== undefined && { database }) };
   };
   const finder = createPrimaryFinder({ setting: 'DATABASE_POOL_URL', url, login: address });

@@ -53,8 +53,10 @@ export function createChangeHistory(now: () => number, maxChanges = MAX_CHANGES)
       const [, ofEpoch, milliseconds] = EVENT_ID.exec(eventId ?? '') ?? [];
       const since = Number(milliseconds);
       if (epoch === '' || ofEpoch !== epoch || since <= droppedAt || since > elapsed()) return null;
-      const own = changes.filter((entry) => entry.at >= since && entry.userId === userId).map(({ change }) => change);
-      return own.every((change) => change !== null) ? own : null;
+      const changesOfUser = changes
+        .filter((entry) => entry.at >= since && entry.userId === userId)
+        .map(({ change }) => change);
+      return changesOfUser.every((change) => change !== null) ? changesOfUser : null;
     },
   };
 }

@@ -79,7 +79,7 @@ export function createChangeStreams({ database, clock, limiters, log, events = N
   let stopListening: (() => Promise<void>) | null = null;
   let isStopped = false;
 
-  const allSubscriptions = (): Subscription[] => [...byUser.values()].flatMap((own) => [...own]);
+  const allSubscriptions = (): Subscription[] => [...byUser.values()].flatMap((subscriptions) => [...subscriptions]);
 
   const resync = (): Delivery => ({ event: 'resync', id: history.eventId() });
 
@@ -97,19 +97,19 @@ export function createChangeStreams({ database, clock, limiters, log, events = N
 
   function subscribe(userId: string, address: string): Subscription {
     const subscription: Subscription = { userId, address, waiting: [], ended: null, wake: () => undefined };
-    const own = byUser.get(userId) ?? new Set();
-    byUser.set(userId, own.add(subscription));
+    const subscriptions = byUser.get(userId) ?? new Set();
+    byUser.set(userId, subscriptions.add(subscription));
     // The oldest is the most likely to be left over from a phone that has lost its network.
-    const living = [...own].filter(({ ended }) => ended === null);
+    const living = [...subscriptions].filter(({ ended }) => ended === null);
     if (living.length > MAX_STREAMS_PER_USER) end(living[0]!, 'too_many');
     return subscription;
   }
 
   function unsubscribe(subscription: Subscription): void {
-    const own = byUser.get(subscription.userId);
-    if (!own?.delete(subscription)) return;
+    const subscriptions = byUser.get(subscription.userId);
+    if (!subscriptions?.delete(subscription)) return;
     streams.giveBack(subscription.address);
-    if (own.size === 0) byUser.delete(subscription.userId);
+    if (subscriptions.size === 0) byUser.delete(subscription.userId);
   }
 
   /** Resolves when the subscription has something to send, ends or is due for a check of its session. */

@@ -62,16 +62,16 @@ export function createAdmission({ limiters, connections, clientAddressHeader, lo
   });
   const bodies = limiters.createQuota('body_bytes', MAX_BODY_BYTES_IN_MEMORY);
   const trust = { clientAddressHeader };
-  let begun: Release[] = [];
+  let releasesOfTurn: Release[] = [];
   let warnedAt = -Infinity;
   let refusalsWaiting = 0;
 
   /** Frees the slots of all requests that begin in this turn once the turn ends. */
   function freeAtEndOfTurn(release: Release): void {
-    if (begun.push(release) > 1) return;
+    if (releasesOfTurn.push(release) > 1) return;
     setImmediate(() => {
-      const releases = begun;
-      begun = [];
+      const releases = releasesOfTurn;
+      releasesOfTurn = [];
       for (const free of releases) free();
     });
   }

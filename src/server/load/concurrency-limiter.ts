@@ -154,10 +154,10 @@ export function createConcurrencyLimiter(limits: Limits): ConcurrencyLimiter {
 
   /** Returns null if a new waiter is refused, -1 if the queue has room, otherwise the index of the waiter to displace. */
   function findPlace(address: Holder | undefined, user: Holder | null | undefined): number | null {
-    const own = Math.max(address?.queued ?? 0, user?.queued ?? 0);
+    const queuedByClient = Math.max(address?.queued ?? 0, user?.queued ?? 0);
     if (((user === null ? address : user)?.queued ?? 0) >= maxQueuedPerClient) return null;
     if (queue.length < maxQueued) return -1;
-    let most = own + 1;
+    let most = queuedByClient + 1;
     let last: number | null = null;
     for (let index = queue.length - 1; index >= 0; index -= 1) {
       const waiter = queue[index]!;

@@ -19,20 +19,20 @@ export function createQuota(max: number): Quota {
   let refused = 0;
   return {
     take(client, amount = 1) {
-      const own = (held.get(client) ?? 0) + amount;
-      if (taken + amount > max || (taken + amount > max / 2 && own > max / SHARE)) {
+      const heldByClient = (held.get(client) ?? 0) + amount;
+      if (taken + amount > max || (taken + amount > max / 2 && heldByClient > max / SHARE)) {
         refused += 1;
         return false;
       }
       taken += amount;
-      held.set(client, own);
+      held.set(client, heldByClient);
       return true;
     },
     giveBack(client, amount = 1) {
       taken -= amount;
-      const own = held.get(client)! - amount;
-      if (own === 0) held.delete(client);
-      else held.set(client, own);
+      const heldByClient = held.get(client)! - amount;
+      if (heldByClient === 0) held.delete(client);
+      else held.set(client, heldByClient);
     },
     state: () => ({ taken, refused }),
   };

@@ -9,8 +9,8 @@ export function singleFlight<T, Key extends string | void = void>(
   return (key) => {
     const running = inFlight.get(key);
     if (running) return running;
-    const begun = work(key).finally(() => inFlight.delete(key));
-    inFlight.set(key, begun);
-    return begun;
+    const started = work(key).finally(() => inFlight.delete(key));
+    inFlight.set(key, started);
+    return started;
   };
 }

@@ -110,15 +110,15 @@ export const passwordChangedMail = ({ to, securing }: Notice): MailMessage =>
 
 type NewDevice = Notice & { device: string; at: string; profileLink: string };
 
-/** @param given `device` in the words of `describeDevice`, never a header */
-export const newDeviceMail = (given: NewDevice): MailMessage =>
-  renderEmail(given.to, 'New sign-in to your journal', [
+/** @param signIn `device` in the words of `describeDevice`, never a header */
+export const newDeviceMail = (signIn: NewDevice): MailMessage =>
+  renderEmail(signIn.to, 'New sign-in to your journal', [
     'Someone signed in to your account on a device that has not signed in before, or that has removed its cookies:',
-    `${given.device}, ${given.at}`,
+    `${signIn.device}, ${signIn.at}`,
     'If it was you, there is nothing to do.',
-    ...securingBlocks(given.securing),
+    ...securingBlocks(signIn.securing),
     'Your profile lists the devices that are signed in:',
-    { link: given.profileLink, label: 'See your devices' },
+    { link: signIn.profileLink, label: 'See your devices' },
   ]);
 
 type IdentityChange = Notice & { label: string };

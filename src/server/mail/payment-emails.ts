@@ -20,25 +20,25 @@ type Receipt = {
   contact: string | null;
 };
 
-export const receiptMail = (given: Receipt): MailMessage =>
-  renderEmail(given.to, 'Your receipt', [
-    given.validUntil === null
+export const receiptMail = (receipt: Receipt): MailMessage =>
+  renderEmail(receipt.to, 'Your receipt', [
+    receipt.validUntil === null
       ? 'We received your payment. You are a Closer, and all your logs are open.'
-      : `We received your payment. You are a Closer until ${given.validUntil}, and all your logs are open.`,
+      : `We received your payment. You are a Closer until ${receipt.validUntil}, and all your logs are open.`,
     {
       rows: [
-        ['Receipt', given.number],
+        ['Receipt', receipt.number],
         ['For', RECEIPT_ITEM],
-        ['Amount', given.amount],
-        ['Paid on', given.paidOn],
-        ['PayPal order', given.orderId],
-        ...(given.validUntil === null ? [] : [['Valid until', given.validUntil] as const]),
+        ['Amount', receipt.amount],
+        ['Paid on', receipt.paidOn],
+        ['PayPal order', receipt.orderId],
+        ...(receipt.validUntil === null ? [] : [['Valid until', receipt.validUntil] as const]),
       ],
     },
-    { link: given.receiptLink, label: 'View and print this receipt' },
-    `If you live in the European Economic Area, you can cancel this purchase within ${COOLING_OFF_DAYS} days, as long as you have not exported your logs and have run at most ${MAX_COOLING_OFF_ANALYSES} analyses. To cancel, ${given.contact === null ? 'contact the operator of this journal' : `write to ${given.contact}`}. There are no other refunds.`,
+    { link: receipt.receiptLink, label: 'View and print this receipt' },
+    `If you live in the European Economic Area, you can cancel this purchase within ${COOLING_OFF_DAYS} days, as long as you have not exported your logs and have run at most ${MAX_COOLING_OFF_ANALYSES} analyses. To cancel, ${receipt.contact === null ? 'contact the operator of this journal' : `write to ${receipt.contact}`}. There are no other refunds.`,
     'Your plan does not renew automatically. You can see it and all your payments in your profile:',
-    { link: given.profileLink, label: 'See your plan' },
+    { link: receipt.profileLink, label: 'See your plan' },
   ]);
 
 type Declined = { to: string; amount: string; profileLink: string };

@@ -23,18 +23,18 @@ type Scrape = {
 
 export function createScrapes({ tell, listServing, answerLimitMs = ANSWER_LIMIT_MS }: Deps) {
   const scrapes = new Map<number, Scrape>();
-  let begun = 0;
+  let scrapeCount = 0;
 
-  function begin(asker: WorkerId, askersScrape: number): void {
-    const scrape = (begun += 1);
-    const asked = listServing().filter(({ worker }) => tell(worker, { type: 'describe metrics', scrape }));
-    const awaited = new Map(asked.map(({ worker, slot }) => [worker, slot]));
-    const timer = setTimeout(() => answer(scrape), answerLimitMs).unref();
+  function beginScrape(asker: WorkerId, askersScrape: number): void {
+    const scrape = (scrapeCount += 1);
+    const scraped = listServing().filter(({ worker }) => tell(worker, { type: 'describe metrics', scrape }));
+    const awaited = new Map(scraped.map(({ worker, slot }) => [worker, slot]));
+    const timer = setTimeout(() => answerScrape(scrape), answerLimitMs).unref();
     scrapes.set(scrape, { asker, askersScrape, awaited, found: [], timer });
-    if (awaited.size === 0) answer(scrape);
+    if (awaited.size === 0) answerScrape(scrape);
   }
 
-  function answer(scrape: number): void {
+  function answerScrape(scrape: number): void {
     const { asker, askersScrape, found, timer } = scrapes.get(scrape)!;
     scrapes.delete(scrape);
     clearTimeout(timer);
@@ -44,13 +44,13 @@ export function createScrapes({ tell, listServing, answerLimitMs = ANSWER_LIMIT_
 
   return {
     receive(worker: WorkerId, message: Exclude<ToSupervisor, { type: 'ready' }>): void {
-      if (message.type === 'scrape') return begin(worker, message.scrape);
+      if (message.type === 'scrape') return beginScrape(worker, message.scrape);
       const scrape = scrapes.get(message.scrape);
       const slot = scrape?.awaited.get(worker);
       if (!scrape || slot === undefined) return;
       scrape.awaited.delete(worker);
       scrape.found.push({ slot, metrics: message.metrics });
-      if (scrape.awaited.size === 0) answer(message.scrape);
+      if (scrape.awaited.size === 0) answerScrape(message.scrape);
     },
   };
 }

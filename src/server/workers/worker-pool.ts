@@ -122,12 +122,12 @@ function fork(pool: WorkerPool, slot: number, as: 'worker' | 'successor'): Step 
 }
 
 function becomeReady(pool: WorkerPool, { worker, at }: { worker: WorkerId; at: number }): Step {
-  const own = pool.slots.find((each) => each.worker === worker || each.successor === worker);
-  if (own === undefined || pool.phase === 'stopping') return [pool, []];
-  if (own.successor === worker) return takeOver(pool, own, at);
-  const ready = changeSlot(pool, own.slot, { readyAt: at });
+  const found = pool.slots.find((each) => each.worker === worker || each.successor === worker);
+  if (found === undefined || pool.phase === 'stopping') return [pool, []];
+  if (found.successor === worker) return takeOver(pool, found, at);
+  const ready = changeSlot(pool, found.slot, { readyAt: at });
   if (pool.phase === 'running') {
-    return [ready, [{ type: 'log', level: 'info', message: 'the worker is back', fields: { worker: own.slot } }]];
+    return [ready, [{ type: 'log', level: 'info', message: 'the worker is back', fields: { worker: found.slot } }]];
   }
   if (ready.slots.every(({ readyAt }) => readyAt !== null)) {
     const running: Step = [{ ...ready, phase: 'running', reloadAgain: false }, [{ type: 'announce ready' }]];
@@ -178,20 +178,20 @@ function replaceNext(pool: WorkerPool): Step {
 function end(pool: WorkerPool, event: { worker: WorkerId; at: number; reason: string }): Step {
   const { worker, reason } = event;
   const left = { ...pool, leaving: pool.leaving.filter((each) => each !== worker) };
-  const own = pool.slots.find((each) => each.worker === worker || each.successor === worker);
-  const emptied = own
-    ? changeSlot(left, own.slot, own.worker === worker ? { worker: null, readyAt: null } : { successor: null })
+  const found = pool.slots.find((each) => each.worker === worker || each.successor === worker);
+  const emptied = found
+    ? changeSlot(left, found.slot, found.worker === worker ? { worker: null, readyAt: null } : { successor: null })
     : left;
   if (pool.phase === 'stopping') return exitIfEmpty(emptied);
-  if (own === undefined) return pool.rolling?.waitsFor === worker ? replaceNext(emptied) : [emptied, []];
-  if (own.successor === worker) return abandonRestart(emptied, own, reason);
-  if (pool.phase === 'starting' && own.readyAt === null) {
+  if (found === undefined) return pool.rolling?.waitsFor === worker ? replaceNext(emptied) : [emptied, []];
+  if (found.successor === worker) return abandonRestart(emptied, found, reason);
+  if (pool.phase === 'starting' && found.readyAt === null) {
     return chain(
       [emptied, [{ type: 'complain', message: `a worker ended before it was ready: ${reason}` }]],
       (failed) => stop(failed, 1),
     );
   }
-  return restart(emptied, own, event);
+  return restart(emptied, found, event);
 }
 
 /** The old worker keeps serving. Threat: an upgrade whose code cannot start must not end the running version. */

@@ -89,10 +89,10 @@ export function createChangeAnnouncer({ notify, log, closeLimitMs = CLOSE_LIMIT_
       });
     },
     settle(client, outcome) {
-      const own = reports.get(client) ?? [];
-      if (own.length === 0) return;
+      const reported = reports.get(client) ?? [];
+      if (reported.length === 0) return;
       reports.set(client, []);
-      if (outcome !== 'rolled back') add(own);
+      if (outcome !== 'rolled back') add(reported);
     },
     announceAny: () => add([ANY_CHANGE]),
     async close() {

@@ -71,10 +71,10 @@ const READ_IDENTITY = `
 async function rejectOtherDatabase(client: pg.Client, connectDirectly: () => Promise<pg.Client>): Promise<void> {
   const direct = await connectDirectly();
   try {
-    const [pooled, own] = await Promise.all(
+    const [pooled, primary] = await Promise.all(
       [client, direct].map((each) => each.query<{ identity: string }>(READ_IDENTITY)),
     );
-    if (pooled!.rows[0]?.identity !== own!.rows[0]?.identity)
+    if (pooled!.rows[0]?.identity !== primary!.rows[0]?.identity)
       throw new Error('DATABASE_POOL_URL leads to another database or another server than DATABASE_URL');
   } finally {
     await direct.end();

@@ -47,7 +47,7 @@ type Deps = {
 };
 
 export function createPrimaryFinder({ setting, url, login }: Deps): PrimaryFinder {
-  const servers = splitHosts(url).map((own) => ({ url: own, ...addressOf(own) }));
+  const servers = splitHosts(url).map((hostUrl) => ({ url: hostUrl, ...addressOf(hostUrl) }));
   const isStrict = servers.length > 1 || ['read-write', 'primary'].includes(sessionAttributes(url) ?? '');
   let current: DatabaseServer | null = isStrict ? null : servers[0]!;
   let searching: Promise<DatabaseServer> | null = null;

@@ -59,9 +59,9 @@ async function probe(clients: readonly pg.Client[]): Promise<Sessions> {
     });
     const { session, client } = rows[0]!;
     if (client !== index) return 'mixed';
-    const own = preparedIn.get(index);
-    if (own !== undefined && own !== session) return 'tracked';
-    if (own === undefined && [...preparedIn.values()].includes(session)) return 'tracked';
+    const preparedSession = preparedIn.get(index);
+    if (preparedSession !== undefined && preparedSession !== session) return 'tracked';
+    if (preparedSession === undefined && [...preparedIn.values()].includes(session)) return 'tracked';
     preparedIn.set(index, session);
     return null;
   }

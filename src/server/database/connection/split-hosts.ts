@@ -19,12 +19,12 @@ export function splitHosts(url: string): string[] {
   if (names.length < 2) return [url];
   const ports = (parameters.get('port') ?? '').split(',');
   return names.map((host, index) => {
-    const own = new URLSearchParams(parameters);
-    own.set('host', host);
+    const hostParameters = new URLSearchParams(parameters);
+    hostParameters.set('host', host);
     const port = ports.length === 1 ? ports[0] : ports[index];
-    if (port) own.set('port', port);
-    else own.delete('port');
-    return `${scheme}${authority}${path}?${own.toString()}`;
+    if (port) hostParameters.set('port', port);
+    else hostParameters.delete('port');
+    return `${scheme}${authority}${path}?${hostParameters.toString()}`;
   });
 }
 
