@@ -5,7 +5,7 @@ import { request as httpRequest } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { createClient } from '@supabase/supabase-js';
-import { expect, vi } from 'vitest';
+import { afterAll, beforeAll, expect, vi } from 'vitest';
 import { signServiceToken } from '#server/auth/keys/service-token.ts';
 import { loadSigningKeys } from '#server/auth/keys/signing-keys.ts';
 import { createLog } from '#server/log.ts';
@@ -129,6 +129,14 @@ export async function startAuthWorld(
       await server.admin.query('update auth.users set new_device_notice_sent_at = null where email = $1', [address]);
     },
   };
+}
+
+/** Call once per file. Starts a world before the first test, which sets the properties, and closes it after the last one. */
+export function setUpAuthWorld(...args: Parameters<typeof startAuthWorld>): AuthWorld {
+  const world = {} as AuthWorld;
+  beforeAll(async () => void Object.assign(world, await startAuthWorld(...args)));
+  afterAll(() => world.close());
+  return world;
 }
 
 /**
