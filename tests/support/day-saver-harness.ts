@@ -263,3 +263,6 @@ export type DaySaverHarness = ReturnType<typeof createDaySaverHarness>;
 /** A log of these items as editor HTML. */
 export const log = (...items: string[]): string =>
   items.length === 0 ? '' : `<ol>${items.map((item) => `<li><p>${item}</p></li>`).join('')}</ol>`;
+
+/** The only stored draft. */
+export const draftOf = ({ storage }: DaySaverHarness): unknown => JSON.parse(storage.getItem(storage.key(0)!)!);
