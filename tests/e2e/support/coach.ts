@@ -7,6 +7,8 @@ import type { Session } from './journal.ts';
 import { expect, test as base } from './test.ts';
 import type { Person } from './test.ts';
 
+/** A log that the model gives a good score. */
+export const GOOD_DAY = ['Shipped the billing reconciliation with 0 open differences', 'Looked at some stuff'] as const;
 const MODEL = '/sandbox/ai-model/__simulator';
 
 export const panel = (page: Page): Locator => page.getByRole('dialog', { name: 'HAI Feedback' });

@@ -1,0 +1,387 @@
+/** The coach's feedback on a day, with the sandbox's model: every worker has its own server and model. */
+import { AI_MESSAGES, ANALYSIS_PROBLEMS } from '#domain/coach/coach.ts';
+import type { Page } from '@playwright/test';
+import {
+  failModel,
+  GOOD_DAY,
+  waitUntilModelHolds,
+  openPanel,
+  panel,
+  releaseModel,
+  resetModel,
+  score,
+  readStoredFeedback,
+  test,
+} from '../support/coach.ts';
+import {
+  daysAgo,
+  editor,
+  expectSaved,
+  items,
+  log,
+  openDay,
+  sessionOf,
+  storeLog,
+  readStoredLog,
+  today,
+} from '../support/journal.ts';
+import { expectNoHorizontalScroll, inBothThemes } from '../support/themes.ts';
+import { expect } from '../support/test.ts';
+
+test.afterEach(({ request }) => resetModel(request));
+
+test('the coach asks for consent before it sends a log, and the profile page withdraws it', async ({
+  page,
+  accounts,
+  openAs,
+  request,
+  expectAccessible,
+}) => {
+  const account = await accounts.create();
+  await storeLog(request, account.session, today(), log(...GOOD_DAY));
+  await accounts.upgrade(account);
+  await openAs(page, account);
+  await openPanel(page);
+  await expect(panel(page)).toContainText("the logs it needs are sent to the sandbox's own model on this machine.");
+  await expect(panel(page)).toContainText('Nothing leaves this machine.');
+  await inBothThemes(page, expectAccessible);
+  await panel(page).getByRole('button', { name: 'I agree' }).click();
+  await expect(panel(page).getByRole('button', { name: 'Get Fresh Analysis' })).toBeVisible();
+
+  await page.goto('/profile');
+  const choice = page.getByRole('checkbox', { name: 'The coach may read my logs' });
+  await expect(choice).toBeChecked();
+  await expect(page.getByText("sent to the sandbox's own model on this machine.")).toBeVisible();
+  await inBothThemes(page, expectAccessible);
+  await choice.click();
+  await expect(choice).not.toBeChecked();
+  await page.goto(`/journal?date=${today()}`);
+  await openPanel(page);
+  await expect(panel(page).getByRole('button', { name: 'I agree' })).toBeVisible();
+});
+
+/** A log whose second line has the number 1.1. */
+const NESTED_DAY = log(...GOOD_DAY)
+  .replace('</p></li><li>', '</p><ol><li>')
+  .replace(/$/, '</li></ol>');
+
+const markedLine = (page: Page): Promise<string> =>
+  page.evaluate(() =>
+    [...(CSS.highlights.get('cited-line') ?? [])].map((range) => (range as Range).toString()).join(''),
+  );
+
+test('feedback covers unsaved text, cites lines, is stored, and becomes outdated with an edit', async ({
+  page,
+  seedCloser,
+  openAs,
+  expectAccessible,
+}) => {
+  await openAs(page, await seedCloser(NESTED_DAY));
+  await openPanel(page);
+  await expect(panel(page)).toContainText('No feedback for this day yet.');
+  await expectAccessible(page);
+
+  // Unsaved words are saved first: the model gets three items, not two.
+  await items(page).last().click();
+  await page.keyboard.press('End');
+  await page.keyboard.press('Enter');
+  await page.keyboard.type('Closed 12 of 15 tickets');
+  await panel(page).getByRole('button', { name: 'Get Fresh Analysis' }).click();
+  await expect(panel(page)).toContainText('Sandbox model: 3 items');
+  await expect(panel(page).getByText('Up to date')).toBeVisible();
+  await expect(score(page)).toContainText(/of 10 · (Strong|Solid|Thin|Poor)/);
+  await expect(panel(page).getByRole('heading', { name: 'Missing detail' })).toBeVisible();
+  await expect(
+    panel(page)
+      .getByRole('status')
+      .filter({ hasText: /Feedback is ready\. \d+ of 10/ }),
+  ).toBeAttached();
+  await inBothThemes(page, expectAccessible);
+
+  await panel(page).getByRole('button', { name: '1.1, show item 1.1 in your log' }).first().click();
+  await expect.poll(() => markedLine(page)).toBe('Looked at some stuff');
+
+  // After a reload the feedback comes from the server.
+  await page.reload();
+  await openPanel(page);
+  await expect(panel(page)).toContainText('Sandbox model: 3 items');
+  await expect(panel(page).getByRole('button', { name: 'Force Refresh' })).toBeVisible();
+
+  await items(page).first().click();
+  await page.keyboard.press('End');
+  await page.keyboard.type(' at last');
+  await expect(panel(page).getByText('Analysis outdated')).toBeVisible();
+  await expect(panel(page).getByRole('button', { name: /in your log$/ })).toHaveCount(0);
+  await expectSaved(page);
+  await panel(page).getByRole('button', { name: 'Refresh Analysis' }).click();
+  await expect(panel(page).getByText('Up to date')).toBeVisible();
+});
+
+test('feedback is streamed, cancelled without a trace, outdated by text typed meanwhile, and aborted by Escape', async ({
+  page,
+  signUpCloser,
+  request,
+  expectAccessible,
+}) => {
+  await signUpCloser(...GOOD_DAY);
+  await openPanel(page);
+  await test.step('cancel', async () => {
+    await failModel(request, { hold: 'after', after: 6 });
+    await panel(page).getByRole('button', { name: 'Get Fresh Analysis' }).click();
+    await waitUntilModelHolds(request);
+    const writing = panel(page).getByRole('region', { name: 'New feedback' });
+    await expect(writing).toContainText('Writing...');
+    await expect(writing).toHaveAttribute('aria-busy', 'true');
+    await inBothThemes(page, expectAccessible);
+    await panel(page).getByRole('button', { name: 'Cancel' }).click();
+    await expect(panel(page).getByText('Cancelled. Nothing was saved.').first()).toBeVisible();
+    await releaseModel(request);
+    await expect(panel(page).getByRole('button', { name: 'Get Fresh Analysis' })).toBeEnabled();
+    expect(await readStoredFeedback(page, request)).toBeNull();
+  });
+
+  await test.step('Escape', async () => {
+    await failModel(request, { hold: 'before' });
+    const aborted = page.waitForEvent('requestfailed', (failed) => failed.url().endsWith('/ai-feedback'));
+    await panel(page).getByRole('button', { name: 'Get Fresh Analysis' }).click();
+    await waitUntilModelHolds(request);
+    await page.keyboard.press('Escape');
+    await expect(panel(page)).toBeHidden();
+    expect((await aborted).failure()?.errorText).toBe('net::ERR_ABORTED');
+    await releaseModel(request);
+    expect(await readStoredFeedback(page, request)).toBeNull();
+  });
+
+  await test.step('text typed meanwhile', async () => {
+    await openPanel(page);
+    await failModel(request, { hold: 'before' });
+    await panel(page).getByRole('button', { name: 'Get Fresh Analysis' }).click();
+    await waitUntilModelHolds(request);
+    await expect(panel(page)).toContainText('Reading your log...');
+    await items(page).last().click();
+    await page.keyboard.press('End');
+    await page.keyboard.type(' and more');
+    await expectSaved(page);
+    await releaseModel(request);
+    await expect(panel(page)).toContainText('Sandbox model: 2 items');
+    await expect(panel(page).getByText('Analysis outdated')).toBeVisible();
+  });
+});
+
+test('a failure keeps the earlier feedback and counts the attempts', async ({
+  page,
+  signUpCloser,
+  request,
+  expectAccessible,
+}) => {
+  await signUpCloser(...GOOD_DAY);
+  await openPanel(page);
+  await panel(page).getByRole('button', { name: 'Get Fresh Analysis' }).click();
+  await expect(panel(page).getByText('Up to date')).toBeVisible();
+  const before = await readStoredFeedback(page, request);
+
+  await failModel(request, { cut: 'stream', after: 4, hold: 'before' });
+  await panel(page).getByRole('button', { name: 'Force Refresh' }).click();
+  await waitUntilModelHolds(request);
+  // The earlier feedback stays readable without a claim to be up to date.
+  await expect(panel(page).getByRole('region', { name: 'Previous feedback' })).toContainText('Sandbox model: 2 items');
+  await expect(panel(page).getByText('Earlier analysis')).toBeVisible();
+  await expect(panel(page).getByText('Up to date')).toBeHidden();
+  await inBothThemes(page, expectAccessible);
+  await releaseModel(request);
+  await expect(panel(page).getByRole('alert')).toContainText(ANALYSIS_PROBLEMS.network);
+  await expect(panel(page)).toContainText('Sandbox model: 2 items');
+  await inBothThemes(page, expectAccessible);
+
+  for (const attempt of [2, 3, 4]) {
+    await failModel(request, { reply: 'safety', after: 2 });
+    await panel(page).getByRole('button', { name: 'Try Again' }).click();
+    await expect(panel(page)).toContainText(`Attempt ${attempt}.`);
+    const text = attempt > 3 ? AI_MESSAGES.unavailableNote : ANALYSIS_PROBLEMS.general;
+    await expect(panel(page).getByRole('alert')).toHaveText(text);
+  }
+  expect(await readStoredFeedback(page, request)).toBe(before);
+  await panel(page).getByRole('button', { name: 'Try Again' }).click();
+  await expect(panel(page).getByRole('alert')).toBeHidden();
+  await expect(panel(page).getByRole('button', { name: 'Force Refresh' })).toBeVisible();
+});
+
+test('a line that is removed or rewritten after an analysis stays removed or rewritten on the next page', async ({
+  page,
+  context,
+  signUpCloser,
+  request,
+}) => {
+  const selectSecondLine = async (opened: Page) => {
+    await items(opened).nth(1).click();
+    await opened.keyboard.press('End');
+    await opened.keyboard.press('Shift+Home');
+  };
+  await signUpCloser('Closed 12 of 15 tickets', 'Bob was rude');
+  const session = await sessionOf(page);
+  await openPanel(page);
+  await panel(page).getByRole('button', { name: 'Get Fresh Analysis' }).click();
+  await expect(panel(page).getByText('Up to date')).toBeVisible();
+
+  await test.step('an analysis with the last word unsaved', async () => {
+    await selectSecondLine(page);
+    await page.keyboard.type('Bob was loud');
+    await panel(page).getByRole('button', { name: 'Refresh Analysis' }).click();
+    await expect(panel(page).getByText('Up to date')).toBeVisible();
+    await expect(panel(page).getByRole('alert')).toBeHidden();
+    await expectSaved(page);
+  });
+
+  let opened = page;
+  for (const [action, keys, second] of [
+    ['rewrite', 'Talked with Bob', 'Talked with Bob'],
+    ['remove', 'Backspace', ''],
+  ] as const) {
+    await test.step(`${action} the line and close the page`, async () => {
+      await selectSecondLine(opened);
+      if (keys === 'Backspace') await opened.keyboard.press(keys);
+      else await opened.keyboard.type(keys);
+      await expect(items(opened).nth(1)).toHaveText(second);
+      await opened.close();
+      const expected = log('Closed 12 of 15 tickets', second);
+      // The closing page sends its last save. Waits until the server has it, before the next page opens.
+      await expect.poll(() => readStoredLog(request, session, today())).toBe(expected);
+      opened = await context.newPage();
+      await openDay(opened, today());
+      await expectSaved(opened);
+      await expect(items(opened)).toHaveText(['Closed 12 of 15 tickets', second]);
+      await expect(opened.getByRole('heading', { name: 'This day was changed somewhere else.' })).toBeHidden();
+      expect(await readStoredLog(request, session, today())).toBe(expected);
+      await openPanel(opened);
+      await panel(opened).getByRole('button', { name: 'Refresh Analysis' }).click();
+      await expect(panel(opened).getByText('Up to date')).toBeVisible();
+    });
+  }
+});
+
+test('the panel follows the open day, and shows feedback of another tab when the user comes back', async ({
+  page,
+  context,
+  signUpCloser,
+}) => {
+  await signUpCloser(...GOOD_DAY);
+  await openPanel(page);
+  await page.getByRole('button', { name: 'Previous day' }).click();
+  await expect(panel(page)).toContainText(AI_MESSAGES.noEntry);
+  await page.getByRole('button', { name: 'Next day' }).click();
+  await expect(panel(page)).toContainText('No feedback for this day yet.');
+  const other = await context.newPage();
+  await openDay(other, today());
+  await openPanel(other);
+  await panel(other).getByRole('button', { name: 'Get Fresh Analysis' }).click();
+  await expect(panel(other).getByText('Up to date')).toBeVisible();
+  await other.close();
+  await page.bringToFront();
+  await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange', { bubbles: true })));
+  await expect(panel(page).getByText('Up to date')).toBeVisible();
+});
+
+test.describe('a log without feedback', () => {
+  test.use({ expectedErrors: /Failed to load resource: net::ERR_INTERNET_DISCONNECTED/ });
+
+  test('shows why: too short, a quick option, or unsaved text', async ({ page, context, signUpCloser, request }) => {
+    const analyse = panel(page).getByRole('button', { name: 'Get Fresh Analysis' });
+    await signUpCloser('Too few');
+    await openPanel(page);
+    await analyse.click();
+    await expect(panel(page).getByRole('alert')).toContainText(AI_MESSAGES.tooShort);
+    // Only failures of the service count as attempts. The alert gets another text after three of them.
+    for (let attempt = 0; attempt < 4; attempt += 1) {
+      const refused = page.waitForResponse(/\/ai-feedback$/);
+      await panel(page).getByRole('button', { name: 'Try Again' }).click();
+      await refused;
+      await expect(panel(page).getByRole('alert')).toHaveText(AI_MESSAGES.tooShort);
+    }
+    await expect(panel(page).getByText(/^Attempt/)).toBeHidden();
+
+    // The alert disappears without a request when the log has grown.
+    const requests: string[] = [];
+    page.on('request', (sent) => void (sent.url().endsWith('/ai-feedback') && requests.push(sent.url())));
+    await items(page).last().click();
+    await page.keyboard.press('End');
+    await page.keyboard.type(' words, so here are more');
+    await expectSaved(page);
+    await expect(panel(page).getByRole('alert')).toBeHidden();
+    await expect(analyse).toBeEnabled();
+    expect(requests).toEqual([]);
+
+    await context.setOffline(true);
+    await page.keyboard.type(' on paper');
+    await analyse.click();
+    await expect(panel(page).getByRole('alert')).toContainText('Your latest changes are not saved yet');
+    await context.setOffline(false);
+    await expectSaved(page);
+    await expect(panel(page).getByRole('alert')).toBeHidden();
+    await analyse.click();
+    await expect(panel(page)).toContainText('Sandbox model: 1 item');
+
+    await storeLog(request, await sessionOf(page), daysAgo(1), '<p>Had a lazy day</p>');
+    await page.goto(`/journal?date=${daysAgo(1)}`);
+    await openPanel(page);
+    await analyse.click();
+    await expect(panel(page).getByRole('alert')).toContainText(AI_MESSAGES.canned);
+  });
+});
+
+test('the print of a day has the open feedback below the log', async ({ page, signUpCloser, expectAccessible }) => {
+  await signUpCloser(...GOOD_DAY);
+  await openPanel(page);
+  await panel(page).getByRole('button', { name: 'Get Fresh Analysis' }).click();
+  await expect(panel(page).getByText('Up to date')).toBeVisible();
+  await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+  await page.setViewportSize({ width: 794, height: 1123 });
+  await expect(panel(page)).toContainText('Sandbox model: 2 items');
+  const [day, feedback] = [await items(page).last().boundingBox(), await panel(page).boundingBox()];
+  expect(feedback!.y).toBeGreaterThan(day!.y + day!.height);
+  // The feedback begins directly below the log, not on the next printed page.
+  expect(feedback!.y).toBeLessThan(day!.y + day!.height + 200);
+  for (const name of ['Close', 'Force Refresh'])
+    await expect(panel(page).getByRole('button', { name, exact: true })).toBeHidden();
+  await expectNoHorizontalScroll(page);
+  await expectAccessible(page);
+});
+
+test('on a phone the panel fills the screen, keeps the focus, and a citation closes it and shows its line', async ({
+  page,
+  seedCloser,
+  openAs,
+  request,
+  expectAccessible,
+}) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.emulateMedia({ reducedMotion: 'reduce' });
+  const rest = Array.from({ length: 20 }, (_, index) => `Closed ${index + 5} tickets of the backlog`);
+  await openAs(page, await seedCloser(`${log(...rest)}<p>Looked at some stuff</p>`));
+  await openPanel(page);
+  await expect.poll(() => panel(page).boundingBox()).toEqual({ x: 0, y: 0, width: 390, height: 844 });
+  await panel(page).getByRole('button', { name: 'Get Fresh Analysis' }).focus();
+  await failModel(request, { hold: 'before' });
+  await page.keyboard.press('Enter');
+  await waitUntilModelHolds(request);
+  await page.keyboard.press('Tab');
+  await expect(panel(page).getByRole('button', { name: 'Cancel' })).toBeFocused();
+  await page.keyboard.press('Enter');
+  await expect(panel(page).getByRole('button', { name: 'Get Fresh Analysis' })).toBeFocused();
+  await releaseModel(request);
+  await page.keyboard.press('Enter');
+  await expect(panel(page).getByText('Up to date')).toBeVisible();
+  await expect(panel(page).getByRole('button', { name: 'Force Refresh' })).toBeFocused();
+  await inBothThemes(page, expectAccessible);
+  await expectNoHorizontalScroll(page);
+  await page.keyboard.press('Escape');
+  await expect(panel(page)).toBeHidden();
+  await expect(editor(page)).toBeVisible();
+
+  await page.setViewportSize({ width: 390, height: 500 });
+  await openPanel(page);
+  await panel(page).getByRole('button', { name: 'Looked at some stuff, show this line in your log' }).first().click();
+  await expect(panel(page)).toBeHidden();
+  expect(await markedLine(page)).toBe('Looked at some stuff');
+  await expect(editor(page).getByText('Looked at some stuff')).toBeInViewport({ ratio: 1 });
+  await expect(page.getByRole('button', { name: 'Open feedback' })).toBeFocused();
+});
