@@ -85,49 +85,50 @@ export function reduceLive(
   context: LiveContext,
 ): { state: LiveState; effects: readonly LiveEffect[] } {
   const step: Step = { ...context, state, effects: [] };
-  apply(step, input);
+  applyInput(step, input);
   const { timerAt } = step.state;
   if (timerAt !== state.timerAt) step.effects.push({ type: 'setTimer', at: timerAt });
   return step;
 }
 
-const set = (step: Step, changes: Partial<LiveState>): void => void (step.state = { ...step.state, ...changes });
+const updateState = (step: Step, changes: Partial<LiveState>): void =>
+  void (step.state = { ...step.state, ...changes });
 const isConnected = ({ phase }: LiveState): boolean => phase === 'connecting' || phase === 'open';
 
-function apply(step: Step, input: LiveInput): void {
+function applyInput(step: Step, input: LiveInput): void {
   const { state, now } = step;
   switch (input.type) {
     case 'pageShown':
       if (state.isVisible) return;
-      set(step, { isVisible: true });
+      updateState(step, { isVisible: true });
       step.effects.push({ type: 'requestLock' });
       return;
     case 'pageHidden':
       if (!state.isVisible) return;
-      disconnect(step);
+      closeStream(step);
       step.effects.push({ type: 'releaseLock' });
-      return set(step, { isVisible: false, isLeader: false, phase: 'idle', timerAt: null, failures: 0 });
+      return updateState(step, { isVisible: false, isLeader: false, phase: 'idle', timerAt: null, failures: 0 });
     case 'lockAcquired':
       if (!state.isVisible || state.isLeader) return;
-      set(step, { isLeader: true });
-      return connect(step);
+      updateState(step, { isLeader: true });
+      return openStream(step);
     case 'lockBusy':
       // The other tab shares only what it receives from now on, so this tab reads what it has missed.
       if (state.isVisible && !state.isLeader) step.effects.push({ type: 'catchUp' });
       return;
 
     case 'bytesReceived':
-      if (isConnected(state)) set(step, { phase: 'open', timerAt: now + SILENCE_MS });
+      if (isConnected(state)) updateState(step, { phase: 'open', timerAt: now + SILENCE_MS });
       return;
     case 'eventReceived':
-      if (isConnected(state)) receive(step, input);
+      if (isConnected(state)) receiveEvent(step, input);
       return;
     case 'eventShared':
       // A hidden tab reads everything, or continues after its own last event, once it is visible.
-      if (state.isVisible && !state.isLeader) handle(step, input);
+      if (state.isVisible && !state.isLeader) handleEvent(step, input);
       return;
     case 'streamClosed':
-      if (isConnected(state)) retry(step);
+      if (isConnected(state)) retryLater(step);
       return;
     case 'streamRefused':
       if (isConnected(state)) handleRefusal(step, input.status, input.retryAfterMs);
@@ -137,32 +138,32 @@ function apply(step: Step, input: LiveInput): void {
       return onTimer(step);
     case 'networkReturned':
       if (state.phase !== 'waiting' && state.phase !== 'polling') return;
-      set(step, { failures: 0 });
-      return connect(step);
+      updateState(step, { failures: 0 });
+      return openStream(step);
   }
 }
 
-function connect(step: Step): void {
-  set(step, { phase: 'connecting', timerAt: step.now + FIRST_BYTE_MS });
+function openStream(step: Step): void {
+  updateState(step, { phase: 'connecting', timerAt: step.now + FIRST_BYTE_MS });
   step.effects.push({ type: 'connect', lastEventId: step.state.lastEventId });
 }
 
-function disconnect(step: Step): void {
+function closeStream(step: Step): void {
   if (isConnected(step.state)) step.effects.push({ type: 'disconnect' });
 }
 
 /** Waits before the next attempt, with jitter: all browsers lose a server at the same moment. */
-function retry(step: Step, minMs = 0): void {
+function retryLater(step: Step, minMs = 0): void {
   const { now, random } = step;
   const failures = step.state.failures + 1;
-  set(step, { failures });
-  if (failures >= MAX_FAILURES) return poll(step, now + POLL_MS);
+  updateState(step, { failures });
+  if (failures >= MAX_FAILURES) return startPolling(step, now + POLL_MS);
   const backoffMs = Math.min(RETRY_FIRST_MS * 2 ** (failures - 1), RETRY_MAX_MS);
-  set(step, { phase: 'waiting', timerAt: now + minMs + backoffMs * (0.5 + random / 2) });
+  updateState(step, { phase: 'waiting', timerAt: now + minMs + backoffMs * (0.5 + random / 2) });
 }
 
-function poll(step: Step, streamRetryAt: number | null): void {
-  set(step, { phase: 'polling', streamRetryAt, timerAt: step.now + POLL_MS });
+function startPolling(step: Step, streamRetryAt: number | null): void {
+  updateState(step, { phase: 'polling', streamRetryAt, timerAt: step.now + POLL_MS });
   catchUp(step);
 }
 
@@ -171,34 +172,34 @@ function catchUp(step: Step): void {
 }
 
 function handleRefusal(step: Step, status: number, retryAfterMs: number): void {
-  if (status === 401 || status === 403) return set(step, { phase: 'refused', timerAt: null });
+  if (status === 401 || status === 403) return updateState(step, { phase: 'refused', timerAt: null });
   // Too many requests and outages are temporary. Any other status comes from a server without this stream.
-  if (status >= 500 || status === 429 || status === 408) return retry(step, retryAfterMs);
-  return poll(step, null);
+  if (status >= 500 || status === 429 || status === 408) return retryLater(step, retryAfterMs);
+  return startPolling(step, null);
 }
 
-function receive(step: Step, { event, id }: IdentifiedEvent): void {
-  set(step, { phase: 'open', timerAt: step.now + SILENCE_MS });
+function receiveEvent(step: Step, { event, id }: IdentifiedEvent): void {
+  updateState(step, { phase: 'open', timerAt: step.now + SILENCE_MS });
   if (event.event !== 'end') {
-    set(step, { failures: 0 });
+    updateState(step, { failures: 0 });
     step.effects.push({ type: 'share', event, id });
-    return handle(step, { event, id });
+    return handleEvent(step, { event, id });
   }
   step.effects.push({ type: 'disconnect' });
   const { reason } = event.data;
-  if (reason === 'too_many') return poll(step, null);
+  if (reason === 'too_many') return startPolling(step, null);
   // The token has expired: the next request renews it. A second `end` counts as a failure if no event came in between.
   if (reason === 'session' && step.state.failures === 0) {
-    set(step, { failures: 1 });
-    return connect(step);
+    updateState(step, { failures: 1 });
+    return openStream(step);
   }
-  return retry(step);
+  return retryLater(step);
 }
 
-function handle(step: Step, { event, id }: IdentifiedEvent): void {
+function handleEvent(step: Step, { event, id }: IdentifiedEvent): void {
   if (event.event === 'change') step.effects.push({ type: 'applyChange', change: event.data });
   if (event.event === 'resync') step.effects.push({ type: 'catchUp' });
-  if (id !== null) set(step, { lastEventId: id });
+  if (id !== null) updateState(step, { lastEventId: id });
 }
 
 function onTimer(step: Step): void {
@@ -206,16 +207,16 @@ function onTimer(step: Step): void {
   if (state.timerAt === null || now < state.timerAt) return;
   switch (state.phase) {
     case 'connecting':
-      disconnect(step);
-      return poll(step, now + STREAM_RETRY_MS);
+      closeStream(step);
+      return startPolling(step, now + STREAM_RETRY_MS);
     case 'open':
-      disconnect(step);
-      return retry(step);
+      closeStream(step);
+      return retryLater(step);
     case 'waiting':
-      return connect(step);
+      return openStream(step);
     case 'polling':
-      if (state.streamRetryAt !== null && now >= state.streamRetryAt) return connect(step);
-      set(step, { timerAt: now + POLL_MS });
+      if (state.streamRetryAt !== null && now >= state.streamRetryAt) return openStream(step);
+      updateState(step, { timerAt: now + POLL_MS });
       return catchUp(step);
     case 'idle':
     case 'refused':
