@@ -6,7 +6,7 @@ function simulate({ alive = [11, 12], answerLimitMs = 60_000 } = {}) {
   const sentMessages: [number, ToWorker][] = [];
   const answered = Promise.withResolvers<ToWorker>();
   const scrapes = createScrapes({
-    tell(worker, message) {
+    sendMessage(worker, message) {
       if (!alive.includes(worker)) return false;
       sentMessages.push([worker, message]);
       if (message.type === 'metrics of all') answered.resolve(message);

@@ -8,7 +8,7 @@ const ANSWER_LIMIT_MS = 2_000;
 
 type Deps = {
   /** Sends a message; false if the worker has ended. */
-  tell: (worker: WorkerId, message: ToWorker) => boolean;
+  sendMessage: (worker: WorkerId, message: ToWorker) => boolean;
   /** The workers that accept requests. */
   listServing: () => { worker: WorkerId; slot: number }[];
   answerLimitMs?: number;
@@ -21,13 +21,13 @@ type Scrape = {
   timer: NodeJS.Timeout;
 };
 
-export function createScrapes({ tell, listServing, answerLimitMs = ANSWER_LIMIT_MS }: Deps) {
+export function createScrapes({ sendMessage, listServing, answerLimitMs = ANSWER_LIMIT_MS }: Deps) {
   const scrapes = new Map<number, Scrape>();
   let scrapeCount = 0;
 
   function beginScrape(asker: WorkerId, askersScrape: number): void {
     const scrape = (scrapeCount += 1);
-    const scraped = listServing().filter(({ worker }) => tell(worker, { type: 'describe metrics', scrape }));
+    const scraped = listServing().filter(({ worker }) => sendMessage(worker, { type: 'describe metrics', scrape }));
     const awaited = new Map(scraped.map(({ worker, slot }) => [worker, slot]));
     const timer = setTimeout(() => answerScrape(scrape), answerLimitMs).unref();
     scrapes.set(scrape, { asker, askersScrape, awaited, found: [], timer });
@@ -39,7 +39,7 @@ export function createScrapes({ tell, listServing, answerLimitMs = ANSWER_LIMIT_
     scrapes.delete(scrape);
     clearTimeout(timer);
     const workers = found.toSorted((one, other) => one.slot - other.slot);
-    tell(asker, { type: 'metrics of all', scrape: askersScrape, workers });
+    sendMessage(asker, { type: 'metrics of all', scrape: askersScrape, workers });
   }
 
   return {

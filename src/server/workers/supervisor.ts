@@ -38,7 +38,7 @@ export async function superviseWorkers({ config, log }: Deps): Promise<void> {
 
   const processes = new Map<WorkerId, Worker>();
   const scrapes = createScrapes({
-    tell,
+    sendMessage,
     listServing: () =>
       pool.slots.flatMap(({ slot, worker, readyAt }) =>
         worker !== null && readyAt !== null ? [{ worker, slot }] : [],
@@ -56,15 +56,15 @@ export async function superviseWorkers({ config, log }: Deps): Promise<void> {
   function carryOut(action: PoolAction): void {
     switch (action.type) {
       case 'fork':
-        return fork(action.worker, action.slot);
+        return forkWorker(action.worker, action.slot);
       case 'drain':
-        return finish(action.worker, 'drain', DRAIN_LIMIT_MS);
+        return finishWorker(action.worker, 'drain', DRAIN_LIMIT_MS);
       case 'stop':
-        return finish(action.worker, 'stop', STOP_LIMIT_MS);
+        return finishWorker(action.worker, 'stop', STOP_LIMIT_MS);
       case 'retry later':
-        return later(action.ms, { type: 'retry', slot: action.slot });
+        return dispatchLater(action.ms, { type: 'retry', slot: action.slot });
       case 'wait for drain':
-        return later(action.ms, { type: 'drain waited', worker: action.worker });
+        return dispatchLater(action.ms, { type: 'drain waited', worker: action.worker });
       case 'announce ready':
         process.stdout.write(`Hustle Forge is ready at ${config.publicUrl}\n`);
         return isReady.resolve();
@@ -74,13 +74,13 @@ export async function superviseWorkers({ config, log }: Deps): Promise<void> {
         process.stderr.write(`Hustle Forge stops: ${action.message}\n`);
         return undefined;
       case 'exit':
-        return void exit(action.code);
+        return void exitProcess(action.code);
     }
   }
 
-  const later = (ms: number, event: PoolEvent): void => void setTimeout(() => dispatch(event), ms).unref();
+  const dispatchLater = (ms: number, event: PoolEvent): void => void setTimeout(() => dispatch(event), ms).unref();
 
-  function fork(worker: WorkerId, slot: number): void {
+  function forkWorker(worker: WorkerId, slot: number): void {
     const forked = cluster.fork();
     processes.set(worker, forked);
     forked.send({ type: 'start', slot } satisfies ToWorker);
@@ -89,14 +89,14 @@ export async function superviseWorkers({ config, log }: Deps): Promise<void> {
       else scrapes.receive(worker, message);
     });
     // A process that cannot be started emits `error` and no `exit`.
-    forked.process.once('error', ({ message }) => end(message));
-    forked.once('exit', (code, signal) => end(signal ? `signal ${signal}` : `exit code ${code}`));
-    function end(reason: string): void {
+    forked.process.once('error', ({ message }) => reportEnd(message));
+    forked.once('exit', (code, signal) => reportEnd(signal ? `signal ${signal}` : `exit code ${code}`));
+    function reportEnd(reason: string): void {
       if (processes.delete(worker)) dispatch({ type: 'ended', worker, at: performance.now(), reason });
     }
   }
 
-  function tell(worker: WorkerId, message: ToWorker): boolean {
+  function sendMessage(worker: WorkerId, message: ToWorker): boolean {
     const known = processes.get(worker);
     if (!known?.isConnected()) return false;
     // A worker that ends at this moment emits `error` on its channel. It is ignored, because `exit` follows.
@@ -104,12 +104,12 @@ export async function superviseWorkers({ config, log }: Deps): Promise<void> {
     return true;
   }
 
-  function finish(worker: WorkerId, type: 'drain' | 'stop', limitMs: number): void {
-    tell(worker, { type });
+  function finishWorker(worker: WorkerId, type: 'drain' | 'stop', limitMs: number): void {
+    sendMessage(worker, { type });
     setTimeout(() => processes.get(worker)?.process.kill('SIGKILL'), limitMs).unref();
   }
 
-  async function exit(code: number): Promise<void> {
+  async function exitProcess(code: number): Promise<void> {
     try {
       await database?.close();
       process.exit(code);

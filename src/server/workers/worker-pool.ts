@@ -84,22 +84,22 @@ export function reducePool(pool: WorkerPool, event: PoolEvent): Step {
   switch (event.type) {
     case 'start':
       // One worker first: it applies the migrations, and a wrong setting is reported once.
-      return fork(pool, 1, 'worker');
+      return forkWorker(pool, 1, 'worker');
     case 'ready':
       return becomeReady(pool, event);
     case 'ended':
-      return end(pool, event);
+      return handleWorkerEnd(pool, event);
     case 'retry': {
       const { worker, successor } = findSlot(pool, event.slot);
       if (pool.phase === 'stopping' || worker !== null || successor !== null) return [pool, []];
-      return fork(pool, event.slot, 'worker');
+      return forkWorker(pool, event.slot, 'worker');
     }
     case 'drain waited':
       return pool.rolling?.waitsFor === event.worker ? replaceNext(pool) : [pool, []];
     case 'reload':
-      return reload(pool);
+      return reloadWorkers(pool);
     case 'stop':
-      return pool.phase === 'stopping' ? [pool, []] : stop(pool, 0);
+      return pool.phase === 'stopping' ? [pool, []] : stopWorkers(pool, 0);
   }
 }
 
@@ -115,7 +115,7 @@ function chain(step: Step, next: (pool: WorkerPool) => Step): Step {
   return [changed, [...actions, ...more]];
 }
 
-function fork(pool: WorkerPool, slot: number, as: 'worker' | 'successor'): Step {
+function forkWorker(pool: WorkerPool, slot: number, as: 'worker' | 'successor'): Step {
   const worker = pool.started + 1;
   const change = as === 'worker' ? { worker, readyAt: null } : { successor: worker };
   return [{ ...changeSlot(pool, slot, change), started: worker }, [{ type: 'fork', worker, slot }]];
@@ -131,11 +131,11 @@ function becomeReady(pool: WorkerPool, { worker, at }: { worker: WorkerId; at: n
   }
   if (ready.slots.every(({ readyAt }) => readyAt !== null)) {
     const running: Step = [{ ...ready, phase: 'running', reloadAgain: false }, [{ type: 'announce ready' }]];
-    return pool.reloadAgain ? chain(running, reload) : running;
+    return pool.reloadAgain ? chain(running, reloadWorkers) : running;
   }
   return ready.slots
     .filter((each) => each.worker === null)
-    .reduce<Step>((step, { slot }) => chain(step, (changed) => fork(changed, slot, 'worker')), [ready, []]);
+    .reduce<Step>((step, { slot }) => chain(step, (changed) => forkWorker(changed, slot, 'worker')), [ready, []]);
 }
 
 function takeOver(pool: WorkerPool, { slot, worker: old, successor }: Slot, at: number): Step {
@@ -154,12 +154,12 @@ function takeOver(pool: WorkerPool, { slot, worker: old, successor }: Slot, at: 
   ];
 }
 
-function reload(pool: WorkerPool): Step {
+function reloadWorkers(pool: WorkerPool): Step {
   if (pool.phase === 'stopping') return [pool, []];
   if (pool.phase === 'starting' || pool.rolling !== null) return [{ ...pool, reloadAgain: true }, []];
-  const begun = { ...pool, rolling: { queue: pool.slots.map(({ slot }) => slot), waitsFor: null } };
+  const reloading = { ...pool, rolling: { queue: pool.slots.map(({ slot }) => slot), waitsFor: null } };
   return chain(
-    [begun, [{ type: 'log', level: 'info', message: 'replacing the workers one after another' }]],
+    [reloading, [{ type: 'log', level: 'info', message: 'replacing the workers one after another' }]],
     replaceNext,
   );
 }
@@ -167,15 +167,15 @@ function reload(pool: WorkerPool): Step {
 function replaceNext(pool: WorkerPool): Step {
   if (pool.rolling === null) return [pool, []];
   const [slot, ...queue] = pool.rolling.queue;
-  if (slot !== undefined) return fork({ ...pool, rolling: { queue, waitsFor: null } }, slot, 'successor');
+  if (slot !== undefined) return forkWorker({ ...pool, rolling: { queue, waitsFor: null } }, slot, 'successor');
   const replaced: Step = [
     { ...pool, rolling: null, reloadAgain: false },
     [{ type: 'log', level: 'info', message: 'all workers were replaced' }],
   ];
-  return pool.reloadAgain ? chain(replaced, reload) : replaced;
+  return pool.reloadAgain ? chain(replaced, reloadWorkers) : replaced;
 }
 
-function end(pool: WorkerPool, event: { worker: WorkerId; at: number; reason: string }): Step {
+function handleWorkerEnd(pool: WorkerPool, event: { worker: WorkerId; at: number; reason: string }): Step {
   const { worker, reason } = event;
   const left = { ...pool, leaving: pool.leaving.filter((each) => each !== worker) };
   const found = pool.slots.find((each) => each.worker === worker || each.successor === worker);
@@ -188,10 +188,10 @@ function end(pool: WorkerPool, event: { worker: WorkerId; at: number; reason: st
   if (pool.phase === 'starting' && found.readyAt === null) {
     return chain(
       [emptied, [{ type: 'complain', message: `a worker ended before it was ready: ${reason}` }]],
-      (failed) => stop(failed, 1),
+      (failed) => stopWorkers(failed, 1),
     );
   }
-  return restart(emptied, found, event);
+  return restartWorker(emptied, found, event);
 }
 
 /** The old worker keeps serving. Threat: an upgrade whose code cannot start must not end the running version. */
@@ -203,10 +203,14 @@ function abandonRestart(pool: WorkerPool, { slot, worker }: Slot, reason: string
   // The old worker has crashed meanwhile, so nothing serves in this slot.
   if (worker === null) actions.push({ type: 'retry later', slot, ms: FIRST_RETRY_MS });
   // The operator has sent another reload meanwhile, probably after mending the upgrade.
-  return pool.reloadAgain ? chain([abandoned, actions], reload) : [abandoned, actions];
+  return pool.reloadAgain ? chain([abandoned, actions], reloadWorkers) : [abandoned, actions];
 }
 
-function restart(pool: WorkerPool, { slot, readyAt, successor }: Slot, ended: { at: number; reason: string }): Step {
+function restartWorker(
+  pool: WorkerPool,
+  { slot, readyAt, successor }: Slot,
+  ended: { at: number; reason: string },
+): Step {
   const wasStable = readyAt !== null && ended.at - readyAt >= STABLE_MS;
   const failures = wasStable ? 1 : pool.failures + 1;
   const counted = { ...pool, failures };
@@ -214,7 +218,7 @@ function restart(pool: WorkerPool, { slot, readyAt, successor }: Slot, ended: { 
   const isServed = counted.slots.some((each) => each.readyAt !== null);
   if (failures >= MAX_FAILURES && !isServed) {
     const message = `the workers keep ending: ${failures} in a row before they served for ${STABLE_MS / 1000} s, the last with ${ended.reason}`;
-    return chain([counted, [{ type: 'complain', message }]], (looping) => stop(looping, 1));
+    return chain([counted, [{ type: 'complain', message }]], (looping) => stopWorkers(looping, 1));
   }
   const ms = Math.min(FIRST_RETRY_MS * 2 ** (failures - 1), MAX_RETRY_MS);
   const level = failures >= MAX_FAILURES ? 'fatal' : 'error';
@@ -229,7 +233,7 @@ function restart(pool: WorkerPool, { slot, readyAt, successor }: Slot, ended: { 
   return [counted, [log, { type: 'retry later', slot, ms }]];
 }
 
-function stop(pool: WorkerPool, exitCode: number): Step {
+function stopWorkers(pool: WorkerPool, exitCode: number): Step {
   const living = [...pool.slots.flatMap(({ worker, successor }) => [worker, successor]), ...pool.leaving].filter(
     (worker) => worker !== null,
   );

@@ -10,7 +10,7 @@ import type { WorkerMetrics } from './shared-metrics.ts';
 
 const { promise: started, resolve: start } = Promise.withResolvers<number>();
 const scrapes = new Map<number, (workers: WorkerMetrics[]) => void>();
-let scrapesBegun = 0;
+let scrapeCount = 0;
 let server: StartedServer | null = null;
 let stopping: Promise<void> | null = null;
 
@@ -28,7 +28,7 @@ process.on('message', (message: ToWorker) => {
     case 'describe metrics':
       return void server
         ?.describeMetrics()
-        .then((metrics) => tell({ type: 'metrics', scrape: message.scrape, metrics }));
+        .then((metrics) => sendMessage({ type: 'metrics', scrape: message.scrape, metrics }));
     case 'metrics of all': {
       scrapes.get(message.scrape)?.(message.workers);
       return void scrapes.delete(message.scrape);
@@ -46,21 +46,21 @@ try {
   process.stderr.write(`Hustle Forge cannot start: ${error instanceof Error ? error.message : String(error)}\n`);
   process.exit(1);
 }
-tell({ type: 'ready' });
+sendMessage({ type: 'ready' });
 server.startJobs();
 // Writes the compile cache now: Node also does so on exit, but not after SIGKILL.
 flushCompileCache();
 
-function tell(message: ToSupervisor): void {
+function sendMessage(message: ToSupervisor): void {
   if (process.connected) cluster.worker!.send(message);
 }
 
 /** The answer may never come if the supervisor ends; then this process ends as well. */
 function scrape(): Promise<WorkerMetrics[]> {
   const { promise, resolve } = Promise.withResolvers<WorkerMetrics[]>();
-  scrapesBegun += 1;
-  scrapes.set(scrapesBegun, resolve);
-  tell({ type: 'scrape', scrape: scrapesBegun });
+  scrapeCount += 1;
+  scrapes.set(scrapeCount, resolve);
+  sendMessage({ type: 'scrape', scrape: scrapeCount });
   return promise;
 }
 
