@@ -9,7 +9,7 @@ import type { AsService, Database, Identity } from '../database/database.ts';
 import { queryBuilder } from '../database/query-builder.ts';
 import { recordPlanUse } from '../plans/record-plan-use.ts';
 import type { FinishReason } from './model/model.ts';
-import { CAPS } from './prompts.ts';
+import { PROMPT_LIMITS } from './prompts.ts';
 import type { PartialReply, Reply } from './reply/parse-response.ts';
 
 export type Kind = 'feedback' | 'trend';
@@ -36,17 +36,17 @@ const READ_ACCESS = `select public.is_premium() as premium,
 /** The checks before an analysis read this many characters of a log: enough to recognise a quick entry and refuse it. */
 const REFUSAL_CHECK_CHARS = 200;
 
-/** Loads one character more than `CAPS` allows, so that truncation is detected and reported to the model. */
+/** Loads one character more than `PROMPT_LIMITS` allows, so that truncation is detected and reported to the model. */
 const READ_DAY = `select now()::text as "readAt",
   (select json_build_object('id', id, 'text', left(content_text, ${REFUSAL_CHECK_CHARS}),
-                            'content', left(content, ${CAPS.newestRead + 1}), 'updatedAt', updated_at::text)
+                            'content', left(content, ${PROMPT_LIMITS.newestRead + 1}), 'updatedAt', updated_at::text)
      from public.entries where user_id = $1 and date = $2::date) as entry,
   coalesce((select json_agg(day order by day.date)
-     from (select date, left(content_text, ${CAPS.earlierLog + 1}) as text from public.entries
+     from (select date, left(content_text, ${PROMPT_LIMITS.earlierLog + 1}) as text from public.entries
             where user_id = $1 and date < $2::date order by date desc limit ${CONTEXT_DAYS}) day), '[]') as earlier`;
 
 const READ_PERIOD = `select id, date::text, left(content_text, ${REFUSAL_CHECK_CHARS}) as text,
-    left(content, ${CAPS.trendRead} / (count(*) over ())::integer + 1) as content, hustle_score as score
+    left(content, ${PROMPT_LIMITS.trendRead} / (count(*) over ())::integer + 1) as content, hustle_score as score
   from public.entries where user_id = $1 and date between $2::date and $3::date order by date`;
 
 /** A token without a session id has no session that could end, so it counts as active. */

@@ -5,7 +5,7 @@ import type { CoachRefusal, FeedbackResult } from '#domain/coach/coach.ts';
 import type { Day } from '#domain/day/day.ts';
 import type { SignedInUser } from './coach-store.ts';
 import { cutHtml } from './reply/cut-html.ts';
-import { CAPS, FEEDBACK_SCHEMA, feedbackPrompt, MAX_OUTPUT_TOKENS, linesInPrompt } from './prompts.ts';
+import { PROMPT_LIMITS, FEEDBACK_SCHEMA, feedbackPrompt, MAX_OUTPUT_TOKENS, linesInPrompt } from './prompts.ts';
 import { autoReplyParser, jsonReplyParser, textReplyParser } from './reply/parse-response.ts';
 import type { Job, RunDeps } from './run-analysis.ts';
 
@@ -21,7 +21,7 @@ export async function prepareFeedback(
   const refusal = feedbackRefusal(entry.text);
   if (refusal) return refusal;
 
-  const { html, cut } = cutHtml(entry.content, CAPS.newestRead);
+  const { html, cut } = cutHtml(entry.content, PROMPT_LIMITS.newestRead);
   const lines = citableLines(html);
   const { replies } = model.describe();
   const context = earlier.filter(({ text }) => text.trim().length >= MIN_CONTEXT_CHARS);

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { citableLines } from '#domain/coach/citations.ts';
 import { day } from '#domain/day/day.ts';
 import { fuzzBudget } from '../../../tests/support/fuzz-budget.ts';
-import { CAPS, feedbackPrompt, fenceData, linesInPrompt, trendPrompt } from './prompts.ts';
+import { PROMPT_LIMITS, feedbackPrompt, fenceData, linesInPrompt, trendPrompt } from './prompts.ts';
 
 const TODAY = day('2026-11-21');
 const linesOf = (texts: string[]) => texts.map((text, index) => ({ ref: String(index + 1), text, isHeading: false }));
@@ -82,29 +82,29 @@ test('strips invisible characters but keeps the joiners of scripts and emoji', (
 
 describe('a text beyond its limit is truncated and marked as cut', () => {
   test('a long line and too many lines', () => {
-    const { data } = feedback(['x'.repeat(CAPS.line + 1), 'short']);
+    const { data } = feedback(['x'.repeat(PROMPT_LIMITS.line + 1), 'short']);
     expect(JSON.parse(data)).toMatchObject({
-      newest: { cut: true, lines: [{ text: 'x'.repeat(CAPS.line) }, { text: 'short' }] },
+      newest: { cut: true, lines: [{ text: 'x'.repeat(PROMPT_LIMITS.line) }, { text: 'short' }] },
     });
-    const many = Array.from({ length: CAPS.lines + 1 }, () => 'item');
-    expect(linesInPrompt(linesOf(many))).toHaveLength(CAPS.lines);
-    const long = Array.from({ length: 20 }, () => 'x'.repeat(CAPS.line));
-    expect(linesInPrompt(linesOf(long))).toHaveLength(CAPS.log / CAPS.line);
+    const many = Array.from({ length: PROMPT_LIMITS.lines + 1 }, () => 'item');
+    expect(linesInPrompt(linesOf(many))).toHaveLength(PROMPT_LIMITS.lines);
+    const long = Array.from({ length: 20 }, () => 'x'.repeat(PROMPT_LIMITS.line));
+    expect(linesInPrompt(linesOf(long))).toHaveLength(PROMPT_LIMITS.log / PROMPT_LIMITS.line);
   });
 
   test('an earlier log', () => {
-    const { data } = feedback(['item'], [{ date: TODAY, text: 'x'.repeat(CAPS.earlierLog + 1) }]);
-    expect(JSON.parse(data)).toMatchObject({ earlier: [{ cut: true, text: 'x'.repeat(CAPS.earlierLog) }] });
+    const { data } = feedback(['item'], [{ date: TODAY, text: 'x'.repeat(PROMPT_LIMITS.earlierLog + 1) }]);
+    expect(JSON.parse(data)).toMatchObject({ earlier: [{ cut: true, text: 'x'.repeat(PROMPT_LIMITS.earlierLog) }] });
   });
 
   test('the logs of a period, which share one limit', () => {
     const logs = Array.from({ length: 30 }, () => ({ date: TODAY, text: 'é'.repeat(50_000), score: 7 }));
     const { data } = trendPrompt({ period: '30-day', from: TODAY, to: TODAY, logs });
-    expect(data.length).toBeLessThan(CAPS.trend + 30 * 100);
+    expect(data.length).toBeLessThan(PROMPT_LIMITS.trend + 30 * 100);
   });
 
   test('without splitting a surrogate pair', () => {
-    const { data } = feedback([`${'x'.repeat(CAPS.line - 1)}😀`]);
+    const { data } = feedback([`${'x'.repeat(PROMPT_LIMITS.line - 1)}😀`]);
     expect(data.isWellFormed() && !data.includes('\\ud83d')).toBe(true);
   });
 });

@@ -20,7 +20,7 @@ export const PROMPT_VERSION = 4;
 /**
  * Limits in characters (`lines`: lines). Longer texts are truncated and marked as cut. 48,000 are about 12,000 tokens.
  */
-export const CAPS = {
+export const PROMPT_LIMITS = {
   lines: 200,
   line: 2_000,
   log: 16_000,
@@ -129,13 +129,13 @@ export function feedbackPrompt(input: FeedbackInput, replies: ReplyForm): Prompt
     textInstructions: replies === 'either' ? asText : null,
     data: toJsonLine({
       newest: { ...dated(date), lines: shown, ...(cut && { cut }) },
-      earlier: earlier.map((log) => ({ ...dated(log.date), ...truncate(log.text, CAPS.earlierLog) })),
+      earlier: earlier.map((log) => ({ ...dated(log.date), ...truncate(log.text, PROMPT_LIMITS.earlierLog) })),
     }),
   };
 }
 
 export function trendPrompt({ period, from, to, logs }: TrendInput): Prompt {
-  const charsPerLog = Math.floor(CAPS.trend / Math.max(logs.length, 1));
+  const charsPerLog = Math.floor(PROMPT_LIMITS.trend / Math.max(logs.length, 1));
   return {
     instructions: [COACH, TREND].join('\n\n'),
     textInstructions: null,
@@ -166,10 +166,10 @@ type ShownLine = { ref: string | null; text: string; heading?: true };
 
 function cutLines(lines: readonly CitableLine[], isCut: boolean): { shown: ShownLine[]; cut: boolean } {
   const shown: ShownLine[] = [];
-  let left: number = CAPS.log;
-  let cut = isCut || lines.length > CAPS.lines;
-  for (const { ref, text: whole, isHeading } of lines.slice(0, CAPS.lines)) {
-    const { text, cut: shortened } = truncate(whole, Math.min(CAPS.line, left));
+  let left: number = PROMPT_LIMITS.log;
+  let cut = isCut || lines.length > PROMPT_LIMITS.lines;
+  for (const { ref, text: whole, isHeading } of lines.slice(0, PROMPT_LIMITS.lines)) {
+    const { text, cut: shortened } = truncate(whole, Math.min(PROMPT_LIMITS.line, left));
     cut ||= shortened === true;
     if (left <= 0) break;
     shown.push({ ref, text, ...(isHeading && { heading: true }) });

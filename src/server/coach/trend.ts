@@ -4,7 +4,7 @@ import type { CoachRefusal, TrendRequest, TrendResult } from '#domain/coach/coac
 import { outlineText } from '#domain/log/log-outline.ts';
 import type { SignedInUser } from './coach-store.ts';
 import { cutHtml } from './reply/cut-html.ts';
-import { CAPS, MAX_OUTPUT_TOKENS, trendPrompt } from './prompts.ts';
+import { PROMPT_LIMITS, MAX_OUTPUT_TOKENS, trendPrompt } from './prompts.ts';
 import { trendReplyParser } from './reply/parse-response.ts';
 import type { Job, RunDeps } from './run-analysis.ts';
 
@@ -17,7 +17,7 @@ export async function prepareTrend(
   if (logs.length === 0) return 'no_entry';
   if (!logs.some(({ text }) => text.trim().length >= MIN_TREND_ENTRY_CHARS)) return 'too_short';
 
-  const charsPerLog = Math.floor(CAPS.trendRead / logs.length);
+  const charsPerLog = Math.floor(PROMPT_LIMITS.trendRead / logs.length);
   const outlined = logs.map(({ date, content, score }) => {
     const { html, cut } = cutHtml(content, charsPerLog);
     return { date, text: outlineText(html), cut, score };

@@ -2,7 +2,7 @@
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createCoach } from '#server/coach/coach.ts';
-import { CAPS } from '#server/coach/prompts.ts';
+import { PROMPT_LIMITS } from '#server/coach/prompts.ts';
 import type { Statements } from '#server/database/database.ts';
 import { createLimiters } from '#server/load/limiters.ts';
 import { createOrigin, runAs } from '#server/load/origin.ts';
@@ -84,7 +84,9 @@ describe.each(['feedback', 'trend'] as const)('%s', (name) => {
     expect((await ask(closer, name)).done).not.toBeNull();
     const read = sent.filter(({ text }) => isLogQuery(text));
     expect(read).toHaveLength(1);
-    expect(resultSize(read)).toBeLessThan(Math.max(CAPS.trend, CAPS.newestRead + 3 * CAPS.earlierLog) + 3_000);
+    expect(resultSize(read)).toBeLessThan(
+      Math.max(PROMPT_LIMITS.trend, PROMPT_LIMITS.newestRead + 3 * PROMPT_LIMITS.earlierLog) + 3_000,
+    );
     expect(world.model.requests().at(-1)?.body).toContain(String.raw`\"cut\":true`);
   });
 

@@ -1,7 +1,7 @@
 import type { Day } from '#domain/day/day.ts';
 import { dayLabel } from '#domain/day/day.ts';
 import type { DaySavers } from '#client/sync/day-savers.ts';
-import { bringBackLog } from '#client/sync/entries/bring-back-log.ts';
+import { restoreLog } from '#client/sync/entries/restore-log.ts';
 import { useToast } from '#client/ui/toast.tsx';
 
 /** Returns a function that tells the user of a deleted log and offers to undo the deletion. */
@@ -11,6 +11,6 @@ export function useDeletedDayToast(): (savers: DaySavers, date: Day, html: strin
     toast({
       kind: 'info',
       text: `The log of ${dayLabel(date)} was deleted.`,
-      action: { label: 'Undo', run: () => void bringBackLog(savers, date, html) },
+      action: { label: 'Undo', run: () => void restoreLog(savers, date, html) },
     });
 }

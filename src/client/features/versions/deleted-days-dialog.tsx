@@ -12,7 +12,7 @@ import { useToday } from '#client/lib/hooks/use-today.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
 import { useUser } from '#client/lib/session/session.ts';
 import { useJournal } from '#client/sync/day-savers-provider.tsx';
-import { bringBackLog } from '#client/sync/entries/bring-back-log.ts';
+import { restoreLog } from '#client/sync/entries/restore-log.ts';
 import { formatTime } from '#client/sync/save-status.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Dialog } from '#client/ui/dialog.tsx';
@@ -92,7 +92,7 @@ function useBringBack(onDone: () => void) {
     const html = await readVersion(data, userId, id).catch(() => null);
     setBusyDay(null);
     if (html === null) return setFailedDay(date);
-    const isSaved = await bringBackLog(savers, date, html);
+    const isSaved = await restoreLog(savers, date, html);
     onDone();
     // The status line of the day says why a log is not saved yet.
     if (isSaved) toast({ kind: 'success', text: `The log of ${dayLabel(date)} is back.` });

@@ -22,12 +22,12 @@ export function createRemoteChanges({ savers, copies, queries, timers }: Deps) {
   /** The newest change of each day that waits for the day's own save. */
   const waiting = new Map<Day, DayChange>();
   const unsubscribe = savers.subscribe(() => {
-    for (const date of waiting.keys()) settle(date);
+    for (const date of waiting.keys()) refetchUnlessKnown(date);
   });
   let isClosed = false;
   let catchUps = 0;
 
-  function settle(date: Day): void {
+  function refetchUnlessKnown(date: Day): void {
     const change = waiting.get(date);
     // The save in flight shows whether the change is this page's own. Unsaved text is compared when it is sent.
     if (!change || savers.getUnsaved(date)) return;
@@ -77,7 +77,7 @@ export function createRemoteChanges({ savers, copies, queries, timers }: Deps) {
   return {
     apply(change: DayChange): void {
       waiting.set(change.date, change);
-      settle(change.date);
+      refetchUnlessKnown(change.date);
     },
 
     /** Reads everything again that is on screen. The rest is read when it is opened. */

@@ -5,17 +5,21 @@ import { recordAuditEvent } from '../accounts/audit-log.ts';
 import { deviceOf } from '../wire/client-device.ts';
 import { requireUser } from '../wire/require-user.ts';
 import { proveIdentity } from './prove-identity.ts';
-import type { GivenProof } from './prove-identity.ts';
+import type { SubmittedProof } from './prove-identity.ts';
 
 /**
  * Returns the id of the user who may download the archive now. The mailed or texted code is not used up, because the
  * deletion that follows needs it too. Each use counts towards the guesses at the code.
  */
-export async function authorizeArchive(context: Context<AppEnv>, deps: AuthDeps, given: GivenProof): Promise<string> {
+export async function authorizeArchive(
+  context: Context<AppEnv>,
+  deps: AuthDeps,
+  submitted: SubmittedProof,
+): Promise<string> {
   const device = deviceOf(context, deps);
   await deps.limits.consume('user', device.ip);
   const signedIn = await requireUser(context, deps);
-  await proveIdentity(context, deps, signedIn, given);
+  await proveIdentity(context, deps, signedIn, submitted);
   const { id } = signedIn.account.user;
   await deps.limits.consumeArchive(id);
   await recordAuditEvent(deps.database.asService('record an archive'), {

@@ -41,7 +41,7 @@ export function requiredProof({ account, session }: SignedIn, now: Date): Requir
   return reauthenticationTarget(user) === null ? 'sign_in' : 'code';
 }
 
-export type GivenProof = { password: string; nonce: string };
+export type SubmittedProof = { password: string; nonce: string };
 
 /** `consume` uses up a mailed or texted code, and returns false to all but one of several concurrent requests. */
 export type Proof = { consume(transaction: AsService): Promise<boolean> };
@@ -55,7 +55,7 @@ export async function proveIdentity(
   context: Context<AppEnv>,
   deps: AuthDeps,
   signedIn: SignedIn,
-  { password, nonce }: GivenProof,
+  { password, nonce }: SubmittedProof,
 ): Promise<Proof> {
   const required = requiredProof(signedIn, deps.clock.now());
   if (required === 'second_step') throw new AuthError('proof_needs_second_step');

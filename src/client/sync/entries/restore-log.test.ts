@@ -4,7 +4,7 @@ import { day } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
 import type { Failure, StoredLog } from '#client/sync/save-requests.ts';
 import { createTestSavers, log } from '../../../../tests/support/day-saver-harness.ts';
-import { bringBackLog } from './bring-back-log.ts';
+import { restoreLog } from './restore-log.ts';
 
 const MONDAY = day('2026-11-16');
 
@@ -85,13 +85,13 @@ test.each([log('one', 'two'), '<p>same</p><p>same</p><ul><li><p>a</p></li></ul><
   async (html) => {
     const savers = openTab();
     await emptyDay(savers, html);
-    expect(await bringBackLog(savers, MONDAY, html)).toBe(true);
+    expect(await restoreLog(savers, MONDAY, html)).toBe(true);
     expect(rows.get(MONDAY)?.html).toBe(html);
   },
 );
 
 test('a log of a day that this page has not opened comes back', async () => {
-  expect(await bringBackLog(openTab(), MONDAY, log('one'))).toBe(true);
+  expect(await restoreLog(openTab(), MONDAY, log('one'))).toBe(true);
   expect(rows.get(MONDAY)?.html).toBe(log('one'));
 });
 
@@ -99,14 +99,14 @@ test('lines written since the deletion stay', async () => {
   const savers = openTab();
   await emptyDay(savers);
   savers.get(MONDAY)!.write(log('new'), 0);
-  expect(await bringBackLog(savers, MONDAY, log('one', 'two'))).toBe(true);
+  expect(await restoreLog(savers, MONDAY, log('one', 'two'))).toBe(true);
   expect(rows.get(MONDAY)?.html).toBe(log('new', 'one', 'two'));
 });
 
 test('a log that another page has written on the day meanwhile is not overwritten', async () => {
   store(MONDAY, log('from the phone'));
   const savers = openTab();
-  await bringBackLog(savers, MONDAY, log('one'));
+  await restoreLog(savers, MONDAY, log('one'));
   expect(rows.get(MONDAY)?.html).toContain('from the phone');
   expect(savers.get(MONDAY)!.text()).toContain('one');
 });
@@ -114,7 +114,7 @@ test('a log that another page has written on the day meanwhile is not overwritte
 test('without a connection the text waits in this browser and is sent later', async () => {
   const savers = openTab();
   failure = { kind: 'unreachable' };
-  expect(await bringBackLog(savers, MONDAY, log('one'))).toBe(false);
+  expect(await restoreLog(savers, MONDAY, log('one'))).toBe(false);
   expect(savers.unsentDays()).toEqual([MONDAY]);
   failure = null;
   savers.retry();
