@@ -266,7 +266,7 @@ async function fillEveryTable(user: SignedUpUser): Promise<string> {
   await callFunction(user, 'record-export', {});
   const [payment] = await rows<{ id: string }>('select id from payments where order_id = $1', [orderId]);
   await world.request('POST', '/recover', { body: { email } });
-  await world.mailTo(email);
+  await world.waitForMail(email);
   await world.request('PUT', '/user', { token: user.access, body: { data: { name: 'Ana', mail: email } } });
   // The payer's address at PayPal may be the one of the account.
   await world.admin.query('update payment_events set raw = raw || $2 where position($1 in raw) > 0', [

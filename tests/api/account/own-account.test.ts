@@ -214,7 +214,7 @@ describe('the archive', () => {
     await world.admin.query('update auth.users set password_hash = null where id = $1', [ana.id]);
     world.clock.advance(11 * 60_000);
     await world.request('GET', '/reauthenticate', { token: ana.access });
-    const { code } = await world.mailTo(ana.email);
+    const { code } = await world.waitForMail(ana.email);
     expect((await archive(ana.access, { nonce: code })).status).toBe(200);
     expect(await remove(ana.access, { nonce: code })).toMatchObject({ status: 200 });
   });

@@ -25,7 +25,7 @@ describe('DELETE /account', () => {
     expect((await world.request('POST', '/token?grant_type=refresh_token', renewal)).status).toBe(400);
     expect((await eventsOf(ana.id)).at(-1)).toBe('deletion_requested');
 
-    const mail = await world.mailTo(ana.email);
+    const mail = await world.waitForMail(ana.email);
     expect(mail.subject).toBe('Your account will be deleted in one hour');
     expect(mail.links[0]).toBe(`${world.config.publicUrl}/auth/v1/account/undo-deletion?token_hash=${body.undo_token}`);
   });
@@ -54,7 +54,7 @@ describe('DELETE /account', () => {
     world.clock.advance(11 * 60_000);
     expect(await remove(ana.access)).toMatchObject({ status: 400, body: { code: 'reauthentication_needed' } });
     await world.request('GET', '/reauthenticate', { token: ana.access });
-    const { code } = await world.mailTo(ana.email);
+    const { code } = await world.waitForMail(ana.email);
     const other = await world.signUpUser();
     expect(await remove(other.access, { nonce: code })).toMatchObject({ status: 422 });
     const answers = await Promise.all([remove(ana.access, { nonce: code }), remove(ana.access, { nonce: code })]);
@@ -67,7 +67,7 @@ describe('DELETE /account', () => {
     const answers = await Promise.all(Array.from({ length: 4 }, () => remove(access)));
     expect(answers.filter((answer) => answer.status === 200)).toHaveLength(1);
     for (const { status: code } of answers) expect([200, 403]).toContain(code);
-    await world.mailTo(email);
+    await world.waitForMail(email);
     expect(world.mailbox.messagesTo(email)).toHaveLength(1);
   });
 });
@@ -82,7 +82,7 @@ describe('a requested deletion is undone', () => {
   test('without links that were mailed before it', async () => {
     const ana = await world.signUpUser();
     await world.request('POST', '/recover', { body: { email: ana.email } });
-    const mail = await world.mailWith('Reset your password', ana.email);
+    const mail = await world.waitForMailWith('Reset your password', ana.email);
     const { body } = await remove(ana.access);
     expect((await undo({ token_hash: body.undo_token })).status).toBe(200);
     const link = { type: 'recovery', token_hash: tokenHashIn(mail) };
@@ -96,7 +96,7 @@ describe('a requested deletion is undone', () => {
     expect(await status(ana.access)).toBe(403);
     expect(await undo({ token_hash: ana.token })).toMatchObject({ status: 403, body: { code: 'otp_expired' } });
     expect((await eventsOf(ana.id)).at(-1)).toBe('deletion_undone');
-    await world.mailWith('Your account will not be deleted', ana.email);
+    await world.waitForMailWith('Your account will not be deleted', ana.email);
     world.clock.advance(2 * HOUR_MS);
     await deleteDue();
     expect((await signIn(ana.email)).status).toBe(200);
@@ -130,7 +130,7 @@ describe('a requested deletion is undone', () => {
     expect([code, body.deletion_undone]).toEqual([200, true]);
     expect(await dueAtOf(ana.id)).toBeNull();
     expect((await eventsOf(ana.id)).slice(-2).toSorted()).toEqual(['deletion_undone', 'signed_in']);
-    await world.mailWith('Your account will not be deleted', ana.email);
+    await world.waitForMailWith('Your account will not be deleted', ana.email);
     expect(await undo({ token_hash: ana.token })).toMatchObject({ status: 403 });
     expect((await signIn(ana.email)).body).not.toHaveProperty('deletion_undone');
   });
@@ -138,7 +138,7 @@ describe('a requested deletion is undone', () => {
   test('by the recovery of the password', async () => {
     const ana = await leaving();
     await world.request('POST', '/recover', { body: { email: ana.email } });
-    const { code: token } = await world.mailWith('Reset your password', ana.email);
+    const { code: token } = await world.waitForMailWith('Reset your password', ana.email);
     const { body } = await world.request('POST', '/verify', { body: { type: 'recovery', email: ana.email, token } });
     expect(body.deletion_undone).toBe(true);
     expect(await dueAtOf(ana.id)).toBeNull();

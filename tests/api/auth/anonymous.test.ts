@@ -110,7 +110,7 @@ describe('with autoconfirm', () => {
     await world.request('PUT', '/user', { token: access, body: { email: first } });
     const { body } = await world.request('PUT', '/user', { token: access, body: { email: second } });
     expect(body).toMatchObject({ email: first, new_email: second });
-    await Promise.all([world.mailTo(first), world.mailTo(second)]);
+    await Promise.all([world.waitForMail(first), world.waitForMail(second)]);
   });
 
   test('a password without an address is refused', async () => {
@@ -157,7 +157,7 @@ describe('with confirmation by mail', () => {
     const asked = await world.request('PUT', '/user', { token: access, body: { email, password: PASSWORD } });
     expect(asked.body).toMatchObject({ email: '', new_email: email, is_anonymous: true });
     expect((await signIn(world, email)).body.code).toBe('invalid_credentials');
-    const mail = await world.mailTo(email);
+    const mail = await world.waitForMail(email);
     expect(mail.subject).toBe('Confirm your email address');
     expect(mail.text).not.toContain('Both addresses');
     const body = { type: 'email_change', token_hash: tokenHashIn(mail) };
@@ -170,7 +170,7 @@ describe('with confirmation by mail', () => {
   test('a taken address is answered like a free one, and its owner gets a mail', async () => {
     const owner = newAddress();
     await world.request('POST', '/signup', { body: { email: owner, password: PASSWORD } });
-    const { code } = await world.mailTo(owner);
+    const { code } = await world.waitForMail(owner);
     await world.request('POST', '/verify', { body: { type: 'signup', email: owner, token: code } });
     const shapes = [];
     for (const email of [owner, newAddress()]) {
@@ -179,7 +179,7 @@ describe('with confirmation by mail', () => {
       shapes.push([status, Object.keys(body), body.new_email === email]);
     }
     expect(shapes[0]).toEqual(shapes[1]);
-    expect((await world.mailTo(owner, 2)).subject).toBe('You already have an account');
+    expect((await world.waitForMail(owner, 2)).subject).toBe('You already have an account');
   });
 });
 

@@ -44,16 +44,16 @@ export type AuthWorld = TestServer & {
    * The newest mail to an address, once `count` have arrived. Sign-in notices do not count: they arrive beside the
    * mails of a request, in any order.
    */
-  mailTo(address: string, count?: number): Promise<ReturnType<TestServer['mailbox']['messagesTo']>[number]>;
+  waitForMail(address: string, count?: number): Promise<ReturnType<TestServer['mailbox']['messagesTo']>[number]>;
   /** The newest mail to an address with this subject, once it has arrived. */
-  mailWith(subject: string, address: string): Promise<ReturnType<TestServer['mailbox']['messagesTo']>[number]>;
+  waitForMailWith(subject: string, address: string): Promise<ReturnType<TestServer['mailbox']['messagesTo']>[number]>;
   /** The newest text message to a number, once `count` have arrived. */
-  textTo(
+  waitForText(
     phone: string,
     count?: number,
   ): Promise<ReturnType<NonNullable<TestServer['sms']>['control']['messages']>[number]>;
   /** Resolves once exactly `count` sign-in notices have arrived. Then lifts their limit of one an hour. */
-  signInNotices(address: string, count: number): Promise<void>;
+  waitForSignInNotices(address: string, count: number): Promise<void>;
 };
 
 /** Repeats `read` until it does not throw, and returns its result. A loaded machine needs seconds to send a mail. */
@@ -103,25 +103,25 @@ export async function startAuthWorld(
       expect(status, JSON.stringify(body)).toBe(200);
       return { email, id: body.user.id, access: body.access_token, refresh: body.refresh_token };
     },
-    mailTo: (address, count = 1) =>
+    waitForMail: (address, count = 1) =>
       waitUntilPassing(() => {
         const messages = server.mailbox.messagesTo(address).filter(({ subject }) => subject !== SIGN_IN_NOTICE);
         expect(messages.length).toBeGreaterThanOrEqual(count);
         return messages[0]!;
       }),
-    mailWith: (subject, address) =>
+    waitForMailWith: (subject, address) =>
       waitUntilPassing(() => {
         const mail = server.mailbox.messagesTo(address).find((message) => message.subject === subject);
         expect(mail, `no mail "${subject}"`).toBeDefined();
         return mail!;
       }),
-    textTo: (phone, count = 1) =>
+    waitForText: (phone, count = 1) =>
       waitUntilPassing(() => {
         const messages = server.sms!.control.messages(phone);
         expect(messages.length).toBeGreaterThanOrEqual(count);
         return messages[0]!;
       }),
-    async signInNotices(address, count) {
+    async waitForSignInNotices(address, count) {
       await waitUntilPassing(() => {
         const notices = server.mailbox.messagesTo(address).filter(({ subject }) => subject === SIGN_IN_NOTICE);
         expect(notices).toHaveLength(count);

@@ -100,10 +100,10 @@ describe('an address', () => {
     const recover = () => world.request('POST', '/recover', { body: { email }, headers: newNetwork() });
     const responses = [await recover(), await recover(), await recover()];
     expect(responses.map(({ status, body }) => [status, body])).toEqual(responses.map(() => [200, {}]));
-    await world.mailTo(email);
+    await world.waitForMail(email);
     world.clock.advance(60_000);
     await recover();
-    await world.mailTo(email, 2);
+    await world.waitForMail(email, 2);
     expect(world.mailbox.messagesTo(email)).toHaveLength(2);
   });
 
@@ -123,7 +123,7 @@ describe('an address', () => {
     expect(early.headers.get('retry-after')).toBe(/\d+/.exec(early.body.message)![0]);
     world.clock.advance(60_000);
     expect((await move(second)).body.new_email).toBe(second);
-    await Promise.all([world.mailTo(first), world.mailTo(second)]);
+    await Promise.all([world.waitForMail(first), world.waitForMail(second)]);
     expect(world.mailbox.messagesTo(first)).toHaveLength(1);
   });
 });
@@ -171,7 +171,7 @@ describe('an account', () => {
 
     // On a new device the owner uses a recovery link, which makes that device known.
     await world.request('POST', '/recover', { body: { email }, headers: newNetwork() });
-    const body = { type: 'recovery', token_hash: tokenHashIn(await world.mailTo(email)) };
+    const body = { type: 'recovery', token_hash: tokenHashIn(await world.waitForMail(email)) };
     const recovered = await world.request('POST', '/verify', { body, headers: newNetwork() });
     expect((await tryPassword(email, PASSWORD, { Cookie: deviceIn(recovered) })).status).toBe(200);
   });

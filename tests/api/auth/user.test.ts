@@ -192,13 +192,13 @@ describe('PUT /user', () => {
     expect((await world.request('GET', '/user', { token: other.access_token })).body.code).toBe('session_not_found');
     const old = await world.request('POST', '/token?grant_type=password', { body: { email, password: PASSWORD } });
     expect(old.body.code).toBe('invalid_credentials');
-    expect((await world.mailTo(email)).subject).toBe('Your password was changed');
+    expect((await world.waitForMail(email)).subject).toBe('Your password was changed');
   });
 
   test('a password change invalidates every outstanding link', async () => {
     const { email, access } = await world.signUpUser();
     await world.request('POST', '/recover', { body: { email } });
-    const { code } = await world.mailTo(email);
+    const { code } = await world.waitForMail(email);
     await world.request('PUT', '/user', { token: access, body: { password: 'quite another' } });
     const { status } = await world.request('POST', '/verify', { body: { type: 'recovery', email, token: code } });
     expect(status).toBe(403);
@@ -232,7 +232,7 @@ describe('PUT /user', () => {
 
     const asked = await world.request('GET', '/reauthenticate', { token });
     expect([asked.status, asked.body]).toEqual([200, {}]);
-    const mail = await world.mailTo(email);
+    const mail = await world.waitForMail(email);
     expect(mail.links).toEqual([`${world.config.publicUrl}/forgot-password`]);
     const wrong = await change({ password: 'quite another', nonce: mail.code === '000000' ? '1' : '000000' });
     expect([wrong.status, wrong.body.code]).toEqual([422, 'reauthentication_not_valid']);

@@ -30,7 +30,7 @@ const publishedKids = async (): Promise<string[]> =>
 test('tokens, sessions and mailed links of the old key outlive a rotation', async () => {
   const { email, access, refresh } = await world.signUpUser();
   await world.request('POST', '/recover', { body: { email } });
-  const mail = await world.mailTo(email);
+  const mail = await world.waitForMail(email);
   await rotateKey();
 
   expect((await world.request('GET', '/user', { token: access })).status).toBe(200);

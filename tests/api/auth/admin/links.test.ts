@@ -74,7 +74,7 @@ describe('a generated link', () => {
   test('keeps the link that the owner got by mail valid', async () => {
     const { email, id } = await world.signUpUser();
     await world.client().auth.resetPasswordForEmail(email);
-    const mailed = tokenHashIn(await world.mailWith('Reset your password', email));
+    const mailed = tokenHashIn(await world.waitForMailWith('Reset your password', email));
     await requestLink('recovery', email);
     expect((await verifyHash('recovery', mailed)).data.user?.id).toBe(id);
   });
@@ -191,7 +191,7 @@ describe('an invitation', () => {
     const { data, error } = await admin.inviteUserByEmail(email, { data: { name: 'Cleo' } });
     expect(error).toBeNull();
     expect(data.user).toMatchObject({ email, invited_at: expect.any(String), user_metadata: { name: 'Cleo' } });
-    const mail = await world.mailTo(email);
+    const mail = await world.waitForMail(email);
     expect(mail.subject).toBe('You are invited to Hustle Forge');
     world.clock.advance(23 * 3_600_000);
     const accepted = await verifyHash('invite', tokenHashIn(mail));
@@ -202,7 +202,7 @@ describe('an invitation', () => {
   test('expires after a day', async () => {
     const email = newAddress();
     await admin.inviteUserByEmail(email);
-    const hash = tokenHashIn(await world.mailTo(email));
+    const hash = tokenHashIn(await world.waitForMail(email));
     world.clock.advance(24 * 3_600_000);
     expect((await verifyHash('invite', hash)).error?.code).toBe('otp_expired');
   });
@@ -210,9 +210,9 @@ describe('an invitation', () => {
   test('can be repeated until it is accepted, and only the newest link works', async () => {
     const email = newAddress();
     await admin.inviteUserByEmail(email);
-    const first = await world.mailTo(email);
+    const first = await world.waitForMail(email);
     expect((await admin.inviteUserByEmail(email)).error).toBeNull();
-    const second = await world.mailTo(email, 2);
+    const second = await world.waitForMail(email, 2);
     expect((await verifyHash('invite', tokenHashIn(first))).error?.code).toBe('otp_expired');
     expect((await verifyHash('invite', tokenHashIn(second))).error).toBeNull();
     expect((await admin.inviteUserByEmail(email)).error).toMatchObject({ status: 422, code: 'email_exists' });
@@ -221,7 +221,7 @@ describe('an invitation', () => {
   test('leads to another application through the page of the link', async () => {
     const email = newAddress();
     await admin.inviteUserByEmail(email, { redirectTo: 'https://app.example.com/welcome' });
-    const link = new URL((await world.mailTo(email)).links[0]!);
+    const link = new URL((await world.waitForMail(email)).links[0]!);
     expect(link.pathname).toBe('/auth/v1/verify');
     expect(link.searchParams.get('redirect_to')).toBe('https://app.example.com/welcome');
   });

@@ -90,7 +90,7 @@ test('user:delete requires --yes, deletes everything and notifies the owner', as
   const { email, id, refresh } = await world.signUpUser();
   await expect(admin('user:delete', email)).rejects.toThrow('Repeat the command with --yes.');
   expect(await admin('user:delete', email, '--yes')).toBe(`${email} is deleted.`);
-  expect((await world.mailTo(email)).subject).toBe('Your account was deleted');
+  expect((await world.waitForMail(email)).subject).toBe('Your account was deleted');
   expect(await signIn(email)).toBe('invalid_credentials');
   const renewed = await world.request('POST', '/token?grant_type=refresh_token', { body: { refresh_token: refresh } });
   expect(renewed.body.code).toBe('refresh_token_not_found');
@@ -101,7 +101,7 @@ test('user:delete requires --yes, deletes everything and notifies the owner', as
 test('mail:test says whether the mail server accepts mail', async () => {
   const address = newAddress();
   expect(await admin('mail:test', address)).toMatch(/^The mail server accepted a mail from .* to user-/);
-  expect((await world.mailTo(address)).subject).toBe('Mail works');
+  expect((await world.waitForMail(address)).subject).toBe('Mail works');
   const { rows } = await world.admin.query('select event, actor, details from auth.audit_log order by id desc limit 1');
   expect(rows).toEqual([{ event: 'test_mail_sent', actor: 'operator', details: { accepted: true } }]);
   const env = { DATABASE_URL: world.databaseUrl, DATA_DIR: world.config.dataDir };

@@ -34,9 +34,9 @@ describe('second factors', () => {
   /** Counts the mails about a removed factor, after a mail that was requested later has arrived. */
   async function removalMails(email: string): Promise<number> {
     const subject = 'Two-step verification is off';
-    await world.mailWith(subject, email);
+    await world.waitForMailWith(subject, email);
     await world.request('POST', '/recover', { body: { email } });
-    await world.mailWith('Reset your password', email);
+    await world.waitForMailWith('Reset your password', email);
     return world.mailbox.messagesTo(email).filter((mail) => mail.subject === subject).length;
   }
 
@@ -76,7 +76,7 @@ describe('second factors', () => {
     const [phone, tablet] = [await enrol(access, 'Phone'), await enrol(access, 'Tablet')];
     for (const factorId of [phone, tablet]) await verifyByHand(factorId);
     await admin.mfa.deleteFactor({ userId: id, id: phone });
-    const { text } = await world.mailWith('An authenticator app was removed', email);
+    const { text } = await world.waitForMailWith('An authenticator app was removed', email);
     expect(text).toContain('Two-step verification stays on, with an authenticator app.');
   });
 
@@ -120,7 +120,7 @@ describe('passkeys', () => {
     expect(listed.data).toEqual([{ id: passkeyId, friendly_name: 'Laptop', created_at: expect.any(String) }]);
     expect((await admin.passkey.deletePasskey({ userId: id, passkeyId })).error).toBeNull();
     expect((await admin.passkey.listPasskeys({ userId: id })).data).toEqual([]);
-    await world.mailWith('A passkey was removed', email);
+    await world.waitForMailWith('A passkey was removed', email);
   });
 
   test('of another user are not found', async () => {

@@ -242,7 +242,7 @@ describe('reading and changing a user', () => {
   test('a new address takes effect at once, in the identity too, and ends links to the old one', async () => {
     const { email: oldEmail, id } = await world.signUpUser();
     await world.request('POST', '/recover', { body: { email: oldEmail } });
-    const { code } = await world.mailTo(oldEmail);
+    const { code } = await world.waitForMail(oldEmail);
     const email = newAddress();
     const { data } = await admin.updateUserById(id, { email });
     expect(data.user).toMatchObject({ email, user_metadata: { email } });
@@ -272,7 +272,7 @@ describe('reading and changing a user', () => {
   test('a new password ends every session and link at once', async () => {
     const { email, id, access, refresh } = await world.signUpUser();
     await world.request('POST', '/recover', { body: { email } });
-    const mail = await world.mailWith('Reset your password', email);
+    const mail = await world.waitForMailWith('Reset your password', email);
     expect(await readEntries(access)).toBe(200);
     await admin.updateUserById(id, { password: 'another horse' });
     expect(await readEntries(access)).toBe(401);

@@ -111,7 +111,7 @@ describe('enrolment', () => {
       'Changing how the account is signed in to requires reauthentication',
     ]);
     await world.request('GET', '/reauthenticate', { token });
-    const { code } = await world.mailWith('Your confirmation code', email);
+    const { code } = await world.waitForMailWith('Your confirmation code', email);
     const wrong = code === '123456' ? '654321' : '123456';
     expect((await post('/factors', token, { factor_type: 'totp', nonce: wrong })).body.code).toBe(
       'reauthentication_not_valid',
@@ -147,7 +147,7 @@ describe('unenrolment', () => {
     const claims = claimsOf(ok(await renew(session.refresh_token)).access_token);
     expect(claims.aal).toBe('aal1');
     expect(claims.amr.map((entry: { method: string }) => entry.method)).toEqual(['password']);
-    await world.mailWith('Two-step verification is off', email);
+    await world.waitForMailWith('Two-step verification is off', email);
     const { rows } = await world.admin.query('select event from auth.audit_log where user_id = $1 order by id', [
       claims.sub,
     ]);

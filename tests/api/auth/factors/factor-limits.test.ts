@@ -105,11 +105,11 @@ describe('wrong codes', () => {
     const thief = await signIn(owner);
     const wrong = await wrongCodeOf(owner);
     await Promise.all(Array.from({ length: 14 }, () => answer(owner, thief, wrong)));
-    await world.mailWith('Somebody enters wrong codes', owner.email);
+    await world.waitForMailWith('Somebody enters wrong codes', owner.email);
     expect((await answer(owner, await signIn(owner), await codeOf(owner.secret))).status).toBe(429);
 
     await post('/recover', { body: { email: owner.email } });
-    const mail = await world.mailWith('Reset your password', owner.email);
+    const mail = await world.waitForMailWith('Reset your password', owner.email);
     const body = { type: 'recovery', token_hash: tokenHashIn(mail) };
     const { access_token } = ok(await post('/verify', { body }));
     const session = ok(await answer(owner, access_token, await codeOf(owner.secret)));

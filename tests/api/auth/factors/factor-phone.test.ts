@@ -24,7 +24,7 @@ const allowTexts = () => world.admin.query("delete from auth.rate_limits where k
 async function requestChallenge(token: string, id: string, phone: string, count = 1) {
   await allowTexts();
   const challenge_id = ok(await post(`/factors/${id}/challenge`, token)).id;
-  return { challenge_id, code: (await world.textTo(phone, count)).code! };
+  return { challenge_id, code: (await world.waitForText(phone, count)).code! };
 }
 
 test('a texted code raises the session to aal2 and verifies the number', async () => {
@@ -33,7 +33,7 @@ test('a texted code raises the session to aal2 and verifies the number', async (
   const factor = ok(await enroll(access, phone));
   expect(factor).toEqual({ id: expect.any(String), type: 'phone', friendly_name: 'mobile', phone: phone.slice(1) });
   const first = await requestChallenge(access, factor.id, phone);
-  const text = (await world.textTo(phone)).text;
+  const text = (await world.waitForText(phone)).text;
   expect(text).toContain(`${first.code} is the code for the second step`);
   const wrong = first.code === '000000' ? '111111' : '000000';
   const verify = `/factors/${factor.id}/verify`;
@@ -46,7 +46,7 @@ test('a texted code raises the session to aal2 and verifies the number', async (
   expect(claimsOf(session.access_token)).toMatchObject({ aal: 'aal2', amr: [{ method: 'mfa/phone' }, {}] });
   expect(session.user.factors).toMatchObject([{ factor_type: 'phone', status: 'verified', phone: phone.slice(1) }]);
   expect((await post(verify, session.access_token, first)).body.code).toBe('mfa_ip_address_mismatch');
-  const mail = await world.mailWith('Two-step verification was added', email);
+  const mail = await world.waitForMailWith('Two-step verification was added', email);
   expect(mail.text).toContain('A phone number now confirms your sign-ins');
 
   // A code belongs to its challenge.
@@ -94,7 +94,7 @@ test('the real client passes a second step with a text', async () => {
   await allowTexts();
   const { data: challenge, error } = await client.auth.mfa.challenge({ factorId: factor!.id, channel: 'sms' });
   expect(error).toBeNull();
-  const { code } = await world.textTo(phone);
+  const { code } = await world.waitForText(phone);
   const verified = await client.auth.mfa.verify({ factorId: factor!.id, challengeId: challenge!.id, code: code! });
   expect(verified.error).toBeNull();
   expect((await client.auth.mfa.listFactors()).data?.phone).toHaveLength(1);

@@ -76,7 +76,7 @@ describe('registration', () => {
   test('adds the passkey, tells the owner and excludes it from the next registration', async () => {
     const { access, email, authenticator, passkey } = await createPasskeyOwner();
     expect(passkey).toEqual({ id: expect.any(String), created_at: expect.any(String) });
-    await world.mailWith('A passkey was added', email);
+    await world.waitForMailWith('A passkey was added', email);
     const { options } = await begin('registration', access);
     expect(options.excludeCredentials).toMatchObject([
       { id: authenticator.credential.id.toString('base64url'), transports: ['internal', 'hybrid'] },
@@ -372,7 +372,7 @@ describe('passkeys of an account', () => {
     expect([removed.status, removed.body]).toEqual([204, '']);
     expect(errorOf(await world.request('DELETE', path, { token: owner.access }))).toEqual(notFound);
     expect(await listPasskeys()).toEqual([]);
-    await world.mailWith('A passkey was removed', owner.email);
+    await world.waitForMailWith('A passkey was removed', owner.email);
     expect(errorOf(await signInWith(owner.authenticator))).toEqual(WRONG);
   });
 

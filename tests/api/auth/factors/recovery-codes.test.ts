@@ -69,7 +69,7 @@ describe('recovery codes', () => {
     const raised = ok(await redeem(access_token, typed));
     expect(claimsOf(raised.access_token)).toMatchObject({ aal: 'aal2', amr: [{ method: 'mfa/recovery_code' }, {}] });
     expect(ok(await status(raised.access_token)).remaining).toBe(9);
-    expect((await world.mailWith('A recovery code was used', email)).text).toContain('9 codes are left');
+    expect((await world.waitForMailWith('A recovery code was used', email)).text).toContain('9 codes are left');
     const next = (await signIn(email)).access_token;
     for (const code of [codes[0], 'nonsense', 'i'.repeat(500)]) {
       expect(errorOf(await redeem(next, code))).toEqual([

@@ -30,7 +30,7 @@ describe('a second step', () => {
       'token_type',
       'user',
     ]);
-    await world.mailWith('Two-step verification was added', email);
+    await world.waitForMailWith('Two-step verification was added', email);
     const renewed = ok(await renew(session.refresh_token));
     expect(claimsOf(renewed.access_token)).toMatchObject({ aal: 'aal2', amr: after.amr });
   });

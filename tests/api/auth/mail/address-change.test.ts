@@ -24,7 +24,7 @@ test.each(['current first', 'new first'])('both addresses confirm, %s', async (o
   const { email, access, id } = await world.signUpUser();
   const newEmail = newAddress();
   await change(access, newEmail);
-  const mails = [await world.mailTo(email), await world.mailTo(newEmail)];
+  const mails = [await world.waitForMail(email), await world.waitForMail(newEmail)];
   if (order === 'new first') mails.reverse();
   const first = await confirm(mails[0]!);
   expect([first.status, first.body]).toEqual([
@@ -49,7 +49,7 @@ test('concurrent confirmations of both addresses give one session', async () => 
   const { email, access } = await world.signUpUser();
   const newEmail = newAddress();
   await change(access, newEmail);
-  const mails = [await world.mailTo(email), await world.mailTo(newEmail)];
+  const mails = [await world.waitForMail(email), await world.waitForMail(newEmail)];
   const answers = await Promise.all([...mails, ...mails, ...mails].map(confirm));
   const bodies = answers.filter(({ status }) => status === 200).map(({ body }) => body);
   expect(bodies.filter((body) => 'msg' in body)).toHaveLength(1);
@@ -60,7 +60,7 @@ test('concurrent confirmations of both addresses give one session', async () => 
 test('a second confirmation by the same address changes nothing', async () => {
   const { email, access } = await world.signUpUser();
   await change(access, newAddress());
-  const mail = await world.mailTo(email);
+  const mail = await world.waitForMail(email);
   expect((await confirm(mail)).status).toBe(200);
   expect((await confirm(mail)).body.code).toBe('otp_expired');
   expect(await addressOf(access)).toBe(email);
@@ -70,10 +70,10 @@ test('a repeated mail keeps the confirmation of the other address, and every lin
   const { email, access } = await world.signUpUser();
   const newEmail = newAddress();
   await change(access, newEmail);
-  expect((await confirm(await world.mailTo(email))).body.code).toBe('200');
-  const early = await world.mailTo(newEmail);
+  expect((await confirm(await world.waitForMail(email))).body.code).toBe('200');
+  const early = await world.waitForMail(newEmail);
   expect((await world.client().auth.resend({ type: 'email_change', email })).error).toBeNull();
-  const late = await world.mailTo(newEmail, 2);
+  const late = await world.waitForMail(newEmail, 2);
   expect(tokenHashIn(late)).not.toBe(tokenHashIn(early));
   expect(world.mailbox.messagesTo(email)).toHaveLength(1);
   expect((await confirm(early)).body.user.email).toBe(newEmail);
@@ -84,10 +84,10 @@ test('resend repeats both mails once a confirmation is an hour old', async () =>
   const { email, access } = await world.signUpUser();
   const newEmail = newAddress();
   await change(access, newEmail);
-  await confirm(await world.mailTo(email));
+  await confirm(await world.waitForMail(email));
   world.clock.advance(3_600_000);
   await resend(email);
-  const mails = [await world.mailTo(email, 2), await world.mailTo(newEmail, 2)];
+  const mails = [await world.waitForMail(email, 2), await world.waitForMail(newEmail, 2)];
   expect((await confirm(mails[0]!)).body.code).toBe('200');
   expect((await confirm(mails[1]!)).body.user.email).toBe(newEmail);
 });
@@ -96,15 +96,15 @@ test('a new request begins again: earlier links and confirmations end, wrong gue
   const { email, access, id } = await world.signUpUser();
   const newEmail = newAddress();
   await change(access, newEmail);
-  const first = [await world.mailTo(email), await world.mailTo(newEmail)];
+  const first = [await world.waitForMail(email), await world.waitForMail(newEmail)];
   await resend(email);
-  const repeated = [await world.mailTo(email, 2), await world.mailTo(newEmail, 2)];
+  const repeated = [await world.waitForMail(email, 2), await world.waitForMail(newEmail, 2)];
   expect((await confirm(first[0]!)).body.code).toBe('200');
   for (let guess = 0; guess < 3; guess += 1) {
     await world.request('POST', '/verify', { body: { type: 'email_change', email: newEmail, token: 'x' } });
   }
   await change(access, newEmail);
-  const [toOld, toNew] = [await world.mailTo(email, 3), await world.mailTo(newEmail, 3)];
+  const [toOld, toNew] = [await world.waitForMail(email, 3), await world.waitForMail(newEmail, 3)];
   for (const mail of [...first, ...repeated]) expect((await confirm(mail)).body.code).toBe('otp_expired');
   const { rows } = await world.admin.query(
     `select earlier_wrong_codes from auth.one_time_tokens where user_id = $1 and purpose = 'email_change_new'`,
@@ -125,11 +125,11 @@ describe('a cancelled change', () => {
     expect(await account(access)).toBeNull();
     await change(access, newEmail);
     expect(await account(access)).toEqual({ new_email: newEmail, unconfirmed: [email, newEmail] });
-    const [toOld, toNew] = [await world.mailTo(email), await world.mailTo(newEmail)];
+    const [toOld, toNew] = [await world.waitForMail(email), await world.waitForMail(newEmail)];
     await confirm(toOld);
     expect(await account(access)).toEqual({ new_email: newEmail, unconfirmed: [newEmail] });
     await resend(email);
-    const repeated = await world.mailTo(newEmail, 2);
+    const repeated = await world.waitForMail(newEmail, 2);
 
     for (let count = 0; count < 2; count += 1) expect((await cancel(access)).status).toBe(204);
     expect(await account(access)).toBeNull();
@@ -159,8 +159,8 @@ describe('a cancelled change', () => {
       [id],
     );
     expect(rows).toEqual([{ earlier_wrong_codes: 3 }]);
-    expect((await confirm(await world.mailTo(wanted))).body.code).toBe('200');
-    expect((await confirm(await world.mailTo(email, 2))).body.user.email).toBe(wanted);
+    expect((await confirm(await world.waitForMail(wanted))).body.code).toBe('200');
+    expect((await confirm(await world.waitForMail(email, 2))).body.user.email).toBe(wanted);
   });
 
   test('needs the second step of a user with a second factor, and leaves the changes of other users', async () => {
@@ -181,7 +181,7 @@ describe('a cancelled change', () => {
 test('a pending change ends when the password changes', async () => {
   const { email, access } = await world.signUpUser();
   await change(access, newAddress());
-  const mail = await world.mailTo(email);
+  const mail = await world.waitForMail(email);
   await world.request('PUT', '/user', { token: access, body: { password: 'quite another' } });
   expect((await confirm(mail)).body.code).toBe('otp_expired');
   expect((await world.request('GET', '/user', { token: access })).body.new_email).toBeUndefined();
@@ -217,10 +217,10 @@ describe('an address that another account claims', () => {
     const squatter = await signUpUnconfirmed(squatted);
     const { email, access, id } = await world.signUpUser();
     await change(access, squatted);
-    const mail = await world.mailTo(squatted);
+    const mail = await world.waitForMail(squatted);
     expect(mail.subject).toBe('Confirm your new email address');
     await confirm(mail);
-    expect((await confirm(await world.mailTo(email))).body.user).toMatchObject({ id, email: squatted });
+    expect((await confirm(await world.waitForMail(email))).body.user).toMatchObject({ id, email: squatted });
     const { rows } = await world.admin.query(
       `select email, password_hash, deletion_due_at is not null as is_due,
               (select count(*)::int from auth.identities where user_id = users.id) as identities
@@ -238,8 +238,8 @@ describe('an address that another account claims', () => {
     const owner = await world.signUpUser();
     const { email, access } = await world.signUpUser();
     await change(access, owner.email);
-    expect((await confirm(await world.mailTo(email))).body.code).toBe('200');
-    expect((await world.mailTo(owner.email)).links).toHaveLength(2);
+    expect((await confirm(await world.waitForMail(email))).body.code).toBe('200');
+    expect((await world.waitForMail(owner.email)).links).toHaveLength(2);
     expect(await addressOf(access)).toBe(email);
   });
 
@@ -247,8 +247,8 @@ describe('an address that another account claims', () => {
     const wanted = newAddress();
     const { email, access } = await world.signUpUser();
     await change(access, wanted);
-    await confirm(await world.mailTo(email));
-    const mail = await world.mailTo(wanted);
+    await confirm(await world.waitForMail(email));
+    const mail = await world.waitForMail(wanted);
     await world.signUpUser(wanted);
     const late = await confirm(mail);
     expect([late.status, late.body.code]).toEqual([422, 'email_exists']);
@@ -260,8 +260,8 @@ describe('an address that another account claims', () => {
     const users = [await world.signUpUser(), await world.signUpUser()];
     const mails = [];
     for (const { access } of users) await change(access, wanted);
-    for (const { email } of users) expect((await confirm(await world.mailTo(email))).body.code).toBe('200');
-    await world.mailTo(wanted, 2);
+    for (const { email } of users) expect((await confirm(await world.waitForMail(email))).body.code).toBe('200');
+    await world.waitForMail(wanted, 2);
     mails.push(...world.mailbox.messagesTo(wanted).slice(0, 2));
     const answers = await Promise.all(mails.map(confirm));
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 422]);
@@ -284,9 +284,9 @@ test('an address gets ten mails an hour from accounts that want it, and every re
         headers,
       });
       expect([moved.status, moved.body.new_email]).toEqual([200, victim]);
-      await limited.mailTo(body.user.email);
+      await limited.waitForMail(body.user.email);
     }
-    await limited.mailTo(victim, 10);
+    await limited.waitForMail(victim, 10);
     expect(limited.mailbox.messagesTo(victim)).toHaveLength(10);
     // Only mailed codes are stored. A guess is compared with all codes for the address, so more codes would help it.
     const { rows } = await limited.admin.query(
@@ -296,7 +296,7 @@ test('an address gets ten mails an hour from accounts that want it, and every re
     expect(rows).toEqual([{ live: 10 }]);
     // The limit counts only mails for address changes, so strangers cannot block the sign-in mails of the owner.
     await limited.request('POST', '/otp', { body: { email: victim }, headers: { 'X-Real-Ip': '192.0.2.99' } });
-    expect((await limited.mailTo(victim, 11)).subject).toBe('Sign in to your journal');
+    expect((await limited.waitForMail(victim, 11)).subject).toBe('Sign in to your journal');
   } finally {
     await limited.close();
   }

@@ -28,7 +28,7 @@ describe('with confirmation by mail', () => {
   async function createConfirmedAccount(): Promise<string> {
     const email = newAddress();
     await signUp(email);
-    const mail = await world.mailTo(email);
+    const mail = await world.waitForMail(email);
     const { status } = await world.request('POST', '/verify', {
       body: { type: 'signup', token_hash: tokenHashIn(mail) },
     });
@@ -45,7 +45,7 @@ describe('with confirmation by mail', () => {
     expect(data.user?.id).toBeTruthy();
     expect((await signIn(email)).body).toEqual({ code: 'email_not_confirmed', message: 'Email not confirmed' });
 
-    const mail = await world.mailTo(email);
+    const mail = await world.waitForMail(email);
     expect(mail.subject).toBe('Confirm your email address');
     const link = new URL(mail.links[0]!);
     expect([link.origin, link.pathname]).toEqual([new URL(world.config.publicUrl).origin, '/login']);
@@ -62,7 +62,7 @@ describe('with confirmation by mail', () => {
     for (const type of ['signup', 'email'] as const) {
       const email = newAddress();
       await signUp(email);
-      const { code } = await world.mailTo(email);
+      const { code } = await world.waitForMail(email);
       const { data, error } = await world.client().auth.verifyOtp({ type, email: email.toUpperCase(), token: code! });
       expect(error).toBeNull();
       expect(data.session?.access_token).toBeTruthy();
@@ -72,7 +72,7 @@ describe('with confirmation by mail', () => {
   test('a link works once', async () => {
     const email = newAddress();
     await signUp(email);
-    const token_hash = tokenHashIn(await world.mailTo(email));
+    const token_hash = tokenHashIn(await world.waitForMail(email));
     const responses = await Promise.all(
       Array.from({ length: 8 }, () => world.request('POST', '/verify', { body: { type: 'signup', token_hash } })),
     );
@@ -90,7 +90,7 @@ describe('with confirmation by mail', () => {
       world.request('POST', path, { body: { email, password: 'chosen by a stranger' } });
     await strange('/signup');
     await world.request('POST', '/recover', { body: { email } });
-    const token_hash = tokenHashIn(await world.mailTo(email, 2));
+    const token_hash = tokenHashIn(await world.waitForMail(email, 2));
     expect((await world.request('POST', '/verify', { body: { type: 'recovery', token_hash } })).status).toBe(200);
     expect((await strange('/token?grant_type=password')).body.code).toBe('invalid_credentials');
   });
@@ -98,7 +98,7 @@ describe('with confirmation by mail', () => {
   test('a link expires after an hour', async () => {
     const email = newAddress();
     await signUp(email);
-    const token_hash = tokenHashIn(await world.mailTo(email));
+    const token_hash = tokenHashIn(await world.waitForMail(email));
     world.clock.advance(60 * MINUTE);
     const { status } = await world.request('POST', '/verify', { body: { type: 'signup', token_hash } });
     expect(status).toBe(403);
@@ -110,7 +110,7 @@ describe('with confirmation by mail', () => {
   ])('after %d wrong codes the right one gets %d', async (count, status) => {
     const email = newAddress();
     await signUp(email);
-    const { code } = await world.mailTo(email);
+    const { code } = await world.waitForMail(email);
     const guess = (token: string) => world.request('POST', '/verify', { body: { type: 'signup', email, token } });
     for (let wrongGuess = 0; wrongGuess < count; wrongGuess += 1) await guess(wrong(code!));
     expect((await guess(code!)).status).toBe(status);
@@ -119,7 +119,7 @@ describe('with confirmation by mail', () => {
   test('five wrong codes invalidate the code, also when concurrent, and keep the link valid', async () => {
     const email = newAddress();
     await signUp(email);
-    const mail = await world.mailTo(email);
+    const mail = await world.waitForMail(email);
     const guess = (token: string) => world.request('POST', '/verify', { body: { type: 'signup', email, token } });
     const guesses = await Promise.all(Array.from({ length: 10 }, () => guess(wrong(mail.code!))));
     expect(new Set(guesses.map((response) => response.status))).toEqual(new Set([403]));
@@ -136,13 +136,13 @@ describe('with confirmation by mail', () => {
     const email = await createConfirmedAccount();
     for (let round = 0; round < 3; round += 1) {
       await world.request('POST', '/recover', { body: { email } });
-      const { code } = await world.mailTo(email, 2 + round);
+      const { code } = await world.waitForMail(email, 2 + round);
       for (let guess = 0; guess < 5; guess += 1) {
         await world.request('POST', '/verify', { body: { type: 'recovery', email, token: wrong(code!) } });
       }
     }
     await world.request('POST', '/recover', { body: { email } });
-    const { code } = await world.mailTo(email, 5);
+    const { code } = await world.waitForMail(email, 5);
     const { status } = await world.request('POST', '/verify', { body: { type: 'recovery', email, token: code! } });
     expect(status).toBe(403);
   });
@@ -160,7 +160,7 @@ describe('with confirmation by mail', () => {
     for (const [first, second] of responses) expect(first!.body.id).toBe(second!.body.id);
     for (const [first] of responses)
       expect(first!.body.id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
-    const notice = await world.mailTo(owner, 2);
+    const notice = await world.waitForMail(owner, 2);
     expect(notice.subject).toBe('You already have an account');
     expect(notice.code).toBeNull();
   });
@@ -184,7 +184,7 @@ describe('with confirmation by mail', () => {
     const email = newAddress();
     await signUp(email, { name: 'First' });
     await signUp(email, { name: 'Second' });
-    const token_hash = tokenHashIn(await world.mailTo(email, 2));
+    const token_hash = tokenHashIn(await world.waitForMail(email, 2));
     const { body } = await world.request('POST', '/verify', { body: { type: 'signup', token_hash } });
     expect(body.user.user_metadata.name).toBe('First');
     expect((await signIn(email)).status).toBe(200);
@@ -196,7 +196,7 @@ describe('with confirmation by mail', () => {
     const own = 'another password';
     const response = await world.request('POST', '/signup', { body: { email, password: own } });
     expect(response.status).toBe(200);
-    const token_hash = tokenHashIn(await world.mailTo(email, 2));
+    const token_hash = tokenHashIn(await world.waitForMail(email, 2));
     const opened = await world.request('POST', '/verify', { body: { type: 'signup', token_hash } });
     expect(opened.body.access_token).toBeTruthy();
     // The server cannot know which password is the owner's, so no password works until a recovery sets a new password.
@@ -208,7 +208,7 @@ describe('with confirmation by mail', () => {
     const email = newAddress();
     await signUp(email);
     expect((await world.client().auth.resend({ type: 'signup', email })).error).toBeNull();
-    await world.mailTo(email, 2);
+    await world.waitForMail(email, 2);
     const owner = await createConfirmedAccount();
     const { status, body } = await world.request('POST', '/resend', { body: { type: 'signup', email: owner } });
     expect([status, body]).toEqual([200, {}]);
@@ -241,7 +241,7 @@ describe('an account', () => {
     client.auth.onAuthStateChange((event) => void events.push(event));
     const redirectTo = `${world.config.publicUrl}/reset-password`;
     expect((await client.auth.resetPasswordForEmail(email, { redirectTo })).error).toBeNull();
-    const mail = await world.mailTo(email);
+    const mail = await world.waitForMail(email);
     expect(mail.subject).toBe('Reset your password');
     expect(new URL(mail.links[0]!).pathname).toBe('/reset-password');
     expect((await client.auth.verifyOtp({ type: 'recovery', token_hash: tokenHashIn(mail) })).error).toBeNull();
@@ -252,15 +252,15 @@ describe('an account', () => {
     expect((await client.auth.getUser()).error).toBeNull();
     const signIn = await world.client().auth.signInWithPassword({ email, password: 'a better password' });
     expect(signIn.error).toBeNull();
-    expect((await world.mailTo(email, 2)).subject).toBe('Your password was changed');
+    expect((await world.waitForMail(email, 2)).subject).toBe('Your password was changed');
   });
 
   test('is recovered by code, and a newer mail invalidates the code of an older one', async () => {
     const { email } = await world.signUpUser();
     await world.request('POST', '/recover', { body: { email } });
-    const first = await world.mailTo(email);
+    const first = await world.waitForMail(email);
     await world.request('POST', '/recover', { body: { email } });
-    const second = await world.mailTo(email, 2);
+    const second = await world.waitForMail(email, 2);
     const verify = (token: string) => world.request('POST', '/verify', { body: { type: 'recovery', email, token } });
     if (first.code !== second.code) expect((await verify(first.code!)).status).toBe(403);
     expect((await verify(second.code!)).status).toBe(200);
@@ -274,13 +274,13 @@ describe('an account', () => {
     const mails = [];
     for (let count = 1; count <= 3; count += 1) {
       await world.request('POST', '/recover', { body: { email } });
-      mails.push(await world.mailTo(email, count));
+      mails.push(await world.waitForMail(email, count));
     }
     expect(await openRecovery(mails[0]!)).toBe(200);
     for (const mail of mails) expect(await openRecovery(mail)).toBe(403);
     // A later mail does not make the earlier links valid again.
     await world.request('POST', '/recover', { body: { email } });
-    await world.mailTo(email, 4);
+    await world.waitForMail(email, 4);
     for (const mail of mails) expect(await openRecovery(mail)).toBe(403);
   });
 
@@ -288,7 +288,7 @@ describe('an account', () => {
     const { email } = await world.signUpUser();
     const mailAgain = async (count: number) => {
       await world.request('POST', '/recover', { body: { email } });
-      return world.mailTo(email, count);
+      return world.waitForMail(email, count);
     };
     const first = await mailAgain(1);
     world.clock.advance(40 * MINUTE);
@@ -324,7 +324,7 @@ describe('an account', () => {
     const asked = await world.request('PUT', '/user', { token: access, body: { email: newEmail } });
     expect(asked.status).toBe(200);
     expect(asked.body).toMatchObject({ email, new_email: newEmail });
-    const [toOld, toNew] = [await world.mailTo(email), await world.mailTo(newEmail)];
+    const [toOld, toNew] = [await world.waitForMail(email), await world.waitForMail(newEmail)];
     expect(toOld.text).toContain(newEmail);
 
     const client = world.client();
@@ -339,7 +339,7 @@ describe('an account', () => {
     expect(whole.data.user).toMatchObject({ id, email: newEmail, user_metadata: { email: newEmail } });
     expect(whole.data.user?.new_email).toBeUndefined();
     expect(whole.data.user?.identities?.[0]?.identity_data).toMatchObject({ email: newEmail, email_verified: true });
-    expect((await world.mailTo(email, 2)).subject).toBe('Your email address was changed');
+    expect((await world.waitForMail(email, 2)).subject).toBe('Your email address was changed');
     const signIn = await world.client().auth.signInWithPassword({ email: newEmail, password: PASSWORD });
     expect(signIn.error).toBeNull();
   });
@@ -353,9 +353,9 @@ describe('an account', () => {
     const open = await world.request('PUT', '/user', { token: otherAccess, body: { email: free } });
     expect(taken.status).toBe(open.status);
     expect(Object.keys(taken.body)).toEqual(Object.keys(open.body));
-    expect((await world.mailTo(owner.email)).subject).toBe('You already have an account');
+    expect((await world.waitForMail(owner.email)).subject).toBe('You already have an account');
     const half = await world.request('POST', '/verify', {
-      body: { type: 'email_change', token_hash: tokenHashIn(await world.mailTo(email)) },
+      body: { type: 'email_change', token_hash: tokenHashIn(await world.waitForMail(email)) },
     });
     expect(half.body).toMatchObject({ code: '200' });
   });
@@ -366,10 +366,10 @@ describe('an account', () => {
     await world.request('PUT', '/user', { token: access, body: { email: own } });
     const verify = (mail: { links: string[] }) =>
       world.request('POST', '/verify', { body: { type: 'email_change', token_hash: tokenHashIn(mail) } });
-    expect((await verify(await world.mailTo(own))).body).toMatchObject({ code: '200' });
+    expect((await verify(await world.waitForMail(own))).body).toMatchObject({ code: '200' });
     // Simulates the moment at which a second change has updated the row, but has not yet replaced the tokens.
     await world.admin.query('update auth.users set new_email = $2 where email = $1', [email, foreign]);
-    expect((await verify(await world.mailTo(email))).body.code).toBe('otp_expired');
+    expect((await verify(await world.waitForMail(email))).body.code).toBe('otp_expired');
     expect((await world.request('GET', '/user', { token: access })).body.email).toBe(email);
   });
 
@@ -379,14 +379,14 @@ describe('an account', () => {
     await world.request('PUT', '/user', { token: access, body: { email: typo } });
     await world.request('PUT', '/user', { token: access, body: { email: right } });
     const dead = await world.request('POST', '/verify', {
-      body: { type: 'email_change', token_hash: tokenHashIn(await world.mailTo(typo)) },
+      body: { type: 'email_change', token_hash: tokenHashIn(await world.waitForMail(typo)) },
     });
     expect(dead.status).toBe(403);
     await world.request('POST', '/verify', {
-      body: { type: 'email_change', token_hash: tokenHashIn(await world.mailTo(email, 2)) },
+      body: { type: 'email_change', token_hash: tokenHashIn(await world.waitForMail(email, 2)) },
     });
     const done = await world.request('POST', '/verify', {
-      body: { type: 'email_change', token_hash: tokenHashIn(await world.mailTo(right)) },
+      body: { type: 'email_change', token_hash: tokenHashIn(await world.waitForMail(right)) },
     });
     expect(done.body.user.email).toBe(right);
   });
@@ -411,7 +411,7 @@ describe('an account', () => {
     const { email } = await world.signUpUser();
     const page = 'http://127.0.0.1:4100/welcome';
     await world.request('POST', `/recover?redirect_to=${encodeURIComponent(page)}`, { body: { email } });
-    const link = new URL((await world.mailTo(email)).links[0]!);
+    const link = new URL((await world.waitForMail(email)).links[0]!);
     expect(link.pathname).toBe('/auth/v1/verify');
     const path = link.href.slice(`${world.config.publicUrl}/auth/v1`.length);
     for (const method of ['HEAD', 'GET', 'GET']) expect((await world.request(method, path)).status).toBe(200);
@@ -477,7 +477,7 @@ describe('an account', () => {
   test('a redirect target that is not allowed is replaced with PUBLIC_URL', async () => {
     const { email } = await world.signUpUser();
     await world.request('POST', '/recover?redirect_to=https%3A%2F%2Fevil.example%2F', { body: { email } });
-    expect(new URL((await world.mailTo(email)).links[0]!).origin).toBe(new URL(world.config.publicUrl).origin);
+    expect(new URL((await world.waitForMail(email)).links[0]!).origin).toBe(new URL(world.config.publicUrl).origin);
   });
 
   test.each([

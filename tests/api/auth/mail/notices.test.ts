@@ -33,14 +33,14 @@ const noticesTo = async (email: string, count: number): Promise<string[]> => {
   });
 };
 /** Waits for a notice, which is sent after the response. If the clock advanced before, the next one could overtake. */
-const noticeArrives = (email: string) => world.mailWith(SIGN_IN_NOTICE, email);
+const noticeArrives = (email: string) => world.waitForMailWith(SIGN_IN_NOTICE, email);
 
 describe('a sign-in with a password', () => {
   test('on an unknown device sends the owner a notice with the device in words and the time in UTC', async () => {
     const email = newAddress();
     await signUp(email);
     await signIn(email, { 'User-Agent': FIREFOX });
-    const mail = await world.mailWith(SIGN_IN_NOTICE, email);
+    const mail = await world.waitForMailWith(SIGN_IN_NOTICE, email);
     expect(mail.text).toMatch(/Firefox on Linux, \d{1,2} [A-Z][a-z]+ \d{4}(?: at|,) \d{2}:\d{2} UTC/);
     expect(mail.text).toContain(`${world.url}/forgot-password`);
     expect(mail.text).toContain('If it was not you');
@@ -90,7 +90,7 @@ describe('a sign-in with a password', () => {
     const email = newAddress();
     await signUp(email);
     await signIn(email, { 'User-Agent': 'Firefox/1 Visit https://evil.example' });
-    const { text } = await world.mailWith(SIGN_IN_NOTICE, email);
+    const { text } = await world.waitForMailWith(SIGN_IN_NOTICE, email);
     expect(text).toContain('Firefox');
     expect(text).not.toContain('evil');
   });
@@ -101,7 +101,7 @@ describe('a sign-in that proves the mailbox', () => {
     const email = newAddress();
     await signUp(email);
     await world.request('POST', '/otp', { body: { email } });
-    const mailed = { type: 'magiclink', token_hash: tokenHashIn(await world.mailTo(email)) };
+    const mailed = { type: 'magiclink', token_hash: tokenHashIn(await world.waitForMail(email)) };
     expect((await world.request('POST', '/verify', { body: mailed })).status).toBe(200);
     await noticesTo(email, 0);
   });
@@ -127,7 +127,7 @@ describe('the advice to an owner who did not make the change', () => {
   test('does not suggest a new password for an account without one', async () => {
     const { email, access } = await withoutPassword();
     await world.request('GET', '/reauthenticate', { token: access });
-    const { text, links } = await world.mailWith('Your confirmation code', email);
+    const { text, links } = await world.waitForMailWith('Your confirmation code', email);
     expect(links).toEqual([`${world.config.publicUrl}/profile`]);
     expect(text).toContain('sign out everywhere else on your profile page');
     expect(text).toContain('Check your account at your organization as well');
@@ -137,7 +137,7 @@ describe('the advice to an owner who did not make the change', () => {
     const { email, access } = await withoutPassword();
     const { status } = await world.request('PUT', '/user', { token: access, body: { password: 'first of its kind' } });
     expect(status).toBe(200);
-    const { links } = await world.mailWith('Your password was changed', email);
+    const { links } = await world.waitForMailWith('Your password was changed', email);
     expect(links).toEqual([`${world.config.publicUrl}/forgot-password`]);
   });
 });

@@ -15,7 +15,7 @@ const methodsIn = (accessToken: string): unknown[] =>
 async function settle(world: AuthWorld): Promise<void> {
   const email = newAddress();
   await world.request('POST', '/otp', { body: { email } });
-  await world.mailTo(email);
+  await world.waitForMail(email);
 }
 
 describe('with confirmation by mail', () => {
@@ -31,7 +31,9 @@ describe('with confirmation by mail', () => {
   async function createConfirmedAccount(): Promise<string> {
     const email = newAddress();
     await askFor(email);
-    expect((await verify({ type: 'signup', token_hash: tokenHashIn(await world.mailTo(email)) })).status).toBe(200);
+    expect((await verify({ type: 'signup', token_hash: tokenHashIn(await world.waitForMail(email)) })).status).toBe(
+      200,
+    );
     return email;
   }
 
@@ -53,7 +55,7 @@ describe('with confirmation by mail', () => {
     const client = world.client();
     const sent = await client.auth.signInWithOtp({ email, options: { data: { name: 'Ada' } } });
     expect(sent).toEqual({ data: { user: null, session: null }, error: null });
-    const mail = await world.mailTo(email);
+    const mail = await world.waitForMail(email);
     expect(mail.subject).toBe('Confirm your email address');
     expect(new URL(mail.links[0]!).searchParams.get('type')).toBe('signup');
     const { data, error } = await client.auth.verifyOtp({ email, token: mail.code!, type: 'email' });
@@ -74,7 +76,7 @@ describe('with confirmation by mail', () => {
       const email = await createConfirmedAccount();
       const client = world.client();
       expect((await client.auth.signInWithOtp({ email })).error).toBeNull();
-      const mail = await world.mailTo(email, 2);
+      const mail = await world.waitForMail(email, 2);
       expect(mail.subject).toBe('Sign in to your journal');
       const { data, error } = await client.auth.verifyOtp({ email, token: mail.code!, type });
       expect(error).toBeNull();
@@ -85,7 +87,7 @@ describe('with confirmation by mail', () => {
   test('a magic link leads to our own page, and its token signs in once', async () => {
     const email = await createConfirmedAccount();
     await askFor(email);
-    const mail = await world.mailTo(email, 2);
+    const mail = await world.waitForMail(email, 2);
     const link = new URL(mail.links[0]!);
     expect([link.pathname, link.searchParams.get('type')]).toEqual(['/login', 'magiclink']);
     const token_hash = tokenHashIn(mail);
@@ -99,7 +101,7 @@ describe('with confirmation by mail', () => {
     const mails = [];
     for (let count = 2; count <= 4; count += 1) {
       await askFor(email);
-      mails.push(await world.mailTo(email, count));
+      mails.push(await world.waitForMail(email, count));
     }
     expect((await verify({ type: 'email', token: mails[0]!.code!, email })).status).toBe(403);
     expect((await verify({ type: 'magiclink', token_hash: tokenHashIn(mails[0]!) })).status).toBe(200);
@@ -110,7 +112,7 @@ describe('with confirmation by mail', () => {
   test('a link expires after an hour', async () => {
     const email = await createConfirmedAccount();
     await askFor(email);
-    const token_hash = tokenHashIn(await world.mailTo(email, 2));
+    const token_hash = tokenHashIn(await world.waitForMail(email, 2));
     world.clock.advance(3_600_000);
     expect((await verify({ type: 'magiclink', token_hash })).body.code).toBe('otp_expired');
   });
@@ -118,7 +120,7 @@ describe('with confirmation by mail', () => {
   test('no more than five of ten thousand wrong codes are compared, and the link stays valid', async () => {
     const email = await createConfirmedAccount();
     await askFor(email);
-    const mail = await world.mailTo(email, 2);
+    const mail = await world.waitForMail(email, 2);
     for (let round = 0; round < 4; round += 1) {
       const guesses = Array.from({ length: 25 }, () => verify({ type: 'email', email, token: wrong(mail.code!) }));
       expect(new Set((await Promise.all(guesses)).map(({ status }) => status))).toEqual(new Set([403]));
@@ -146,7 +148,7 @@ describe('with confirmation by mail', () => {
   test('the answer is the same for a known, an unconfirmed, a new and an unwanted address', async () => {
     const [known, waiting, unwanted] = [await createConfirmedAccount(), newAddress(), newAddress()];
     await askFor(waiting);
-    await world.mailTo(waiting);
+    await world.waitForMail(waiting);
     const answers = [
       await askFor(known),
       await askFor(waiting),
@@ -159,20 +161,20 @@ describe('with confirmation by mail', () => {
     expect(world.mailbox.messagesTo(unwanted)).toHaveLength(0);
     const { rows } = await world.admin.query('select 1 from auth.users where email = $1', [unwanted]);
     expect(rows).toHaveLength(0);
-    await world.mailTo(known, 3);
+    await world.waitForMail(known, 3);
   });
 
   test('create_user false signs a known user in', async () => {
     const email = await createConfirmedAccount();
     const { error } = await world.client().auth.signInWithOtp({ email, options: { shouldCreateUser: false } });
     expect(error).toBeNull();
-    expect((await world.mailTo(email, 2)).subject).toBe('Sign in to your journal');
+    expect((await world.waitForMail(email, 2)).subject).toBe('Sign in to your journal');
   });
 
   test('concurrent requests for a new address create one account', async () => {
     const email = newAddress();
     await Promise.all(Array.from({ length: 6 }, () => askFor(email)));
-    await world.mailTo(email);
+    await world.waitForMail(email);
     const { rows } = await world.admin.query('select email_confirmed_at from auth.users where email = $1', [email]);
     expect(rows).toEqual([{ email_confirmed_at: null }]);
   });
@@ -180,9 +182,9 @@ describe('with confirmation by mail', () => {
   test('a request changes no metadata of an existing account', async () => {
     const email = newAddress();
     await askFor(email, { data: { name: 'Ada' } });
-    await world.mailTo(email);
+    await world.waitForMail(email);
     await askFor(email, { data: { name: 'Stranger' } });
-    const { body } = await verify({ type: 'signup', token_hash: tokenHashIn(await world.mailTo(email, 2)) });
+    const { body } = await verify({ type: 'signup', token_hash: tokenHashIn(await world.waitForMail(email, 2)) });
     expect(body.user.user_metadata.name).toBe('Ada');
   });
 
@@ -190,9 +192,9 @@ describe('with confirmation by mail', () => {
     const email = newAddress();
     const stranger = { email, password: 'chosen by a stranger' };
     await world.request('POST', '/signup', { body: stranger });
-    await world.mailTo(email);
+    await world.waitForMail(email);
     await askFor(email);
-    const mail = await world.mailTo(email, 2);
+    const mail = await world.waitForMail(email, 2);
     expect((await verify({ type: 'email', email, token: mail.code })).status).toBe(200);
     const signIn = await world.request('POST', '/token?grant_type=password', { body: stranger });
     expect(signIn.body.code).toBe('invalid_credentials');
@@ -202,7 +204,7 @@ describe('with confirmation by mail', () => {
     const email = newAddress();
     const stranger = { email, password: 'chosen by a stranger' };
     await askFor(email);
-    const mail = await world.mailTo(email);
+    const mail = await world.waitForMail(email);
     await world.request('POST', '/signup', { body: stranger });
     expect((await verify({ type: 'signup', token_hash: tokenHashIn(mail) })).status).toBe(200);
     const signIn = await world.request('POST', '/token?grant_type=password', { body: stranger });
@@ -213,7 +215,7 @@ describe('with confirmation by mail', () => {
     const email = newAddress();
     const stranger = { email, password: 'chosen by a stranger' };
     await world.request('POST', '/signup', { body: stranger });
-    await world.mailTo(email);
+    await world.waitForMail(email);
     const token_hash = randomBytes(32).toString('base64url');
     await world.admin.query(
       `insert into auth.one_time_tokens (user_id, purpose, address, link_hash, code_hash, expires_at)
@@ -234,8 +236,8 @@ describe('with confirmation by mail', () => {
       const { status, body } = await askFor(email, {}, '/magiclink');
       expect([status, body]).toEqual([200, {}]);
     }
-    expect((await world.mailTo(known, 2)).subject).toBe('Sign in to your journal');
-    expect((await world.mailTo(unknown)).subject).toBe('Confirm your email address');
+    expect((await world.waitForMail(known, 2)).subject).toBe('Sign in to your journal');
+    expect((await world.waitForMail(unknown)).subject).toBe('Confirm your email address');
     const empty = await world.request('POST', '/magiclink', { body: {} });
     expect([empty.status, empty.body]).toEqual([
       422,
@@ -292,7 +294,7 @@ describe('with autoconfirm', () => {
   test('a new user gets a magic link, and only its use confirms the address', async () => {
     const email = newAddress();
     await world.client().auth.signInWithOtp({ email });
-    const mail = await world.mailTo(email);
+    const mail = await world.waitForMail(email);
     expect(mail.subject).toBe('Sign in to your journal');
     const confirmedAt = async () =>
       (await world.admin.query('select email_confirmed_at as at from auth.users where email = $1', [email])).rows[0].at;
@@ -323,7 +325,7 @@ describe('with sign-ups switched off', () => {
         expect([status, body]).toEqual([200, {}]);
       }
     }
-    const mail = await world.mailTo(email, 2);
+    const mail = await world.waitForMail(email, 2);
     expect(world.mailbox.messagesTo(stranger)).toHaveLength(0);
     const { data } = await world.client().auth.verifyOtp({ email, token: mail.code!, type: 'email' });
     expect(data.user?.email).toBe(email);

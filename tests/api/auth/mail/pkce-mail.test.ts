@@ -63,7 +63,7 @@ const methodsIn = (accessToken: string): unknown[] =>
 async function createConfirmedAccount(): Promise<string> {
   const email = newAddress();
   await world.request('POST', '/signup', { body: { email, password: PASSWORD } });
-  const { code } = await world.mailTo(email);
+  const { code } = await world.waitForMail(email);
   expect((await world.request('POST', '/verify', { body: { type: 'signup', email, token: code } })).status).toBe(200);
   return email;
 }
@@ -93,7 +93,7 @@ const FLOWS = {
   'repeated confirmation': async (client: ReturnType<typeof pkceClient>, emailRedirectTo: string) => {
     const email = newAddress();
     await world.request('POST', '/signup', { body: { email, password: PASSWORD } });
-    await world.mailTo(email);
+    await world.waitForMail(email);
     const { error } = await client.auth.resend({ type: 'signup', email, options: { emailRedirectTo } });
     return { email, count: 2, error, method: 'email/signup', type: 'signup' };
   },
@@ -106,7 +106,7 @@ describe.each(Object.entries(FLOWS))('the link of a %s', (name, ask) => {
     client.auth.onAuthStateChange((event) => void events.push(event));
     const { email, count, error, method, type } = await ask(client, APP);
     expect(error).toBeNull();
-    const mail = await world.mailTo(email, count);
+    const mail = await world.waitForMail(email, count);
     const link = linkOf(mail);
     expect([link.pathname, link.searchParams.get('type')]).toEqual(['/auth/v1/verify', type]);
     expect(link.searchParams.get('token')).toMatch(/^pkce_[\w-]{43}$/);
@@ -131,14 +131,14 @@ describe.each(Object.entries(FLOWS))('the link of a %s', (name, ask) => {
   test('leads back to our own pages with a code as well', async () => {
     const client = pkceClient();
     const { email, count } = await ask(client, `${world.config.publicUrl}/journal`);
-    const target = await press(await world.mailTo(email, count));
+    const target = await press(await world.waitForMail(email, count));
     expect(target.origin + target.pathname).toBe(`${world.config.publicUrl}/journal`);
     expect((await client.auth.exchangeCodeForSession(codeIn(target))).data.user?.email).toBe(email);
   });
 
   test('tells a PKCE client of a used link in query and fragment', async () => {
     const { email, count } = await ask(pkceClient(), `${APP}&code=forged&error=forged`);
-    const mail = await world.mailTo(email, count);
+    const mail = await world.waitForMail(email, count);
     expect((await press(mail)).searchParams.getAll('code')).not.toContain('forged');
     const target = await press(mail);
     const expected = {
@@ -163,7 +163,7 @@ test('the code of a PKCE mail, typed in, and its token_hash give a session at on
   const email = await createConfirmedAccount();
   for (const count of [2, 3]) {
     await world.request('POST', '/otp', { body: { email, ...newChallenge().challenge } });
-    const mail = await world.mailTo(email, count);
+    const mail = await world.waitForMail(email, count);
     const body =
       count === 2
         ? { type: 'email', email, token: mail.code }
@@ -177,7 +177,7 @@ test('an auth code needs the verifier of its own flow, and expires after five mi
   const email = await createConfirmedAccount();
   const { verifier, challenge } = newChallenge();
   await world.request('POST', '/otp', { body: { email, ...challenge } });
-  const code = codeIn(await press(await world.mailTo(email, 2)));
+  const code = codeIn(await press(await world.waitForMail(email, 2)));
   expect((await exchange(code, newChallenge().verifier)).body.code).toBe('bad_code_verifier');
   world.clock.advance(300_000);
   expect((await exchange(code, verifier)).body.code).toBe('flow_state_expired');
@@ -190,7 +190,7 @@ test.each([
   const client = pkceClient();
   const email = await createConfirmedAccount();
   await client.auth.signInWithOtp({ email });
-  const code = codeIn(await press(await world.mailTo(email, 2)));
+  const code = codeIn(await press(await world.waitForMail(email, 2)));
   const { body: owner } = await world.request('POST', '/token?grant_type=password', {
     body: { email, password: PASSWORD },
   });
@@ -202,7 +202,7 @@ test('a mailed link works for an hour although its flow began with it', async ()
   const email = await createConfirmedAccount();
   const { verifier, challenge } = newChallenge();
   await world.request('POST', '/otp', { body: { email, ...challenge } });
-  const mail = await world.mailTo(email, 2);
+  const mail = await world.waitForMail(email, 2);
   world.clock.advance(59 * 60_000);
   await purgeExpired(world.database.asService('purge'), world.clock.now(), new AbortController().signal);
   expect((await exchange(codeIn(await press(mail)), verifier)).status).toBe(200);
@@ -212,9 +212,9 @@ test('an earlier link belongs to its own flow, not to that of a stranger who ask
   const email = await createConfirmedAccount();
   const [own, foreign] = [newChallenge(), newChallenge()];
   await world.request('POST', '/otp', { body: { email, ...own.challenge } });
-  const mail = await world.mailTo(email, 2);
+  const mail = await world.waitForMail(email, 2);
   await world.request('POST', '/otp', { body: { email, ...foreign.challenge } });
-  await world.mailTo(email, 3);
+  await world.waitForMail(email, 3);
   const code = codeIn(await press(mail));
   expect((await exchange(code, foreign.verifier)).body.code).toBe('bad_code_verifier');
   expect((await exchange(code, own.verifier)).body.user.email).toBe(email);
@@ -223,9 +223,9 @@ test('an earlier link belongs to its own flow, not to that of a stranger who ask
 test('an earlier link of the implicit flow still carries tokens after a stranger asked with PKCE', async () => {
   const email = await createConfirmedAccount();
   await world.request('POST', `/otp?redirect_to=${encodeURIComponent(APP)}`, { body: { email } });
-  const mail = await world.mailTo(email, 2);
+  const mail = await world.waitForMail(email, 2);
   await world.request('POST', '/otp', { body: { email, ...newChallenge().challenge } });
-  await world.mailTo(email, 3);
+  await world.waitForMail(email, 3);
   expect(new URLSearchParams((await press(mail)).hash.slice(1)).get('access_token')).toBeTruthy();
 });
 
@@ -236,7 +236,7 @@ test('an address change by PKCE says that the other link is open, and then retur
   const newEmail = newAddress();
   const { error } = await client.auth.updateUser({ email: newEmail }, { emailRedirectTo: APP });
   expect(error).toBeNull();
-  const [toNew, toOld] = [await world.mailTo(newEmail), await world.mailTo(email, 2)];
+  const [toNew, toOld] = [await world.waitForMail(newEmail), await world.waitForMail(email, 2)];
   const first = await press(toNew);
   const message = 'Confirmation link accepted. Please proceed to confirm link sent to the other email';
   expect(first.searchParams.get('message')).toBe(message);

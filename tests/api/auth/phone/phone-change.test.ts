@@ -15,7 +15,7 @@ describe('PUT /user with a number', () => {
     const { status, body } = await change(access, { phone });
     expect([status, body.phone, body.new_phone]).toEqual([200, '', digits(phone)]);
     expect(body.phone_change_sent_at).toEqual(expect.any(String));
-    expect((await world.textTo(phone)).text).toContain('Use it only if that was you.');
+    expect((await world.waitForText(phone)).text).toContain('Use it only if that was you.');
 
     const client = world.client();
     const verified = await client.auth.verifyOtp({ phone, token: await codeTo(phone), type: 'phone_change' });
@@ -29,7 +29,7 @@ describe('PUT /user with a number', () => {
     });
     expect(verified.data.user).not.toHaveProperty('new_phone');
     expect(verified.data.user!.identities!.map(({ provider }) => provider)).toEqual(['email', 'phone']);
-    expect((await world.mailTo(email)).subject).toBe('Your phone number was changed');
+    expect((await world.waitForMail(email)).subject).toBe('Your phone number was changed');
     expect((await grant(phone)).body.user.id).toBe(id);
     const { rows } = await world.admin.query(
       `select event from auth.audit_log where user_id = $1 and event like 'phone%'`,
@@ -62,7 +62,7 @@ describe('PUT /user with a number', () => {
       id,
       phone: digits(phone),
     });
-    expect((await world.textTo(old, 2)).text).toContain('now uses another phone number');
+    expect((await world.waitForText(old, 2)).text).toContain('now uses another phone number');
     expect((await post('/otp', { phone: old, create_user: false })).status).toBe(200);
     expect(await findUser(old)).toBeUndefined();
   });
@@ -165,7 +165,7 @@ describe('PUT /user with a number', () => {
     const phone = newNumber();
     await change(access, { phone });
     await post('/resend', { type: 'phone_change', phone });
-    await world.textTo(phone, 2);
+    await world.waitForText(phone, 2);
     await post('/resend', { type: 'phone_change', phone: current });
     expect((await verify(phone, await codeTo(phone, 3), 'phone_change')).status).toBe(200);
   });
@@ -175,10 +175,10 @@ describe('PUT /user with a number', () => {
     const [one, other] = [await world.signUpUser(), await world.signUpUser()];
     await change(one.access, { phone });
     await change(other.access, { phone });
-    await world.textTo(phone, 2);
+    await world.waitForText(phone, 2);
     await post('/resend', { type: 'phone_change', phone });
     await post('/otp', { phone });
-    expect((await world.textTo(phone, 3)).text).toContain('your code to sign in');
+    expect((await world.waitForText(phone, 3)).text).toContain('your code to sign in');
     const texts = world.sms!.control.messages(phone).map(({ text }) => text);
     expect(texts.filter((text) => text.includes('adds this number'))).toHaveLength(2);
   });

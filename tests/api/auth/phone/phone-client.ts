@@ -14,7 +14,7 @@ export const digits = (phone: string): string => phone.slice(1);
 export const otherCode = (code: string): string => (code === '000000' ? '111111' : '000000');
 
 export function createPhoneClient(world: AuthWorld) {
-  const codeTo = async (phone: string, count = 1): Promise<string> => (await world.textTo(phone, count)).code!;
+  const codeTo = async (phone: string, count = 1): Promise<string> => (await world.waitForText(phone, count)).code!;
   const post = (path: string, body: unknown) => world.request('POST', path, { body });
   const verify = (phone: string, token: string, type = 'sms') => post('/verify', { type, phone, token });
 

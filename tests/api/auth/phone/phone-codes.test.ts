@@ -177,7 +177,7 @@ describe('reauthentication', () => {
     await world.request('PUT', '/user', { token: access, body: { phone } });
     const { body } = await verify(phone, await codeTo(phone), 'phone_change');
     await world.request('GET', '/reauthenticate', { token: body.access_token });
-    await world.mailWith('Your confirmation code', email);
+    await world.waitForMailWith('Your confirmation code', email);
     expect(world.sms!.control.messages(phone)).toHaveLength(1);
   });
 });

@@ -60,7 +60,7 @@ describe('sign-up with a number and a password', () => {
     const again = await post('/signup', { phone: taken, password: PASSWORD });
     expect(again.body.id).toBe(answers[2]!.body.id);
     expect(again.body.id).not.toBe(id);
-    const notice = await world.textTo(taken, 2);
+    const notice = await world.waitForText(taken, 2);
     expect(notice.text).toContain('already has an account');
     expect(notice.code).toBeNull();
     expect((await grant(taken, 'another pass')).body.code).toBe('invalid_credentials');
@@ -132,7 +132,7 @@ describe('POST /otp', () => {
   test('texts the code in a form that phones bind to the host', async () => {
     const phone = newNumber();
     await post('/otp', { phone });
-    const { text, code } = await world.textTo(phone);
+    const { text, code } = await world.waitForText(phone);
     expect(text).toBe(
       `Hustle Forge: ${code} is your code to sign in. It works for one minute. Never share it.\n\n@localhost #${code}`,
     );
@@ -162,7 +162,7 @@ describe('POST /otp', () => {
     expect((await post('/otp', { phone, create_user: false })).status).toBe(200);
     await world.sms!.control.whenHeld();
     world.sms!.control.release();
-    await world.textTo(phone, 2);
+    await world.waitForText(phone, 2);
   });
 
   test.each<[string, Parameters<NonNullable<AuthWorld['sms']>['control']['fail']>[0], string]>([
@@ -291,7 +291,7 @@ describe('POST /resend', () => {
       }
     }
     await post('/otp', { phone: last });
-    await world.textTo(last);
+    await world.waitForText(last);
     expect(world.sms!.control.messages(unknown)).toHaveLength(0);
     expect(world.sms!.control.messages(confirmed)).toHaveLength(1);
   });

@@ -214,7 +214,7 @@ describe('linking', () => {
     expect(body).toMatchObject({ id: owner.id, email: owner.email });
     expect(body.app_metadata).toEqual({ provider: 'email', providers: ['email', 'peer'] });
     expect(body.identities.map((identity: { provider: string }) => identity.provider)).toEqual(['email', 'peer']);
-    expect((await world.mailTo(owner.email)).subject).toBe('Peer can now sign you in');
+    expect((await world.waitForMail(owner.email)).subject).toBe('Peer can now sign you in');
   });
 
   test('works through the real client by address and by ID token', async () => {
@@ -307,7 +307,7 @@ describe('linking', () => {
     const refused = await authorize({ provider: 'peer' }, owner.access);
     expect(refused).toMatchObject({ status: 400, body: { code: 'reauthentication_needed' } });
     await world.request('GET', '/reauthenticate', { token: owner.access });
-    const nonce = (await world.mailTo(owner.email)).code!;
+    const nonce = (await world.waitForMail(owner.email)).code!;
     const wrong = nonce === '123456' ? '123457' : '123456';
     expect((await authorize({ provider: 'peer', nonce: wrong }, owner.access)).body).toMatchObject({
       code: 'reauthentication_not_valid',
@@ -374,7 +374,7 @@ describe('unlinking', () => {
     expect(body.app_metadata).toEqual({ provider: 'email', providers: ['email'] });
     const ended = await world.request('GET', '/user', { token: atPeer.access });
     expect(ended).toMatchObject({ status: 403, body: { code: 'session_not_found' } });
-    expect((await world.mailTo(owner.email.address, 2)).text).toContain('You can no longer sign in with Peer');
+    expect((await world.waitForMail(owner.email.address, 2)).text).toContain('You can no longer sign in with Peer');
     const fresh = await signedInAtPeer();
     expect(fresh.id).not.toBe(owner.id);
   });
@@ -434,7 +434,7 @@ describe('unlinking', () => {
       expect(signIn.body).toMatchObject({ code: 'invalid_credentials' });
     }
     // The notices of the link, of the removal and of the new address.
-    await world.mailTo(owner.email.address, 3);
+    await world.waitForMail(owner.email.address, 3);
   });
 
   test('of an old sign-in is refused while every other one is newer than a week', async () => {

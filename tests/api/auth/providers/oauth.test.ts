@@ -112,7 +112,7 @@ describe('the implicit flow', () => {
     await signIn();
     const { rows } = await world.admin.query('select deletion_due_at from auth.users where id = $1', [id]);
     expect(rows).toEqual([{ deletion_due_at: null }]);
-    expect((await world.mailTo(String(peer.claims['email']))).subject).toContain('deleted');
+    expect((await world.waitForMail(String(peer.claims['email']))).subject).toContain('deleted');
   });
 
   test('sends the owner a notice for each browser that has not signed in before', async () => {
@@ -128,7 +128,7 @@ describe('the implicit flow', () => {
     ] as const;
     for (const [browser, count] of steps) {
       await signIn(browser);
-      await world.signInNotices(email, count);
+      await world.waitForSignInNotices(email, count);
     }
   });
 
@@ -244,7 +244,7 @@ describe('linking by address', () => {
     expect(user.id).toBe(id);
     expect(user.app_metadata).toEqual({ provider: 'email', providers: ['email', 'peer'] });
     expect((await signInWithPassword(email)).status).toBe(200);
-    expect((await world.mailTo(email, 2)).subject).toBe('Peer can now sign you in');
+    expect((await world.waitForMail(email, 2)).subject).toBe('Peer can now sign you in');
   });
 
   test('the proven owner of an unconfirmed account evicts the stranger who signed up with the address', async () => {
@@ -255,7 +255,7 @@ describe('linking by address', () => {
     expect(user.identities).toHaveLength(1);
     expect((await signInWithPassword(email)).body).toMatchObject({ code: 'invalid_credentials' });
     // The link of the stranger's sign-up mail is void as well.
-    const link = new URL((await world.mailTo(email)).links[0]!);
+    const link = new URL((await world.waitForMail(email)).links[0]!);
     const verified = await world.request('POST', '/verify', {
       body: { type: 'email', token_hash: link.searchParams.get('token_hash') },
     });
@@ -282,13 +282,13 @@ describe('linking by address', () => {
       });
       expect(url.searchParams.get('error_code')).toBe('provider_email_needs_verification');
     }
-    expect((await world.mailTo(taken, 2)).subject).toBe('You already have an account');
+    expect((await world.waitForMail(taken, 2)).subject).toBe('You already have an account');
   });
 
   test('an unverified address signs in once its owner has confirmed it by mail', async () => {
     peer.claims = { ...account(), email_verified: false };
     await signIn();
-    const mail = await world.mailTo(String(peer.claims['email']));
+    const mail = await world.waitForMail(String(peer.claims['email']));
     const hash = new URL(mail.links[0]!).searchParams.get('token_hash');
     const verified = await world.request('POST', '/verify', { body: { type: 'email', token_hash: hash } });
     expect(verified.status).toBe(200);
@@ -302,7 +302,7 @@ describe('linking by address', () => {
     const email = String(peer.claims['email']);
     await signIn();
     await world.request('POST', '/signup', { body: { email, password: PASSWORD } });
-    const hash = new URL((await world.mailTo(email, 2)).links[0]!).searchParams.get('token_hash');
+    const hash = new URL((await world.waitForMail(email, 2)).links[0]!).searchParams.get('token_hash');
     const verified = await world.request('POST', '/verify', { body: { type: 'email', token_hash: hash } });
     expect(verified.body.user.identities).toMatchObject([{ provider: 'email' }]);
     expect(verified.body.user.app_metadata).toEqual({ provider: 'email', providers: ['email'] });

@@ -68,7 +68,7 @@ describe('a sign-in', () => {
     for (const [browser, count] of steps) {
       const started = await start({}, browser);
       await post(started, await world.peer.respond(world.ourMetadata, { requestId: started.id, nameId: email }));
-      await world.signInNotices(email, count);
+      await world.waitForSignInNotices(email, count);
     }
   });
 
@@ -138,7 +138,7 @@ describe('a sign-in', () => {
   test('makes the browser no known device of another account with the same address', async () => {
     const email = newAddress();
     await world.request('POST', '/signup', { body: { email, password: PASSWORD } });
-    const { code } = await world.mailTo(email);
+    const { code } = await world.waitForMail(email);
     await world.request('POST', '/verify', { body: { type: 'signup', email, token: code } });
 
     const browser = new Browser();
@@ -153,7 +153,7 @@ describe('a sign-in', () => {
       body: JSON.stringify({ email, password: PASSWORD }),
     });
     expect(page.status).toBe(200);
-    await world.mailWith(SIGN_IN_NOTICE, email);
+    await world.waitForMailWith(SIGN_IN_NOTICE, email);
   });
 
   test('replaces a target that is not allowed', async () => {
