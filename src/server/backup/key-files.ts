@@ -25,7 +25,7 @@ export async function readKeyFiles(config: KeyConfig): Promise<Map<string, Buffe
   const { dataDir, auth } = config;
   const { signingKeyFile, samlKeyFile } = auth;
   if ((await listStagedFiles(config)).length > 0) {
-    throw new BackupError('a restore was interrupted, so keys and rows may differ: start the server, which mends it');
+    throw new BackupError('a restore was interrupted, so keys and rows may differ: start the server, which fixes it');
   }
   const files = new Map<string, Buffer>();
   const signingKey = await readIfExists(signingKeyFile ?? generatedKeyFile(dataDir));
@@ -145,7 +145,7 @@ export async function planKeyFiles(
         await placeStagedFile(placement).catch(({ code }: NodeJS.ErrnoException) => {
           throw new BackupError(
             `the rows are those of the backup, but ${placement.file} could not be replaced (${code ?? 'unknown error'}): ` +
-              'mend that and start the server, which puts the key in place',
+              'fix that and start the server, which puts the key in place',
           );
         });
       }

@@ -7,8 +7,8 @@ export type Finding = {
   status: Status;
   /** The fact, or the exact fault, in one line. */
   text: string;
-  /** How to mend it, in one or two lines. */
-  mend?: string;
+  /** How to fix it, in one or two lines. */
+  fix?: string;
 };
 
 export type Check = {
@@ -25,8 +25,8 @@ const TIMEOUT_MS = 10_000;
 
 export const ok = (text: string): Finding => ({ status: 'ok', text });
 export const off = (text: string): Finding => ({ status: 'off', text });
-export const warning = (text: string, mend: string): Finding => ({ status: 'warning', text, mend });
-export const fault = (text: string, mend: string): Finding => ({ status: 'fault', text, mend });
+export const warning = (text: string, fix: string): Finding => ({ status: 'warning', text, fix });
+export const fault = (text: string, fix: string): Finding => ({ status: 'fault', text, fix });
 
 /** Runs all checks concurrently. A check that throws or takes too long is a fault and stops no other. */
 export function runChecks(checks: readonly Check[]): Promise<Result[]> {

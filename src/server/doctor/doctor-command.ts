@@ -83,7 +83,7 @@ const settingsCheck = (config: Config, problems: readonly string[]): Check => ({
   run() {
     if (problems.length > 0) {
       return Promise.resolve(
-        problems.map((problem) => fault(problem, 'The server does not start: mend it in .env or the environment.')),
+        problems.map((problem) => fault(problem, 'The server does not start: fix it in .env or the environment.')),
       );
     }
     if (config.environment === 'production') return Promise.resolve([ok('valid, for production')]);

@@ -84,7 +84,7 @@ test('a check that throws or hangs is a fault and stops no other', async () => {
   ]);
 });
 
-test('prints status, name, fact and mend, without secrets', () => {
+test('prints status, name, fact and fix, without secrets', () => {
   const config = configOf({ SMTP_URL: 'smtp://me:p%40ss-word@mail.example.com' });
   const text = formatText([
     {

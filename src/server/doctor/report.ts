@@ -13,9 +13,9 @@ export const worstResult = (results: readonly Result[]): Status => worstOf(resul
 export function formatText(results: readonly Result[]): string {
   const indent = ' '.repeat(STATUS_COLUMN + NAME_COLUMN);
   const lines = results.flatMap(({ name, findings }) =>
-    findings.flatMap(({ status, text, mend }) => [
+    findings.flatMap(({ status, text, fix }) => [
       `${status.padEnd(STATUS_COLUMN)}${name.padEnd(NAME_COLUMN)}${text}`,
-      ...(mend === undefined ? [] : [`${indent}-> ${mend}`]),
+      ...(fix === undefined ? [] : [`${indent}-> ${fix}`]),
     ]),
   );
   const count = (wanted: Status): string => {

@@ -202,7 +202,7 @@ function abandonRestart(pool: WorkerPool, { slot, worker }: Slot, reason: string
   const actions: PoolAction[] = [{ type: 'log', level: 'error', message, fields }];
   // The old worker has crashed meanwhile, so nothing serves in this slot.
   if (worker === null) actions.push({ type: 'retry later', slot, ms: FIRST_RETRY_MS });
-  // The operator has sent another reload meanwhile, probably after mending the upgrade.
+  // The operator has sent another reload meanwhile, probably after fixing the upgrade.
   return pool.reloadAgain ? chain([abandoned, actions], reloadWorkers) : [abandoned, actions];
 }
 

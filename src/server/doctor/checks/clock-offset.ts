@@ -10,14 +10,14 @@ export function describeOffset(whose: string, offsetMs: number, errorMs: number)
   const sureMs = Math.max(0, Math.abs(offsetMs) - errorMs);
   const seconds = `${(Math.abs(offsetMs) / 1000).toFixed(1)} s`;
   const text = `the clock of ${whose} is ${seconds} ${offsetMs > 0 ? 'ahead of' : 'behind'} this machine`;
-  const mend = 'Run a time service (chrony or systemd-timesyncd) on both machines.';
+  const fix = 'Run a time service (chrony or systemd-timesyncd) on both machines.';
   if (sureMs > CLOCK_FAULT_MS) {
     return fault(
       `${text}: from 30 s on, codes of authenticator apps can be refused, and tokens seem expired or not yet valid`,
-      mend,
+      fix,
     );
   }
   if (sureMs > CLOCK_WARNING_MS)
-    return warning(`${text}; from 30 s on, codes of authenticator apps can be refused`, mend);
+    return warning(`${text}; from 30 s on, codes of authenticator apps can be refused`, fix);
   return ok(`the clock of ${whose} agrees with this machine`);
 }

@@ -36,9 +36,9 @@ export const diskCheck = ({ dataDir, databaseUrl, backup }: Config, readFree: ty
       const { bsize, bavail, blocks } = await readFree(existing);
       const [free, total] = [bsize * bavail, bsize * blocks];
       const text = `${formatBytes(free)} of ${formatBytes(total)} are free for ${what} (${existing})`;
-      const mend = 'Free space or enlarge the disk: PostgreSQL stops taking saves when it is full.';
-      if (free < MIN_FREE_BYTES) findings.push(fault(text, mend));
-      else if (free < LOW_FREE_BYTES && free < total * LOW_FREE_SHARE) findings.push(warning(text, mend));
+      const fix = 'Free space or enlarge the disk: PostgreSQL stops taking saves when it is full.';
+      if (free < MIN_FREE_BYTES) findings.push(fault(text, fix));
+      else if (free < LOW_FREE_BYTES && free < total * LOW_FREE_SHARE) findings.push(warning(text, fix));
       else findings.push(ok(text));
     }
     return findings;
@@ -70,11 +70,11 @@ export const permissionsCheck = ({ dataDir, auth, backup }: Config): Check => ({
       const found = await stat(path).catch(() => null);
       if (found === null || (found.mode & GROUP_OR_OTHER_ACCESS) === 0) continue;
       const mode = (found.mode & 0o777).toString(8);
-      const mend = `chmod ${found.isDirectory() ? '700' : '600'} ${path}`;
+      const fix = `chmod ${found.isDirectory() ? '700' : '600'} ${path}`;
       findings.push(
         found.isDirectory()
-          ? warning(`${path} is open to other users (${mode})`, mend)
-          : fault(`other users can read ${path} (${mode})`, mend),
+          ? warning(`${path} is open to other users (${mode})`, fix)
+          : fault(`other users can read ${path} (${mode})`, fix),
       );
     }
     return findings.length > 0 ? findings : [ok('only the owner can read keys and data')];
@@ -99,17 +99,17 @@ export const keysCheck = ({ auth }: Config): Check => ({
 });
 
 async function checkSamlKey(file: string): Promise<Finding> {
-  const mend = 'Make a new pair (docs/operations.md, "SAML") and give the certificate to the identity providers.';
+  const fix = 'Make a new pair (docs/operations.md, "SAML") and give the certificate to the identity providers.';
   try {
     const { certificate } = await loadSamlKey(file);
     const leftMs = new Date(new X509Certificate(certificate).validTo).getTime() - Date.now();
     const days = Math.floor(leftMs / (24 * HOUR_MS));
-    if (leftMs < 0) return warning(`the certificate of SAML expired ${-days} days ago`, mend);
+    if (leftMs < 0) return warning(`the certificate of SAML expired ${-days} days ago`, fix);
     return leftMs < CERTIFICATE_WARNING_MS
-      ? warning(`the certificate of SAML expires in ${days} days`, mend)
+      ? warning(`the certificate of SAML expires in ${days} days`, fix)
       : ok(`the certificate of SAML is valid for ${days} days`);
   } catch (error) {
-    return fault(reasonOf(error), mend);
+    return fault(reasonOf(error), fix);
   }
 }
 
@@ -118,15 +118,15 @@ export const backupCheck = ({ backup }: Config, now: () => Date): Check => ({
   async run() {
     const [newest, ...older] = await listBackups(backup.dir);
     if (!newest) {
-      const mend =
+      const fix =
         'Run "npm run backup" every night (docs/operations/backup.md), or ignore this if another tool does it.';
-      return [warning(`there is no backup in ${backup.dir}`, mend)];
+      return [warning(`there is no backup in ${backup.dir}`, fix)];
     }
     const ageMs = now().getTime() - newest.createdAt.getTime();
     const age =
       ageMs < 48 * HOUR_MS ? `${Math.round(ageMs / HOUR_MS)} hours` : `${Math.round(ageMs / HOUR_MS / 24)} days`;
     const text = `the newest of ${older.length + 1} backups is ${age} old (${newest.file})`;
-    const mend = 'Look for the failure of the nightly backup: run "npm run backup" by hand.';
+    const fix = 'Look for the failure of the nightly backup: run "npm run backup" by hand.';
     const { summary } = newest;
     if (summary === null)
       return [warning(`${text}, without ${summaryFile('')} beside it`, 'Verify it: npm run restore -- FILE --check')];
@@ -138,8 +138,8 @@ export const backupCheck = ({ backup }: Config, now: () => Date): Check => ({
         ),
       ];
     }
-    if (ageMs > FAULTY_BACKUP_AGE_MS) return [fault(text, mend)];
-    if (ageMs > MAX_BACKUP_AGE_MS) return [warning(text, mend)];
+    if (ageMs > FAULTY_BACKUP_AGE_MS) return [fault(text, fix)];
+    if (ageMs > MAX_BACKUP_AGE_MS) return [warning(text, fix)];
     if (!summary.encrypted) return [warning(`${text}, and it is not encrypted`, 'Set BACKUP_AGE_RECIPIENT.')];
     return [ok(text)];
   },

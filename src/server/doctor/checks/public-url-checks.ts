@@ -124,9 +124,9 @@ async function checkCertificate(publicUrl: string, now: () => Date): Promise<Fin
     ];
   }
   const days = Math.floor((certificate.validTo.getTime() - now().getTime()) / DAY_MS);
-  const mend =
+  const fix =
     'Renew it (certbot renew, or restart the proxy that renews it), and check that the proxy loads the new one.';
-  if (days < 0) return [fault(`the certificate expired on ${certificate.validTo.toISOString().slice(0, 10)}`, mend)];
+  if (days < 0) return [fault(`the certificate expired on ${certificate.validTo.toISOString().slice(0, 10)}`, fix)];
   if (certificate.problem !== null) {
     return [
       fault(
@@ -135,7 +135,7 @@ async function checkCertificate(publicUrl: string, now: () => Date): Promise<Fin
       ),
     ];
   }
-  if (days < CERTIFICATE_WARNING_DAYS) return [warning(`the certificate expires in ${days} days`, mend)];
+  if (days < CERTIFICATE_WARNING_DAYS) return [warning(`the certificate expires in ${days} days`, fix)];
   return [ok(`the certificate is valid for ${days} days`)];
 }
 

@@ -39,8 +39,8 @@ export async function checkConnections(
   const subject = workers === 1 ? 'one process takes' : `${workers} processes take`;
   const sum = `${subject} up to ${needed} connections${isPooled ? ' beside those of the pooler' : ''}`;
   if (tight.length === 0) return [ok(`${sum}, and ${limits[0]!.what}`)];
-  const mend = isPooled
+  const fix = isPooled
     ? 'Raise the limit, or lower WEB_CONCURRENCY or the size of the pool in the pooler. Count every machine.'
     : 'Raise the limit, lower WEB_CONCURRENCY, or put a pooler in front (DATABASE_POOL_URL). Count every machine.';
-  return tight.map(({ what }) => warning(`${sum}, but ${what}`, mend));
+  return tight.map(({ what }) => warning(`${sum}, but ${what}`, fix));
 }

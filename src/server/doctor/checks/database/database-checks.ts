@@ -57,7 +57,7 @@ export const databaseChecks = (database: OwnerDatabase, config: DatabaseConfig, 
   ];
 };
 
-/** Describes an SQLSTATE or an error code of the system in words, with its mend. */
+/** Describes an SQLSTATE or an error code of the system in words, with its fix. */
 export function describeConnectFailure(error: unknown): Finding {
   const { code } = error as { code?: string };
   const reason = reasonOf(error);

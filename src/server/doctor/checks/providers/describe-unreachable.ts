@@ -8,5 +8,5 @@ export const CREDENTIALS_REFUSED: ReadonlySet<number> = new Set([401, 403]);
 
 export const CHECK_NETWORK = 'Check the address in the settings, DNS, and whether a firewall lets this machine out.';
 
-export const describeUnreachable = (what: string, reply: Reply, mend: string): Finding =>
-  fault(reply.status === 0 ? `${what}: ${reply.problem}` : `${what} answers ${reply.status}`, mend);
+export const describeUnreachable = (what: string, reply: Reply, fix: string): Finding =>
+  fault(reply.status === 0 ? `${what}: ${reply.problem}` : `${what} answers ${reply.status}`, fix);

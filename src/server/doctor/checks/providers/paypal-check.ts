@@ -33,9 +33,9 @@ export const paypalCheck = ({ paypal, publicUrl }: Config): Check => ({
       signal,
     });
     if (CREDENTIALS_REFUSED.has(reply.status)) {
-      const mend =
+      const fix =
         'Check PAYPAL_CLIENT_ID and PAYPAL_CLIENT_SECRET: live credentials need https://api-m.paypal.com, sandbox ones https://api-m.sandbox.paypal.com.';
-      return [fault(`PayPal refuses the credentials (${reply.status}) at ${apiBase}`, mend)];
+      return [fault(`PayPal refuses the credentials (${reply.status}) at ${apiBase}`, fix)];
     }
     const token = reply.status === 200 ? textAt(reply.json, 'access_token') : null;
     if (token === null) return [describeUnreachable(`PayPal at ${apiBase}`, reply, CHECK_NETWORK)];
