@@ -14,8 +14,8 @@ type Deps = {
   answerLimitMs?: number;
 };
 type Scrape = {
-  asker: WorkerId;
-  askersScrape: number;
+  requester: WorkerId;
+  requesterScrape: number;
   awaited: Map<WorkerId, number>;
   found: WorkerMetrics[];
   timer: NodeJS.Timeout;
@@ -25,21 +25,21 @@ export function createScrapes({ sendMessage, listServing, answerLimitMs = ANSWER
   const scrapes = new Map<number, Scrape>();
   let scrapeCount = 0;
 
-  function beginScrape(asker: WorkerId, askersScrape: number): void {
+  function beginScrape(requester: WorkerId, requesterScrape: number): void {
     const scrape = (scrapeCount += 1);
     const scraped = listServing().filter(({ worker }) => sendMessage(worker, { type: 'describe metrics', scrape }));
     const awaited = new Map(scraped.map(({ worker, slot }) => [worker, slot]));
     const timer = setTimeout(() => answerScrape(scrape), answerLimitMs).unref();
-    scrapes.set(scrape, { asker, askersScrape, awaited, found: [], timer });
+    scrapes.set(scrape, { requester, requesterScrape, awaited, found: [], timer });
     if (awaited.size === 0) answerScrape(scrape);
   }
 
   function answerScrape(scrape: number): void {
-    const { asker, askersScrape, found, timer } = scrapes.get(scrape)!;
+    const { requester, requesterScrape, found, timer } = scrapes.get(scrape)!;
     scrapes.delete(scrape);
     clearTimeout(timer);
     const workers = found.toSorted((one, other) => one.slot - other.slot);
-    sendMessage(asker, { type: 'metrics of all', scrape: askersScrape, workers });
+    sendMessage(requester, { type: 'metrics of all', scrape: requesterScrape, workers });
   }
 
   return {

@@ -50,10 +50,10 @@ export async function superviseWorkers({ config, log }: Deps): Promise<void> {
   function dispatch(event: PoolEvent): void {
     const [changed, actions] = reducePool(pool, event);
     pool = changed;
-    for (const action of actions) carryOut(action);
+    for (const action of actions) runAction(action);
   }
 
-  function carryOut(action: PoolAction): void {
+  function runAction(action: PoolAction): void {
     switch (action.type) {
       case 'fork':
         return forkWorker(action.worker, action.slot);
@@ -70,7 +70,7 @@ export async function superviseWorkers({ config, log }: Deps): Promise<void> {
         return isReady.resolve();
       case 'log':
         return log[action.level]({ ...action.fields }, action.message);
-      case 'complain':
+      case 'print error':
         process.stderr.write(`Hustle Forge stops: ${action.message}\n`);
         return undefined;
       case 'exit':

@@ -46,7 +46,7 @@ describe('the start', () => {
   test('ends with code 1 when a worker cannot start', () => {
     const pool = simulate(2);
     pool.send({ type: 'start' }, ready(1), ended(2));
-    expect(pool.of('complain')).toHaveLength(1);
+    expect(pool.of('print error')).toHaveLength(1);
     expect(pool.of('stop')).toEqual([{ type: 'stop', worker: 1 }]);
     expect(pool.send(ended(1))).toEqual([{ type: 'exit', code: 1 }]);
   });
@@ -78,7 +78,7 @@ describe('a worker that ends by itself', () => {
       if (worker !== null) pool.send(ended(worker));
       if (count < times - 1) pool.send({ type: 'retry', slot });
     }
-    return pool.of('complain');
+    return pool.of('print error');
   }
 
   test('ends the program with code 1 after repeated failures, unless another worker serves', () => {
@@ -88,8 +88,8 @@ describe('a worker that ends by itself', () => {
 
     const alone = running(2);
     alone.send(ended(2));
-    const [complaint] = crash(alone, 1, MAX_FAILURES - 1);
-    expect(complaint).toMatchObject({ message: expect.stringContaining(`${MAX_FAILURES} in a row`) });
+    const [error] = crash(alone, 1, MAX_FAILURES - 1);
+    expect(error).toMatchObject({ message: expect.stringContaining(`${MAX_FAILURES} in a row`) });
     expect(alone.of('exit')).toEqual([{ type: 'exit', code: 1 }]);
   });
 });

@@ -59,7 +59,7 @@ export type PoolAction =
   | { type: 'announce ready' }
   | { type: 'log'; level: 'info' | 'warn' | 'error' | 'fatal'; message: string; fields?: object }
   /** Before `exit`: tells the operator why. */
-  | { type: 'complain'; message: string }
+  | { type: 'print error'; message: string }
   | { type: 'exit'; code: number };
 
 export const createPool = (workers: number): WorkerPool => ({
@@ -187,7 +187,7 @@ function handleWorkerEnd(pool: WorkerPool, event: { worker: WorkerId; at: number
   if (found.successor === worker) return abandonRestart(emptied, found, reason);
   if (pool.phase === 'starting' && found.readyAt === null) {
     return chain(
-      [emptied, [{ type: 'complain', message: `a worker ended before it was ready: ${reason}` }]],
+      [emptied, [{ type: 'print error', message: `a worker ended before it was ready: ${reason}` }]],
       (failed) => stopWorkers(failed, 1),
     );
   }
@@ -218,7 +218,7 @@ function restartWorker(
   const isServed = counted.slots.some((each) => each.readyAt !== null);
   if (failures >= MAX_FAILURES && !isServed) {
     const message = `the workers keep ending: ${failures} in a row before they served for ${STABLE_MS / 1000} s, the last with ${ended.reason}`;
-    return chain([counted, [{ type: 'complain', message }]], (looping) => stopWorkers(looping, 1));
+    return chain([counted, [{ type: 'print error', message }]], (looping) => stopWorkers(looping, 1));
   }
   const ms = Math.min(FIRST_RETRY_MS * 2 ** (failures - 1), MAX_RETRY_MS);
   const level = failures >= MAX_FAILURES ? 'fatal' : 'error';
