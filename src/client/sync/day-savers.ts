@@ -103,11 +103,11 @@ export function createDaySavers(options: DaySaversOptions) {
   const allSavers = (): DaySaver[] => [...savers.values()];
 
   return {
-    /** Returns the day's saver. `stored` was read at `requestedAt`; an existing saver with a newer state ignores it. */
-    open(date: Day, stored: StoredLog | null, requestedAt: number): DaySaver {
+    /** Returns the day's saver. `stored` was read at `readAt`; an existing saver with a newer state ignores it. */
+    open(date: Day, stored: StoredLog | null, readAt: number): DaySaver {
       const saver = savers.get(date);
       if (!saver) return createSaver(date, stored);
-      saver.receiveRow(stored, requestedAt);
+      saver.takeRow(stored, readAt);
       return saver;
     },
 
@@ -142,10 +142,10 @@ export function createDaySavers(options: DaySaversOptions) {
       const saver = savers.get(date);
       const conflict = saver?.view().conflict;
       if (!saver || !conflict?.moved) return false;
-      const requestedAt = timers.now();
+      const readAt = timers.now();
       const [outcome, merge] = await Promise.all([transport.read(conflict.moved.date), merger.load()]);
       if (outcome.kind !== 'read' || !merge) return false;
-      const target = this.open(conflict.moved.date, outcome.stored, requestedAt);
+      const target = this.open(conflict.moved.date, outcome.stored, readAt);
       target.write(saver.mergeWith(merge, target.text()), 0);
       // `takeTheirs` drops the draft of the old day, so the target's text must be in a draft or on the server before.
       if (!target.storeDraft() && !(await target.flush())) return false;

@@ -54,13 +54,13 @@ export function createJournal({ userId, data, queries, onLocked, onRemoved }: De
   const database = openUserDatabase(userId);
   const copies = createLocalCopies(database, userId, Date.now);
   const showStored = ({ date, stored, at }: StoredMessage): void => {
-    queries.setQueryData<ReadEntry>(entryKey(date), { stored, requestedAt: at });
+    queries.setQueryData<ReadEntry>(entryKey(date), { stored, readAt: at });
     setDateStored(queries, copies, date, stored !== null);
     invalidateEntryCache(queries);
   };
   const tabs = createTabs(userId, writer, (message) => {
     showStored(message);
-    savers.get(message.date)?.receiveRow(message.stored, message.at);
+    savers.get(message.date)?.takeRow(message.stored, message.at);
   });
   const onStored = (date: Day, stored: ReadEntry['stored']): void => {
     const message = { date, stored, at: Date.now() };

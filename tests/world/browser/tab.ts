@@ -131,8 +131,8 @@ export function openTab({ device, number, findPlan, randomUUID, onQuestion, onKe
       const editor = { items: [] as string[], isComposing: false };
 
       function openEditor(read: ReadEntry): void {
-        const saver = savers.open(date, read.stored, read.requestedAt);
-        savers.open(date, read.stored, read.requestedAt);
+        const saver = savers.open(date, read.stored, read.readAt);
+        savers.open(date, read.stored, read.readAt);
         editor.items = itemsOf(saver.text());
         const detach = saver.attachEditor({
           read: () => log(...editor.items),
@@ -176,11 +176,11 @@ export function openTab({ device, number, findPlan, randomUUID, onQuestion, onKe
         const isBegunOffline = date === today && isUnreachableError(result.error);
         if (isHidden || isLockedError(result.error) || !(result.data || unsaved || isBegunOffline))
           return closeEditor();
-        const read = result.data ?? { stored: unsaved?.view().stored ?? null, requestedAt: 0, seenAt: null };
+        const read = result.data ?? { stored: unsaved?.view().stored ?? null, readAt: 0, seenAt: null };
         if (!open) openEditor(read);
         else if (open.read !== read) {
           open.read = read;
-          savers.open(date, read.stored, read.requestedAt);
+          savers.open(date, read.stored, read.readAt);
         }
       }
 

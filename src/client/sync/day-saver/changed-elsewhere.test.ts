@@ -128,7 +128,7 @@ describe('when the day was changed elsewhere', () => {
   });
 
   describe('and the newer row is offered while text is unsaved', () => {
-    const offer = () => world.saver.receiveRow(world.row, world.timers.now() + 1);
+    const offer = () => world.saver.takeRow(world.row, world.timers.now() + 1);
 
     test('the text is merged with it at once and saved later', async () => {
       world.writeElsewhere(log('a', 'theirs'));
@@ -195,7 +195,7 @@ describe('when the day was changed elsewhere', () => {
     await world.advance(10);
     world.isComposing = isComposing;
     world.writeElsewhere(after);
-    world.saver.receiveRow(world.row, world.timers.now());
+    world.saver.takeRow(world.row, world.timers.now());
     world.isComposing = false;
     world.type(before ?? '');
     await world.advance(2_100);
@@ -209,7 +209,7 @@ describe('when the day was changed elsewhere', () => {
     world.isComposing = true;
     world.writeElsewhere(log('a', 'theirs'));
     world.type(log('a', 'mine'));
-    world.saver.receiveRow(world.row, world.timers.now());
+    world.saver.takeRow(world.row, world.timers.now());
     world.type(log('a'));
     await world.advance(5_000);
     expect(world.editorText).toBe(log('a'));
@@ -315,7 +315,7 @@ describe('when the day was changed elsewhere', () => {
     world.writeElsewhere(null);
     world.writeElsewhere(log('theirs'));
     expect(world.row?.revision).toBe(1);
-    world.saver.receiveRow(world.row, world.timers.now() + 1);
+    world.saver.takeRow(world.row, world.timers.now() + 1);
     expect(world.editorText).toBe(log('theirs'));
     world.writeElsewhere(null);
     world.writeElsewhere(log('theirs again'));
@@ -357,19 +357,19 @@ describe('when the day was changed elsewhere', () => {
 
   test('a day without unsaved text takes over a newer row', async () => {
     world.writeElsewhere(log('a', 'newer'));
-    world.saver.receiveRow(world.row, world.timers.now());
+    world.saver.takeRow(world.row, world.timers.now());
     expect(world.editorText).toBe(log('a', 'newer'));
     expect(world.writes).toEqual([]);
   });
 
   test('a stale read does not undo our own save', async () => {
     const before = world.row;
-    const requestedAt = world.timers.now();
+    const readAt = world.timers.now();
     world.type(log('a', 'b'));
     await world.advance(3_000);
-    world.saver.receiveRow(before, requestedAt);
+    world.saver.takeRow(before, readAt);
     expect(world.editorText).toBe(log('a', 'b'));
-    world.saver.receiveRow(null, requestedAt);
+    world.saver.takeRow(null, readAt);
     expect(world.editorText).toBe(log('a', 'b'));
   });
 });

@@ -132,7 +132,7 @@ describe('when the log was moved to another day elsewhere', () => {
     await world.advance(2_100);
     expect(world.status()).toBe('conflict');
     world.row = { id: 'new', html: log('new'), revision: 1, savedAt: 0 };
-    world.saver.receiveRow(world.row, world.timers.now());
+    world.saver.takeRow(world.row, world.timers.now());
     world.saver.takeTheirs();
     expect(world.editorText).toBe(log('new'));
     expect(world.saver.view()).toMatchObject({ unsaved: false, conflict: null, stored: world.row });
@@ -151,7 +151,7 @@ describe('when the log was moved to another day elsewhere', () => {
   test('a day without unsaved text becomes empty, and a stale read does not fill it again', async () => {
     world.moveElsewhere();
     world.saver.replaceWith(null);
-    world.saver.receiveRow({ id: 'row', html: log('a'), revision: 1, savedAt: 0 }, world.timers.now());
+    world.saver.takeRow({ id: 'row', html: log('a'), revision: 1, savedAt: 0 }, world.timers.now());
     expect(world.editorText).toBe('');
     world.type(log('new'));
     await world.advance(60_000);

@@ -94,7 +94,7 @@ async function takeStep(world: DaySaverHarness, taken: Step, written: string[]):
       return world.saver.keepBoth();
     case 'offer':
       // The read of a locked day tells the page that the plan locks the day, so the page does not take it for empty.
-      return world.isLocked ? readPlan(world) : world.saver.receiveRow(world.row, world.timers.now());
+      return world.isLocked ? readPlan(world) : world.saver.takeRow(world.row, world.timers.now());
     case 'moveElsewhere':
       if (world.row && !world.moved) world.moveElsewhere();
       return;
@@ -119,7 +119,7 @@ async function saveEverything(world: DaySaverHarness): Promise<void> {
     world.saver.keepBoth();
     await world.advance(1_000);
     // A focused page refetches the row.
-    world.saver.receiveRow(world.row, world.timers.now());
+    world.saver.takeRow(world.row, world.timers.now());
   }
 }
 

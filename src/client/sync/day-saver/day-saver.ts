@@ -222,11 +222,10 @@ export function createDaySaver(options: DaySaverOptions) {
     restore: (draft: DayDraft, isReadable = true) => dispatch({ type: 'draftFound', draft, isReadable }),
 
     /**
-     * The server's row, read at `requestedAt`. Unsaved text is merged with it. Ignored if the row is stale or an input method
+     * The server's row, read at `readAt`. Unsaved text is merged with it. Ignored if the row is stale or an input method
      * is composing.
      */
-    receiveRow: (row: StoredLog | null, requestedAt: number) =>
-      dispatch({ type: 'remoteChanged', stored: row, requestedAt }),
+    takeRow: (row: StoredLog | null, readAt: number) => dispatch({ type: 'remoteChanged', stored: row, readAt }),
 
     /** The log was moved to or from this day. Ignored while text is unsaved. */
     replaceWith: (row: StoredLog | null) => dispatch({ type: 'logMoved', stored: row }),

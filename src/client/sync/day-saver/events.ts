@@ -29,8 +29,8 @@ export type DaySaverEvent =
   | { type: 'saveConflicted' }
   | { type: 'readSucceeded'; stored: StoredLog | null; moved?: MovedLog | undefined }
   | { type: 'requestFailed'; failure: Failure }
-  /** A query outside the saver read this row. `requestedAt` is when that query's request was sent. */
-  | { type: 'remoteChanged'; stored: StoredLog | null; requestedAt: number }
+  /** A query outside the saver read this row. `readAt` is when that query's request was sent. */
+  | { type: 'remoteChanged'; stored: StoredLog | null; readAt: number }
   /** The log was moved between this day and another; `stored` is this day's row afterwards. */
   | { type: 'logMoved'; stored: StoredLog | null }
   /**

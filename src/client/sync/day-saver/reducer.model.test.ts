@@ -227,7 +227,7 @@ function createSimulation() {
     },
     toggleMerge: () => void (canMerge = !canMerge),
     readElsewhere(isComposing: boolean): void {
-      dispatch({ type: 'remoteChanged', stored: row, requestedAt: now }, isComposing);
+      dispatch({ type: 'remoteChanged', stored: row, readAt: now }, isComposing);
     },
     /**
      * `lost`: the server stores the write, but no answer arrives. `unheard`: no request arrives. Number: index in
@@ -365,7 +365,7 @@ const anyEvent: fc.Arbitrary<DaySaverEvent> = fc.oneof(
   }),
   fc.record({ type: fc.constant('requestFailed' as const), failure: anyFailure }),
   fc.record({ type: fc.constant('readSucceeded' as const), stored: anyStored, moved: anyMoved }),
-  fc.record({ type: fc.constant('remoteChanged' as const), stored: anyStored, requestedAt: fc.nat(100) }),
+  fc.record({ type: fc.constant('remoteChanged' as const), stored: anyStored, readAt: fc.nat(100) }),
   fc.record({ type: fc.constant('logMoved' as const), stored: anyStored }),
   fc.record({ type: fc.constant('draftFound' as const), draft: anyDraft, isReadable: fc.boolean() }),
   fc.constantFrom<DaySaverEvent>(

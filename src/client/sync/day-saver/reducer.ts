@@ -145,9 +145,9 @@ function forgetWrite(step: Step): void {
  * A row from another query replaces the text, unless the query is stale or an input method is composing. Unsaved text is
  * merged with it.
  */
-function takeRemote(step: Step, { stored, requestedAt }: Extract<DaySaverEvent, { type: 'remoteChanged' }>): void {
+function takeRemote(step: Step, { stored, readAt }: Extract<DaySaverEvent, { type: 'remoteChanged' }>): void {
   const { isUnsaved, acknowledgedAt, stored: before } = step.state;
-  if (requestedAt <= acknowledgedAt) return;
+  if (readAt <= acknowledgedAt) return;
   if (step.isComposing) return updateState(step, { hasUnmergedRow: true });
   if (isUnsaved) return mergeRemote(step, stored);
   updateState(step, { stored });

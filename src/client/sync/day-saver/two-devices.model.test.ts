@@ -94,7 +94,7 @@ function createWorld() {
     return {
       self,
       saver: () => saver,
-      offer: () => saver.receiveRow(row, timers.now()),
+      offer: () => saver.takeRow(row, timers.now()),
       /** Only online, because the page loads from the server. Waits for the request in flight, so no answer is lost. */
       async reload() {
         if (!self.isOnline) return;

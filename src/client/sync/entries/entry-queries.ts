@@ -4,10 +4,10 @@ import type { EntryTransport, Failure, StoredLog } from '../save-requests.ts';
 import type { LocalCopies } from '../store/local-copies.ts';
 
 /**
- * `requestedAt` is when the request was sent: an answer is stale if a save was acknowledged since. An answer of the server
+ * `readAt` is when the request was sent: an answer is stale if a save was acknowledged since. An answer of the server
  * has no `seenAt`. In a copy that this device kept, `seenAt` is the time of the copied answer; null without a copy.
  */
-export type ReadEntry = { stored: StoredLog | null; requestedAt: number; seenAt?: number | null };
+export type ReadEntry = { stored: StoredLog | null; readAt: number; seenAt?: number | null };
 
 /** The prefix of every `entryKey`. */
 export const ENTRY_KEY = ['entry'] as const;
@@ -37,13 +37,13 @@ export const entryQuery = ({ transport, copies, draftsLoaded }: EntrySource, dat
   queryOptions({
     queryKey: entryKey(date),
     queryFn: async ({ client }): Promise<ReadEntry> => {
-      const requestedAt = Date.now();
+      const readAt = Date.now();
       const reading = transport.read(date);
       let isAnswered = false;
       const showCopy = async (): Promise<void> => {
         const [seen] = await Promise.all([copies.readDay(date), draftsLoaded]);
         if (isAnswered || !seen || client.getQueryData(entryKey(date))) return;
-        client.setQueryData<ReadEntry>(entryKey(date), { stored: seen.stored, requestedAt: 0, seenAt: seen.seenAt });
+        client.setQueryData<ReadEntry>(entryKey(date), { stored: seen.stored, readAt: 0, seenAt: seen.seenAt });
       };
       void showCopy();
       const outcome = await reading;
@@ -51,7 +51,7 @@ export const entryQuery = ({ transport, copies, draftsLoaded }: EntrySource, dat
       if (outcome.kind === 'locked') void copies.pruneDays((day) => day.date !== date);
       if (outcome.kind !== 'read') throw new EntryReadError(outcome);
       void copies.storeDay(date, outcome.stored);
-      return { stored: outcome.stored, requestedAt };
+      return { stored: outcome.stored, readAt };
     },
     // Send the request even if the browser reports to be offline, so that a failed load shows an error.
     networkMode: 'always',

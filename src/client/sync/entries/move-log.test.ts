@@ -136,7 +136,7 @@ test('a move without a response changes neither day until a retry succeeds', asy
   expect(await moveLog(savers, send, MOVE)).toEqual({ kind: 'unreachable', version });
   expect(saver.text()).toBe(log('a'));
   // Meanwhile the page has read the day and found no log.
-  saver.receiveRow(null, (now += 1));
+  saver.takeRow(null, (now += 1));
   expect(await moveLog(savers, send, MOVE, version)).toMatchObject({ kind: 'moved' });
   expect(saver.text()).toBe('');
 });

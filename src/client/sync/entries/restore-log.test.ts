@@ -68,7 +68,7 @@ test('other saves, and a log that another page has deleted, report no deletion',
   saver.write(log('other'), 0);
   await savers.flush();
   rows.delete(MONDAY);
-  saver.receiveRow(null, 1);
+  saver.takeRow(null, 1);
   expect(saver.view().stored).toBeNull();
   expect(removed).toEqual([]);
 });

@@ -39,7 +39,7 @@ afterEach(() => page.close());
 /** A page with today's log on screen, wired like the journal. */
 function openPage() {
   const queries = new QueryClient({ defaultOptions: { queries: { retry: false, staleTime: Infinity } } });
-  queries.setQueryData<ReadEntry>(entryKey(TODAY), { stored: row, requestedAt: time.timers.now() });
+  queries.setQueryData<ReadEntry>(entryKey(TODAY), { stored: row, readAt: time.timers.now() });
   queries.setQueryData<Day[]>(DATES_KEY, [TODAY]);
   const save = (): Promise<WriteOutcome> => new Promise((resolve) => (answerSave = resolve));
   const savers = createTestSavers({
@@ -50,8 +50,7 @@ function openPage() {
       remove: save,
     },
     timers: time.timers,
-    onStored: (date, stored) =>
-      queries.setQueryData<ReadEntry>(entryKey(date), { stored, requestedAt: time.timers.now() }),
+    onStored: (date, stored) => queries.setQueryData<ReadEntry>(entryKey(date), { stored, readAt: time.timers.now() }),
   });
   const saver = savers.open(TODAY, row, 1);
   saver.attachEditor({ read: () => saver.text(), replace: () => undefined, isComposing: () => isComposing });
@@ -60,13 +59,13 @@ function openPage() {
     queryFn: async () => {
       reads += 1;
       if (failure) throw new EntryReadError(failure);
-      const answer = { stored: row, requestedAt: time.timers.now() };
+      const answer = { stored: row, readAt: time.timers.now() };
       if (readMs > 0) await new Promise<void>((resolve) => void time.timers.after(readMs, resolve));
       return answer;
     },
   });
   const unsubscribe = observer.subscribe(({ data }) => {
-    if (data) savers.open(TODAY, data.stored, data.requestedAt);
+    if (data) savers.open(TODAY, data.stored, data.readAt);
   });
   const copies = { storeCopy: async () => undefined };
   const changes = createRemoteChanges({ savers, copies, queries, timers: time.timers });
@@ -156,7 +155,7 @@ test('the dates follow without a request', async () => {
 });
 
 test('a day that is not on screen is read when it is opened', () => {
-  page.queries.setQueryData<ReadEntry>(entryKey(OTHER), { stored: null, requestedAt: 0 });
+  page.queries.setQueryData<ReadEntry>(entryKey(OTHER), { stored: null, readAt: 0 });
   page.changes.apply(stored(1, OTHER));
   expect(page.queries.getQueryState(entryKey(OTHER))?.isInvalidated).toBe(true);
 });
@@ -183,7 +182,7 @@ test('a deleted day becomes empty', async () => {
 });
 
 test('catching up reads the open day and marks every other day and the dates as stale', async () => {
-  page.queries.setQueryData<ReadEntry>(entryKey(OTHER), { stored: null, requestedAt: 0 });
+  page.queries.setQueryData<ReadEntry>(entryKey(OTHER), { stored: null, readAt: 0 });
   row = rowOf(5, 'theirs');
   page.changes.catchUp();
   await time.advance(0);

@@ -55,10 +55,10 @@ export function DayPage({ date, today, read, isFirstLog, onUpgrade }: DayPagePro
   // Text typed before React ran (early-editor.ts) edits this device's copy of the day, so the saver starts with that
   // copy. The effect below passes the server's answer to the saver.
   const [saver] = useState(() =>
-    early ? savers.open(date, early.stored, 0) : savers.open(date, read.stored, read.requestedAt),
+    early ? savers.open(date, early.stored, 0) : savers.open(date, read.stored, read.readAt),
   );
   const view = useSyncExternalStore(saver.subscribe, saver.view);
-  useEffect(() => void savers.open(date, read.stored, read.requestedAt), [date, read, savers]);
+  useEffect(() => void savers.open(date, read.stored, read.readAt), [date, read, savers]);
 
   const isLocked = view.status.kind === 'locked';
   // The server says that the day is locked: refetch it once, which shows the locked view if the plan has ended.

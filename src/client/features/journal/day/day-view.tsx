@@ -50,7 +50,7 @@ function OpenDayView({ date, today, isFirstLog, onUpgrade }: DayViewProps) {
   if (!isBegunOffline && date === today && isUnreachableError(entry.error)) setBegunOffline(true);
 
   if (entry.data || unsaved || isBegunOffline) {
-    const read = entry.data ?? { stored: unsaved?.view().stored ?? null, requestedAt: 0, seenAt: null };
+    const read = entry.data ?? { stored: unsaved?.view().stored ?? null, readAt: 0, seenAt: null };
     return <DayPage date={date} today={today} read={read} isFirstLog={isFirstLog} onUpgrade={onUpgrade} />;
   }
   if (entry.isError) return <NotLoaded date={date} onRetry={() => entry.refetch()} busy={entry.isFetching} />;
