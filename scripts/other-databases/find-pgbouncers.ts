@@ -13,8 +13,6 @@ import { installWithApt } from '../browser/browser.ts';
 import { ROOT } from '../project.ts';
 
 const INSTALLED = '/usr/sbin/pgbouncer';
-/** The first version that prepares a client's statement on every server connection on which the client executes it. */
-const FIRST_WITH_STATEMENTS = 1.21;
 const FOLDER = join(ROOT, 'node_modules', '.cache', 'pgbouncer-debian-13');
 const KEYRING = '/usr/share/keyrings/debian-archive-keyring.gpg';
 const SOURCE = `deb [signed-by=${KEYRING}] http://deb.debian.org/debian trixie main\n`;
@@ -47,8 +45,8 @@ export async function findPgBouncers(): Promise<{ programs: PgBouncerProgram[]; 
 }
 
 function describe(command: readonly string[]): PgBouncerProgram {
-  const version = readPgBouncerVersion(command);
-  return { name: `PgBouncer ${version}`, command, hasStatements: version >= FIRST_WITH_STATEMENTS };
+  const { version, hasStatements } = readPgBouncerVersion(command);
+  return { name: `PgBouncer ${version}`, command, hasStatements };
 }
 
 /** Returns the command: the loader of Debian 13's C library, which is newer than the system's, starts the program. */

@@ -46,7 +46,7 @@ export async function startPgBouncer({ command, serverUrl, settings = {} }: Opti
     default_pool_size: '12',
     max_client_conn: '1000',
     server_login_retry: '1',
-    ...(readPgBouncerVersion(command) >= 1.21 && { max_prepared_statements: '200' }),
+    ...(readPgBouncerVersion(command).hasStatements && { max_prepared_statements: '200' }),
     ...settings,
   };
   const lines = Object.entries(main).map(([name, value]) => `${name} = ${value}`);
@@ -92,8 +92,12 @@ export async function startPgBouncer({ command, serverUrl, settings = {} }: Opti
   };
 }
 
-/** `1.24` of version 1.24.1. */
-export function readPgBouncerVersion([program = '', ...first]: readonly string[]): number {
+/**
+ * `hasStatements`: it prepares a client's statement on every server connection on which the client executes it, which
+ * begins with 1.21.
+ */
+export function readPgBouncerVersion([program = '', ...first]: readonly string[]) {
   const { stdout } = spawnSync(program, [...first, '--version'], { encoding: 'utf8' });
-  return Number(/PgBouncer (\d+\.\d+)/.exec(stdout)?.[1] ?? 0);
+  const [, major = 0, minor = 0] = /PgBouncer (\d+)\.(\d+)/.exec(stdout) ?? [];
+  return { version: `${major}.${minor}`, hasStatements: Number(major) > 1 || Number(minor) >= 21 };
 }
