@@ -23,6 +23,25 @@ test('a blank value counts as unset', () => {
   expect(readConfig({ PORT: '', HOST: ' ', DATABASE_URL: '' })).toMatchObject({ port: 3000, databaseUrl: null });
 });
 
+test.each(['/journal', '?a=1', '#journal'])('rejects PUBLIC_URL with %s, which would be dropped', (rest) => {
+  expect(problemsOf({ PUBLIC_URL: `http://localhost:3000${rest}` })).toEqual([
+    expect.stringMatching(/^PUBLIC_URL must be an http or https address without a user, path, query or fragment/),
+  ]);
+});
+
+test('rejects API_URL with a password and does not show it', () => {
+  const problems = problemsOf({ API_URL: 'https://ada:hunter2@project.supabase.co' });
+  expect(problems).toEqual([expect.stringMatching(/^API_URL must be/)]);
+  expect(problems.join()).not.toContain('hunter2');
+});
+
+test.each(['https://Journal.example.com:443', 'https://journal.example.com/'])(
+  'accepts PUBLIC_URL=%s',
+  (PUBLIC_URL) => {
+    expect(readConfig({ ...PRODUCTION, PUBLIC_URL }).publicUrl).toBe('https://journal.example.com');
+  },
+);
+
 test.each([
   ['::', 'http://localhost:3000', '::'],
   ['0.0.0.0', 'http://localhost:3000', '0.0.0.0'],

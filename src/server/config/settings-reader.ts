@@ -61,16 +61,19 @@ export class SettingsReader {
     return fallback;
   }
 
-  /** The origin of an http(s) address; a path or a query is a problem. Without a fallback (undefined) the setting is required. */
+  /**
+   * The origin of an http(s) address; anything more is a problem. The message does not show the value, which may hold a
+   * password. Without a fallback (undefined) the setting is required.
+   */
   url(name: string, example: string, fallback: string | null | undefined): string | null {
     const value = this.optional(name);
     if (value === null) {
       if (fallback === undefined) this.problem(name, 'must be set', example);
       return fallback ?? null;
     }
-    const url = URL.canParse(value) ? new URL(value) : null;
-    if (url && /^https?:$/.test(url.protocol) && url.pathname === '/' && url.search === '') return url.origin;
-    this.problem(name, `must be an http or https address without a path, not "${value}"`, example);
+    const url = URL.parse(value);
+    if (url && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`) return url.origin;
+    this.problem(name, 'must be an http or https address without a user, path, query or fragment', example);
     return fallback ?? null;
   }
 
