@@ -1,8 +1,10 @@
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { readConfig } from '../config/config.ts';
 import type { Database } from '../database/database.ts';
 import { healthRoutes } from './health.ts';
 import type { Metrics } from './metrics.ts';
+
+afterEach(() => void vi.useRealTimers());
 
 test('scrapes at once share the metrics of one collection, and a later scrape collects again', async () => {
   let collections = 0;
@@ -23,7 +25,7 @@ test('scrapes at once share the metrics of one collection, and a later scrape co
   expect(await (await routes.request('/metrics')).text()).toBe('later');
 });
 
-test('thousands of probes at once wait for one check of the database, and a later one checks again', async () => {
+function openRoutes() {
   const checks: PromiseWithResolvers<boolean>[] = [];
   const isReady = (): Promise<boolean> => {
     const check = Promise.withResolvers<boolean>();
@@ -35,6 +37,11 @@ test('thousands of probes at once wait for one check of the database, and a late
     database: { isReady } as unknown as Database,
     metrics: null as never,
   });
+  return { checks, routes };
+}
+
+test('thousands of probes at once wait for one check of the database, and a later one checks again', async () => {
+  const { checks, routes } = openRoutes();
   const probes = Array.from({ length: 2_000 }, async () => routes.request('/readyz'));
   expect(checks).toHaveLength(1);
   checks[0]!.resolve(true);
@@ -45,4 +52,20 @@ test('thousands of probes at once wait for one check of the database, and a late
   checks[1]!.reject(new Error('the database is gone'));
   expect((await later).status).toBe(503);
   expect(checks).toHaveLength(2);
+});
+
+test('answers 503 after two seconds while the database hangs, and a later probe checks again', async () => {
+  vi.useFakeTimers();
+  const { checks, routes } = openRoutes();
+  let status: number | null = null;
+  void Promise.resolve(routes.request('/readyz')).then((response) => (status = response.status));
+  await vi.advanceTimersByTimeAsync(1_999);
+  expect(status).toBeNull();
+  await vi.advanceTimersByTimeAsync(1);
+  expect(status).toBe(503);
+
+  const later = routes.request('/readyz');
+  expect(checks).toHaveLength(2);
+  checks[1]!.resolve(true);
+  expect((await later).status).toBe(200);
 });

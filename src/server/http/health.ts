@@ -19,6 +19,9 @@ const FORWARDING_HEADERS = [
   'x-real-ip',
 ];
 
+/** Shorter than the time-out of a balancer's probe, which is 3 s in deploy/kubernetes. */
+const MAX_CHECK_MS = 2_000;
+
 type HealthDeps = { config: Config; database: Database; metrics: Metrics };
 
 export function healthRoutes({ config, database, metrics }: HealthDeps): Hono<AppEnv> {
@@ -27,8 +30,13 @@ export function healthRoutes({ config, database, metrics }: HealthDeps): Hono<Ap
   /**
    * Threat: a stranger asks thousands of times at once. With a check each, the queue of the database would be full, and a
    * balancer that is answered 503 would take all servers out.
+   *
+   * The limit is part of the check: after a check that hangs, the next probe asks again, on another connection.
    */
-  const isReady = singleFlight(() => database.isReady().catch(() => false));
+  const isReady = singleFlight(() => {
+    const tooLate = new Promise<boolean>((resolve) => setTimeout(resolve, MAX_CHECK_MS, false).unref());
+    return Promise.race([database.isReady().catch(() => false), tooLate]);
+  });
   /** Threat: with `METRICS=open`, or from a program on this machine, each request would ask all workers. */
   const readMetrics = singleFlight(() => metrics.text());
 
