@@ -10,7 +10,10 @@ const TICK_MS = 1_000;
 /** Silent for one to two seconds: check whether the server's machine answers. */
 const CHECK_AFTER_TICKS = 2;
 const CHECK_TIMEOUT_MS = 2_000;
-/** Longer than the default time-outs of the role (roles.ts), by which a living server ends a statement or transaction. */
+/**
+ * Longer than the default time-outs of the role (roles.ts), by which a living server ends a statement or transaction. An
+ * operator who raises them above this cuts long statements (docs/operations/scaling.md).
+ */
 const DEAD_AFTER_TICKS = 20;
 
 type Deps = {
