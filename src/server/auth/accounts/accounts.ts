@@ -15,18 +15,29 @@ export type FactorRow = Pick<
 >;
 export type Account = { user: UserRow; identities: IdentityRow[]; factors: FactorRow[] };
 
-/**
- * Null if no account has the address. Ignores accounts of SAML providers, because several of them may share an address.
- */
+/** Ignores accounts of SAML providers, because several of them may share an address. */
+export const userByEmailQuery = (email: string) =>
+  queryBuilder.selectFrom('auth.users').selectAll().where('email', '=', email).where('is_sso_user', '=', false);
+
+/** Null if no account has the address. */
 export async function findUserByEmail(service: AsService, email: string): Promise<UserRow | null> {
-  const rows = await service.run(
-    queryBuilder.selectFrom('auth.users').selectAll().where('email', '=', email).where('is_sso_user', '=', false),
-  );
+  const rows = await service.run(userByEmailQuery(email));
   return rows[0] ?? null;
 }
 
 export async function findUserById(service: AsService, id: string): Promise<UserRow | null> {
   const rows = await service.run(queryBuilder.selectFrom('auth.users').selectAll().where('id', '=', id));
+  return rows[0] ?? null;
+}
+
+/**
+ * Requires a transaction. Locks the user's row, which serializes changes of one account, and returns it as it is now. Null
+ * if the user is gone.
+ */
+export async function lockUser(transaction: AsService, id: string): Promise<UserRow | null> {
+  const rows = await transaction.run(
+    queryBuilder.selectFrom('auth.users').selectAll().where('id', '=', id).forUpdate(),
+  );
   return rows[0] ?? null;
 }
 

@@ -4,6 +4,7 @@
  */
 import type { AsService, Database } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
+import { lockUser } from './accounts.ts';
 import { recordAuditEvent } from './audit-log.ts';
 import type { AuditEntry } from './audit-log.ts';
 
@@ -38,13 +39,7 @@ export async function deleteAccount(database: Database, deletion: Deletion): Pro
   return database.transactAsService('delete an account', async (transaction) => {
     // Locks the user's row. A concurrent sign-in, which undoes the deletion, either committed before or waits for this
     // lock and then finds no account.
-    const [user] = await transaction.run(
-      queryBuilder
-        .selectFrom('auth.users')
-        .select(['email', 'phone', 'deletion_due_at', 'is_anonymous'])
-        .where('id', '=', userId)
-        .forUpdate(),
-    );
+    const user = await lockUser(transaction, userId);
     if (!user) return null;
     const { email, phone, deletion_due_at: dueAt } = user;
     if (onlyIf === 'due' && (dueAt === null || dueAt > now)) return null;

@@ -13,7 +13,7 @@
 import { randomUUID } from 'node:crypto';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
-import { isBanned, syncProviders, updateUser } from './accounts.ts';
+import { isBanned, lockUser, syncProviders, updateUser, userByEmailQuery } from './accounts.ts';
 import type { IdentityRow, UserRow } from './accounts.ts';
 import { recordAuditEvent } from './audit-log.ts';
 import type { Device } from './device.ts';
@@ -71,11 +71,8 @@ export async function signInWithIdentity(transaction: AsService, signIn: Identit
   return known ?? signInNew(transaction, signIn);
 }
 
-async function lockUser(transaction: AsService, by: { id: string } | { email: string }): Promise<UserRow | null> {
-  const users = queryBuilder.selectFrom('auth.users').selectAll().forUpdate();
-  const [user] = await transaction.run(
-    'id' in by ? users.where('id', '=', by.id) : users.where('email', '=', by.email).where('is_sso_user', '=', false),
-  );
+async function lockUserByEmail(transaction: AsService, email: string): Promise<UserRow | null> {
+  const [user] = await transaction.run(userByEmailQuery(email).forUpdate());
   return user ?? null;
 }
 
@@ -90,7 +87,7 @@ async function signInKnown(
   existing: IdentityRow,
 ): Promise<IdentityOutcome | null> {
   const { identity, now } = signIn;
-  const user = await lockUser(transaction, { id: existing.user_id });
+  const user = await lockUser(transaction, existing.user_id);
   if (!user) return null;
   if (isBanned(user, now)) return { outcome: 'banned' };
   if (isUnconfirmed(user) && user.last_sign_in_at === null) {
@@ -113,7 +110,7 @@ async function signInNew(transaction: AsService, signIn: IdentitySignIn): Promis
   if (identity.email === null && policy.emailRequired === true) return { outcome: 'email_missing' };
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
     const sharesAddress = identity.email !== null && signIn.isSso !== true;
-    const owner = sharesAddress ? await lockUser(transaction, { email: identity.email! }) : null;
+    const owner = sharesAddress ? await lockUserByEmail(transaction, identity.email!) : null;
     if (!owner) {
       if (!policy.signups) return { outcome: 'signup_disabled' };
       const created = await createUser(transaction, signIn);
@@ -171,7 +168,7 @@ async function linkIdentity(
   existing: IdentityRow | null,
 ): Promise<IdentityOutcome> {
   const { identity, now } = signIn;
-  const user = await lockUser(transaction, { id: userId });
+  const user = await lockUser(transaction, userId);
   if (!user) return { outcome: 'user_not_found' };
   if (isBanned(user, now)) return { outcome: 'banned' };
   if (existing) return { outcome: 'identity_already_exists', isOwn: existing.user_id === userId };
@@ -184,7 +181,7 @@ async function linkIdentity(
 
 /** False if another account has the address. Throws a unique violation if another request takes it concurrently. */
 async function adoptAddress(transaction: AsService, userId: string, email: string, now: Date): Promise<boolean> {
-  if (await lockUser(transaction, { email })) return false;
+  if (await lockUserByEmail(transaction, email)) return false;
   await updateUser(transaction, userId, { email, email_confirmed_at: now, updated_at: now });
   return true;
 }

@@ -9,9 +9,9 @@ import {
   clearUnconfirmedPassword,
   confirmAddress,
   findUserByEmail,
-  findUserById,
   getAccount,
   isBanned,
+  lockUser,
   updateUser,
 } from './accounts.ts';
 import type { Account } from './accounts.ts';
@@ -57,8 +57,7 @@ export async function redeemToken(
   { token, device, now, finishesFlow }: RedeemInput,
 ): Promise<RedeemResult> {
   const userId = token.user_id;
-  await transaction.run(queryBuilder.selectFrom('auth.users').select('id').where('id', '=', userId).forUpdate());
-  const user = await findUserById(transaction, userId);
+  const user = await lockUser(transaction, userId);
   if (!user) return { outcome: 'invalid' };
   if (isBanned(user, now)) return { outcome: 'banned' };
 
@@ -146,8 +145,7 @@ async function takeAddress(
 ): Promise<boolean> {
   const found = await findUserByEmail(transaction, email);
   if (!found || found.id === userId) return true;
-  await transaction.run(queryBuilder.selectFrom('auth.users').select('id').where('id', '=', found.id).forUpdate());
-  const owner = await findUserById(transaction, found.id);
+  const owner = await lockUser(transaction, found.id);
   if (owner?.email !== email) return true;
   if (owner.email_confirmed_at !== null) return false;
   await releaseAddress(transaction, owner, now);

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { JsonObject } from '#server/database/tables/auth-tables.ts';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
-import { confirmAddress, findUserByEmail, getAccount, syncProviders, updateUser } from './accounts.ts';
+import { confirmAddress, findUserByEmail, getAccount, lockUser, syncProviders, updateUser } from './accounts.ts';
 import type { Account, IdentityRow, UserRow } from './accounts.ts';
 import { recordAuditEvent } from './audit-log.ts';
 import type { AuditEvent } from './audit-log.ts';
@@ -29,7 +29,7 @@ export type UnlinkResult =
 /** Requires a transaction. Locks the user's row, so two requests cannot remove the last two identities. */
 export async function unlinkIdentity(transaction: AsService, unlinking: Unlinking): Promise<UnlinkResult> {
   const { userId, identityId } = unlinking;
-  await transaction.run(queryBuilder.selectFrom('auth.users').select('id').where('id', '=', userId).forUpdate());
+  await lockUser(transaction, userId);
   const { user, identities } = await withPasswordIdentity(
     transaction,
     await getAccount(transaction, userId),

@@ -8,6 +8,7 @@ import {
   accountsQuery,
   emailIdentityData,
   getAccount,
+  lockUser,
   syncProviders,
   toAccount,
   updateUser,
@@ -101,7 +102,7 @@ export async function changeUser(transaction: AsService, change: Change): Promis
   const { passwordHash, userMetadata, appMetadata, role, ban, confirmsEmail, confirmsPhone } = attributes;
   const { now } = author;
   const user = await lockUser(transaction, userId);
-  if (!user) return null;
+  if (!user || user.deleted_at !== null) return null;
   const email = changeAddress(
     { value: user.email, confirmedAt: user.email_confirmed_at },
     attributes.email,
@@ -176,7 +177,7 @@ async function recordChange(transaction: AsService, { userId, attributes, author
  */
 export async function softDeleteUser(transaction: AsService, userId: string, author: Author): Promise<string[] | null> {
   const user = await lockUser(transaction, userId);
-  if (!user) return null;
+  if (!user || user.deleted_at !== null) return null;
   const endedSessions = await endSessions(transaction, userId, { all: true });
   await deleteSignInMethods(transaction, userId);
   await updateUser(transaction, userId, {
@@ -194,13 +195,6 @@ export async function softDeleteUser(transaction: AsService, userId: string, aut
   });
   await recordAuditEvent(transaction, { ...auditEntry(userId, author), event: 'deleted', details: { soft: true } });
   return endedSessions;
-}
-
-async function lockUser(transaction: AsService, id: string): Promise<UserRow | null> {
-  const rows = await transaction.run(
-    queryBuilder.selectFrom('auth.users').selectAll().where('id', '=', id).where('deleted_at', 'is', null).forUpdate(),
-  );
-  return rows[0] ?? null;
 }
 
 type AddressIdentity = { userId: string; provider: 'email' | 'phone'; data: JsonObject; now: Date };

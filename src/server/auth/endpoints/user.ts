@@ -1,10 +1,9 @@
 /** GET and PUT /user: the signed-in user's account (docs/specification/wire.md 12). */
 import { mailIntervalMs, mailPasswordChanged } from '../mails/account-mails.ts';
 import { isUniqueViolation } from '#server/database/database-error.ts';
-import { queryBuilder } from '#server/database/query-builder.ts';
 import type { JsonObject } from '#server/database/tables/auth-tables.ts';
 import type { AuthDeps, Endpoint } from '../auth-deps.ts';
-import { claimMail, confirmAddress, getAccount, updateUser } from '../accounts/accounts.ts';
+import { claimMail, confirmAddress, getAccount, lockUser, updateUser } from '../accounts/accounts.ts';
 import type { Account, UserRow } from '../accounts/accounts.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';
 import type { Device } from '../accounts/device.ts';
@@ -105,10 +104,8 @@ function checkMayChange(user: UserRow, { addsAddress, password, nonce }: Changes
  */
 async function changeMetadata(deps: AuthDeps, userId: string, data: JsonObject): Promise<void> {
   await deps.database.transactAsService('change metadata', async (transaction) => {
-    const [row] = await transaction.run(
-      queryBuilder.selectFrom('auth.users').select('raw_user_meta_data').where('id', '=', userId).forUpdate(),
-    );
-    const merged = checkMetadata(mergeMetadata(row?.raw_user_meta_data ?? {}, data));
+    const user = await lockUser(transaction, userId);
+    const merged = checkMetadata(mergeMetadata(user?.raw_user_meta_data ?? {}, data));
     const change = { raw_user_meta_data: JSON.stringify(merged), updated_at: deps.clock.now() };
     await updateUser(transaction, userId, change);
   });

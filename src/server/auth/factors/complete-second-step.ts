@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';
 import type { AsService } from '#server/database/database.ts';
 import type { AuthDeps } from '../auth-deps.ts';
-import { getAccount } from '../accounts/accounts.ts';
+import { getAccount, lockUser } from '../accounts/accounts.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';
 import type { AuditEvent } from '../accounts/audit-log.ts';
 import type { SessionRow } from '../accounts/sessions.ts';
@@ -14,7 +14,6 @@ import { rememberDevice } from '../wire/device-cookie.ts';
 import { AuthError } from '../wire/errors.ts';
 import type { AuthErrorName } from '../wire/errors.ts';
 import { sessionResponse } from '../wire/session-response.ts';
-import { lockUser } from './factor-store.ts';
 import type { FactorUser } from './require-factor-user.ts';
 import { lockSession, upgradeSession } from './upgrade-session.ts';
 

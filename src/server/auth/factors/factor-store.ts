@@ -7,6 +7,7 @@ import type { Selectable } from 'kysely';
 import type { AuthTables, FactorType } from '#server/database/tables/auth-tables.ts';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
+import { lockUser } from '../accounts/accounts.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';
 import type { AuditEntry } from '../accounts/audit-log.ts';
 import type { Device } from '../accounts/device.ts';
@@ -40,14 +41,6 @@ export async function findFactor(service: AsService, { id, userId }: FactorKey):
     queryBuilder.selectFrom('auth.mfa_factors').selectAll().where('id', '=', id).where('user_id', '=', userId),
   );
   return factor ?? null;
-}
-
-/** Requires a transaction. False if the user is gone. */
-export async function lockUser(transaction: AsService, userId: string): Promise<boolean> {
-  const rows = await transaction.run(
-    queryBuilder.selectFrom('auth.users').select('id').where('id', '=', userId).forUpdate(),
-  );
-  return rows.length > 0;
 }
 
 type NewFactor = {

@@ -3,6 +3,7 @@ import type { Context } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';
 import type { AsService } from '#server/database/database.ts';
 import type { AuthDeps, Endpoint } from '../auth-deps.ts';
+import { lockUser } from '../accounts/accounts.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';
 import { mailRecoveryCodeUsed } from '../mails/factor-mails.ts';
 import { readBody, readOptionalBody } from '../wire/body.ts';
@@ -10,7 +11,7 @@ import { deviceOf } from '../wire/client-device.ts';
 import { AuthError } from '../wire/errors.ts';
 import { requireLiveSession } from '../wire/require-user.ts';
 import { completeSecondStep, countGuess, failSecondStep } from './complete-second-step.ts';
-import { RECOVERY_CODE_METHOD, endSecondStep, listFactors, lockUser } from './factor-store.ts';
+import { RECOVERY_CODE_METHOD, endSecondStep, listFactors } from './factor-store.ts';
 import {
   createCodeSet,
   deleteCodeSet,

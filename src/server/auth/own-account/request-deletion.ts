@@ -3,9 +3,8 @@
  * 12).
  */
 import type { AsService } from '#server/database/database.ts';
-import { queryBuilder } from '#server/database/query-builder.ts';
 import type { AuthDeps, Endpoint } from '../auth-deps.ts';
-import { updateUser } from '../accounts/accounts.ts';
+import { lockUser, updateUser } from '../accounts/accounts.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';
 import { UNDO_DELETION_MS } from '../accounts/delete-account.ts';
 import type { Device } from '../accounts/device.ts';
@@ -41,7 +40,7 @@ async function markForDeletion(transaction: AsService, deps: AuthDeps, { signedI
   const { id: userId, email } = signedIn.account.user;
   const now = deps.clock.now();
   // The lock serializes this request with a second deletion request, and with a sign-in, which undoes a deletion.
-  await transaction.run(queryBuilder.selectFrom('auth.users').select('id').where('id', '=', userId).forUpdate());
+  await lockUser(transaction, userId);
   if (!(await proof.consume(transaction))) throw new AuthError('reauthentication_not_valid');
   const ended = await endSessions(transaction, userId, { all: true });
   if (signedIn.session !== null && !ended.includes(signedIn.session.id)) throw new AuthError('session_not_found');

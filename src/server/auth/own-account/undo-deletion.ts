@@ -7,12 +7,11 @@
  */
 import type { Context } from 'hono';
 import { ROUTES } from '#domain/routes.ts';
-import { queryBuilder } from '#server/database/query-builder.ts';
 import { escapeHtml } from '#server/escape-html.ts';
 import type { AppEnv } from '#server/http/app-env.ts';
 import { readText } from '#server/http/requests/limit-body.ts';
 import type { AuthDeps, Endpoint } from '../auth-deps.ts';
-import { updateUser } from '../accounts/accounts.ts';
+import { lockUser, updateUser } from '../accounts/accounts.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';
 import type { Device } from '../accounts/device.ts';
 import { consumeToken, findByLink } from '../accounts/one-time-tokens.ts';
@@ -53,9 +52,7 @@ async function redeemUndoToken(deps: AuthDeps, linkToken: string, device: Device
   const token = await findByLink(service, { linkToken, purposes: ['undo_deletion'], now });
   if (!token) return false;
   const user = await database.transactAsService('undo a deletion', async (transaction) => {
-    const [locked] = await transaction.run(
-      queryBuilder.selectFrom('auth.users').select(['id', 'email']).where('id', '=', token.user_id).forUpdate(),
-    );
+    const locked = await lockUser(transaction, token.user_id);
     if (!locked || !(await consumeToken(transaction, token))) return null;
     await updateUser(transaction, locked.id, { deletion_due_at: null, updated_at: now });
     const event = { at: now, userId: locked.id, actor: 'user', event: 'deletion_undone', device } as const;

@@ -7,11 +7,10 @@
 import type { JsonObject } from '#server/database/tables/auth-tables.ts';
 import type { Endpoint } from '../auth-deps.ts';
 import type { AsService } from '#server/database/database.ts';
-import { findUserById, isBanned } from '../accounts/accounts.ts';
+import { isBanned, lockUser } from '../accounts/accounts.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';
 import { startSession } from '../accounts/sessions.ts';
 import { requireCaptcha } from '../captcha/require-captcha.ts';
-import { lockUser } from '../factors/factor-store.ts';
 import { readBody, readOptionalBody } from '../wire/body.ts';
 import { deviceOf } from '../wire/client-device.ts';
 import { AuthError } from '../wire/errors.ts';
@@ -53,8 +52,7 @@ export const verifyAuthentication: Endpoint = async (context, deps) => {
     throw new AuthError('passkey_wrong');
   }
   const signIn = await deps.database.transactAsService('sign in with a passkey', async (transaction) => {
-    await lockUser(transaction, passkey.user_id);
-    const user = await findUserById(transaction, passkey.user_id);
+    const user = await lockUser(transaction, passkey.user_id);
     if (!user || !(await recordAssertion(transaction, passkey.id, assertion, now)))
       throw new AuthError('passkey_wrong');
     if (isBanned(user, now)) throw new AuthError('user_banned');

@@ -1,7 +1,7 @@
 /** POST /passkeys/registration/options and /verify: adds a passkey to an account (docs/specification/wire.md 32). */
 import type { Endpoint } from '../auth-deps.ts';
+import { lockUser } from '../accounts/accounts.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';
-import { lockUser } from '../factors/factor-store.ts';
 import { requireFactorUser, requireFactorUserWithBody, requireRecentSignIn } from '../factors/require-factor-user.ts';
 import type { FactorUser } from '../factors/require-factor-user.ts';
 import { mailPasskeyAdded } from '../mails/factor-mails.ts';

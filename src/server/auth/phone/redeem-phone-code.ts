@@ -1,7 +1,6 @@
 /** Redeems a verified texted code: confirms or changes the number, and starts a session. */
 import type { AsService } from '#server/database/database.ts';
-import { queryBuilder } from '#server/database/query-builder.ts';
-import { findUserById, getAccount, isBanned } from '../accounts/accounts.ts';
+import { getAccount, isBanned, lockUser } from '../accounts/accounts.ts';
 import type { Account } from '../accounts/accounts.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';
 import type { Device } from '../accounts/device.ts';
@@ -30,8 +29,7 @@ type RedeemInput = { token: OneTimeRow; device: Device; now: Date };
 /** Requires a transaction. Throws a `pg.DatabaseError` with code 23505 if a concurrent request takes the number. */
 export async function redeemPhoneCode(transaction: AsService, input: RedeemInput): Promise<PhoneRedeemResult> {
   const { token, device, now } = input;
-  await transaction.run(queryBuilder.selectFrom('auth.users').select('id').where('id', '=', token.user_id).forUpdate());
-  const user = await findUserById(transaction, token.user_id);
+  const user = await lockUser(transaction, token.user_id);
   if (!user) return { outcome: 'invalid' };
   if (isBanned(user, now)) return { outcome: 'banned' };
   const isChange = token.purpose === 'phone_change';
