@@ -2,12 +2,11 @@
 import { X509Certificate, createPrivateKey } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { UnusableKeyError } from '../keys/key-file.ts';
 
 export type SamlKey = { readonly privateKey: string; readonly certificate: string };
 
 const MIN_RSA_BITS = 2_048;
-
-class UnusableKeyError extends Error {}
 
 /** Throws an Error that names the file when the key cannot be used. */
 export async function loadSamlKey(file: string): Promise<SamlKey> {
