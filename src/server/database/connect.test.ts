@@ -16,6 +16,7 @@ import { createLog } from '#server/log.ts';
 import { Secret } from '#server/config/secret.ts';
 
 import { openDatabase } from './connect.ts';
+import { READ_IDENTITY } from './connection/inspect-pooler.ts';
 
 let server: TestDatabase;
 let url: string;
@@ -203,6 +204,17 @@ test('reports a database as not ready once a newer program has contracted it', a
   await asOwner("insert into migrations.applied values ('app', 9999, 'from_the_future', 'x', now(), 'contract')");
   expect(await database.isReady()).toBe(false);
   await database.close();
+});
+
+test('the identity of a database does not depend on the time zone of the session', async () => {
+  const readIn = async (zone: string): Promise<unknown> => {
+    const client = new pg.Client({ connectionString: url, options: `-c timezone=${zone}` });
+    await client.connect();
+    const { rows } = await client.query(READ_IDENTITY);
+    await client.end();
+    return rows;
+  };
+  expect(await readIn('Asia/Tokyo')).toEqual(await readIn('UTC'));
 });
 
 test.each(['superuser', 'bypassrls', 'createrole'])('rejects a request login with %s', async (right) => {

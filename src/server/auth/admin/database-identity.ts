@@ -1,15 +1,12 @@
 /**
- * The identity of a running database, which differs for a copy and after a restart of PostgreSQL. With it
- * `npm run doctor` notices that PUBLIC_URL leads to a server of another database.
+ * A digest of the identity of a running database. With it `npm run doctor` notices that PUBLIC_URL leads to a server of
+ * another database.
  */
 import { createHash } from 'node:crypto';
+import { READ_IDENTITY } from '#server/database/connection/inspect-pooler.ts';
 import type { Statements } from '#server/database/database.ts';
 
 export async function readDatabaseIdentity(service: Pick<Statements, 'statement'>): Promise<string> {
-  const { rows } = await service.statement<{ identity: string }>(
-    `select concat_ws(' ', oid, datname, pg_postmaster_start_time()) as identity
-       from pg_catalog.pg_database where datname = current_database()`,
-    [],
-  );
+  const { rows } = await service.statement<{ identity: string }>(READ_IDENTITY, []);
   return createHash('sha256').update(rows[0]!.identity).digest('hex');
 }

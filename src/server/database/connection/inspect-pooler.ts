@@ -63,9 +63,12 @@ export async function inspectPooler({ connect, connectDirectly, log }: Deps): Pr
   return { names, canPipeline };
 }
 
-/** The start time of the server tells a database from a replica or a copy, which has the same oid. */
-const READ_IDENTITY = `
-  select pg_postmaster_start_time()::text || ' ' || oid as identity
+/**
+ * The start time of the server tells a database from a replica or a copy, which has the same oid. It is read as a number,
+ * because its text depends on the time zone of the session.
+ */
+export const READ_IDENTITY = `
+  select concat_ws(' ', oid, datname, extract(epoch from pg_postmaster_start_time())) as identity
     from pg_catalog.pg_database where datname = current_database()`;
 
 async function rejectOtherDatabase(client: pg.Client, connectDirectly: () => Promise<pg.Client>): Promise<void> {
