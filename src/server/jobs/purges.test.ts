@@ -77,6 +77,18 @@ test('a link or code is deleted a day after its end, because its wrong guesses c
   ]);
 });
 
+test('a challenge of a factor is deleted a day after its end, so that a late code is answered as expired', async () => {
+  await db.admin.query(
+    `with factor as (
+       insert into auth.mfa_factors (user_id, factor_type, friendly_name) values ($1, 'totp', 'phone') returning id)
+     insert into auth.mfa_challenges (factor_id, ip, expires_at)
+     select id, ip, now() - age::interval from factor, (values ('old', '25 hours'), ('late', '23 hours')) v (ip, age)`,
+    [user],
+  );
+  expect(await purgeExpired(service, now, signal)).toBe(1);
+  expect(await read('select ip as kept from auth.mfa_challenges')).toEqual(['late']);
+});
+
 test('all expired rows are deleted, in batches', async () => {
   await db.admin.query(
     `insert into auth.passkey_challenges (challenge, expires_at)

@@ -8,6 +8,7 @@ import { BATCH_ROWS, runInBatches } from '#server/jobs/run-in-batches.ts';
 /** Table, key, condition. `$1` is the time now. */
 const EXPIRED: readonly (readonly [string, string, string])[] = [
   ['auth.flows', 'id', 'expires_at <= $1'],
+  // A day later, so that a code that is typed late is answered as expired, not as unknown.
   ['auth.mfa_challenges', 'id', "expires_at <= $1::timestamptz - interval '1 day'"],
   ['auth.passkey_challenges', 'id', 'expires_at <= $1'],
   ['auth.saml_requests', 'id', 'expires_at <= $1'],
