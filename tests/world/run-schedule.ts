@@ -23,10 +23,10 @@ const RECHECK_MS = 1_200;
 const UNCERTAIN = new Set<Step['do']>(['loseAnswer', 'killServer', 'offline', 'closeTab', 'crashTab']);
 
 /**
- * Throws an error with the history if a word is lost or doubled, if a tab shows another text than the server has, or if
- * a tab asked the user about a conflict that the merge can resolve.
+ * Returns the history. Throws an error with it if a word is lost or doubled, if a tab shows another text than the server
+ * has, or if a tab asked the user about a conflict that the merge can resolve.
  */
-export async function runSchedule(server: WorldServer, schedule: Schedule): Promise<void> {
+export async function runSchedule(server: WorldServer, schedule: Schedule): Promise<string[]> {
   const world = await createWorld(server, schedule);
   const { clock, devices, history, ledger, open, problems, work } = world;
   await work.run(async () => {
@@ -43,6 +43,7 @@ export async function runSchedule(server: WorldServer, schedule: Schedule): Prom
     await world.close();
   });
   if (problems.length > 0) throw new Error([...problems, '', ...history].join('\n'));
+  return history;
 }
 
 /** Ends all outages, hidden tabs and expired sessions, and waits until no device has unsent text. */

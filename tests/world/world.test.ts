@@ -1,6 +1,6 @@
 /** Model test of saving: several devices and the real server, in random schedules with a virtual clock. */
 import fc from 'fast-check';
-import { afterAll, beforeAll, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { loadMerge } from '#client/sync/merge-loader.ts';
 import { installRealms } from './browser/realm.ts';
 import { runSchedule } from './run-schedule.ts';
@@ -49,6 +49,24 @@ test(
   },
   20_000 + RUNS * 1_000,
 );
+
+test('the same schedule takes the same course, also through retries with jitter', async () => {
+  const step = { device: 0, tab: 0, a: 1, b: 0, thenMs: 0 };
+  const schedule: Schedule = {
+    devices: [{ utcOffsetMinutes: 0, latencyMs: 40 }],
+    startsAt: '2026-11-20T12:30:00Z',
+    plan: 'premium',
+    items: 0,
+    steps: [
+      { ...step, do: 'loseRequest' },
+      { ...step, do: 'loseRequest' },
+      { ...step, do: 'add', thenMs: 45_000 },
+    ],
+  };
+  const history = await runSchedule(server, schedule);
+  expect(history.join('\n')).toMatch(/server: POST/);
+  expect(await runSchedule(server, schedule)).toEqual(history);
+});
 
 async function report({
   failed,

@@ -25,6 +25,9 @@ const MAX_SERVER_PROCESSES = process.env['TEST_LONG'] ? 50 : 5;
 /** The free plan cannot open a log of this age. */
 export const LOCKED_AFTER_DAYS = 35;
 
+/** Its multiples are spread evenly over the fractions, so that the jitter of retries differs. */
+const GOLDEN_RATIO = 1.618_033_988_749_895;
+
 let users = 0;
 
 export type World = Awaited<ReturnType<typeof createWorld>>;
@@ -72,6 +75,7 @@ export async function createWorld(server: WorldServer, schedule: Schedule) {
   }
 
   let uuids = 0;
+  let randoms = 0;
   let tabCount = 0;
   const tabs = new Set<Tab>();
   const devices = schedule.devices.map(({ utcOffsetMinutes, latencyMs }, index) =>
@@ -110,6 +114,7 @@ export async function createWorld(server: WorldServer, schedule: Schedule) {
       number: (tabCount += 1),
       findPlan: () => plan,
       randomUUID: () => uuid(user, (uuids += 1)),
+      random: () => ((randoms += 1) * GOLDEN_RATIO) % 1,
       onQuestion: (conflict, draft) => checkQuestion(tab, conflict, draft),
       onKeptTwice: ({ mine, theirs }) => note(`${tab.name} keeps both of "${mine}" and "${theirs}"`),
     });

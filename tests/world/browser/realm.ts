@@ -21,6 +21,8 @@ export type Realm = {
   /** After the tab was closed, its code starts no more timers. */
   readonly isClosed: () => boolean;
   readonly randomUUID: () => ReturnType<typeof crypto.randomUUID>;
+  /** Undefined: the random numbers of Node. */
+  readonly random: (() => number) | undefined;
 };
 
 const current = new AsyncLocalStorage<Realm>();
@@ -60,6 +62,7 @@ type Globals = Record<string, PropertyDescriptor>;
 export function installRealms(): () => void {
   const { setTimeout: setForReal, clearTimeout: clearForReal, fetch: fetchForReal } = globalThis;
   const uuidForReal = crypto.randomUUID.bind(crypto);
+  const randomForReal = Math.random;
   const value = (of: unknown): PropertyDescriptor => ({ value: of, configurable: true, writable: true });
   const perRealm = (name: keyof Realm): PropertyDescriptor => {
     const original = Object.getOwnPropertyDescriptor(globalThis, name);
@@ -101,6 +104,7 @@ export function installRealms(): () => void {
   );
   Object.defineProperties(globalThis, globals);
   crypto.randomUUID = () => current.getStore()?.randomUUID() ?? uuidForReal();
+  Math.random = () => (current.getStore()?.random ?? randomForReal)();
   const timeoutForReal = AbortSignal.timeout.bind(AbortSignal);
   AbortSignal.timeout = (ms) => {
     if (!current.getStore()) return timeoutForReal(ms);
@@ -112,6 +116,7 @@ export function installRealms(): () => void {
   return () => {
     stopCounting();
     crypto.randomUUID = uuidForReal;
+    Math.random = randomForReal;
     AbortSignal.timeout = timeoutForReal;
     for (const [name, original] of originals) {
       if (original) Object.defineProperty(globalThis, name, original);

@@ -29,12 +29,16 @@ type Options = QueryObserverOptions<ReadEntry>;
 
 const PROFILE_MS = 50;
 
+// The journal took its `Math.random` before `installRealms` replaced it.
+browserTimers.random = () => Math.random();
+
 export type TabOptions = {
   device: Device;
   number: number;
   /** The plan that the server would answer with. */
   findPlan: () => PlanColumns;
   randomUUID: Realm['randomUUID'];
+  random?: () => number;
   /** Called when the tab asks the user about a conflict. `draft` is the JSON of the unsaved text with its base. */
   onQuestion: (conflict: Conflict, draft: string | null) => void;
   /** Called for each line that a merge kept twice, with the texts of both versions. */
@@ -43,7 +47,7 @@ export type TabOptions = {
 
 export type Tab = ReturnType<typeof openTab>;
 
-export function openTab({ device, number, findPlan, randomUUID, onQuestion, onKeptTwice }: TabOptions) {
+export function openTab({ device, number, findPlan, randomUUID, random, onQuestion, onKeptTwice }: TabOptions) {
   const { clock, userId } = device;
   let isClosed = false;
   let requestsInFlight = 0;
@@ -65,6 +69,7 @@ export function openTab({ device, number, findPlan, randomUUID, onQuestion, onKe
     indexedDB: device.indexedDB,
     channels: device.channels,
     randomUUID,
+    random,
     isClosed: () => isClosed,
     async fetch(...request) {
       const silence = (): Promise<Response> => new Promise(() => {});

@@ -1,7 +1,6 @@
 /**
  * The clock of one schedule. Time passes only in `advance`, which runs each timer when it is due and then waits until
- * all real work is done, such as a request to the server. So the same schedule takes the same course, but for the random
- * jitter of the retries.
+ * all real work is done, such as a request to the server. So the same schedule takes the same course.
  */
 import type { RealWork } from './real-work.ts';
 
