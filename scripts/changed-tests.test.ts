@@ -1,5 +1,5 @@
-import { existsSync, globSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { SPECS_BY_PATH, selectTests } from './changed-tests.ts';
 import { ROOT } from './project.ts';
@@ -19,6 +19,20 @@ test('the map names paths and specs that exist', () => {
 test('the map names every feature of the client', () => {
   const mapped = SPECS_BY_PATH.map(([path]) => path);
   for (const folder of globSync('src/client/features/*/', { cwd: ROOT })) expect(mapped).toContain(join(folder, '/'));
+});
+
+test('a change of any file that end-to-end tests import selects specs', () => {
+  const imported = new Set<string>();
+  const visit = (file: string): void => {
+    if (imported.has(file)) return;
+    imported.add(file);
+    const text = readFileSync(join(ROOT, file), 'utf8');
+    for (const [, path] of text.matchAll(/(?:from |import\()'(\.[^']+\.(?:ts|mjs))'/g))
+      visit(join(dirname(file), path!));
+  };
+  [...globSync('tests/e2e/**/*.ts', { cwd: ROOT }), 'playwright.config.ts'].forEach(visit);
+  expect(imported).toContain('scripts/start.ts');
+  expect([...imported].filter((file) => selectTests([file]).specs.length === 0)).toEqual([]);
 });
 
 test.each([

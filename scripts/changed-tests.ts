@@ -27,6 +27,7 @@ const SMOKE = ['tests/e2e/journal/writing.spec.ts', 'tests/e2e/routes.spec.ts'];
 /** A changed file selects the specs of the first row whose `path` is a prefix of the file's path. */
 export const SPECS_BY_PATH: readonly (readonly [path: string, specs: readonly string[]])[] = [
   ['tests/e2e/support/', [ALL_SPECS]],
+  ['tests/e2e/devices/', DEVICES],
   ['src/client/features/account/', ACCOUNT],
   ['src/client/features/billing/', BILLING],
   ['src/client/features/calendar/', ['tests/e2e/journal/']],
@@ -53,14 +54,21 @@ export const SPECS_BY_PATH: readonly (readonly [path: string, specs: readonly st
   ['src/server/mail/', ['tests/e2e/account/']],
   ['src/server/payments/', BILLING],
   ['src/server/plans/', BILLING],
+  ['scripts/screenshots/sandbox-mail.ts', ['tests/e2e/account/', 'tests/e2e/profile.spec.ts']],
   ['simulators/ai-model/', COACH],
   ['simulators/mailbox', ['tests/e2e/account/']],
   ['simulators/paypal/', BILLING],
 ];
 
 /** The running product, and how it is built, started and tested. A change of such a file can break any spec. */
-const PRODUCT =
-  /^(src|simulators|database|scripts\/(vite|build|browser|sandbox))\/|^scripts\/start\.ts$|^(package-lock\.json|playwright\.config\.ts|vite\.config\.ts)$/;
+const PRODUCT = new RegExp(
+  [
+    '^(src|simulators|database|scripts/(vite|build|browser|lifecycle|sandbox|setup))/',
+    '^scripts/(start|project|tools|screenshots/server-settings)\\.ts$',
+    '^tests/support/(local-days|seeded-password)\\.ts$',
+    '^(package-lock\\.json|playwright\\.config\\.ts|vite\\.config\\.ts)$',
+  ].join('|'),
+);
 /** Tests read these files without importing them, so Vitest cannot find those tests: a change runs all of them. */
 const READ_BY_VITEST = /^(database\/|package-lock\.json$|vitest\.config\.ts$|tests\/support\/)/;
 
