@@ -97,6 +97,14 @@ test('stops between two pages when cancelled', async () => {
   expect(requests.length).toBeLessThanOrEqual(2);
 });
 
+test('a second run after a cancel contains each day once', async () => {
+  const dates = datesOf(500);
+  const run = runOf(readerOf(dates).reader);
+  const stop = new AbortController();
+  await expect(run.run(stop.signal, () => stop.abort())).rejects.toThrow();
+  expect(await (await run.run(never, () => undefined))!.file.text()).toBe(expected(dates));
+});
+
 test('adapts the page size to the size of the logs', async () => {
   const large = readerOf(datesOf(400), undefined, 'x'.repeat(200_000));
   await runOf(large.reader).run(never, () => undefined);

@@ -74,8 +74,8 @@ export function createEntryReader(data: DataClient, userId: string): EntryReader
 }
 
 /**
- * Processes the days page by page and prefetches the next page. A second call after a failure resumes at the failed
- * page. After an abort it would process the last page twice.
+ * Processes the days page by page and prefetches the next page. A second call after a failure or an abort resumes at the
+ * first page that is not processed.
  */
 export function createPager(reader: EntryReader, dates: readonly Day[]) {
   let next = 0;
@@ -96,8 +96,8 @@ export function createPager(reader: EntryReader, dates: readonly Day[]) {
       size = Math.max(10, Math.min(MAX_PAGE_SIZE, Math.round((page.length * TARGET_PAGE_CHARS) / (characters + 1))));
       prefetched = request(next + requested.length);
       await work(page, next + requested.length);
-      signal.throwIfAborted();
       next += requested.length;
+      signal.throwIfAborted();
     }
   };
 }
