@@ -23,12 +23,15 @@ beforeEach(() => {
   vi.stubGlobal('matchMedia', () => ({ matches: isInstalled }));
 });
 
-test('asks once, however often the browser refuses, and once more in the installed app', async () => {
+test('asks once, however often the browser refuses, and once more in the installed app, not in turn', async () => {
   await Promise.all([requestPersistence(), requestPersistence()]);
   await requestPersistence();
   expect(requests).toBe(1);
   isInstalled = true;
   await requestPersistence();
+  await requestPersistence();
+  expect(requests).toBe(2);
+  isInstalled = false;
   await requestPersistence();
   expect(requests).toBe(2);
 });

@@ -13,7 +13,8 @@ const REQUESTED_KEY = 'hustle-forge:persistence-requested';
 export async function requestPersistence(): Promise<void> {
   const asked = matchMedia('(display-mode: standalone)').matches ? 'installed' : 'browser';
   try {
-    if (localStorage.getItem(REQUESTED_KEY) === asked) return;
+    // Tabs and the installed app share the key: after the app, a tab does not ask either.
+    if ([asked, 'installed'].includes(localStorage.getItem(REQUESTED_KEY) ?? '')) return;
     // Store the key before the first `await`, or the next save or another tab would ask too.
     localStorage.setItem(REQUESTED_KEY, asked);
     if (!(await navigator.storage.persisted())) await navigator.storage.persist();
