@@ -1,7 +1,7 @@
-/** Runs the tests of the server, the policies and the wire on another database than the embedded one. */
+/** Runs the tests that need a database on another database than the embedded one. */
 import { runTool } from '../tools.ts';
 
-/** The tests of the project `server` without those of faults, which start servers and databases of their own. */
+/** The folders of the Vitest project `server`, except `tests/faults`: those tests start their own databases. */
 export const SERVER_TESTS = ['src/server/', 'tests/api/', 'tests/payments/', 'tests/policies/'];
 
 /** @param databaseName printed before the tests, and again if they fail. @returns whether all tests passed */

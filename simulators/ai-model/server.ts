@@ -65,7 +65,6 @@ export function createModelApp(prefix = ''): ModelApp {
   return { control, app };
 }
 
-/** Writes each chunk before it requests the next one. */
 async function writeResponse(
   { status, headers, body }: ModelAnswer,
   outgoing: ServerResponse,

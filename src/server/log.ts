@@ -28,7 +28,7 @@ export function createLog(level: string, destination: DestinationStream = standa
   return pino(options, destination);
 }
 
-/** Flushes the buffer on an orderly exit. */
+/** pino itself flushes this destination when the process exits normally. */
 const standardOutput = (): DestinationStream =>
   fileDestination({
     dest: 1,

@@ -102,7 +102,7 @@ export class Outbox {
     return this.#deliveries;
   }
 
-  /** Not delivered yet, oldest first. */
+  /** The undelivered events, oldest first. */
   held(): readonly Delivery[] {
     return this.#deliveries.filter(({ delivered }) => !delivered);
   }

@@ -43,7 +43,7 @@ function RedirectBack() {
   const router = useRouter();
   // Read once: while the next screen loads, the location is already that screen's and has no `from`.
   const [from] = useState(() => router.history.location.state.from ?? ROUTES.journal.path);
-  // Not with the router's `navigate`, which would rewrite the query of `from`.
+  // The router's `navigate` would rewrite the query of `from`.
   useEffect(() => router.history.replace(from), [from, router]);
   return <LoadingScreen />;
 }

@@ -149,8 +149,8 @@ export function createDayDrafts(storage: Storage, userId: string, writer: string
 
     /**
      * Takes over the drafts for this day that closed pages left: the newest, with the others merged into it. With
-     * `evenOpen`, takes over the drafts of open pages too. If `merge` is null, takes over only the newest draft, and
-     * `hasOthers` stays true for the others.
+     * `evenOpen`, takes over the drafts of open pages too. If `merge` is null, takes over only the newest draft; then
+     * `hasOthers()` still returns true if there are more.
      */
     claim(date: Day, merge: MergeModule['mergeLogs'] | null, evenOpen = false): DayDraft | null {
       const stored = keysOf(prefix + date)

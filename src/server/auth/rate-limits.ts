@@ -108,7 +108,7 @@ export interface RateLimits {
    * Counts a text for its recipient and for the network address that asks for it. Throws `over_sms_send_rate_limit`
    * with the seconds to wait.
    *
-   * @param recipient a key of the number, without the number itself
+   * @param recipient an HMAC of the number, so that the counters store no number
    */
   consumeSmsRecipient(recipient: string, ip: string): Promise<void>;
   /**

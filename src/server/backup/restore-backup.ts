@@ -41,7 +41,7 @@ export type RestoreOptions = {
 };
 
 export type RestoreResult = {
-  /** Tables of the archive that no migration makes. They are left out. */
+  /** Tables of the archive that no migration creates. Their rows are not restored. */
   unknownTables: string[];
   keyFiles: PlacedFile[];
 };
@@ -115,7 +115,7 @@ function chooseMigrations(
   });
 }
 
-/** Returns the tables that were left out. */
+/** Returns the names of `RestoreResult.unknownTables`. */
 async function fillDatabase(
   owner: pg.Client,
   migrations: readonly (Migration & Pick<ArchivedMigration, 'appliedAt'>)[],

@@ -75,7 +75,7 @@ export function useFind(query: string, unsaved: readonly UnsavedLog[]): SearchSt
   };
 
   const request = useQuery({
-    // The answer of this device depends on the plan.
+    // `searchHere` skips the days that the plan locks, so its results depend on the plan.
     queryKey: ['find', debouncedQuery, premium],
     queryFn: async ({ signal }): Promise<Answer> => {
       try {
@@ -89,8 +89,8 @@ export function useFind(query: string, unsaved: readonly UnsavedLog[]): SearchSt
     },
     enabled: debouncedWords.length > 0,
     placeholderData: (before) => before,
-    // Caches only briefly, for queries that are typed and deleted again. An answer of this device is replaced as soon as
-    // the connection returns.
+    // Caches only briefly, for queries that are typed and deleted again. Results of `searchHere` are stale at once: the
+    // server is asked again as soon as the connection returns.
     staleTime: ({ state }) => (state.data?.searched ? 0 : 5_000),
     gcTime: 30_000,
     retry: false,

@@ -21,8 +21,8 @@ interface Schema extends DBSchema {
 }
 export type Connection = IDBPDatabase<Schema>;
 
-/** Runs requests on the open database. They reject without one: private mode, a wiped database, cleared site data. */
 export type UserDatabase = {
+  /** Runs a request. Rejects without an open database: in private mode, or after the database was deleted. */
   use: <T>(request: (connection: Connection) => Promise<T>) => Promise<T>;
   isClosed: () => boolean;
   /** No later request reaches the database, not even to create it again. */

@@ -222,7 +222,10 @@ export async function findByCode(service: AsService, lookup: CodeLookup): Promis
   return null;
 }
 
-/** Ends the code of a token whose mail is not sent, so that it cannot be guessed. */
+/**
+ * Disables the code of a token whose mail was not sent. It sets `wrong_codes` to the maximum, so `findByCode` compares
+ * no more guesses with the code.
+ */
 export async function endCode(
   service: AsService,
   { userId, purpose, address }: Pick<Issue, 'userId' | 'purpose' | 'address'>,

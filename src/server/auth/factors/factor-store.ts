@@ -121,7 +121,7 @@ type Removal = FactorKey & {
 /**
  * Requires a transaction. Removes a factor with its credential. Sessions that the factor confirmed drop to `aal1`;
  * their access tokens say so from the next renewal on. Recovery codes cannot exist without a verified factor, so they
- * are deleted with the last one. Null if the user has no such factor.
+ * are deleted with the last one. Null if the user has no such factor, or if `onlyUnverified` keeps it.
  */
 export async function removeFactor(transaction: AsService, removal: Removal): Promise<StoredFactor | null> {
   const { id, userId, actor, device, now } = removal;

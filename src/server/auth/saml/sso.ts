@@ -65,7 +65,7 @@ async function findEnabledProvider(
   return provider;
 }
 
-/** Unlike on the other routes, `redirect_to` is a member of the body. */
+/** Unlike the other routes, this one also reads `redirect_to` from the body. */
 function readTarget(context: Context<AppEnv>, { config }: AuthDeps, body: Body): string {
   const target = body.text('redirect_to');
   return isAllowedTarget(target, config) ? target : redirectTarget(context, config);

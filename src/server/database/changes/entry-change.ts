@@ -15,9 +15,9 @@ export type EntryChange = {
 
 /** The channel of LISTEN and NOTIFY. */
 export const CHANGES_CHANNEL = 'entry_changes';
-/** The SQLSTATE of a report that PostgreSQL sends to the connection that made the change. */
+/** The SQLSTATE of the notice with which the trigger reports a change to the connection that made it. */
 export const REPORT_SQLSTATE = 'HF001';
-/** A line that stands for any number of changes of any user: every page has to read its open days again. */
+/** A line of the payload that stands for any number of changes of any user: every page must read its open days again. */
 export const ANY_CHANGE = '*';
 
 /** A line that stands for any number of changes of one user is the user's id. */
