@@ -12,7 +12,7 @@ import type { Database } from '../database/database.ts';
 import type { Logger } from '../log.ts';
 import { BusyError } from '../load/busy-error.ts';
 import type { Limiters } from '../load/limiters.ts';
-import { currentOrigin, markRefused } from '../load/origin.ts';
+import { currentRequestContext, markRefused } from '../load/request-context.ts';
 import { NO_EVENTS } from '../metrics/events.ts';
 import type { EventCounters } from '../metrics/events.ts';
 import { createCoachStore } from './coach-store.ts';
@@ -124,7 +124,7 @@ export function createCoach({ settings, database, clock, limiters, log, events =
 
   /** Counts an analysis of this request's address as running until the returned function is called. Throws BusyError. */
   function takeQuota(): () => void {
-    const { address } = currentOrigin();
+    const { address } = currentRequestContext();
     if (!analyses.take(address)) {
       markRefused();
       throw new BusyError('full');

@@ -2,7 +2,7 @@
 import type { CompiledQuery } from 'kysely';
 import pg from 'pg';
 
-import { runAsServer } from '#server/load/origin.ts';
+import { runAsServer } from '#server/load/request-context.ts';
 import type { Logger } from '#server/log.ts';
 
 import { createChangeAnnouncer } from './changes/change-announcer.ts';

@@ -14,7 +14,7 @@ import type { AsService } from '../database/database.ts';
 import type { AppEnv } from '../http/app-env.ts';
 import { runLimited } from '../load/concurrency-limiter.ts';
 import type { Limiters } from '../load/limiters.ts';
-import { currentOrigin } from '../load/origin.ts';
+import { currentRequestContext } from '../load/request-context.ts';
 import { readBody } from './read-body.ts';
 
 /** A log has at most 256 KB, so a page has little more than 6 MB. */
@@ -52,10 +52,11 @@ export function archive({ auth, limiters }: { auth: AuthDeps; limiters: Limiters
     });
     const now = auth.clock.now();
     const service = auth.database.asService('read an archive');
-    // The stream reads its pages outside of the request's asynchronous context.
-    const origin = currentOrigin();
+    // The stream reads its pages after this function has returned, when AsyncLocalStorage no longer has the request's
+    // context. The limiter needs that context to know whose client is reading.
+    const requestContext = currentRequestContext();
     const readPage = (after: Position): Promise<ExportedEntry[]> =>
-      runLimited(limiter, () => readEntries(service, userId, after), origin);
+      runLimited(limiter, () => readEntries(service, userId, after), requestContext);
     const parts = writeArchive(jsonWriter({ exportedAt: now }), readPage);
     return new Response(streamOf(parts), {
       headers: {
@@ -90,7 +91,7 @@ async function* writeArchive(
   yield writer.end();
 }
 
-/** Takes the next part once the client has read the one before, and none after the client has left. */
+/** Pulls the next part once the client has read the previous one, and none after the client has disconnected. */
 function streamOf(parts: AsyncGenerator<string>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   return new ReadableStream(

@@ -6,7 +6,7 @@
  */
 import type { AccessTokens } from '../auth/keys/access-tokens.ts';
 import type { Identity } from '../database/database.ts';
-import { identifyUser } from '../load/origin.ts';
+import { identifyUser } from '../load/request-context.ts';
 
 export type Caller = {
   /** null for a guest. */

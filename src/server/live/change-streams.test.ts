@@ -4,7 +4,7 @@ import type { EntryChange } from '../database/changes/entry-change.ts';
 import type { Database } from '../database/database.ts';
 import type { Caller } from '../http/authenticate.ts';
 import { createLimiters } from '../load/limiters.ts';
-import { createOrigin, runAs } from '../load/origin.ts';
+import { createRequestContext, runInRequestContext } from '../load/request-context.ts';
 import { createLog } from '../log.ts';
 import { createChangeStreams } from './change-streams.ts';
 import type { StreamEvent } from './change-streams.ts';
@@ -76,8 +76,8 @@ test('a reconnecting client gets a resync after missed changes of its own user, 
 test('delays the answer to a stream that the quota refuses', () => {
   const limiters = createLimiters();
   const { streams } = createWorld({ ...limiters, createQuota: (name) => limiters.createQuota(name, 0) });
-  const origin = createOrigin('192.0.2.1');
+  const context = createRequestContext('192.0.2.1');
   const request = { userId: 'ada', lastEventId: undefined, authenticate: async () => ({}) as Caller };
-  expect(runAs(origin, () => streams.open(request))).toBeNull();
-  expect(origin.wasRefused).toBe(true);
+  expect(runInRequestContext(context, () => streams.open(request))).toBeNull();
+  expect(context.wasRefused).toBe(true);
 });

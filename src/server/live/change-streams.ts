@@ -13,7 +13,7 @@ import type { Caller } from '../http/authenticate.ts';
 import { runLimited } from '../load/concurrency-limiter.ts';
 import type { Limits } from '../load/concurrency-limiter.ts';
 import type { Limiters } from '../load/limiters.ts';
-import { currentOrigin, markRefused } from '../load/origin.ts';
+import { currentRequestContext, markRefused } from '../load/request-context.ts';
 import type { Logger } from '../log.ts';
 import { NO_EVENTS } from '../metrics/events.ts';
 import type { EventCounters } from '../metrics/events.ts';
@@ -190,7 +190,7 @@ export function createChangeStreams({ database, clock, limiters, log, events = N
     },
 
     open(request) {
-      const { address } = currentOrigin();
+      const { address } = currentRequestContext();
       if (isStopped) return null;
       if (!streams.take(address)) {
         markRefused();

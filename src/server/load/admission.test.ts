@@ -4,8 +4,8 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createAdmission } from './admission.ts';
 import { BusyError } from './busy-error.ts';
 import { createLimiters } from './limiters.ts';
-import { currentOrigin, holdBody, identifyUser } from './origin.ts';
-import type { Origin } from './origin.ts';
+import { currentRequestContext, holdBody, identifyUser } from './request-context.ts';
+import type { RequestContext } from './request-context.ts';
 
 beforeEach(() => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
 afterEach(() => vi.useRealTimers());
@@ -39,11 +39,11 @@ const ok = () => new Response('done');
 
 test('a request carries its network and, once authenticated, its user', async () => {
   const { send } = createWorld({ clientAddressHeader: 'X-Real-IP' });
-  const seen: Origin[] = [];
+  const seen: RequestContext[] = [];
   const look = async () => {
     identifyUser('ana');
     await Promise.resolve();
-    seen.push({ ...currentOrigin() });
+    seen.push({ ...currentRequestContext() });
     return ok();
   };
   await send(look, { headers: { 'x-real-ip': '2001:db8:1:2:3::4' } });
@@ -52,7 +52,7 @@ test('a request carries its network and, once authenticated, its user', async ()
     { address: '2001:db8:1:2', userId: 'ana' },
     { address: '203.0.113.1', userId: 'ana' },
   ]);
-  expect(currentOrigin()).toMatchObject({ address: 'server', userId: null });
+  expect(currentRequestContext()).toMatchObject({ address: 'server', userId: null });
 });
 
 describe('while the queue of the database is full', () => {

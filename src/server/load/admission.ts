@@ -14,8 +14,8 @@ import type { Logger } from '#server/log.ts';
 import { BusyError } from './busy-error.ts';
 import type { ConcurrencyLimiter, Release } from './concurrency-limiter.ts';
 import type { Limiters } from './limiters.ts';
-import { createOrigin, runAs } from './origin.ts';
-import type { Origin } from './origin.ts';
+import { createRequestContext, runInRequestContext } from './request-context.ts';
+import type { RequestContext } from './request-context.ts';
 import { refusal } from './refusal.ts';
 
 /** Enough for the throughput of one core, and few enough that the requests of a turn take some milliseconds. */
@@ -76,20 +76,24 @@ export function createAdmission({ limiters, connections, clientAddressHeader, lo
     });
   }
 
-  async function answer(origin: Origin, incoming: IncomingMessage, run: () => ReturnType<Fetch>): Promise<unknown> {
+  async function answer(
+    context: RequestContext,
+    incoming: IncomingMessage,
+    run: () => ReturnType<Fetch>,
+  ): Promise<unknown> {
     let response: unknown;
     try {
-      connections.refuseIfFull(origin);
-      freeAtEndOfTurn(starts.tryAcquire(origin) ?? (await starts.acquire(origin)));
+      connections.refuseIfFull(context);
+      freeAtEndOfTurn(starts.tryAcquire(context) ?? (await starts.acquire(context)));
       response = await run();
     } catch (error) {
       if (!(error instanceof BusyError)) throw error;
-      origin.wasRefused = true;
+      context.wasRefused = true;
       response = refusal(incoming);
     } finally {
-      origin.dropBody?.();
+      context.dropBody?.();
     }
-    if (origin.wasRefused && response instanceof Response && response.status === 503) {
+    if (context.wasRefused && response instanceof Response && response.status === 503) {
       warn();
       refusalsWaiting += 1;
       await new Promise((resolve) => setTimeout(resolve, refusalDelayMs(refusalsWaiting)).unref());
@@ -113,8 +117,8 @@ export function createAdmission({ limiters, connections, clientAddressHeader, lo
     // `listen.ts` serves HTTP/1 only, so these are not the bindings of HTTP/2.
     const { incoming } = env as HttpBindings;
     const run = () => fetch(request, env);
-    if (PROBES.has(incoming.url!)) return runAs(createOrigin('probe'), run);
-    const origin = createOrigin(networkPrefix(addressOf(incoming, trust)), bodies);
-    return runAs(origin, () => answer(origin, incoming, run));
+    if (PROBES.has(incoming.url!)) return runInRequestContext(createRequestContext('probe'), run);
+    const context = createRequestContext(networkPrefix(addressOf(incoming, trust)), bodies);
+    return runInRequestContext(context, () => answer(context, incoming, run));
   };
 }

@@ -4,14 +4,14 @@ import { expect, test } from 'vitest';
 import { fuzzBudget } from '../../../tests/support/fuzz-budget.ts';
 import { createConcurrencyLimiter } from './concurrency-limiter.ts';
 import type { Release } from './concurrency-limiter.ts';
-import { createOrigin } from './origin.ts';
-import type { Origin } from './origin.ts';
+import { createRequestContext } from './request-context.ts';
+import type { RequestContext } from './request-context.ts';
 
 const SLOTS = 20;
 const SHARE = SLOTS / 10;
 const QUEUE = 30;
 
-type Work = { origin: Origin; state: 'queued' | 'running' | 'refused' | 'ended'; release: Release | null };
+type Work = { context: RequestContext; state: 'queued' | 'running' | 'refused' | 'ended'; release: Release | null };
 
 const client = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom(['flood', 'flood'] as const, ['flood', null] as const) },
@@ -47,14 +47,15 @@ function createWorld() {
   const all: Work[] = [];
   const having = (state: Work['state']): Work[] => all.filter((work) => work.state === state);
   const runs = (of: 'address' | 'userId', id: string | null): number =>
-    id === null ? 0 : having('running').filter(({ origin }) => origin[of] === id).length;
+    id === null ? 0 : having('running').filter(({ context }) => context[of] === id).length;
   /** The most that the address or the user of this work runs. */
-  const load = ({ origin }: Work): number => Math.max(runs('address', origin.address), runs('userId', origin.userId));
+  const load = ({ context }: Work): number =>
+    Math.max(runs('address', context.address), runs('userId', context.userId));
 
   function arrive([address, userId]: readonly [string, string | null]): void {
-    const work: Work = { origin: { ...createOrigin(address), userId }, state: 'queued', release: null };
+    const work: Work = { context: { ...createRequestContext(address), userId }, state: 'queued', release: null };
     all.push(work);
-    void limiter.acquire(work.origin).then(
+    void limiter.acquire(work.context).then(
       (release) => Object.assign(work, { state: 'running', release }),
       () => (work.state = 'refused'),
     );
@@ -122,7 +123,7 @@ test('a client waits for one request of each other client, even if more clients 
     for (; newcomer.state === 'queued'; ends += 1) {
       const ended = having('running')[0]!;
       end(ended);
-      arrive([ended.origin.address, null]);
+      arrive([ended.context.address, null]);
       await settle();
     }
     expect(newcomer.state).toBe('running');
@@ -141,12 +142,12 @@ test('a client with one request waits for few others while another client keeps 
     arrive([`home ${round}`, `user ${round}`]);
     arrive(flood);
     await settle();
-    const newcomer = all.findLast(({ origin }) => origin.address !== 'flood')!;
-    end(having('running').find(({ origin }) => origin.address === 'flood')!);
+    const newcomer = all.findLast(({ context }) => context.address !== 'flood')!;
+    end(having('running').find(({ context }) => context.address === 'flood')!);
     await settle();
     expect(newcomer.state).toBe('running');
     end(newcomer);
     await settle();
   }
-  expect(having('refused').every(({ origin }) => origin.address === 'flood')).toBe(true);
+  expect(having('refused').every(({ context }) => context.address === 'flood')).toBe(true);
 });

@@ -1,18 +1,21 @@
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createConcurrencyLimiter } from './concurrency-limiter.ts';
-import { createOrigin } from './origin.ts';
-import type { Origin } from './origin.ts';
+import { createRequestContext } from './request-context.ts';
+import type { RequestContext } from './request-context.ts';
 
 /** Every promise that can settle has settled before the next turn of the event loop. */
 const isSettled = async (promise: Promise<unknown>): Promise<boolean> =>
   Promise.race([promise.then(() => true), setImmediate(false)]);
 
-const from = (address: string, userId: string | null = null): Origin => ({ ...createOrigin(address), userId });
+const from = (address: string, userId: string | null = null): RequestContext => ({
+  ...createRequestContext(address),
+  userId,
+});
 const [ana, ben, cleo] = ['ana', 'ben', 'cleo'].map((userId) => from(`home of ${userId}`, userId)) as [
-  Origin,
-  Origin,
-  Origin,
+  RequestContext,
+  RequestContext,
+  RequestContext,
 ];
 
 test('a client alone uses every slot', async () => {
@@ -29,7 +32,7 @@ test.each([
   ['user with many addresses', from('one', 'a'), from('two', 'b')],
 ])('a free slot goes to a newcomer before the queue of a %s that runs more', async (kind, flooding, newcomer) => {
   const limiter = createConcurrencyLimiter({ maxRunning: 4, maxQueued: 100 });
-  const nextOfFlood = (index: number): Origin => ({
+  const nextOfFlood = (index: number): RequestContext => ({
     ...flooding,
     ...(kind === 'address with many accounts' && { userId: `account ${index}` }),
     ...(kind === 'user with many addresses' && { address: `address ${index}` }),
@@ -55,13 +58,13 @@ test('colleagues behind one address share its part', async () => {
 });
 
 /** Queues work of one client after another, runs one at a time, and returns the clients in the order in which they ran. */
-async function runInTurns(origins: readonly Origin[]): Promise<(string | null)[]> {
+async function runInTurns(contexts: readonly RequestContext[]): Promise<(string | null)[]> {
   const limiter = createConcurrencyLimiter({ maxRunning: 1, maxQueued: 100 });
   const order: (string | null)[] = [];
   const release = limiter.tryAcquire(cleo)!;
-  const work = origins.map(async (origin) => {
-    const releaseQueued = await limiter.acquire(origin);
-    order.push(origin.userId);
+  const work = contexts.map(async (context) => {
+    const releaseQueued = await limiter.acquire(context);
+    order.push(context.userId);
     releaseQueued();
   });
   release();
@@ -71,7 +74,7 @@ async function runInTurns(origins: readonly Origin[]): Promise<(string | null)[]
 
 test('a user does not wait for the whole queue of a colleague behind the same address', async () => {
   const [flooding, colleague] = [from('office', 'a'), from('office', 'b')];
-  const order = await runInTurns([...Array<Origin>(9).fill(flooding), colleague]);
+  const order = await runInTurns([...Array<RequestContext>(9).fill(flooding), colleague]);
   expect(order.indexOf('b')).toBeLessThanOrEqual(1);
 });
 
@@ -79,9 +82,9 @@ test('a client gets no credit for the time in which it asked for nothing', async
   const limiter = createConcurrencyLimiter({ maxRunning: 1, maxQueued: 100 });
   const order: string[] = [];
   let release = limiter.tryAcquire(ana)!;
-  const queue = (origin: Origin) =>
-    void limiter.acquire(origin).then((next) => {
-      order.push(origin.userId!);
+  const queue = (context: RequestContext) =>
+    void limiter.acquire(context).then((next) => {
+      order.push(context.userId!);
       release = next;
     });
   const turn = async (): Promise<void> => {
@@ -99,9 +102,9 @@ test('equal clients are served in the order of their arrival', async () => {
   const limiter = createConcurrencyLimiter({ maxRunning: 1, maxQueued: 10 });
   const release = limiter.tryAcquire(ana)!;
   const order: string[] = [];
-  const queued = [ben, cleo].map(async (origin) => {
-    const releaseQueued = await limiter.acquire(origin);
-    order.push(origin.userId!);
+  const queued = [ben, cleo].map(async (context) => {
+    const releaseQueued = await limiter.acquire(context);
+    order.push(context.userId!);
     releaseQueued();
   });
   release();

@@ -10,8 +10,8 @@
  */
 import { BusyError } from './busy-error.ts';
 import type { BusyReason } from './busy-error.ts';
-import { currentOrigin, markRefused } from './origin.ts';
-import type { Origin } from './origin.ts';
+import { currentRequestContext, markRefused } from './request-context.ts';
+import type { RequestContext } from './request-context.ts';
 
 export type Release = () => void;
 type QueueReason = Exclude<BusyReason, 'full'>;
@@ -25,11 +25,11 @@ export type LimiterState = {
 
 export type ConcurrencyLimiter = {
   /** Returns the function that frees the slot, or null if the work has to queue. */
-  tryAcquire(origin?: Readonly<Origin>): Release | null;
+  tryAcquire(context?: Readonly<RequestContext>): Release | null;
   /** Resolves with the function that frees the slot. Throws BusyError. */
-  acquire(origin?: Readonly<Origin>): Promise<Release>;
+  acquire(context?: Readonly<RequestContext>): Promise<Release>;
   /** Throws the BusyError, and counts the refusal, if `acquire` would throw at once. */
-  refuseIfFull(origin?: Readonly<Origin>): void;
+  refuseIfFull(context?: Readonly<RequestContext>): void;
   state(): LimiterState;
 };
 
@@ -65,9 +65,9 @@ type Waiter = {
 export async function runLimited<Result>(
   limiter: ConcurrencyLimiter,
   work: () => Promise<Result>,
-  origin?: Readonly<Origin>,
+  context?: Readonly<RequestContext>,
 ): Promise<Result> {
-  const release = limiter.tryAcquire(origin) ?? (await limiter.acquire(origin));
+  const release = limiter.tryAcquire(context) ?? (await limiter.acquire(context));
   try {
     return await work();
   } finally {
@@ -208,7 +208,7 @@ export function createConcurrencyLimiter(limits: Limits): ConcurrencyLimiter {
   }
 
   return {
-    tryAcquire({ address, userId } = currentOrigin()) {
+    tryAcquire({ address, userId } = currentRequestContext()) {
       if (running >= maxRunning) return null;
       const ofAddress = findOrAdd(addresses, address);
       const ofUser = userId === null ? null : findOrAdd(users, userId);
@@ -216,10 +216,10 @@ export function createConcurrencyLimiter(limits: Limits): ConcurrencyLimiter {
       forgetIdle(ofAddress);
       return null;
     },
-    async acquire(origin = currentOrigin()) {
-      const release = this.tryAcquire(origin);
+    async acquire(context = currentRequestContext()) {
+      const release = this.tryAcquire(context);
       if (release) return release;
-      const { address, userId } = origin;
+      const { address, userId } = context;
       const ofAddress = findOrAdd(addresses, address);
       const ofUser = userId === null ? null : findOrAdd(users, userId);
       const place = findPlace(ofAddress, ofUser);
@@ -233,7 +233,7 @@ export function createConcurrencyLimiter(limits: Limits): ConcurrencyLimiter {
         throw error;
       }
     },
-    refuseIfFull({ address, userId } = currentOrigin()) {
+    refuseIfFull({ address, userId } = currentRequestContext()) {
       if (queue.length < maxQueued && maxQueuedPerClient === Infinity) return;
       const place = findPlace(addresses.get(address), userId === null ? null : users.get(userId));
       if (place === null) throw refuse('queue_full');

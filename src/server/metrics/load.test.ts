@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createLimiters } from '../load/limiters.ts';
-import { createOrigin } from '../load/origin.ts';
+import { createRequestContext } from '../load/request-context.ts';
 import { registerLoad } from './load.ts';
 import { Registry } from './prom-client.ts';
 
@@ -11,9 +11,9 @@ test('writes what is used, queued and refused of each limit, and does not accumu
   const limiter = limiters.createLimiter('find', { maxRunning: 1, maxQueued: 1 });
   const streams = limiters.createQuota('streams', 2);
   limiters.createCounter('slow_clients').add();
-  limiter.tryAcquire(createOrigin('one'));
-  void limiter.acquire(createOrigin('one'));
-  await expect(limiter.acquire(createOrigin('one'))).rejects.toThrow('Too much at once');
+  limiter.tryAcquire(createRequestContext('one'));
+  void limiter.acquire(createRequestContext('one'));
+  await expect(limiter.acquire(createRequestContext('one'))).rejects.toThrow('Too much at once');
   expect([streams.take('one'), streams.take('one')]).toEqual([true, false]);
   await registry.metrics();
   const lines = (await registry.metrics()).split('\n');

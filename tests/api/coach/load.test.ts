@@ -5,7 +5,7 @@ import { createCoach } from '#server/coach/coach.ts';
 import { PROMPT_LIMITS } from '#server/coach/prompts.ts';
 import type { Statements } from '#server/database/database.ts';
 import { createLimiters } from '#server/load/limiters.ts';
-import { createOrigin, runAs } from '#server/load/origin.ts';
+import { createRequestContext, runInRequestContext } from '#server/load/request-context.ts';
 import { firstDayOf } from '#domain/plan/review-period.ts';
 import { GOOD_DAY, openStream, startCoachWorld } from './fixture.ts';
 import type { CoachWorld } from './fixture.ts';
@@ -211,13 +211,13 @@ test('refuses, counts and delays an analysis beyond those that may run, until on
     limiters: { ...limiters, createQuota: (name) => limiters.createQuota(name, 2) },
     log: pino({ enabled: false }),
   });
-  const origin = createOrigin('192.0.2.1');
+  const context = createRequestContext('192.0.2.1');
   const open = new AbortController().signal;
   async function begin(person: Person) {
     await world.writeLog(person, today(), GOOD_DAY);
     const claimsJson = JSON.stringify({ sub: person.id, role: 'authenticated' });
     const caller = { identity: { role: 'authenticated', claimsJson } as const, userId: person.id };
-    return runAs(origin, () => coach.feedback(caller, DATE, open));
+    return runInRequestContext(context, () => coach.feedback(caller, DATE, open));
   }
   const state = () => limiters.states().quotas.get('analyses');
   const [first, other] = [await begin(closer), await world.createCloser()];
@@ -225,7 +225,7 @@ test('refuses, counts and delays an analysis beyond those that may run, until on
   expect(state()).toEqual({ taken: 1, refused: 0 });
   await expect(begin(other)).rejects.toMatchObject({ name: 'BusyError', reason: 'full' });
   expect(state()).toEqual({ taken: 1, refused: 1 });
-  expect(origin.wasRefused).toBe(true);
+  expect(context.wasRefused).toBe(true);
   expect(await countRuns(other)).toBe(0);
   for await (const { event } of first.events(open)) expect(event).not.toBe('problem');
   expect(state()).toEqual({ taken: 0, refused: 1 });

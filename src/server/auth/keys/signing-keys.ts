@@ -7,7 +7,7 @@ import { SignJWT, importJWK } from 'jose';
 import type { CryptoKey, JWK, JWTHeaderParameters, JWTPayload } from 'jose';
 import type { Clock } from '#server/clock.ts';
 import type { Database } from '#server/database/database.ts';
-import { runAsServer } from '#server/load/origin.ts';
+import { runAsServer } from '#server/load/request-context.ts';
 import type { Logger } from '#server/log.ts';
 import type { KeyFile, SigningAlgorithm, VerificationJwk } from './key-file.ts';
 import { keySource, readKeys } from './key-source.ts';

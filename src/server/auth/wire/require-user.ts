@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
 import type { AppEnv } from '#server/http/app-env.ts';
-import { identifyUser } from '#server/load/origin.ts';
+import { identifyUser } from '#server/load/request-context.ts';
 import { AccessTokenError, UUID } from '../keys/access-tokens.ts';
 import type { AccessClaims } from '../keys/access-tokens.ts';
 import { isBanned } from '../accounts/accounts.ts';

@@ -7,7 +7,7 @@ import { createTestDatabase } from '../../../../tests/support/test-database.ts';
 import type { TestDatabase } from '../../../../tests/support/test-database.ts';
 import type { Identity } from '../database.ts';
 import { ForeignAnswerError, RlsQuery } from '../rls-query.ts';
-import { createOrigin, runAs } from '#server/load/origin.ts';
+import { createRequestContext, runInRequestContext } from '#server/load/request-context.ts';
 import type { RequestPool } from './request-pool.ts';
 import { MAX_PIPELINED, shareConnections } from './share-connections.ts';
 
@@ -101,7 +101,7 @@ test('a connection gets no more quick reads than a pipeline may have', async () 
   // Each read has an address of its own, because the limiter allows one address fewer connections.
   const reads = Array.from(
     { length: MAX_PIPELINED + 1 },
-    (_, index) => () => runAs(createOrigin(`203.0.113.${index}`), () => quickRead(ADA)),
+    (_, index) => () => runInRequestContext(createRequestContext(`203.0.113.${index}`), () => quickRead(ADA)),
   );
   const connections = valuesOf(await startTogether(reads)).map(({ connection }) => connection);
   expect(new Set(connections.slice(0, -1)).size).toBe(1);
@@ -155,7 +155,7 @@ test('quick reads that start at the same moment fill one pipeline after the othe
   const connections = shareConnections(requests);
   const leases = Promise.all(
     Array.from({ length: 2 * MAX_PIPELINED }, (_, index) =>
-      runAs(createOrigin(`203.0.113.${index}`), () => connections.leasePipelined(() => true)),
+      runInRequestContext(createRequestContext(`203.0.113.${index}`), () => connections.leasePipelined(() => true)),
     ),
   );
   for (const pipelines of [1, 2]) {

@@ -6,7 +6,7 @@
  */
 import type { Context, MiddlewareHandler } from 'hono';
 import type { AppEnv } from '../app-env.ts';
-import { holdBody } from '#server/load/origin.ts';
+import { holdBody } from '#server/load/request-context.ts';
 import { errorResponse } from '../error-response.ts';
 
 export class BodyTooLargeError extends Error {

@@ -15,7 +15,7 @@ import type { Clock } from '#server/clock.ts';
 import type { Config } from '#server/config/config.ts';
 import { rateLimitStore } from '#server/http/requests/rate-limit-store.ts';
 import type { Limiters } from '#server/load/limiters.ts';
-import { createOrigin } from '#server/load/origin.ts';
+import { createRequestContext } from '#server/load/request-context.ts';
 import type { Database } from '#server/database/database.ts';
 import type { AppEnv } from '#server/http/app-env.ts';
 import { clientAddress, networkPrefix } from '#server/http/requests/client-address.ts';
@@ -79,7 +79,7 @@ export function webhookRoutes({
   async function verify(from: string, transmission: WebhookTransmission, text: string): Promise<Verdict> {
     if (!(await isWithinLimit(from))) return 'overloaded';
     const queuedAt = clock.now().getTime();
-    const release = await queue.acquire(createOrigin(from)).catch(() => null);
+    const release = await queue.acquire(createRequestContext(from)).catch(() => null);
     if (release === null) return 'overloaded';
     try {
       if (clock.now().getTime() - queuedAt > MAX_WAIT_MS) return 'overloaded';

@@ -1,12 +1,12 @@
 /**
- * Where the work of this asynchronous context comes from: the client's network and, once authenticated, the user. The
+ * The request that this asynchronous context works for: the client's network and, once authenticated, the user. The
  * limiters read it to share the server fairly, so no store and no endpoint has to pass it on.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { BusyError } from './busy-error.ts';
 import type { Quota } from './quota.ts';
 
-export type Origin = {
+export type RequestContext = {
   /** From `networkPrefix`: an IPv4 address, or the /64 prefix of an IPv6 address. */
   readonly address: string;
   /** Null until the request is authenticated, and for signed-out users. */
@@ -20,32 +20,33 @@ export type Origin = {
 };
 
 /** Work of the server itself, such as jobs: one client among the others. */
-const SERVER: Readonly<Origin> = Object.freeze(createOrigin('server'));
+const SERVER: Readonly<RequestContext> = Object.freeze(createRequestContext('server'));
 
 /** A key into the asynchronous context. It holds no state itself. */
-const origins = new AsyncLocalStorage<Origin>();
+const requestContexts = new AsyncLocalStorage<RequestContext>();
 
-export function createOrigin(address: string, bodies: Quota | null = null): Origin {
+export function createRequestContext(address: string, bodies: Quota | null = null): RequestContext {
   return { address, userId: null, wasRefused: false, bodies, dropBody: null };
 }
 
-export const currentOrigin = (): Readonly<Origin> => origins.getStore() ?? SERVER;
+export const currentRequestContext = (): Readonly<RequestContext> => requestContexts.getStore() ?? SERVER;
 
-export const runAs = <Result>(origin: Origin, work: () => Result): Result => origins.run(origin, work);
+export const runInRequestContext = <Result>(context: RequestContext, work: () => Result): Result =>
+  requestContexts.run(context, work);
 
 /** Runs work that a request has triggered but that serves all users, such as an announcement. */
-export const runAsServer = <Result>(work: () => Result): Result => origins.exit(work);
+export const runAsServer = <Result>(work: () => Result): Result => requestContexts.exit(work);
 
 /** Names the user of the current request once the signature of its access token has been verified. */
 export function identifyUser(userId: string): void {
-  const origin = origins.getStore();
-  if (origin) origin.userId = userId;
+  const context = requestContexts.getStore();
+  if (context) context.userId = userId;
 }
 
 /** Marks the current request as refused, so that its answer is delayed (`admission.ts`). */
 export function markRefused(): void {
-  const origin = origins.getStore();
-  if (origin) origin.wasRefused = true;
+  const context = requestContexts.getStore();
+  if (context) context.wasRefused = true;
 }
 
 /** Smaller bodies are bounded by the number of connections, and are not counted. */
@@ -56,13 +57,13 @@ const SMALL_BODY_BYTES = 16 * 1024;
  * largest bodies that are allowed, at once and slowly.
  */
 export function holdBody(bytes: number): void {
-  const origin = origins.getStore();
-  if (!origin?.bodies || origin.dropBody || bytes <= SMALL_BODY_BYTES) return;
-  const { bodies } = origin;
-  const client = origin.userId ?? origin.address;
+  const context = requestContexts.getStore();
+  if (!context?.bodies || context.dropBody || bytes <= SMALL_BODY_BYTES) return;
+  const { bodies } = context;
+  const client = context.userId ?? context.address;
   if (!bodies.take(client, bytes)) {
-    origin.wasRefused = true;
+    context.wasRefused = true;
     throw new BusyError('full');
   }
-  origin.dropBody = () => bodies.giveBack(client, bytes);
+  context.dropBody = () => bodies.giveBack(client, bytes);
 }
