@@ -38,7 +38,7 @@ async function editTwice(page: Page, count: number, lines = LINES): Promise<void
   // No timer may send the day before all of its lines are edited.
   await page.clock.install();
   await page.clock.pauseAt(Date.now() + 1_000);
-  // From the top down: on a phone an edited line wraps, and the line above it would be two presses of ArrowUp away.
+  // Edits from the top down: on a phone an edited line wraps, so from below ArrowUp would need two presses to leave it.
   for (let index = 1; index < count; index += 1) await page.keyboard.press('ArrowUp');
   for (let index = 0; index < count; index += 1) {
     if (index > 0) await page.keyboard.press('ArrowDown');

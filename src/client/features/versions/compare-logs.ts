@@ -6,7 +6,7 @@ import { isHeading } from '#domain/log/log-outline.ts';
 
 export type Change = 'same' | 'removed' | 'added';
 export type Part = { readonly change: Change; readonly text: string };
-/** A line of the later text, or one that it lacks. A line that was edited has parts of more than one kind. */
+/** A line of the later text, or a removed one. An edited line has parts of more than one kind. */
 export type ComparedLine = {
   readonly change: Change | 'edited';
   /** `2.` or `•` in a list, otherwise empty. */

@@ -75,9 +75,8 @@ function MovedNotice({ saver, to: { date } }: { saver: DaySaver; to: MovedLog })
 }
 
 /**
- * A long log, or the keyboard of a phone, leaves the question below the visible part of the page, where a user who is
- * writing does not see it. A toast tells of it, again and again until its heading is in sight: scrolling there by itself
- * would take the caret out of sight.
+ * Shows a toast repeatedly until the heading of the question is in view: below a long log, or behind the keyboard of a
+ * phone, a user who is writing does not see the question. Scrolling to it unasked would move the caret out of view.
  */
 function useHeadingInSight(text: string) {
   const heading = useRef<HTMLHeadingElement>(null);

@@ -45,8 +45,8 @@ function OpenDayView({ date, today, isFirstLog, onUpgrade }: DayViewProps) {
 
   // Unsaved text of this page can be shown and edited without a response.
   const unsaved = entry.data ? null : savers.getUnsaved(date);
-  // A day begins offline too: what is written on it is merged with a log of another device once the server answers. It
-  // stays open while it is read again, or a key pressed meanwhile would be lost.
+  // Offline the user can begin today's log: once the server answers, the text is merged with the log of another device.
+  // The day stays open during the next read, or keys pressed meanwhile would be lost.
   if (!isBegunOffline && date === today && isUnreachableError(entry.error)) setBegunOffline(true);
 
   if (entry.data || unsaved || isBegunOffline) {

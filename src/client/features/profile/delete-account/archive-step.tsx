@@ -23,7 +23,7 @@ export function ArchiveStep({ kind, onAccepted, onContinue }: ArchiveStepProps) 
   const account = useOwnAccount();
   const { sendUnsavedText } = useSession();
   const [file, setFile] = useState<{ name: string; url: string } | null>(null);
-  /** Days with text that could not be sent. Once they are shown, the next submit downloads the archive without it. */
+  /** Days with text that could not be sent. Shown as a warning: the next submit downloads the archive without that text. */
   const [unsent, setUnsent] = useState<readonly Day[]>([]);
   const stop = useRef(new AbortController());
   useEffect(() => () => stop.current.abort(), []);
