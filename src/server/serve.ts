@@ -48,9 +48,9 @@ export type ServeDeps = {
   database: Database;
   clock: Clock;
   log: Logger;
-  /** Hashes passwords. Unless given, the server starts a thread for it; the caller closes one that it gives. */
+  /** Hashes passwords. By default the server starts a thread for it. The caller closes an instance that it passes. */
   passwords?: Passwords;
-  /** The folder of the built pages. That of this program unless given. */
+  /** The folder of the built pages; by default this program's. */
   builtClient?: string;
   /** Asks all processes behind the port for their metrics. Without it, this process is the only one. */
   scrape?: () => Promise<WorkerMetrics[]>;

@@ -74,7 +74,7 @@ export const TWO_DEVICES_SCENES: readonly Scene[] = [
     },
   },
   {
-    // The keyboard of a phone takes half of the height, and the question stands below the rest.
+    // The keyboard of a phone covers half of the page, so the question is below the visible part.
     name: 'conflict-keyboard',
     as: 'newcomer',
     path: ROUTES.journal.path,

@@ -26,7 +26,7 @@ export type Invocation = {
   /** The argument after the command; empty for a command without one. */
   subject: string;
   options: Options;
-  /** The environment that holds the settings; that of the process unless set. */
+  /** The environment with the settings; by default `process.env`. */
   env?: Environment | undefined;
 };
 

@@ -17,7 +17,7 @@ const LINE_INTERVAL_MS = 60_000;
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export type CommandDeps = {
-  /** The environment that holds the settings; that of the process unless set. */
+  /** The environment with the settings; by default `process.env`. */
   env?: Environment | undefined;
   now: () => Date;
   signal: AbortSignal;

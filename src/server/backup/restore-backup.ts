@@ -36,7 +36,7 @@ export type RestoreOptions = {
   log: Logger;
   signal?: AbortSignal | undefined;
   onProgress?: OnProgress | undefined;
-  /** The folder of the migrations. That of this program unless set. */
+  /** The folder of the migrations; by default this program's. */
   migrationsFolder?: URL | undefined;
 };
 

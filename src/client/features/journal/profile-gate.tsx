@@ -6,9 +6,9 @@ import { PlanUnavailable } from '#client/ui/plan/plan-placeholder.tsx';
 import styles from './journal.module.css';
 
 /**
- * A missing or unavailable profile adds a notice and does not replace the day. The notice comes late, so it stands below
- * a day: above, it would move the text while the user writes. Without a row the free plan applies; without an answer
- * only days of the free plan are shown.
+ * A missing or unavailable profile adds a notice and does not replace the day. The notice appears late, so it is below
+ * the day: above it would shift the text while the user writes. Without a profile row the free plan applies; without an
+ * answer only days of the free plan are shown.
  */
 export function ProfileGate({ isReady, children }: { isReady: boolean; children: ReactNode }) {
   const { profileState } = useSession();

@@ -2,22 +2,22 @@
 import { ROUTES } from '#domain/routes.ts';
 import type { Toast } from '../toast.tsx';
 
-/** With this hash, the URL of the profile page opens its section on two-step verification. */
+/** The hash of the profile page's URL that opens its section on two-step verification. */
 export const TWO_STEP_HASH = '#two-step';
 
-/** With so few left, the notice asks for new codes. */
-const FEW = 3;
+/** With this many codes left or fewer, the notice suggests new ones. */
+const FEW_CODES = 3;
 
-/** `hasLink` is false where leaving the page would lose what the user is doing. */
+/** `hasLink` is false on pages that the user must not leave, such as a password reset. */
 export function recoveryNotice(remaining: number, hasLink: boolean): Toast {
   const href = `${ROUTES.profile.path}${TWO_STEP_HASH}`;
-  const label = remaining <= FEW ? 'Get new codes' : 'Two-step verification';
+  const label = remaining <= FEW_CODES ? 'Get new codes' : 'Two-step verification';
   return { kind: 'info', text: textFor(remaining), ...(hasLink && { link: { label, href } }) };
 }
 
 function textFor(remaining: number): string {
   if (remaining === 0) return 'That was your last recovery code. Get new ones now, or a lost app or key locks you out.';
   if (remaining === 1) return 'You used a recovery code. Only one is left. Get new ones soon.';
-  if (remaining <= FEW) return `You used a recovery code. Only ${remaining} are left. Get new ones soon.`;
+  if (remaining <= FEW_CODES) return `You used a recovery code. Only ${remaining} are left. Get new ones soon.`;
   return `You used a recovery code. ${remaining} are left. If you lost your app or key, set up another one.`;
 }

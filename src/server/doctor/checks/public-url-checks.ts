@@ -157,7 +157,7 @@ async function checkRedirect(publicUrl: string, signal: AbortSignal): Promise<Fi
 
 async function checkHeaders(config: UrlConfig, signal: AbortSignal): Promise<Finding[]> {
   const reply = await sendRequest(`${config.publicUrl}/`, { headers: { Accept: 'text/html' }, signal });
-  // The check "url" says why.
+  // The check "url" reports this fault.
   if (reply.status === 0 || reply.status >= 400) return [];
   const changed = securityHeaders(config).page.flatMap(([name, value]) => {
     const found = reply.headers.get(name);
@@ -194,7 +194,7 @@ async function checkProxy(
       signal,
     });
   } catch {
-    // The check "url" says why.
+    // The check "url" reports this fault.
     return [];
   }
   if (response.status === 401 || response.status === 403) {

@@ -16,7 +16,7 @@ export const poolerCheck = ({ url }: OwnerDatabase, { databasePoolUrl }: Pick<Co
   timeoutMs: TIMEOUT_MS,
   async run() {
     if (databasePoolUrl === null) return [off('requests reach the database without a pooler')];
-    // The check "database" says why.
+    // The check "database" reports why there is no connection.
     if (url === null) return [];
     const warnings: string[] = [];
     const log = createLog('warn', {
