@@ -197,8 +197,7 @@ test('pasted text, tables and Markdown become items, and a pasted script leaves 
 
 const link = (page: Page, address: string) => editor(page).locator(`a[href="${address}"]`);
 
-/** The opener and the referrer that a tab can read. */
-const originOf = (tab: Page) => tab.evaluate(() => [window.opener, document.referrer]);
+const openerAndReferrerOf = (tab: Page) => tab.evaluate(() => [window.opener, document.referrer]);
 
 test('a pasted link keeps its address as text, and opens with Ctrl+click or a key, without an opener', async ({
   page,
@@ -225,7 +224,7 @@ test('a pasted link keeps its address as text, and opens with Ctrl+click or a ke
   ]) {
     const [tab] = await Promise.all([page.context().waitForEvent('page'), open()]);
     await expect(tab).toHaveURL(address);
-    expect(await originOf(tab)).toEqual([null, '']);
+    expect(await openerAndReferrerOf(tab)).toEqual([null, '']);
     await tab.close();
     await page.bringToFront();
   }
@@ -253,7 +252,7 @@ test.describe('on a phone', () => {
     await expectAccessible(page);
     const [tab] = await Promise.all([page.context().waitForEvent('page'), offer.tap()]);
     await expect(tab).toHaveURL(address);
-    expect(await originOf(tab)).toEqual([null, '']);
+    expect(await openerAndReferrerOf(tab)).toEqual([null, '']);
     await tab.close();
     await page.bringToFront();
     await page.keyboard.type('x');
