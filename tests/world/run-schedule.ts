@@ -53,7 +53,7 @@ async function settle(world: World): Promise<void> {
   await setPlan('premium');
   for (const device of devices) {
     const { isOnline, isSessionExpired } = device;
-    device.fates = [];
+    device.faults = [];
     device.isOnline = true;
     device.isSessionExpired = false;
     for (const tab of tabsOf(device)) {

@@ -52,12 +52,12 @@ export async function takeStep(world: World, step: Step): Promise<void> {
       const lost = kind === 'loseRequest' ? 'request' : 'answer';
       const how = a % 3 === 0 ? 'silent' : 'reset';
       note(`${device.name} will lose the ${lost} of its next request${how === 'silent' ? ', silently' : ''}`);
-      device.fates.push({ lost, how, killServer: false });
+      device.faults.push({ lost, how, killServer: false });
       return;
     }
     case 'killServer':
       note(`the server is killed ${a % 2 === 0 ? 'before' : 'after'} the next request of ${device.name}`);
-      device.fates.push({ lost: a % 2 === 0 ? 'request' : 'answer', how: 'reset', killServer: true });
+      device.faults.push({ lost: a % 2 === 0 ? 'request' : 'answer', how: 'reset', killServer: true });
       return;
     case 'openTab':
       if (own.length < MAX_TABS) open(device);

@@ -13,7 +13,7 @@ import type { TabClock } from './virtual-clock.ts';
  * The fault of a request. `lost` is what does not arrive: the request at the server, or the answer at the browser. The
  * browser gets a network error at once (`reset`) or never gets an answer (`silent`).
  */
-export type Fate = { lost: 'request' | 'answer'; how: 'reset' | 'silent'; killServer: boolean };
+export type RequestFault = { lost: 'request' | 'answer'; how: 'reset' | 'silent'; killServer: boolean };
 
 const HOUR_MS = 3_600_000;
 /** A token is renewed this long before it expires. */
@@ -58,7 +58,7 @@ export function createDevice(options: DeviceOptions) {
     /** The server rejects the device's tokens, and the device cannot renew them. */
     isSessionExpired: false,
     /** The faults of the device's next requests, in order. */
-    fates: [] as Fate[],
+    faults: [] as RequestFault[],
 
     goOffline(): void {
       device.isOnline = false;
@@ -103,19 +103,19 @@ export function createDevice(options: DeviceOptions) {
 
   /** Carries a request to the server and its answer back, even if the tab that sent it has been closed meanwhile. */
   async function carry(request: ServerRequest): Promise<ServerResponse> {
-    const fate = device.fates.shift();
+    const fault = device.faults.shift();
     const lose = (): Promise<never> =>
-      fate?.how === 'silent' ? new Promise(() => {}) : Promise.reject(new TypeError('connection reset'));
+      fault?.how === 'silent' ? new Promise(() => {}) : Promise.reject(new TypeError('connection reset'));
     await clock.delay(latencyMs / 2);
-    if (!device.isOnline || fate?.lost === 'request') {
-      if (fate?.killServer) await work.track(runOutsideRealms(() => killServer()));
+    if (!device.isOnline || fault?.lost === 'request') {
+      if (fault?.killServer) await work.track(runOutsideRealms(() => killServer()));
       return lose();
     }
     const response = await work.track(runOutsideRealms(() => send(request)));
     if (request.method !== 'GET' && response.status < 300) onWritten(request, response);
-    if (fate?.killServer) await work.track(runOutsideRealms(() => killServer()));
+    if (fault?.killServer) await work.track(runOutsideRealms(() => killServer()));
     await clock.delay(latencyMs / 2);
-    return fate ? lose() : response;
+    return fault ? lose() : response;
   }
 
   return device;
