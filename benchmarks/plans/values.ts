@@ -36,7 +36,7 @@ export function valuesFor(
       if (column === 'id' && table === 'entries') set(parameter!, `{${rows.entryId}}`);
     }
   }
-  // The rows of an insert: one JSON parameter, or a list of values.
+  // An insert has its rows in a list of values, or in one JSON parameter, which `replaceInJson` changes below.
   const inserted = /insert into \S+(?: as \w+)? \(([^)]*)\)\s+values \(([^)]*)\)/.exec(text);
   const columns = inserted?.[1]!.split(',').map((column) => column.trim().replaceAll('"', '')) ?? [];
   const parameters = inserted?.[2]!.split(',').map((parameter) => parameter.trim().slice(1)) ?? [];

@@ -122,7 +122,10 @@ class CodeEnds {
     this.#text = text;
   }
 
-  /** -1 without such a run. `from` must not decrease from call to call. */
+  /**
+   * Returns the position of the next run of `length` backticks at or after `from`, or -1. `from` must not decrease from
+   * call to call.
+   */
   find(length: number, from: number): number {
     const starts = (this.#starts ??= this.#readRuns()).get(length) ?? [];
     while (starts.length > 0 && starts.at(-1)! < from) starts.pop();

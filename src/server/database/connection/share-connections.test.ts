@@ -52,8 +52,8 @@ async function closeGate(): Promise<Gate> {
 }
 
 /**
- * Starts the works one after the other, in one turn of the event loop as for requests that arrive together. Opens the
- * gate once all statements are sent.
+ * Starts the works one after the other: by default in one turn of the event loop, like requests that arrive together.
+ * Opens the gate once all statements are sent.
  */
 async function startTogether<T>(
   works: readonly (() => Promise<T>)[],

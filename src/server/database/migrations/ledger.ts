@@ -68,7 +68,7 @@ export function rejectOtherHistory(applied: readonly AppliedMigration[], migrati
   }
 }
 
-/** True while the database has what this program needs. Compares no checksums: the start of the program has done that. */
+/** True while the database has what this program needs. Compares no checksums, because `migrate` has done so at the start. */
 export async function isMigrated(service: AsService, migrations: readonly Migration[]): Promise<boolean> {
   const applied = await readApplied(service);
   return (

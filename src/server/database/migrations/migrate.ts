@@ -32,7 +32,7 @@ const GIVE_UP_MS = 5 * 60_000;
 const LOCK_CONFLICTS: ReadonlySet<unknown> = new Set(['55P03', '40P01']);
 
 type Options = {
-  /** The folder of the migrations. That of this program unless set. */
+  /** The folder of the migrations; by default this program's. */
   folder?: URL | undefined;
 };
 

@@ -16,7 +16,7 @@ const LOW_FREE_BYTES = 2_000_000_000;
 const LOW_FREE_SHARE = 0.1;
 const GROUP_OR_OTHER_ACCESS = 0o077;
 const HOUR_MS = 3_600_000;
-/** A day, and two hours for the backup itself. An older one means that a daily backup has failed. */
+/** A day, and two hours for the backup itself. If the newest backup is older, a nightly run has failed. */
 const MAX_BACKUP_AGE_MS = 26 * HOUR_MS;
 const FAULTY_BACKUP_AGE_MS = 7 * 24 * HOUR_MS;
 const CERTIFICATE_WARNING_MS = 30 * 24 * HOUR_MS;
