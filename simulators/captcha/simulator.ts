@@ -112,7 +112,7 @@ export function createCaptchaSimulator(now: () => number = Date.now): CaptchaSim
   };
 }
 
-/** hCaptcha takes a form only, Turnstile also JSON. Null for another type of body. */
+/** hCaptcha takes a form only, Turnstile also JSON. Null for another type of body and for malformed JSON. */
 function readFields(provider: CaptchaProvider, { headers, body }: ApiRequest): Map<string, string> | null {
   const type = headers['content-type']?.split(';')[0];
   if (type === 'application/x-www-form-urlencoded') return new Map(new URLSearchParams(body));

@@ -135,8 +135,8 @@ export function createDaySavers(options: DaySaversOptions) {
     },
 
     /**
-     * Merges a day's unsaved text into the day that its log was moved to. False if the log did not move, if that day
-     * cannot be read, or if the merged text could be neither stored in a draft nor sent.
+     * Merges a day's unsaved text into the day that its log was moved to. False if the log did not move, if that day or
+     * the merge cannot be loaded, or if the merged text could be neither stored in a draft nor sent.
      */
     async addToMovedLog(date: Day): Promise<boolean> {
       const saver = savers.get(date);

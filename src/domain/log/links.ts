@@ -99,8 +99,9 @@ const ADDRESS_MAX_LENGTH = 2_000;
 
 /**
  * Logs store no link elements, so the address of a pasted link is kept as text: `suffix` follows the link's label,
- * `replacement` replaces the label. `suffix` and `replacement` are null if the label is the address, if the label has
- * no letter or digit, or if logs don't link the address (`javascript:`, relative).
+ * `replacement` replaces a label that is only a short form of the address. Both are null if the label already is an
+ * address that `findLinks` detects, if it has no letter or digit, or if logs don't link the address (`javascript:`,
+ * relative).
  */
 export function linkAsText(label: string, href: string): { suffix: string | null; replacement: string | null } {
   const shown = label.trim();

@@ -15,7 +15,7 @@ const MAX_LENGTH = 100;
 /** As in Go, whose durations are nanoseconds in 64 bits: about 292 years. */
 const MAX_MS = 2 ** 63 / 1e6;
 
-/** Returns milliseconds, 0 for `none`, and null for any other text. */
+/** Returns milliseconds, 0 for `none`, and null for a malformed or too long duration. */
 export function parseBanDuration(text: string): number | null {
   if (text === 'none') return 0;
   if (text.length > MAX_LENGTH || !DURATION.test(text)) return null;

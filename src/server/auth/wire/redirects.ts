@@ -46,8 +46,9 @@ const PLAIN_HOST = /^[a-z0-9_.-]*$|^\[[0-9a-f:]+\]$/i;
 const ENCODED_SEPARATOR = /%(?:[01][0-9a-f]|2f|5c|7f)/i;
 
 /**
- * Returns null for a URL that a browser, a proxy or an app could parse differently: with control or non-ASCII
- * characters, a backslash, a user name, or an obfuscated host (decimal, hexadecimal, full-width).
+ * Returns null for a URL that is too long, and for one that a browser, a proxy or an app could parse differently: with
+ * control or non-ASCII characters, a backslash, a user name, an encoded separator in the path, or an obfuscated host
+ * (decimal, hexadecimal, full-width).
  */
 function parseUnambiguousUrl(target: string): URL | null {
   if (target.length > MAX_TARGET_LENGTH || /[^\x21-\x7e]|\\/.test(target)) return null;
