@@ -22,7 +22,8 @@ ENV NODE_ENV=production \
     HOST=0.0.0.0 \
     PORT=3000 \
     DATA_DIR=/data \
-    NODE_COMPILE_CACHE=/app/compiled
+    NODE_COMPILE_CACHE=/app/compiled \
+    MALLOC_ARENA_MAX=2
 WORKDIR /app
 COPY --from=modules /app/node_modules node_modules
 COPY --from=build /app/dist dist
@@ -42,5 +43,5 @@ HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/readyz`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
 # Node runs as PID 1, so that SIGTERM reaches the server, which waits for requests in flight (10 s at most).
 STOPSIGNAL SIGTERM
-# scripts/setup/node-flags.mjs explains the flag.
+# scripts/setup/node-flags.mjs explains the flag and MALLOC_ARENA_MAX.
 CMD ["node", "--max-semi-space-size=4", "src/server/main.ts"]

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from '#server/free-port.ts';
 import { warmCompileCache } from '../scripts/setup/warm-compile-cache.mjs';
-import { SERVER_NODE_FLAGS } from '../scripts/setup/node-flags.mjs';
+import { SERVER_ENVIRONMENT, SERVER_NODE_FLAGS } from '../scripts/setup/node-flags.mjs';
 import { stopProcess } from '../scripts/lifecycle/stop-process.ts';
 
 import type { SeededDatabase } from './seeded-database.ts';
@@ -19,7 +19,7 @@ const POLL_INTERVAL_MS = 50;
 export type Running = { url: string; pid: number; stop(): Promise<void> };
 
 /**
- * Starts a server with the Node flags and the warm compile cache of `npm start`. `ready` is a path that returns any
+ * Starts a server with the Node flags, the environment and the warm compile cache of `npm start`. `ready` is a path that returns any
  * response once the server listens. Request logs are written and discarded.
  */
 export async function startProcess(script: string, env: Record<string, string>, ready: string): Promise<Running> {
@@ -27,6 +27,7 @@ export async function startProcess(script: string, env: Record<string, string>, 
   const port = await freePort();
   const child = spawn(process.execPath, [...SERVER_NODE_FLAGS, join(ROOT, script)], {
     env: {
+      ...SERVER_ENVIRONMENT,
       ...process.env,
       NODE_COMPILE_CACHE: COMPILE_CACHE,
       HOST: '127.0.0.1',

@@ -11,7 +11,7 @@ import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { warmCompileCache } from './setup/warm-compile-cache.mjs';
 import { installIfNeeded } from './setup/install.mjs';
-import { SERVER_NODE_FLAGS } from './setup/node-flags.mjs';
+import { SERVER_ENVIRONMENT, SERVER_NODE_FLAGS } from './setup/node-flags.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
@@ -62,10 +62,12 @@ function nodeForScripts() {
 
 function spawnScript(script, args) {
   const node = nodeForScripts();
-  const flags = script === SCRIPTS.start ? SERVER_NODE_FLAGS : [];
+  const isServer = script === SCRIPTS.start;
+  const flags = isServer ? SERVER_NODE_FLAGS : [];
   return spawn(node, [...flags, join(root, script), ...args], {
     cwd: root,
     env: {
+      ...(isServer && SERVER_ENVIRONMENT),
       ...process.env,
       PATH: [dirname(node), process.env.PATH].join(delimiter),
       NODE_COMPILE_CACHE: compileCache,
