@@ -38,5 +38,6 @@ export async function removeStateFolder(): Promise<void> {
     // Lazy: a process that was killed a moment ago may still hold the folder.
     await run('umount', ['--lazy', folder]);
   }
-  await rm(STATE, { recursive: true, force: true });
+  // After an error the copy of the newer version may still be going on, which fills a folder that is being removed.
+  await rm(STATE, { recursive: true, force: true, maxRetries: 5 });
 }

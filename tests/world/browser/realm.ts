@@ -76,10 +76,10 @@ export function installRealms(): () => void {
 
   const globals: Globals = {
     Date: value(createDateClass()),
-    setTimeout: value((run: () => void, ms = 0) => {
+    setTimeout: value((run: (...args: unknown[]) => void, ms = 0, ...args: unknown[]) => {
       const realm = current.getStore();
-      if (!realm) return setForReal(run, ms);
-      const timer = realm.clock.schedule(ms, () => runInRealm(realm, run), realm);
+      if (!realm) return setForReal(run, ms, ...args);
+      const timer = realm.clock.schedule(ms, () => runInRealm(realm, () => run(...args)), realm);
       if (realm.isClosed()) realm.clock.cancel(timer);
       return timer;
     }),
