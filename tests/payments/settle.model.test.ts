@@ -16,9 +16,9 @@ import { inDatabase, inMemory } from './world-stores.ts';
 import type { StoredRows, OpenedStore } from './world-stores.ts';
 import { PaymentWorld } from './payment-fixture.ts';
 
-const SCHEDULES = fuzzBudget(1000);
+const MEMORY_HISTORIES = fuzzBudget(1000);
 /** The number of histories to test with PostgreSQL: fewer, because each takes longer. */
-const STORED_SCHEDULES = fuzzBudget(20);
+const DATABASE_HISTORIES = fuzzBudget(20);
 const SEED = 20_261_121;
 const history = fc.array(fc.nat(), { minLength: 30, maxLength: 260, size: 'max' });
 
@@ -28,14 +28,14 @@ beforeAll(async () => {
 });
 afterAll(() => db.drop());
 
-test(`money and plans agree in each of ${SCHEDULES} histories in memory`, async () => {
+test(`money and plans agree in each of ${MEMORY_HISTORIES} histories in memory`, async () => {
   const check = (numbers: readonly number[]): Promise<void> => checkHistory(numbers, inMemory);
-  await fc.assert(fc.asyncProperty(history, check), { numRuns: SCHEDULES, seed: SEED });
+  await fc.assert(fc.asyncProperty(history, check), { numRuns: MEMORY_HISTORIES, seed: SEED });
 });
 
-test(`money and plans agree in each of ${STORED_SCHEDULES} histories over the database`, async () => {
+test(`money and plans agree in each of ${DATABASE_HISTORIES} histories over the database`, async () => {
   const check = (numbers: readonly number[]): Promise<void> => checkHistory(numbers, () => inDatabase(db));
-  await fc.assert(fc.asyncProperty(history, check), { numRuns: STORED_SCHEDULES, seed: SEED });
+  await fc.assert(fc.asyncProperty(history, check), { numRuns: DATABASE_HISTORIES, seed: SEED });
 });
 
 async function checkHistory(numbers: readonly number[], openStore: () => OpenedStore): Promise<void> {

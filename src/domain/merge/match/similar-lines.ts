@@ -21,7 +21,7 @@ export function sketchText(text: string): Sketch {
 
 /**
  * From 0 to 1: the share of common words, or half the share of common letter pairs if no word is equal. At least 0.7 if
- * one text begins with the other. Neither text is blank.
+ * one text, of `MIN_PREFIX_LENGTH` or more, is the beginning of the other. Neither text is blank.
  */
 export function similarity(a: Sketch, b: Sketch): number {
   let shared = 0;
