@@ -154,6 +154,8 @@ function createBrowser(tabCount: number) {
       }
       now = end;
     },
+    /** Sets the clock to this many milliseconds after the time of the next timer, without running it. */
+    setClock: (ms: number) => void (now = Math.min(...tabs.map(({ timerAt }) => timerAt ?? Infinity)) + ms),
     changeCount: () => changes,
   };
 }
@@ -332,6 +334,14 @@ describe('a single tab', () => {
       expect(browser.connects).toHaveLength(1);
       expect(phase(browser)).toBe('polling');
     }
+  });
+
+  test.each([-1, -2 * 86_400_000])('connects again by a timer that elapses %i ms early by the clock', (ms) => {
+    const browser = openTab();
+    browser.end({ type: 'streamClosed' });
+    browser.setClock(ms);
+    browser.dispatch(0, { type: 'timerElapsed' });
+    expect(phase(browser)).toBe('connecting');
   });
 
   test('connects at once when the network returns', () => {

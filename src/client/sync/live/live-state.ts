@@ -202,9 +202,12 @@ function handleEvent(step: Step, { event, id }: IdentifiedEvent): void {
   if (id !== null) updateState(step, { lastEventId: id });
 }
 
+/**
+ * Does not compare the clock with `timerAt`: browsers cut fractions of a millisecond off a timer, and the clock may have
+ * been set back meanwhile. An ignored timer would never elapse again.
+ */
 function onTimer(step: Step): void {
   const { state, now } = step;
-  if (state.timerAt === null || now < state.timerAt) return;
   switch (state.phase) {
     case 'connecting':
       closeStream(step);
