@@ -18,9 +18,10 @@ const flushPromises = () => new Promise<void>((resolve) => setImmediate(resolve)
 
 export function createVirtualTime(start = 1_000_000) {
   let now = start;
+  let setBackMs = 0;
   let pending: { at: number; run: () => void }[] = [];
   const timers: Timers = {
-    now: () => now,
+    now: () => now - setBackMs,
     after(ms, run) {
       const timer = { at: now + ms, run };
       pending.push(timer);
@@ -42,7 +43,9 @@ export function createVirtualTime(start = 1_000_000) {
     now = end;
     await flushPromises();
   }
-  return { timers, advance };
+  /** Sets the clock back. Timers go on: browsers measure them by another clock. */
+  const setClockBack = (ms: number): void => void (setBackMs += ms);
+  return { timers, advance, setClockBack };
 }
 
 export class MemoryStorage implements Storage {

@@ -372,4 +372,13 @@ describe('when the day was changed elsewhere', () => {
     world.saver.takeRow(null, readAt);
     expect(world.editorText).toBe(log('a', 'b'));
   });
+
+  test('a newer row is shown although the clock was set back since our own save', async () => {
+    world.type(log('a', 'b'));
+    await world.advance(3_000);
+    world.writeElsewhere(log('a', 'b', 'newer'));
+    world.setClockBack(2 * 86_400_000);
+    world.saver.takeRow(world.row, world.timers.now());
+    expect(world.editorText).toBe(log('a', 'b', 'newer'));
+  });
 });

@@ -147,7 +147,8 @@ function forgetWrite(step: Step): void {
  */
 function takeRemote(step: Step, { stored, readAt }: Extract<DaySaverEvent, { type: 'remoteChanged' }>): void {
   const { isUnsaved, acknowledgedAt, stored: before } = step.state;
-  if (readAt <= acknowledgedAt) return;
+  // An acknowledgement in the future says nothing: the clock was set back since.
+  if (readAt <= acknowledgedAt && acknowledgedAt <= step.now) return;
   if (step.isComposing) return updateState(step, { hasUnmergedRow: true });
   if (isUnsaved) return mergeRemote(step, stored);
   updateState(step, { stored });
