@@ -112,11 +112,11 @@ export function createDayDrafts(storage: Storage, userId: string, writer: string
     async load(): Promise<void> {
       if (!outbox || closed) return;
       const limit = new Promise<null>((resolve) => setTimeout(resolve, LOAD_LIMIT_MS, null));
-      const reading = Promise.all([outbox.aliveWriters(), outbox.readAll()]).catch(() => null);
-      const answer = await Promise.race([reading, limit]);
-      if (!answer || closed) return;
-      const [writers, found] = answer;
+      const reading = Promise.race([outbox.readAll().catch(() => null), limit]);
+      const [writers, found] = await Promise.all([outbox.aliveWriters(), reading]);
+      if (closed) return;
       alive = writers;
+      if (!found) return;
       for (const key of loaded.keys()) if (!isOwn(key)) loaded.delete(key);
       for (const { date, writer: draftWriter, draft } of found)
         if (draftWriter !== writer) loaded.set(keyOf(date, draftWriter), draft);

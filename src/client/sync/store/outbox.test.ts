@@ -128,6 +128,19 @@ describe('a draft', () => {
     expect(JSON.parse(browser.storage.getItem(`${KEY}:one`)!)).toEqual(DRAFT);
   });
 
+  test('of an open page stays with that page in a browser without a database, until it is closed', async () => {
+    void browser.openPage('one').drafts.store(DATE, DRAFT);
+    browser.alive = new Set(['one']);
+    const other = browser.openPage('two');
+    other.outbox.close();
+    await other.drafts.load();
+    expect(other.drafts.claim(DATE, concat)).toBe(null);
+    other.drafts.noteWriter(`${KEY}:one`);
+    browser.alive = new Set();
+    await other.drafts.load();
+    expect(other.drafts.claim(DATE, concat)).toEqual(DRAFT);
+  });
+
   test('has no marker once the browser has cleared the database', async () => {
     browser.storage.setItem(`${KEY}:one`, '');
     const page = browser.openPage('two');
