@@ -5,7 +5,9 @@ import { QueryClient } from '@tanstack/react-query';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { day } from '#domain/day/day.ts';
 import type { DataClient } from '#client/lib/api/data-client.ts';
+import { DRAFT_PREFIX, keysUnder, userDatabaseName } from '#client/lib/session/storage-keys.ts';
 import { createJournal } from './journal.ts';
+import type { Journal } from './journal.ts';
 import { loadMerge } from './merge-loader.ts';
 
 const DATE = day('2026-11-23');
@@ -29,9 +31,7 @@ afterEach(() => {
   localStorage.clear();
 });
 
-/** The wait between the last two tries of a save in four minutes without a server. */
-async function lastWait(visibility: DocumentVisibilityState): Promise<number> {
-  vi.spyOn(document, 'visibilityState', 'get').mockReturnValue(visibility);
+function openJournal(): Journal {
   const data = new PostgrestClient('http://localhost/rest/v1', {
     wrapFetch: (base) => (input, init) => {
       const headers = new Headers(init?.headers);
@@ -40,9 +40,15 @@ async function lastWait(visibility: DocumentVisibilityState): Promise<number> {
     },
   }) as unknown as DataClient;
   const none = (): void => {};
-  const { savers } = createJournal({
+  return createJournal({
     ...{ userId: 'ada', data, queries: new QueryClient(), onLocked: none, onRemoved: none },
   });
+}
+
+/** The wait between the last two tries of a save in four minutes without a server. */
+async function lastWait(visibility: DocumentVisibilityState): Promise<number> {
+  vi.spyOn(document, 'visibilityState', 'get').mockReturnValue(visibility);
+  const { savers } = openJournal();
   savers.open(DATE, null, Date.now()).write('<p>a</p>', 0);
   await vi.advanceTimersByTimeAsync(4 * MINUTE_MS);
   savers.close();
@@ -58,4 +64,16 @@ test('a hidden page tries a save again less often than one on screen', async () 
   const hidden = await lastWait('hidden');
   expect(hidden).toBeGreaterThanOrEqual(30_000);
   expect(hidden).toBeLessThan(46_000);
+});
+
+test('unsaved text is stored again when the database is deleted while the page is open', async () => {
+  const { savers } = openJournal();
+  savers.open(DATE, null, Date.now()).write('<p>a</p>', MINUTE_MS);
+  await vi.advanceTimersByTimeAsync(100);
+  const draft = (): string | null => localStorage.getItem(keysUnder(localStorage, DRAFT_PREFIX)[0]!);
+  await vi.waitFor(() => expect(draft()).toBe(''));
+  indexedDB.deleteDatabase(userDatabaseName('ada'));
+  await vi.waitFor(() => expect(draft()).toContain('<p>a</p>'));
+  savers.close();
+  expect(sent).toEqual([]);
 });

@@ -51,7 +51,8 @@ type Deps = {
 
 export function createJournal({ userId, data, queries, onLocked, onRemoved }: Deps): Journal {
   const writer = crypto.randomUUID();
-  const database = openUserDatabase(userId);
+  // `isSafe` stores all unsaved text in drafts, now in localStorage.
+  const database = openUserDatabase(userId, () => savers.isSafe());
   const copies = createLocalCopies(database, userId, Date.now);
   const showStored = ({ date, stored, at }: StoredMessage): void => {
     queries.setQueryData<ReadEntry>(entryKey(date), { stored, readAt: at });

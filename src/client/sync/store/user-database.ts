@@ -29,8 +29,11 @@ export type UserDatabase = {
   close: () => void;
 };
 
-/** Opens the database once. After it was closed, or wiped by any tab, this object does not open it again. */
-export function openUserDatabase(userId: string): UserDatabase {
+/**
+ * Opens the database once. After it was closed, or wiped by any tab, this object does not open it again. Calls `onLost`
+ * when another tab or the browser deletes it, with all drafts.
+ */
+export function openUserDatabase(userId: string, onLost = (): void => {}): UserDatabase {
   let isClosed = false;
   const opening = openDB<Schema>(userDatabaseName(userId), 1, {
     upgrade(database) {
@@ -39,8 +42,8 @@ export function openUserDatabase(userId: string): UserDatabase {
       database.createObjectStore('copies');
     },
     // Another tab deletes the database: an open connection would block it.
-    blocking: () => close(),
-    terminated: () => close(),
+    blocking: lose,
+    terminated: lose,
   });
   // Attach a handler now, or a browser without IndexedDB reports an unhandled rejection.
   opening.catch(() => {});
@@ -51,6 +54,11 @@ export function openUserDatabase(userId: string): UserDatabase {
       (connection) => connection.close(),
       () => {},
     );
+  }
+
+  function lose(): void {
+    close();
+    onLost();
   }
 
   return {
