@@ -53,6 +53,18 @@ describe('tabs', () => {
     leave();
   });
 
+  test('send without the lock of the day if another tab holds it for longer than a request lasts', async () => {
+    const limit = vi.spyOn(AbortSignal, 'timeout').mockReturnValue(AbortSignal.abort('timed out'));
+    const waiting = { request: async (_name: string, { signal }: LockOptions) => signal!.throwIfAborted() };
+    vi.stubGlobal('navigator', { locks: waiting });
+    const remove = vi.fn(transport.remove);
+    const tabs = createTabs('ada', 'one', () => {});
+    expect(await tabs.serializeWrites({ ...transport, remove }).remove(DATE, { id: 'row', revision: 1 })).toBe(removed);
+    expect(remove).toHaveBeenCalledOnce();
+    expect(limit).toHaveBeenCalledWith(60_000);
+    limit.mockRestore();
+  });
+
   test('hear what another tab of the same user stored', async () => {
     const heard: unknown[] = [];
     const [one, two] = [createTabs('ada', 'one', () => {}), createTabs('ada', 'two', (message) => heard.push(message))];
