@@ -103,6 +103,19 @@ describe('an answer that the API cannot have sent counts as no answer', () => {
   });
 });
 
+test.each([400, 403, 404, 405, 409, 410, 413])(
+  'an error %i without a code is the answer of a proxy',
+  async (status) => {
+    for (const body of ['404 page not found', '<!doctype html><title>Blocked</title>', '{"message":"Forbidden"}', '']) {
+      const { transport, locked } = wire([0, 1, 2].map(() => new Response(body, { status })));
+      expect(await transport.read(OLD)).toEqual({ kind: 'unreachable' });
+      expect(await transport.insert(OLD, 'a', 'new')).toEqual({ kind: 'unreachable' });
+      expect(await transport.update(DATE, 'a', VERSION)).toEqual({ kind: 'unreachable' });
+      expect(locked).not.toHaveBeenCalled();
+    }
+  },
+);
+
 describe('no row of an old day', () => {
   const plan = (subscription_plan: string, access_valid_until: string | null) =>
     json([{ subscription_plan, access_valid_until }]);

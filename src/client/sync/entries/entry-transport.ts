@@ -44,21 +44,21 @@ export const createEntryFetch = (userId: string, onAnswer?: (answer: Response) =
 const SIZE_LIMIT = `this log is larger than ${ENTRY_MAX_BYTES / 1024} KB`;
 
 /**
- * Also maps an answer without an array of rows, which the API cannot have sent: a proxy or a captive portal answers every
- * request with status 200, an empty body or JSON of its own.
+ * Also maps an answer that the API cannot have sent. A proxy or a captive portal answers every request with status 200
+ * and an empty body or JSON of its own. An error without a code is a proxy's too: one whose server is gone may answer
+ * 404, a firewall 403.
  */
 function failure(answer: { status: number; error: { code: string } | null }, date: Day): Failure {
-  const { status } = answer;
+  const { status, error } = answer;
   if (status === 401) return { kind: 'signedOut' };
+  const isFinal = status >= 400 && status < 500 && status !== 408 && status !== 429;
+  if (!isFinal || !error?.code) return { kind: 'unreachable' };
   if (status === 413) return { kind: 'refused', reason: SIZE_LIMIT };
   if (status === 403) {
     const mayBeLocked = isLocked(date, false, latestToday(new Date()));
     return mayBeLocked ? { kind: 'locked' } : { kind: 'refused', reason: 'this day is not open to you' };
   }
-  if (status >= 400 && status < 500 && status !== 408 && status !== 429) {
-    return { kind: 'refused', reason: `the server refused it (${answer.error?.code || status})` };
-  }
-  return { kind: 'unreachable' };
+  return { kind: 'refused', reason: `the server refused it (${error.code})` };
 }
 
 /** A response without a row means that the condition on the version failed. */
