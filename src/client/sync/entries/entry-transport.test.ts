@@ -183,6 +183,18 @@ describe('writing', () => {
     expect(requests[0]!.init.keepalive).toBe(false);
   });
 
+  test('a large text has more time, up to the limit of the server', async () => {
+    const limit = vi.spyOn(AbortSignal, 'timeout');
+    const { transport } = wire([json([ROW]), json([ROW])]);
+    await transport.update(DATE, 'a', VERSION);
+    await transport.update(DATE, 'a'.repeat(256 * 1024), VERSION);
+    const [[small], [large]] = limit.mock.calls as [[number], [number]];
+    expect(small).toBeLessThan(21_000);
+    expect(large).toBeGreaterThan(50_000);
+    expect(large).toBeLessThan(60_000);
+    limit.mockRestore();
+  });
+
   test('a response without a row, or a duplicate key, means that the day has changed', async () => {
     expect(await wire(json([])).transport.update(DATE, 'a', VERSION)).toEqual({ kind: 'changed' });
     expect(await wire(json([])).transport.remove(DATE, VERSION)).toEqual({ kind: 'changed' });

@@ -13,6 +13,8 @@ import type { EntryTransport, Failure, MovedLog, ReadOutcome, StoredLog, WriteOu
 /** Browsers limit the keepalive requests of a page to 64 KB in total. The difference is for headers and the URL. */
 const KEEPALIVE_MAX_BYTES = 56 * 1024;
 const REQUEST_TIMEOUT_MS = 20_000;
+/** A body gets more time, for an upload at 64 kbit/s. The largest log ends before the server's limit of a minute. */
+const UPLOAD_BYTES_PER_MS = 8;
 /** The SQLSTATE of an insert of a row that exists. */
 export const DUPLICATE_KEY = '23505';
 
@@ -34,7 +36,7 @@ export const toStoredLog = (row: Row): StoredLog => ({
 export const createEntryFetch = (userId: string, onAnswer?: (answer: Response) => void): typeof fetch =>
   fetchAsUser(userId, async (input, init) => {
     const size = typeof init?.body === 'string' ? new TextEncoder().encode(init.body).length : 0;
-    const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
+    const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS + Math.ceil(size / UPLOAD_BYTES_PER_MS));
     const keepalive = size > 0 && size <= KEEPALIVE_MAX_BYTES;
     const answer = await fetchPrefetched(input, { ...init, signal, keepalive });
     onAnswer?.(answer);
