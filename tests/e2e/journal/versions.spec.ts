@@ -87,7 +87,7 @@ test('an earlier version shows what changed, comes back, and its replacement can
   await expect(dialog(page)).toBeHidden();
 });
 
-test('unsaved text is saved first, which lists the text before it, and stays as a version', async ({
+test('unsaved text is saved first, which lists the text before it, stays as a version, and comes back by undo', async ({
   page,
   signUp,
   request,
@@ -112,6 +112,13 @@ test('unsaved text is saved first, which lists the text before it, and stays as 
     headers: headersOf(session),
   });
   expect(await kept.text()).toContain('short and typed just now');
+
+  await editor(page).press('ControlOrMeta+End');
+  await page.keyboard.type('\nwritten since');
+  await page.getByRole('button', { name: 'Undo' }).click();
+  const undone = `<p>short and typed just now</p>${log('written since')}`;
+  await expect.poll(() => readStoredLog(request, session, today())).toBe(undone);
+  await expect(editor(page).getByRole('paragraph')).toHaveText(['short and typed just now', 'written since']);
 });
 
 test('a day that is emptied is undone from the toast, by keys, and is announced', async ({ page, signUp, request }) => {

@@ -11,6 +11,7 @@ import { useToday } from '#client/lib/hooks/use-today.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
 import { useUser } from '#client/lib/session/session.ts';
 import { useJournal } from '#client/sync/day-savers-provider.tsx';
+import { mergeDrafts } from '#client/sync/day-drafts.ts';
 import type { DaySaver } from '#client/sync/day-saver/day-saver.ts';
 import { formatTime } from '#client/sync/save-status.ts';
 import { Button } from '#client/ui/button.tsx';
@@ -199,6 +200,7 @@ function ChosenVersion({ saver, version, next, onClose }: ChosenVersionProps) {
 
 /** Brings a version back like an edit of the user: it is one undo step in the editor, and the saver sends it. */
 function useBringBack(saver: DaySaver, onDone: () => void) {
+  const { savers } = useJournal();
   const toast = useToast();
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
@@ -217,11 +219,16 @@ function useBringBack(saver: DaySaver, onDone: () => void) {
     await saver.flush();
     setBusy(false);
     onDone();
-    const undo = (): void => {
-      saver.write(before, 0);
+    const undo = async (): Promise<void> => {
+      const merge = await savers.loadMerge();
+      // Keeps what was written since, also on another device.
+      const now = saver.text();
+      const merged = mergeDrafts(merge, { html: before, base: html }, { html: now, base: html });
+      saver.write(now === html ? before : merged, 0);
       toast({ kind: 'success', text: 'Your text is back as it was.' });
     };
-    toast({ kind: 'success', text: 'Brought back the earlier version.', action: { label: 'Undo', run: undo } });
+    const action = { label: 'Undo', run: () => void undo() };
+    toast({ kind: 'success', text: 'Brought back the earlier version.', action });
   }
   return { bringBack, busy, problem };
 }
