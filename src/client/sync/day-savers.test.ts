@@ -1,5 +1,5 @@
 /** Tests unsent text across all days, and the sign-out. */
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { day } from '#domain/day/day.ts';
 import { DRAFT_PREFIX, keysUnder } from '#client/lib/session/storage-keys.ts';
 import { createDayDrafts } from '#client/sync/day-drafts.ts';
@@ -174,6 +174,42 @@ describe('the drafts of a tab that is still open', () => {
     expect(await tab.savers.sendBeforeSignOut()).toEqual([]);
     expect(inserted).toEqual([log('from another tab', 'newer', 'slip')]);
     expect(storage.length).toBe(0);
+  });
+});
+
+describe('the draft of a closed tab, on a day that cannot be read,', () => {
+  let savers: ReturnType<typeof openTab>['savers'];
+  beforeEach(() => {
+    failure = { kind: 'unreachable' };
+    void openTab('one').drafts.store(MONDAY, DRAFT);
+    savers = openTab('two').savers;
+  });
+
+  test('is listed until it is saved', async () => {
+    const onChange = vi.fn();
+    savers.subscribe(onChange);
+    expect(savers.unsavedDays()).toEqual([]);
+    await savers.recover();
+    expect(onChange).toHaveBeenCalledOnce();
+    expect(savers.unsavedDays()).toEqual([MONDAY]);
+    expect(savers.getUnsaved(MONDAY)).toBeNull();
+    failure = null;
+    expect(await savers.sendAll()).toEqual([]);
+    expect(savers.unsavedDays()).toEqual([]);
+    expect(inserted).toEqual([DRAFT.html]);
+  });
+
+  test('is shown once the user opens the day', async () => {
+    await savers.recover();
+    const onChange = vi.fn();
+    savers.subscribe(onChange);
+    expect(savers.openDraft(TUESDAY)).toBeNull();
+    expect(savers.openDraft(MONDAY)?.text()).toBe(DRAFT.html);
+    expect(onChange).toHaveBeenCalled();
+    expect(savers.unsavedDays()).toEqual([MONDAY]);
+    failure = null;
+    expect(await savers.sendBeforeSignOut()).toEqual([]);
+    expect(inserted).toEqual([DRAFT.html]);
   });
 });
 

@@ -31,11 +31,14 @@ export function createDaySavers(options: DaySaversOptions) {
   const listeners = new Set<() => void>();
   /** Replaced only when it changes: `useSyncExternalStore` compares by identity. */
   let unsavedDays: readonly Day[] = [];
+  /** True once a recovery has told the drafts of open tabs, which send them, from those that closed tabs left. */
+  let hasRecovered = false;
 
   function updateUnsavedDays(): void {
-    const now = [...savers.values()].filter((saver) => saver.view().unsaved).map((saver) => saver.date);
-    if (now.join() === unsavedDays.join()) return;
-    unsavedDays = now;
+    const own = allSavers().flatMap((saver) => (saver.view().unsaved ? saver.date : []));
+    const now = [...new Set([...own, ...(hasRecovered ? drafts.abandonedDays() : [])])];
+    if (now.join() !== unsavedDays.join()) unsavedDays = now;
+    // Also without a change of the list: a day that is saved may have a draft of a closed tab.
     for (const listener of listeners) listener();
   }
 
@@ -83,6 +86,8 @@ export function createDaySavers(options: DaySaversOptions) {
       for (const date of (evenOpen ? drafts.days() : drafts.abandonedDays()).toReversed()) {
         if (only === undefined || date === only) await recoverDay(date, evenOpen);
       }
+      hasRecovered = true;
+      updateUnsavedDays();
     });
 
   async function recoverDay(date: Day, evenOpen: boolean): Promise<void> {
@@ -159,6 +164,16 @@ export function createDaySavers(options: DaySaversOptions) {
       return saver?.view().unsaved ? saver : null;
     },
 
+    /**
+     * The saver of a day that cannot be read, with the draft that a closed page left. The first attempt to save compares
+     * it with the row. Null without unsaved text.
+     */
+    openDraft(date: Day): DaySaver | null {
+      if (!savers.has(date) && drafts.abandonedDays().includes(date)) createSaver(date, null);
+      return this.getUnsaved(date);
+    },
+
+    /** Days with unsaved text of this page, or of a closed one whose draft could not be recovered yet. */
     unsavedDays: () => unsavedDays,
 
     /** Days with text that the server may not have: unsaved here, or in a draft of any tab. */

@@ -1,5 +1,7 @@
 /** The browser's own store: killed tabs, a server that does not answer, full storage, and several tabs. */
 import type { BrowserContext } from '@playwright/test';
+import { dayLabel } from '#domain/day/day.ts';
+import { DRAFT_PREFIX } from '#client/lib/session/storage-keys.ts';
 import {
   crash,
   daysAgo,
@@ -145,6 +147,32 @@ test.describe('without an answer of the server', () => {
     await skipToRetry(page);
     await expectSaved(page);
     expect(await readStoredLog(context.request, session, today())).toBe(log('begun on the train'));
+  });
+
+  test('unsaved text of a day that this device has not seen is listed and shown after a restart', async ({
+    page,
+    context,
+    signUp,
+  }) => {
+    await signUp(page);
+    const session = await sessionOf(page);
+    const draft = { html: log('begun on the train'), base: '', baseRevision: null, at: Date.now(), sent: [] };
+    await page.evaluate(
+      ([key, json]) => localStorage.setItem(key!, json!),
+      [`${DRAFT_PREFIX}${session.user.id}:${daysAgo(5)}:closed`, JSON.stringify(draft)],
+    );
+    await rejectAnswers(context);
+    await page.goto('/journal');
+    await page.getByRole('button', { name: `${dayLabel(daysAgo(5))} is not saved yet` }).click();
+    await expect(items(page)).toHaveText(['begun on the train']);
+    await editor(page).press('ControlOrMeta+End');
+    await page.keyboard.type(' and continued');
+    await expect(status(page, 'Not saved – retrying')).toBeVisible();
+    await context.unroute(API);
+    await skipToRetry(page);
+    await expectSaved(page);
+    await expect(page.getByRole('button', { name: /is not saved yet$/ })).toHaveCount(0);
+    expect(await readStoredLog(context.request, session, daysAgo(5))).toBe(log('begun on the train and continued'));
   });
 
   test('a browser that stores nothing says so until the text is saved', async ({ page, context, signUp }) => {

@@ -178,7 +178,7 @@ export function openTab({ device, number, findPlan, randomUUID, random, onQuesti
         const today = dayOf(new Date());
         const isHidden = premium !== null && isLocked(date, premium, today);
         const unsaved = result.data ? null : savers.getUnsaved(date);
-        const isBegunOffline = date === today && isUnreachableError(result.error);
+        const isBegunOffline = isUnreachableError(result.error) && (date === today || savers.openDraft(date) !== null);
         if (isHidden || isLockedError(result.error) || !(result.data || unsaved || isBegunOffline))
           return closeEditor();
         const read = result.data ?? { stored: unsaved?.view().stored ?? null, readAt: 0, seenAt: null };

@@ -7,7 +7,10 @@ import type { OverlayProps } from './overlay-props.ts';
 export function JournalFind({ onClose, onUpgrade }: OverlayProps) {
   const { savers } = useJournal();
   const [unsaved] = useState(() =>
-    savers.unsavedDays().map((date) => ({ date, html: savers.getUnsaved(date)?.text() ?? '' })),
+    savers.unsavedDays().flatMap((date) => {
+      const saver = savers.getUnsaved(date);
+      return saver ? { date, html: saver.text() } : [];
+    }),
   );
   return <FindDialog unsaved={unsaved} onClose={onClose} onUpgrade={() => onUpgrade('historical-logs')} />;
 }

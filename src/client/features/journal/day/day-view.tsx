@@ -46,8 +46,10 @@ function OpenDayView({ date, today, isFirstLog, onUpgrade }: DayViewProps) {
   // Unsaved text of this page can be shown and edited without a response.
   const unsaved = entry.data ? null : savers.getUnsaved(date);
   // Offline the user can begin today's log: once the server answers, the text is merged with the log of another device.
-  // The day stays open during the next read, or keys pressed meanwhile would be lost.
-  if (!isBegunOffline && date === today && isUnreachableError(entry.error)) setBegunOffline(true);
+  // The same holds for a day with unsaved text of a closed page. The day stays open during the next read, or keys
+  // pressed meanwhile would be lost.
+  if (!isBegunOffline && isUnreachableError(entry.error) && (date === today || savers.openDraft(date)))
+    setBegunOffline(true);
 
   if (entry.data || unsaved || isBegunOffline) {
     const read = entry.data ?? { stored: unsaved?.view().stored ?? null, readAt: 0, seenAt: null };
@@ -93,10 +95,7 @@ function NotLoaded({ date, onRetry, busy }: { date: Day; onRetry: () => Promise<
   return (
     <div className={styles.problem} role="alert">
       <h2>This day could not be loaded.</h2>
-      <p>
-        What you wrote on {dayLabel(date)} is safe on the server, but could not be loaded. Check your connection, then
-        try again.
-      </p>
+      <p>What you wrote on {dayLabel(date)} is safe, but could not be loaded. Check your connection, then try again.</p>
       <Button tone="primary" onClick={() => void onRetry()} busy={busy} busyLabel="Loading...">
         Try again
       </Button>
