@@ -10,6 +10,7 @@ import {
   openDay,
   sessionOf,
   readStoredLog,
+  status,
   storeLog,
   today,
 } from '../support/journal.ts';
@@ -213,7 +214,10 @@ test('a user whose paid plan ended sees which locked days have a log, and the pa
   await expect(offer.getByText('1 of your logs is waiting.')).toBeVisible();
 });
 
-test('past midnight the day stays open and the new day is offered', async ({ page, signUp }) => {
+test('past midnight the day stays open and the new day is offered, and stays open if the clock is set back', async ({
+  page,
+  signUp,
+}) => {
   const now = new Date();
   const beforeMidnight = new Date(now.getFullYear(), now.getMonth(), now.getDate() - 1, 23, 30);
   const yesterday = dayOf(beforeMidnight);
@@ -229,4 +233,13 @@ test('past midnight the day stays open and the new day is offered', async ({ pag
   await offer.click();
   await expect(dayLabel(page)).toHaveText(labelOf(today()));
   await expect(items(page)).toHaveText(['']);
+
+  await page.keyboard.type('early work');
+  await page.clock.setSystemTime(beforeMidnight);
+  await page.evaluate(() => dispatchEvent(new Event('focus')));
+  await page.keyboard.type(' goes on');
+  await expect(items(page)).toHaveText(['early work goes on']);
+  await page.clock.runFor(3_000);
+  await expect(status(page, /^Saved /)).toBeVisible();
+  await expect(dayLabel(page)).toHaveText(labelOf(today()));
 });

@@ -5,6 +5,7 @@ import { addDays, earlierOf, isDay } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
 import { initialDay } from '#domain/day/initial-day.ts';
 import { ROUTES } from '#domain/routes.ts';
+import { useJournal } from '#client/sync/day-savers-provider.tsx';
 import { useEntryDates } from '#client/sync/entries/entry-dates.ts';
 
 export type OpenDay = {
@@ -20,6 +21,7 @@ export function useOpenDay(today: Day, premium: boolean | null): OpenDay {
   const requested: unknown = useSearch({ strict: false, select: (search: { date?: unknown }) => search.date });
   const navigate = useNavigate();
   const dates = useEntryDates();
+  const { savers } = useJournal();
   // Set once: neither midnight nor the first save of a day may change the day while the user writes.
   const [initial, setInitial] = useState<Day | null>(null);
   const decided =
@@ -27,7 +29,11 @@ export function useOpenDay(today: Day, premium: boolean | null): OpenDay {
   if (initial !== decided) setInitial(decided);
   // The shortcut "Yesterday" of the installed app has a fixed URL.
   const day = requested === 'yesterday' ? addDays(today, -1) : requested;
-  const date = isDay(day) ? earlierOf(day, today) : decided;
+  // A clock that was set back, or a journey to the west, neither closes the open day nor hides unsaved text.
+  const [opened, setOpened] = useState<Day | null>(null);
+  const isKept = isDay(day) && (day === opened || savers.getUnsaved(day));
+  const date = isDay(day) ? (isKept ? day : earlierOf(day, today)) : decided;
+  if (opened !== date) setOpened(date);
   useEffect(() => {
     // Replace an invalid or future date in the URL, so that a bookmark or a shared link names the shown day.
     if (requested === undefined || date === null || requested === date) return;
