@@ -122,42 +122,6 @@ export function createDaySavers(options: DaySaversOptions) {
     /** Null for a day that this page has not opened. */
     get: (date: Day): DaySaver | null => savers.get(date) ?? null,
 
-    /**
-     * Applies a move to the savers of `from` and `to`, except a saver with unsaved text. A read sent earlier cannot
-     * undo the move.
-     */
-    applyMove(from: Day, to: Day, log: StoredLog): void {
-      for (const [date, stored] of [
-        [from, null],
-        [to, log],
-      ] as const) {
-        const saver = savers.get(date) ?? createSaver(date, stored);
-        const { unsaved, stored: shown } = saver.view();
-        // After a move without an answer, the user may have begun a new log on the old day.
-        const isNewLog = date === from && shown !== null && shown.id !== log.id;
-        if (!unsaved && !isNewLog) saver.replaceWith(stored);
-      }
-    },
-
-    /**
-     * Merges a day's unsaved text into the day that its log was moved to. False if the log did not move, if that day or
-     * the merge cannot be loaded, or if the merged text could be neither stored in a draft nor sent.
-     */
-    async addToMovedLog(date: Day): Promise<boolean> {
-      const saver = savers.get(date);
-      const conflict = saver?.view().conflict;
-      if (!saver || !conflict?.moved) return false;
-      const readAt = timers.now();
-      const [outcome, merge] = await Promise.all([transport.read(conflict.moved.date), merger.load()]);
-      if (outcome.kind !== 'read' || !merge) return false;
-      const target = this.open(conflict.moved.date, outcome.stored, readAt);
-      target.write(saver.mergeWith(merge, target.text()), 0);
-      // `takeTheirs` drops the draft of the old day, so the target's text must be in a draft or on the server before.
-      if (!target.storeDraft() && !(await target.flush())) return false;
-      saver.takeTheirs();
-      return true;
-    },
-
     /** The saver of a day with unsaved text; such a day can be shown without a request. */
     getUnsaved(date: Day): DaySaver | null {
       const saver = savers.get(date);

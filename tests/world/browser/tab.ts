@@ -8,7 +8,7 @@ import type { DaySaver } from '#client/sync/day-saver/day-saver.ts';
 import { entryKey, entryQuery, isLockedError, isUnreachableError } from '#client/sync/entries/entry-queries.ts';
 import type { ReadEntry } from '#client/sync/entries/entry-queries.ts';
 import { browserTimers, createJournal, watchPage } from '#client/sync/journal.ts';
-import { createSendMove, moveLog } from '#client/sync/entries/move-log.ts';
+import { addToMovedLog, createSendMove, moveLog } from '#client/sync/entries/move-log.ts';
 import { createRemoteChanges } from '#client/sync/live/remote-changes.ts';
 import { pruneCopies } from '#client/sync/store/prune-copies.ts';
 import { dayOf } from '#domain/day/day.ts';
@@ -276,7 +276,7 @@ export function openTab({ device, number, findPlan, randomUUID, random, onQuesti
         run(() => {
           const saver = page?.saver();
           const conflict = saver?.view().conflict;
-          if (conflict?.moved) void savers.addToMovedLog(saver!.date);
+          if (conflict?.moved) void addToMovedLog(savers, journal.transport, saver!);
           else saver?.keepBoth();
         });
       },

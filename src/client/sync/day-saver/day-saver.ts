@@ -256,7 +256,7 @@ export function createDaySaver(options: DaySaverOptions) {
     dismissDoubts: () => dispatch({ type: 'doubtsShown' }),
 
     /** Returns the merge of this day's text with another version, without applying it. */
-    mergeWith: ({ mergeLogs }: MergeModule, html: string) => (text(), mergeWith(state, mergeLogs, html).html),
+    mergeWith: (merge: MergeModule['mergeLogs'], html: string) => (text(), mergeWith(state, merge, html).html),
 
     /**
      * True if no draft at the time `at` had all of the unsaved text: a sign-out that began then did not ask the user

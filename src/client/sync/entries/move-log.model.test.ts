@@ -8,9 +8,9 @@ import type { Version } from '#domain/log/entry.ts';
 import { createTestSavers, log, MemoryStorage } from '../../../../tests/support/day-saver-harness.ts';
 import { fuzzBudget } from '../../../../tests/support/fuzz-budget.ts';
 import type { DaySavers } from '../day-savers.ts';
-import { moveLog } from './move-log.ts';
+import { addToMovedLog, moveLog } from './move-log.ts';
 import type { Move, MoveOutcome, SendMove } from './move-log.ts';
-import type { EntryTransport, Failure, StoredLog } from '../save-requests.ts';
+import type { EntryTransport, Failure, StoredLog, ReadOutcome } from '../save-requests.ts';
 
 const DAYS = ['2026-11-18', '2026-11-19', '2026-11-20'].map(day);
 const itemsOf = (html: string): string[] => [...html.matchAll(/<p>([^<]+)<\/p>/g)].map((match) => match[1]!);
@@ -212,6 +212,7 @@ test.each([
 
 /** Refreshes both pages in turn; the user keeps both versions of each conflict. */
 async function saveEverything(world: ReturnType<typeof createWorld>, pages: readonly DaySavers[]): Promise<void> {
+  const read = async (date: Day): Promise<ReadOutcome> => ({ kind: 'read', stored: world.rows.get(date) ?? null });
   for (let round = 0; round < 6; round += 1) {
     for (const savers of pages) {
       void savers.recover();
@@ -222,7 +223,7 @@ async function saveEverything(world: ReturnType<typeof createWorld>, pages: read
         saver.retry();
         await world.settle();
         const { conflict } = saver.view();
-        if (conflict?.moved) void savers.addToMovedLog(date);
+        if (conflict?.moved) void addToMovedLog(savers, { read }, saver);
         else if (conflict) saver.keepBoth();
         await world.settle();
       }

@@ -3,7 +3,7 @@ import { createDayDrafts } from '#client/sync/day-drafts.ts';
 import { day } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
 import { createTestSavers, log, MemoryStorage } from '../../../../tests/support/day-saver-harness.ts';
-import { moveLog } from './move-log.ts';
+import { addToMovedLog, moveLog } from './move-log.ts';
 import type { SendMove } from './move-log.ts';
 import type { EntryTransport, StoredLog } from '../save-requests.ts';
 
@@ -175,7 +175,7 @@ test('text of a second tab on the old day is merged into the moved log only', as
   expect(second.saver.view().conflict).toMatchObject({ moved: { date: TO } });
   expect([...rows.keys()]).toEqual([TO]);
 
-  expect(await second.savers.addToMovedLog(FROM)).toBe(true);
+  expect(await addToMovedLog(second.savers, transport, second.saver)).toBe(true);
   expect(await second.savers.flush()).toEqual([]);
   expect([...rows.keys()]).toEqual([TO]);
   expect(rows.get(TO)?.html).toBe(log('a and more', 'of the second tab'));
@@ -192,7 +192,7 @@ test('lines that the moved log got on its new day stay, and lines deleted on the
   await first.savers.flush();
   await second.saver.flush();
 
-  expect(await second.savers.addToMovedLog(FROM)).toBe(true);
+  expect(await addToMovedLog(second.savers, transport, second.saver)).toBe(true);
   expect(await second.savers.flush()).toEqual([]);
   expect(rows.get(TO)?.html).toBe(log('a', 'of the second tab', 'since the move'));
 });
@@ -204,6 +204,6 @@ test('text whose draft the browser rejects leaves the old day only once the serv
   await second.saver.flush();
   storage.maxValueLength = 0;
 
-  expect(await second.savers.addToMovedLog(FROM)).toBe(true);
+  expect(await addToMovedLog(second.savers, transport, second.saver)).toBe(true);
   expect(rows.get(TO)?.html).toBe(log('a', 'of the second tab'));
 });

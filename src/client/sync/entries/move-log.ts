@@ -5,9 +5,10 @@
 import type { Day } from '#domain/day/day.ts';
 import type { Version } from '#domain/log/entry.ts';
 import type { DataClient } from '#client/lib/api/data-client.ts';
+import type { DaySaver } from '../day-saver/day-saver.ts';
 import type { DaySavers } from '../day-savers.ts';
 import { DUPLICATE_KEY, createEntryFetch, toStoredLog } from './entry-transport.ts';
-import type { StoredLog } from '../save-requests.ts';
+import type { EntryTransport, StoredLog } from '../save-requests.ts';
 
 export type MoveOutcome =
   | { kind: 'moved'; log: StoredLog }
@@ -82,6 +83,44 @@ export async function moveLog(
   for (let sends = 1; sends < MAX_SENDS && outcome.kind === 'unreachable'; sends += 1) {
     outcome = await send({ from, to }, version);
   }
-  if (outcome.kind === 'moved') savers.applyMove(from, to, outcome.log);
+  if (outcome.kind === 'moved') applyMove(savers, from, to, outcome.log);
   return outcome;
+}
+
+/**
+ * Applies a move to the savers of both days, except a saver with unsaved text. A read sent earlier cannot undo the move.
+ */
+function applyMove(savers: DaySavers, from: Day, to: Day, log: StoredLog): void {
+  for (const [date, stored] of [
+    [from, null],
+    [to, log],
+  ] as const) {
+    const saver = savers.get(date) ?? savers.open(date, stored, 0);
+    const { unsaved, stored: shown } = saver.view();
+    // After a move without an answer, the user may have begun a new log on the old day.
+    const isNewLog = date === from && shown !== null && shown.id !== log.id;
+    if (!unsaved && !isNewLog) saver.replaceWith(stored);
+  }
+}
+
+/**
+ * Merges a day's unsaved text into the day that its log was moved to. False if the log did not move, if that day or the
+ * merge cannot be loaded, or if the merged text could be neither stored in a draft nor sent.
+ */
+export async function addToMovedLog(
+  savers: DaySavers,
+  transport: Pick<EntryTransport, 'read'>,
+  saver: DaySaver,
+): Promise<boolean> {
+  const moved = saver.view().conflict?.moved;
+  if (!moved) return false;
+  const readAt = Date.now();
+  const [outcome, mergeLogs] = await Promise.all([transport.read(moved.date), savers.loadMerge()]);
+  if (outcome.kind !== 'read' || !mergeLogs) return false;
+  const target = savers.open(moved.date, outcome.stored, readAt);
+  target.write(saver.mergeWith(mergeLogs, target.text()), 0);
+  // `takeTheirs` drops the draft of the old day, so the target's text must be in a draft or on the server before.
+  if (!target.storeDraft() && !(await target.flush())) return false;
+  saver.takeTheirs();
+  return true;
 }

@@ -10,6 +10,7 @@ import styles from './conflict-notice.module.css';
 import type { DaySaver } from '#client/sync/day-saver/day-saver.ts';
 import type { Conflict, SaverView } from '#client/sync/day-saver/state.ts';
 import { useJournal } from '#client/sync/day-savers-provider.tsx';
+import { addToMovedLog } from '#client/sync/entries/move-log.ts';
 import type { MovedLog } from '#client/sync/save-requests.ts';
 
 /** The height of the formatting bar at the bottom of a touch screen, where it covers the page. */
@@ -53,10 +54,11 @@ function MovedNotice({ saver, to: { date } }: { saver: DaySaver; to: MovedLog })
   const title = `This log was moved to ${dayLabel(date)}.`;
   const heading = useHeadingInSight(title);
   const titleId = useId();
-  const { savers } = useJournal();
+  const { savers, transport } = useJournal();
   const navigate = useNavigate();
   const add = async (): Promise<void> => {
-    if (await savers.addToMovedLog(saver.date)) void navigate({ to: ROUTES.journal.path, search: { date } as never });
+    if (await addToMovedLog(savers, transport, saver))
+      void navigate({ to: ROUTES.journal.path, search: { date } as never });
   };
   return (
     <section className={styles.notice} aria-labelledby={titleId}>
