@@ -31,6 +31,7 @@ const BENCHMARKS: Readonly<Record<string, string>> = {
   growth: 'growth/run',
   bloat: 'growth/bloat',
   plans: 'plans/run',
+  flame: 'flame/run',
 };
 /**
  * Benchmarks that run only by name: they cost money with a real model, need much time and disk, or install programs of
@@ -46,6 +47,7 @@ const ONLY_BY_NAME: ReadonlySet<string> = new Set([
   'overload',
   'soak',
   'pooled',
+  'flame',
 ]);
 
 let running: ReturnType<typeof spawn> | null = null;
