@@ -11,8 +11,8 @@ import type { EntryTransport, StoredLog } from '../save-requests.ts';
 /** The server has confirmed this row at `at`, in milliseconds; null if the day has none. */
 export type StoredMessage = { date: Day; stored: StoredLog | null; at: number };
 
-/** Longer than a request. A tab that the system has suspended may hold the lock of a day for hours. */
-const LOCK_LIMIT_MS = 60_000;
+/** Waits longer than a request lasts. A tab that the system has suspended may hold the lock of a day for hours. */
+const limitWait = () => ({ signal: AbortSignal.timeout(60_000) });
 
 export type Tabs = ReturnType<typeof createTabs>;
 
@@ -86,13 +86,9 @@ export function createTabs(userId: string, writer: string, onStored: (message: S
     serializeWrites(transport: EntryTransport): EntryTransport {
       const queue = <T>(date: Day, send: () => Promise<T>): Promise<T> =>
         // A page that is being closed cannot wait: the browser lets it only start requests. If another tab sends at the
-        // same time, the server stores one of the writes and answers the other with `changed`.
-        !locks || isLeaving
-          ? send()
-          : locks
-              .request(`${prefix}send:${date}`, { signal: AbortSignal.timeout(LOCK_LIMIT_MS) }, send)
-              // The lock was not granted.
-              .catch(send);
+        // same time, the server stores one of the writes and answers the other with `changed`. So does a page that was
+        // not granted the lock in time.
+        !locks || isLeaving ? send() : locks.request(`${prefix}send:${date}`, limitWait(), send).catch(send);
       return {
         read: transport.read,
         insert: (date, ...rest) => queue(date, () => transport.insert(date, ...rest)),
