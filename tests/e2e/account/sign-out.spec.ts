@@ -145,6 +145,18 @@ test.describe('while saving fails', () => {
   });
 });
 
+test('a sign-out works in a browser whose storage is full', async ({ page, signUp }) => {
+  const { email } = await signUp(page);
+  await page.evaluate(() => {
+    Storage.prototype.setItem = () => {
+      throw new DOMException('full', 'QuotaExceededError');
+    };
+  });
+  await logOut(page);
+  await expect(page).toHaveURL('/');
+  expect(await stored(page)).not.toContain(email);
+});
+
 test('a session that has ended keeps unsent text from another user, and asks before its page is left', async ({
   page,
   signUp,

@@ -117,7 +117,11 @@ export function SessionProvider({ children }: { children: ReactNode }) {
     async (scope: SignOutScope) => {
       // Stored before the request, so that every tab can tell this sign-out from an expired session.
       signOutAt.current = Date.now();
-      if (userId) localStorage.setItem(SIGNED_OUT_KEY, `${userId} ${signOutAt.current}`);
+      try {
+        if (userId) localStorage.setItem(SIGNED_OUT_KEY, `${userId} ${signOutAt.current}`);
+      } catch {
+        // The storage is full: other tabs ask to sign in again.
+      }
       const { error } = await auth.signOut({ scope });
       // A local sign-out succeeds even when the server is unreachable.
       if (!error || scope === 'local') return { error: null };
