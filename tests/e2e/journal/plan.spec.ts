@@ -94,7 +94,9 @@ test('a plan that ends locks an open old day without showing it empty, and a pla
 
   await test.step('the plan ends again while the profile cannot be loaded', async () => {
     await admin('plan:revoke', email);
-    await page.route('**/rest/v1/profiles?select=*&*', (route) => route.fulfill({ status: 403, json: {} }));
+    await page.route('**/rest/v1/profiles?select=*&*', (route) =>
+      route.fulfill({ status: 403, json: { code: '42501', message: 'permission denied' } }),
+    );
     await focusTab(page);
     await expect(lockedView(page)).toBeVisible();
     await expect(editor(page)).toHaveCount(0);
