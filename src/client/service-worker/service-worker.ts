@@ -72,14 +72,14 @@ async function activate(): Promise<void> {
     (name) => name.startsWith(CACHE_PREFIX) && name !== ASSET_CACHE && name !== SHELL,
   );
   await Promise.all(outdated.map((name) => caches.delete(name)));
+  await self.clients.claim();
   // Navigation preload: the browser requests the page while it starts the worker. Told the version, the server sends no
   // preloads of files that the worker has (server/site/pages.ts).
   await self.registration.navigationPreload?.enable();
   await self.registration.navigationPreload?.setHeaderValue(SHELL_VERSION);
-  await self.clients.claim();
 }
 
-/** Runs when a page has just started with files of this version. */
+/** Runs when a page says that it is of this version. */
 async function deleteOutdatedAssets(): Promise<void> {
   const assets = await caches.open(ASSET_CACHE);
   const pages = await self.clients.matchAll({ type: 'window', includeUncontrolled: true });

@@ -19,7 +19,6 @@ export async function startServiceWorker({ features }: ClientConfig, toast: (toa
   hasStarted = true;
   if (!features.serviceWorker) return removeServiceWorker();
 
-  let isOutdated = false;
   const offerReload = (): void =>
     toast({
       kind: 'info',
@@ -27,12 +26,11 @@ export async function startServiceWorker({ features }: ClientConfig, toast: (toa
       // Unsaved text is in a draft of this browser, which the new page restores.
       action: { label: 'Reload', run: () => location.reload() },
     });
-  const onNewWorker = async (): Promise<void> => {
-    isOutdated = !(await confirmStart(workers));
-    if (isOutdated) offerReload();
+  const offerIfOutdated = async (): Promise<void> => {
+    if (!(await confirmVersion(workers))) offerReload();
   };
-  workers.addEventListener('controllerchange', () => void onNewWorker());
-  void confirmStart(workers);
+  workers.addEventListener('controllerchange', () => void offerIfOutdated());
+  void confirmVersion(workers);
 
   let updatedAt = -Infinity;
   const update = async (): Promise<void> => {
@@ -47,17 +45,18 @@ export async function startServiceWorker({ features }: ClientConfig, toast: (toa
   };
   document.addEventListener('visibilitychange', () => {
     if (document.visibilityState === 'hidden') return;
-    if (isOutdated) offerReload();
-    else void update();
+    // Asks the worker again: the earlier offer has gone, or the worker was stopped before it answered.
+    void offerIfOutdated();
+    void update();
   });
   await update();
 }
 
 /**
- * Asks the worker whether its version has this page's scripts. If so, tells it that a page of its version has started.
+ * Asks the worker whether its version has this page's scripts. If so, tells it that a page of its version is open.
  * Returns false if the worker is of another version than the page.
  */
-async function confirmStart({ controller }: ServiceWorkerContainer): Promise<boolean> {
+async function confirmVersion({ controller }: ServiceWorkerContainer): Promise<boolean> {
   if (!controller) return true;
   // The sandbox and a captcha have scripts of their own, which no version contains.
   const scripts = [...document.scripts].filter(({ src }) => src.startsWith(`${location.origin}/assets/`));
@@ -68,7 +67,7 @@ async function confirmStart({ controller }: ServiceWorkerContainer): Promise<boo
     port1.start();
     controller.postMessage({ type: 'hasFiles', paths } satisfies PageMessage, [port2]);
   });
-  if (hasFiles) controller.postMessage({ type: 'started' } satisfies PageMessage);
+  if (hasFiles) controller.postMessage({ type: 'sameVersion' } satisfies PageMessage);
   return hasFiles;
 }
 
