@@ -109,6 +109,25 @@ describe('an empty log', () => {
 });
 
 test.each([
+  ['with the small letter of a Mac and Caps Lock', { key: 'z', keyCode: 90, shiftKey: true }],
+  ['with a capital letter', { key: 'Z', keyCode: 90, shiftKey: true }],
+  ['with Ctrl+Y', { key: 'y', keyCode: 89 }],
+])('redo %s brings one step back and changes nothing without a step to redo', (_keys, key) => {
+  const { editor, read } = open(LIST);
+  editor.commands.insertContentAt(6, '!');
+  const edited = read();
+  const redo = () => editor.view.dom.dispatchEvent(new KeyboardEvent('keydown', { ...key, ctrlKey: true }));
+  redo();
+  expect(read()).toBe(edited);
+  editor.commands.undo();
+  expect(read()).toBe(LIST);
+  redo();
+  expect(read()).toBe(edited);
+  redo();
+  expect(read()).toBe(edited);
+});
+
+test.each([
   '<p>a</p><table><tbody><tr><td>b</td></tr></tbody></table>',
   '<p><a href="https://example.com">a</a></p>',
   '<hr>',

@@ -43,6 +43,21 @@ const PlainCodeBlock = CodeBlock.extend({
 });
 
 /**
+ * Its redo keys are handled even without a step to redo. Otherwise ProseMirror would try the same key without Shift, which
+ * is undo on a Mac and with Caps Lock, where the key of Shift+Z is a small letter.
+ */
+const JournalUndoRedo = UndoRedo.extend({
+  addOptions() {
+    return { depth: UNDO_DEPTH, newGroupDelay: UNDO_GROUP_DELAY_MS };
+  },
+  addKeyboardShortcuts() {
+    const undo = () => this.editor.commands.undo();
+    const redo = () => this.editor.commands.redo() || true;
+    return { 'Mod-z': undo, 'Shift-Mod-z': redo, 'Mod-y': redo, 'Mod-я': undo, 'Shift-Mod-я': redo };
+  },
+});
+
+/**
  * No Link, because logs store no links, and no TrailingNode, which would store an empty paragraph after every list.
  * `placeholder` may return a different text while the editor is open.
  */
@@ -64,7 +79,7 @@ export function journalExtensions(placeholder: () => string = () => ''): AnyExte
     Underline,
     Strike,
     Code,
-    UndoRedo.configure({ depth: UNDO_DEPTH, newGroupDelay: UNDO_GROUP_DELAY_MS }),
+    JournalUndoRedo,
     emptyLog.configure({ placeholder }),
     blockFormatsInList,
     deferredPlugins,
