@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { entryText } from '#domain/log/entry-text.ts';
 
+import { unicodeText } from '../support/fuzz/unicode-text.ts';
 import { fuzzBudget } from '../support/fuzz-budget.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import type { TestDatabase } from '../support/test-database.ts';
@@ -83,7 +84,7 @@ const piece = fc.oneof(
     'é',
     '👍',
   ),
-  fc.string({ unit: 'binary', maxLength: 5 }).map((text) => text.replaceAll('\0', '')),
+  unicodeText({ maxLength: 5 }).map((text) => text.replaceAll('\0', '')),
 );
 const log = fc.array(piece, { maxLength: 30 }).map((pieces) => pieces.join(''));
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { unicodeText } from '../../../tests/support/fuzz/unicode-text.ts';
 import {
   createSnippet,
   findMatches,
@@ -76,7 +77,7 @@ test.each([
 const text = fc.array(
   fc.oneof(
     fc.constantFrom('needle', 'Straße', 'café', 'İ', '日本語', 'ภาษา', '👍', ' ', '\n', '. ', '…', '\u0300', '\ud800'),
-    fc.string({ unit: 'binary', maxLength: 6 }),
+    unicodeText({ maxLength: 6 }),
   ),
   { maxLength: 40 },
 );

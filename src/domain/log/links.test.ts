@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { unicodeText } from '../../../tests/support/fuzz/unicode-text.ts';
 import { fuzzBudget } from '../../../tests/support/fuzz-budget.ts';
 import { findLinks, linkAsText, linkTexts } from './links.ts';
 
@@ -69,7 +70,7 @@ describe('findLinks', () => {
 
 describe('for any text', () => {
   const texts = fc.oneof(
-    fc.string({ unit: 'binary', maxLength: 80 }),
+    unicodeText({ maxLength: 80 }),
     fc
       .array(
         fc.constantFrom(

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { citableLines } from '#domain/coach/citations.ts';
 import { day } from '#domain/day/day.ts';
+import { unicodeText } from '../../../tests/support/fuzz/unicode-text.ts';
 import { fuzzBudget } from '../../../tests/support/fuzz-budget.ts';
 import { PROMPT_LIMITS, feedbackPrompt, fenceData, linesInPrompt, trendPrompt } from './prompts.ts';
 
@@ -39,7 +40,7 @@ const ATTACKS = [
   '"',
 ];
 const JOURNAL_TEXT = fc.oneof(
-  fc.string({ unit: 'binary' }),
+  unicodeText(),
   fc
     .array(fc.oneof(fc.constantFrom(...ATTACKS), fc.string({ unit: 'grapheme' })), { maxLength: 6 })
     .map((all) => all.join('')),

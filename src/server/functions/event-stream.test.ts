@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { unicodeText } from '../../../tests/support/fuzz/unicode-text.ts';
 import { fuzzBudget } from '../../../tests/support/fuzz-budget.ts';
 import { eventStream, formatEvent } from './event-stream.ts';
 import type { StreamEvent } from './event-stream.ts';
@@ -26,7 +27,7 @@ function parse(text: string): StreamEvent[] {
 }
 
 const TEXT = fc.oneof(
-  fc.string({ unit: 'binary' }),
+  unicodeText(),
   fc
     .array(fc.constantFrom('\n', '\r', '\n\n', 'data: ', 'event: done', ':', '\u2028', '"', '😀', '\u0000'))
     .map((parts) => parts.join('')),

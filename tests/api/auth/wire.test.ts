@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { exportJWK, generateKeyPair } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { unicodeText } from '../../support/fuzz/unicode-text.ts';
 import { fuzzBudget } from '../../support/fuzz-budget.ts';
 import { PASSWORD, newAddress, startAuthWorld } from './fixture.ts';
 import type { AuthWorld } from './fixture.ts';
@@ -158,7 +159,7 @@ describe('bodies', () => {
 
   const oddText = fc.oneof(
     fc.string(),
-    fc.string({ unit: 'binary' }),
+    unicodeText(),
     fc.constantFrom(
       '',
       '\0',

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import * as Siwe from 'ox/Siwe';
 import { describe, expect, test } from 'vitest';
+import { unicodeText } from '../../../../tests/support/fuzz/unicode-text.ts';
 import { AuthError } from '../wire/errors.ts';
 import { parseWalletMessage } from './parse-message.ts';
 import type { Chain } from './parse-message.ts';
@@ -206,7 +207,7 @@ describe('arbitrary messages', () => {
   test.each(['ethereum', 'solana'] as const)('of any text for %s are rejected with an error of the wire', (chain) => {
     const text = chain === 'ethereum' ? ethereumText(...FIELDS) : solanaText(...SOLANA_FIELDS);
     const anyText = fc.oneof(
-      fc.string({ unit: 'binary' }),
+      unicodeText(),
       fc.array(edit, { maxLength: 4 }).map((edits) => applyEdits(text, edits)),
     );
     fc.assert(

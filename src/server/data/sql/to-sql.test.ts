@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { queryText, unicodeText } from '../../../../tests/support/fuzz/unicode-text.ts';
 import { DataError } from '../errors.ts';
 import { EXPOSED_TABLES } from '../exposed-tables.ts';
 import { parsePreferences } from '../parse/parse-headers.ts';
@@ -51,7 +52,7 @@ describe('select', () => {
 });
 
 const MARK = 'ZQX';
-const markedText = fc.string({ unit: 'binary', maxLength: 8 }).map((text) => `${MARK}${text}`);
+const markedText = unicodeText({ maxLength: 8 }).map((text) => `${MARK}${text}`);
 const columnName = fc.constantFrom(...entries.columns.keys());
 const operator = fc.constantFrom(
   'eq',
@@ -152,7 +153,7 @@ describe('text of a request reaches SQL only as a parameter', () => {
 
   test('random query strings are parsed or rejected', () => {
     fc.assert(
-      fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.webQueryParameters()), (search) => {
+      fc.property(fc.oneof(unicodeText(), queryText()), (search) => {
         buildOrNull(() => selectSql(entries, parseQuery(entries, search), { body: true, total: false }));
       }),
       { numRuns: fuzzBudget(3_000) },
