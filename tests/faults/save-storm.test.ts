@@ -15,6 +15,7 @@ import { expect, test } from 'vitest';
 import { dayOf } from '#domain/day/day.ts';
 import { PUBLISHABLE_KEY } from '#server/config/config.ts';
 import { freePort } from '#server/free-port.ts';
+import { programEnvironment } from '../support/servers/program-environment.ts';
 import { findChildren, waitForReadyUrl } from './app-process.ts';
 import { readPostmasterPid } from './database-process.ts';
 
@@ -164,7 +165,7 @@ async function start(dataDir: string, port: number): Promise<ChildProcess> {
     AUTH_RATE_LIMITS: 'off',
     LOG_LEVEL: 'silent',
   };
-  const env = { PATH: process.env['PATH'], PUBLIC_URL: `http://localhost:${port}`, ...settings };
+  const env = { ...programEnvironment(), PUBLIC_URL: `http://localhost:${port}`, ...settings };
   const server = spawn(process.execPath, [SERVER], { env, stdio: ['ignore', 'pipe', 'inherit'] });
   await waitForReadyUrl(server);
   return server;

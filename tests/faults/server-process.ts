@@ -6,6 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PUBLISHABLE_KEY } from '#server/config/config.ts';
+import { programEnvironment } from '../support/servers/program-environment.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import type { TestDatabase } from '../support/test-database.ts';
 import { waitForReadyUrl } from './app-process.ts';
@@ -34,7 +35,8 @@ export async function createServerProcess(
   const url = `http://localhost:${port}`;
   const [db, dataDir] = await Promise.all([createTestDatabase(), mkdtemp(join(tmpdir(), 'hustle-forge-server-'))]);
   const env = {
-    ...{ PATH: process.env['PATH'], PORT: String(port), PUBLIC_URL: url, DATA_DIR: dataDir, DATABASE_URL: db.url },
+    ...programEnvironment(),
+    ...{ PORT: String(port), PUBLIC_URL: url, DATA_DIR: dataDir, DATABASE_URL: db.url },
     ...{ SANDBOX: 'off', AUTH_RATE_LIMITS: 'off', LOG_LEVEL: 'fatal', ...settings },
   };
   let server: ChildProcess | null = null;

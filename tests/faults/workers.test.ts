@@ -13,6 +13,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { dayOf } from '#domain/day/day.ts';
 import { PUBLISHABLE_KEY } from '#server/config/config.ts';
 import { freePort } from '#server/free-port.ts';
+import { programEnvironment } from '../support/servers/program-environment.ts';
 import { readChanges } from '../support/read-changes.ts';
 import type { ChangesReader } from '../support/read-changes.ts';
 import { findChildren, findRunning, waitForReadyUrl } from './app-process.ts';
@@ -30,7 +31,7 @@ async function startWorkers(root: string, dataDir: string): Promise<Program> {
   const supervisor = spawn(process.execPath, [join(root, 'src', 'server', 'main.ts')], {
     cwd: root,
     env: {
-      ...{ PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] },
+      ...programEnvironment(),
       ...{ PORT: String(port), PUBLIC_URL: url, DATA_DIR: dataDir, LOG_LEVEL: 'fatal' },
       ...{ SANDBOX: 'off', WEB_CONCURRENCY: '2' },
     },

@@ -12,6 +12,7 @@ import type { PlanId } from '#domain/plan/plan.ts';
 import { createAccessTokens } from '#server/auth/keys/access-tokens.ts';
 import { loadSigningKeys } from '#server/auth/keys/signing-keys.ts';
 import { createLog } from '#server/log.ts';
+import { programEnvironment } from '../../support/servers/program-environment.ts';
 import { createTestDatabase } from '../../support/test-database.ts';
 import { TIME_HEADER } from './time-header.ts';
 import { installUserClocks } from './user-clocks.ts';
@@ -53,14 +54,12 @@ export async function startWorldServer() {
   async function startProcess(): Promise<ServerProcess> {
     processes += 1;
     const env = {
-      ...{
-        PATH: process.env['PATH'],
-        DATA_DIR: dataDir,
-        DATABASE_URL: db.url,
-        SANDBOX: 'off',
-        AUTH_RATE_LIMITS: 'off',
-        LOG_LEVEL: 'error',
-      },
+      ...programEnvironment(),
+      DATA_DIR: dataDir,
+      DATABASE_URL: db.url,
+      SANDBOX: 'off',
+      AUTH_RATE_LIMITS: 'off',
+      LOG_LEVEL: 'error',
     };
     const program = spawn(process.execPath, [PROGRAM], { env, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
     const [message] = (await once(program, 'message')) as [{ port: number }];
