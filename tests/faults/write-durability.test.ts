@@ -40,9 +40,11 @@ test(
           writer.child.kill('SIGKILL');
           continue;
         }
-        // The server restarts its database and the writers continue.
+        const pid = readPostmasterPid(dataDir);
+        process.kill(pid, 'SIGKILL');
+        // The server restarts its database and the writers continue. Lines printed before the kill may arrive after it.
+        await expect.poll(() => readPostmasterPid(dataDir), { timeout: 20_000 }).not.toBe(pid);
         const lines = writer.lines.length;
-        process.kill(readPostmasterPid(dataDir), 'SIGKILL');
         await expect.poll(() => writer.lines.length, { timeout: 20_000 }).toBeGreaterThan(lines + 100);
       }
       await writer.ended;
