@@ -5,52 +5,48 @@ import { request } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { dayOf } from '#domain/day/day.ts';
 import { buildClient } from '../../scripts/build/build-client.ts';
 import { signUpAt } from './server-process.ts';
 import { startProgram, findRunning, waitUntilClosed } from './app-process.ts';
 import type { StartedProgram } from './app-process.ts';
 
+/** Shared: a new database takes a third of a start's CPU time, and the first test has one. */
 let dataDir = '';
 let program: StartedProgram | null = null;
 
-beforeAll(buildClient, 120_000);
-beforeEach(() => {
+beforeAll(async () => {
   dataDir = mkdtempSync(join(tmpdir(), 'hustle-forge-start-'));
-});
+  await buildClient();
+}, 120_000);
 afterEach(async () => {
   program?.script.kill('SIGTERM');
   await program?.ended;
   program = null;
-  rmSync(dataDir, { recursive: true, force: true });
 });
+afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
 const start = async (): Promise<StartedProgram> => (program = await startProgram(dataDir));
 const findChildPid = ({ script, processes }: StartedProgram): number =>
   processes.find(({ parent }) => parent === script.pid)!.pid;
 
-test('SIGTERM stops the server, the simulators and the database', async () => {
+async function expectNothingLeftAfterKill({ ended, processes }: StartedProgram, pid: number): Promise<void> {
+  process.kill(pid, 'SIGKILL');
+  await ended;
+  await expect.poll(() => findRunning(processes), { timeout: 30_000 }).toEqual([]);
+}
+
+test('kill -9 of the start script leaves no process behind', async () => {
   const started = await start();
-  const names = started.processes.map(({ command }) => /start\.ts|simulators|bin\/postgres/.exec(command)?.[0]);
+  await expectNothingLeftAfterKill(started, started.script.pid!);
+});
+
+// One test, to save a start: it kills the server that has read the save.
+test('SIGTERM finishes a save in flight, the next start reads it with the same session, and kill -9 of its server leaves no process', async () => {
+  const { url, script, processes, ended } = await start();
+  const names = processes.map(({ command }) => /start\.ts|simulators|bin\/postgres/.exec(command)?.[0]);
   expect(names).toEqual(expect.arrayContaining(['start.ts', 'simulators', 'bin/postgres']));
-  started.script.kill('SIGTERM');
-  expect(await started.ended).toBe(0);
-  await expect.poll(() => findRunning(started.processes)).toEqual([]);
-});
-
-test.each([
-  ['the server', findChildPid],
-  ['the start script', ({ script }: StartedProgram) => script.pid!],
-])('kill -9 of %s leaves no process behind', async (_name, getPid) => {
-  const started = await start();
-  process.kill(getPid(started), 'SIGKILL');
-  await started.ended;
-  await expect.poll(() => findRunning(started.processes), { timeout: 30_000 }).toEqual([]);
-});
-
-test('a save in flight at SIGTERM completes and is stored', async () => {
-  const { url, script, ended } = await start();
   const { userId, headers } = await signUpAt(url);
   const content = '<p>Finished before the lights went out</p>';
   const body = JSON.stringify({ user_id: userId, date: dayOf(new Date()), content });
@@ -70,10 +66,12 @@ test('a save in flight at SIGTERM completes and is stored', async () => {
   expect(answer.statusCode).toBe(201);
   answer.resume();
   expect(await ended).toBe(0);
+  await expect.poll(() => findRunning(processes)).toEqual([]);
 
   const again = await start();
   const entries = await fetch(`${again.url}/rest/v1/entries?select=content_text`, { headers });
   expect(await entries.json()).toEqual([
     { content_text: expect.stringContaining('Finished before the lights went out') },
   ]);
+  await expectNothingLeftAfterKill(again, findChildPid(again));
 });
