@@ -1,6 +1,6 @@
 /**
  * The sweep polls completed payments for returned money and refunded ones for failed refunds. It stops early if PayPal
- * is slow or does not answer.
+ * is slow or does not answer. Two processes that settle one payment agree.
  */
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
@@ -88,6 +88,15 @@ function createWorld({ hasWebhook = false } = {}) {
   }
   return { simulator, store, deps, calls, outage, begin, buy, payment, sweep, passDays };
 }
+
+test('of two processes that capture one payment, the later one reports what the first one does', async () => {
+  const { deps, simulator, begin } = createWorld();
+  const { id, orderId } = await begin();
+  simulator.books.approve(orderId!, 'instant');
+  const settlements = await Promise.all([settlePayment(deps, id), settlePayment(deps, id)]);
+  expect(settlements.toSorted()).toEqual(['capturing', 'completed']);
+  expect(await settlePayment(deps, id)).toBe('completed');
+});
 
 describe('a completed payment', () => {
   test.each([
