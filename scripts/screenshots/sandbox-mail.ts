@@ -4,15 +4,15 @@ import type { Page } from '@playwright/test';
 
 type Mail = { to: string; subject: string; links: string[]; code: string | null };
 
-/** Polls for the newest mail to `address` that matches. */
-async function waitForMail(page: Page, address: string, matches: (mail: Mail) => boolean): Promise<Mail> {
-  let found: Mail | undefined;
+/** Polls until `count` mails to `address` match, and returns the newest. */
+async function waitForMail(page: Page, address: string, matches: (mail: Mail) => boolean, count = 1): Promise<Mail> {
+  let found: Mail[] = [];
   await expect(async () => {
     const answer = await page.request.get(`/sandbox/mail/messages?to=${encodeURIComponent(address)}`);
-    found = ((await answer.json()) as Mail[]).find(matches);
-    expect(found, `a mail to ${address}`).toBeDefined();
+    found = ((await answer.json()) as Mail[]).filter(matches);
+    expect(found.length, `mails to ${address}`).toBeGreaterThanOrEqual(count);
   }).toPass({ timeout: 10_000 });
-  return found!;
+  return found[0]!;
 }
 
 /** Waits for a mail with a link that carries a token of this type, and returns the link. */
@@ -33,9 +33,9 @@ export async function waitForUndoLink(page: Page, address: string): Promise<stri
   return mail.links.find(isLink)!;
 }
 
-/** Waits for a mail with a code, and returns the code. */
-export async function waitForMailedCode(page: Page, address: string): Promise<string> {
-  const mail = await waitForMail(page, address, ({ code }) => code !== null);
+/** Waits for the `count`th mail with a code, and returns the code of the newest. */
+export async function waitForMailedCode(page: Page, address: string, count = 1): Promise<string> {
+  const mail = await waitForMail(page, address, ({ code }) => code !== null, count);
   return mail.code!;
 }
 

@@ -11,7 +11,7 @@ export const GITHUB_CLIENT: Client = { id: 'Iv1.sandbox', secret: 'sandbox-githu
 const NAME = 'GitHub';
 const NO_STORE = { 'Cache-Control': 'no-store' };
 /** GitHub's ids are integers; these have at most nine digits. */
-const idOf = (email: string): number => numericId(email) % 1_000_000_000;
+export const idOf = (email: string): number => numericId(email) % 1_000_000_000;
 
 /** The OAuth routes have the paths of GitHub's site. The others have those of GitHub's API, below `/api`. */
 export function githubRoutes(grants: Grants): Hono<IdentityEnv> {

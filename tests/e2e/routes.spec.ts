@@ -14,7 +14,7 @@ test('a guest signs in and gets the requested page with its query, and guest pag
   await page.getByRole('button', { name: 'Sign in' }).click();
   await expect(page).toHaveURL('/settings?payment=success&token=5E12345678901234X&from=a%20b');
 
-  for (const path of [ROUTES.landing.path, ROUTES.login.path, '/dashboard']) {
+  for (const path of [ROUTES.login.path, '/dashboard']) {
     await page.goto(path);
     await expect(page, path).toHaveURL('/journal');
   }

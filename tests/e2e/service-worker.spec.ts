@@ -1,19 +1,10 @@
 /** The service worker: opening without a server, new versions, removal, and text that other apps share. */
 import type { Page } from '@playwright/test';
-import {
-  daysAgo,
-  editor,
-  expectSaved,
-  items,
-  log,
-  sessionOf,
-  readStoredLog,
-  storeLog,
-  today,
-} from './support/journal.ts';
+import { daysAgo, editor, expectSaved, items, log, readStoredLog, storeLog, today } from './support/journal.ts';
 import { openGateway } from './support/gateway.ts';
 import type { Gateway } from './support/gateway.ts';
 import { readAllStorage } from './support/session.ts';
+import { inBothThemes } from './support/themes.ts';
 import { expect, reportNoIdleTime, skipToIdleTime, test as base } from './support/test.ts';
 
 const test = base.extend<{ gateway: Gateway }>({
@@ -38,6 +29,13 @@ async function expectControlled(page: Page): Promise<void> {
   await page.waitForFunction(() => navigator.serviceWorker.controller?.state === 'activated');
 }
 
+/** Installs the worker from a page that runs no app, as an earlier visit of this browser would have. */
+async function installWorker(page: Page): Promise<void> {
+  await page.goto('/privacy-policy');
+  await page.evaluate(async () => void (await navigator.serviceWorker.register('/service-worker.js')));
+  await page.waitForFunction(() => navigator.serviceWorker.controller?.state === 'activated');
+}
+
 const hasWorker = (page: Page): Promise<boolean> =>
   page.evaluate(async () => (await navigator.serviceWorker.getRegistration()) !== undefined);
 
@@ -54,9 +52,10 @@ const newVersion = (page: Page) => page.getByRole('status').filter({ hasText: 'A
 const checkForUpdate = (page: Page) =>
   page.evaluate(async () => void (await (await navigator.serviceWorker.getRegistration())?.update()));
 
-test('the service worker starts after the log is editable and stores public files only, also through a sign-out', async ({
+test('the service worker starts after the log is editable, stores public files only, and is removed when switched off', async ({
   page,
   signUp,
+  gateway,
 }) => {
   await signUp(page);
   expect(await hasWorker(page)).toBe(false);
@@ -85,54 +84,58 @@ test('the service worker starts after the log is editable and stores public file
   expect(paths.filter((path) => !isPublic(path))).toEqual([]);
   const texts = await page.evaluate(async () => (await caches.match('/journal'))!.text());
   expect(texts).not.toContain('nobody else');
+
+  await test.step('the server switches it off, and the page that is open does nothing', async () => {
+    gateway.worker = 'off';
+    await expect(async () => {
+      await checkForUpdate(page);
+      expect(await hasWorker(page)).toBe(false);
+    }).toPass();
+    expect(await cachedPaths(page)).toEqual([]);
+    await page.reload();
+    await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
+    expect(await page.evaluate(() => navigator.serviceWorker.controller)).toBeNull();
+  });
 });
 
-test('the service worker opens the journal while the server cannot be reached, or does not answer', async ({
-  page,
-  signUp,
-  gateway,
-}) => {
-  await signUp(page);
-  await expectControlled(page);
-  for (const network of ['down', 'silent'] as const) {
-    gateway.network = network;
-    await page.goto(`/journal?date=${daysAgo(3)}`, { waitUntil: 'commit' });
-    await expect(page.getByRole('button', { name: 'Open menu' })).toBeVisible();
-    await page.goto('/', { waitUntil: 'commit' });
-    await expect(page).toHaveURL('/journal');
-    await expect(page.getByRole('button', { name: 'Open menu' })).toBeVisible();
-  }
-  gateway.network = 'up';
-  await page.reload();
-  await expect(editor(page)).toBeVisible();
-});
-
-test('the journal opens offline on today and on days seen before, and sends what was typed once online', async ({
+test('the journal opens without a server on today and on days seen before, and sends what was typed once online', async ({
   page,
   request,
-  signUp,
+  accounts,
+  openAs,
   gateway,
 }) => {
-  await signUp(page);
-  const session = await sessionOf(page);
+  const account = await accounts.create();
+  const { session } = account;
+  const menu = page.getByRole('button', { name: 'Open menu' });
   await storeLog(request, session, daysAgo(1), log('seen yesterday'));
-  await page.goto('/journal?date=yesterday');
+  await openAs(page, account, '/journal?date=yesterday');
+  await expect(page).toHaveURL(`/journal?date=${daysAgo(1)}`);
   await expect(items(page)).toHaveText(['seen yesterday']);
   await expect.poll(() => readAllStorage(page)).toContain('seen yesterday');
-  await page.goto('/journal');
+  await page.getByRole('button', { name: 'Next day' }).click();
   await expect(editor(page)).toBeVisible();
   await expectControlled(page);
 
-  gateway.network = 'down';
-  await page.reload();
-  await write(page, 'typed offline');
-  await expect(items(page)).toHaveText(['typed offline']);
-  await page.getByRole('button', { name: 'Previous day' }).click();
-  await expect(items(page)).toHaveText(['seen yesterday']);
-  await page.reload();
-  await expect(items(page)).toHaveText(['seen yesterday']);
-  await page.goto('/journal');
-  await expect(items(page)).toHaveText(['typed offline']);
+  await test.step('the server does not answer', async () => {
+    gateway.network = 'silent';
+    await page.goto(`/journal?date=${daysAgo(3)}`, { waitUntil: 'commit' });
+    await expect(menu).toBeVisible();
+  });
+
+  await test.step('the server cannot be reached', async () => {
+    gateway.network = 'down';
+    await page.goto('/', { waitUntil: 'commit' });
+    await expect(page).toHaveURL('/journal');
+    await write(page, 'typed offline');
+    await expect(items(page)).toHaveText(['typed offline']);
+    await page.getByRole('button', { name: 'Previous day' }).click();
+    await expect(items(page)).toHaveText(['seen yesterday']);
+    await page.reload();
+    await expect(items(page)).toHaveText(['seen yesterday']);
+    await page.goto('/journal');
+    await expect(items(page)).toHaveText(['typed offline']);
+  });
 
   gateway.network = 'up';
   await page.evaluate(() => dispatchEvent(new Event('online')));
@@ -166,7 +169,7 @@ test('a new version is offered in words, the old one stays whole until then, and
     await checkForUpdate(page);
     await expect(newVersion(page)).toBeVisible({ timeout: 2_000 });
   }).toPass();
-  await expectAccessible(page);
+  await inBothThemes(page, expectAccessible);
   await expect(items(page)).toHaveText(['not saved yet']);
   await expect(page.locator('html')).not.toHaveAttribute('data-release');
 
@@ -183,59 +186,36 @@ test('a new version is offered in words, the old one stays whole until then, and
   expect(await isStored()).toBe(true);
   expect(await other.evaluate(async (url) => (await fetch(url)).status, oldEntry)).toBe(200);
   await other.close();
-  await page.reload();
-  await expect(editor(page)).toBeVisible();
-  await skipToIdleTime(page);
-  await expect.poll(isStored).toBe(false);
 
   gateway.network = 'down';
   await page.reload();
   await expect(page.locator('html')).toHaveAttribute('data-release', '2');
+  await expect(editor(page)).toBeVisible();
+  await skipToIdleTime(page);
+  await expect.poll(isStored).toBe(false);
 });
 
 test('the service worker removes itself and its files once its file is gone', async ({ page, signUp, gateway }) => {
-  await signUp(page);
-  await expectControlled(page);
+  await installWorker(page);
   gateway.worker = 404;
-  await page.reload();
-  await expect(editor(page)).toBeVisible();
+  await signUp(page);
   await skipToIdleTime(page);
   await expect.poll(() => hasWorker(page)).toBe(false);
   expect(await cachedPaths(page)).toEqual([]);
-});
-
-test('the service worker removes itself from a server that switched it off, also below a page that does not run', async ({
-  page,
-  signUp,
-  gateway,
-}) => {
-  await signUp(page);
-  await expectControlled(page);
-  gateway.worker = 'off';
-  await expect(async () => {
-    await checkForUpdate(page);
-    expect(await hasWorker(page)).toBe(false);
-  }).toPass();
-  expect(await cachedPaths(page)).toEqual([]);
-  await page.reload();
-  await expect(editor(page)).toBeVisible();
-  expect(await page.evaluate(() => navigator.serviceWorker.controller)).toBeNull();
 });
 
 test('the service worker removes itself when a stored file is broken, and the page starts from the network', async ({
   page,
   signUp,
 }) => {
-  await signUp(page);
-  await expectControlled(page);
+  await installWorker(page);
   await page.evaluate(async () => {
-    const entry = [...document.scripts].find(({ src }) => /\/app-/.test(src))!.src;
     const cache = await caches.open('hustle-forge:assets');
+    const entry = (await cache.keys()).find(({ url }) => /\/app-[^/]*\.js$/.test(url))!;
     const headers = { 'content-type': 'text/html' };
-    await cache.put(new URL(entry).pathname, new Response('<h1>Sign in to the hotel</h1>', { headers }));
+    await cache.put(entry, new Response('<h1>Sign in to the hotel</h1>', { headers }));
   });
-  await page.reload();
-  await expect(editor(page)).toBeVisible();
+  await signUp(page);
   expect(await page.evaluate(() => navigator.serviceWorker.controller)).toBeNull();
 });
 
@@ -247,33 +227,28 @@ const installApp = (page: Page): Promise<unknown> =>
   });
 
 test.describe('text that another app shares', () => {
-  test('becomes one item of today, with and without the worker, and a reload adds nothing', async ({
+  test('becomes one item of today, with and without the worker, and neither a reload nor going back adds another', async ({
     page,
     request,
-    signUp,
+    accounts,
+    openAs,
     gateway,
   }) => {
+    const account = await accounts.create();
     await installApp(page);
-    await signUp(page);
-    await page.goto('/share?title=News&text=Called%20%3CMiller%3E&url=https://a.example/');
+    await openAs(page, account, '/share?title=News&text=Called%20%3CMiller%3E&url=https://a.example/');
     await expect(items(page)).toHaveText(['NewsCalled <Miller>https://a.example/']);
     await expect(page).toHaveURL(`/journal?date=${today()}`);
     await expectSaved(page);
-    await page.reload();
-    await expect(items(page)).toHaveText(['NewsCalled <Miller>https://a.example/']);
 
     await expectControlled(page);
-    const requested: string[] = [];
-    page.on('request', (sent) => requested.push(sent.url()));
     await page.goto('/share?text=Second');
     await expect(items(page)).toHaveText(['NewsCalled <Miller>https://a.example/', 'Second']);
     await expectSaved(page);
-    const session = await sessionOf(page);
-    expect(await readStoredLog(request, session, today())).toBe(
+    expect(await readStoredLog(request, account.session, today())).toBe(
       log('News<br>Called &lt;Miller&gt;<br>https://a.example/', 'Second'),
     );
     await page.goBack();
-    await page.goForward();
     await expect(items(page)).toHaveCount(2);
 
     gateway.network = 'down';
@@ -282,6 +257,7 @@ test.describe('text that another app shares', () => {
     gateway.network = 'up';
     await page.reload();
     await expect(items(page).last()).toHaveText('Third');
+    await expect(items(page)).toHaveCount(3);
     await expectSaved(page);
   });
 
@@ -296,31 +272,26 @@ test.describe('text that another app shares', () => {
     await page.getByRole('button', { name: 'Sign in' }).click();
     await expect(items(page)).toHaveText(['Called Miller']);
     await expectSaved(page);
-    await page.reload();
-    await expect(items(page)).toHaveText(['Called Miller']);
   });
 
-  test('is asked about if a site opened it in a tab', async ({ page, request, signUp }) => {
-    await signUp(page);
-    await write(page, 'mine');
-    await expectSaved(page);
-    const session = await sessionOf(page);
-
+  test('is asked about if a site opened it in a tab', async ({ page, request, accounts, openAs }) => {
+    const account = await accounts.create();
+    await storeLog(request, account.session, today(), log('mine'));
     const question = page.getByText('A site or an app sent text to your log of today: “Buy <b>pills</b>”');
-    const send = async (): Promise<void> => {
-      await page.goto('/share?text=Buy%20%3Cb%3Epills%3C/b%3E');
+    const shared = '/share?text=Buy%20%3Cb%3Epills%3C/b%3E';
+    const expectQuestion = async (): Promise<void> => {
       await expect(question).toBeVisible();
       await expect(page).toHaveURL(`/journal?date=${today()}`);
       await expect(items(page)).toHaveText(['mine']);
     };
-    await send();
+    await openAs(page, account, shared);
+    await expectQuestion();
     await page.getByRole('button', { name: 'Dismiss' }).click();
-    await page.reload();
-    await expect(editor(page)).toBeVisible();
-    await expect(items(page)).toHaveText(['mine']);
-    expect(await readStoredLog(request, session, today())).toBe(log('mine'));
+    await expect(question).toBeHidden();
 
-    await send();
+    await page.goto(shared);
+    await expectQuestion();
+    expect(await readStoredLog(request, account.session, today())).toBe(log('mine'));
     await page.getByRole('button', { name: 'Add to today' }).click();
     await expect(items(page)).toHaveText(['mine', 'Buy <b>pills</b>']);
     await expectSaved(page);
@@ -328,10 +299,4 @@ test.describe('text that another app shares', () => {
     await expect(items(page)).toHaveText(['mine', 'Buy <b>pills</b>']);
     await expect(question).toBeHidden();
   });
-});
-
-test('the shortcut "Yesterday" opens yesterday', async ({ page, signUp }) => {
-  await signUp(page);
-  await page.goto('/journal?date=yesterday');
-  await expect(page).toHaveURL(`/journal?date=${daysAgo(1)}`);
 });

@@ -37,7 +37,8 @@ test('the font of a premium user is set before the first paint, and is not used 
   await page.getByRole('link', { name: 'Back to Journal' }).click();
   await expect(editor).toHaveCSS('font-family', /JetBrains Mono/);
 
-  await page.goto('/settings');
+  await page.getByRole('button', { name: 'Open menu' }).click();
+  await page.getByRole('link', { name: 'Settings' }).click();
   await expect(page.getByRole('radio', { name: /^Monospace/ })).toBeChecked();
   await page.getByRole('radio', { name: /^Serif/ }).check();
   await page.goto('/journal');

@@ -12,9 +12,9 @@ const title = (page: Page, name: string) => page.getByRole('heading', { level: 1
 
 const SIGN_UP = { files: '**/assets/signup-screen*', link: 'Create an account', title: 'Create your account' };
 
-const typeAtSignIn = async (page: Page): Promise<void> => {
+const typeAtSignIn = async (page: Page, email = 'ada@example.com'): Promise<void> => {
   await page.goto('/login');
-  await page.getByLabel('Email address').fill('ada@example.com');
+  await page.getByLabel('Email address').fill(email);
   await page.getByLabel('Password').fill('half a passw');
   // Loading a document removes this mark.
   await page.evaluate(() => (document.documentElement.dataset['stays'] = ''));
@@ -91,29 +91,32 @@ test.describe('an idle sign-in page', () => {
 test.describe('after a release removed the chunks', () => {
   test.use({ expectedErrors: /status of 404/ });
 
-  test('an account page is loaded as a new page with the typed address', async ({ page }) => {
-    const release = await makeChunksStale(page, SIGN_UP.files);
-    await typeAtSignIn(page);
-    release();
+  test('an account page is loaded as a new page with the typed address, and so is the journal', async ({
+    page,
+    accounts,
+  }) => {
+    const { email, password } = (await accounts.create()).person;
+    const releases = [
+      await makeChunksStale(page, SIGN_UP.files),
+      await makeChunksStale(page, '**/assets/{members-layout,journal-route}*.js'),
+    ];
+    await typeAtSignIn(page, email);
+    releases[0]!();
     await page.getByRole('link', { name: SIGN_UP.link }).click();
     await expect(title(page, SIGN_UP.title)).toBeVisible();
     await expect(page).toHaveURL('/signup');
-    await expect(page.getByLabel('Email address')).toHaveValue('ada@example.com');
+    await expect(page.getByLabel('Email address')).toHaveValue(email);
     await expect(page.locator('html[data-stays]')).toHaveCount(0);
     await page.goBack();
     await expect(title(page, 'Sign in')).toBeVisible();
-    await expect(page.getByLabel('Email address')).toHaveValue('ada@example.com');
-  });
+    await expect(page.getByLabel('Email address')).toHaveValue(email);
 
-  test('signing in loads the journal as a new page', async ({ page, accounts }) => {
-    const { email, password } = (await accounts.create()).person;
-    const release = await makeChunksStale(page, '**/assets/{members-layout,journal-route}*.js');
-    await page.goto('/login');
-    await page.getByLabel('Email address').fill(email);
     await page.getByLabel('Password').fill(password);
-    release();
+    await page.evaluate(() => (document.documentElement.dataset['stays'] = ''));
+    releases[1]!();
     await page.getByRole('button', { name: 'Sign in' }).click();
     await expect(page).toHaveURL('/journal');
     await expect(editor(page)).toBeVisible();
+    await expect(page.locator('html[data-stays]')).toHaveCount(0);
   });
 });

@@ -6,6 +6,8 @@ import { waitForMailedCode } from '../../../scripts/screenshots/sandbox-mail.ts'
 import { expectNoHorizontalScroll, inBothThemes } from '../support/themes.ts';
 import { expect, test } from '../support/test.ts';
 
+const SENT = 'Password reset email sent! Check your inbox.';
+
 const codeField = (page: Page): Locator => page.getByLabel('Code from your email');
 const useCode = (page: Page): Promise<void> => page.getByRole('button', { name: 'Use code' }).click();
 const otherCode = (code: string): string => code.replace(/^./, (digit) => String((Number(digit) + 1) % 10));
@@ -22,9 +24,23 @@ test('the code of a reset mail sets a new password and stores no session before 
   expectAccessible,
 }) => {
   const { email } = (await accounts.create()).person;
-  await page.goto('/forgot-password');
-  await page.getByLabel('Email address').fill(email);
-  await page.getByRole('button', { name: 'Send Reset Link' }).click();
+
+  await test.step('the form rejects an invalid address and does not reveal whether an account exists', async () => {
+    await page.goto('/forgot-password');
+    const address = page.getByLabel('Email address');
+    const send = page.getByRole('button', { name: 'Send Reset Link' });
+    await address.fill('no-at-sign');
+    await send.click();
+    await expect(address).toHaveAccessibleDescription('Please enter a valid email address');
+    await address.fill('nobody-here@example.com');
+    await send.click();
+    await expect(page.getByText(SENT)).toBeVisible();
+    await page.getByRole('button', { name: 'send it again' }).click();
+    await address.fill(email);
+    await send.click();
+    await expect(page.getByText(SENT)).toBeVisible();
+  });
+
   const field = codeField(page);
   await expect(field).toBeFocused();
   await expect(field).toHaveAttribute('inputmode', 'numeric');

@@ -3,7 +3,7 @@
  * without a click. `auth-link.test.ts` proves which page explains which link.
  */
 import { MESSAGES } from '#domain/messages.ts';
-import { waitForMailedLink } from '../../../scripts/screenshots/sandbox-mail.ts';
+import { waitForMailedCode, waitForMailedLink } from '../../../scripts/screenshots/sandbox-mail.ts';
 import { headersOf, sessionOf } from '../support/journal.ts';
 import { tracesOf } from '../support/session.ts';
 import { expectNoHorizontalScroll, inBothThemes } from '../support/themes.ts';
@@ -18,8 +18,8 @@ test('a sign-in link names its account on every page and can be declined', async
   const tokens = new URLSearchParams({ access_token, refresh_token, type: 'magiclink' }).toString();
   const question = page.getByText(`This link signs you in as ${linked.email}.`);
 
+  await page.goto('/terms-and-conditions');
   for (const path of PATHS) {
-    await page.goto('/terms-and-conditions');
     await page.goto(`${path}#${tokens}`);
     await expect(question, path).toBeVisible();
     await expect(page).toHaveURL('/login');
@@ -82,31 +82,44 @@ test('the link of an address change names its account before the session is stor
   expect((await sessionOf(page)).user.email).toBe(newEmail);
 });
 
-test('an error in a link is explained by its code, never by its text, and leads to a new link', async ({
+test('an error in a link is explained by its code, never by its text, and the expired link is replaced by a code', async ({
   page,
+  accounts,
   expectAccessible,
 }) => {
+  const { email } = (await accounts.create()).person;
   const error = 'error=access_denied&error_code=otp_expired&error_description=Send+money';
-  for (const path of [`/#${error}`, `/journal?${error}#${error}`]) {
-    await page.goto(path);
-    await expect(page.getByText('This link has expired or was already used.'), path).toBeVisible();
-    await expect(page).toHaveURL('/login');
-    await expect(page.getByText('money')).toHaveCount(0);
-  }
-  await inBothThemes(page, expectAccessible);
-  await expectNoHorizontalScroll(page);
-  await page.getByRole('link', { name: 'request a new link' }).click();
-  await expect(page).toHaveURL('/forgot-password');
+  const address = page.getByLabel('Email address');
 
   await page.goto(`/reset-password#${error}`);
   await expect(page.getByText('Invalid or expired reset link')).toBeVisible();
   await expect(page).toHaveURL('/reset-password');
 
-  await page.goto('/#access_token=a.b.c&refresh_token=none');
-  await expect(page.getByText('This link is not valid. Request a new one.')).toBeVisible();
-  await page.goto('/#error=server_error');
+  await page.goto('/login#error=server_error');
   await page.getByRole('button', { name: 'Sign in' }).click();
   await expect(page.getByLabel('Password')).toBeVisible();
+  await page.goto('/login#access_token=a.b.c&refresh_token=none');
+  await expect(page.getByText('This link is not valid. Request a new one.')).toBeVisible();
+  await page.getByRole('link', { name: 'request a new link' }).click();
+  await expect(page).toHaveURL('/forgot-password');
+
+  await page.goto(`/?${error}#${error}`);
+  await expect(page.getByRole('heading', { name: 'This link does not work' })).toBeVisible();
+  await expect(page.getByText('This link has expired or was already used.')).toBeVisible();
+  await expect(page).toHaveURL('/login');
+  await expect(page.getByText('money')).toHaveCount(0);
+  await address.fill('nobody');
+  await page.getByRole('button', { name: 'Email me a new link' }).click();
+  await expect(address).toHaveAccessibleDescription('Please enter a valid email address');
+  await inBothThemes(page, expectAccessible);
+  await expectNoHorizontalScroll(page);
+  await address.fill(email);
+  await page.getByRole('button', { name: 'Email me a new link' }).click();
+  const code = page.getByLabel('Code from your email');
+  await expect(code).toBeFocused();
+  await code.fill(await waitForMailedCode(page, email));
+  await code.press('Enter');
+  await expect(page).toHaveURL('/journal');
 });
 
 test('a link under another host name is redirected to PUBLIC_URL and explained there', async ({

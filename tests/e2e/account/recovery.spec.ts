@@ -1,32 +1,13 @@
 /** Setting a new password with the link of a mail, through the sandbox's mailbox. */
 import { waitForMailedLink } from '../../../scripts/screenshots/sandbox-mail.ts';
 import { sessionOf } from '../support/journal.ts';
-import { expectSignsIn, tracesOf } from '../support/session.ts';
+import { signInByPassword, tracesOf } from '../support/session.ts';
 import { inBothThemes } from '../support/themes.ts';
 import { expect, test } from '../support/test.ts';
 
-const SENT = 'Password reset email sent! Check your inbox.';
-
 test('the link of a reset mail sets a new password once', async ({ page, accounts, expectAccessible }) => {
   const { email } = (await accounts.create()).person;
-
-  await test.step('the form rejects an invalid address and does not reveal whether an account exists', async () => {
-    await page.goto('/forgot-password');
-    const address = page.getByLabel('Email address');
-    const send = page.getByRole('button', { name: 'Send Reset Link' });
-    await address.fill('no-at-sign');
-    await send.click();
-    await expect(address).toHaveAccessibleDescription('Please enter a valid email address');
-    await address.fill('nobody-here@example.com');
-    await send.click();
-    await expect(page.getByText(SENT)).toBeVisible();
-    await page.getByRole('button', { name: 'send it again' }).click();
-    await address.fill(email);
-    await send.click();
-    await expect(page.getByText(SENT)).toBeVisible();
-    await inBothThemes(page, expectAccessible);
-  });
-
+  expect((await page.request.post('/auth/v1/recover', { data: { email } })).ok()).toBe(true);
   const link = await waitForMailedLink(page, email, 'recovery');
   await page.goto(link);
   await expect(page).toHaveURL('/reset-password');
@@ -55,7 +36,7 @@ test('the link of a reset mail sets a new password once', async ({ page, account
   await expect(page.getByText('Password updated successfully!')).toBeVisible();
   await page.clock.resume();
   await expect(page).toHaveURL('/journal');
-  await expectSignsIn(page, email, 'a new horse');
+  await signInByPassword(page.request, { email, password: 'a new horse' });
 
   await test.step('the used link opens nothing', async () => {
     await page.evaluate(() => localStorage.clear());

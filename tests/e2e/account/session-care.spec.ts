@@ -2,7 +2,8 @@
  * The session in the browser: two tabs, sleep, wrong clocks, a server that cannot be reached or has ended the session,
  * and the events of a tab that gets the focus (docs/specification/wire.md 18).
  */
-import type { Page } from '@playwright/test';
+import type { APIRequestContext, Page } from '@playwright/test';
+import type { Day } from '#domain/day/day.ts';
 import { sessionStorageKey } from '#client/lib/session/storage-keys.ts';
 import {
   daysAgo,
@@ -10,12 +11,12 @@ import {
   expectSaved,
   items,
   log,
-  openDay,
   sessionOf,
   skipToSave,
   readStoredLog,
   today,
 } from '../support/journal.ts';
+import type { SeededAccount } from '../support/accounts.ts';
 import { expect, test } from '../support/test.ts';
 
 const RENEWAL = /\/auth\/v1\/token\?grant_type=refresh_token/;
@@ -32,6 +33,9 @@ const expireIn = (page: Page, seconds: number): Promise<void> =>
     },
     { key: sessionStorageKey(page.url()), left: seconds },
   );
+
+/** The session as the browser stores it, with its end in seconds. */
+const endAt = (session: SeededAccount['session'], expiresAt: number) => ({ ...session, expires_at: expiresAt });
 
 const focusTab = (page: Page): Promise<void> =>
   page.evaluate(() => {
@@ -55,6 +59,36 @@ async function expectWorks(page: Page, text: string): Promise<void> {
   await expect(overlay(page)).toHaveCount(0);
 }
 
+/** Types at the end of an open day that is saved already, and waits until the server has the text. */
+async function expectStores(page: Page, request: APIRequestContext, date: Day): Promise<void> {
+  await editor(page).click();
+  await page.keyboard.press('ControlOrMeta+End');
+  await page.keyboard.type(', and more');
+  await skipToSave(page);
+  const session = await sessionOf(page);
+  await expect.poll(() => readStoredLog(request, session, date)).toContain(', and more');
+  await expect(overlay(page)).toHaveCount(0);
+}
+
+type Fault = { status: number; body: string } | { status: number; json: object } | null;
+
+/** Types text while each renewal gets `fault`, or no answer. */
+async function expectKeepsSession(page: Page, fault: Fault, typed: string): Promise<void> {
+  const { refresh_token } = await sessionOf(page);
+  await page.route(RENEWAL, (route) => (fault ? route.fulfill(fault) : route.abort()));
+  await expireIn(page, -60);
+  const tried = page.waitForRequest(RENEWAL);
+  await focusTab(page);
+  await tried;
+  await page.keyboard.type(typed);
+  const triedAgain = page.waitForRequest(RENEWAL);
+  await skipToSave(page);
+  await triedAgain;
+  expect((await sessionOf(page)).refresh_token).toBe(refresh_token);
+  await expect(overlay(page)).toHaveCount(0);
+  await page.unroute(RENEWAL);
+}
+
 /** Holds the renewals of all pages until each of them has sent one. */
 async function meetAtRenewal(pages: readonly Page[]): Promise<void> {
   const everyone = Promise.withResolvers<void>();
@@ -69,40 +103,41 @@ async function meetAtRenewal(pages: readonly Page[]): Promise<void> {
   }
 }
 
-test('two tabs that renew one session at once stay signed in', async ({ page, context, signUp }) => {
-  await signUp(page);
+test('two tabs that renew one session at once, at their start and later, stay signed in', async ({
+  page,
+  context,
+  accounts,
+  openAs,
+  request,
+}) => {
+  const account = await accounts.create({}, 2 * HOUR_MS);
   const other = await context.newPage();
-  await openDay(other, daysAgo(1));
-  await meetAtRenewal([page, other]);
-  await expireIn(page, 30);
-  const answers = [page, other].map((tab) => tab.waitForResponse(RENEWAL));
-  await Promise.all([focusTab(page), focusTab(other)]);
-  for (const answer of await Promise.all(answers)) expect(answer.status()).toBe(200);
-  await expectWorks(page, 'Written in one tab');
-  await expectWorks(other, 'Written in the other tab');
-  await Promise.all([page.unroute(RENEWAL), other.unroute(RENEWAL)]);
+  const tabs = [page, other];
+  await test.step('the server refuses the access token of both', async () => {
+    await meetAtRenewal(tabs);
+    await Promise.all([openAs(page, account), openAs(other, account, `/journal?date=${daysAgo(1)}`)]);
+    await expectWorks(page, 'Written in one tab');
+    await expectWorks(other, 'Written in the other tab');
+    expect((await sessionOf(page)).access_token).not.toBe(account.session.access_token);
+    await Promise.all(tabs.map((tab) => tab.unroute(RENEWAL)));
+  });
+
+  await test.step('the access token ends while both are open', async () => {
+    await meetAtRenewal(tabs);
+    await expireIn(page, 30);
+    const answers = tabs.map((tab) => tab.waitForResponse(RENEWAL));
+    await Promise.all(tabs.map(focusTab));
+    for (const answer of await Promise.all(answers)) expect(answer.status()).toBe(200);
+    await expectStores(page, request, today());
+    await expectStores(other, request, daysAgo(1));
+    await Promise.all(tabs.map((tab) => tab.unroute(RENEWAL)));
+  });
 
   // The server has not ended the session, as it would for the reuse of a refresh token.
   await expireIn(page, 30);
   const renewed = page.waitForResponse(RENEWAL);
   await focusTab(page);
   expect((await renewed).status()).toBe(200);
-});
-
-test('two tabs whose access token the server refuses at once stay signed in', async ({
-  page,
-  context,
-  accounts,
-  openAs,
-}) => {
-  const account = await accounts.create({}, 2 * HOUR_MS);
-  const other = await context.newPage();
-  await meetAtRenewal([page, other]);
-  await Promise.all([openAs(page, account), openAs(other, account)]);
-  await expectWorks(page, 'Written in one tab');
-  await openDay(other, daysAgo(1));
-  await expectWorks(other, 'Written in the other tab');
-  expect((await sessionOf(page)).access_token).not.toBe(account.session.access_token);
 });
 
 test('a renewal that is answered after the session was removed does not sign in again', async ({ page, signUp }) => {
@@ -124,60 +159,48 @@ test('a renewal that is answered after the session was removed does not sign in 
   // The answer of a later request proves that the page has handled this one.
   await page.evaluate(() => fetch('/healthz').then((answer) => answer.text()));
   expect(await page.evaluate((key) => localStorage.getItem(key), sessionStorageKey(page.url()))).toBeNull();
-  await page.goto('/login');
-  await expect(page.getByLabel('Email address')).toBeVisible();
 });
 
-test('a page that slept for a night renews once and saves what is typed then', async ({ page, signUp, request }) => {
-  await signUp(page);
-  await expectWorks(page, 'Before the night');
-  const renewals = countRenewals(page);
-  await page.clock.fastForward(9 * HOUR_MS);
-  await focusTab(page);
-  await editor(page).click();
-  await page.keyboard.press('ControlOrMeta+End');
-  await page.keyboard.type(', and after it');
-  await skipToSave(page);
-  const session = await sessionOf(page);
-  await expect.poll(() => readStoredLog(request, session, today())).toBe(log('Before the night, and after it'));
-  await expect(overlay(page)).toHaveCount(0);
-  expect(renewals.count).toBe(1);
-});
-
-for (const [name, hours] of [
-  ['ahead', 3],
-  ['behind', -3],
-] as const) {
-  test(`a clock that is three hours ${name} signs in, saves and renews nothing`, async ({ page, accounts }) => {
-    const { person } = await accounts.create();
-    await page.clock.setSystemTime(Date.now() + hours * HOUR_MS);
-    const renewals = countRenewals(page);
-    await page.goto('/login');
-    await page.getByLabel('Email address').fill(person.email);
-    await page.getByLabel('Password').fill(person.password);
-    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-    await expect(page).toHaveURL('/journal');
-    await expectWorks(page, 'By my watch');
-    await page.reload();
-    await expect(items(page)).toHaveText(['By my watch']);
-    await page.clock.fastForward(60_000);
-    await focusTab(page);
-    await expect(overlay(page)).toHaveCount(0);
-    expect(renewals.count).toBe(0);
-  });
-}
-
-test('a token that has ended by the clock of the server alone is renewed before the page is used', async ({
+test('a session by a clock that is three hours ahead or behind opens the journal, saves and renews nothing', async ({
   page,
   accounts,
   openAs,
 }) => {
   const renewals = countRenewals(page);
-  // The clock was wrong at the sign-in and right afterwards.
-  await openAs(page, await accounts.create({}, 2 * HOUR_MS));
-  await expectWorks(page, 'Right on time');
-  await expect(page.getByRole('alert').filter({ hasText: /./ })).toHaveCount(0);
-  expect(renewals.count).toBe(1);
+  for (const hours of [3, -3]) {
+    const { person, session } = await accounts.create();
+    const now = Date.now() + hours * HOUR_MS;
+    await page.clock.setSystemTime(now);
+    // As auth-js stores it: the server's answer has no `expires_at` (sign-in.test.ts).
+    await openAs(page, { person, session: endAt(session, Math.floor(now / 1000) + session.expires_in) });
+    await expectWorks(page, 'By my watch');
+    await page.clock.fastForward(60_000);
+    await focusTab(page);
+    await expect(overlay(page)).toHaveCount(0);
+    expect(renewals.count, `${hours} hours`).toBe(0);
+  }
+});
+
+test('a token that has ended, by the clock of the server alone or during a night of sleep, is renewed once', async ({
+  page,
+  accounts,
+  openAs,
+  request,
+}) => {
+  const renewals = countRenewals(page);
+  await test.step('the clock was wrong at the sign-in and right afterwards', async () => {
+    await openAs(page, await accounts.create({}, 2 * HOUR_MS));
+    await expectWorks(page, 'Before the night');
+    await expect(page.getByRole('alert').filter({ hasText: /./ })).toHaveCount(0);
+    expect(renewals.count).toBe(1);
+  });
+
+  await test.step('the page slept for a night and saves what is typed then', async () => {
+    await page.clock.fastForward(9 * HOUR_MS);
+    await focusTab(page);
+    await expectStores(page, request, today());
+    expect(renewals.count).toBe(2);
+  });
 });
 
 test.describe('without a server', () => {
@@ -186,64 +209,49 @@ test.describe('without a server', () => {
   test('the journal opens with a session that cannot be renewed, and loads once it can', async ({
     page,
     accounts,
-    baseURL,
+    openAs,
+    request,
   }) => {
-    const account = await accounts.create();
-    const entry = {
-      key: sessionStorageKey(baseURL!),
-      value: JSON.stringify({ ...account.session, expires_at: Math.floor(Date.now() / 1000) - 60 }),
-    };
-    const script = await page.addInitScript(({ key, value }) => localStorage.setItem(key, value), entry);
+    const { person, session } = await accounts.create();
     await page.route(/\/(auth|rest)\/v1\//, (route) => route.abort());
-    await page.goto('/journal');
-    await script.dispose();
+    const lateSession = endAt(session, Math.floor(Date.now() / 1000) - 60);
+    await openAs(page, { person, session: lateSession }, `/journal?date=${today()}`);
     await expect(page.getByRole('button', { name: 'Open menu' })).toBeVisible();
-    await expect(page).toHaveURL('/journal');
+    await expect(page).toHaveURL(/\/journal/);
     await page.unrouteAll();
     await expect(editor(page)).toBeVisible({ timeout: 60_000 });
-    await expectWorks(page, 'Written after the tunnel');
-    expect((await sessionOf(page)).user.id).toBe(account.session.user.id);
-  });
+    await expectWorks(page, 'Text');
+    expect((await sessionOf(page)).user.id).toBe(session.user.id);
 
-  for (const [name, fault] of [
-    ['500', { status: 500, body: '' }],
-    ['503', { status: 503, json: { code: 'request_timeout', message: 'Later.' } }],
-    ['no answer', null],
-  ] as const) {
-    test(`a renewal that gets ${name} keeps the session and the text`, async ({ page, signUp, request }) => {
-      await signUp(page);
-      await expectWorks(page, 'One');
-      const { refresh_token } = await sessionOf(page);
-      await page.route(RENEWAL, (route) => (fault ? route.fulfill(fault) : route.abort()));
-      await expireIn(page, -60);
-      const tried = page.waitForRequest(RENEWAL);
-      await focusTab(page);
-      await tried;
-      await page.keyboard.type(' and two');
-      const triedAgain = page.waitForRequest(RENEWAL);
-      await skipToSave(page);
-      await triedAgain;
-      expect((await sessionOf(page)).refresh_token).toBe(refresh_token);
-      await expect(overlay(page)).toHaveCount(0);
-      await page.unroute(RENEWAL);
-      await expect
-        .poll(async () => readStoredLog(request, await sessionOf(page), today()), { timeout: 30_000 })
-        .toBe(log('One and two'));
-      await expect(overlay(page)).toHaveCount(0);
+    await test.step('a renewal that gets 500, 503 or no answer keeps the session and the text', async () => {
+      const faults = {
+        ', 500': { status: 500, body: '' },
+        ', 503': { status: 503, json: { code: 'request_timeout', message: 'Later.' } },
+        ', none': null,
+      };
+      let text = 'Text';
+      for (const [typed, fault] of Object.entries(faults)) {
+        text += typed;
+        await expectKeepsSession(page, fault, typed);
+        await expect
+          .poll(async () => readStoredLog(request, await sessionOf(page), today()), { timeout: 30_000 })
+          .toBe(log(text));
+        await expect(overlay(page)).toHaveCount(0);
+      }
     });
-  }
+  });
 });
 
-test('a session that ended while the page was closed asks for a sign-in and leads back', async ({ page, signUp }) => {
-  const { email, password } = await signUp(page);
-  await page.evaluate((key) => {
-    const session = JSON.parse(localStorage.getItem(key)!) as object;
-    localStorage.setItem(key, JSON.stringify({ ...session, expires_at: 1, refresh_token: 'ended' }));
-  }, sessionStorageKey(page.url()));
-  await page.goto('/profile');
+test('a session that ended while the page was closed asks for a sign-in and leads back', async ({
+  page,
+  accounts,
+  openAs,
+}) => {
+  const { person, session } = await accounts.create();
+  await openAs(page, { person, session: { ...endAt(session, 1), refresh_token: 'ended' } }, '/profile');
   await expect(page).toHaveURL('/login');
-  await page.getByLabel('Email address').fill(email);
-  await page.getByLabel('Password').fill(password);
+  await page.getByLabel('Email address').fill(person.email);
+  await page.getByLabel('Password').fill(person.password);
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   await expect(page).toHaveURL('/profile');
 });

@@ -3,6 +3,7 @@ import type { Locator, Page } from '@playwright/test';
 import { sessionStorageKey } from '#client/lib/session/storage-keys.ts';
 import { waitForMailedCode } from '../../../scripts/screenshots/sandbox-mail.ts';
 import { editor, expectSaved, items } from '../support/journal.ts';
+import { consentAt } from '../support/providers.ts';
 import { endSession, tracesOf } from '../support/session.ts';
 import { expectNoHorizontalScroll, inBothThemes } from '../support/themes.ts';
 import { expect, test } from '../support/test.ts';
@@ -26,7 +27,7 @@ async function expectButtons(ways: Locator, names: string[]): Promise<void> {
     await expect(ways.getByRole('button').nth(index)).toHaveAccessibleName(name);
 }
 
-test('the sign-in page orders the ways, and folds the rare ones until one of them is used', async ({
+test('the sign-in page orders the ways, and folds the rare ones until the user opens them', async ({
   page,
   expectAccessible,
 }) => {
@@ -35,54 +36,49 @@ test('the sign-in page orders the ways, and folds the rare ones until one of the
   const common = ['Email me a code', 'Use a passkey', 'Continue with Google', 'Continue with GitHub'];
   const rare = ['Text me a code', 'Continue with a wallet', 'Single sign-on'];
   await expectButtons(ways, common);
-  await inBothThemes(page, expectAccessible);
   await openMoreWays(page);
   await expectButtons(ways, [...common, ...rare]);
   await inBothThemes(page, expectAccessible);
   await expectNoHorizontalScroll(page);
-
-  await page.evaluate(() => localStorage.setItem('hustle-forge:last-way', 'wallet'));
-  await page.reload();
-  await expectButtons(ways, [...common, ...rare]);
 });
 
-async function enterMailedCode(page: Page, email: string): Promise<void> {
+async function enterMailedCode(page: Page, email: string, count = 1): Promise<void> {
   const field = page.getByLabel('Code from your email');
   await expect(field).toBeFocused();
-  await field.fill(await waitForMailedCode(page, email));
+  await field.fill(await waitForMailedCode(page, email, count));
   await field.press('Enter');
 }
 
-test('a mailed code signs in and goes back to the page that needed the sign-in', async ({
+test('a mailed code signs in, goes back to the page that needed the sign-in, and renews an expired session over it', async ({
   page,
   accounts,
   expectAccessible,
 }) => {
   const { email, password } = (await accounts.create()).person;
-  await page.goto(WANTED_PAGE);
-  await expect(page).toHaveURL('/login');
-  await page.getByLabel('Email address').fill(email);
-  await inBothThemes(page, expectAccessible);
-  await page.getByRole('button', { name: 'Email me a code' }).click();
+  await test.step('a wrong code is refused, and the mailed one opens the page', async () => {
+    await page.goto(WANTED_PAGE);
+    await expect(page).toHaveURL('/login');
+    await page.getByLabel('Email address').fill(email);
+    await page.getByRole('button', { name: 'Email me a code' }).click();
+    await expect(heading(page, 'Sign in with a code')).toBeVisible();
+    await expect(page.getByLabel('Email address')).toHaveValue(email);
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Email me a code' }).click();
+    await expect(heading(page, 'Check your email')).toBeVisible();
+    await expect(page.getByRole('button', { name: /^Send again in \d+ s$/ })).toBeDisabled();
+    await expectNoHorizontalScroll(page);
+    await page.getByLabel('Code from your email').fill('000 000');
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await expect(page.getByLabel('Code from your email')).toHaveAccessibleDescription(/wrong or has expired/);
+    await inBothThemes(page, expectAccessible);
+    await page.getByLabel('Code from your email').focus();
+    await enterMailedCode(page, email);
+    await expect(page).toHaveURL(WANTED_PAGE);
+  });
 
-  await expect(heading(page, 'Sign in with a code')).toBeVisible();
-  await expect(page.getByLabel('Email address')).toHaveValue(email);
-  await expectAccessible(page);
-  await page.getByRole('button', { name: 'Email me a code' }).click();
-  await expect(heading(page, 'Check your email')).toBeVisible();
-  await expect(page.getByRole('button', { name: /^Send again in \d+ s$/ })).toBeDisabled();
-  await inBothThemes(page, expectAccessible);
-  await expectNoHorizontalScroll(page);
-  await page.getByLabel('Code from your email').fill('000 000');
-  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-  await expect(page.getByLabel('Code from your email')).toHaveAccessibleDescription(/wrong or has expired/);
-  await page.getByLabel('Code from your email').focus();
-  await enterMailedCode(page, email);
-  await expect(page).toHaveURL(WANTED_PAGE);
-
-  await test.step('the overlay of an expired session offers the code first', async () => {
+  const overlay = page.getByRole('dialog', { name: 'Sign in again' });
+  await test.step('the overlay of an expired session offers the way that signed in last first', async () => {
     await endSession(page);
-    const overlay = page.getByRole('dialog', { name: 'Sign in again' });
     await expect(overlay.getByRole('button', { name: 'Email me a code' })).toBeFocused();
     await expect(overlay.getByLabel('Password')).toHaveCount(0);
     await inBothThemes(page, expectAccessible);
@@ -90,69 +86,73 @@ test('a mailed code signs in and goes back to the page that needed the sign-in',
     await overlay.getByLabel('Password').fill(password);
     await page.keyboard.press('Enter');
     await expect(overlay).toHaveCount(0);
+  });
+
+  await test.step('a code renews the session and saves the unsaved text', async () => {
+    await editor(page).click();
+    await page.keyboard.type('Half a thought');
     await endSession(page);
     await expect(overlay.getByLabel('Password')).toBeFocused();
+    await expect(overlay.getByRole('button', { name: 'Use a passkey' })).toHaveCount(0);
+    await overlay.getByRole('button', { name: 'Email me a code' }).click();
+    await expect(overlay.getByLabel('Email address')).toHaveValue(email);
+    await overlay.getByRole('button', { name: 'Email me a code' }).click();
+    await expect(overlay.getByLabel('Code from your email')).toBeFocused();
+    await inBothThemes(page, expectAccessible);
+    await enterMailedCode(page, email, 2);
+    await expect(overlay).toHaveCount(0);
+    await expect(items(page)).toHaveText(['Half a thought']);
+    await expectSaved(page);
   });
 });
 
-test('an expired link offers a new one, which comes with a code', async ({ page, accounts, expectAccessible }) => {
-  const { email } = (await accounts.create()).person;
-  await page.goto('/#error=access_denied&error_code=otp_expired');
-  await expect(heading(page, 'This link does not work')).toBeVisible();
-  await page.getByLabel('Email address').fill('nobody');
-  await page.getByRole('button', { name: 'Email me a new link' }).click();
-  await expect(page.getByLabel('Email address')).toHaveAccessibleDescription('Please enter a valid email address');
-  await inBothThemes(page, expectAccessible);
-  await expectNoHorizontalScroll(page);
-  await page.getByLabel('Email address').fill(email);
-  await page.getByRole('button', { name: 'Email me a new link' }).click();
-  await enterMailedCode(page, email);
-  await expect(page).toHaveURL('/journal');
-});
-
-test('an expired session is renewed with a mailed code over the page', async ({ page, signUp, expectAccessible }) => {
-  const { email } = await signUp(page);
-  await editor(page).click();
-  await page.keyboard.type('Half a thought');
-  await endSession(page);
-  const overlay = page.getByRole('dialog', { name: 'Sign in again' });
-  await expect(overlay.getByRole('button', { name: 'Email me a code' })).toBeVisible();
-  await expect(overlay.getByRole('button', { name: 'Use a passkey' })).toHaveCount(0);
-  await overlay.getByRole('button', { name: 'Email me a code' }).click();
-  await expect(overlay.getByLabel('Email address')).toHaveValue(email);
-  await overlay.getByRole('button', { name: 'Email me a code' }).click();
-  await expect(overlay.getByLabel('Code from your email')).toBeFocused();
-  await inBothThemes(page, expectAccessible);
-  await enterMailedCode(page, email);
-  await expect(overlay).toHaveCount(0);
-  await expect(items(page)).toHaveText(['Half a thought']);
-  await expectSaved(page);
-});
-
-async function consent(page: Page, email: string): Promise<void> {
-  const submit = page.getByRole('button', { name: 'Continue with this address' });
-  // Waits for the consent page, because the sign-in page has an email field too.
-  await submit.waitFor();
-  await page.getByLabel('Email address').fill(email);
-  await submit.click();
-}
-
-test('a provider signs in without another click and goes back to the page that needed the sign-in', async ({
+test('a provider signs in without another click, and goes back to the page that needed the sign-in', async ({
   page,
+  context,
   expectAccessible,
 }) => {
+  const email = `${crypto.randomUUID()}@example.com`;
   await page.goto(WANTED_PAGE);
-  await page.getByRole('button', { name: 'Continue with Google' }).click();
-  await page.getByRole('button', { name: 'Deny access' }).click();
-  await expect(page.getByText('You did not finish signing in with Google.')).toBeVisible();
-  await expect(page).toHaveURL('/login');
-  await inBothThemes(page, expectAccessible);
-  await expectNoHorizontalScroll(page);
+  await test.step('the back button leads from a provider to a sign-in page that works', async () => {
+    await page.getByRole('button', { name: 'Continue with GitHub' }).click();
+    await expect(heading(page, 'Sign in with GitHub')).toBeVisible();
+    await page.goBack();
+    await page.getByRole('button', { name: 'Continue with Google' }).click();
+    await expect(heading(page, 'Sign in with Google')).toBeVisible();
+  });
 
-  await page.getByRole('button', { name: 'Try again with Google' }).click();
-  await consent(page, `${crypto.randomUUID()}@example.com`);
-  await expect(page).toHaveURL(WANTED_PAGE);
-  expect(await tracesOf(page)).not.toContain('return-path');
+  await test.step('a denied sign-in is explained, and the next try opens the page', async () => {
+    await page.getByRole('button', { name: 'Deny access' }).click();
+    await expect(page.getByText('You did not finish signing in with Google.')).toBeVisible();
+    await expect(page).toHaveURL('/login');
+    await inBothThemes(page, expectAccessible);
+    await expectNoHorizontalScroll(page);
+    await page.getByRole('button', { name: 'Try again with Google' }).click();
+    await consentAt(page, 'Google', email);
+    await expect(page).toHaveURL(WANTED_PAGE);
+    expect(await tracesOf(page)).not.toContain('return-path');
+  });
+
+  await test.step('an expired session is renewed at the provider in another tab', async () => {
+    await editor(page).click();
+    await page.keyboard.type('Half a thought');
+    await endSession(page);
+    const overlay = page.getByRole('dialog', { name: 'Sign in again' });
+    await expect(overlay.getByRole('button', { name: 'Continue with GitHub' })).toHaveCount(0);
+    await expect(overlay.getByRole('button', { name: 'Continue with Google' })).toBeFocused();
+    await expect(overlay.getByLabel('Password')).toHaveCount(0);
+    await inBothThemes(page, expectAccessible);
+    const opened = context.waitForEvent('page');
+    await overlay.getByRole('button', { name: 'Continue with Google' }).click();
+    const tab = await opened;
+    await expect(overlay.getByText('Sign in with Google in the new tab, then come back here.')).toBeVisible();
+    await consentAt(tab, 'Google', email);
+    await expect(heading(tab, 'You are signed in')).toBeVisible();
+    await expect(overlay).toHaveCount(0);
+    await expect(items(page)).toHaveText(['Half a thought']);
+    await expectSaved(page);
+  });
+
   await page.goBack();
   expect(page.url()).not.toContain('code=');
 });
@@ -167,28 +167,23 @@ test("a company's provider signs in and goes back to the page that needed the si
     await company.fill(address);
     await company.press('Enter');
   };
-  await page.goto('/login');
-  await openMoreWays(page);
-  await page.getByRole('button', { name: 'Single sign-on' }).click();
-  await startSso('sso.example');
-  await page.getByRole('button', { name: 'Deny access' }).click();
-  await expect(page.getByText('Something went wrong between us and your provider.')).toBeVisible();
-  await expect(page).toHaveURL('/login');
+  await test.step('an unknown company is refused, and a known one opens the page', async () => {
+    await page.goto(WANTED_PAGE);
+    await openMoreWays(page);
+    await page.getByRole('button', { name: 'Single sign-on' }).click();
+    await startSso('ana@unknown.example');
+    await expect(company).toHaveAccessibleDescription('Single sign-on is not set up for unknown.example.');
+    await inBothThemes(page, expectAccessible);
+    await startSso('ana@sso.example');
+    await expect(heading(page, 'Sign in with SSO Example')).toBeVisible();
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'ana@sso.example' }).click();
+    await expect(page).toHaveURL(WANTED_PAGE);
+    expect(await tracesOf(page)).not.toContain('return-path');
+  });
 
-  await page.goto(WANTED_PAGE);
-  await openMoreWays(page);
-  await page.getByRole('button', { name: 'Single sign-on' }).click();
-  await startSso('ana@unknown.example');
-  await expect(company).toHaveAccessibleDescription('Single sign-on is not set up for unknown.example.');
-  await inBothThemes(page, expectAccessible);
-  await startSso('ana@sso.example');
-  await expect(heading(page, 'Sign in with SSO Example')).toBeVisible();
-  await expectAccessible(page);
-  await page.getByRole('button', { name: 'ana@sso.example' }).click();
-  await expect(page).toHaveURL(WANTED_PAGE);
-  expect(await tracesOf(page)).not.toContain('return-path');
-  await page.goto('/profile');
   await test.step('the profile offers no change that the company makes', async () => {
+    await page.goto('/profile');
     const address = page.getByLabel('Email Address');
     await expect(address).toHaveValue('ana@sso.example');
     await expect(address).not.toBeEditable();
@@ -197,7 +192,6 @@ test("a company's provider signs in and goes back to the page that needed the si
     await expect(page.getByRole('heading', { name: 'Two-step verification' })).toBeVisible();
     for (const name of ['Passkeys', 'Linked sign-ins'])
       await expect(page.getByRole('heading', { name })).toHaveCount(0);
-    await inBothThemes(page, expectAccessible);
     await page.getByLabel('Full Name').fill('Ana Brown');
     await page.getByRole('button', { name: 'Update Profile' }).click();
     await expect(page.getByText('Profile updated successfully')).toBeVisible();
@@ -208,62 +202,33 @@ test("a company's provider signs in and goes back to the page that needed the si
     const overlay = page.getByRole('dialog', { name: 'Sign in again' });
     await expect(overlay.getByRole('button', { name: 'Continue with single sign-on' })).toBeVisible();
     await expect(overlay.getByLabel('Password')).toHaveCount(0);
-    await inBothThemes(page, expectAccessible);
     const opened = context.waitForEvent('page');
     await overlay.getByRole('button', { name: 'Continue with single sign-on' }).click();
     const tab = await opened;
     await tab.getByRole('button', { name: 'ana@sso.example' }).click();
     await expect(heading(tab, 'You are signed in')).toBeVisible();
     await expect(overlay).toHaveCount(0);
+  });
+
+  await test.step('the sign-in page then shows the rare ways, and explains a denied sign-in', async () => {
     await page.evaluate((key) => localStorage.removeItem(key), sessionStorageKey(page.url()));
     await page.goto('/login');
-    await expect(page.getByRole('button', { name: 'Single sign-on' })).toBeVisible();
+    await page.getByRole('button', { name: 'Single sign-on' }).click();
+    await startSso('sso.example');
+    await page.getByRole('button', { name: 'Deny access' }).click();
+    await expect(page.getByText('Something went wrong between us and your provider.')).toBeVisible();
+    await expect(page).toHaveURL('/login');
   });
 });
 
-test('the back button leads from a provider to a sign-in page that works', async ({ page }) => {
-  await page.goto('/login');
-  await page.getByRole('button', { name: 'Continue with GitHub' }).click();
-  await expect(heading(page, 'Sign in with GitHub')).toBeVisible();
-  await page.goBack();
-  await page.getByRole('button', { name: 'Continue with Google' }).click();
-  await expect(heading(page, 'Sign in with Google')).toBeVisible();
-});
-
-test('an expired session is renewed at a provider in another tab', async ({ page, context, expectAccessible }) => {
-  const email = `${crypto.randomUUID()}@example.com`;
-  await page.goto('/login');
-  await page.getByRole('button', { name: 'Continue with Google' }).click();
-  await consent(page, email);
-  await editor(page).click();
-  await page.keyboard.type('Half a thought');
-  await endSession(page);
-  const overlay = page.getByRole('dialog', { name: 'Sign in again' });
-  await expect(overlay.getByRole('button', { name: 'Continue with GitHub' })).toHaveCount(0);
-  await expect(overlay.getByRole('button', { name: 'Continue with Google' })).toBeFocused();
-  await expect(overlay.getByLabel('Password')).toHaveCount(0);
-  await inBothThemes(page, expectAccessible);
-  const opened = context.waitForEvent('page');
-  await overlay.getByRole('button', { name: 'Continue with Google' }).click();
-  const tab = await opened;
-  await expect(overlay.getByText('Sign in with Google in the new tab, then come back here.')).toBeVisible();
-  await consent(tab, email);
-  await expect(heading(tab, 'You are signed in')).toBeVisible();
-  await expect(overlay).toHaveCount(0);
-  await expect(items(page)).toHaveText(['Half a thought']);
-  await expectSaved(page);
-});
-
-test('the code of a sign-in that this browser has not started signs nobody in', async ({ page, expectAccessible }) => {
+test('the code of a sign-in that this browser has not started signs nobody in', async ({ page }) => {
   const code = '0f1d2c3b-1234-4000-8000-0123456789ab';
-  for (const path of ['/', '/journal', '/login?flow=signIn&provider=google&sb_flow_id=0123456789abcdef']) {
+  for (const path of ['/', '/login?flow=signIn&provider=google&sb_flow_id=0123456789abcdef']) {
     await page.goto(`${path}${path.includes('?') ? '&' : '?'}code=${code}`);
     await expect(page.getByText('This sign-in was started in another browser or has expired.'), path).toBeVisible();
     await expect(page).toHaveURL('/login');
     expect(await tracesOf(page), path).not.toContain(code);
   }
-  await inBothThemes(page, expectAccessible);
-  await expectNoHorizontalScroll(page);
   await page.getByRole('button', { name: 'Sign in another way' }).click();
   await expect(page.getByLabel('Password')).toBeVisible();
 });

@@ -81,7 +81,7 @@ test('sign-in explains a wrong password and an unconfirmed address, and accepts 
     await page.unroute('**/auth/v1/token*');
   });
 
-  await page.goto('/login');
+  await page.goBack();
   await page.getByLabel('Email address').fill(email);
   await password.fill(correct);
   await signIn.click();

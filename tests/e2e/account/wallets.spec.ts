@@ -30,7 +30,7 @@ test('an Ethereum wallet signs in, also over the page after its session has ende
   await openWallets(page);
   await button(page, 'Continue with Sandbox wallet (Ethereum)').click();
   await expect(question(page)).toContainText('Sign in to Hustle Forge.');
-  await inBothThemes(page, expectAccessible);
+  await expectAccessible(page);
   await expectNoHorizontalScroll(page);
   await page.keyboard.press('Escape');
   await expect(page.getByRole('alert').filter({ hasText: 'You did not sign the message.' })).toBeVisible();
@@ -68,7 +68,7 @@ test('a browser without a wallet is told so, and looks again', async ({ page, ex
   await page.goto('/login');
   await openWallets(page);
   await expect(page.getByText('No Ethereum or Solana wallet was found in this browser.')).toBeVisible();
-  await inBothThemes(page, expectAccessible);
+  await expectAccessible(page);
   await expectNoHorizontalScroll(page);
   await page.evaluate(() =>
     Object.assign(globalThis, { ethereum: { request: () => Promise.reject(new Error('no')) } }),

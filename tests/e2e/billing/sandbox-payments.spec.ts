@@ -1,21 +1,8 @@
 /** The sandbox's PayPal as a visitor sees it: the approval page and the list of payments. */
 import type { Page } from '@playwright/test';
-import { PREMIUM_PRICE } from '#domain/plan/plan.ts';
-import type { SeededAccount } from '../support/accounts.ts';
-import { readPaypalOrder } from '../support/billing.ts';
-import { headersOf } from '../support/journal.ts';
+import { createOrder, readPaypalOrder } from '../support/billing.ts';
 import { expect, test } from '../support/test.ts';
 import { expectNoHorizontalScroll } from '../support/themes.ts';
-
-/** Creates an order as the upgrade dialog does, and returns the address of its approval page. */
-async function createOrder(page: Page, { session }: SeededAccount): Promise<string> {
-  const answer = await page.request.post('/functions/v1/paypal-create-order', {
-    headers: headersOf(session),
-    data: { amount: PREMIUM_PRICE.amount, currency: PREMIUM_PRICE.currency, user_id: session.user.id },
-  });
-  expect(answer.status(), await answer.text()).toBe(200);
-  return ((await answer.json()) as { approval_url: string }).approval_url;
-}
 
 const tokenIn = (address: string): string => new URL(address).searchParams.get('token')!;
 
@@ -47,7 +34,7 @@ test('an order is cancelled, then paid with an eCheck on the approval page, and 
     await page.emulateMedia({ colorScheme: 'dark' });
     await expectAccessible(page, 'contrast');
   };
-  const address = await createOrder(page, await accounts.create());
+  const address = await createOrder(request, await accounts.create());
   const token = tokenIn(address);
   const status = async () => (await readPaypalOrder(request, token)).status;
   expect(new URL(address).origin).toBe(baseURL);
@@ -61,12 +48,13 @@ test('an order is cancelled, then paid with an eCheck on the approval page, and 
   const cancelled = await decide(page, 'Cancel');
   expect(cancelled.pathname).toBe('/journal');
   expect(tokenIn(cancelled.href)).toBe(token);
+  expect(cancelled.searchParams.get('payment')).toBe('cancelled');
   expect(cancelled.href).not.toContain('PayerID');
   expect(await status()).toBe('PAYER_ACTION_REQUIRED');
 
   await page.goto(address);
   const approved = await decide(page, 'Pay with eCheck (pending)');
-  expect(approved.href).toMatch(/\/journal\?.*token=[A-Z0-9]{17}.*PayerID=[A-Z0-9]{13}/);
+  expect(approved.href).toMatch(/\/journal\?payment=success&token=[A-Z0-9]{17}.*PayerID=[A-Z0-9]{13}/);
   expect(tokenIn(approved.href)).toBe(token);
   // The payer did not return to the journal: the webhook alone makes the server capture the payment.
   await expect.poll(status).toBe('PENDING');

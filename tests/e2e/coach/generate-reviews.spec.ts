@@ -3,14 +3,22 @@ import { ANALYSIS_PROBLEMS } from '#domain/coach/coach.ts';
 import { shortDate } from '#domain/coach/win-bullets.ts';
 import type { APIRequestContext } from '@playwright/test';
 import type { SeededAccount } from '../support/accounts.ts';
-import { failModel, GOOD_DAY, waitUntilModelHolds, releaseModel, resetModel, test } from '../support/coach.ts';
-import { daysAgo, headersOf, log, sessionOf, storeLog } from '../support/journal.ts';
+import {
+  analyseElsewhere,
+  failModel,
+  GOOD_DAY,
+  waitUntilModelHolds,
+  releaseModel,
+  resetModel,
+  test,
+} from '../support/coach.ts';
+import { daysAgo, log, sessionOf, storeLog } from '../support/journal.ts';
 import { expectNoHorizontalScroll, inBothThemes } from '../support/themes.ts';
 import { expect } from '../support/test.ts';
 
 test.afterEach(({ request }) => resetModel(request));
 
-test('a review is generated and stored for each period, and a failed retry keeps it', async ({
+test('a failed review counts its attempts, each period has a stored review, and a failed retry keeps it', async ({
   page,
   seedCloser,
   openAs,
@@ -21,8 +29,18 @@ test('a review is generated and stored for each period, and a failed retry keeps
   for (const back of [1, 2, 12])
     await storeLog(request, account.session, daysAgo(back), log('Sent the offer to two customers'));
   await openAs(page, account, '/reviews');
+  const generate = page.getByRole('button', { name: 'Generate 7-Day Analysis' });
+  const failure = page.getByRole('region', { name: 'Analysis Error' });
+  for (const attempt of [1, 2]) {
+    await failModel(request, { reply: 'safety' });
+    await generate.click();
+    await expect(failure.getByRole('alert')).toContainText(ANALYSIS_PROBLEMS.general);
+    await expect(failure.getByText(`Attempt ${attempt}.`)).toBeVisible({ visible: attempt > 1 });
+  }
+  await inBothThemes(page, expectAccessible);
+
   await failModel(request, { hold: 'after', after: 3 });
-  await page.getByRole('button', { name: 'Generate 7-Day Analysis' }).click();
+  await generate.click();
   await waitUntilModelHolds(request);
   await expect(page.getByRole('button', { name: 'Analyzing Your Hustle...' })).toHaveAttribute('aria-disabled', 'true');
   await releaseModel(request);
@@ -31,78 +49,22 @@ test('a review is generated and stored for each period, and a failed retry keeps
   await expect(result).toContainText('3 entries analyzed');
   await expect(result).toContainText('Generated Just now');
   await expect(result).toContainText('Sandbox model: 3 days');
-  await expectAccessible(page);
+  await inBothThemes(page, expectAccessible);
 
   await expect(result).not.toContainText(/\d{4}-\d\d-\d\d/);
 
   await failModel(request, { status: 500, times: 5 });
   await page.getByRole('button', { name: 'Regenerate Analysis' }).click();
-  await expect(page.getByRole('region', { name: 'Analysis Error' })).toBeVisible();
+  await expect(failure).toBeVisible();
   await expect(result).toContainText('Sandbox model: 3 days');
   await resetModel(request);
   await page.getByRole('button', { name: 'Regenerate Analysis' }).click();
-  await expect(page.getByRole('region', { name: 'Analysis Error' })).toBeHidden();
+  await expect(failure).toBeHidden();
 
   await page.getByRole('radio', { name: /Last 30 Days/ }).check();
   await expect(result).toBeHidden();
   await page.getByRole('button', { name: 'Generate 30-Day Analysis' }).click();
   await expect(result).toContainText('4 entries analyzed');
-});
-
-test('a review that fails or is cancelled shows it, counts the attempts, and asks for an ended session', async ({
-  page,
-  seedCloser,
-  openAs,
-  request,
-  expectAccessible,
-}) => {
-  const account = await seedCloser(log(...GOOD_DAY));
-  const { password } = account.person;
-  await openAs(page, account, '/reviews');
-  const generate = page.getByRole('button', { name: 'Generate 7-Day Analysis' });
-  const result = page.getByRole('region', { name: 'Analysis', exact: true });
-  const failure = page.getByRole('region', { name: 'Analysis Error' });
-  await test.step('cancel', async () => {
-    await failModel(request, { hold: 'before' });
-    await generate.click();
-    await waitUntilModelHolds(request);
-    await page.getByRole('button', { name: 'Cancel' }).click();
-    await expect(page.getByRole('status').filter({ hasText: 'Cancelled. Nothing was saved.' })).toBeVisible();
-    await expect(result).toBeHidden();
-    await expect(generate).toBeEnabled();
-    await inBothThemes(page, expectAccessible);
-    await releaseModel(request);
-  });
-
-  await test.step('the session ended while the page was open', async () => {
-    await page.route('**/auth/v1/token?grant_type=refresh_token', (route) =>
-      route.fulfill({ status: 400, json: { code: 'refresh_token_not_found', message: 'Invalid Refresh Token' } }),
-    );
-    await page.route('**/functions/v1/trend-analysis', (route) =>
-      route.fulfill({ status: 401, json: { success: false, code: 'UNAUTHORIZED_INVALID_JWT', error: 'Invalid JWT' } }),
-    );
-    await generate.click();
-    const signIn = page.getByRole('dialog');
-    await expect(signIn.getByLabel('Password', { exact: true })).toBeVisible();
-    await page.unrouteAll();
-    await signIn.getByLabel('Password', { exact: true }).fill(password);
-    await signIn.getByLabel('Password', { exact: true }).press('Enter');
-    await expect(signIn).toBeHidden();
-    await expect(failure).toHaveCount(0);
-  });
-
-  await test.step('failures', async () => {
-    for (const attempt of [1, 2]) {
-      await failModel(request, { reply: 'safety' });
-      await generate.click();
-      await expect(failure.getByRole('alert')).toContainText(ANALYSIS_PROBLEMS.general);
-      await expect(failure.getByText(`Attempt ${attempt}.`)).toBeVisible({ visible: attempt > 1 });
-    }
-    await inBothThemes(page, expectAccessible);
-  });
-
-  await generate.click();
-  await expect(result).toBeVisible();
 });
 
 test('the scores of a period are a plot that arrow keys navigate, and a table', async ({
@@ -118,24 +80,26 @@ test('the scores of a period are a plot that arrow keys navigate, and a table', 
   await openAs(page, account, '/reviews');
   const points = page.getByRole('group', { name: /^HustleScores by day/ }).getByRole('link');
   await expect(points).toHaveCount(2);
-  await expectAccessible(page);
+  await inBothThemes(page, expectAccessible);
   const { width, height } = page.viewportSize()!;
   await expectNoHorizontalScroll(page);
   await page.setViewportSize({ width, height });
+  const table = page.getByRole('table', { name: 'HustleScores by day' });
+  await expect(table.getByRole('row')).toHaveCount(3);
+  await page.getByRole('button', { name: 'Show as table' }).click();
+  await expect(points).toHaveCount(0);
+  await expect(table).toBeVisible();
+  await expectAccessible(page);
+  await expectNoHorizontalScroll(page);
+  await page.setViewportSize({ width, height });
+
+  await page.getByRole('button', { name: 'Show as chart' }).click();
   await points.last().focus();
   await page.keyboard.press('ArrowLeft');
   await expect(points.first()).toBeFocused();
   await expect(points.first()).toHaveAccessibleName(/: \d+ of 10, (Strong|Solid|Thin|Poor)$/);
   await page.keyboard.press('Enter');
   await expect(page).toHaveURL(new RegExp(`date=${daysAgo(2)}$`));
-
-  await page.goto('/reviews');
-  await expect(page.getByRole('table', { name: 'HustleScores by day' }).getByRole('row')).toHaveCount(3);
-  await page.getByRole('button', { name: 'Show as table' }).click();
-  await expect(points).toHaveCount(0);
-  await expect(page.getByRole('table', { name: 'HustleScores by day' })).toBeVisible();
-  await expectAccessible(page);
-  await expectNoHorizontalScroll(page);
 });
 
 /** Scores days through the API, as another device of the user would. */
@@ -146,23 +110,33 @@ async function scoreDays(
 ): Promise<void> {
   for (const days of back) {
     await storeLog(request, session, daysAgo(days), log(`Shipped part ${days} of the billing reconciliation`));
-    const answer = await request.post('/functions/v1/ai-feedback', {
-      headers: headersOf(session),
-      data: { date: daysAgo(days) },
-    });
-    expect(await answer.text()).toContain('event: done');
+    await analyseElsewhere(request, session, daysAgo(days));
   }
 }
 
 test.describe('on a phone', () => {
   test.use({ viewport: { width: 390, height: 844 }, hasTouch: true });
 
-  test('a regenerated review, or its error, is scrolled into view', async ({ page, seedCloser, openAs, request }) => {
+  test('a cancelled review leaves nothing, and a regenerated one, or its error, is scrolled into view', async ({
+    page,
+    seedCloser,
+    openAs,
+    request,
+  }) => {
     const account = await seedCloser(log(...GOOD_DAY));
     for (const back of [1, 2, 3, 4, 5, 6])
       await storeLog(request, account.session, daysAgo(back), log('Sent two offers'));
     await openAs(page, account, '/reviews');
-    await page.getByRole('button', { name: 'Generate 7-Day Analysis' }).click();
+    const generate = page.getByRole('button', { name: 'Generate 7-Day Analysis' });
+    await failModel(request, { hold: 'before' });
+    await generate.click();
+    await waitUntilModelHolds(request);
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await expect(page.getByRole('status').filter({ hasText: 'Cancelled. Nothing was saved.' })).toBeVisible();
+    await expect(page.getByRole('region', { name: 'Analysis', exact: true })).toBeHidden();
+    await releaseModel(request);
+
+    await generate.click();
     const again = page.getByRole('button', { name: 'Regenerate Analysis' });
     await expect(again).toBeEnabled();
     // Scrolls the button to the lower edge of the window, its lowest clickable position.

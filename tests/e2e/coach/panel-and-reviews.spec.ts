@@ -13,7 +13,7 @@ import {
   test,
   withdrawConsent,
 } from '../support/coach.ts';
-import { sessionOf } from '../support/journal.ts';
+import { log, sessionOf, storeLog, today } from '../support/journal.ts';
 import { inBothThemes } from '../support/themes.ts';
 import { expect } from '../support/test.ts';
 
@@ -98,6 +98,7 @@ test('consent, session or plan that ended elsewhere is asked for again', async (
     await signIn.getByLabel('Password', { exact: true }).fill(password);
     await signIn.getByLabel('Password', { exact: true }).press('Enter');
     await expect(signIn).toHaveCount(0);
+    await expect(panel(page).getByRole('alert')).toBeHidden();
   });
 
   await test.step('plan', async () => {
@@ -115,16 +116,18 @@ test('consent, session or plan that ended elsewhere is asked for again', async (
 
 test('the focus moves with the buttons of the panel and the reviews, by keyboard alone', async ({
   page,
-  signUpCloser,
+  accounts,
+  openAs,
   request,
 }) => {
-  await signUpCloser(...GOOD_DAY);
-  await withdrawConsent(page, request);
+  const account = await accounts.create();
+  await storeLog(request, account.session, today(), log(...GOOD_DAY));
+  await accounts.upgrade(account);
+  await openAs(page, account);
   const press = async (name: string) => {
     await expect(page.getByRole('button', { name })).toBeFocused();
     await page.keyboard.press('Enter');
   };
-  await page.reload();
   await page.getByRole('button', { name: 'Open feedback' }).focus();
   await press('Open feedback');
   await expect(panel(page).getByRole('button', { name: 'Close' })).toBeFocused();

@@ -3,17 +3,21 @@ import type { APIRequestContext, BrowserContext, BrowserContextOptions, Page } f
 import type { Day } from '#domain/day/day.ts';
 import type { SeededAccount } from '../support/accounts.ts';
 import { editor, headersOf, items, status } from '../support/journal.ts';
-import { expect, test as base } from '../support/test.ts';
+import { expect, reportNoIdleTime, test as base } from '../support/test.ts';
 
 type Fixtures = {
   account: SeededAccount;
-  /** Opens the journal in a browser of its own, with a session of its own. */
+  /** Opens the journal in a browser of its own, with a session of its own. Seed the account's logs before. */
   openDevice: (options?: DeviceOptions) => Promise<Page>;
 };
 
 type DeviceOptions = BrowserContextOptions & {
   /** Runs before the page is opened. */
   prepare?: (page: Page) => Promise<unknown>;
+  /** The day that the journal opens on, today if not given. */
+  date?: Day;
+  /** With `false`, the device reads changes only when the user comes back to it: live updates start in idle time. */
+  isLive?: boolean;
 };
 
 export const test = base.extend<Fixtures>({
@@ -21,13 +25,15 @@ export const test = base.extend<Fixtures>({
 
   openDevice: async ({ account, accounts, baseURL, browser, openAs, watchPage }, use) => {
     const contexts: BrowserContext[] = [];
-    await use(async ({ prepare, ...options } = {}) => {
+    await use(async ({ prepare, date, isLive = true, ...options } = {}) => {
       const context = await browser.newContext({ baseURL: baseURL!, ...options });
       contexts.push(context);
+      if (!isLive) await context.addInitScript(reportNoIdleTime);
       const page = await context.newPage();
       await watchPage(page);
       await prepare?.(page);
-      await openAs(page, await accounts.signInAgain(account));
+      await openAs(page, await accounts.signInAgain(account), date && `/journal?date=${date}`);
+      await expect(editor(page)).toBeVisible();
       return page;
     });
     for (const context of contexts) await context.close();
@@ -68,8 +74,8 @@ async function readItems(request: APIRequestContext, session: SeededAccount['ses
 }
 
 /**
- * Waits until each typed item is on the server exactly once, and every page shows its day as the server has it, saved.
- * `typed` has the items of each day, in any order.
+ * Waits until each typed item is on the server exactly once, and every page shows its day as the server has it, saved,
+ * when the user comes back to it. `typed` has the items of each day, in any order.
  */
 export async function expectAgreement(
   request: APIRequestContext,
@@ -85,6 +91,7 @@ export async function expectAgreement(
     );
     for (const [page, date] of pages) {
       expect(new URL(page.url()).searchParams.get('date') ?? date).toBe(date);
+      await comeBack(page);
       await expect(items(page)).toHaveText(stored[date]!, { timeout: 1_000 });
       await expect(status(page, /^Saved /)).toBeVisible({ timeout: 1_000 });
     }

@@ -1,9 +1,9 @@
 /** A device whose service worker updates from one version of the program to the next, while the other device writes. */
 import type { Page } from '@playwright/test';
-import { editor, expectSaved, items, status, today } from '../support/journal.ts';
+import { editor, expectSaved, items, log, status, today } from '../support/journal.ts';
 import { openGateway } from '../support/gateway.ts';
 import type { Gateway } from '../support/gateway.ts';
-import { expect } from '../support/test.ts';
+import { expect, reportNoIdleTime } from '../support/test.ts';
 import { addItem, comeBack, expectAgreement, test as base } from './devices.ts';
 
 const test = base.extend<{ gateway: Gateway }>({
@@ -18,16 +18,16 @@ const releaseOf = (page: Page): Promise<string | undefined> =>
 
 test('an update of the service worker keeps unsent text, and pages of both versions merge their days', async ({
   account,
+  accounts,
   gateway,
   openDevice,
   request,
 }) => {
+  await accounts.writeLog(account, TODAY, log('shared'));
   const desk = await openDevice({ serviceWorkers: 'allow' });
-  await addItem(desk, 'shared');
-  await comeBack(desk);
-  await expectSaved(desk);
   await desk.waitForFunction(() => navigator.serviceWorker.controller?.state === 'activated');
   const oldTab = await desk.context().newPage();
+  await oldTab.addInitScript(reportNoIdleTime);
   await oldTab.goto('/journal');
   await expect(items(oldTab)).toHaveText(['shared']);
 
@@ -39,7 +39,7 @@ test('an update of the service worker keeps unsent text, and pages of both versi
     );
   }
   await addItem(desk, 'unsent at the update');
-  const other = await openDevice();
+  const other = await openDevice({ isLive: false });
   expect(await releaseOf(other)).toBe('2');
   await addItem(other, 'from the second version');
   await comeBack(other);

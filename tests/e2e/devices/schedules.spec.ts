@@ -11,26 +11,18 @@ import {
   expectSaved,
   holdWrites,
   items,
+  log,
   openDay,
   setHidden,
   status,
   today,
 } from '../support/journal.ts';
 import { endSession } from '../support/session.ts';
-import { expect } from '../support/test.ts';
+import { expect, reportNoIdleTime } from '../support/test.ts';
 import { addItem, comeBack, expectAgreement, test } from './devices.ts';
 
 const PHONE = { hasTouch: true, isMobile: true, viewport: { width: 390, height: 760 } };
 const TODAY = today();
-
-/** Types an item on one device and waits until the other one shows it. */
-async function share(from: Page, to: Page, text: string): Promise<void> {
-  await addItem(from, text);
-  await comeBack(from);
-  await expectSaved(from);
-  await comeBack(to);
-  await expect(items(to).last()).toHaveText(text);
-}
 
 /** Adds an item and saves it at once. */
 async function save(page: Page, text: string): Promise<void> {
@@ -39,8 +31,9 @@ async function save(page: Page, text: string): Promise<void> {
   await expectSaved(page);
 }
 
-test('a desk and a phone write the same day at the same time', async ({ account, openDevice, request }) => {
-  const [desk, phone] = await Promise.all([openDevice(), openDevice(PHONE)]);
+test('a desk and a phone write the same day at the same time', async ({ account, accounts, openDevice, request }) => {
+  await accounts.writeLog(account, TODAY, log('call the client'));
+  const [desk, phone] = await Promise.all([openDevice(), openDevice({ isLive: false, ...PHONE })]);
   const typed: string[] = [];
   const expectMerged = (...texts: string[]): Promise<void> => {
     typed.push(...texts);
@@ -51,7 +44,6 @@ test('a desk and a phone write the same day at the same time', async ({ account,
   };
 
   await test.step('a selection stays in its words when an item arrives above it', async () => {
-    await share(desk, phone, 'call the client');
     await editor(desk).press('ControlOrMeta+End');
     await desk.keyboard.press('ControlOrMeta+Shift+ArrowLeft');
     const selected = (): Promise<string> => desk.evaluate(() => getSelection()!.toString());
@@ -86,6 +78,7 @@ test('a desk and a phone write the same day at the same time', async ({ account,
 
   await test.step('two tabs of the desk and the phone write at once', async () => {
     const tab = await desk.context().newPage();
+    await tab.addInitScript(reportNoIdleTime);
     await openDay(tab, TODAY);
     const release = await Promise.all([holdWrites(desk), holdWrites(tab)]);
     await addItem(desk, 'in the first tab');
@@ -118,11 +111,13 @@ test.describe('without a connection', () => {
 
   test('a device that wrote offline and was reloaded offline takes over what the other one saved', async ({
     account,
+    accounts,
     openDevice,
     request,
   }) => {
-    const [desk, other] = await Promise.all([openDevice({ serviceWorkers: 'allow' }), openDevice()]);
-    await share(other, desk, 'shared');
+    await accounts.writeLog(account, TODAY, log('shared'));
+    const [desk, other] = await Promise.all([openDevice({ serviceWorkers: 'allow' }), openDevice({ isLive: false })]);
+    await expect(items(desk)).toHaveText(['shared']);
     await desk.waitForFunction(() => navigator.serviceWorker.controller?.state === 'activated');
     await desk.context().setOffline(true);
     await addItem(desk, 'on the train');
@@ -141,15 +136,17 @@ test.describe('without a connection', () => {
 
 test('text of a tab that was closed within the debounce survives the deletion of the day on the other device', async ({
   account,
+  accounts,
   openDevice,
   request,
 }) => {
+  await accounts.writeLog(account, TODAY, log('deleted elsewhere'));
   const [desk, other] = await Promise.all([
     // The page's clock is paused, so the debounce does not end before the page is closed.
-    openDevice({ prepare: (page) => page.clock.install() }),
-    openDevice(),
+    openDevice({ isLive: false, prepare: (page) => page.clock.install() }),
+    openDevice({ isLive: false }),
   ]);
-  await share(other, desk, 'deleted elsewhere');
+  for (const page of [desk, other]) await expect(items(page)).toHaveText(['deleted elsewhere']);
   await desk.clock.pauseAt(Date.now() + 60_000);
   await addItem(desk, 'typed in a hurry');
   await editor(other).press('ControlOrMeta+a');
@@ -172,10 +169,9 @@ test('midnight passes on one device while both write the day that ends', async (
   const beforeMidnight = new Date(now.getFullYear(), now.getMonth(), now.getDate() - 1, 23, 59, 30);
   const yesterday = daysAgo(1);
   const [late, other] = await Promise.all([
-    openDevice({ prepare: (page) => page.clock.install({ time: beforeMidnight }) }),
-    openDevice(),
+    openDevice({ isLive: false, prepare: (page) => page.clock.install({ time: beforeMidnight }) }),
+    openDevice({ isLive: false, date: yesterday }),
   ]);
-  await openDay(other, yesterday);
   await addItem(late, 'before midnight');
   await late.clock.runFor(60_000);
   const offer = late.getByRole('button', { name: /^It is \w+ now$/ });

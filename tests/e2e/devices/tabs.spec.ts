@@ -11,10 +11,9 @@ import {
   setHidden,
   status,
   readStoredLog,
-  storeLog,
   today,
 } from '../support/journal.ts';
-import { expect } from '../support/test.ts';
+import { expect, reportNoIdleTime, skipToIdleTime } from '../support/test.ts';
 import { addItem, comeBack, test } from './devices.ts';
 
 const isWrite = (request: Request): boolean => request.url().includes('/rest/v1/entries') && request.method() !== 'GET';
@@ -38,15 +37,17 @@ function watchWrites(context: BrowserContext) {
 const settleRequests = (page: Page): Promise<number> => page.evaluate(async () => (await fetch('/healthz')).status);
 
 test('the tabs never have two writes of one day in flight, not even from a hidden tab', async ({
+  account,
+  accounts,
   openDevice,
   request,
 }) => {
-  const first = await openDevice();
+  await accounts.writeLog(account, today(), log('shared'));
+  const first = await openDevice({ isLive: false });
   const context = first.context();
   const session = await sessionOf(first);
-  await storeLog(request, session, today(), log('shared'));
   const tabs = [first, await context.newPage(), await context.newPage()] as const;
-  await Promise.all(tabs.map((tab) => openDay(tab, today())));
+  await Promise.all(tabs.slice(1).map((tab) => openDay(tab, today())));
   const writes = watchWrites(context);
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   await context.route('**/rest/v1/entries*', async (route) => {
@@ -81,9 +82,12 @@ test.describe('the drafts of a tab that was killed', () => {
   test.use({ expectedErrors: /net::ERR_/ });
 
   test('are sent by another tab that stays in the foreground, also on the day that it is writing', async ({
+    account,
+    accounts,
     openDevice,
     request,
   }) => {
+    await accounts.writeLog(account, today(), log('shared'));
     let watching: Promise<Request> | undefined;
     const page = await openDevice({
       async prepare(opened) {
@@ -94,18 +98,19 @@ test.describe('the drafts of a tab that was killed', () => {
     });
     const context = page.context();
     const session = await sessionOf(page);
-    await addItem(page, 'shared');
-    await comeBack(page);
-    await expectSaved(page);
+    await expect(items(page)).toHaveText(['shared']);
+    await skipToIdleTime(page);
     await watching;
 
     const killed = await context.newPage();
+    await killed.addInitScript(reportNoIdleTime);
     await killed.route('**/rest/v1/entries*', (route) => (isWrite(route.request()) ? route.abort() : route.fallback()));
     await openDay(killed, daysAgo(1));
     await addItem(killed, 'unsent of yesterday');
     await comeBack(killed);
     await expect(status(killed, 'Not saved – retrying')).toBeVisible();
-    await openDay(killed, today());
+    await killed.getByRole('button', { name: 'Next day' }).click();
+    await expect(items(killed)).toHaveText(['shared']);
     await addItem(killed, 'unsent of today');
     await comeBack(killed);
     await expect(status(killed, 'Not saved – retrying')).toBeVisible();

@@ -1,6 +1,6 @@
 /** The line with the caret stays visible: above the formatting bar and the keyboard, away from the window's edges. */
 import type { Page } from '@playwright/test';
-import { daysAgo, editor, items, log, openDay, sessionOf, storeLog, today } from '../support/journal.ts';
+import { daysAgo, editor, items, log, today } from '../support/journal.ts';
 import { expect, test } from '../support/test.ts';
 
 const LINES = Array.from({ length: 40 }, (_, line) => `line ${line}`);
@@ -96,12 +96,9 @@ test.describe('on a phone', () => {
   test('the line with the caret stays above an overlaid keyboard, after rotation and until the user scrolls away', async ({
     page,
     signUp,
-    request,
   }) => {
     await page.addInitScript(simulateKeyboard);
-    await signUp(page);
-    await storeLog(request, await sessionOf(page), today(), log(...LINES));
-    await openDay(page, today());
+    await signUp(page, { logs: { [today()]: log(...LINES) } });
 
     await items(page).nth(13).tap();
     await openKeyboard(page, 330);
@@ -145,8 +142,8 @@ test.describe('on a phone', () => {
     signUp,
   }) => {
     await page.setViewportSize({ width: 390, height: 500 });
-    await signUp(page);
-    await openDay(page, daysAgo(1));
+    await signUp(page, { path: `/journal?date=${daysAgo(1)}` });
+    await expect(editor(page)).toBeVisible();
     await drag(page, 320);
     await page.getByRole('button', { name: 'Had a lazy day' }).tap();
     await expect(items(page)).toHaveText(['Had a lazy day']);
@@ -163,8 +160,12 @@ test.describe('on a phone', () => {
 
 test('the line with the caret keeps its distance from the edges of a desktop window', async ({ page, signUp }) => {
   await page.setViewportSize({ width: 1280, height: 600 });
-  await signUp(page);
-  await page.keyboard.type(LINES.slice(0, 25).join('\n'));
+  await signUp(page, { logs: { [today()]: log(...LINES.slice(0, 20)) } });
+  await page.keyboard.press('ControlOrMeta+End');
+  for (const line of LINES.slice(20, 25)) {
+    await page.keyboard.press('Enter');
+    await page.keyboard.insertText(line);
+  }
   await expectRoom(page, 60);
   // The page does not scroll while the line has enough room.
   const place = await scrollTop(page);

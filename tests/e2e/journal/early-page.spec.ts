@@ -1,21 +1,12 @@
 /** The editor that takes keys before React has started: the text, the caret and the drafts of its first moments. */
 import type { BrowserContext, Page } from '@playwright/test';
-import { sessionStorageKey } from '#client/lib/session/storage-keys.ts';
-import {
-  editor,
-  expectSaved,
-  headersOf,
-  items,
-  log,
-  sessionOf,
-  readStoredLog,
-  storeLog,
-  today,
-} from '../support/journal.ts';
-import type { Session } from '../support/journal.ts';
+import { DRAFT_PREFIX, sessionStorageKey, TODAY_COPY_PREFIX } from '#client/lib/session/storage-keys.ts';
+import type { Accounts, SeededAccount } from '../support/accounts.ts';
+import { editor, expectSaved, headersOf, items, log, sessionOf, readStoredLog, today } from '../support/journal.ts';
 import { expect, test } from '../support/test.ts';
 
 const REACT = '**/assets/main-*.js';
+const WRITTEN = log('written before');
 
 /** Holds React back until the returned function is called. */
 async function holdReact(context: BrowserContext): Promise<() => void> {
@@ -28,15 +19,27 @@ async function holdReact(context: BrowserContext): Promise<() => void> {
   return () => release();
 }
 
-/** Opens the journal with `html` as today's log, waits until the browser has stored its copy, and leaves the journal. */
-async function leaveWithCopy(page: Page, html: string): Promise<Session> {
-  const session = await sessionOf(page);
-  await storeLog(page.request, session, today(), html);
-  await page.goto('/journal');
-  await expect(items(page)).toHaveText(['written before']);
-  await expect.poll(() => page.evaluate(() => Object.keys(localStorage).join())).toContain('hustle-forge:today:');
+/** Signs the user of an account in, in a browser that shows any page of the product. */
+const storeSession = (page: Page, { session }: SeededAccount): Promise<void> =>
+  page.evaluate(([key, value]) => localStorage.setItem(key, value), [
+    sessionStorageKey(page.url()),
+    JSON.stringify({ ...session, expires_at: Math.floor(Date.now() / 1000) + session.expires_in }),
+  ] as const);
+
+/** Prepares a browser as a visit of the journal leaves it: with a session, and a copy of today's log in localStorage. */
+async function seedCopy(page: Page, accounts: Accounts): Promise<SeededAccount> {
+  const account = await accounts.create();
+  const { session } = account;
+  await accounts.writeLog(account, today(), WRITTEN);
+  const answer = await page.request.get('/rest/v1/entries?select=id,revision', { headers: headersOf(session) });
+  const [row] = (await answer.json()) as { id: string; revision: number }[];
   await page.goto('/healthz');
-  return session;
+  await storeSession(page, account);
+  await page.evaluate(([key, value]) => localStorage.setItem(key, value), [
+    TODAY_COPY_PREFIX + session.user.id,
+    JSON.stringify({ date: today(), ...row, html: WRITTEN, savedAt: Date.now() }),
+  ] as const);
+  return account;
 }
 
 /** False while `#root` is empty: then the page shows only the editor that works before React. */
@@ -48,8 +51,10 @@ test('text typed before React starts is saved, and caret and undo stay where the
   signUp,
   expectAccessible,
 }) => {
-  await signUp(page);
-  const session = await leaveWithCopy(page, log('written before'));
+  await signUp(page, { logs: { [today()]: WRITTEN } });
+  const session = await sessionOf(page);
+  await expect.poll(() => page.evaluate(() => Object.keys(localStorage).join())).toContain(TODAY_COPY_PREFIX);
+  await page.goto('/healthz');
   const startReact = await holdReact(context);
   await page.goto('/journal', { waitUntil: 'commit' });
   await expect(editor(page)).toBeFocused();
@@ -74,9 +79,12 @@ test('text typed before React starts is saved, and caret and undo stay where the
   await expect(items(page)).toHaveText(['written before']);
 });
 
-test('text typed before React starts is found again after a reload', async ({ page, context, signUp }) => {
-  await signUp(page);
-  const session = await leaveWithCopy(page, log('written before'));
+test('text typed before React starts is found again after a reload, and a click on the bar waits for React', async ({
+  page,
+  context,
+  accounts,
+}) => {
+  const { session } = await seedCopy(page, accounts);
   await holdReact(context);
   await page.goto('/journal', { waitUntil: 'commit' });
   await expect(editor(page)).toBeFocused();
@@ -86,22 +94,26 @@ test('text typed before React starts is found again after a reload', async ({ pa
   await expect(items(page)).toHaveText(['written before, and lost by nobody']);
   await expectSaved(page);
   expect(await readStoredLog(context.request, session, today())).toBe(log('written before, and lost by nobody'));
+
+  await test.step('a click on the bar', async () => {
+    const copied = () => page.evaluate(() => JSON.stringify(localStorage));
+    await expect.poll(copied).toContain(TODAY_COPY_PREFIX);
+    await expect.poll(copied).not.toContain(DRAFT_PREFIX);
+    const startReact = await holdReact(context);
+    await page.goto('/journal', { waitUntil: 'commit' });
+    await page.getByRole('button', { name: 'Open menu' }).click();
+    expect(await hasReact(page)).toBe(false);
+    startReact();
+    await expect(page.getByRole('dialog')).toBeVisible();
+  });
 });
 
-test('a click on the bar waits for React', async ({ page, context, signUp }) => {
-  await signUp(page);
-  await leaveWithCopy(page, log('written before'));
-  const startReact = await holdReact(context);
-  await page.goto('/journal', { waitUntil: 'commit' });
-  await page.getByRole('button', { name: 'Open menu' }).click();
-  expect(await hasReact(page)).toBe(false);
-  startReact();
-  await expect(page.getByRole('dialog')).toBeVisible();
-});
-
-test('a word that is being composed stays whole, and React takes over after it', async ({ page, context, signUp }) => {
-  await signUp(page);
-  await leaveWithCopy(page, log('written before'));
+test('a word that is being composed stays whole, and React takes over after it', async ({
+  page,
+  context,
+  accounts,
+}) => {
+  await seedCopy(page, accounts);
   const startReact = await holdReact(context);
   await page.goto('/journal', { waitUntil: 'commit' });
   await expect(editor(page)).toBeFocused();
@@ -125,10 +137,9 @@ test('a word that is being composed stays whole, and React takes over after it',
 test('text typed early on an ended session is kept as a draft until the user signs in again', async ({
   page,
   context,
-  signUp,
+  accounts,
 }) => {
-  const person = await signUp(page);
-  const session = await leaveWithCopy(page, log('written before'));
+  const { person, session } = await seedCopy(page, accounts);
   const startReact = await holdReact(context);
   await page.goto('/journal', { waitUntil: 'commit' });
   await expect(editor(page)).toBeFocused();
@@ -147,14 +158,9 @@ test('text typed early on an ended session is kept as a draft until the user sig
   expect(await readStoredLog(context.request, again, today())).toBe(log('written before, typed after the end'));
 });
 
-test('the copy of another user is never shown', async ({ page, context, signUp, accounts }) => {
-  await signUp(page);
-  await leaveWithCopy(page, log('written before'));
-  const { session } = await accounts.create();
-  await page.evaluate(({ key, value }) => localStorage.setItem(key, value), {
-    key: sessionStorageKey(page.url()),
-    value: JSON.stringify({ ...session, expires_at: Math.floor(Date.now() / 1000) + session.expires_in }),
-  });
+test('the copy of another user is never shown', async ({ page, context, accounts }) => {
+  await seedCopy(page, accounts);
+  await storeSession(page, await accounts.create());
 
   const startReact = await holdReact(context);
   const held = page.waitForRequest(REACT);

@@ -1,7 +1,7 @@
 /** Find: words of open days and days by their names, with keyboard and touch, with and without a connection. */
 import type { Page } from '@playwright/test';
 import { addDays, dayLabel as labelOf } from '#domain/day/day.ts';
-import { dayLabel, daysAgo, editor, log, openDay, sessionOf, storeLog, today } from '../support/journal.ts';
+import { dayLabel, daysAgo, editor, log, today } from '../support/journal.ts';
 import { dayAtOffset } from '../../support/local-days.ts';
 import { inBothThemes } from '../support/themes.ts';
 import { expect, test } from '../support/test.ts';
@@ -30,15 +30,16 @@ const isFocusShown = (page: Page): Promise<boolean> =>
 test('Find shows words while they are typed, and opens a day with them highlighted', async ({
   page,
   signUp,
-  request,
   expectAccessible,
 }) => {
-  await signUp(page);
-  const session = await sessionOf(page);
-  await storeLog(request, session, daysAgo(1), log('needle'));
-  await storeLog(request, session, daysAgo(3), log('Die Straße war frei', 'Nothing else on this street'));
-  await storeLog(request, session, daysAgo(4), log('needlework'));
-  await storeLog(request, session, daysAgo(5), log('Strasse & <b>more</b>'.replaceAll('<', '&lt;')));
+  await signUp(page, {
+    logs: {
+      [daysAgo(1)]: log('needle'),
+      [daysAgo(3)]: log('Die Straße war frei', 'Nothing else on this street'),
+      [daysAgo(4)]: log('needlework'),
+      [daysAgo(5)]: log('Strasse & &lt;b>more&lt;/b>'),
+    },
+  });
   await openFind(page);
   expect(await isFocusShown(page)).toBe(true);
   await expectAccessible(page);
@@ -125,8 +126,11 @@ test('Find opens a day by its name, and offers a free user the paid plan for an 
   await expect(dialog(page)).toBeHidden();
 
   await admin('plan:grant', email);
-  await page.goto('/journal');
-  await expect(editor(page)).toBeVisible();
+  await page.keyboard.press('Escape');
+  // The page asks for the plan again when the user comes back to it.
+  const profile = page.waitForResponse('**/rest/v1/profiles*');
+  await page.evaluate(() => dispatchEvent(new Event('focus')));
+  await profile;
   await openFind(page);
   await page.keyboard.type(daysAgo(60));
   await expect(options(page)).toHaveText([`Go to ${labelOf(daysAgo(60))}`]);
@@ -135,39 +139,18 @@ test('Find opens a day by its name, and offers a free user the paid plan for an 
   await expect(dayLabel(page)).toHaveText(labelOf(daysAgo(60)));
 });
 
-test('Find and the calendar do not mention plans while the plan is unknown', async ({ page, signUp }) => {
-  await page.route('**/rest/v1/profiles*', (route) => route.fulfill({ status: 403, json: {} }));
-  await signUp(page);
-  await openFind(page);
-  await page.keyboard.type(daysAgo(60));
-  await expect(options(page)).toHaveText([`Go to ${labelOf(daysAgo(60))}`]);
-  await expect(dialog(page)).not.toContainText('Closer');
-  await page.keyboard.press('Escape');
-  await page.keyboard.press('Alt+c');
-  const calendar = page.getByRole('dialog', { name: 'Select Date' });
-  await calendar.getByRole('button', { name: 'Previous' }).click();
-  await calendar.getByRole('button', { name: 'Previous' }).click();
-  await expect(calendar.getByRole('gridcell').first()).toBeVisible();
-  await expect(calendar).not.toContainText('Closer');
-  await expect(calendar.getByRole('button', { name: /locked/ })).toHaveCount(0);
-});
-
 test.describe('in the time zone furthest ahead', () => {
   test.use({ timezoneId: 'Pacific/Kiritimati' });
 
-  test('Find leaves out a day that is locked here and still open in other time zones', async ({
-    page,
-    signUp,
-    request,
-  }) => {
-    await signUp(page);
-    const session = await sessionOf(page);
+  test('Find leaves out a day that is locked here and still open in other time zones', async ({ page, signUp }) => {
     const here = dayAtOffset(new Date(), 14 * 60);
-    await storeLog(request, session, addDays(here, -29), log('the needle of the oldest day'));
-    await storeLog(request, session, addDays(here, -30), log('the needle of the day before'));
+    const [oldest, before] = [addDays(here, -29), addDays(here, -30)];
+    await signUp(page, {
+      logs: { [oldest]: log('the needle of the oldest day'), [before]: log('the needle of the day before') },
+    });
     await openFind(page);
     await page.keyboard.type('needle');
-    await expect(options(page)).toHaveText([`${labelOf(addDays(here, -29))}the needle of the oldest day`]);
+    await expect(options(page)).toHaveText([`${labelOf(oldest)}the needle of the oldest day`]);
     await expect(outcome(page)).toHaveText('1 day');
   });
 });
@@ -181,7 +164,8 @@ test.describe('when requests fail', () => {
     context,
   }) => {
     const FIND = '**/functions/v1/find-entries';
-    await signUp(page);
+    await signUp(page, { path: `/journal?date=${daysAgo(2)}`, logs: { [daysAgo(2)]: log('another pencil') } });
+    await expect(editor(page)).toHaveText('another pencil');
     await test.step('the server is busy', async () => {
       await page.route(FIND, (route) =>
         route.fulfill({ status: 503, json: { success: false, error: 'Too many searches at once. Please try again' } }),
@@ -215,8 +199,7 @@ test.describe('when requests fail', () => {
     });
 
     await test.step('offline', async () => {
-      await storeLog(context.request, await sessionOf(page), daysAgo(2), log('another pencil'));
-      await openDay(page, daysAgo(2));
+      await page.keyboard.press('Escape');
       // Leaves by a button: a page load could unload the page before it has stored its copy of the day.
       await page.getByRole('button', { name: 'Go to today' }).click();
       await expect(editor(page)).toHaveAccessibleName(`Log for ${labelOf(today())}`);

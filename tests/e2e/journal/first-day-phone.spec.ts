@@ -4,7 +4,7 @@ import type { Page } from '@playwright/test';
 import { dayLabel } from '#domain/day/day.ts';
 import { expectPaid, goToPaypal, offer, payNow } from '../support/billing.ts';
 import { openPanel, panel, score } from '../support/coach.ts';
-import { daysAgo, editor, expectSaved, items, status, today } from '../support/journal.ts';
+import { editor, expectSaved, items, status, today } from '../support/journal.ts';
 import { expectNoHorizontalScroll } from '../support/themes.ts';
 import { expect, test } from '../support/test.ts';
 
@@ -23,14 +23,12 @@ test('a new user signs up, writes 20 items, uses a quick option, pays and asks t
   await page.setViewportSize({ width: 390, height: 470 });
   for (let item = 1; item <= 20; item += 1) {
     if (item > 1) await page.keyboard.press('Enter');
-    await page.keyboard.type(`Closed deal number ${item} with a customer`);
+    await page.keyboard.insertText(`Closed deal number ${item} with a customer`);
     await expect(items(page)).toHaveCount(item);
     await expect.poll(() => caretLine(page)).toBe('in sight');
   }
   await expectSaved(page);
   await page.setViewportSize({ width: 390, height: 760 });
-  await page.reload();
-  await expect(items(page).first()).toHaveText('Closed deal number 1 with a customer');
   await expectNoHorizontalScroll(page);
 
   await page.getByRole('button', { name: 'Previous day' }).tap();
@@ -51,14 +49,12 @@ test('a new user signs up, writes 20 items, uses a quick option, pays and asks t
 
   await page.goto(`/journal?date=${today()}`);
   await expect(items(page)).toHaveCount(20);
+  await expect(items(page).first()).toHaveText('Closed deal number 1 with a customer');
   await openPanel(page);
   await panel(page).getByRole('button', { name: 'I agree' }).tap();
   await panel(page).getByRole('button', { name: 'Get Fresh Analysis' }).tap();
   await expect(score(page)).toBeVisible();
   await expect(panel(page).getByText('Up to date')).toBeVisible();
-  await page.keyboard.press('Escape');
-  await page.goto(`/journal?date=${daysAgo(40)}`);
-  await expect(editor(page)).toBeVisible();
 });
 
 /**

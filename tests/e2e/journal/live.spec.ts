@@ -53,7 +53,11 @@ test('a change of another device appears by itself, and the caret stays', async 
   expect(reads.filter((url) => url.includes(`date=eq.${today()}`))).toHaveLength(1);
 });
 
-test('two tabs share one connection, and a hidden browser has none', async ({ page, context, signUp }) => {
+test('two tabs share one connection, and a hidden or signed-out browser has none', async ({
+  page,
+  context,
+  signUp,
+}) => {
   const streams = countStreams(context);
   await signUp(page);
   await connect(page);
@@ -76,12 +80,7 @@ test('two tabs share one connection, and a hidden browser has none', async ({ pa
   await setHidden(page, false);
   await expect(items(page)).toHaveText(['while nobody looked'], { timeout: 2_000 });
   await expect.poll(() => streams.open()).toBe(1);
-});
 
-test('a sign-out ends the connection', async ({ page, context, signUp }) => {
-  const streams = countStreams(context);
-  await signUp(page);
-  await connect(page);
   await page.getByRole('button', { name: 'Open menu' }).click();
   await page.getByRole('button', { name: 'Logout' }).click();
   await expect(page).toHaveURL(/\/$/);

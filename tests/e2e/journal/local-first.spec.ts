@@ -15,7 +15,6 @@ import {
   skipToRetry,
   skipToSave,
   status,
-  storeLog,
   readStoredLog,
   today,
 } from '../support/journal.ts';
@@ -94,24 +93,21 @@ test.describe('without an answer of the server', () => {
     signUp,
     expectAccessible,
   }) => {
-    await signUp(page);
+    const logs = { [daysAgo(1)]: log('seen yesterday'), [daysAgo(9)]: log('never seen here') };
+    await signUp(page, { path: `/journal?date=${daysAgo(1)}`, logs });
     const session = await sessionOf(page);
-    await storeLog(context.request, session, daysAgo(1), log('seen yesterday'));
-    await storeLog(context.request, session, daysAgo(9), log('never seen here'));
-    await openDay(page, daysAgo(1));
     await expect(items(page)).toHaveText(['seen yesterday']);
     await expect.poll(() => readAllStorage(page)).toContain('seen yesterday');
     await rejectAnswers(context);
 
+    await page.goto(`/journal?date=${daysAgo(9)}`);
+    await expect(page.getByRole('heading', { name: 'This day could not be loaded.' })).toBeVisible();
+    await expect(editor(page)).toHaveCount(0);
     await page.goto(`/journal?date=${daysAgo(1)}`);
     await expect(items(page)).toHaveText(['seen yesterday']);
     await expect(status(page, /^From this device, as of \d\d:\d\d$/)).toBeVisible();
     await expectAccessible(page);
-    await page.goto(`/journal?date=${daysAgo(9)}`);
-    await expect(page.getByRole('heading', { name: 'This day could not be loaded.' })).toBeVisible();
-    await expect(editor(page)).toHaveCount(0);
 
-    await page.goto(`/journal?date=${daysAgo(1)}`);
     await editor(page).click();
     await page.keyboard.press('ControlOrMeta+End');
     await page.keyboard.type(' and continued');
@@ -123,55 +119,44 @@ test.describe('without an answer of the server', () => {
     expect(await readStoredLog(context.request, session, daysAgo(1))).toBe(log('seen yesterday and continued'));
   });
 
-  test('today can be begun on a device that has not seen it', async ({ page, context, signUp }) => {
-    await signUp(page);
-    const session = await sessionOf(page);
-    await page.evaluate(
-      (name) => new Promise((resolve) => indexedDB.deleteDatabase(name).addEventListener('success', resolve)),
-      `hustle-forge:${session.user.id}`,
-    );
-    await rejectAnswers(context);
-    await page.goto('/journal');
-    await expect(
-      status(page, 'Not loaded – what you write is kept on this device and added to this day'),
-    ).toBeVisible();
-    await editor(page).click();
-    const asked = page.waitForRequest(/\/entries\?/);
-    // Never answered, so that the day is still being read while the text is typed.
-    await context.route(API, () => undefined);
-    await page.evaluate(() => ['offline', 'online'].map((name) => dispatchEvent(new Event(name))));
-    await asked;
-    await page.keyboard.type('begun on the train');
-    await expect(items(page)).toHaveText(['begun on the train']);
-    await context.unroute(API);
-    await skipToRetry(page);
-    await expectSaved(page);
-    expect(await readStoredLog(context.request, session, today())).toBe(log('begun on the train'));
-  });
-
-  test('unsaved text of a day that this device has not seen is listed and shown after a restart', async ({
+  test('a device that has seen no day shows the unsaved text of one after a restart, and today can be begun', async ({
     page,
     context,
-    signUp,
+    accounts,
+    openAs,
   }) => {
-    await signUp(page);
-    const session = await sessionOf(page);
+    const account = await accounts.create();
+    const { session } = account;
     const draft = { html: log('begun on the train'), base: '', baseRevision: null, at: Date.now(), sent: [] };
-    await page.evaluate(
+    await page.addInitScript(
       ([key, json]) => localStorage.setItem(key!, json!),
       [`${DRAFT_PREFIX}${session.user.id}:${daysAgo(5)}:closed`, JSON.stringify(draft)],
     );
     await rejectAnswers(context);
-    await page.goto('/journal');
+    await openAs(page, account);
+    const unseen = status(page, 'Not loaded – what you write is kept on this device and added to this day');
+    await expect(unseen).toBeVisible();
     await page.getByRole('button', { name: `${dayLabel(daysAgo(5))} is not saved yet` }).click();
     await expect(items(page)).toHaveText(['begun on the train']);
     await editor(page).press('ControlOrMeta+End');
     await page.keyboard.type(' and continued');
     await expect(status(page, 'Not saved – retrying')).toBeVisible();
+
+    await page.getByRole('button', { name: 'Go to today' }).click();
+    await expect(unseen).toBeVisible();
+    await editor(page).click();
+    const asked = page.waitForRequest(new RegExp(`/entries\\?.*date=eq\\.${today()}`));
+    // Never answered, so that the day is still being read while the text is typed.
+    await context.route(API, () => undefined);
+    await page.evaluate(() => ['offline', 'online'].map((name) => dispatchEvent(new Event(name))));
+    await asked;
+    await page.keyboard.type('begun at home');
+    await expect(items(page)).toHaveText(['begun at home']);
     await context.unroute(API);
     await skipToRetry(page);
     await expectSaved(page);
     await expect(page.getByRole('button', { name: /is not saved yet$/ })).toHaveCount(0);
+    expect(await readStoredLog(context.request, session, today())).toBe(log('begun at home'));
     expect(await readStoredLog(context.request, session, daysAgo(5))).toBe(log('begun on the train and continued'));
   });
 
@@ -193,9 +178,8 @@ test.describe('without an answer of the server', () => {
   });
 });
 
-test('drafts of forty days wait through a restart and are all sent', async ({ page, context, signUp, admin }) => {
-  const { email } = await signUp(page);
-  await admin('plan:grant', email);
+test('drafts of forty days wait through a restart and are all sent', async ({ page, context, signUp }) => {
+  await signUp(page, { isCloser: true });
   const session = await sessionOf(page);
   const days = Array.from({ length: 40 }, (_, index) => daysAgo(index));
   await page.evaluate(
@@ -229,6 +213,8 @@ test('a tab shows at once what another tab saved, and does not send the other ta
   signUp,
 }) => {
   await signUp(page);
+  // Without an answer to its reads, a tab learns of the text by the other tab's message alone.
+  await page.route('**/rest/v1/entries*', () => undefined);
   const other = await context.newPage();
   await openDay(other, today());
   await editor(other).click();

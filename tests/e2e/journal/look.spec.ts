@@ -1,32 +1,15 @@
 /** The presentation of the journal: themes, small screens, touch, reduced motion, print. */
 import type { Page } from '@playwright/test';
-import { day } from '#domain/day/day.ts';
-import { daysAgo, editor, expectSaved, items, log, openDay, paste, sessionOf, storeLog } from '../support/journal.ts';
-import { inBothThemes } from '../support/themes.ts';
+import { dayLabel, daysAgo, editor, expectSaved, items, log, paste, today } from '../support/journal.ts';
 import { expect, test } from '../support/test.ts';
 
-test('the journal is accessible in both themes, and a new day has no animation with reduced motion', async ({
+test('the journal, its toolbar and its calendar fit 320 pixels, and the arrows of the day bar have a fixed place', async ({
   page,
   signUp,
-  expectAccessible,
 }) => {
-  await page.emulateMedia({ reducedMotion: 'reduce' });
-  await signUp(page);
-  await page.keyboard.type('words to select');
-  await page.keyboard.press('Shift+Home');
-  await expect(page.getByRole('toolbar')).toBeVisible();
-  await inBothThemes(page, expectAccessible);
-  await page.getByRole('button', { name: 'Previous day' }).click();
-  await expect(items(page)).toHaveText(['']);
-  const animation = await page.getByRole('article').evaluate((element) => getComputedStyle(element).animationName);
-  expect(animation).toBe('none');
-  await inBothThemes(page, expectAccessible);
-});
-
-test('the journal, its toolbar and its calendar fit 320 pixels', async ({ page, signUp }) => {
   await page.setViewportSize({ width: 320, height: 640 });
-  await signUp(page);
-  await page.keyboard.type(`${'averyveryverylongword'.repeat(4)} and more`);
+  await signUp(page, { isCloser: true });
+  await page.keyboard.insertText(`${'averyveryverylongword'.repeat(4)} and more`);
   await page.keyboard.press('Shift+Home');
   const toolbar = page.getByRole('toolbar');
   await expect(toolbar).toBeVisible();
@@ -39,11 +22,15 @@ test('the journal, its toolbar and its calendar fit 320 pixels', async ({ page, 
   await expect.poll(fits).toBe(true);
   const width = () => page.evaluate(() => document.documentElement.scrollWidth);
   await expect.poll(width).toBeLessThanOrEqual(320);
-  await openDay(page, daysAgo(1));
+  await page.getByRole('button', { name: 'Previous day' }).click();
+  await expect(page.getByRole('region', { name: 'Quick options for this day:' })).toBeVisible();
   await expect.poll(width).toBeLessThanOrEqual(320);
-  await page.getByRole('heading', { level: 1 }).getByRole('button').click();
+  await dayLabel(page).click();
   await expect(page.getByRole('dialog', { name: 'Select Date' })).toBeVisible();
   await expect.poll(width).toBeLessThanOrEqual(320);
+  await page.keyboard.press('Escape');
+
+  await test.step('the place of the arrows is the same for every date', () => expectFixedArrows(page));
 });
 
 /** The number of lines that the date in the day bar takes, without the weekday before it. */
@@ -58,9 +45,7 @@ const linesOfDate = (page: Page): Promise<number> =>
     return range.getClientRects().length;
   });
 
-test('the arrows of the day bar have the same place for every date', async ({ page, signUp, admin }) => {
-  const { email } = await signUp(page);
-  await admin('plan:grant', email);
+async function expectFixedArrows(page: Page): Promise<void> {
   const arrow = async (name: string) => {
     const box = await page.getByRole('button', { name }).boundingBox();
     return [box!.x, box!.y];
@@ -71,7 +56,10 @@ test('the arrows of the day bar have the same place for every date', async ({ pa
     ['2025-11-23', 'Sunday - November 23, 2025'],
     ['2026-09-30', 'Wednesday - September 30, 2026'],
   ] as const) {
-    await openDay(page, day(date));
+    await page.keyboard.press('ControlOrMeta+k');
+    await page.getByRole('combobox', { name: 'Find words or a date' }).fill(date);
+    await page.keyboard.press('Enter');
+    await expect(dayLabel(page)).toHaveText(label);
     for (const [width, seen] of places) {
       await page.setViewportSize({ width, height: 700 });
       await expect(page.getByRole('button', { name: label, exact: true })).toBeInViewport({ ratio: 1 });
@@ -80,7 +68,7 @@ test('the arrows of the day bar have the same place for every date', async ({ pa
     }
   }
   for (const [width, seen] of places) expect([...seen], `at ${width} px`).toHaveLength(1);
-});
+}
 
 test.describe('on a touch screen', () => {
   test.use({ hasTouch: true, isMobile: true, viewport: { width: 390, height: 760 } });
@@ -89,21 +77,20 @@ test.describe('on a touch screen', () => {
     page,
     signUp,
   }) => {
-    await signUp(page);
+    const lines = Array.from({ length: 40 }, (_, line) => `line ${line}`);
+    await signUp(page, { logs: { [today()]: log(...lines) } });
     const toolbar = page.getByRole('toolbar', { name: 'Formatting' });
     await expect(toolbar).toBeHidden();
-    await editor(page).tap();
+    await items(page).first().tap();
     await expect(toolbar).toBeVisible();
     const foot = () => toolbar.evaluate((bar) => Math.round(bar.getBoundingClientRect().bottom));
     await expect.poll(foot).toBe(760);
-    await page.keyboard.type('bold');
-    await page.keyboard.press('ControlOrMeta+a');
+    await page.keyboard.press('End');
+    await page.keyboard.press('Shift+Home');
     await toolbar.getByRole('button', { name: 'Bold' }).tap();
-    await expect(editor(page).locator('strong')).toHaveText('bold');
+    await expect(editor(page).locator('strong')).toHaveText('line 0');
     await expect(editor(page)).toBeFocused();
 
-    await page.keyboard.press('End');
-    await page.keyboard.type('\nline'.repeat(40));
     await page.evaluate(() => scrollTo(0, 0));
     const header = page.getByRole('banner');
     await expect(header).toBeInViewport();
@@ -112,20 +99,6 @@ test.describe('on a touch screen', () => {
     await page.evaluate(() => scrollTo(0, 200));
     await expect(header).toBeInViewport();
   });
-});
-
-test('the bars fade after three seconds of writing and return with the pointer', async ({ page, signUp }) => {
-  await page.clock.install();
-  await signUp(page);
-  const opacity = () => page.getByRole('banner').evaluate((bar) => getComputedStyle(bar.firstElementChild!).opacity);
-  for (const word of ['one ', 'two ', 'three ', 'four ', 'five ']) {
-    await page.keyboard.type(word);
-    await page.clock.runFor(1_000);
-  }
-  await expect.poll(opacity).toBe('0.4');
-  await page.mouse.move(200, 200);
-  await page.mouse.move(210, 210);
-  await expect.poll(opacity).toBe('1');
 });
 
 test('the print of a day has its label and its words, and the print of a screen has no controls', async ({
@@ -145,8 +118,6 @@ test('the print of a day has its label and its words, and the print of a screen 
   await expect(page.getByText(/^Saved/)).toBeHidden();
   await page.emulateMedia({ media: 'screen' });
 
-  await openDay(page, daysAgo(1));
-  await editor(page).click();
   await paste(page, { 'text/html': '<pre><code>const dark = false;</code></pre><p>and <code>code</code></p>' });
   await page.keyboard.press('ControlOrMeta+k');
   await expect(page.getByRole('dialog', { name: 'Find' })).toBeVisible();
@@ -157,7 +128,8 @@ test('the print of a day has its label and its words, and the print of a screen 
   await expectAccessible(page);
 
   await page.emulateMedia({ media: 'screen' });
-  await page.goto('/profile');
+  await page.getByRole('button', { name: 'Open menu' }).click();
+  await page.getByRole('dialog', { name: 'Menu' }).getByRole('link', { name: 'Profile' }).click();
   await expect(page.getByRole('button', { name: 'Update Profile' })).toBeVisible();
   await page.emulateMedia({ media: 'print' });
   await expect(page.getByRole('heading', { level: 1, name: 'Profile' })).toBeVisible();
@@ -166,11 +138,10 @@ test('the print of a day has its label and its words, and the print of a screen 
   await expect(page.getByRole('link', { name: 'Back to Journal' })).toBeHidden();
 });
 
-test('a long day scrolls under the "Go to today" button, never through it', async ({ page, signUp, request }) => {
+test('a long day scrolls under the "Go to today" button, never through it', async ({ page, signUp }) => {
   const lines = Array.from({ length: 60 }, (_, line) => `line ${line} of a day that is longer than its window`);
-  await signUp(page);
-  await storeLog(request, await sessionOf(page), daysAgo(3), log(...lines));
-  await openDay(page, daysAgo(3));
+  await signUp(page, { path: `/journal?date=${daysAgo(3)}`, logs: { [daysAgo(3)]: log(...lines) } });
+  await expect(editor(page)).toBeVisible();
   const pill = page.getByRole('button', { name: 'Go to today' });
   for (const width of [390, 1440]) {
     await page.setViewportSize({ width, height: 760 });

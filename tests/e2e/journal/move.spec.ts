@@ -12,7 +12,6 @@ import {
   sessionOf,
   status,
   readStoredLog,
-  storeLog,
   today,
 } from '../support/journal.ts';
 import { expectNoHorizontalScroll, inBothThemes } from '../support/themes.ts';
@@ -37,11 +36,8 @@ test('unsaved text moves with its log, and undo moves both back', async ({
   request,
   expectAccessible,
 }) => {
-  await signUp(page);
+  await signUp(page, { logs: { [daysAgo(2)]: log('another day') } });
   const session = await sessionOf(page);
-  await storeLog(request, session, daysAgo(2), log('another day'));
-  await openDay(page, today());
-  await editor(page).click();
   await page.keyboard.type('written on the wrong day');
   await page.keyboard.press('Alt+m');
   await expect(dialog(page)).toBeVisible();
@@ -76,41 +72,42 @@ test('unsaved text moves with its log, and undo moves both back', async ({
   await expect(editor(page)).toBeFocused();
 });
 
-test('the menu of a phone moves a log, and offers it only for a day with a log', async ({ page, signUp, request }) => {
-  await page.clock.install();
-  await page.setViewportSize({ width: 390, height: 844 });
-  await signUp(page);
-  await storeLog(request, await sessionOf(page), daysAgo(1), log('late work'));
-  const entry = page.getByRole('button', { name: 'Move this log to another day…' });
-  await page.getByRole('button', { name: 'Open menu' }).click();
-  await expect(page.getByRole('dialog', { name: 'Menu' })).toBeVisible();
-  await expect(entry).toHaveCount(0);
-  await openDay(page, daysAgo(1));
-  await expect(items(page)).toHaveText(['late work']);
-  await page.getByRole('button', { name: 'Open menu' }).click();
-  await entry.click();
-  await expect(dialog(page)).toBeVisible();
-  await expectNoHorizontalScroll(page);
-  await choose(page, today());
-  await expect(dayLabel(page)).toHaveText(labelOf(today()));
-  await expect(items(page)).toHaveText(['late work']);
-  // The toast covers the day bar, so it disappears after a while.
-  await expect(page.getByRole('button', { name: 'Undo' })).toBeVisible();
-  await page.clock.runFor(25_000);
-  await expect(page.getByRole('button', { name: 'Undo' })).toHaveCount(0);
-});
-
-test.describe('on a touch screen', () => {
+test.describe('on a phone', () => {
   test.use({ hasTouch: true, isMobile: true, viewport: { width: 390, height: 760 } });
 
-  test('a log moves while the editor has the focus', async ({ page, signUp }) => {
-    await signUp(page);
-    await editor(page).tap();
-    await page.keyboard.type('written on the wrong day');
-    await page.keyboard.press('Alt+m');
-    await choose(page, daysAgo(1));
-    await expect(dayLabel(page)).toHaveText(labelOf(daysAgo(1)));
-    await expect(items(page)).toHaveText(['written on the wrong day']);
+  test('the menu moves a log and offers it only for a day with a log, and a log moves while it is written', async ({
+    page,
+    signUp,
+  }) => {
+    await page.clock.install();
+    await signUp(page, { logs: { [daysAgo(1)]: log('late work') } });
+    const entry = page.getByRole('button', { name: 'Move this log to another day…' });
+    await page.getByRole('button', { name: 'Open menu' }).click();
+    await expect(page.getByRole('dialog', { name: 'Menu' })).toBeVisible();
+    await expect(entry).toHaveCount(0);
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Previous day' }).click();
+    await expect(items(page)).toHaveText(['late work']);
+    await page.getByRole('button', { name: 'Open menu' }).click();
+    await entry.click();
+    await expect(dialog(page)).toBeVisible();
+    await expectNoHorizontalScroll(page);
+    await choose(page, today());
+    await expect(dayLabel(page)).toHaveText(labelOf(today()));
+    await expect(items(page)).toHaveText(['late work']);
+    // The toast covers the day bar, so it disappears after a while.
+    await expect(page.getByRole('button', { name: 'Undo' })).toBeVisible();
+    await page.clock.runFor(25_000);
+    await expect(page.getByRole('button', { name: 'Undo' })).toHaveCount(0);
+
+    await test.step('the editor has the focus', async () => {
+      await items(page).tap();
+      await page.keyboard.type('written: ');
+      await page.keyboard.press('Alt+m');
+      await choose(page, daysAgo(1));
+      await expect(dayLabel(page)).toHaveText(labelOf(daysAgo(1)));
+      await expect(items(page)).toHaveText([/written: /]);
+    });
   });
 });
 
@@ -121,11 +118,10 @@ test('text that a second tab types on the old day is added to the moved log, wit
   request,
   expectAccessible,
 }) => {
-  await signUp(page);
-  const session = await sessionOf(page);
   const [from, to] = [daysAgo(1), daysAgo(2)];
-  await storeLog(request, session, from, log('first'));
-  await openDay(page, from);
+  await signUp(page, { path: `/journal?date=${from}`, logs: { [from]: log('first') } });
+  const session = await sessionOf(page);
+  await expect(items(page)).toHaveText(['first']);
   const second = await context.newPage();
   await openDay(second, from);
   await expect(items(second)).toHaveText(['first']);
@@ -168,10 +164,9 @@ test.describe('when the connection breaks', () => {
     signUp,
     request,
   }) => {
-    await signUp(page);
+    await signUp(page, { path: `/journal?date=${daysAgo(1)}`, logs: { [daysAgo(1)]: log('mine') } });
     const session = await sessionOf(page);
-    await storeLog(request, session, daysAgo(1), log('mine'));
-    await openDay(page, daysAgo(1));
+    await expect(items(page)).toHaveText(['mine']);
     // The server executes each PATCH request, and the page gets no answer.
     await page.route('**/rest/v1/entries*', async (route) => {
       if (route.request().method() !== 'PATCH') return route.continue();

@@ -2,7 +2,7 @@
 import type { BrowserContext, Page } from '@playwright/test';
 import { dayLabel as labelOf } from '#domain/day/day.ts';
 import { test } from '../support/coach.ts';
-import { dayLabel, daysAgo, editor, items, log, openDay, sessionOf, status, storeLog } from '../support/journal.ts';
+import { dayLabel, daysAgo, editor, items, log, status } from '../support/journal.ts';
 import { expect } from '../support/test.ts';
 
 const APIS = /\/(rest|functions)\/v1\//;
@@ -10,6 +10,11 @@ const FROM_THIS_DEVICE = /^From this device, as of \d\d:\d\d$/;
 
 const rejectAnswers = (context: BrowserContext): Promise<unknown> => context.route(APIS, (route) => route.abort());
 const find = (page: Page) => page.getByRole('dialog', { name: 'Find' });
+
+async function openReviews(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Open menu' }).click();
+  await page.getByRole('dialog', { name: 'Menu' }).getByRole('link', { name: 'Hustle Reviews' }).click();
+}
 
 async function findWord(page: Page, word: string): Promise<void> {
   await page.keyboard.press('ControlOrMeta+k');
@@ -28,14 +33,19 @@ test.use({ isIdle: true, expectedErrors: /net::ERR_FAILED/ });
 test('old days, dates, Find and the last review come from this device, and leave it with the plan', async ({
   page,
   context,
+  accounts,
   admin,
-  signUpCloser,
+  openAs,
+  seedCloser,
   expectAccessible,
 }) => {
-  const { email } = await signUpCloser('Shipped the billing report');
-  await storeLog(context.request, await sessionOf(page), daysAgo(40), log('a needle of long ago'));
-  await openDay(page, daysAgo(40));
-  await page.goto('/reviews');
+  const account = await seedCloser(log('Shipped the billing report'));
+  await accounts.writeLog(account, daysAgo(40), log('a needle of long ago'));
+  await openAs(page, account, `/journal?date=${daysAgo(40)}`);
+  await expect(items(page)).toHaveText(['a needle of long ago']);
+  await page.getByRole('button', { name: 'Go to today' }).click();
+  await expect(items(page)).toHaveText(['Shipped the billing report']);
+  await openReviews(page);
   await page.getByRole('button', { name: 'Generate 7-Day Analysis' }).click();
   const review = page.getByRole('region', { name: 'Analysis', exact: true });
   await expect(review).toBeVisible();
@@ -65,15 +75,17 @@ test('old days, dates, Find and the last review come from this device, and leave
 
   await test.step('the plan has ended', async () => {
     await context.unroute(APIS);
-    await admin('plan:revoke', email);
-    await page.goto('/journal');
+    await admin('plan:revoke', account.person.email);
+    // The page asks for the plan again when the user comes back to it.
+    await page.evaluate(() => dispatchEvent(new Event('focus')));
     await expect.poll(() => hasStoredPlan(page), WHEN_IDLE).toBe(false);
     await rejectAnswers(context);
     await page.goto('/journal');
     await expect(editor(page)).toBeVisible();
     await findWord(page, 'need');
     await expect(status(page, 'Nothing foundSearched on this device only: 1 day')).toBeVisible();
-    await page.goto('/reviews');
+    await page.keyboard.press('Escape');
+    await openReviews(page);
     await expect(status(page, "We couldn't load your plan.")).toBeVisible();
     await expect(kept).toHaveCount(0);
   });

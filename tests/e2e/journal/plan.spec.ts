@@ -7,11 +7,9 @@ import {
   expectSaved,
   items,
   log,
-  openDay,
   sessionOf,
   status,
   readStoredLog,
-  storeLog,
 } from '../support/journal.ts';
 import { expectNoHorizontalScroll, inBothThemes } from '../support/themes.ts';
 import { expect, expectToast, test } from '../support/test.ts';
@@ -39,28 +37,16 @@ function collectWrites(page: Page): string[] {
   return writes;
 }
 
-type Closer = { email: string };
-
-/** Signs up a user, grants the paid plan (Closer) and opens a log that the free plan would lock. */
-async function openOldDayAsCloser(
-  page: Page,
-  signUp: (page: Page) => Promise<Closer>,
-  admin: (...args: string[]) => Promise<string>,
-): Promise<Closer> {
-  const person = await signUp(page);
-  await admin('plan:grant', person.email);
-  await storeLog(page.request, await sessionOf(page), OLD, log('long ago'));
-  await openDay(page, OLD);
-  await expect(items(page)).toHaveText(['long ago']);
-  return person;
-}
+/** A user of the paid plan (Closer) on a day that the free plan would lock. */
+const OLD_DAY_OF_CLOSER = { path: `/journal?date=${OLD}`, isCloser: true, logs: { [OLD]: log('long ago') } };
 
 test('a plan that ends locks an open old day without showing it empty, and a plan that starts opens it', async ({
   page,
   signUp,
   admin,
 }) => {
-  const { email } = await openOldDayAsCloser(page, signUp, admin);
+  const { email } = await signUp(page, OLD_DAY_OF_CLOSER);
+  await expect(items(page)).toHaveText(['long ago']);
   await page.evaluate(() => {
     new MutationObserver(() => {
       const text = document.querySelector('.ProseMirror')?.textContent;
@@ -103,16 +89,27 @@ test('a plan that ends locks an open old day without showing it empty, and a pla
   });
 });
 
-test('the faded bar returns when the plan locks the day that is being written', async ({ page, signUp, admin }) => {
+test('the bars fade after three seconds of writing, and return with the pointer or when the plan locks the day', async ({
+  page,
+  signUp,
+  admin,
+}) => {
   await page.clock.install();
-  const { email } = await openOldDayAsCloser(page, signUp, admin);
+  const { email } = await signUp(page, OLD_DAY_OF_CLOSER);
   await editor(page).click();
-  for (let second = 0; second < 5; second += 1) {
-    await page.keyboard.type('more ');
-    await page.clock.runFor(1_000);
-  }
   const bar = page.getByRole('banner').locator('> *').first();
-  await expect(bar).toHaveCSS('opacity', '0.4');
+  const writeUntilFaded = async (): Promise<void> => {
+    for (let second = 0; second < 5; second += 1) {
+      await page.keyboard.insertText('more ');
+      await page.clock.runFor(1_000);
+    }
+    await expect(bar).toHaveCSS('opacity', '0.4');
+  };
+  await writeUntilFaded();
+  await page.mouse.move(200, 200);
+  await page.mouse.move(210, 210);
+  await expect(bar).toHaveCSS('opacity', '1');
+  await writeUntilFaded();
   await admin('plan:revoke', email);
   await page.keyboard.type('and more');
   await page.clock.runFor(10_000);
@@ -129,11 +126,12 @@ test('text typed when the plan ends can be read and copied, and is sent when the
   expectAccessible,
 }) => {
   await page.clock.install();
-  const { email } = await openOldDayAsCloser(page, signUp, admin);
-  await admin('plan:revoke', email);
+  const { email } = await signUp(page, OLD_DAY_OF_CLOSER);
+  await expect(items(page)).toHaveText(['long ago']);
   const writes = collectWrites(page);
   await editor(page).click();
   await page.keyboard.press('End');
+  await admin('plan:revoke', email);
   // In one step: the locked view replaces the editor after the first rejected save.
   await page.keyboard.insertText(', and today');
   await expect(unsaved(page)).toBeVisible();
@@ -168,9 +166,9 @@ test('text typed when the plan ends can be read and copied, and is sent when the
   expect(await readStoredLog(request, await sessionOf(page), OLD)).toBe(log('long ago, and today'));
 
   await test.step('a day that was emptied when the plan ended is empty when the plan is back', async () => {
-    await admin('plan:revoke', email);
     await editor(page).click();
     await page.keyboard.press('ControlOrMeta+A');
+    await admin('plan:revoke', email);
     await page.keyboard.press('Backspace');
     await expect(unsaved(page)).toBeVisible();
     await expect(page.getByText('You deleted all text of this day.')).toBeVisible();
@@ -185,9 +183,8 @@ test.describe('a save that the plan rejects while no request succeeds', () => {
   test.use({ expectedErrors: /status of 503/ });
 
   test('shows the reason beside the text and offers the upgrade', async ({ page, signUp, admin, expectAccessible }) => {
-    const { email } = await signUp(page);
-    await admin('plan:grant', email);
-    await openDay(page, OLD);
+    const { email } = await signUp(page, { path: `/journal?date=${OLD}`, isCloser: true });
+    await expect(editor(page)).toBeVisible();
     await admin('plan:revoke', email);
     await page.route('**/rest/v1/**', (route) =>
       route.request().method() === 'GET' ? route.fulfill({ status: 503, json: {} }) : route.continue(),
@@ -213,11 +210,12 @@ test.describe('without the chunk of the locked view', () => {
   test.use({ expectedErrors: /Failed to load resource: net::/ });
 
   test('unsaved text is shown', async ({ page, signUp, admin }) => {
-    const { email } = await openOldDayAsCloser(page, signUp, admin);
+    const { email } = await signUp(page, OLD_DAY_OF_CLOSER);
+    await expect(items(page)).toHaveText(['long ago']);
     await page.route('**/assets/locked-day*.js', (route) => route.abort());
-    await admin('plan:revoke', email);
     await editor(page).click();
     await page.keyboard.press('End');
+    await admin('plan:revoke', email);
     // In one step: the locked view replaces the editor after the first rejected save.
     await page.keyboard.insertText(', and today');
     await expect(words(page)).toHaveText('long ago, and today');

@@ -1,16 +1,7 @@
 /** The journal and the screens that depend on the plan, while the profile is loading, missing or unavailable. */
 import type { Page } from '@playwright/test';
-import {
-  daysAgo,
-  editor,
-  expectSaved,
-  items,
-  log,
-  openDay,
-  sessionOf,
-  readStoredLog,
-  storeLog,
-} from '../support/journal.ts';
+import { dayLabel as labelOf } from '#domain/day/day.ts';
+import { daysAgo, editor, expectSaved, items, log, sessionOf, readStoredLog, today } from '../support/journal.ts';
 import { expect, expectToast, test } from '../support/test.ts';
 
 test('today can be written while the profile loads, and a missing profile can be loaded again', async ({
@@ -18,24 +9,15 @@ test('today can be written while the profile loads, and a missing profile can be
   signUp,
 }) => {
   const PROFILE = '**/rest/v1/profiles*';
-  await signUp(page);
-  await page.keyboard.type('first');
-  await page.keyboard.press('Alt+ArrowLeft');
-  await page.keyboard.press('Alt+ArrowRight');
-  await expect(items(page)).toHaveText(['first']);
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   await page.route(PROFILE, async (route) => {
     await released;
-    await route.continue();
+    await route.fulfill({ json: [] });
   });
-  await page.goto('/journal');
-  await expect(editor(page)).toBeVisible();
+  await signUp(page, { logs: { [today()]: log('first') } });
   await expect(items(page)).toHaveText(['first']);
+  await expect(page.getByText('Refreshing profile...')).toBeHidden();
   release();
-  await page.unrouteAll({ behavior: 'wait' });
-
-  await page.route(PROFILE, (route) => route.fulfill({ json: [] }));
-  await page.reload();
   await expect(page.getByText('Refreshing profile...')).toBeVisible();
   await expect(editor(page)).toBeVisible();
   await page.getByRole('button', { name: 'Refresh Profile' }).click();
@@ -54,24 +36,36 @@ test.describe('a plan that cannot be loaded', () => {
   const UNREAD = "We couldn't load your plan. Your logs and your plan are safe.";
   const PITCH = /Upgrade|Dabbler|Premium Feature|Closers only|premium feature/;
 
-  test('keeps the free days writable, locks no old day, and offers a premium user no upgrade on any screen', async ({
+  test('keeps the free days writable, and offers a premium user no upgrade on any screen', async ({
     page,
     signUp,
-    admin,
     request,
     expectAccessible,
   }) => {
-    const { email } = await signUp(page);
-    await admin('plan:grant', email);
-    await storeLog(request, await sessionOf(page), daysAgo(40), log('long ago'));
     await page.emulateMedia({ reducedMotion: 'reduce' });
     await fail(page);
-    await openDay(page, daysAgo(29));
+    await signUp(page, { path: `/journal?date=${daysAgo(29)}`, isCloser: true });
     await expect(page.getByText(UNREAD)).toBeVisible();
     await editor(page).click();
     await page.keyboard.type('kept');
     await expectSaved(page);
     expect(await readStoredLog(request, await sessionOf(page), daysAgo(29))).toBe(log('kept'));
+
+    await test.step('Find and the calendar do not mention plans', async () => {
+      await page.keyboard.press('ControlOrMeta+k');
+      const find = page.getByRole('dialog', { name: 'Find' });
+      await page.getByRole('combobox', { name: 'Find words or a date' }).fill(daysAgo(60));
+      await expect(find.getByRole('option')).toHaveText([`Go to ${labelOf(daysAgo(60))}`]);
+      await expect(find).not.toContainText('Closer');
+      await page.keyboard.press('Escape');
+      await page.keyboard.press('Alt+c');
+      const calendar = page.getByRole('dialog', { name: 'Select Date' });
+      await calendar.getByRole('button', { name: 'Previous' }).click();
+      await expect(calendar.getByRole('gridcell').first()).toBeVisible();
+      await expect(calendar).not.toContainText('Closer');
+      await expect(calendar.getByRole('button', { name: /locked/ })).toHaveCount(0);
+      await page.keyboard.press('Escape');
+    });
 
     const menu = page.getByRole('dialog', { name: 'Menu' });
     for (const [button, dialog] of [
@@ -100,13 +94,17 @@ test.describe('a plan that cannot be loaded', () => {
     await expectAccessible(page);
     await page.getByRole('button', { name: 'Refresh Profile' }).click();
     await expect(page.getByText('Failed to refresh profile. Please try again.')).toBeVisible();
+  });
 
+  test('locks no old day, and opens it once the plan is known', async ({ page, signUp, expectAccessible }) => {
+    await fail(page);
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     await page.route(PROFILE, async (route) => {
       await released;
       await route.fallback();
     });
-    await page.goto(`/journal?date=${daysAgo(40)}`);
+    const logs = { [daysAgo(40)]: log('long ago') };
+    await signUp(page, { path: `/journal?date=${daysAgo(40)}`, isCloser: true, logs });
     await expect(page.getByText('Loading Journal...')).toBeVisible();
     const words = page.getByText('Waiting for a connection to the server.');
     await expect(words).toBeHidden();

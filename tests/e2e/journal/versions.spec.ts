@@ -9,13 +9,11 @@ import {
   holdWrites,
   items,
   log,
-  openDay,
   sessionOf,
   readStoredLog,
   storeLog,
   today,
 } from '../support/journal.ts';
-import { writeLockedLog } from '../support/database.ts';
 import { expectNoHorizontalScroll, inBothThemes } from '../support/themes.ts';
 import { expect, expectToast, test } from '../support/test.ts';
 
@@ -37,16 +35,16 @@ const LONG = log('called Ann', 'fixed the import', 'wrote the release notes', 'p
 
 test('an earlier version shows what changed, comes back, and its replacement can be undone', async ({
   page,
-  signUp,
+  accounts,
+  openAs,
   request,
   expectAccessible,
 }) => {
-  await signUp(page);
-  const session = await sessionOf(page);
-  await storeLog(request, session, daysAgo(1), LONG);
-  await storeLog(request, session, daysAgo(1), log('called Ben'));
-  await storeLog(request, session, daysAgo(1), log('wrote nothing at all'));
-  await openDay(page, daysAgo(1));
+  const account = await accounts.create();
+  const { session } = account;
+  for (const html of [LONG, log('called Ben'), log('wrote nothing at all')])
+    await storeLog(request, session, daysAgo(1), html);
+  await openAs(page, account, `/journal?date=${daysAgo(1)}`);
   await expect(items(page)).toHaveText(['wrote nothing at all']);
   await openFromMenu(page, 'Earlier versions…');
   const versions = dialog(page).getByRole('list', { name: 'Versions, newest first' }).getByRole('button');
@@ -92,10 +90,8 @@ test('unsaved text is saved first, which lists the text before it, stays as a ve
   signUp,
   request,
 }) => {
-  await signUp(page);
+  await signUp(page, { logs: { [today()]: LONG } });
   const session = await sessionOf(page);
-  await storeLog(request, session, today(), LONG);
-  await openDay(page, today());
   await expect(items(page)).toHaveCount(4);
   await editor(page).click();
   await page.keyboard.press('ControlOrMeta+a');
@@ -123,11 +119,9 @@ test('unsaved text is saved first, which lists the text before it, stays as a ve
 
 test('a day that is emptied is undone from the toast, by keys, and is announced', async ({ page, signUp, request }) => {
   await page.clock.install();
-  await signUp(page);
+  await signUp(page, { logs: { [today()]: log('a whole day of work') } });
   const session = await sessionOf(page);
-  await page.keyboard.type('a whole day of work');
-  await page.clock.runFor(3_000);
-  await expectSaved(page);
+  await expect(items(page)).toHaveText(['a whole day of work']);
   await emptyDay(page);
   await page.clock.runFor(3_000);
   const undo = page.getByRole('button', { name: 'Undo' });
@@ -145,70 +139,52 @@ test('a day that is emptied is undone from the toast, by keys, and is announced'
   await expect(undo).toBeHidden();
 });
 
-test('a deleted day is listed on a phone, and is no longer listed once it is brought back', async ({
-  page,
-  signUp,
-  request,
-  expectAccessible,
-}) => {
-  await page.setViewportSize({ width: 320, height: 640 });
-  await signUp(page);
-  const session = await sessionOf(page);
-  const listed = dialog(page, 'Deleted days').getByRole('listitem');
-  await openFromMenu(page, 'Deleted days…');
-  await expect(dialog(page, 'Deleted days')).toContainText('No deleted days.');
-  await page.keyboard.press('Escape');
-
-  for (const date of [daysAgo(2), daysAgo(5)]) await storeLog(request, session, date, LONG);
-  const filter = `date=in.(${daysAgo(2)},${daysAgo(5)})`;
-  await request.delete(`/rest/v1/entries?${filter}`, { headers: headersOf(session) });
-  await openFromMenu(page, 'Deleted days…');
-  await expect(listed).toHaveCount(2);
-  await expect(listed.first()).toContainText('called Ann');
-  await expectNoHorizontalScroll(page);
-  await inBothThemes(page, expectAccessible);
-
-  await page.getByRole('button', { name: `Bring back ${labelOf(daysAgo(5))}` }).click();
-  await expectToast(page, `The log of ${labelOf(daysAgo(5))} is back.`);
-  await expect(page).toHaveURL(new RegExp(`date=${daysAgo(5)}`));
-  await expect(items(page)).toHaveCount(4);
-  expect(await readStoredLog(request, session, daysAgo(5))).toBe(LONG);
-  await openFromMenu(page, 'Deleted days…');
-  await expect(listed).toHaveCount(1);
-  await page.keyboard.press('Escape');
-
-  await openFromMenu(page, 'Earlier versions…');
-  await expect(lines(page)).toHaveCount(4);
-  await expectNoHorizontalScroll(page);
-});
-
-test.describe('without answers', () => {
+test.describe('without answers at first', () => {
   test.use({ expectedErrors: /Failed to load resource|ERR_/ });
 
-  test('both dialogs say that nothing is lost, and try again', async ({ page, signUp }) => {
+  test('both dialogs say that nothing is lost and try again, and a deleted day is listed on a phone until it is back', async ({
+    page,
+    signUp,
+    request,
+    expectAccessible,
+  }) => {
+    await page.setViewportSize({ width: 320, height: 640 });
     await signUp(page);
-    await expect(editor(page)).toBeVisible();
-    for (const [entry, name] of [
-      ['Earlier versions…', 'Earlier versions'],
-      ['Deleted days…', 'Deleted days'],
+    const session = await sessionOf(page);
+    const listed = dialog(page, 'Deleted days').getByRole('listitem');
+    for (const [entry, name, empty] of [
+      ['Earlier versions…', 'Earlier versions', 'has no earlier versions'],
+      ['Deleted days…', 'Deleted days', 'No deleted days.'],
     ] as const) {
       await page.route(/rest\/v1\/(entry_versions|deleted_days)/, (route) => route.abort());
       await openFromMenu(page, entry);
       await expect(dialog(page, name).getByRole('alert').filter({ hasText: 'Nothing is lost.' })).toBeVisible();
       await page.unroute(/rest\/v1\/(entry_versions|deleted_days)/);
       await dialog(page, name).getByRole('button', { name: 'Try again' }).click();
-      await expect(dialog(page, name)).toContainText(/has no earlier versions|No deleted days/);
+      await expect(dialog(page, name)).toContainText(empty);
       await page.keyboard.press('Escape');
     }
-  });
-});
 
-test('a locked day has no earlier versions to open', async ({ page, signUp, baseURL }) => {
-  const { email } = await signUp(page);
-  await writeLockedLog(baseURL!, email, daysAgo(40), LONG);
-  await page.goto(`/journal?date=${daysAgo(40)}`);
-  await expect(page.getByText('This log is locked.')).toBeVisible();
-  await page.getByRole('button', { name: 'Open menu' }).click();
-  await expect(dialog(page, 'Menu').getByRole('button', { name: 'Deleted days…' })).toBeVisible();
-  await expect(dialog(page, 'Menu').getByRole('button', { name: 'Earlier versions…' })).toHaveCount(0);
+    for (const date of [daysAgo(2), daysAgo(5)]) await storeLog(request, session, date, LONG);
+    const filter = `date=in.(${daysAgo(2)},${daysAgo(5)})`;
+    await request.delete(`/rest/v1/entries?${filter}`, { headers: headersOf(session) });
+    await openFromMenu(page, 'Deleted days…');
+    await expect(listed).toHaveCount(2);
+    await expect(listed.first()).toContainText('called Ann');
+    await expectNoHorizontalScroll(page);
+    await inBothThemes(page, expectAccessible);
+
+    await page.getByRole('button', { name: `Bring back ${labelOf(daysAgo(5))}` }).click();
+    await expectToast(page, `The log of ${labelOf(daysAgo(5))} is back.`);
+    await expect(page).toHaveURL(new RegExp(`date=${daysAgo(5)}`));
+    await expect(items(page)).toHaveCount(4);
+    expect(await readStoredLog(request, session, daysAgo(5))).toBe(LONG);
+    await openFromMenu(page, 'Deleted days…');
+    await expect(listed).toHaveCount(1);
+    await page.keyboard.press('Escape');
+
+    await openFromMenu(page, 'Earlier versions…');
+    await expect(lines(page)).toHaveCount(4);
+    await expectNoHorizontalScroll(page);
+  });
 });

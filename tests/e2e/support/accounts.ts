@@ -1,6 +1,8 @@
 /** Writes accounts with a session straight into the server's database, without the cost of a sign-up over HTTP. */
 import { randomUUID } from 'node:crypto';
-import { createAccount } from '#server/auth/accounts/accounts.ts';
+import type { Day } from '#domain/day/day.ts';
+import { createAccount, syncProviders } from '#server/auth/accounts/accounts.ts';
+import { saveIdentity } from '#server/auth/accounts/identity-store.ts';
 import { startSession } from '#server/auth/accounts/sessions.ts';
 import { createAccessTokens } from '#server/auth/keys/access-tokens.ts';
 import { loadSigningKeys } from '#server/auth/keys/signing-keys.ts';
@@ -17,13 +19,20 @@ export type Person = { name: string; email: string; password: string };
 export type NewPerson = Partial<Omit<Person, 'password'>>;
 export type SeededAccount = { person: Person; session: Awaited<ReturnType<typeof sessionResponse>> };
 
+/** `providerId`: the id of the provider's account, as the sandbox's provider gives it. */
+export type LinkedAccount = { provider: 'google' | 'github'; providerId: string; email: string };
+
 export type Accounts = {
   /** @param tokenAgeMs how long ago the server issued the access token */
   create(given?: NewPerson, tokenAgeMs?: number): Promise<SeededAccount>;
   /** Signs the account's user in on another device. */
   signInAgain(account: SeededAccount): Promise<SeededAccount>;
+  /** Links an account at a provider. The session that it returns knows of it. */
+  link(account: SeededAccount, identity: LinkedAccount): Promise<SeededAccount>;
   /** Gives the account's user the paid plan (Closer) without an end. */
   upgrade(account: SeededAccount): Promise<void>;
+  /** Writes a log into the database. The day may be one that the user's plan locks, which the API would refuse. */
+  writeLog(account: SeededAccount, date: Day, html: string): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -41,6 +50,12 @@ export async function openAccounts(baseURL: string): Promise<Accounts> {
     const device = { ip: '127.0.0.1', userAgent: null };
     return startSession(transaction, { userId, method: 'password', device, now: systemClock.now() });
   };
+  const signInAgain = async ({ person, session: { user } }: SeededAccount): Promise<SeededAccount> => {
+    const started = await database.transactAsService('sign in on another device', (transaction) =>
+      start(transaction, user.id),
+    );
+    return { person, session: await sessionResponse(tokensIssuedAt(0), started.account, started) };
+  };
   return {
     async create(given = {}, tokenAgeMs = 0) {
       const person = { name: 'Ada Smith', email: `${randomUUID()}@example.com`, password: PASSWORD, ...given };
@@ -56,15 +71,29 @@ export async function openAccounts(baseURL: string): Promise<Accounts> {
       });
       return { person, session: await sessionResponse(tokensIssuedAt(tokenAgeMs), started.account, started) };
     },
-    async signInAgain({ person, session: { user } }) {
-      const started = await database.transactAsService('sign in on another device', (transaction) =>
-        start(transaction, user.id),
-      );
-      return { person, session: await sessionResponse(tokensIssuedAt(0), started.account, started) };
+    signInAgain,
+    async link(account, { provider, providerId, email }) {
+      const data = { sub: providerId, email, email_verified: true };
+      const identity = { provider, providerId, email, emailVerified: true, data };
+      const { id } = account.session.user;
+      await database.transactAsService('link an account at a provider', async (transaction) => {
+        await saveIdentity(transaction, { identity, now: systemClock.now() }, id);
+        await syncProviders(transaction, id);
+      });
+      return signInAgain(account);
     },
     async upgrade({ session }) {
       const { id: userId } = session.user;
       await changePlan(database, { userId, plan: 'premium', accessValidUntil: null, reason: 'operator grant' });
+    },
+    async writeLog({ session }, date, html) {
+      await database
+        .asService('write a log')
+        .statement('insert into public.entries (user_id, date, content) values ($1, $2, $3)', [
+          session.user.id,
+          date,
+          html,
+        ]);
     },
     close: () => database.close(),
   };

@@ -1,7 +1,9 @@
 /** Helpers for tests of payments: to PayPal's approval page and back, and PayPal's own records. */
 import type { APIRequestContext, Locator, Page } from '@playwright/test';
 import { MESSAGES } from '#domain/messages.ts';
+import { PREMIUM_PRICE } from '#domain/plan/plan.ts';
 import { headersOf, sessionOf } from './journal.ts';
+import type { Session } from './journal.ts';
 import { expect, expectToast } from './test.ts';
 
 export const offer = (page: Page): Locator => page.getByRole('dialog', { name: 'Premium Feature' });
@@ -16,33 +18,67 @@ export async function goToPaypal(page: Page, country = 'DE'): Promise<string> {
   return new URL(page.url()).searchParams.get('token')!;
 }
 
+/** Creates an order as the offer does, and returns the address of its approval page. */
+export async function createOrder(request: APIRequestContext, { session }: { session: Session }): Promise<string> {
+  const { amount, currency } = PREMIUM_PRICE;
+  const answer = await request.post('/functions/v1/paypal-create-order', {
+    headers: headersOf(session),
+    data: { amount, currency, user_id: session.user.id },
+  });
+  expect(answer.status(), await answer.text()).toBe(200);
+  return ((await answer.json()) as { approval_url: string }).approval_url;
+}
+
+/** Creates an order and decides it as the payer would on its approval page, without that page. */
+export async function decideOrder(
+  request: APIRequestContext,
+  account: { session: Session },
+  command: 'approve' | 'decline' | 'echeck' = 'approve',
+): Promise<{ orderId: string; returnPath: string }> {
+  const orderId = new URL(await createOrder(request, account)).searchParams.get('token')!;
+  const answer = await request.post(`/sandbox/__simulator/orders/${orderId}/${command}`);
+  expect(answer.ok(), await answer.text()).toBe(true);
+  return { orderId, returnPath: `/journal?payment=success&token=${orderId}&PayerID=ABCDEFGHIJKLM` };
+}
+
+/** Pays for a year without a page, and returns the order's id. */
+export async function payForYear(request: APIRequestContext, account: { session: Session }): Promise<string> {
+  const { orderId } = await decideOrder(request, account);
+  const answer = await request.post('/functions/v1/paypal-capture-order', {
+    headers: headersOf(account.session),
+    data: { order_id: orderId, user_id: account.session.user.id },
+  });
+  expect(await answer.json()).toEqual({ success: true });
+  return orderId;
+}
+
 /** Opens the offer from the journal's menu. */
 export async function openOffer(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Open menu' }).click();
-  await page.getByRole('button', { name: 'Upgrade to Closer' }).click();
+  await page.getByRole('dialog', { name: 'Menu' }).getByRole('button', { name: 'Upgrade to Closer' }).click();
   await expect(offer(page)).toBeVisible();
 }
 
-/** Waits for the toast and the reload, and checks that the page shows the paid plan, Closer. */
-export async function expectPaid(page: Page): Promise<void> {
+/** Waits until the page has shown that the payment is complete, and reads the paid plan, Closer. */
+export async function expectBooked(page: Page): Promise<void> {
   await expectToast(page, MESSAGES.paymentDone);
+  expect(await readPlan(page)).toBe('premium');
+}
+
+/** Waits for the completed payment, and for the page to reload itself after it. */
+export async function expectPaid(page: Page): Promise<void> {
+  await expectBooked(page);
   await expectReload(page);
-  await expectPlan(page, 'Closer');
 }
 
 /** Waits until the page has reloaded itself. */
-export async function expectReload(page: Page): Promise<void> {
+async function expectReload(page: Page): Promise<void> {
   await expect(async () => {
     const types = await page.evaluate(() =>
       performance.getEntriesByType('navigation').map((entry) => (entry as PerformanceNavigationTiming).type),
     );
     expect(types).toEqual(['reload']);
   }).toPass({ timeout: 20_000 });
-}
-
-export async function expectPlan(page: Page, plan: 'Closer' | 'Dabbler'): Promise<void> {
-  await page.goto('/profile');
-  await expect(page.getByRole('definition').getByText(plan, { exact: true })).toBeVisible();
 }
 
 type ListedPayment = { orderId: string; status: string; customId: string | null };
@@ -66,6 +102,20 @@ export async function changeCaptureAtPaypal(
   const answer = await request.post(`/sandbox/__simulator/captures/${id}/${command}`);
   expect(answer.ok(), await answer.text()).toBe(true);
 }
+
+/** The stored plan of the page's user. */
+export async function readPlan(page: Page): Promise<string> {
+  const [profile] = await readOwnRows<{ subscription_plan: string }>(page, 'profiles');
+  return profile!.subscription_plan;
+}
+
+/** Waits until the server has this status for the user's only payment. */
+export const expectPaymentStatus = (page: Page, status: string): Promise<void> =>
+  expect
+    .poll(async () => (await readOwnRows<{ status: string }>(page, 'payments')).map((payment) => payment.status), {
+      timeout: 30_000,
+    })
+    .toEqual([status]);
 
 /** The user's own rows, in no particular order, as the data API returns them to the page. */
 export async function readOwnRows<Row>(page: Page, table: 'payments' | 'profiles' | 'plan_changes'): Promise<Row[]> {

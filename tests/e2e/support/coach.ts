@@ -1,5 +1,6 @@
 /** Helpers for tests of the coach: a user who may ask it, and the simulated model with its faults. */
 import type { APIRequestContext, Locator, Page } from '@playwright/test';
+import type { Day } from '#domain/day/day.ts';
 import type { SeededAccount } from './accounts.ts';
 import type { Fault } from '../../../simulators/ai-model/faults.ts';
 import { headersOf, log, sessionOf, storeLog, today } from './journal.ts';
@@ -61,6 +62,12 @@ export async function readStoredFeedback(page: Page, request: APIRequestContext)
   });
   const [row] = (await answer.json()) as { ai_feedback: string | null }[];
   return row?.ai_feedback ?? null;
+}
+
+/** Analyses a day as another device of the user would. */
+export async function analyseElsewhere(request: APIRequestContext, session: Session, date: Day): Promise<void> {
+  const answer = await request.post('/functions/v1/ai-feedback', { headers: headersOf(session), data: { date } });
+  expect(await answer.text()).toContain('event: done');
 }
 
 export async function withdrawConsent(page: Page, request: APIRequestContext): Promise<void> {

@@ -1,5 +1,4 @@
 /** Changes rows in the database of the worker's server, for states that tests cannot reach, such as old sessions. */
-import type { Day } from '#domain/day/day.ts';
 import { joinDatabase } from './accounts.ts';
 import { e2eDataDir } from './data-dir.ts';
 
@@ -18,16 +17,16 @@ export async function ageSessions(baseURL: string, email: string, hours: number)
   }
 }
 
-/** Writes a log of a day that the free plan locks, which the API would refuse. */
-export async function writeLockedLog(baseURL: string, email: string, date: Day, html: string): Promise<void> {
+/** Gives an account a confirmed number, such as `+4915123456789`. */
+export async function givePhone(baseURL: string, email: string, phone: string): Promise<void> {
   const database = await joinDatabase(e2eDataDir(new URL(baseURL).port));
   try {
     await database
-      .asService('write a locked log')
-      .statement(
-        'insert into public.entries (user_id, date, content) select id, $2, $3 from auth.users where email = $1',
-        [email, date, html],
-      );
+      .asService('give an account a number')
+      .statement('update auth.users set phone = $2, phone_confirmed_at = now() where email = $1', [
+        email,
+        phone.slice(1),
+      ]);
   } finally {
     await database.close();
   }

@@ -65,10 +65,15 @@ async function startGateway(target: string): Promise<Gateway> {
     if (gateway.release === 2 && !isSecond && path.startsWith('/assets/') && path.search(SCRIPT) !== -1) {
       return void outgoing.writeHead(404).end();
     }
+    const isRewritten = gateway.release === 2 || gateway.worker === 'off';
     const sent = send(new URL(path.replace(SECOND_SCRIPT, '-$1.js'), target), {
       method: incoming.method!,
-      // Identity encoding, so that the text can be rewritten.
-      headers: { ...incoming.headers, host: new URL(target).host, 'accept-encoding': 'identity' },
+      // Identity encoding if the text is rewritten.
+      headers: {
+        ...incoming.headers,
+        host: new URL(target).host,
+        ...(isRewritten && { 'accept-encoding': 'identity' }),
+      },
     });
     // When the browser closes a stream of events, the gateway closes it at the server too.
     outgoing.on('close', () => void sent.destroy());
@@ -79,9 +84,15 @@ async function startGateway(target: string): Promise<Gateway> {
       outgoing.writeHead(received.statusCode!, received.headers);
       return void received.pipe(outgoing);
     }
+    // Without its tag, the browser never takes a text of the other version for unchanged.
+    const { etag: _etag, ...untagged } = received.headers;
+    if (!isRewritten) {
+      outgoing.writeHead(200, untagged);
+      return void received.pipe(outgoing);
+    }
     const chunks: Buffer[] = [];
     for await (const chunk of received) chunks.push(chunk as Buffer);
-    const { 'content-length': _length, 'transfer-encoding': _encoding, etag: _etag, ...headers } = received.headers;
+    const { 'content-length': _length, 'transfer-encoding': _encoding, ...headers } = untagged;
     outgoing.writeHead(200, headers);
     outgoing.end(rewrite(Buffer.concat(chunks).toString('utf8'), path));
   }

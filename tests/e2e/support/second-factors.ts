@@ -1,6 +1,7 @@
 /** Second factors of the tests: the codes of an authenticator app, and an authenticator for passkeys. */
-import type { Page } from '@playwright/test';
+import type { APIRequestContext, Page } from '@playwright/test';
 import { generate } from 'otplib';
+import type { SeededAccount } from './accounts.ts';
 import { expect } from './test.ts';
 
 const STEP_SECONDS = 30;
@@ -18,12 +19,50 @@ export const appCode = (secret: string, step: 0 | 1): Promise<string> =>
 export async function addApp(page: Page): Promise<string> {
   await page.getByRole('button', { name: 'Set up: Two-step verification' }).click();
   await page.getByRole('button', { name: 'Use an authenticator app' }).click();
-  await expect(page.getByRole('img', { name: 'QR code for your authenticator app' })).toBeVisible();
+  const picture = page.getByRole('img', { name: 'QR code for your authenticator app' });
+  await expect(picture).toBeVisible();
+  // The picture is an SVG in a data URL, which the content security policy must allow.
+  await expect.poll(() => picture.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBeGreaterThan(0);
   const secret = (await page.locator('code').textContent())!.replaceAll(' ', '');
   await page.getByLabel('Code from your authenticator app').fill(await appCode(secret, 0));
   await page.getByRole('button', { name: 'Turn on' }).click();
   await expect(page.getByRole('heading', { name: 'Keep your recovery codes' })).toBeVisible();
   return secret;
+}
+
+/**
+ * Adds an authenticator app to a seeded account over HTTP, with the code of the current time step (see `addApp`). The
+ * account that it returns has the session that has passed the second step.
+ */
+export async function seedApp(
+  request: APIRequestContext,
+  { person, session }: SeededAccount,
+): Promise<{ account: SeededAccount; secret: string }> {
+  const post = <Body>(path: string, data: object) => postToFactors<Body>(request, session, path, data);
+  const enrolled = { factor_type: 'totp', friendly_name: 'app' };
+  const { id, totp } = await post<{ id: string; totp: { secret: string } }>('', enrolled);
+  const challenge = await post<{ id: string }>(`/${id}/challenge`, {});
+  const answer = { challenge_id: challenge.id, code: await appCode(totp.secret, 0) };
+  const raised = await post<SeededAccount['session']>(`/${id}/verify`, answer);
+  return { account: { person, session: raised }, secret: totp.secret };
+}
+
+/** Creates recovery codes over HTTP for an account whose session has passed the second step. */
+export async function seedRecoveryCodes(request: APIRequestContext, { session }: SeededAccount): Promise<string[]> {
+  const { codes } = await postToFactors<{ codes: string[] }>(request, session, '/recovery-codes', {});
+  return codes;
+}
+
+async function postToFactors<Body>(
+  request: APIRequestContext,
+  { access_token }: SeededAccount['session'],
+  path: string,
+  data: object,
+): Promise<Body> {
+  const headers = { authorization: `Bearer ${access_token}` };
+  const answer = await request.post(`/auth/v1/factors${path}`, { headers, data });
+  expect(answer.ok(), await answer.text()).toBe(true);
+  return (await answer.json()) as Body;
 }
 
 /** A number that no other test uses. */

@@ -1,16 +1,18 @@
 /** Ends sessions, and signs in with a password. */
-import type { Page } from '@playwright/test';
+import type { APIRequestContext, Page } from '@playwright/test';
 import { sessionStorageKey } from '#client/lib/session/storage-keys.ts';
+import type { Session } from './journal.ts';
 import { expect } from './test.ts';
+import type { Person } from './test.ts';
 
-/** Signs out by clearing the storage, and checks that the password opens the journal. */
-export async function expectSignsIn(page: Page, email: string, password: string): Promise<void> {
-  await page.evaluate(() => localStorage.clear());
-  await page.goto('/login');
-  await page.getByLabel('Email address').fill(email);
-  await page.getByLabel('Password').fill(password);
-  await page.getByRole('button', { name: 'Sign in' }).click();
-  await expect(page).toHaveURL('/journal');
+/** Signs in over HTTP, outside the page. Fails if the server refuses the password. */
+export async function signInByPassword(
+  request: APIRequestContext,
+  { email, password }: Pick<Person, 'email' | 'password'>,
+): Promise<Session> {
+  const answer = await request.post('/auth/v1/token?grant_type=password', { data: { email, password } });
+  expect(answer.status(), await answer.text()).toBe(200);
+  return (await answer.json()) as Session;
 }
 
 /** Makes the next token refresh fail for good, as after the session has ended elsewhere. */

@@ -7,6 +7,7 @@ import { createRequire } from 'node:module';
 import { AxeBuilder } from '@axe-core/playwright';
 import { test as base, expect } from '@playwright/test';
 import type { Page } from '@playwright/test';
+import type { Day } from '#domain/day/day.ts';
 import { sessionStorageKey } from '#client/lib/session/storage-keys.ts';
 import { runAdminCommand } from '#server/admin.ts';
 import { openAccounts } from './accounts.ts';
@@ -30,6 +31,15 @@ type WorkerFixtures = {
   accounts: Accounts;
 };
 
+type Seeds = {
+  /** The page that is opened, the journal if not given. */
+  path?: string;
+  /** Gives the paid plan (Closer) without an end. */
+  isCloser?: boolean;
+  /** The logs that the user has written before the page is opened. */
+  logs?: Readonly<Record<Day, string>>;
+};
+
 type Fixtures = {
   /**
    * Whether the pages get idle time, in which they preload all chunks, register the service worker and connect to live
@@ -41,7 +51,7 @@ type Fixtures = {
   /** Remembers the toasts of a page, and fails the test if the page logs an error. `page` is watched from the start. */
   watchPage: (page: Page) => Promise<void>;
   /** Seeds an account with a session and opens the journal, or another page, as its user. */
-  signUp: (page: Page, given?: NewPerson & { path?: string }) => Promise<Person>;
+  signUp: (page: Page, given?: NewPerson & Seeds) => Promise<Person>;
   /** Opens the journal, until it is editable, or another page with the session of a seeded account. */
   openAs: (page: Page, account: SeededAccount, path?: string) => Promise<void>;
   /** Fails if axe finds violations of WCAG 2.2 AA or of its best practices; `contrast` runs only the colour rules. */
@@ -150,8 +160,10 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
   },
 
   signUp: async ({ accounts, openAs }, use) => {
-    await use(async (page, { path, ...person } = {}) => {
+    await use(async (page, { path, isCloser = false, logs = {}, ...person } = {}) => {
       const account = await accounts.create(person);
+      for (const [date, html] of Object.entries(logs)) await accounts.writeLog(account, date as Day, html);
+      if (isCloser) await accounts.upgrade(account);
       await openAs(page, account, path);
       return account.person;
     });

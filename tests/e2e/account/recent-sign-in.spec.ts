@@ -1,0 +1,48 @@
+/** Changes of how an account signs in that need a recent sign-in: an older session is confirmed with a mailed code. */
+import { waitForMailedCode } from '../../../scripts/screenshots/sandbox-mail.ts';
+import { ageSessions } from '../support/database.ts';
+import { consentAt } from '../support/providers.ts';
+import { addAuthenticator } from '../support/second-factors.ts';
+import { inBothThemes } from '../support/themes.ts';
+import { expect, expectToast, test } from '../support/test.ts';
+
+test('a session older than a day is confirmed by mail before a passkey, an app or a provider is added', async ({
+  page,
+  accounts,
+  openAs,
+  baseURL,
+  expectAccessible,
+}) => {
+  const account = await accounts.create();
+  const { email } = account.person;
+  await addAuthenticator(page, { verifiesUser: true });
+  await ageSessions(baseURL!, email, 25);
+  await openAs(page, account, '/profile');
+  const code = page.getByRole('dialog', { name: 'Confirm that it is you' }).getByLabel('Code from your email');
+  const enterMailedCode = async (count: number): Promise<void> => {
+    await code.fill(await waitForMailedCode(page, email, count));
+    await page.keyboard.press('Enter');
+  };
+
+  await page.getByRole('button', { name: 'Set up: Passkeys' }).click();
+  await page.getByRole('button', { name: 'Add a passkey' }).click();
+  await expect(code).toBeFocused();
+  await inBothThemes(page, expectAccessible);
+  await enterMailedCode(1);
+  await expect(page.getByText('The passkey was added. From now on it can sign you in.')).toBeVisible();
+
+  await page.getByRole('button', { name: 'Set up: Two-step verification' }).click();
+  await page.getByRole('button', { name: 'Use an authenticator app' }).click();
+  await enterMailedCode(2);
+  await expect(page.getByRole('img', { name: 'QR code for your authenticator app' })).toBeVisible();
+  await inBothThemes(page, expectAccessible);
+  const panel = page.getByRole('group', { name: 'Add an authenticator app' });
+  await panel.getByRole('button', { name: 'Cancel' }).click();
+  await expect(page.getByRole('button', { name: 'Use an authenticator app' })).toBeVisible();
+
+  await page.getByRole('button', { name: /: Linked sign-ins$/ }).click();
+  await page.getByRole('button', { name: 'Link Google' }).click();
+  await enterMailedCode(3);
+  await consentAt(page, 'Google', `${crypto.randomUUID()}@example.com`);
+  await expectToast(page, 'You can now sign in with Google.');
+});
