@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { programEnvironment } from '../../../tests/support/servers/program-environment.ts';
 import { withOrdinaryOwner } from '../../../tests/support/ordinary-owner.ts';
 import { createTestDatabase } from '../../../tests/support/test-database.ts';
 import type { TestDatabase } from '../../../tests/support/test-database.ts';
@@ -100,7 +101,7 @@ test.concurrent.each([
     const settings = { DATA_DIR: dataDir, AUTH_SIGNING_KEY_FILE: keyFile };
     const proxied = `postgresql://${client.user}:${client.password}@127.0.0.1:${proxy.port}/${client.database}`;
     const restore = spawn(process.execPath, [PROGRAM, file, '--replace'], {
-      env: { ...settings, DATABASE_URL: proxied },
+      env: { ...programEnvironment(), ...settings, DATABASE_URL: proxied },
       stdio: ['ignore', 'inherit', 'inherit'],
     });
     await proxy.reached;

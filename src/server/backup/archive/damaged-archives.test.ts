@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { text as readText } from 'node:stream/consumers';
 import { beforeAll, expect, test } from 'vitest';
 import { setUpBackups, withClient } from '../../../../tests/support/commands/backups.ts';
+import { programEnvironment } from '../../../../tests/support/servers/program-environment.ts';
 import { runRestore } from '../restore-command.ts';
 import { FORMAT_VERSION } from './archive-format.ts';
 import type { Header } from './archive-format.ts';
@@ -152,7 +153,7 @@ test('prints no control sequence of an archive to the terminal', async () => {
   const outputs = await Promise.all(
     [newer, whole].map((copy) => {
       const child = spawn(process.execPath, [program, copy, '--check'], {
-        env: {},
+        env: programEnvironment(),
         stdio: ['ignore', 'pipe', 'pipe'],
       });
       return Promise.all([readText(child.stdout), readText(child.stderr)]);
