@@ -41,28 +41,30 @@ function* growingPrefixes(text: string): Generator<string> {
   for (let length = 1; length <= text.length; length += 1) yield text.slice(0, length);
 }
 
+const JOB: Job<string> = {
+  userId: 'u',
+  identity: { role: 'authenticated', claimsJson: '{}' },
+  kind: 'trend',
+  key: 'k',
+  target: { from: day('2026-11-14'), to: day('2026-11-20'), logs: [] },
+  prompt: { instructions: 'Look.', textInstructions: null, data: '{}' },
+  schema: null,
+  maxOutputTokens: 9,
+  parser: trendReplyParser(new Set()),
+  toResult: ({ text }) => text,
+};
+
 test('streams the first characters at once and parses a reply in linear time', async () => {
-  const { parsePartial, parseFinal } = trendReplyParser(new Set());
+  const { parsePartial, parseFinal } = JOB.parser;
   let parsedChars = 0;
-  const job: Job<string> = {
-    userId: 'u',
-    identity: { role: 'authenticated', claimsJson: '{}' },
-    kind: 'trend',
-    key: 'k',
-    target: { from: day('2026-11-14'), to: day('2026-11-20'), logs: [] },
-    prompt: { instructions: 'Look.', textInstructions: null, data: '{}' },
-    schema: null,
-    maxOutputTokens: 9,
-    parser: {
-      parsePartial(text) {
-        parsedChars += text.length;
-        return parsePartial(text);
-      },
-      parseFinal,
+  const parser = {
+    parsePartial(text: string) {
+      parsedChars += text.length;
+      return parsePartial(text);
     },
-    toResult: ({ text }) => text,
+    parseFinal,
   };
-  const analysis = await beginAnalysis(createDeps(growingPrefixes(REPLY)), job, false);
+  const analysis = await beginAnalysis(createDeps(growingPrefixes(REPLY)), { ...JOB, parser }, false);
   if (!('events' in analysis)) throw new Error('refused');
   const never = new AbortController().signal;
   const received: CoachEvent<string>[] = [];
@@ -74,4 +76,15 @@ test('streams the first characters at once and parses a reply in linear time', a
   expect(deltas.slice(0, 2)).toEqual(['O', 'n']);
   expect(Math.max(...deltas.map((delta) => delta.length))).toBeLessThan(REPLY.length / 32);
   expect(parsedChars).toBeLessThan(100 * REPLY.length);
+});
+
+test.each([
+  [3, { events: expect.any(Function) as unknown }],
+  [4, { refused: 'running' }],
+])('claims the run again while another one holds it: %i times', async (heldClaims, outcome) => {
+  let claims = 0;
+  const { store, ...deps } = createDeps([REPLY]);
+  const claim = async () => (claims += 1) > heldClaims;
+  expect(await beginAnalysis({ ...deps, store: { ...store, claim } }, JOB, false)).toEqual(outcome);
+  expect(claims).toBe(4);
 });

@@ -5,6 +5,7 @@
  * results stay. A killed process leaves a claim, which expires with its lease.
  */
 import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { ANALYSIS_PROBLEMS } from '#domain/coach/coach.ts';
 import type { AnalysisProblem, CoachEvent } from '#domain/coach/coach.ts';
 import type { Clock } from '../clock.ts';
@@ -59,6 +60,8 @@ export type Events<Result> = (disconnected: AbortSignal, stopped: AbortSignal) =
 
 /** Keeps the lease longer than the timeout, so that only the claim of a dead process can be taken over. */
 const LEASE_RESERVE_MS = 30_000;
+/** A user who cancels an analysis and starts it again at once meets the claim that the cancelled run is releasing. */
+const CLAIM_RETRY_DELAYS_MS = [50, 150, 300];
 /**
  * Every parse reads the whole reply, and a model may stream it character by character. Parsing again only after this
  * relative growth keeps the total cost linear: the first characters are sent one by one, later ones in batches.
@@ -81,7 +84,7 @@ export async function beginAnalysis<Result>(
   const { store, model, limits } = deps;
   const { userId, kind, key } = job;
   const claim: Claim = { userId, kind, key, run: randomUUID() };
-  if (!(await store.claim(claim, limits.timeoutMs + LEASE_RESERVE_MS))) return { refused: 'running' };
+  if (!(await acquireClaim(store, claim, limits.timeoutMs + LEASE_RESERVE_MS))) return { refused: 'running' };
   try {
     // Both queries run after the claim is acquired. The previous holder may just have stored this answer. The claim
     // counts its try, so two concurrent requests at the daily limit see each other's try.
@@ -100,6 +103,14 @@ export async function beginAnalysis<Result>(
     await store.releaseClaim(claim, false, false);
     throw error;
   }
+}
+
+async function acquireClaim(store: CoachStore, claim: Claim, leaseMs: number): Promise<boolean> {
+  for (const delayMs of CLAIM_RETRY_DELAYS_MS) {
+    if (await store.claim(claim, leaseMs)) return true;
+    await delay(delayMs);
+  }
+  return store.claim(claim, leaseMs);
 }
 
 /** Sends a stored analysis of the same input without calling the provider. */

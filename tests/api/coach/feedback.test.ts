@@ -277,8 +277,16 @@ describe('with any provider', () => {
   });
 
   test('concurrent requests for the same text cause one request to the provider', async () => {
-    const received = await Promise.all(Array.from({ length: 8 }, () => world.feedback(closer, DATE)));
-    expect(new Set(received.map(({ status }) => status))).toEqual(new Set([200, 409]));
+    const running = Promise.withResolvers<void>();
+    world.model.fail({ hold: 'before' });
+    const received = Array.from({ length: 8 }, async () => {
+      const { status } = await world.feedback(closer, DATE);
+      if (status === 409) running.resolve();
+      return status;
+    });
+    await running.promise;
+    world.model.release();
+    expect(new Set(await Promise.all(received))).toEqual(new Set([200, 409]));
     expect(requestCount()).toBe(1);
     expect(await world.countRows(closer)).toMatchObject({ analyses: 1, uses: 1, claims: 0 });
   });

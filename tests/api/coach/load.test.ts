@@ -127,10 +127,15 @@ describe.each(['feedback', 'trend'] as const)('%s', (name) => {
     await world.writeLog(closer, today(), GOOD_DAY);
     const { promise: readsAllowed, resolve: allowReads } = Promise.withResolvers<void>();
     recordStatements((text) => (isLogQuery(text) ? readsAllowed : undefined));
-    const refused = Promise.withResolvers<Awaited<ReturnType<typeof ask>>>();
+    const [refused, running] = [
+      Promise.withResolvers<Awaited<ReturnType<typeof ask>>>(),
+      Promise.withResolvers<void>(),
+    ];
+    world.model.fail({ hold: 'before' });
     const all = Array.from({ length: 14 }, async () => {
       const received = await ask(closer, name);
       if (received.status === 503) refused.resolve(received);
+      if (received.status === 409) running.resolve();
       return received.status;
     });
     const { headers, json } = await refused.promise;
@@ -138,6 +143,8 @@ describe.each(['feedback', 'trend'] as const)('%s', (name) => {
     expect(json).toMatchObject({ success: false, error: expect.stringContaining('try again') });
     expect(await save(closer)).toBeNull();
     allowReads();
+    await running.promise;
+    world.model.release();
     expect(new Set(await Promise.all(all))).toEqual(new Set([200, 409, 503]));
   });
 });
