@@ -13,7 +13,7 @@ export type DayChange = {
 
 /**
  * `session`: the token or its session has ended. `too_many`: a newer stream of the same user has replaced this one.
- * `unavailable`: the server stops or cannot reach its database.
+ * `unavailable`: the server stops, cannot reach its database, or needs the stream's place for another address.
  */
 export type StreamEndReason = 'session' | 'too_many' | 'unavailable';
 

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import { afterEach, describe, expect, test, vi } from 'vitest';
@@ -56,8 +57,8 @@ async function startServer(maxBufferedBytes: number) {
   };
 }
 
-function connectTo(port: number): Socket {
-  const socket = connect(port, '127.0.0.1');
+function connectTo(port: number, localAddress = '127.0.0.1'): Socket {
+  const socket = connect({ port, host: '127.0.0.1', localAddress });
   socket.on('error', () => undefined);
   open.push(() => socket.destroy());
   return socket;
@@ -117,16 +118,22 @@ describe('unread responses', () => {
   });
 });
 
-/** Answers each request once its whole body has arrived. `at` sets the clock and runs the periodic check. */
+/**
+ * Answers each request once its whole body has arrived, `/held` when `answerHeld` is called, and begins to answer
+ * `/stream`. `at` sets the clock and runs the periodic check.
+ */
 async function startGuarded(options: { maxConnections?: number; isBehindProxy?: boolean; isReading?: boolean } = {}) {
   let check = (): void => {};
   let now = 0;
   const limiters = createLimiters();
+  const held: ServerResponse[] = [];
   const { isReading = true, isBehindProxy = false, ...limits } = options;
-  const server = createServer((incoming, outgoing) => {
+  const server = createServer({ keepAliveTimeout: 65_000 }, (incoming, outgoing) => {
     if (!guard.beginRequest(incoming, outgoing)) return;
     outgoing.once('close', () => guard.endRequest(incoming, outgoing));
-    if (isReading) incoming.resume().once('end', () => outgoing.end('done'));
+    if (incoming.url === '/stream') outgoing.write('begun');
+    else if (incoming.url === '/held') held.push(outgoing);
+    else if (isReading) incoming.resume().once('end', () => outgoing.end('done'));
   });
   const guard = guardConnections(server, {
     limiters,
@@ -150,7 +157,9 @@ async function startGuarded(options: { maxConnections?: number; isBehindProxy?: 
   server.on('connection', (socket) => sockets.add(socket));
   return {
     limiters,
-    connect: () => connectTo(port),
+    /** Answers the oldest request for `/held`. */
+    answerHeld: () => held.shift()!.end('done'),
+    connect: (localAddress?: string) => connectTo(port, localAddress),
     at(ms: number): void {
       now = ms;
       check();
@@ -248,13 +257,61 @@ describe('the number of connections', () => {
     const server = await startGuarded({ maxConnections: 8 });
     const outcomes = await connectAll(server, 10);
     expect(outcomes.filter((outcome) => outcome === 'answered')).toHaveLength(4);
-    expect(server.limiters.states().quotas.get('connections')).toEqual({ taken: 4, refused: 6 });
+    expect(server.limiters.states().quotas.get('connections')).toEqual({ taken: 4, refused: 6, displaced: 0 });
   });
 
   test('of a proxy is limited only in all', async () => {
     const server = await startGuarded({ maxConnections: 20, isBehindProxy: true });
     const outcomes = await connectAll(server, 24);
     expect(outcomes.filter((outcome) => outcome === 'answered')).toHaveLength(20);
+  });
+
+  test('above a tenth is reclaimed for other addresses, idle ones first, but not while a request is processed', async () => {
+    const server = await startGuarded({ maxConnections: 20 });
+    let sent = 0;
+    const closed: string[] = [];
+    const begin = (name: string, localAddress: string, text: string): Socket => {
+      const socket = server
+        .connect(localAddress)
+        .resume()
+        .once('close', () => closed.push(name));
+      socket.write(text);
+      sent += text.length;
+      return socket;
+    };
+    const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
+    const answered = [get('/'), get('/stream')];
+    const openInTurn = async (name: string, localAddress: string, text: string): Promise<Socket> => {
+      const socket = begin(name, localAddress, text);
+      if (answered.includes(text)) await Promise.race([once(socket, 'data'), isClosed(socket)]);
+      else await server.received(sent);
+      return socket;
+    };
+    await openInTurn('pipelining', '127.0.0.2', get('/held').repeat(2));
+    const heldSockets = [];
+    for (const name of ['held 1', 'held 2']) heldSockets.push(await openInTurn(name, '127.0.0.2', get('/held')));
+    for (const name of ['stream 1', 'stream 2']) await openInTurn(name, '127.0.0.2', get('/stream'));
+    await openInTurn('body', '127.0.0.2', post(10));
+    for (const name of ['idle 1', 'idle 2', 'idle 3']) await openInTurn(name, '127.0.0.2', get('/'));
+    await openInTurn('headers', '127.0.0.2', 'GET / HTTP/1.1\r\n');
+    for (let index = 0; index < 10; index += 1) await openInTurn('other', `127.0.1.${(index % 5) + 1}`, get('/'));
+    for (let index = 0; index < 7; index += 1) await openInTurn('other', `127.0.2.${(index % 4) + 1}`, get('/'));
+    await expect.poll(() => closed).toEqual(['idle 1', 'idle 2', 'idle 3', 'headers', 'stream 1', 'stream 2', 'body']);
+    await isClosed(begin('refused', '127.0.2.4', get('/')));
+    expect(closed).toHaveLength(8);
+    expect(server.limiters.states().quotas.get('connections')).toEqual({ taken: 20, refused: 1, displaced: 7 });
+
+    server.answerHeld();
+    await expect.poll(() => closed.slice(8)).toEqual(['pipelining']);
+    await openInTurn('other', '127.0.2.4', get('/'));
+    // The second request of the closed connection.
+    server.answerHeld();
+    for (const socket of heldSockets) {
+      server.answerHeld();
+      await once(socket, 'data');
+    }
+    await isClosed(begin('refused', '127.0.2.5', get('/')));
+    expect(closed.slice(9)).toEqual(['refused']);
   });
 
   test('no longer counts closed connections', async () => {

@@ -1,9 +1,9 @@
 /**
  * Bounds what connections hold, and disconnects slow clients (docs/operations/overload.md).
  *
- * Threats: a client opens thousands of connections; sends a request byte by byte (Slowloris); never reads its responses,
- * which are buffered in memory until it does; sends many requests on one connection without waiting for a response
- * (pipelining).
+ * Threats: a client opens thousands of connections and keeps them; sends a request byte by byte (Slowloris); never reads
+ * its responses, which are buffered in memory until it does; sends many requests on one connection without waiting for a
+ * response (pipelining).
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -36,6 +36,7 @@ type Options = {
 /** `since`: when the server began to wait for the client, in milliseconds. `bytes`: transferred on the socket until then. */
 type Progress = { since: number; bytes: number };
 type Connection = {
+  readonly client: string;
   /** The newest request. */
   request: IncomingMessage | null;
   readonly unanswered: Set<ServerResponse>;
@@ -62,7 +63,7 @@ export function guardConnections(
   }: Options,
 ): ConnectionGuard {
   const connections = new Map<Socket, Connection>();
-  const quota = limiters.createQuota('connections', maxConnections);
+  const quota = limiters.createQuota('connections', maxConnections, reclaim);
   const slowClients = limiters.createCounter('slow_clients');
   let accepted = 0;
 
@@ -73,12 +74,35 @@ export function guardConnections(
       socket.destroy();
       return;
     }
-    connections.set(socket, { request: null, unanswered: new Set(), sending: null, reading: null });
-    socket.once('close', () => {
-      connections.delete(socket);
-      quota.giveBack(client);
-    });
+    connections.set(socket, { client, request: null, unanswered: new Set(), sending: null, reading: null });
+    socket.once('close', () => release(socket));
   });
+
+  function release(socket: Socket): void {
+    const connection = connections.get(socket);
+    if (!connection) return;
+    connections.delete(socket);
+    quota.giveBack(connection.client);
+  }
+
+  /** Closes the client's oldest idle connection, or else its oldest one without a request that is being processed. */
+  function reclaim(client: string): void {
+    let chosen: Socket | null = null;
+    for (const [socket, connection] of connections) {
+      if (connection.client !== client || isProcessing(connection)) continue;
+      chosen ??= socket;
+      if (connection.unanswered.size > 0) continue;
+      chosen = socket;
+      break;
+    }
+    if (chosen) close(chosen);
+  }
+
+  /** Unlike `destroy`, gives the place back at once. */
+  function close(socket: Socket): void {
+    release(socket);
+    socket.destroy();
+  }
 
   function check(): void {
     const at = now();
@@ -117,10 +141,20 @@ export function guardConnections(
       return false;
     },
     endRequest({ socket }, outgoing) {
-      connections.get(socket)?.unanswered.delete(outgoing);
+      const connection = connections.get(socket);
+      connection?.unanswered.delete(outgoing);
+      // Threat: a pipelining client always has a request that is being processed, so `reclaim` would spare it for ever.
+      if (connection && quota.shouldShrink(connection.client)) close(socket);
     },
   };
 }
+
+/**
+ * Whether the server has a whole request that it has not begun to answer, such as a save. Requests that the client can
+ * prolong do not count: a body on its way, a download, a stream.
+ */
+const isProcessing = ({ unanswered }: Connection): boolean =>
+  [...unanswered].some(({ req, headersSent }) => req.complete && !headersSent);
 
 /** Node holds a response itself, and not in its socket, until the responses before it are written (pipelining). */
 function bufferedBytes(socket: Socket, { unanswered }: Connection): number {

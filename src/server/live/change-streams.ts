@@ -71,7 +71,7 @@ type Deps = {
 };
 
 export function createChangeStreams({ database, clock, limiters, log, events = NO_EVENTS }: Deps): ChangeStreams {
-  const streams = limiters.createQuota('streams', MAX_STREAMS);
+  const streams = limiters.createQuota('streams', MAX_STREAMS, reclaim);
   const checks = limiters.createLimiter('stream_checks', CHECKS);
   const history = createChangeHistory(() => performance.now());
   /** The subscriptions of each user, the oldest first. */
@@ -110,6 +110,17 @@ export function createChangeStreams({ database, clock, limiters, log, events = N
     if (!subscriptions?.delete(subscription)) return;
     streams.giveBack(subscription.address);
     if (subscriptions.size === 0) byUser.delete(subscription.userId);
+  }
+
+  /** Ends the oldest stream of the user with the most streams from this address. Its browser polls meanwhile. */
+  function reclaim(address: string): void {
+    let most: Subscription[] = [];
+    for (const subscriptions of byUser.values()) {
+      const own = [...subscriptions].filter((subscription) => subscription.address === address);
+      if (own.length > most.length) most = own;
+    }
+    end(most[0]!, 'unavailable');
+    unsubscribe(most[0]!);
   }
 
   /** Resolves when the subscription has something to send, ends or is due for a check of its session. */

@@ -2,11 +2,11 @@
 import { createConcurrencyLimiter } from './concurrency-limiter.ts';
 import type { ConcurrencyLimiter, LimiterState, Limits } from './concurrency-limiter.ts';
 import { createQuota } from './quota.ts';
-import type { Quota } from './quota.ts';
+import type { Quota, Reclaim } from './quota.ts';
 
 export type Limiters = {
   createLimiter(name: string, limits: Limits): ConcurrencyLimiter;
-  createQuota(name: string, max: number): Quota;
+  createQuota(name: string, max: number, reclaim?: Reclaim): Quota;
   /** Counts refusals by neither a queue nor a quota, such as disconnected slow clients. */
   createCounter(name: string): { add(): void };
   /** Shows the figures of a limiter that was created elsewhere. */
@@ -28,8 +28,8 @@ export function createLimiters(): Limiters {
       queues.set(name, limiter);
       return limiter;
     },
-    createQuota(name, max) {
-      const quota = createQuota(max);
+    createQuota(name, max, reclaim) {
+      const quota = createQuota(max, reclaim);
       quotas.set(name, quota);
       return quota;
     },

@@ -25,6 +25,7 @@ test('writes what is used, queued and refused of each limit, and does not accumu
       'hustle_forge_refused_total{limit="find",reason="queue_full"} 1',
       'hustle_forge_refused_total{limit="find",reason="timeout"} 0',
       'hustle_forge_refused_total{limit="streams",reason="full"} 1',
+      'hustle_forge_refused_total{limit="streams",reason="displaced"} 0',
       'hustle_forge_refused_total{limit="slow_clients",reason="slow"} 1',
     ]),
   );

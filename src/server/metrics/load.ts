@@ -36,7 +36,10 @@ export function registerLoad(registry: MetricsRegistry, limiters: Pick<Limiters,
       for (const [limit, state] of queues) {
         for (const [reason, count] of Object.entries(state.refused)) refused.inc({ limit, reason }, count);
       }
-      for (const [limit, state] of quotas) refused.inc({ limit, reason: 'full' }, state.refused);
+      for (const [limit, state] of quotas) {
+        refused.inc({ limit, reason: 'full' }, state.refused);
+        refused.inc({ limit, reason: 'displaced' }, state.displaced);
+      }
       for (const [limit, count] of counters) refused.inc({ limit, reason: 'slow' }, count);
     },
   });

@@ -229,13 +229,13 @@ test('refuses, counts and delays an analysis beyond those that may run, until on
   const state = () => limiters.states().quotas.get('analyses');
   const [first, other] = [await begin(closer), await world.createCloser()];
   if (first === 'disconnected' || !('events' in first)) throw new Error('the first analysis was refused');
-  expect(state()).toEqual({ taken: 1, refused: 0 });
+  expect(state()).toEqual({ taken: 1, refused: 0, displaced: 0 });
   await expect(begin(other)).rejects.toMatchObject({ name: 'BusyError', reason: 'full' });
-  expect(state()).toEqual({ taken: 1, refused: 1 });
+  expect(state()).toEqual({ taken: 1, refused: 1, displaced: 0 });
   expect(context.wasRefused).toBe(true);
   expect(await countRuns(other)).toBe(0);
   for await (const { event } of first.events(open)) expect(event).not.toBe('problem');
-  expect(state()).toEqual({ taken: 0, refused: 1 });
+  expect(state()).toEqual({ taken: 0, refused: 1, displaced: 0 });
   // A refusal after the quota is taken gives it back: another process runs an analysis of this day.
   await world.server.admin.query(
     `insert into public.analysis_runs (user_id, kind, key, run, lease_until, counted_on, tries)
@@ -243,5 +243,5 @@ test('refuses, counts and delays an analysis beyond those that may run, until on
     [other.id, today()],
   );
   expect(await begin(other)).toEqual({ refused: 'running' });
-  expect(state()).toEqual({ taken: 0, refused: 1 });
+  expect(state()).toEqual({ taken: 0, refused: 1, displaced: 0 });
 });
