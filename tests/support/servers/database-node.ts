@@ -14,6 +14,8 @@ export type DatabaseNode = {
   readonly port: number;
   /** Makes new connections read-only, as on a standby. */
   isStandby: boolean;
+  /** Accepts new connections without an answer, like a machine whose disk hangs. */
+  isSilent: boolean;
   /** The number of connections so far. */
   readonly opened: number;
   start(): Promise<void>;
@@ -33,6 +35,7 @@ export async function startDatabaseNode(serverUrl: string, isStandby = false): P
 
   function accept(socket: Socket): void {
     opened += 1;
+    if (node.isSilent) return void socket.on('error', () => undefined).resume();
     const upstream = connect(isSocket ? { path: `${host}/.s.PGSQL.${upstreamPort}` } : { host, port: upstreamPort });
     const pair: [Socket, Socket] = [socket, upstream];
     pairs.add(pair);
@@ -61,6 +64,7 @@ export async function startDatabaseNode(serverUrl: string, isStandby = false): P
       return opened;
     },
     isStandby,
+    isSilent: false,
     async start() {
       const own = createServer({ noDelay: true }, accept);
       server = own;

@@ -100,6 +100,15 @@ describe('with several hosts', () => {
     expect(await untilWritten(database)).toBeLessThan(FOUND_WITHIN_MS);
   });
 
+  test('a search finds a standby that is promoted while the old primary is silent', async () => {
+    const [primary, standby] = nodes;
+    primary.isSilent = true;
+    const found = createOwnerFinder(urlOf(primary, standby)).find();
+    await expect.poll(() => standby.opened).toBeGreaterThan(1);
+    standby.isStandby = false;
+    expect(await found).toMatchObject({ port: standby.port });
+  });
+
   test('a start waits for the end of a failover', async () => {
     const [primary, standby] = nodes;
     primary.die();

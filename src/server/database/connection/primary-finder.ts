@@ -15,7 +15,7 @@ export class NoPrimaryError extends Error {}
 
 /** After this time, a server that accepts the connection but does not tell its state counts as dead. */
 const CHECK_TIMEOUT_MS = 3_000;
-/** The minimum time between two searches, because every request during an outage would start one. */
+/** The minimum time between two checks of one server: every request during an outage would start a search. */
 const SEARCH_PAUSE_MS = 250;
 /** How long a server that starts during a failover waits for its end. */
 const START_PATIENCE_MS = 10_000;
@@ -52,11 +52,20 @@ export function createPrimaryFinder({ setting, url, login }: Deps): PrimaryFinde
   let current: DatabaseServer | null = isStrict ? null : servers[0]!;
   let searching: Promise<DatabaseServer> | null = null;
 
-  /** Asks all servers at the same time: one that is cut off from the network must not delay the others. */
+  /**
+   * Asks all servers at the same time: one that is cut off from the network must not delay the others. Asks the others
+   * again until it has answered too, because one of them may be promoted meanwhile.
+   */
   async function search(): Promise<DatabaseServer> {
     const reasons: string[] = [];
+    let unanswered = servers.length;
     const checks = servers.map(async (server) => {
-      const reason = await whyNotWritable(login(server));
+      let reason = await whyNotWritable(login(server));
+      unanswered -= 1;
+      while (reason !== null && unanswered > 0) {
+        await delay(SEARCH_PAUSE_MS);
+        reason = await whyNotWritable(login(server));
+      }
       if (reason === null) return server;
       reasons.push(`${server.host}:${server.port}: ${reason}`);
       throw new NoPrimaryError(reason);
