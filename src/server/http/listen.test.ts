@@ -15,7 +15,7 @@ afterEach(() => listening?.stop());
 const start = async (
   respond: () => Response | Promise<Response>,
   env: Record<string, string> = {},
-  options: { drainIdleMs?: number } = {},
+  options: { drainIdleMs?: number; headersTimeoutMs?: number } = {},
 ): Promise<string> => {
   const headers = securityHeaders(readConfig(env));
   listening = await listen({ host: '127.0.0.1', port: 0, headers, fetch: () => respond(), ...options });
@@ -100,6 +100,20 @@ test.each([
   const directives = new Map(policy.split('; ').map((text) => [text.split(' ')[0], text.replace(/^\S+ /, '')]));
   for (const [name, sources] of Object.entries(expected)) expect(directives.get(name)).toBe(sources);
   expect(policy).not.toContain('unsafe');
+});
+
+test.each([
+  ['a first request', ''],
+  ['a later request of a connection', 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n'],
+])('%s whose headers arrive byte by byte is disconnected', async (_name, before) => {
+  const url = new URL(await start(() => new Response('hello'), {}, { headersTimeoutMs: 50 }));
+  const socket = connect(Number(url.port), url.hostname);
+  // A write that meets the closed connection fails.
+  const closed = new Promise((resolve) => socket.on('error', () => undefined).once('close', resolve));
+  socket.resume().write(`${before}GET / HTTP/1.1\r\nX-Slow: `);
+  const trickle = setInterval(() => socket.write('x'), 5);
+  await closed;
+  clearInterval(trickle);
 });
 
 test('stop lets a request in flight finish and does not reuse its connection', async () => {

@@ -12,12 +12,13 @@ import type { Limiters } from '../load/limiters.ts';
 import { guardConnections } from './connection-guard.ts';
 import type { ConnectionGuard } from './connection-guard.ts';
 
+/** Threat: a Slowloris client that sends its headers byte by byte and holds a connection with hardly any traffic. */
 const HEADERS_TIMEOUT_MS = 15_000;
 /** How often Node checks the time-outs of headers and requests, so a time-out may apply this much later. */
 const TIMEOUT_CHECK_MS = 5_000;
 /**
- * A save of 256 KB, the largest log, arrives within this time even on a bad connection. Threat: Slowloris clients that
- * send one byte at a time.
+ * A save of 256 KB, the largest log, arrives within this time even on a bad connection. Threat: a client that sends its
+ * body byte by byte.
  */
 const REQUEST_TIMEOUT_MS = 60_000;
 const KEEP_ALIVE_MS = 65_000;
@@ -54,6 +55,7 @@ type Options = {
   port: number;
   headers: SecurityHeaders;
   fetch: Parameters<typeof getRequestListener>[0];
+  headersTimeoutMs?: number;
   idleTimeoutMs?: number;
   drainIdleMs?: number;
   limiters?: Limiters;
@@ -75,6 +77,7 @@ export async function listen({
   port,
   headers,
   fetch,
+  headersTimeoutMs = HEADERS_TIMEOUT_MS,
   idleTimeoutMs = IDLE_TIMEOUT_MS,
   drainIdleMs = DRAIN_IDLE_MS,
   limiters = createLimiters(),
@@ -91,9 +94,9 @@ export async function listen({
   let guard!: ConnectionGuard;
   const server = createServer(
     {
-      headersTimeout: HEADERS_TIMEOUT_MS,
+      headersTimeout: headersTimeoutMs,
       requestTimeout: REQUEST_TIMEOUT_MS,
-      connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+      connectionsCheckingInterval: Math.min(TIMEOUT_CHECK_MS, headersTimeoutMs),
       keepAliveTimeout: KEEP_ALIVE_MS,
       maxHeaderSize: 16 * 1024,
     },
