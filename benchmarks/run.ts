@@ -1,4 +1,7 @@
-/** `npm run bench [-- NAME…]`: runs the named benchmarks, or all but `ONLY_BY_NAME`, one after another. */
+/**
+ * `npm run bench [-- NAME…]`: runs the named benchmarks, or all but `ONLY_BY_NAME`, one after another. `scale` names all
+ * of docs/performance.md that compare request rates, sizes and costs. One benchmark may have options.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpus, totalmem } from 'node:os';
@@ -49,6 +52,7 @@ const ONLY_BY_NAME: ReadonlySet<string> = new Set([
   'pooled',
   'flame',
 ]);
+const SCALE = ['requests', 'workers', 'pooled', 'latency', 'overload', 'soak', 'peers', 'cost', 'growth'];
 
 let running: ReturnType<typeof spawn> | null = null;
 exitWithParent(() => {
@@ -56,12 +60,19 @@ exitWithParent(() => {
   process.exit(1);
 });
 
-const wanted = process.argv.slice(2).filter((name) => !name.startsWith('--'));
+const wanted = process.argv
+  .slice(2)
+  .filter((name) => !name.startsWith('--'))
+  .flatMap((name) => (name === 'scale' ? SCALE : name));
 const options = process.argv.slice(2).filter((name) => name.startsWith('--'));
 const all = ['weight', ...Object.keys(BENCHMARKS)];
+if (options.length > 0 && wanted.length !== 1) {
+  process.stderr.write('Options belong to one benchmark: name it alone.\n');
+  process.exit(2);
+}
 const unknown = wanted.filter((name) => !all.includes(name));
 if (unknown.length > 0) {
-  process.stderr.write(`Unknown benchmark ${unknown.join(', ')}: choose from ${all.join(', ')}\n`);
+  process.stderr.write(`Unknown benchmark ${unknown.join(', ')}: choose from ${[...all, 'scale'].join(', ')}\n`);
   process.exit(2);
 }
 const isWanted = (name: string): boolean => wanted.includes(name) || (wanted.length === 0 && !ONLY_BY_NAME.has(name));

@@ -45,12 +45,20 @@ test('an update of the service worker keeps unsent text, and pages of both versi
   await comeBack(other);
   await expectSaved(other);
 
+  const isReplaced = await desk.evaluateHandle(() => {
+    const first = navigator.serviceWorker.controller;
+    return () => navigator.serviceWorker.controller !== first;
+  });
+  // Retries, because `update` may join a running check for updates that has read the old file already. Sends the worker
+  // no message meanwhile: Chromium activates the new one once the old one is idle, and a message may start it again.
+  await expect(async () => {
+    await desk.evaluate(async () => void (await (await navigator.serviceWorker.getRegistration())?.update()));
+    await desk.waitForFunction((replaced) => replaced(), isReplaced, { timeout: 2_000 });
+  }).toPass();
   const offer = desk.getByRole('status').filter({ hasText: 'A new version is ready.' });
-  // Retries, because `update` may join a running check for updates that has read the old file already. The other tab
-  // checks too: the offer may have come and gone before, and is shown again when the user comes back.
+  // The offer may have come and gone, and is shown again when the user comes back.
   await expect(async () => {
     await comeBack(desk);
-    await desk.evaluate(async () => void (await (await navigator.serviceWorker.getRegistration())?.update()));
     await expect(offer).toBeVisible({ timeout: 2_000 });
   }).toPass();
   expect(await releaseOf(desk)).toBeUndefined();
