@@ -1,4 +1,4 @@
-/** A server of another project that stores a journal, and the same three requests to it. */
+/** A server of another project that stores a journal, with the requests of `http/journal-requests.ts` in its API. */
 import { join } from 'node:path';
 import pg from 'pg';
 import { addDays, dayOf } from '#domain/day/day.ts';

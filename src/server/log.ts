@@ -28,7 +28,7 @@ export function createLog(level: string, destination: DestinationStream = standa
   return pino(options, destination);
 }
 
-/** pino itself flushes this destination when the process exits normally. */
+/** pino flushes this destination on the process's event `exit`. A process killed by a signal loses buffered lines. */
 const standardOutput = (): DestinationStream =>
   fileDestination({
     dest: 1,

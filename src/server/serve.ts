@@ -62,9 +62,9 @@ export type RunningServer = {
   /** The metrics of this process, for the process that answers a scrape for all. */
   describeMetrics(): Promise<WorkerMetrics['metrics']>;
   /**
-   * Finishes what is under way while other processes accept the new requests: connections end after their next
-   * response, streams are told to reconnect. Resolves when no connection is left. Call `stop` then; it may be called
-   * earlier.
+   * Finishes open work while other processes accept new connections: each connection closes after its next response or
+   * 5 s of idling, and streams are told to reconnect. Resolves when no connection is left, or after 75 s. The caller
+   * then calls `stop`, which may also be called before that.
    */
   drain(): Promise<void>;
   /** Graceful shutdown; the caller closes the database. */

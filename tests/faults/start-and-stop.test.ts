@@ -52,7 +52,7 @@ test('SIGTERM finishes a save in flight, the next start reads it with the same s
   const body = JSON.stringify({ user_id: userId, date: dayOf(new Date()), content });
   const save = request(`${url}/rest/v1/entries`, {
     method: 'POST',
-    // The server answers 100 when it has accepted the request, so the test needs no timing assumption.
+    // Node answers "100 Continue" right before it calls the request listener, which then waits for the body.
     headers: { ...headers, expect: '100-continue', 'content-length': Buffer.byteLength(body) },
   });
   const saved = once(save, 'response') as Promise<[IncomingMessage]>;

@@ -24,8 +24,8 @@ export type WriteOutcome =
   | ({ kind: 'stored'; savedAt: number } & Version)
   | { kind: 'removed' }
   /**
-   * The row is not the version that the save is based on. Another page inserted, changed, moved or removed it, or an
-   * earlier write of this page was stored but its answer was lost.
+   * The version that the save is based on was not found: another page inserted, changed, moved or removed the row, the
+   * plan now locks the day, or an earlier write of this page was stored but its answer was lost. A read tells which.
    */
   | { kind: 'changed' }
   | Failure;

@@ -1,4 +1,4 @@
-/** Parses an import file of any supported format. */
+/** Parses an import file: an export in JSON, Markdown or plain text. HTML exports cannot be imported. */
 import type { Day } from '../day/day.ts';
 import { ENTRY_MAX_BYTES } from '../log/entry.ts';
 import { isEmptyLog } from '../log/entry-text.ts';

@@ -228,7 +228,7 @@ function restartWorker(
     message: 'a worker ended, starting another',
     fields: { ...fields, ms },
   };
-  // Its successor has been started already.
+  // No retry: the ended worker's successor is starting and takes the slot over once it is ready.
   if (successor !== null) return [counted, [log]];
   return [counted, [log, { type: 'retry later', slot, ms }]];
 }

@@ -155,7 +155,7 @@ export async function openRequest(
     Authorization: `Bearer ${token}`,
     'Content-Type': 'application/json',
     'Content-Length': Buffer.byteLength(text),
-    // The server answers `100 Continue` once it has called the handler.
+    // Node answers "100 Continue" right before it calls the request listener, which then waits for the body.
     Expect: '100-continue',
   };
   const request = httpRequest(`${world.url}/auth/v1${path}`, { method, headers });

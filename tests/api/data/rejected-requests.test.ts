@@ -109,7 +109,7 @@ describe('a rejected request', () => {
     const socket = connect(Number(port), hostname);
     const head = `POST ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${world.ana.token}\r\n`;
     const endedBefore = world.finishedRequests('POST', route);
-    // The server sends "100 Continue" when it starts waiting for the body.
+    // Node answers "100 Continue" right before it calls the request listener, which then waits for the body.
     socket.write(`${head}Content-Type: application/json\r\nContent-Length: 500\r\nExpect: 100-continue\r\n\r\n`);
     await once(socket, 'data');
     socket.end('{', () => socket.destroy());

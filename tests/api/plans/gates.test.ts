@@ -50,7 +50,7 @@ async function expectOpen(person: Person, today: Day): Promise<void> {
   expect(await entries(person).delete({ count: 'exact' }).lte('date', last)).toMatchObject({ count: FREE_WINDOW_DAYS });
 }
 
-/** UTC offsets in minutes: the last zone to begin a day, UTC, a zone between two hours, and the first zone. */
+/** UTC offsets in minutes: the last zone to begin a day, UTC, an offset of no whole hours, and the first zone. */
 const EDGE_OFFSETS = [-12 * 60, 0, 5 * 60 + 45, 14 * 60];
 
 describe('a user writes every day of the local window', () => {

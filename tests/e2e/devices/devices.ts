@@ -60,7 +60,7 @@ export async function addItem(page: Page, text: string): Promise<void> {
   await expect(items(page).getByText(text, { exact: true })).toBeVisible();
 }
 
-/** Dispatches the event of a return to the page, which makes the page send unsaved text at once. */
+/** Dispatches the event of a return to the page, which then sends unsaved text and reads its day again. */
 export const comeBack = (page: Page): Promise<void> =>
   page.evaluate(() => void document.dispatchEvent(new Event('visibilitychange', { bubbles: true })));
 

@@ -1,4 +1,4 @@
-/** Find: words of open days and days by their names, with keyboard and touch, with and without a connection. */
+/** Find: words of open days and days by their names, by keyboard and mouse, on a narrow screen, and offline. */
 import type { Page } from '@playwright/test';
 import { addDays, dayLabel as labelOf } from '#domain/day/day.ts';
 import { dayLabel, daysAgo, editor, log, today } from '../support/journal.ts';

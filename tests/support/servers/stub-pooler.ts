@@ -1,6 +1,7 @@
 /**
- * A pooler between the program and PostgreSQL that speaks the wire protocol, like PgBouncer before 1.21: in transaction
- * mode it gives a session to a client until its transactions end, with the prepared statements of other clients in it.
+ * A pooler of PostgreSQL sessions for tests. In transaction mode it behaves like PgBouncer before 1.21: a client gets a
+ * session until its queries are answered and its transaction has ended. The session keeps the prepared statements of
+ * earlier clients.
  */
 import { createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';

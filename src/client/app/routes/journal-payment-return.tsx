@@ -1,4 +1,4 @@
-/** The return from PayPal within the journal: unsaved text is sent first, and the reload waits for it. */
+/** The return from PayPal: sends unsaved text, captures the order, and reloads once no day has unsaved text. */
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { ROUTES } from '#domain/routes.ts';

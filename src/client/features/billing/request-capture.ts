@@ -39,5 +39,5 @@ function outcomeOf(answer: FunctionAnswer): CaptureOutcome {
   return isTemporary(answer.status) ? { kind: 'unknown' } : { kind: 'failed' };
 }
 
-/** An expired session, a rate limit or a server error: a later answer may differ. */
+/** An expired session, a time-out, a rate limit or a server error: a later answer may differ. */
 const isTemporary = (status: number): boolean => [401, 408, 429].includes(status) || status >= 500;

@@ -63,7 +63,7 @@ function failure(answer: { status: number; error: { code: string } | null }, dat
   return { kind: 'refused', reason: `the server refused it (${error.code})` };
 }
 
-/** A response without a row means that the condition on the version failed. */
+/** A response without a row means that the condition on the version failed or that the plan locks the day. */
 function writeOutcome(answer: PostgrestSingleResponse<Omit<Row, 'content'>[]>, date: Day): WriteOutcome {
   if (!Array.isArray(answer.data))
     return answer.error?.code === DUPLICATE_KEY ? { kind: 'changed' } : failure(answer, date);

@@ -88,7 +88,8 @@ export async function moveLog(
 }
 
 /**
- * Applies a move to the savers of both days, except a saver with unsaved text. A read sent earlier cannot undo the move.
+ * Applies a move to the savers of both days, except one with unsaved text or a new log. A changed saver ignores rows
+ * that were requested before.
  */
 function applyMove(savers: DaySavers, from: Day, to: Day, log: StoredLog): void {
   for (const [date, stored] of [

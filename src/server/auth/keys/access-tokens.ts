@@ -3,8 +3,8 @@
  *
  * Verifying a signature costs more than reading one day of a journal from the database, so the claims of verified
  * tokens are cached by token. A session can end before its token expires. `verify` therefore checks that the session
- * exists, that its user is not banned and that no second step is missing, and caches the result for 30 seconds. A
- * sign-out on this server drops the cached result at once.
+ * exists, that its user is not banned and that no second step is missing, and caches a success for 30 seconds. A
+ * sign-out in this process drops it at once. Other processes accept the token until their 30 seconds are over.
  */
 import { errors, jwtVerify } from 'jose';
 import type { JWTPayload, JWTVerifyGetKey } from 'jose';
@@ -81,7 +81,7 @@ export interface AccessTokens {
    * second step if its user has a verified factor. Throws an AccessTokenError.
    */
   verify(token: string): Promise<AccessClaims>;
-  /** Call after deleting a session's row: its tokens stop working at once on this server. */
+  /** Call after deleting a session's row: its tokens stop working at once in this process. */
   invalidateSession(sessionId: string): void;
 }
 

@@ -41,7 +41,7 @@ test.each(damage)('refuses a file %s', async (_what, change, fault) => {
   expect(existsSync(dataDir)).toBe(false);
 });
 
-/** Writes a copy of the archive with changed or missing parts, as a forger would. */
+/** Writes a valid tar.zst with changed or missing parts. The manifest stays as it was, unless `change` changes it. */
 async function rewrite(change: (name: string, data: Buffer) => Buffer | null): Promise<string> {
   const copy = world.newFile();
   async function* entries() {

@@ -67,7 +67,7 @@ export function shareConnections(requests: RequestPool): SharedConnections {
     const end = (isBroken: boolean): void => {
       use.isBroken ||= isBroken;
       use.running -= 1;
-      // The pool gets the connection back first: the next in the queue takes it at once.
+      // Before `free`, which starts the limiter's next waiter: that one should find this connection idle.
       if (use.running === 0) requests.release(use.client, use.isBroken);
       free();
     };

@@ -1,4 +1,4 @@
-/** The commands for one account, run in this process against a server's database and mailbox. */
+/** The operator's commands `user:*` and `mail:test`, run in this process against a server's database and mailbox. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runAdminCommand } from '#server/admin.ts';
 import { PASSWORD, tokenHashIn, newAddress, startAuthWorld } from '../fixture.ts';

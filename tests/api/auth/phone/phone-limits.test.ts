@@ -96,7 +96,8 @@ test('a network address gets ten texts an hour, for different numbers', async ()
   const phone = newNumber();
   const limited = await post('/otp', { phone }, headers);
   expect([limited.status, limited.body.code]).toEqual([429, 'over_sms_send_rate_limit']);
-  // The refused request does not count for the number, or the address could keep its owner from texts.
+  // A request refused for its network address does not count for the number. Otherwise this address could use up the
+  // texts of any number.
   expect((await post('/otp', { phone })).status).toBe(200);
 });
 

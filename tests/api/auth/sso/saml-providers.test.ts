@@ -135,7 +135,7 @@ describe("the sandbox's identity provider", () => {
     ]);
   });
 
-  /** Starts a sign-in and posts the choice on the consent page. Returns the fields that the browser posts to us. */
+  /** Starts a sign-in and submits `choice` on the provider's consent page. Returns the form fields for our ACS. */
   async function choose(choice: Record<string, string>) {
     const app = await openSandbox();
     await registerSsoProvider(world.config, world.database, await readRegistration(app));

@@ -1,4 +1,4 @@
-/** Name, address and password, and a change of the address that waits for its confirmations. */
+/** Name, email address and password, and a change of the email address that is not confirmed yet. */
 import { useEffect, useRef } from 'react';
 import { useSupabase } from '#client/lib/api/supabase.ts';
 import { useAccountFacts } from '#client/lib/api/use-account-facts.ts';

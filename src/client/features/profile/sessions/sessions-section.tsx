@@ -28,7 +28,7 @@ export function SessionsSection() {
   const [outcome, setOutcome] = useState<Outcome>(null);
   const verifiedFactors = factors.filter(({ status }) => status === 'verified');
   const sessions = useQuery({
-    // A change of the password, the factors or the linked sign-ins ends other sessions.
+    // Reads the list again after a change of the password, factors or linked sign-ins: it may have ended other sessions.
     queryKey: ['own-sessions', userId, changedAt, verifiedFactors.length, identities.length],
     queryFn: ({ signal }) => account.listSessions(signal),
     placeholderData: keepPreviousData,
