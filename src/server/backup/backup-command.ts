@@ -61,8 +61,8 @@ export async function runBackup(args: readonly string[], deps: CommandDeps): Pro
 
   if (recipients.length === 0) {
     deps.warn(
-      'Warning: this backup is not encrypted. Whoever reads it reads every journal and can sign in as anybody: ' +
-        'keep it where only you can, or set BACKUP_AGE_RECIPIENT.',
+      'Warning: this backup is not encrypted. Anyone who reads it can read every journal and sign in as any user. ' +
+        'Keep it where only you can read it, or set BACKUP_AGE_RECIPIENT.',
     );
   }
   for (const table of created.leftOut) {

@@ -40,13 +40,14 @@ async function printed(meanwhile: (userId: string) => Promise<unknown>): Promise
   return 'done' in answer ? answer.done : answer.refused;
 }
 
+const OTHER_SOURCE = 'The plan now comes from another payment or grant, so it stays';
 const grant = (accessValidUntil: Day | null) => (userId: string) =>
   changePlan(db.database, { userId, plan: 'premium', accessValidUntil, reason: 'operator grant' });
 
 test.each<[string, (userId: string) => Promise<unknown>, string]>([
   ['nothing', () => Promise.resolve(), 'and the year it paid for ended.'],
-  ['a grant', grant(day('2040-01-01')), 'The plan comes from elsewhere since and stays: a Closer until 2040-01-01.'],
-  ['a grant without end', grant(null), 'The plan comes from elsewhere since and stays: a Closer without end.'],
+  ['a grant', grant(day('2040-01-01')), `${OTHER_SOURCE}: a Closer until 2040-01-01.`],
+  ['a grant without end', grant(null), `${OTHER_SOURCE}: a Closer without end.`],
   [
     'a revocation',
     (userId) =>

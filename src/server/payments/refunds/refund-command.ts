@@ -103,7 +103,8 @@ async function hasEndedYear(database: Database, userId: string, paymentId: strin
 function planWithoutYear(buyer: Buyer | null): string {
   if (buyer === null) return 'The account is gone.';
   if (buyer.subscription_plan === 'free') return 'The year it paid for had ended before.';
-  return `The plan comes from elsewhere since and stays: a Closer ${endText(buyer.access_valid_until)}.`;
+  const plan = `a Closer ${endText(buyer.access_valid_until)}`;
+  return `The plan now comes from another payment or grant, so it stays: ${plan}.`;
 }
 
 export const endText = (until: Day | null): string => (until === null ? 'without end' : `until ${until}`);
