@@ -68,7 +68,7 @@ function createWorld() {
   return { limiter, all, having, load, arrive, end };
 }
 
-test('is bounded, never idles, shares fairly and starves nobody', async () => {
+test('the limiter is bounded, never idles, shares fairly and starves nobody', async () => {
   let unfairChances = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 60 }), async (steps) => {
