@@ -1,5 +1,6 @@
 /**
- * Tests the part of docs/style.md that a machine can check: commit subjects, and how comments and test titles begin.
+ * Tests the part of docs/style.md that a machine can check: commit subjects, and how comments, test titles and the
+ * sentences of documents begin.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -20,10 +21,10 @@ const HEADLESS = /^(who|whoever|whom|whose|what|whatever|wherever|nobody|nothing
 const PRONOUN = /^(it|they|he|she|one|somebody)\b/i;
 const RIDDLE = /\b((is|are|was|were) none|no other one|is no more|shall not)\b/i;
 
-const files = execFileSync('git', ['ls-files'], { cwd: ROOT, encoding: 'utf8' })
-  .trim()
-  .split('\n')
-  .filter((file) => CHECKED_FILES.test(file) && !RELEASED_MIGRATIONS.test(file) && file !== THIS_FILE);
+const trackedFiles = execFileSync('git', ['ls-files'], { cwd: ROOT, encoding: 'utf8' }).trim().split('\n');
+const files = trackedFiles.filter(
+  (file) => CHECKED_FILES.test(file) && !RELEASED_MIGRATIONS.test(file) && file !== THIS_FILE,
+);
 
 /** The text of each comment; consecutive `//` or `--` lines are one comment. */
 function commentsOf(file: string, source: string): string[] {
@@ -43,6 +44,20 @@ function commentsOf(file: string, source: string): string[] {
 }
 
 const sentencesOf = (comment: string): string[] => comment.split(/(?<=[.!?:]) +(?=[A-Z`])/);
+
+/** The prose of a Markdown document: no headings, tables, code or quotations. */
+const proseOf = (source: string): string[] =>
+  source
+    .replace(/^```[\s\S]*?^```/gm, '')
+    .replace(/^(#|\|).*$/gm, '')
+    .split(/\n\s*\n|\n(?=\s*(?:[-*]|\d+\.) )/)
+    .map((block) =>
+      block
+        .replace(/"[^"]*"/g, '""')
+        .replace(/\*\*/g, '')
+        .replace(/\s+/g, ' '),
+    )
+    .map((block) => block.replace(/^ ?(?:[-*]|\d+\.) /, '').trim());
 
 function titlesOf(source: string): string[] {
   const call = /\b(?:test|it|describe|step)(?:\.\w+)*(?:\([^'"`\n]*\))?\(\s*(['"`])(.*?)\1/g;
@@ -66,6 +81,18 @@ describe('the rules find', () => {
     expect(titlesOf("test('what was told is kept', () => {});").some(isRiddle)).toBe(true);
   });
 
+  test.each([['Saves wait.\n\n- **Limits.** What does not fit is refused.'], ['1. Whoever asks gets it.']])(
+    'an opening in the document %j',
+    (source) => {
+      expect(proseOf(source).flatMap(sentencesOf).some(isRiddle)).toBe(true);
+    },
+  );
+
+  test('no fault in headings, tables, code and quotations of a document', () => {
+    const source = '# What is stored\n\nIt says "Saved. Nothing is lost."\n\n| what |\n\n```\nNothing.\n```\n';
+    expect(proseOf(source).flatMap(sentencesOf).filter(isRiddle)).toEqual([]);
+  });
+
   test('no fault in plain sentences', () => {
     const comment = '/** Reads the row. No-op if the lease was lost: the caller retries. */';
     expect(commentsOf('a.ts', comment).flatMap(sentencesOf).filter(isRiddle)).toEqual([]);
@@ -79,6 +106,18 @@ test('comments have a subject', () => {
       .filter(isRiddle)
       .map((sentence) => `${file}: ${sentence}`),
   );
+  expect(found).toEqual([]);
+});
+
+test('the sentences of documents have a subject', () => {
+  const found = trackedFiles
+    .filter((file) => file.endsWith('.md'))
+    .flatMap((file) =>
+      proseOf(readFileSync(join(ROOT, file), 'utf8'))
+        .flatMap(sentencesOf)
+        .filter((sentence) => HEADLESS.test(sentence))
+        .map((sentence) => `${file}: ${sentence}`),
+    );
   expect(found).toEqual([]);
 });
 
