@@ -26,6 +26,10 @@ test('an update of the service worker keeps unsent text, and pages of both versi
   await accounts.writeLog(account, TODAY, log('shared'));
   const desk = await openDevice({ serviceWorkers: 'allow' });
   await desk.waitForFunction(() => navigator.serviceWorker.controller?.state === 'activated');
+  const isWorkerReplaced = await desk.evaluateHandle(() => {
+    const { controller } = navigator.serviceWorker;
+    return () => navigator.serviceWorker.controller !== controller;
+  });
   const oldTab = await desk.context().newPage();
   await oldTab.addInitScript(reportNoIdleTime);
   await oldTab.goto('/journal');
@@ -45,15 +49,18 @@ test('an update of the service worker keeps unsent text, and pages of both versi
   await comeBack(other);
   await expectSaved(other);
 
-  const isReplaced = await desk.evaluateHandle(() => {
-    const first = navigator.serviceWorker.controller;
-    return () => navigator.serviceWorker.controller !== first;
-  });
-  // Retries, because `update` may join a running check for updates that has read the old file already. Sends the worker
-  // no message meanwhile: Chromium activates the new one once the old one is idle, and a message may start it again.
+  // Retries, because `update` may join a running check for updates that has read the old file already. A new worker that
+  // waits takes over once the old one is idle. Chromium may not stop an idle one while Playwright is attached to it.
+  const workers = await desk.context().newCDPSession(desk);
+  await workers.send('ServiceWorker.enable');
   await expect(async () => {
-    await desk.evaluate(async () => void (await (await navigator.serviceWorker.getRegistration())?.update()));
-    await desk.waitForFunction((replaced) => replaced(), isReplaced, { timeout: 2_000 });
+    const isWaiting = await desk.evaluate(async () => {
+      const registration = (await navigator.serviceWorker.getRegistration())!;
+      await registration.update();
+      return registration.waiting !== null;
+    });
+    if (isWaiting) await workers.send('ServiceWorker.stopAllWorkers');
+    await desk.waitForFunction((isReplaced) => isReplaced(), isWorkerReplaced, { timeout: 2_000 });
   }).toPass();
   const offer = desk.getByRole('status').filter({ hasText: 'A new version is ready.' });
   // The offer may have come and gone, and is shown again when the user comes back.
