@@ -56,7 +56,7 @@ export function SessionProvider({ children }: { children: ReactNode }) {
       const at = signOutAt.current ?? readSignOutTime(userId);
       return at !== null && unsavedText.current?.redraftIfNewer(at) !== true;
     };
-    const apply = (session: Session | null): void => {
+    const applySession = (session: Session | null): void => {
       const now = latest.current;
       const signedOutUserId = !session && now.user && hasAskedToSignOut(now.user.id) ? now.user.id : null;
       // Runs before the state change, not in an effect, because screens write drafts when they unmount. Runs here and
@@ -87,12 +87,12 @@ export function SessionProvider({ children }: { children: ReactNode }) {
         signOutAt.current = null;
         localStorage.removeItem(SIGNED_OUT_KEY);
       }
-      apply(session);
+      applySession(session);
     });
     // Threat: auth-js's broadcast of another tab's sign-out may arrive before that tab's SIGNED_OUT_KEY. Without the
     // key the session looks expired, and the log would stay readable behind the sign-in overlay.
     const onStorage = ({ key }: StorageEvent): void => {
-      if (key === SIGNED_OUT_KEY && latest.current.expired) apply(null);
+      if (key === SIGNED_OUT_KEY && latest.current.expired) applySession(null);
     };
     addEventListener('storage', onStorage);
     return () => {

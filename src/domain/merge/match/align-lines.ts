@@ -28,20 +28,20 @@ export function alignLines(base: readonly Line[], side: readonly Line[]): Alignm
   const isTaken = new Uint8Array(side.length);
   for (const j of match) if (j !== -1) isTaken[j] = 1;
   const alignment = { match, isMoved };
-  const take = (i: number, j: number, moved: boolean): void => {
+  const pairLines = (i: number, j: number, moved: boolean): void => {
     match[i] = j;
     isMoved[i] = moved ? 1 : 0;
     isTaken[j] = 1;
   };
 
-  matchMoved(base, side, [baseKeys, sideKeys], alignment, isTaken, take);
-  matchEdited(base, side, alignment, isTaken, take);
-  matchAlone(base, side, alignment, isTaken, take);
+  matchMoved(base, side, [baseKeys, sideKeys], alignment, isTaken, pairLines);
+  matchEdited(base, side, alignment, isTaken, pairLines);
+  matchAlone(base, side, alignment, isTaken, pairLines);
   return alignment;
 }
 
 type Keys = readonly [base: Int32Array, side: Int32Array];
-type Take = (i: number, j: number, moved: boolean) => void;
+type PairLines = (i: number, j: number, moved: boolean) => void;
 
 function numberKeys(base: readonly Line[], side: readonly Line[]): Keys {
   const numbers = new Map<string, number>();
@@ -62,7 +62,7 @@ function matchMoved(
   [baseKeys, sideKeys]: Keys,
   { match }: Alignment,
   isTaken: Uint8Array,
-  take: Take,
+  pairLines: PairLines,
 ): void {
   const places = new Map<number, number[]>();
   for (let j = side.length - 1; j >= 0; j -= 1) {
@@ -73,7 +73,7 @@ function matchMoved(
   }
   for (let i = 0; i < base.length; i += 1) {
     const j = match[i] === -1 ? places.get(baseKeys[i]!)?.pop() : undefined;
-    if (j !== undefined) take(i, j, true);
+    if (j !== undefined) pairLines(i, j, true);
   }
 }
 
@@ -100,7 +100,7 @@ function matchEdited(
   side: readonly Line[],
   alignment: Alignment,
   isTaken: Uint8Array,
-  take: Take,
+  pairLines: PairLines,
 ): void {
   const { match } = alignment;
   const freeBase = base.filter((line) => match[line.index] === -1 && !isBlank(line));
@@ -123,9 +123,9 @@ function matchEdited(
       if (score >= MIN_MOVE_SCORE) elsewhere.push(pair);
     }
   });
-  for (const { a, b } of heaviestIncreasingPairs(inGap, side.length)) take(a, b, false);
+  for (const { a, b } of heaviestIncreasingPairs(inGap, side.length)) pairLines(a, b, false);
   for (const { a, b } of elsewhere.sort((x, y) => y.score - x.score || x.a - y.a || x.b - y.b))
-    if (match[a] === -1 && !isTaken[b]) take(a, b, true);
+    if (match[a] === -1 && !isTaken[b]) pairLines(a, b, true);
 }
 
 /** Returns a function that finds the free (unmatched) lines at the same distance from either end of the same gap. */
@@ -162,7 +162,7 @@ function matchAlone(
   side: readonly Line[],
   alignment: Alignment,
   isTaken: Uint8Array,
-  take: Take,
+  pairLines: PairLines,
 ): void {
   const gaps = gapsOf(side.length, alignment);
   const aloneInBase = aloneByGap(base, gaps.ofBase, (i) => alignment.match[i] === -1);
@@ -173,7 +173,7 @@ function matchAlone(
     const [line, other] = [base[i]!, side[j]!];
     const inside = base[i + 1] && parentOf(base[i + 1]!);
     const isParent = inside?.list && inside.head === line;
-    if (isParent || isBlank(line) || isBlank(other)) take(i, j, false);
+    if (isParent || isBlank(line) || isBlank(other)) pairLines(i, j, false);
   }
 }
 

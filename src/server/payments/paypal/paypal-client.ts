@@ -118,7 +118,7 @@ export function createPaypal(deps: PaypalDeps): PaypalClient {
     const { method, path, requestId, body = '{}' } = request;
     const url = config.apiBase + path;
     const endsAt = performance.now() + CALL_MAX_MS;
-    const ask = (token: string, lostBefore: boolean): Promise<Answer> => {
+    const sendWithToken = (token: string, lostBefore: boolean): Promise<Answer> => {
       const headers = {
         Authorization: `Bearer ${token}`,
         ...(method === 'POST' && { 'Content-Type': 'application/json', Prefer: 'return=representation' }),
@@ -129,11 +129,11 @@ export function createPaypal(deps: PaypalDeps): PaypalClient {
     };
     const token = await accessToken.get();
     try {
-      return await ask(token, false);
+      return await sendWithToken(token, false);
     } catch (error) {
       if (!(error instanceof PaypalError) || error.status !== 401) throw error;
       accessToken.drop(token);
-      return ask(await accessToken.get(), error.outcomeUnknown);
+      return sendWithToken(await accessToken.get(), error.outcomeUnknown);
     }
   }
 

@@ -24,7 +24,7 @@ export function ProfileForm({ hasPassword, emailField }: ProfileFormProps) {
   const user = useUser();
   const now = { name: accountName(user), email: user.email ?? '' };
   const isSso = isSsoUser(user);
-  const { apply, dialog } = useRecentSignIn();
+  const { applyChange, dialog } = useRecentSignIn();
   /** Incremented after a password change: a new key clears the fields. */
   const [passwordsKey, setPasswordsKey] = useState(0);
 
@@ -38,7 +38,7 @@ export function ProfileForm({ hasPassword, emailField }: ProfileFormProps) {
     const problem = validateProfile(form, now);
     if (problem) return { kind: 'error', text: problem };
 
-    const error = await apply((nonce) =>
+    const error = await applyChange((nonce) =>
       auth.updateUser({
         ...(form.name === now.name ? {} : { data: { name: form.name } }),
         ...(form.email === now.email ? {} : { email: form.email }),

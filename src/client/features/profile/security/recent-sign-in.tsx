@@ -24,14 +24,14 @@ type Pending = { change: Change; settle: (result: ChangeResult) => void };
 export type ChangeResult = null | 'cancelled' | ProviderError;
 
 type RecentSignIn = {
-  apply: (change: Change) => Promise<ChangeResult>;
+  applyChange: (change: Change) => Promise<ChangeResult>;
   /** Render it anywhere in the panel. */
   dialog: ReactNode;
 };
 
 export function useRecentSignIn(): RecentSignIn {
   const [pending, setPending] = useState<Pending | null>(null);
-  const apply = async (change: Change): Promise<ChangeResult> => {
+  const applyChange = async (change: Change): Promise<ChangeResult> => {
     const { error } = await change('');
     if (error?.code !== 'reauthentication_needed') return error;
     return new Promise((resolve) => {
@@ -42,7 +42,7 @@ export function useRecentSignIn(): RecentSignIn {
       setPending({ change, settle });
     });
   };
-  return { apply, dialog: pending && <ConfirmDialog {...pending} /> };
+  return { applyChange, dialog: pending && <ConfirmDialog {...pending} /> };
 }
 
 /** The outcome to show for a failed change; null for one that the user has cancelled. */

@@ -37,7 +37,7 @@ type ExportCardProps = {
 
 export function ExportCard({ premium, sendAll, onUpgrade }: ExportCardProps) {
   const [format, setFormat] = useState<Format>(FORMATS[0]);
-  const { shown, begin, start, resume, cancel } = useExport(sendAll);
+  const { shown, saveAndExport, start, resume, cancel } = useExport(sendAll);
   const busy = shown.kind === 'busy';
 
   return (
@@ -69,7 +69,7 @@ export function ExportCard({ premium, sendAll, onUpgrade }: ExportCardProps) {
             {...(premium === false && { 'aria-describedby': 'export-lock' })}
             busy={busy}
             busyLabel="Exporting..."
-            onClick={() => void begin(format)}
+            onClick={() => void saveAndExport(format)}
           >
             Export All Entries
           </Button>
@@ -87,7 +87,7 @@ export function ExportCard({ premium, sendAll, onUpgrade }: ExportCardProps) {
               saved on the server yet. The export would not include it.
             </p>
             <div className={styles.actions}>
-              <Button className={styles.again} onClick={() => void begin(format)}>
+              <Button className={styles.again} onClick={() => void saveAndExport(format)}>
                 Try again
               </Button>
               <Button tone="text" className={styles.again} onClick={() => void start(format)}>
@@ -200,7 +200,7 @@ function useExport(sendAll: () => Promise<readonly Day[]>) {
     shown,
     start,
     /** The export contains only saved text, so save everything first. */
-    async begin(format: Format): Promise<void> {
+    async saveAndExport(format: Format): Promise<void> {
       const { signal } = (stop.current = new AbortController());
       setShown({ kind: 'busy', progress: null });
       const days = await sendAll();

@@ -58,9 +58,9 @@ export function LinkedPanel() {
 function LinkForm({ name, label }: { name: string; label: string }) {
   const config = useClientConfig();
   const { auth } = useSupabase();
-  const { apply, dialog } = useRecentSignIn();
+  const { applyChange, dialog } = useRecentSignIn();
   const { outcome, busy, onSubmit } = useSubmit(async () => {
-    const error = await apply(async (nonce) => {
+    const error = await applyChange(async (nonce) => {
       const { data } = await auth.getSession();
       const result = await createPkceAuth(config, data.session).linkIdentity({
         provider: name as 'google',

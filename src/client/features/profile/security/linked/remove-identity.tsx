@@ -26,7 +26,7 @@ export function RemoveIdentity({ identity, onClose }: { identity: UserIdentity; 
   const { providers } = useClientConfig().signIn;
   const request = useAuthRequest();
   const toast = useToast();
-  const { apply, dialog } = useRecentSignIn();
+  const { applyChange, dialog } = useRecentSignIn();
   const label = identityLabel(identity.provider, providers);
   return (
     <>
@@ -34,7 +34,7 @@ export function RemoveIdentity({ identity, onClose }: { identity: UserIdentity; 
         title={`Remove ${identity.provider === 'phone' ? 'your phone number' : label}?`}
         onClose={onClose}
         onConfirm={async () => {
-          const error = await apply((nonce) =>
+          const error = await applyChange((nonce) =>
             request('DELETE', `/user/identities/${identity.identity_id}?${new URLSearchParams({ nonce }).toString()}`),
           );
           if (error === 'cancelled') return null;

@@ -180,10 +180,10 @@ type RegistrationOptions = {
 function AddPasskey({ count, onAdded }: { count: number | null; onAdded: (id: string) => Promise<void> }) {
   const { auth } = useSupabase();
   const request = useAuthRequest();
-  const { apply, dialog } = useRecentSignIn();
+  const { applyChange, dialog } = useRecentSignIn();
   const { outcome, busy, onSubmit } = useSubmit(async () => {
     let result: AuthResult<RegistrationOptions> | null = null;
-    const error = await apply(async (nonce) => {
+    const error = await applyChange(async (nonce) => {
       result = await request<RegistrationOptions>('POST', '/passkeys/registration/options', { nonce });
       return result;
     });
@@ -233,7 +233,7 @@ type RemovePasskeyProps = { passkey: PasskeyListItem; onRemoved: () => Promise<v
 function RemovePasskey({ passkey, onRemoved, onClose }: RemovePasskeyProps) {
   const { auth } = useSupabase();
   const toast = useToast();
-  const { apply, dialog } = useRecentSignIn();
+  const { applyChange, dialog } = useRecentSignIn();
   const name = passkey.friendly_name ?? FALLBACK_NAME;
   return (
     <>
@@ -241,7 +241,7 @@ function RemovePasskey({ passkey, onRemoved, onClose }: RemovePasskeyProps) {
         title={`Remove “${name}”?`}
         onClose={onClose}
         onConfirm={async () => {
-          const error = await apply(() => auth.passkey.delete({ passkeyId: passkey.id }));
+          const error = await applyChange(() => auth.passkey.delete({ passkeyId: passkey.id }));
           if (error) return toOutcome(error);
           await onRemoved();
           toast({ kind: 'success', text: `Removed: ${name}.` });

@@ -20,14 +20,14 @@ export type EnrolledFactor = { id: string; totp?: { qr_code: string; secret: str
 export function useEnrolment() {
   const request = useAuthRequest();
   const { auth } = useSupabase();
-  const { apply, dialog } = useRecentSignIn();
+  const { applyChange, dialog } = useRecentSignIn();
   const [factor, setFactor] = useState<EnrolledFactor | null>(null);
   return {
     factor,
     dialog,
     async enrol(parameters: { factor_type: 'totp' | 'phone' | 'webauthn'; friendly_name: string; phone?: string }) {
       let result: AuthResult<EnrolledFactor> | null = null;
-      const error: ChangeResult = await apply(async (nonce) => {
+      const error: ChangeResult = await applyChange(async (nonce) => {
         result = await request<EnrolledFactor>('POST', '/factors', { ...parameters, issuer: 'Hustle Forge', nonce });
         return result;
       });

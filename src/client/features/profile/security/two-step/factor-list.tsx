@@ -65,7 +65,7 @@ type RemoveFactorProps = { factor: Factor; isLast: boolean; onClose: () => void 
 function RemoveFactor({ factor, isLast, onClose }: RemoveFactorProps) {
   const { auth } = useSupabase();
   const toast = useToast();
-  const { apply, dialog } = useRecentSignIn();
+  const { applyChange, dialog } = useRecentSignIn();
   const name = factor.friendly_name ?? 'this second step';
   return (
     <>
@@ -74,7 +74,7 @@ function RemoveFactor({ factor, isLast, onClose }: RemoveFactorProps) {
         label={isLast ? 'Turn off' : 'Remove'}
         onClose={onClose}
         onConfirm={async () => {
-          const error = await apply(() => auth.mfa.unenroll({ factorId: factor.id }));
+          const error = await applyChange(() => auth.mfa.unenroll({ factorId: factor.id }));
           if (error) return toOutcome(error);
           // Refreshes the token and the stored user, which still name the factor.
           await auth.refreshSession();
@@ -107,7 +107,7 @@ const codesQuery = (auth: Auth, userId: string) => ({
 
 function RecoveryCodes({ onOpen }: Pick<FactorListProps, 'onOpen'>) {
   const { auth } = useSupabase();
-  const { apply, dialog } = useRecentSignIn();
+  const { applyChange, dialog } = useRecentSignIn();
   const codes = useQuery(codesQuery(auth, useUser().id));
   const [isAsking, setAsking] = useState(false);
   if (codes.isPending) {
@@ -130,7 +130,7 @@ function RecoveryCodes({ onOpen }: Pick<FactorListProps, 'onOpen'>) {
   const { data } = codes;
   const renew = async () => {
     let created: readonly string[] = [];
-    const error = await apply(async () => {
+    const error = await applyChange(async () => {
       const answer = await (data ? auth.mfa.recoveryCodes.regenerate() : auth.mfa.recoveryCodes.generate());
       created = answer.data?.codes ?? [];
       return answer;
