@@ -60,9 +60,9 @@ async function compare(
   make: MakeRequest,
   target: number | null,
 ): Promise<Figure> {
-  const turn = (url: string) => async (duration: number) =>
+  const measureServer = (url: string) => async (duration: number) =>
     (await load(url, people, make, { duration })).requests.total;
-  const rates = await compareRates({ ours: turn(pooled.url), theirs: turn(direct.url) });
+  const rates = await compareRates({ ours: measureServer(pooled.url), theirs: measureServer(direct.url) });
   return {
     what,
     measured: `${rates.ratio.toFixed(2)} (${describeRates(rates)})`,

@@ -51,7 +51,7 @@ export async function ensureSeeded(folder: string, size: Size): Promise<void> {
   const marker = join(folder, 'seeded.json');
   const wanted = JSON.stringify(size);
   const found = await readFile(marker, 'utf8').catch(() => null);
-  if (found === wanted) return say(folder, `has ${describe(size)} already`);
+  if (found === wanted) return printProgress(folder, `has ${describe(size)} already`);
   if (found !== null) throw new Error(`${folder} has other data (${found}): give another folder, or delete it`);
   await checkDisk(folder, size);
   const log = createLog('error');
@@ -78,18 +78,18 @@ const describe = (size: Size): string => `${logsOf(size).toLocaleString('en')} l
 async function checkDisk(folder: string, size: Size): Promise<void> {
   const { bavail, bsize } = await statfs(join(folder, '..'));
   const [needed, free] = [logsOf(size) * BYTES_PER_LOG, bavail * bsize].map((bytes) => bytes / 2 ** 30);
-  say(folder, `${describe(size)} need about ${needed!.toFixed(1)} GB, ${free!.toFixed(1)} GB are free`);
+  printProgress(folder, `${describe(size)} need about ${needed!.toFixed(1)} GB, ${free!.toFixed(1)} GB are free`);
   if (needed! > free!) throw new Error('there is not enough room');
 }
 
-function say(folder: string, text: string): void {
+function printProgress(folder: string, text: string): void {
   process.stdout.write(`${new Date().toISOString().slice(11, 19)} ${folder}: ${text}\n`);
 }
 
 async function fill(client: pg.Client, folder: string, { users, days }: Size): Promise<void> {
   const step = async (what: string, text: string, values: unknown[] = []): Promise<void> => {
     await client.query(text, values);
-    say(folder, what);
+    printProgress(folder, what);
   };
   // Triggers and foreign keys do not run for these rows: `verify` checks what they would have done.
   await client.query('set session_replication_role = replica; set timezone = utc');
@@ -131,7 +131,7 @@ async function fill(client: pg.Client, folder: string, { users, days }: Size): P
                          from numbered) u`,
       [oldest - 1, newest],
     );
-    if (newest % 50 < DAYS_PER_STATEMENT || newest === 0) say(folder, `${days - newest} of ${days} days`);
+    if (newest % 50 < DAYS_PER_STATEMENT || newest === 0) printProgress(folder, `${days - newest} of ${days} days`);
   }
   await step(
     'the search index',

@@ -109,12 +109,12 @@ const BEHAVIOURS: Record<FloodKind['kind'], (socket: Socket, next: () => string)
         }
       }
     };
-    const begin = (): void => {
+    const sendNextRequest = (): void => {
       socket.write(next());
       left = LARGE_BYTES;
       send();
     };
-    onAnswer(socket, begin);
-    begin();
+    onAnswer(socket, sendNextRequest);
+    sendNextRequest();
   },
 };

@@ -78,7 +78,7 @@ try {
     const used = { ours: noCpu(), theirs: noCpu() };
     const seconds = { ours: 0, theirs: 0 };
     const answered = { ours: 0, theirs: 0 };
-    const turn = (of: 'ours' | 'theirs', server: Running) => async (duration: number) => {
+    const measureServer = (of: 'ours' | 'theirs', server: Running) => async (duration: number) => {
       const before = await readCpu(server);
       const total = await (steps > 0
         ? loadInSteps(server, make, duration, steps)
@@ -89,7 +89,7 @@ try {
       answered[of] += total;
       return total;
     };
-    const rates = await compareRates({ ours: turn('ours', two), theirs: turn('theirs', one) });
+    const rates = await compareRates({ ours: measureServer('ours', two), theirs: measureServer('theirs', one) });
     const cores = (of: 'ours' | 'theirs'): string =>
       Object.entries(used[of])
         .map(([part, ofPart]) => `${part} ${(ofPart / seconds[of]).toFixed(2)}`)

@@ -317,16 +317,16 @@ describe('responses match the document', () => {
     await call(200, 'DELETE', codes, { as });
 
     const authenticator = new SoftwareAuthenticator(world.server.config.publicUrl);
-    const begin = async (ceremony: string) =>
+    const beginCeremony = async (ceremony: string) =>
       (await call(200, 'POST', `/auth/v1/passkeys/${ceremony}/options`, { as, body: {} })) as Ceremony;
-    const registration = await begin('registration');
+    const registration = await beginCeremony('registration');
     const registered = {
       challenge_id: registration.challenge_id,
       credential: authenticator.create(registration.options),
     };
     const passkey = (await call(200, 'POST', '/auth/v1/passkeys/registration/verify', { as, body: registered })) as Id;
     await call(400, 'POST', '/auth/v1/passkeys/registration/verify', { as, body: registered });
-    const signIn = await begin('authentication');
+    const signIn = await beginCeremony('authentication');
     const asserted = { challenge_id: signIn.challenge_id, credential: authenticator.get(signIn.options) };
     await call(200, 'POST', '/auth/v1/passkeys/authentication/verify', { body: asserted });
     await call(400, 'POST', '/auth/v1/passkeys/authentication/verify', { body: asserted });

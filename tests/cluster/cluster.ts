@@ -32,7 +32,7 @@ export type Cluster = {
   readItems(): Promise<Map<string, string[]>>;
 };
 
-export async function startCluster(clients: number, say: (text: string) => void): Promise<Cluster> {
+export async function startCluster(clients: number, printLine: (text: string) => void): Promise<Cluster> {
   await createNetwork(clients);
   const folders = Object.fromEntries(
     await Promise.all(NODES.map(async (node) => [node, await createNodeFolders(node)] as const)),
@@ -41,14 +41,14 @@ export async function startCluster(clients: number, say: (text: string) => void)
   const certificate = await createCertificate();
   startBalancer();
   const primary = await waitUntilWhole();
-  say(`three database machines run, the primary is ${primary}`);
+  printLine(`three database machines run, the primary is ${primary}`);
   await createRoles(primary);
   const pooler = await startPooler();
   const app1 = await startApplication('app1');
   await waitUntilReady('app1');
   const app2 = await startApplication('app2');
   await waitUntilReady('app2');
-  say('two applications run');
+  printLine('two applications run');
   return { certificate, folders, pooler, applications: { app1, app2 }, readItems };
 }
 

@@ -25,7 +25,7 @@ const PAGE_USERS = 16;
 const FINISH_MS = 60_000;
 
 const startedAt = Date.now();
-const say = (text: string): void =>
+const printLine = (text: string): void =>
   void process.stdout.write(`${((Date.now() - startedAt) / 1_000).toFixed(1).padStart(6)} s  ${text}\n`);
 
 async function removeEverything(): Promise<void> {
@@ -72,7 +72,7 @@ await mkdir(LOGS, { recursive: true });
 
 try {
   const problems = await run();
-  say(problems.length === 0 ? 'passed' : 'failed');
+  printLine(problems.length === 0 ? 'passed' : 'failed');
   await end(problems.length === 0 ? 0 : 1);
 } catch (error) {
   await endWithError(error);
@@ -80,7 +80,7 @@ try {
 
 async function run(): Promise<string[]> {
   await buildClient();
-  const cluster = await startCluster(WRITERS + PAGE_USERS + 1, say);
+  const cluster = await startCluster(WRITERS + PAGE_USERS + 1, printLine);
   const ledger = createLedger();
   const load: Load = {
     ledger,
@@ -89,14 +89,14 @@ async function run(): Promise<string[]> {
     pages: await openPages(PAGE_USERS, cluster.certificate, ledger, WRITERS),
     writers: await startWriters(WRITERS, cluster.certificate, ledger),
   };
-  say('writers and pages save');
+  printLine('writers and pages save');
   const only = process.argv[2];
   const measurements: Measurement[] = [];
   for (const fault of faultsOf(cluster).filter(({ name }) => only === undefined || name.includes(only))) {
-    say(fault.name);
+    printLine(fault.name);
     const measurement = await measureFault(fault, cluster, load);
     measurements.push(measurement);
-    for (const problem of measurement.problems) say(`  PROBLEM: ${problem}`);
+    for (const problem of measurement.problems) printLine(`  PROBLEM: ${problem}`);
   }
   const problems = [
     ...measurements.flatMap((measurement) => measurement.problems),

@@ -54,12 +54,12 @@ async function readStored(): Promise<unknown> {
 
 test('kill -9 keeps the earlier feedback and frees the day when the lease expires', async () => {
   await server.start();
-  const ask = await signUpCloser();
+  const requestFeedback = await signUpCloser();
   const before = await readStored();
   expect(before).toEqual({ feedback: OLD_FEEDBACK, score: 4, outdated: true, analyses: 0, uses: 0 });
 
   model.control.fail({ hold: 'after', after: 3 });
-  const received = (await ask()).text().then(
+  const received = (await requestFeedback()).text().then(
     () => 'complete',
     () => 'aborted',
   );
@@ -70,7 +70,7 @@ test('kill -9 keeps the earlier feedback and frees the day when the lease expire
   expect(await readStored()).toEqual(before);
 
   await server.start();
-  const refused = await ask();
+  const refused = await requestFeedback();
   expect([refused.status, await refused.json()]).toEqual([
     409,
     { success: false, code: 'running', error: AI_MESSAGES.running },
@@ -79,7 +79,7 @@ test('kill -9 keeps the earlier feedback and frees the day when the lease expire
     'update analysis_runs set lease_until = now() where lease_until > now()',
   );
   expect(rowCount).toBe(1);
-  expect(await (await ask()).text()).toContain('event: done');
+  expect(await (await requestFeedback()).text()).toContain('event: done');
   expect(await readStored()).toMatchObject({ outdated: false, analyses: 1, uses: 1 });
 });
 
@@ -90,10 +90,10 @@ async function countActiveClaims(): Promise<number> {
 
 test('SIGTERM aborts an analysis after the grace period and sends a problem event', async () => {
   const program = await server.start();
-  const ask = await signUpCloser();
+  const requestFeedback = await signUpCloser();
   const before = await readStored();
   model.control.fail({ hold: 'after', after: 3 });
-  const received = (await ask()).text();
+  const received = (await requestFeedback()).text();
   await model.control.whenHeld();
   const exited = once(program, 'exit');
   const signalledAt = performance.now();
@@ -109,14 +109,14 @@ test('SIGTERM aborts an analysis after the grace period and sends a problem even
   expect([await readStored(), await countActiveClaims()]).toEqual([before, 0]);
 
   await server.start();
-  expect(await (await ask()).text()).toContain('event: done');
+  expect(await (await requestFeedback()).text()).toContain('event: done');
 });
 
 test('SIGTERM waits for an analysis that finishes within the grace period', async () => {
   const program = await server.start();
-  const ask = await signUpCloser();
+  const requestFeedback = await signUpCloser();
   model.control.fail({ hold: 'after', after: 3 });
-  const received = (await ask()).text();
+  const received = (await requestFeedback()).text();
   await model.control.whenHeld();
   const exited = once(program, 'exit');
   program.kill('SIGTERM');

@@ -61,7 +61,7 @@ function createWorld({ hasWebhook = false } = {}) {
   const deps = { store, paypal, clock, log, hasWebhook };
   const config = { publicUrl: API, paymentBlockedCountries: [] };
 
-  async function begin(): Promise<Payment> {
+  async function beginPayment(): Promise<Payment> {
     const userId = randomUUID();
     store.buyers.set(userId, { subscription_plan: 'free', access_valid_until: null, country: 'DE' });
     await startPayment({ ...deps, config }, userId);
@@ -69,7 +69,7 @@ function createWorld({ hasWebhook = false } = {}) {
   }
 
   async function buy(): Promise<{ id: string; captureId: string }> {
-    const { id, orderId } = await begin();
+    const { id, orderId } = await beginPayment();
     simulator.books.approve(orderId!, 'instant');
     expect(await settlePayment(deps, id)).toBe('completed');
     return { id, captureId: (await payment(id)).captureId! };
@@ -86,12 +86,12 @@ function createWorld({ hasWebhook = false } = {}) {
     }
     return calls.length - before;
   }
-  return { simulator, store, deps, calls, outage, begin, buy, payment, sweep, passDays };
+  return { simulator, store, deps, calls, outage, beginPayment, buy, payment, sweep, passDays };
 }
 
 test('of two processes that capture one payment, the later one reports what the first one does', async () => {
-  const { deps, simulator, begin } = createWorld();
-  const { id, orderId } = await begin();
+  const { deps, simulator, beginPayment } = createWorld();
+  const { id, orderId } = await beginPayment();
   simulator.books.approve(orderId!, 'instant');
   const settlements = await Promise.all([settlePayment(deps, id), settlePayment(deps, id)]);
   expect(settlements.toSorted()).toEqual(['capturing', 'completed']);
@@ -198,7 +198,7 @@ describe('a refund that PayPal keeps pending', () => {
 describe('a sweep over many payments', () => {
   test('ends after three unanswered payments in a row, and the next sweep continues with the others', async () => {
     const world = createWorld();
-    for (let count = 0; count < 7; count += 1) await world.begin();
+    for (let count = 0; count < 7; count += 1) await world.beginPayment();
     nowMs += 6 * MINUTE_MS;
     world.outage.isDown = true;
     expect(await world.sweep()).toEqual({ events: 0, payments: 3 });
@@ -212,7 +212,7 @@ describe('a sweep over many payments', () => {
 
   test('starts no further event after a minute of events, and no further payment after a minute of payments', async () => {
     const world = createWorld();
-    for (let count = 0; count < 7; count += 1) await world.begin();
+    for (let count = 0; count < 7; count += 1) await world.beginPayment();
     const [order] = world.simulator.books.orders.keys();
     for (let count = 0; count < 7; count += 1) {
       const event = { id: `WH-${count}`, event_type: 'CHECKOUT.ORDER.APPROVED', resource: { id: order } };

@@ -101,14 +101,14 @@ test('sends thoughts on request, separate from the answer', async () => {
 });
 
 test('Google’s v1 and v1beta paths give the same answer', async () => {
-  const ask = (version: string): Promise<string> =>
+  const requestAnswer = (version: string): Promise<string> =>
     fetch(`${server().url}/${version}/models/gemini-flash-latest:streamGenerateContent?alt=sse`, {
       method: 'POST',
       headers: { 'x-goog-api-key': 'sandbox-key' },
       body: JSON.stringify({ contents: [{ role: 'user', parts: [{ text: createPrompt(GOOD_DAY) }] }] }),
     }).then((answer) => answer.text());
-  expect(await ask('v1')).toBe(await ask('v1beta'));
-  expect(await ask('v1')).toContain('"modelVersion":"gemini-flash-latest-sandbox"');
+  expect(await requestAnswer('v1')).toBe(await requestAnswer('v1beta'));
+  expect(await requestAnswer('v1')).toContain('"modelVersion":"gemini-flash-latest-sandbox"');
 });
 
 test('a better day gets a better score and different feedback', () => {

@@ -8,7 +8,7 @@ const NOON = new Date('2026-11-21T12:00:00Z');
 const start = (options: SimulatorOptions = {}): PaypalSimulator =>
   createPaypalSimulator({ clock: { now: () => NOON }, publicUrl: 'http://journal.test', ...options });
 
-async function ask(paypal: PaypalSimulator, path: string, init: RequestInit = {}): Promise<Response> {
+async function sendRequest(paypal: PaypalSimulator, path: string, init: RequestInit = {}): Promise<Response> {
   const authorization = `Basic ${btoa('sandbox-client:sandbox-secret')}`;
   const token = await paypal.fetch('http://paypal.test/v1/oauth2/token', {
     method: 'POST',
@@ -21,12 +21,12 @@ async function ask(paypal: PaypalSimulator, path: string, init: RequestInit = {}
 }
 
 const create = (paypal: PaypalSimulator): Promise<Response> =>
-  ask(paypal, '/v2/checkout/orders', { method: 'POST', body: JSON.stringify(createOrderBody()) });
+  sendRequest(paypal, '/v2/checkout/orders', { method: 'POST', body: JSON.stringify(createOrderBody()) });
 
 async function pay(paypal: PaypalSimulator): Promise<string> {
   const { id } = (await (await create(paypal)).json()) as { id: string };
   paypal.books.approve(id);
-  return (await ask(paypal, `/v2/checkout/orders/${id}/capture`, { method: 'POST', body: '{}' })).text();
+  return (await sendRequest(paypal, `/v2/checkout/orders/${id}/capture`, { method: 'POST', body: '{}' })).text();
 }
 
 test('the same seed and clock give the same responses and events, another seed gives different ones', async () => {
@@ -58,7 +58,7 @@ test('the work continues after the caller aborts', async () => {
   const paypal = start();
   paypal.control.fail({ path: '/orders$', hold: 'before' });
   const left = new AbortController();
-  const asked = ask(paypal, '/v2/checkout/orders', {
+  const asked = sendRequest(paypal, '/v2/checkout/orders', {
     method: 'POST',
     body: JSON.stringify(createOrderBody()),
     signal: left.signal,

@@ -24,7 +24,7 @@ function start(): PaypalApp {
   return paypal;
 }
 
-async function ask(paypal: PaypalApp, path: string, body: unknown = {}, id = path): Promise<Response> {
+async function sendRequest(paypal: PaypalApp, path: string, body: unknown = {}, id = path): Promise<Response> {
   const token = await paypal.app.request('/v1/oauth2/token', {
     method: 'POST',
     headers: { Authorization: `Basic ${btoa('sandbox-client:sandbox-secret')}` },
@@ -43,19 +43,21 @@ const command = (paypal: PaypalApp, path: string): Response | Promise<Response> 
 
 test('after a restart an approved order can be captured, a capture refunded, and the totals are unchanged', async () => {
   const first = start();
-  const { id } = (await (await ask(first, '/v2/checkout/orders', createOrderBody({ invoice_id: 'i' }))).json()) as {
+  const { id } = (await (
+    await sendRequest(first, '/v2/checkout/orders', createOrderBody({ invoice_id: 'i' }))
+  ).json()) as {
     id: string;
   };
   await command(first, `/orders/${id}/approve`);
 
   const second = start();
-  const captured = await ask(second, `/v2/checkout/orders/${id}/capture`);
+  const captured = await sendRequest(second, `/v2/checkout/orders/${id}/capture`);
   expect(captured.status).toBe(201);
   const capture = second.simulator.books.orders.get(id)!.capture!;
 
   const third = start();
   expect(third.simulator.books.money()).toEqual(second.simulator.books.money());
-  expect((await ask(third, `/v2/payments/captures/${capture.id}/refund`)).status).toBe(201);
+  expect((await sendRequest(third, `/v2/payments/captures/${capture.id}/refund`)).status).toBe(201);
 
   const fourth = start();
   expect(fourth.simulator.books.capture(capture.id).status).toBe('REFUNDED');
@@ -67,6 +69,6 @@ test('ignores an invalid state file', async () => {
   writeFileSync(stateFile, '{"orders":');
   const paypal = start();
   expect(paypal.simulator.books.orders.size).toBe(0);
-  await ask(paypal, '/v2/checkout/orders', createOrderBody());
+  await sendRequest(paypal, '/v2/checkout/orders', createOrderBody());
   expect(start().simulator.books.orders.size).toBe(1);
 });

@@ -115,27 +115,27 @@ export async function takeStep(world: World, step: Step): Promise<void> {
 
 function edit({ ledger, note }: World, tab: Tab, { do: kind, a, b }: Step): void {
   const { date } = tab.page()!;
-  const say = (text: string): void => note(`${tab.name} ${text} of ${date}`);
+  const noteEdit = (text: string): void => note(`${tab.name} ${text} of ${date}`);
   tab.edit((items) => {
     const i = items.length === 0 ? 0 : a % items.length;
     const item = items[i];
     if (kind === 'add') {
       const word = ledger.newWord(tab);
       const at = a % (items.length + 1);
-      say(`types "${word}" as item ${String(at + 1)}`);
+      noteEdit(`types "${word}" as item ${String(at + 1)}`);
       return items.toSpliced(at, 0, word);
     }
     if (item === undefined) {
-      say('types nothing into the empty log');
+      noteEdit('types nothing into the empty log');
       return [];
     }
     if (kind === 'clear') {
-      say(`deletes all items`);
+      noteEdit(`deletes all items`);
       for (const each of items) ledger.recordDeletion(each, tab);
       return [];
     }
     if (kind === 'delete') {
-      say(`deletes "${item}"`);
+      noteEdit(`deletes "${item}"`);
       ledger.recordDeletion(item, tab);
       return items.toSpliced(i, 1);
     }
@@ -143,12 +143,12 @@ function edit({ ledger, note }: World, tab: Tab, { do: kind, a, b }: Step): void
     if (kind === 'move') {
       const to = b % items.length;
       for (const passed of items.slice(Math.min(i, to), Math.max(i, to) + 1)) ledger.recordPassing(passed, tab);
-      say(`moves "${item}" to place ${String(to + 1)}`);
+      noteEdit(`moves "${item}" to place ${String(to + 1)}`);
       return items.toSpliced(i, 1).toSpliced(to, 0, item);
     }
     const word = ledger.newWord(tab);
     ledger.recordEdit(word, tab);
-    say(`types "${word}" ${kind === 'append' ? 'after' : 'before'} "${item}"`);
+    noteEdit(`types "${word}" ${kind === 'append' ? 'after' : 'before'} "${item}"`);
     return items.with(i, kind === 'append' ? `${item} ${word}` : `${word} ${item}`);
   });
 }

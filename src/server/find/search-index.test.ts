@@ -19,9 +19,9 @@ beforeAll(async () => {
 afterAll(() => db.drop());
 
 test('indexes the new log when a day is deleted and recreated between read and write', async () => {
-  const begin = 'insert into entries (user_id, date, content) values ($1, $2, $3)';
+  const insertSql = 'insert into entries (user_id, date, content) values ($1, $2, $3)';
   await db.admin.query('delete from entries where user_id = $1', [userId]);
-  await db.admin.query(begin, [userId, date, '<p>old</p>']);
+  await db.admin.query(insertSql, [userId, date, '<p>old</p>']);
   let isRecreated = false;
   const database: Database = {
     ...db.database,
@@ -33,7 +33,7 @@ test('indexes the new log when a day is deleted and recreated between read and w
           if (!isRecreated) {
             isRecreated = true;
             await db.admin.query('delete from entries where user_id = $1', [userId]);
-            await db.admin.query(begin, [userId, date, '<p>new</p>']);
+            await db.admin.query(insertSql, [userId, date, '<p>new</p>']);
           }
           return service.statement(text, values);
         },

@@ -270,7 +270,7 @@ describe('the number of connections', () => {
     const server = await startGuarded({ maxConnections: 20 });
     let sent = 0;
     const closed: string[] = [];
-    const begin = (name: string, localAddress: string, text: string): Socket => {
+    const openConnection = (name: string, localAddress: string, text: string): Socket => {
       const socket = server
         .connect(localAddress)
         .resume()
@@ -282,7 +282,7 @@ describe('the number of connections', () => {
     const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
     const answered = [get('/'), get('/stream')];
     const openInTurn = async (name: string, localAddress: string, text: string): Promise<Socket> => {
-      const socket = begin(name, localAddress, text);
+      const socket = openConnection(name, localAddress, text);
       if (answered.includes(text)) await Promise.race([once(socket, 'data'), isClosed(socket)]);
       else await server.received(sent);
       return socket;
@@ -297,7 +297,7 @@ describe('the number of connections', () => {
     for (let index = 0; index < 10; index += 1) await openInTurn('other', `127.0.1.${(index % 5) + 1}`, get('/'));
     for (let index = 0; index < 7; index += 1) await openInTurn('other', `127.0.2.${(index % 4) + 1}`, get('/'));
     await expect.poll(() => closed).toEqual(['idle 1', 'idle 2', 'idle 3', 'headers', 'stream 1', 'stream 2', 'body']);
-    await isClosed(begin('refused', '127.0.2.4', get('/')));
+    await isClosed(openConnection('refused', '127.0.2.4', get('/')));
     expect(closed).toHaveLength(8);
     expect(server.limiters.states().quotas.get('connections')).toEqual({ taken: 20, refused: 1, displaced: 7 });
 
@@ -310,7 +310,7 @@ describe('the number of connections', () => {
       server.answerHeld();
       await once(socket, 'data');
     }
-    await isClosed(begin('refused', '127.0.2.5', get('/')));
+    await isClosed(openConnection('refused', '127.0.2.5', get('/')));
     expect(closed.slice(9)).toEqual(['refused']);
   });
 

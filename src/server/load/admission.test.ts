@@ -40,14 +40,14 @@ const ok = () => new Response('done');
 test('a request carries its network and, once authenticated, its user', async () => {
   const { send } = createWorld({ clientAddressHeader: 'X-Real-IP' });
   const seen: RequestContext[] = [];
-  const look = async () => {
+  const readClients = async () => {
     identifyUser('ana');
     await Promise.resolve();
     seen.push({ ...currentRequestContext() });
     return ok();
   };
-  await send(look, { headers: { 'x-real-ip': '2001:db8:1:2:3::4' } });
-  await send(look);
+  await send(readClients, { headers: { 'x-real-ip': '2001:db8:1:2:3::4' } });
+  await send(readClients);
   expect(seen).toMatchObject([
     { address: '2001:db8:1:2', userId: 'ana' },
     { address: '203.0.113.1', userId: 'ana' },
@@ -102,9 +102,9 @@ describe('while the queue of the database is full', () => {
 test('begins a few requests in each turn of the event loop, and those of another client first', async () => {
   const { send } = createWorld();
   const begun: string[] = [];
-  const begin = (from: string) => () => (begun.push(from), ok());
-  const flood = Array.from({ length: 100 }, () => send(begin('flood')));
-  const other = send(begin('other'), { remoteAddress: '203.0.113.2' });
+  const recordBegin = (from: string) => () => (begun.push(from), ok());
+  const flood = Array.from({ length: 100 }, () => send(recordBegin('flood')));
+  const other = send(recordBegin('other'), { remoteAddress: '203.0.113.2' });
   expect(begun).toHaveLength(16);
   await setImmediate();
   await setImmediate();

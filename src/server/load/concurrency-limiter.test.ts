@@ -87,14 +87,14 @@ test('a client gets no credit for the time in which it asked for nothing', async
       order.push(context.userId!);
       release = next;
     });
-  const turn = async (): Promise<void> => {
+  const finishRunning = async (): Promise<void> => {
     release();
     await setImmediate();
   };
   for (let count = 0; count < 60; count += 1) queue(ana);
-  for (let count = 0; count < 40; count += 1) await turn();
+  for (let count = 0; count < 40; count += 1) await finishRunning();
   for (let count = 0; count < 10; count += 1) queue(ben);
-  for (let count = 0; count < 10; count += 1) await turn();
+  for (let count = 0; count < 10; count += 1) await finishRunning();
   expect(order.slice(-10).filter((userId) => userId === 'ana').length).toBeGreaterThanOrEqual(4);
 });
 

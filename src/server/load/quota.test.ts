@@ -78,7 +78,7 @@ test('a full quota refuses a client below a tenth only if nothing above a tenth 
         displaced += 1;
         giveBack(id);
       });
-      const take = (id: string): boolean => {
+      const takePlace = (id: string): boolean => {
         const [totalBefore, displacedBefore] = [total(), displaced];
         const isSmall = heldBy(id) < TENTH;
         const canReclaim = totalBefore === MAX && isSmall && mostReclaimable() > TENTH;
@@ -94,15 +94,15 @@ test('a full quota refuses a client below a tenth only if nothing above a tenth 
       const run = (script: typeof before): void => {
         for (const [id, count, isTaking] of script) {
           for (let step = 0; step < count; step += 1) {
-            if (isTaking) take(id);
+            if (isTaking) takePlace(id);
             else if (heldBy(id) > 0) giveBack(id);
           }
         }
       };
       run(before);
-      for (let filler = 0; total() < MAX; filler += 1) take(`filler ${filler}`);
+      for (let filler = 0; total() < MAX; filler += 1) takePlace(`filler ${filler}`);
       run(whenFull);
-      for (let newcomer = 0; take(`newcomer ${newcomer}`);) newcomer += 1;
+      for (let newcomer = 0; takePlace(`newcomer ${newcomer}`);) newcomer += 1;
       expect(mostReclaimable()).toBeLessThanOrEqual(TENTH);
     }),
     { numRuns: fuzzBudget(300) },

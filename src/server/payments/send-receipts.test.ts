@@ -49,7 +49,7 @@ async function paymentOf(email: string | null, ...statuses: PaymentStatus[]): Pr
   orders += 1;
   const orderId = `ORDER${String(orders).padStart(12, '0')}`;
   const [id] = await insert('payments', { user_id: userId, order_id: orderId, amount_minor: 2400, currency: 'USD' });
-  await become(id!, ...statuses);
+  await changeStatus(id!, ...statuses);
   await insert('plan_changes', {
     ...{ user_id: userId, plan: 'premium', access_valid_until: '2027-11-21', reason: 'payment' },
     ...{ payment_id: id!, valid_from: '2026-11-21' },
@@ -57,7 +57,7 @@ async function paymentOf(email: string | null, ...statuses: PaymentStatus[]): Pr
   return id!;
 }
 
-async function become(id: string, ...statuses: PaymentStatus[]): Promise<void> {
+async function changeStatus(id: string, ...statuses: PaymentStatus[]): Promise<void> {
   for (const status of statuses) {
     await db.admin.query(
       `update payments set status = $2, completed_at = case when $2 = 'completed' then $3::timestamptz else completed_at end
@@ -124,7 +124,7 @@ test.each<[PaymentStatus, string]>([
   const email = `${status}@example.com`;
   const id = await paymentOf(email, 'completed');
   await run();
-  await become(id, status);
+  await changeStatus(id, status);
   await run();
   expect(subjects(email).toSorted()).toEqual(['Your receipt', subject].toSorted());
 });
@@ -185,7 +185,7 @@ test('also mails a status that changes while a mail is in flight', async () => {
   const meanwhile = {
     deliver: async (message: Parameters<Mailer['deliver']>[0]) => {
       await mailer.deliver(message);
-      if (message.subject === 'Your receipt') await become(id, 'refunded');
+      if (message.subject === 'Your receipt') await changeStatus(id, 'refunded');
     },
   };
   const signal = new AbortController().signal;

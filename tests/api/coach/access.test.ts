@@ -163,14 +163,14 @@ describe('trend', () => {
   test('rejects a range that does not end on a possible today or does not match its period', async () => {
     await world.writeLog(person, today(), GOOD_DAY);
     const now = new Date();
-    const ask = async (period: '7-day' | '30-day', to = today(), from = firstDayOf(period, to)) =>
+    const requestReview = async (period: '7-day' | '30-day', to = today(), from = firstDayOf(period, to)) =>
       (await world.trend(person, { period, from, to })).status;
-    expect(await ask('7-day', earliestToday(now))).not.toBe(400);
-    expect(await ask('30-day', latestToday(now))).toBe(200);
-    expect(await ask('7-day', addDays(earliestToday(now), -1))).toBe(400);
-    expect(await ask('7-day', addDays(latestToday(now), 1))).toBe(400);
-    expect(await ask('7-day', today(), daysAgo(29))).toBe(400);
-    expect(await ask('30-day', today(), daysAgo(30))).toBe(400);
+    expect(await requestReview('7-day', earliestToday(now))).not.toBe(400);
+    expect(await requestReview('30-day', latestToday(now))).toBe(200);
+    expect(await requestReview('7-day', addDays(earliestToday(now), -1))).toBe(400);
+    expect(await requestReview('7-day', addDays(latestToday(now), 1))).toBe(400);
+    expect(await requestReview('7-day', today(), daysAgo(29))).toBe(400);
+    expect(await requestReview('30-day', today(), daysAgo(30))).toBe(400);
   });
 });
 

@@ -30,11 +30,11 @@ const sql = (text: string) => world.server.admin.query(text, [closer.id]);
 const DELETE_ENTRY = 'delete from public.entries where user_id = $1';
 
 describe.each(['feedback', 'trend'] as const)('%s', (name) => {
-  const ask = () => world[name](closer, name === 'feedback' ? DATE : WEEK);
+  const requestAnalysis = () => world[name](closer, name === 'feedback' ? DATE : WEEK);
 
   test('counts as a use when the user deletes and rewrites the day at the end of the stream', async () => {
     world.model.fail(HOLD_AT_END);
-    const asking = ask();
+    const asking = requestAnalysis();
     await world.model.whenHeld();
     await sql(DELETE_ENTRY);
     await world.writeLog(closer, today(), GOOD_DAY);
@@ -54,7 +54,7 @@ describe.each(['feedback', 'trend'] as const)('%s', (name) => {
 
   test.each(REVOCATIONS)('is not retried after the %s', async (_what, end) => {
     world.model.fail({ hold: 'before', status: 500 });
-    const asking = ask();
+    const asking = requestAnalysis();
     await world.model.whenHeld();
     await end();
     world.model.release();
@@ -65,7 +65,7 @@ describe.each(['feedback', 'trend'] as const)('%s', (name) => {
 
   test.each(REVOCATIONS)('is not stored but counts as a use after the %s', async (_what, end) => {
     world.model.fail(HOLD_AT_END);
-    const asking = ask();
+    const asking = requestAnalysis();
     await world.model.whenHeld();
     await end();
     world.model.release();
@@ -84,11 +84,11 @@ describe.each(['feedback', 'trend'] as const)('%s', (name) => {
     const invalidReply =
       name === 'feedback' ? JSON.stringify(reply).replace(/\}$/, ',"feedback":"No."}') : 'Fine so far. Go on!';
     world.model.fail({ text: invalidReply });
-    expect((await ask()).problem).toMatchObject({ class: 'format' });
+    expect((await requestAnalysis()).problem).toMatchObject({ class: 'format' });
     expect(await world.countRows(closer)).toMatchObject({ analyses: 0, uses: 1 });
     for (const fault of [{ cut: 'stream', after: 3 }, { status: 500, after: 3 }, { reply: 'safety' }] as const) {
       world.model.fail(fault);
-      expect((await ask()).problem).not.toBeNull();
+      expect((await requestAnalysis()).problem).not.toBeNull();
     }
     expect(await world.countRows(closer)).toMatchObject({ analyses: 0, uses: 1, claims: 0 });
   });

@@ -113,8 +113,11 @@ test('falls back to text for an endpoint that rejects the schema and stays with 
 test('tries the schema again after an endpoint has rejected both formats', async () => {
   const endpoint = await startEndpoint((response) => response.writeHead(400).end('{"error":{"message":"too long"}}'));
   const world = await worldAt(endpoint.url);
-  const ask = async () => (await world.feedback(world.cleo, DATE)).problem;
-  expect([await ask(), await ask()]).toMatchObject([{ class: 'configuration' }, { class: 'configuration' }]);
+  const requestFeedback = async () => (await world.feedback(world.cleo, DATE)).problem;
+  expect([await requestFeedback(), await requestFeedback()]).toMatchObject([
+    { class: 'configuration' },
+    { class: 'configuration' },
+  ]);
   const usedSchema = endpoint.requests.map(({ body }) => body.includes('response_format'));
   expect(usedSchema).toEqual([true, false, true, false]);
 });

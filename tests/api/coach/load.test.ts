@@ -61,7 +61,7 @@ async function fillMonth(person: Person): Promise<void> {
   for (let days = 0; days < 30; days += 1) await world.writeLog(person, daysAgo(days), FULL_DAY);
 }
 
-const ask = (person: Person, name: 'feedback' | 'trend', force = false) =>
+const requestAnalysis = (person: Person, name: 'feedback' | 'trend', force = false) =>
   name === 'feedback' ? world.feedback(person, { ...DATE, force }) : world.trend(person, { ...MONTH, force });
 
 describe.each(['feedback', 'trend'] as const)('%s', (name) => {
@@ -71,7 +71,7 @@ describe.each(['feedback', 'trend'] as const)('%s', (name) => {
     await world.server.admin.query(`update public.profiles set ai_consent = false where id = $1`, [closer.id]);
     for (const person of [free, closer]) {
       const sent = recordStatements();
-      expect((await ask(person, name)).status).toBe(403);
+      expect((await requestAnalysis(person, name)).status).toBe(403);
       expect(sent.filter(({ text }) => isLogQuery(text))).toEqual([]);
       expect(resultSize(sent)).toBeLessThan(1_000);
       vi.restoreAllMocks();
@@ -81,7 +81,7 @@ describe.each(['feedback', 'trend'] as const)('%s', (name) => {
   test('loads no more of long logs than the prompt contains', async () => {
     await fillMonth(closer);
     const sent = recordStatements();
-    expect((await ask(closer, name)).done).not.toBeNull();
+    expect((await requestAnalysis(closer, name)).done).not.toBeNull();
     const read = sent.filter(({ text }) => isLogQuery(text));
     expect(read).toHaveLength(1);
     expect(resultSize(read)).toBeLessThan(
@@ -92,10 +92,10 @@ describe.each(['feedback', 'trend'] as const)('%s', (name) => {
 
   test('over the daily limit loads no log and writes no row', async () => {
     await fillMonth(closer);
-    for (let tries = 0; tries < 2; tries += 1) expect((await ask(closer, name, true)).done).not.toBeNull();
+    for (let tries = 0; tries < 2; tries += 1) expect((await requestAnalysis(closer, name, true)).done).not.toBeNull();
     const rows = await countRuns(closer);
     const sent = recordStatements();
-    expect((await ask(closer, name, true)).status).toBe(429);
+    expect((await requestAnalysis(closer, name, true)).status).toBe(429);
     expect(sent.filter(({ text }) => isLogQuery(text))).toEqual([]);
     for (let days = 1; days < 5; days += 1) {
       expect((await world.feedback(closer, { date: daysAgo(days) })).status).toBe(429);
@@ -113,7 +113,7 @@ describe.each(['feedback', 'trend'] as const)('%s', (name) => {
       reading += 1;
       await readsAllowed;
     });
-    const received = people.map((person) => ask(person, name));
+    const received = people.map((person) => requestAnalysis(person, name));
     await expect.poll(() => reading).toBe(2);
     // The third request has passed the access check and waits for the limiter.
     await expect.poll(() => sent.filter(({ text }) => /ai_consent/.test(text)).length).toBe(3);
@@ -128,12 +128,12 @@ describe.each(['feedback', 'trend'] as const)('%s', (name) => {
     const { promise: readsAllowed, resolve: allowReads } = Promise.withResolvers<void>();
     recordStatements((text) => (isLogQuery(text) ? readsAllowed : undefined));
     const [refused, running] = [
-      Promise.withResolvers<Awaited<ReturnType<typeof ask>>>(),
+      Promise.withResolvers<Awaited<ReturnType<typeof requestAnalysis>>>(),
       Promise.withResolvers<void>(),
     ];
     world.model.fail({ hold: 'before' });
     const all = Array.from({ length: 14 }, async () => {
-      const received = await ask(closer, name);
+      const received = await requestAnalysis(closer, name);
       if (received.status === 503) refused.resolve(received);
       if (received.status === 409) running.resolve();
       return received.status;
@@ -220,17 +220,17 @@ test('refuses, counts and delays an analysis beyond those that may run, until on
   });
   const context = createRequestContext('192.0.2.1');
   const open = new AbortController().signal;
-  async function begin(person: Person) {
+  async function beginAnalysis(person: Person) {
     await world.writeLog(person, today(), GOOD_DAY);
     const claimsJson = JSON.stringify({ sub: person.id, role: 'authenticated' });
     const caller = { identity: { role: 'authenticated', claimsJson } as const, userId: person.id };
     return runInRequestContext(context, () => coach.feedback(caller, DATE, open));
   }
   const state = () => limiters.states().quotas.get('analyses');
-  const [first, other] = [await begin(closer), await world.createCloser()];
+  const [first, other] = [await beginAnalysis(closer), await world.createCloser()];
   if (first === 'disconnected' || !('events' in first)) throw new Error('the first analysis was refused');
   expect(state()).toEqual({ taken: 1, refused: 0, displaced: 0 });
-  await expect(begin(other)).rejects.toMatchObject({ name: 'BusyError', reason: 'full' });
+  await expect(beginAnalysis(other)).rejects.toMatchObject({ name: 'BusyError', reason: 'full' });
   expect(state()).toEqual({ taken: 1, refused: 1, displaced: 0 });
   expect(context.wasRefused).toBe(true);
   expect(await countRuns(other)).toBe(0);
@@ -242,6 +242,6 @@ test('refuses, counts and delays an analysis beyond those that may run, until on
      values ($1, 'feedback', $2, gen_random_uuid(), now() + interval '1 minute', current_date, 1)`,
     [other.id, today()],
   );
-  expect(await begin(other)).toEqual({ refused: 'running' });
+  expect(await beginAnalysis(other)).toEqual({ refused: 'running' });
   expect(state()).toEqual({ taken: 0, refused: 1, displaced: 0 });
 });

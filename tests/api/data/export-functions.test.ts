@@ -130,12 +130,12 @@ describe('import-entries', () => {
 
   test('does not overwrite a day that was deleted and recreated with the same revision', async () => {
     const date = daysAgo(3);
-    const begin = (content: string) =>
+    const insertLog = (content: string) =>
       world.cleo.client.from('entries').insert({ user_id: world.cleo.id, date, content }).throwOnError();
-    await begin('<p>mine</p>');
+    await insertLog('<p>mine</p>');
     const shown = await versionOf(date);
     await world.cleo.client.from('entries').delete().eq('date', date).throwOnError();
-    await begin('<p>anew</p>');
+    await insertLog('<p>anew</p>');
     expect(await importEntries([{ date, content: '<p>file</p>', replaces: shown, feedback: 'Good' }])).toEqual([
       { date, outcome: 'changed' },
     ]);

@@ -28,7 +28,7 @@ const FROM = daysAgo(3);
 const TO = daysAgo(5);
 const MOVE = { from: FROM, to: TO };
 
-async function begin(person: Person, date: Day = FROM): Promise<{ id: string; revision: number }> {
+async function insertLog(person: Person, date: Day = FROM): Promise<{ id: string; revision: number }> {
   const row = { user_id: person.id, date, content: `<p>of ${date}</p>` };
   const { data, error } = await person.client.from('entries').insert(row).select('id, revision').single();
   expect(error).toBeNull();
@@ -61,7 +61,7 @@ async function logs(person: Person) {
 }
 
 test('moves a log to the new day with the header of that day', async () => {
-  const version = await begin(world.ana);
+  const version = await insertLog(world.ana);
   const moved = await sender(world.ana)(MOVE, version);
   expect(moved).toMatchObject({ kind: 'moved', log: { id: version.id, revision: 2, html: `<p>of ${FROM}</p>` } });
   expect(await logs(world.ana)).toEqual([{ date: TO, content: withDateHeader(TO, `<p>of ${FROM}</p>`), revision: 2 }]);
@@ -69,7 +69,7 @@ test('moves a log to the new day with the header of that day', async () => {
 
 describe('a request whose response was lost', () => {
   test('has moved the log, and its retry is idempotent', async () => {
-    const version = await begin(world.ana);
+    const version = await insertLog(world.ana);
     const send = sender(world.ana, 1);
     expect(await send(MOVE, version)).toEqual({ kind: 'unreachable', version });
     const before = await logs(world.ana);
@@ -79,7 +79,7 @@ describe('a request whose response was lost', () => {
   });
 
   test('is recognized as applied, although the log was edited since', async () => {
-    const version = await begin(world.ana);
+    const version = await insertLog(world.ana);
     const send = sender(world.ana, 1);
     await send(MOVE, version);
     await world.ana.client.from('entries').update({ content: '<p>more</p>' }).eq('date', TO);
@@ -91,15 +91,15 @@ describe('a request whose response was lost', () => {
 
 describe('a move is rejected', () => {
   test('to a day that has a log', async () => {
-    const version = await begin(world.ana);
-    await begin(world.ana, TO);
+    const version = await insertLog(world.ana);
+    await insertLog(world.ana, TO);
     const before = await logs(world.ana);
     expect(await sender(world.ana)(MOVE, version)).toEqual({ kind: 'taken' });
     expect(await logs(world.ana)).toEqual(before);
   });
 
   test('when the log was changed or moved concurrently', async () => {
-    const version = await begin(world.ana);
+    const version = await insertLog(world.ana);
     await world.ana.client.from('entries').update({ content: '<p>new</p>' }).eq('date', FROM);
     expect(await sender(world.ana)(MOVE, version)).toEqual({ kind: 'changed' });
     await sender(world.ana)({ from: FROM, to: daysAgo(9) }, { ...version, revision: 2 });
@@ -111,7 +111,7 @@ describe('a move is rejected', () => {
     ['to a future day', () => addDays(today(), 3)],
     ['to a locked day', () => daysAgo(60)],
   ])('%s', async (_where, to) => {
-    const version = await begin(world.ana);
+    const version = await insertLog(world.ana);
     expect(await sender(world.ana)({ from: FROM, to: to() }, version)).toEqual({ kind: 'closed' });
     expect(await logs(world.ana)).toMatchObject([{ date: FROM, revision: 1 }]);
   });
@@ -129,14 +129,14 @@ describe('a move is rejected', () => {
   });
 
   test("of another user's log", async () => {
-    const version = await begin(world.cleo);
+    const version = await insertLog(world.cleo);
     expect(await sender(world.ana)(MOVE, version)).toEqual({ kind: 'changed' });
     expect(await logs(world.cleo)).toMatchObject([{ date: FROM, revision: 1 }]);
   });
 });
 
 test('exactly one of several concurrent moves succeeds', async () => {
-  const version = await begin(world.ana);
+  const version = await insertLog(world.ana);
   const outcomes = await Promise.all(
     [TO, daysAgo(7), daysAgo(8), daysAgo(9)].map((to) => sender(world.ana)({ from: FROM, to }, version)),
   );
@@ -145,7 +145,7 @@ test('exactly one of several concurrent moves succeeds', async () => {
 });
 
 test('a save of the old day with the previous revision affects no row', async () => {
-  const version = await begin(world.ana);
+  const version = await insertLog(world.ana);
   await sender(world.ana)(MOVE, version);
   const { data } = await world.ana.client
     .from('entries')

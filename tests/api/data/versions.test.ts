@@ -19,7 +19,7 @@ beforeEach(async () => {
 
 type Row = { id: string; revision: number };
 
-async function begin(content: string, date: Day = today(), person: Person = world.ana): Promise<Row> {
+async function insertLog(content: string, date: Day = today(), person: Person = world.ana): Promise<Row> {
   const row = { user_id: person.id, date, content };
   const { data, error } = await person.client.from('entries').insert(row).select('id, revision').single();
   expect(error).toBeNull();
@@ -56,7 +56,7 @@ const storedHtml = (body: string, date: Day = today()) => withDateHeader(date, b
 test('a save that brings back a version, and a save that undoes it, both keep the replaced text', async () => {
   const first = '<ol><li><p>one</p></li><li><p>two</p></li></ol>';
   const second = '<ol><li><p>one</p></li><li><p>two</p></li><li><p>three</p></li></ol>';
-  let row = await save(await begin(first), second);
+  let row = await save(await insertLog(first), second);
   expect(await readVersions()).toEqual([{ content: storedHtml(first), replaced_by: 'edit' }]);
 
   row = await save(row, first);
@@ -72,7 +72,7 @@ test('a save that brings back a version, and a save that undoes it, both keep th
 });
 
 test('a save on an outdated revision keeps no version', async () => {
-  const row = await begin('<p>one</p>');
+  const row = await insertLog('<p>one</p>');
   await save(row, '<p>one two</p>');
   const late = await world.ana.client
     .from('entries')
@@ -84,7 +84,7 @@ test('a save on an outdated revision keeps no version', async () => {
 });
 
 test('two saves on one revision keep the text once', async () => {
-  const row = await begin('<p>one</p>');
+  const row = await insertLog('<p>one</p>');
   const sent = Array.from({ length: 10 }, (_, index) =>
     world.ana.client
       .from('entries')
@@ -98,7 +98,7 @@ test('two saves on one revision keep the text once', async () => {
 });
 
 test('a deleted log is listed with its beginning, is brought back by an insert, and is then listed no more', async () => {
-  const { id } = await begin('<ol><li><p>one &amp; two</p></li></ol>', daysAgo(3));
+  const { id } = await insertLog('<ol><li><p>one &amp; two</p></li></ol>', daysAgo(3));
   await world.ana.client.from('entries').delete().eq('id', id).throwOnError();
   expect(await readDeletedDays()).toEqual([{ date: daysAgo(3), excerpt: 'one & two' }]);
 
@@ -108,7 +108,7 @@ test('a deleted log is listed with its beginning, is brought back by an insert, 
     .select('content')
     .eq('id', (data as { version_id: string }).version_id)
     .single();
-  await begin((version.data as { content: string }).content, daysAgo(3));
+  await insertLog((version.data as { content: string }).content, daysAgo(3));
   expect(await readDeletedDays()).toEqual([]);
   const entry = await world.ana.client.from('entries').select('content').eq('date', daysAgo(3)).single();
   expect(entry.data).toEqual(version.data);
@@ -128,7 +128,7 @@ test('a write to deleted_days is refused with 405', async () => {
 });
 
 test('an upsert that overwrites a day keeps the text', async () => {
-  await begin('<p>one</p>');
+  await insertLog('<p>one</p>');
   const row = { user_id: world.ana.id, date: today(), content: '<p>other words</p>' };
   await world.ana.client.from('entries').upsert(row).throwOnError();
   expect(await readVersions()).toEqual([{ content: storedHtml('<p>one</p>'), replaced_by: 'drop' }]);
@@ -136,7 +136,7 @@ test('an upsert that overwrites a day keeps the text', async () => {
 
 test('an import that replaces a day keeps the text', async () => {
   const { cleo } = world;
-  const { id, revision } = await begin('<p>one</p>', today(), cleo);
+  const { id, revision } = await insertLog('<p>one</p>', today(), cleo);
   const answer = await world.request(cleo, 'POST', '/functions/v1/import-entries', {
     body: { entries: [{ date: today(), content: '<p>imported</p>', replaces: { id, revision } }] },
   });
@@ -145,7 +145,7 @@ test('an import that replaces a day keeps the text', async () => {
 });
 
 test('a moved log takes its versions along, with the header of the new day', async () => {
-  const row = await save(await begin('<p>one</p>'), '<p>one two</p>');
+  const row = await save(await insertLog('<p>one</p>'), '<p>one two</p>');
   await world.ana.client
     .from('entries')
     .update({ date: daysAgo(2) })
@@ -159,7 +159,7 @@ test('a moved log takes its versions along, with the header of the new day', asy
 
 describe('another user', () => {
   test('reads no versions and no deleted days, and a guest is refused', async () => {
-    const { id } = await save(await begin('<p>one</p>'), '<p>one two</p>');
+    const { id } = await save(await insertLog('<p>one</p>'), '<p>one two</p>');
     await world.ana.client.from('entries').delete().eq('id', id).throwOnError();
     for (const table of ['entry_versions', 'deleted_days']) {
       expect((await world.request(world.ana, 'GET', `/rest/v1/${table}`)).json).not.toEqual([]);
@@ -176,7 +176,7 @@ test.each([
   ['PATCH', '/rest/v1/entry_versions?replaced_by=eq.edit', { content: '<p>x</p>' }],
   ['DELETE', '/rest/v1/entry_versions?replaced_by=eq.edit', undefined],
 ])('%s %s is refused', async (method, path, body) => {
-  await save(await begin('<p>one</p>'), '<p>one two</p>');
+  await save(await insertLog('<p>one</p>'), '<p>one two</p>');
   const answer = await world.request(world.ana, method, path, { body });
   expect(answer).toMatchObject({ status: 403, json: { code: '42501' } });
   expect(await readVersions()).toEqual([{ content: storedHtml('<p>one</p>'), replaced_by: 'edit' }]);

@@ -36,7 +36,7 @@ function streamOf(...pieces: string[]): Response {
 
 const tokenOf = (userId: string): string => `Bearer x.${btoa(JSON.stringify({ sub: userId }))}.x`;
 
-async function ask(supabase: Supabase, signal = new AbortController().signal, name: Name = 'ai-feedback') {
+async function readAnswer(supabase: Supabase, signal = new AbortController().signal, name: Name = 'ai-feedback') {
   const received: unknown[] = [];
   const answer = await askCoach<Result>(supabase, {
     name,
@@ -56,13 +56,16 @@ const DONE = 'event: done\ndata: {"score":7}\n\n';
 
 test('delivers the score, the text and the result in order', async () => {
   const { supabase, bodies } = serverOf(() => streamOf(': beat\n\n', SCORE + TEXT.slice(0, 20), TEXT.slice(20), DONE));
-  expect(await ask(supabase)).toEqual({ answer: { kind: 'done', result: { score: 7 } }, received: [7, 'Héllo'] });
+  expect(await readAnswer(supabase)).toEqual({
+    answer: { kind: 'done', result: { score: 7 } },
+    received: [7, 'Héllo'],
+  });
   expect(bodies).toEqual([{ date: '2026-11-21' }]);
 });
 
 test('reports a stream that ends early as a lost connection', async () => {
   const { supabase } = serverOf(() => streamOf(SCORE, TEXT));
-  expect((await ask(supabase)).answer).toMatchObject({
+  expect((await readAnswer(supabase)).answer).toMatchObject({
     failure: { reason: 'network', message: ANALYSIS_PROBLEMS.network },
   });
 });
@@ -70,14 +73,14 @@ test('reports a stream that ends early as a lost connection', async () => {
 test('reports an invalid result and invalid JSON as malformed', async () => {
   for (const broken of ['event: done\ndata: {}\n\n', 'event: text\ndata: {\n\n']) {
     const { supabase } = serverOf(() => streamOf(broken));
-    expect((await ask(supabase)).answer).toMatchObject({ failure: { reason: 'format' } });
+    expect((await readAnswer(supabase)).answer).toMatchObject({ failure: { reason: 'format' } });
   }
 });
 
 test("keeps a problem event's message and retry time", async () => {
   const data = { class: 'rate', message: 'Slow down.', retryAt: '2026-11-22T01:00:00.000Z' };
   const { supabase } = serverOf(() => streamOf(`event: problem\ndata: ${JSON.stringify(data)}\n\n`));
-  expect((await ask(supabase)).answer).toEqual({
+  expect((await readAnswer(supabase)).answer).toEqual({
     kind: 'failed',
     failure: { kind: 'problem', reason: 'rate', message: 'Slow down.', retryAt: Date.parse(data.retryAt) },
   });
@@ -86,7 +89,7 @@ test("keeps a problem event's message and retry time", async () => {
 test('distinguishes a refusal from a failure', async () => {
   const refusal = { success: false, code: 'too_short', error: 'Write more.' };
   const refused = serverOf(() => Response.json(refusal, { status: 400 }));
-  expect((await ask(refused.supabase)).answer).toEqual({
+  expect((await readAnswer(refused.supabase)).answer).toEqual({
     kind: 'failed',
     failure: { kind: 'refused', reason: 'too_short', message: 'Write more.', retryAt: null },
   });
@@ -105,19 +108,19 @@ test.each([
   '%s shows a message of its own for a %i response without a readable one: %s',
   async (name, status, body, reason, message) => {
     const { supabase } = serverOf(() => new Response(body, { status }));
-    expect((await ask(supabase, undefined, name)).answer).toMatchObject({ failure: { reason, message } });
+    expect((await readAnswer(supabase, undefined, name)).answer).toMatchObject({ failure: { reason, message } });
   },
 );
 
 test('reports an unreachable server as a lost connection', async () => {
   const { supabase } = serverOf(() => Promise.reject(new TypeError('Failed to fetch')));
-  expect((await ask(supabase)).answer).toMatchObject({ failure: { reason: 'network' } });
+  expect((await readAnswer(supabase)).answer).toMatchObject({ failure: { reason: 'network' } });
 });
 
 test('sends no request for a different user who signed in in another tab', async () => {
   vi.stubGlobal('navigator', { onLine: true });
   const { supabase, bodies } = serverOf(() => streamOf(SCORE, TEXT, DONE), 'ben');
-  expect(await ask(supabase)).toMatchObject({ answer: { failure: { reason: 'signed_out' } }, received: [] });
+  expect(await readAnswer(supabase)).toMatchObject({ answer: { failure: { reason: 'signed_out' } }, received: [] });
   expect(bodies).toEqual([]);
 });
 
@@ -128,7 +131,7 @@ test('aborts the request when the caller aborts', async () => {
     requestSignal = signal;
     return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
   });
-  const pending = ask(supabase, caller.signal);
+  const pending = readAnswer(supabase, caller.signal);
   caller.abort();
   await expect(pending).rejects.toMatchObject({ name: 'AbortError' });
   expect(requestSignal?.aborted).toBe(true);

@@ -70,7 +70,7 @@ function createWorld(browsers: 1 | 2) {
   }
   const isAt = (date: Day, { id, revision }: Version): boolean =>
     rows.get(date)?.id === id && rows.get(date)?.revision === revision;
-  const put = (date: Day, id: string, revision: number, html: string) => {
+  const storeLog = (date: Day, id: string, revision: number, html: string) => {
     const row = { id, html, revision, savedAt: now };
     rows.set(date, row);
     return { ...row, kind: 'stored' as const };
@@ -85,11 +85,11 @@ function createWorld(browsers: 1 | 2) {
     insert: (date, html, id) =>
       request(page, () => {
         const isTaken = rows.has(date) || [...rows.values()].some((row) => row.id === id);
-        return isTaken ? { kind: 'changed' } : put(date, id, 1, html);
+        return isTaken ? { kind: 'changed' } : storeLog(date, id, 1, html);
       }),
     update: (date, html, version) =>
       request(page, () =>
-        isAt(date, version) ? put(date, version.id, version.revision + 1, html) : { kind: 'changed' },
+        isAt(date, version) ? storeLog(date, version.id, version.revision + 1, html) : { kind: 'changed' },
       ),
     remove: () => Promise.resolve<Failure>({ kind: 'unreachable' }),
   });

@@ -26,17 +26,17 @@ const ok = ({ status, body }: { status: number; body: WireBody }): WireBody => {
 const errorOf = ({ status, body }: { status: number; body: WireBody }) => [status, body.code, body.message];
 const WRONG = [400, 'webauthn_verification_failed', 'Credential verification failed'];
 
-const begin = async (ceremony: 'registration' | 'authentication', token?: string): Promise<WireBody> =>
+const beginCeremony = async (ceremony: 'registration' | 'authentication', token?: string): Promise<WireBody> =>
   ok(await world.request('POST', `/passkeys/${ceremony}/options`, { body: {}, ...(token && { token }) }));
 const finish = (ceremony: 'registration' | 'authentication', body: unknown, token?: string) =>
   world.request('POST', `/passkeys/${ceremony}/verify`, { body, ...(token && { token }) });
 
 async function register(token: string, authenticator: SoftwareAuthenticator, forgery: Forgery = {}) {
-  const { challenge_id, options } = await begin('registration', token);
+  const { challenge_id, options } = await beginCeremony('registration', token);
   return finish('registration', { challenge_id, credential: authenticator.create(options, forgery) }, token);
 }
 async function signInWith(authenticator: SoftwareAuthenticator, forgery: Forgery = {}) {
-  const { challenge_id, options } = await begin('authentication');
+  const { challenge_id, options } = await beginCeremony('authentication');
   return finish('authentication', { challenge_id, credential: authenticator.get(options, forgery) });
 }
 /** A person with one passkey. */
@@ -59,7 +59,7 @@ async function protect(token: string): Promise<WireBody> {
 describe('registration', () => {
   test('offers options that bind the passkey to our host and verify the user', async () => {
     const { access, email } = await world.signUpUser();
-    const { options, challenge_id, expires_at } = await begin('registration', access);
+    const { options, challenge_id, expires_at } = await beginCeremony('registration', access);
     expect(challenge_id).toMatch(/^[0-9a-f-]{36}$/);
     expect(Math.abs(expires_at - world.clock.now().getTime() / 1000 - 300)).toBeLessThan(5);
     expect(options).toMatchObject({
@@ -77,7 +77,7 @@ describe('registration', () => {
     const { access, email, authenticator, passkey } = await createPasskeyOwner();
     expect(passkey).toEqual({ id: expect.any(String), created_at: expect.any(String) });
     await world.waitForMailWith('A passkey was added', email);
-    const { options } = await begin('registration', access);
+    const { options } = await beginCeremony('registration', access);
     expect(options.excludeCredentials).toMatchObject([
       { id: authenticator.credential.id.toString('base64url'), transports: ['internal', 'hybrid'] },
     ]);
@@ -107,7 +107,7 @@ describe('registration', () => {
 
   test('accepts a challenge once, within five minutes, from the user who requested it', async () => {
     const [owner, stranger] = [await world.signUpUser(), await world.signUpUser()];
-    const { challenge_id, options } = await begin('registration', owner.access);
+    const { challenge_id, options } = await beginCeremony('registration', owner.access);
     const credential = new SoftwareAuthenticator(origin).create(options);
     const notFound = [400, 'webauthn_challenge_not_found', 'Challenge not found or already used'];
     expect(errorOf(await finish('registration', { challenge_id, credential }, stranger.access))).toEqual(notFound);
@@ -117,7 +117,7 @@ describe('registration', () => {
     );
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(answers.filter(({ body }) => body.code === 'webauthn_challenge_not_found')).toHaveLength(4);
-    const late = await begin('registration', owner.access);
+    const late = await beginCeremony('registration', owner.access);
     world.clock.advance(300_000);
     const body = {
       challenge_id: late.challenge_id,
@@ -128,7 +128,7 @@ describe('registration', () => {
       'webauthn_challenge_expired',
       'Challenge has expired',
     ]);
-    const signIn = await begin('authentication');
+    const signIn = await beginCeremony('authentication');
     expect(
       errorOf(await finish('registration', { challenge_id: signIn.challenge_id, credential }, owner.access)),
     ).toEqual(notFound);
@@ -138,14 +138,14 @@ describe('registration', () => {
     const [owner, stranger] = [await createPasskeyOwner(), await world.signUpUser()];
     const copy = owner.authenticator;
     for (const { access } of [owner, stranger]) {
-      const { challenge_id, options } = await begin('registration', access);
+      const { challenge_id, options } = await beginCeremony('registration', access);
       const { id } = copy.credential;
       const credential = new SoftwareAuthenticator(origin).create(options);
       // The credential's id is also in the authenticator data, so replacing it in the envelope alone must fail.
       const swapped = { ...credential, id: id.toString('base64url'), rawId: id.toString('base64url') };
       expect(errorOf(await finish('registration', { challenge_id, credential: swapped }, access))).toEqual(WRONG);
     }
-    const again = await begin('registration', stranger.access);
+    const again = await beginCeremony('registration', stranger.access);
     const credential = copy.create(again.options, { credentialId: copy.credential.id });
     const body = { challenge_id: again.challenge_id, credential };
     expect(errorOf(await finish('registration', body, stranger.access))).toEqual([
@@ -161,7 +161,7 @@ describe('registration', () => {
       await world.request('POST', '/token?grant_type=password', { body: { email, password: PASSWORD } }),
     );
     const authenticator = new SoftwareAuthenticator(origin);
-    const { challenge_id, options } = await begin('registration', thief.access_token);
+    const { challenge_id, options } = await beginCeremony('registration', thief.access_token);
     const body = { challenge_id, credential: authenticator.create(options) };
     const open = await openRequest(world, 'POST', '/passkeys/registration/verify', { token: thief.access_token, body });
     expect((await world.request('POST', '/logout?scope=others', { token: access })).status).toBe(204);
@@ -171,7 +171,7 @@ describe('registration', () => {
 
   test('keeps at most ten passkeys', async () => {
     const { access } = await world.signUpUser();
-    const spare = await begin('registration', access);
+    const spare = await beginCeremony('registration', access);
     for (let count = 0; count < 10; count += 1) ok(await register(access, new SoftwareAuthenticator(origin)));
     const full = [422, 'too_many_passkeys', 'Maximum number of passkeys reached'];
     expect(errorOf(await world.request('POST', '/passkeys/registration/options', { token: access }))).toEqual(full);
@@ -230,7 +230,7 @@ describe('a sign-in', () => {
   });
 
   test('options name no account and no credential', async () => {
-    const { options } = await begin('authentication');
+    const { options } = await beginCeremony('authentication');
     expect(options).toEqual({
       challenge: expect.any(String),
       rpId: 'localhost',
@@ -266,18 +266,18 @@ describe('a sign-in', () => {
 
   test('accepts an assertion once', async () => {
     const { authenticator } = await createPasskeyOwner({ countsSignatures: false });
-    const { challenge_id, options } = await begin('authentication');
+    const { challenge_id, options } = await beginCeremony('authentication');
     const body = { challenge_id, credential: authenticator.get(options) };
     const answers = await Promise.all(Array.from({ length: 5 }, () => finish('authentication', body)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-    const other = await begin('authentication');
+    const other = await beginCeremony('authentication');
     expect(errorOf(await finish('authentication', { ...body, challenge_id: other.challenge_id }))).toEqual(WRONG);
     expect((await finish('authentication', { ...body, challenge_id: 'x' })).body.message).toBe(
       'challenge_id must be a valid UUID',
     );
     expect((await finish('authentication', { credential: {} })).body.message).toBe('challenge_id is required');
     expect((await finish('authentication', { challenge_id })).body.message).toBe('credential is required');
-    const late = await begin('authentication');
+    const late = await beginCeremony('authentication');
     world.clock.advance(300_000);
     expect(
       (await finish('authentication', { challenge_id: late.challenge_id, credential: authenticator.get(late.options) }))
@@ -339,7 +339,7 @@ describe('a sign-in', () => {
         async (json, ceremony) => {
           const same = { ...json, rawId: json.id };
           const token = ceremony === 'registration' ? access : undefined;
-          const { challenge_id } = await begin(ceremony, token);
+          const { challenge_id } = await beginCeremony(ceremony, token);
           const { status } = await finish(ceremony, { challenge_id, credential: same }, token);
           expect(status).toBe(400);
         },

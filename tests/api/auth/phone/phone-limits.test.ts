@@ -50,9 +50,9 @@ describe('a number', () => {
     const [known, unknown] = [newNumber(), newNumber()];
     await post('/otp', { phone: known });
     await world.admin.query('delete from auth.rate_limits');
-    const ask = (phone: string) => post('/otp', { phone, create_user: false });
-    const first = [await ask(known), await ask(unknown)];
-    const second = [await ask(known), await ask(unknown)];
+    const requestCode = (phone: string) => post('/otp', { phone, create_user: false });
+    const first = [await requestCode(known), await requestCode(unknown)];
+    const second = [await requestCode(known), await requestCode(unknown)];
     expect(first.map(({ status }) => status)).toEqual([200, 200]);
     expect(second.map(({ status }) => status)).toEqual([429, 429]);
     expect([...second[0]!.headers.keys()]).toEqual([...second[1]!.headers.keys()]);
@@ -129,8 +129,8 @@ describe('the server', () => {
     await post('/otp', { phone });
     for (let count = 0; count < 11; count += 1) await post('/otp', { phone: newNumber() });
     await expire('sms-number');
-    const ask = (number: string) => post('/otp', { phone: number, create_user: false });
-    const answers = [await ask(phone), await ask(newNumber())];
+    const requestCode = (number: string) => post('/otp', { phone: number, create_user: false });
+    const answers = [await requestCode(phone), await requestCode(newNumber())];
     expect(answers.map(({ status, body }) => [status, body])).toEqual([
       [200, {}],
       [200, {}],

@@ -142,8 +142,8 @@ describe('POST /otp', () => {
   test('without create_user answers alike for known and unknown numbers, and texts only the known', async () => {
     const { phone: known } = await signInByText();
     const unknown = newNumber();
-    const ask = (phone: string) => post('/otp', { phone, create_user: false });
-    const [ofUnknown, ofKnown] = [await ask(unknown), await ask(known)];
+    const requestCode = (phone: string) => post('/otp', { phone, create_user: false });
+    const [ofUnknown, ofKnown] = [await requestCode(unknown), await requestCode(known)];
     expect([ofUnknown.status, ofUnknown.body]).toEqual([200, {}]);
     expect([ofKnown.status, ofKnown.body]).toEqual([200, {}]);
     expect((await verify(known, await codeTo(known, 2))).status).toBe(200);
