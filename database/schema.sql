@@ -1229,31 +1229,18 @@ alter table public.plan_reminders enable row level security, force row level sec
 alter table public.plan_uses enable row level security, force row level security;
 alter table public.profiles enable row level security, force row level security;
 
-create policy "own analyses are read by a Closer" on public.analyses for select to authenticated
-  using (((user_id = ( SELECT auth.uid() AS uid)) AND ( SELECT public.is_premium() AS is_premium)));
-
 create policy owner_move_analyses on public.analyses for update to hustle_forge
   using (true)
   with check (true);
 
-create policy "what was said of a forgotten day is deleted" on public.analyses for delete to hustle_forge
+create policy trigger_delete_analyses on public.analyses for delete to hustle_forge
   using (true);
 
-create policy "what was said of a forgotten day is found" on public.analyses for select to hustle_forge
+create policy trigger_select_analyses on public.analyses for select to hustle_forge
   using (true);
 
-create policy "own open days are begun" on public.entries for insert to authenticated
-  with check (((user_id = ( SELECT auth.uid() AS uid)) AND ((date >= ( SELECT public.first_free_day() AS first_free_day)) OR ( SELECT public.is_premium() AS is_premium))));
-
-create policy "own open days are changed" on public.entries for update to authenticated
-  using (((user_id = ( SELECT auth.uid() AS uid)) AND ((date >= ( SELECT public.first_free_day() AS first_free_day)) OR ( SELECT public.is_premium() AS is_premium))))
-  with check (((user_id = ( SELECT auth.uid() AS uid)) AND ((date >= ( SELECT public.first_free_day() AS first_free_day)) OR ( SELECT public.is_premium() AS is_premium))));
-
-create policy "own open days are deleted" on public.entries for delete to authenticated
-  using (((user_id = ( SELECT auth.uid() AS uid)) AND ((date >= ( SELECT public.first_free_day() AS first_free_day)) OR ( SELECT public.is_premium() AS is_premium))));
-
-create policy "own open days are read" on public.entries for select to authenticated
-  using (((user_id = ( SELECT auth.uid() AS uid)) AND ((date >= ( SELECT public.first_free_day() AS first_free_day)) OR ( SELECT public.is_premium() AS is_premium))));
+create policy user_select_analyses on public.analyses for select to authenticated
+  using (((user_id = ( SELECT auth.uid() AS uid)) AND ( SELECT public.is_premium() AS is_premium)));
 
 create policy owner_select_entries on public.entries for select to hustle_forge
   using ((user_id = ( SELECT auth.uid() AS uid)));
@@ -1265,12 +1252,25 @@ create policy reject_update_to_future_day on public.entries as restrictive for u
   using (true)
   with check ((date <= ( SELECT public.latest_today() AS latest_today)));
 
-create policy owner_select_entry_versions on public.entry_versions for select to authenticated
+create policy user_delete_entries on public.entries for delete to authenticated
   using (((user_id = ( SELECT auth.uid() AS uid)) AND ((date >= ( SELECT public.first_free_day() AS first_free_day)) OR ( SELECT public.is_premium() AS is_premium))));
+
+create policy user_insert_entries on public.entries for insert to authenticated
+  with check (((user_id = ( SELECT auth.uid() AS uid)) AND ((date >= ( SELECT public.first_free_day() AS first_free_day)) OR ( SELECT public.is_premium() AS is_premium))));
+
+create policy user_select_entries on public.entries for select to authenticated
+  using (((user_id = ( SELECT auth.uid() AS uid)) AND ((date >= ( SELECT public.first_free_day() AS first_free_day)) OR ( SELECT public.is_premium() AS is_premium))));
+
+create policy user_update_entries on public.entries for update to authenticated
+  using (((user_id = ( SELECT auth.uid() AS uid)) AND ((date >= ( SELECT public.first_free_day() AS first_free_day)) OR ( SELECT public.is_premium() AS is_premium))))
+  with check (((user_id = ( SELECT auth.uid() AS uid)) AND ((date >= ( SELECT public.first_free_day() AS first_free_day)) OR ( SELECT public.is_premium() AS is_premium))));
 
 create policy trigger_keeps_entry_versions on public.entry_versions for all to hustle_forge
   using (true)
   with check (true);
+
+create policy user_select_entry_versions on public.entry_versions for select to authenticated
+  using (((user_id = ( SELECT auth.uid() AS uid)) AND ((date >= ( SELECT public.first_free_day() AS first_free_day)) OR ( SELECT public.is_premium() AS is_premium))));
 
 create policy owner_move_entry_words on public.entry_words for update to hustle_forge
   using (true)
@@ -1279,11 +1279,8 @@ create policy owner_move_entry_words on public.entry_words for update to hustle_
 create policy owner_select_entry_words on public.entry_words for select to hustle_forge
   using (true);
 
-create policy "words of own open days are read" on public.entry_words for select to authenticated
+create policy user_select_entry_words on public.entry_words for select to authenticated
   using (((user_id = ( SELECT auth.uid() AS uid)) AND ((date >= ( SELECT public.first_free_day() AS first_free_day)) OR ( SELECT public.is_premium() AS is_premium))));
-
-create policy "own payments are read" on public.payments for select to authenticated
-  using ((user_id = ( SELECT auth.uid() AS uid)));
 
 create policy owner_erase_user_of_payments on public.payments for update to hustle_forge
   using ((user_id = ( SELECT public.erased_user(('public.payments'::regclass)::oid) AS erased_user)))
@@ -1292,7 +1289,7 @@ create policy owner_erase_user_of_payments on public.payments for update to hust
 create policy owner_select_payments on public.payments for select to hustle_forge
   using ((( SELECT public.erased_user(('public.payments'::regclass)::oid) AS erased_user) IS NOT NULL));
 
-create policy "own plan changes are read" on public.plan_changes for select to authenticated
+create policy user_select_payments on public.payments for select to authenticated
   using ((user_id = ( SELECT auth.uid() AS uid)));
 
 create policy owner_erase_user_of_plan_changes on public.plan_changes for update to hustle_forge
@@ -1302,7 +1299,7 @@ create policy owner_erase_user_of_plan_changes on public.plan_changes for update
 create policy owner_select_plan_changes on public.plan_changes for select to hustle_forge
   using ((( SELECT public.erased_user(('public.plan_changes'::regclass)::oid) AS erased_user) IS NOT NULL));
 
-create policy "own uses of the plan are read" on public.plan_uses for select to authenticated
+create policy user_select_plan_changes on public.plan_changes for select to authenticated
   using ((user_id = ( SELECT auth.uid() AS uid)));
 
 create policy owner_erase_user_of_plan_uses on public.plan_uses for update to hustle_forge
@@ -1312,18 +1309,21 @@ create policy owner_erase_user_of_plan_uses on public.plan_uses for update to hu
 create policy owner_select_plan_uses on public.plan_uses for select to hustle_forge
   using ((( SELECT public.erased_user(('public.plan_uses'::regclass)::oid) AS erased_user) IS NOT NULL));
 
-create policy "new user gets a profile" on public.profiles for insert to hustle_forge
+create policy user_select_plan_uses on public.plan_uses for select to authenticated
+  using ((user_id = ( SELECT auth.uid() AS uid)));
+
+create policy trigger_insert_profiles on public.profiles for insert to hustle_forge
   with check (true);
 
-create policy "own profile is changed" on public.profiles for update to authenticated
+create policy user_insert_profiles on public.profiles for insert to authenticated
+  with check ((id = ( SELECT auth.uid() AS uid)));
+
+create policy user_select_profiles on public.profiles for select to authenticated
+  using ((id = ( SELECT auth.uid() AS uid)));
+
+create policy user_update_profiles on public.profiles for update to authenticated
   using ((id = ( SELECT auth.uid() AS uid)))
   with check ((id = ( SELECT auth.uid() AS uid)));
-
-create policy "own profile is made" on public.profiles for insert to authenticated
-  with check ((id = ( SELECT auth.uid() AS uid)));
-
-create policy "own profile is read" on public.profiles for select to authenticated
-  using ((id = ( SELECT auth.uid() AS uid)));
 
 grant delete on public.analysis_runs to service_role;
 grant delete on public.entries to authenticated;

@@ -120,8 +120,8 @@ describe('analyses, when the owner is subject to row-level security', () => {
       where period_from = '2026-11-01'`;
     await admin.query(`insert into analyses (user_id, kind, period_from, period_to, ${ANALYSIS}, created_at) ${later}`);
     await admin.query(`delete from migrations.applied where set = 'app' and number = 12`);
-    await admin.query(`drop policy "what was said of a forgotten day is found" on analyses`);
-    await admin.query(`drop policy "what was said of a forgotten day is deleted" on analyses`);
+    await admin.query(`drop policy trigger_select_analyses on analyses`);
+    await admin.query(`drop policy trigger_delete_analyses on analyses`);
     await (await open()).close();
     expect(await readFeedback()).toEqual({
       days: [null, 'Good work.'],
