@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { SPECS_BY_PATH, selectTests } from './changed-tests.ts';
+import { READERS_BY_PATH, SPECS_BY_PATH, selectTests } from './changed-tests.ts';
 import { ROOT } from './project.ts';
 
 test('the map names paths and specs that exist', () => {
@@ -53,8 +53,24 @@ test.each([
 test('Vitest gets the changed files, and the tests that read every file', () => {
   const { vitest } = selectTests(['src/domain/day/day.ts']);
   expect(vitest).toContain('src/domain/day/day.ts');
-  expect(vitest).toContain('tests/fences/style.test.ts');
+  expect(vitest).toEqual(expect.arrayContaining(globSync('tests/fences/*.test.ts', { cwd: ROOT })));
+  expect(vitest).toContain('src/server/coach/model/ai-sdk.test.ts');
   for (const file of vitest) expect(existsSync(join(ROOT, file)), file).toBe(true);
+});
+
+test.each([
+  ['docs/api/openapi.yaml', 'tests/api/openapi.test.ts'],
+  ['.oxlintrc.json', 'tests/fences/fences.test.ts'],
+  ['.env.example', 'src/server/config/config.test.ts'],
+  ['compose.yaml', 'tests/fences/deploy.test.ts'],
+  ['deploy/prometheus/alerts.yaml', 'tests/fences/deploy.test.ts'],
+  ['deploy/grafana/hustle-forge.json', 'tests/api/metrics.test.ts'],
+])('a change of %s selects %s, which reads it', (file, reader) => {
+  expect(selectTests([file]).vitest).toContain(reader);
+});
+
+test('the map names readers and files that exist', () => {
+  for (const path of READERS_BY_PATH.flat(2)) expect(existsSync(join(ROOT, path)), path).toBe(true);
 });
 
 test.each(['database/schema.sql', 'package-lock.json', 'tests/support/test-database.ts'])(

@@ -4,7 +4,7 @@
  * specs.
  */
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, globSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { ROOT } from './project.ts';
@@ -72,6 +72,19 @@ const PRODUCT = new RegExp(
 /** Tests read these files without importing them, so Vitest cannot find those tests: a change runs all of them. */
 const READ_BY_VITEST = /^(database\/|package-lock\.json$|vitest\.config\.ts$|tests\/support\/)/;
 
+/** A changed file also selects the tests of each row whose `path` is a prefix of its path: they read it without importing it. */
+export const READERS_BY_PATH: readonly (readonly [path: string, tests: readonly string[]])[] = [
+  ['.env.example', ['src/server/config/config.test.ts']],
+  ['deploy/', ['tests/api/metrics.test.ts']],
+  ['docs/api/openapi.yaml', ['tests/api/openapi.test.ts']],
+];
+/** These tests read the whole repository without importing its files, so every selection contains them. */
+const FENCES = [
+  ...globSync('tests/fences/*.test.ts', { cwd: ROOT }),
+  // Reads all sources.
+  'src/server/coach/model/ai-sdk.test.ts',
+];
+
 export type ChangedTests = {
   /** `all`, or the files from which Vitest finds the tests that import them. */
   vitest: 'all' | string[];
@@ -81,13 +94,15 @@ export type ChangedTests = {
 
 export function selectTests(changed: readonly string[]): ChangedTests {
   return {
-    vitest: changed.some((file) => READ_BY_VITEST.test(file)) ? 'all' : [...changed, ...FENCES],
+    vitest: changed.some((file) => READ_BY_VITEST.test(file))
+      ? 'all'
+      : unique([...changed, ...changed.flatMap(readersOf), ...FENCES]),
     specs: withoutCovered(changed.flatMap(specsOf)),
   };
 }
 
-/** These tests read the whole repository without importing its files, so every selection contains them. */
-const FENCES = ['tests/fences/documents.test.ts', 'tests/fences/folders.test.ts', 'tests/fences/style.test.ts'];
+const readersOf = (file: string): readonly string[] =>
+  READERS_BY_PATH.flatMap(([path, tests]) => (file.startsWith(path) ? tests : []));
 
 function specsOf(file: string): readonly string[] {
   if (file.endsWith('.test.ts') || file.endsWith('.test.tsx')) return [];
@@ -98,10 +113,11 @@ function specsOf(file: string): readonly string[] {
 }
 
 function withoutCovered(specs: readonly string[]): string[] {
-  const unique = [...new Set(specs)];
-  if (unique.includes(ALL_SPECS)) return [ALL_SPECS];
-  return unique.filter((spec) => !unique.some((other) => other !== spec && spec.startsWith(other)));
+  if (specs.includes(ALL_SPECS)) return [ALL_SPECS];
+  return unique(specs).filter((spec) => !specs.some((other) => other !== spec && spec.startsWith(other)));
 }
+
+const unique = (files: readonly string[]): string[] => [...new Set(files)];
 
 /**
  * The files that differ from the commit where the branch left main, whether the change is committed or not. Includes
