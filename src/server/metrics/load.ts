@@ -7,7 +7,7 @@ export function registerLoad(registry: MetricsRegistry, limiters: Pick<Limiters,
   const registers = [registry];
   const used = new Gauge({
     name: 'hustle_forge_limit_used',
-    help: 'What is used of a limit: running requests, connections, streams, or bytes of bodies.',
+    help: 'The used part of a limit: running requests, connections, streams, or bytes of bodies.',
     labelNames: ['limit'],
     registers,
     collect() {
