@@ -54,3 +54,11 @@ test('every decision record has a number of its own, a title, a date and a statu
     expect(name.slice(0, 4)).toBe(head.slice(2, 6));
   }
 });
+
+test('every decision record has a context, one or more decisions and consequences, in this order', async () => {
+  for (const name of await readdir('docs/decisions')) {
+    const text = await readFile(`docs/decisions/${name}`, 'utf8');
+    const parts = [...text.matchAll(/^\*\*(Context|Decision|Consequences)\b[^*]*\*\*/gm)].map(([, part]) => part);
+    expect(parts.join(' '), name).toMatch(/^Context( Decision)+ Consequences$/);
+  }
+});
