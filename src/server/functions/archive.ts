@@ -9,6 +9,7 @@
 import type { Context } from 'hono';
 import type { Day } from '#domain/day/day.ts';
 import type { ExportedEntry, FormatWriter } from '#domain/export/exported-entry.ts';
+import { jsonWriter } from '#domain/export/formats/json-format.ts';
 import type { AuthDeps } from '../auth/auth-deps.ts';
 import type { AsService } from '../database/database.ts';
 import type { AppEnv } from '../http/app-env.ts';
@@ -40,11 +41,8 @@ export function archive({ auth, limiters }: { auth: AuthDeps; limiters: Limiters
   });
 
   return async function downloadArchive(context: Context<AppEnv>): Promise<Response> {
-    // Loaded at the first use: few servers ever need these modules.
-    const [{ authorizeArchive }, { jsonWriter }] = await Promise.all([
-      import('../auth/own-account/authorize-archive.ts'),
-      import('#domain/export/formats/json-format.ts'),
-    ]);
+    // Loaded at the first use, because few servers ever need it.
+    const { authorizeArchive } = await import('../auth/own-account/authorize-archive.ts');
     const body = await readBody(context);
     const userId = await authorizeArchive(context, auth, {
       password: textOf(body['password']),
