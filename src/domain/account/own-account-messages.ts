@@ -12,14 +12,11 @@ export const OWN_ACCOUNT_MESSAGES = {
   notReached: 'The server could not be reached. Nothing has changed. Please try again.',
 } as const;
 
-/** Tells apart the rate limits, which have the same code: only that of the archive asks for a longer wait than this. */
-const ARCHIVE_WAIT_SECONDS = 24 * 3_600;
-
-/** A refusal of /auth/v1 or of the function `archive`: its code, and the seconds of `Retry-After`. */
-export type Refusal = { code: string; retryAfterSeconds: number };
-
-/** `field` names the input that the text is about: the password or the code. */
-export function refusalMessage({ code, retryAfterSeconds }: Refusal): { text: string; field?: 'password' | 'code' } {
+/**
+ * `code` is of a refusal by /auth/v1 or by the function `archive`. `field` names the input that the text is about: the
+ * password or the code.
+ */
+export function refusalMessage(code: string): { text: string; field?: 'password' | 'code' } {
   switch (code) {
     case 'invalid_credentials':
       return { text: OWN_ACCOUNT_MESSAGES.passwordWrong, field: 'password' };
@@ -29,12 +26,9 @@ export function refusalMessage({ code, retryAfterSeconds }: Refusal): { text: st
     case 'insufficient_aal':
       return { text: OWN_ACCOUNT_MESSAGES.proofMissing };
     case 'over_request_rate_limit':
-      return {
-        text:
-          retryAfterSeconds > ARCHIVE_WAIT_SECONDS
-            ? OWN_ACCOUNT_MESSAGES.tooManyArchives
-            : OWN_ACCOUNT_MESSAGES.tooManyGuesses,
-      };
+      return { text: OWN_ACCOUNT_MESSAGES.tooManyGuesses };
+    case 'over_archive_limit':
+      return { text: OWN_ACCOUNT_MESSAGES.tooManyArchives };
     default:
       return { text: MESSAGES.unexpected };
   }

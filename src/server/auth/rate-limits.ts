@@ -121,7 +121,7 @@ export interface RateLimits {
    * guess a thousand codes for the stranger's address at once.
    */
   allowsMailTo(address: string): Promise<boolean>;
-  /** Counts a download of a user's archive. Throws `over_request_rate_limit`. */
+  /** Counts a download of a user's archive. Throws `over_archive_limit`. */
   consumeArchive(userId: string): Promise<void>;
 }
 
@@ -196,7 +196,7 @@ export function createRateLimits({ config, database }: RateLimitDeps): RateLimit
     async consumeSmsServer() {
       for (const limiter of serverLimiters) await consumeOr429(limiter, 'all', { error: 'sms_budget_exhausted' });
     },
-    consumeArchive: (userId) => consumeOr429(archiveLimiter, userId),
+    consumeArchive: (userId) => consumeOr429(archiveLimiter, userId, { error: 'over_archive_limit' }),
     async allowsMailTo(address) {
       try {
         await mailLimiter.consume(createHash('sha256').update(address).digest('base64url'));

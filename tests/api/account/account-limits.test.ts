@@ -37,7 +37,7 @@ describe('with rate limits', () => {
     const refused = await archive(access);
     expect([refused.status, await refused.json()]).toEqual([
       429,
-      expect.objectContaining({ success: false, code: 'over_request_rate_limit' }),
+      expect.objectContaining({ success: false, code: 'over_archive_limit' }),
     ]);
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(29 * 86_400);
 
@@ -45,6 +45,11 @@ describe('with rate limits', () => {
       limited.request('DELETE', '/account', { token: access, body: { password: 'wrong' }, headers: newNetwork() });
     for (let count = 0; count < 10; count += 1) expect((await guess()).status).toBe(400);
     expect((await guess()).status).toBe(429);
+    const afterGuesses = await archive(access);
+    expect([afterGuesses.status, await afterGuesses.json()]).toEqual([
+      429,
+      expect.objectContaining({ code: 'over_request_rate_limit' }),
+    ]);
     const atSignIn = await limited.request('POST', '/token?grant_type=password', {
       body: { email, password: PASSWORD },
       headers: newNetwork(),

@@ -4,7 +4,6 @@
  */
 import { useMemo } from 'react';
 import { isSessionGone } from '#domain/messages.ts';
-import type { Refusal } from '#domain/account/own-account-messages.ts';
 import { useSupabase } from './supabase.ts';
 import type { Supabase } from './supabase.ts';
 
@@ -29,12 +28,12 @@ export type RequestedDeletion = { deletion_due_at: string; undo_token: string };
 
 /** The server refused the request. Any other failure rejects like `fetch`. */
 export class RefusedError extends Error {
-  readonly refusal: Refusal;
+  readonly code: string;
 
-  constructor(refusal: Refusal) {
-    super(refusal.code);
+  constructor(code: string) {
+    super(code);
     this.name = 'RefusedError';
-    this.refusal = refusal;
+    this.code = code;
   }
 }
 
@@ -53,7 +52,7 @@ function createOwnAccount({ apiUrl, withSession, renewOrEndSession }: Supabase) 
     if (response.ok) return response;
     const { code = '' } = (await response.json().catch(() => ({}))) as { code?: string };
     if (isSessionGone({ code, message: '' })) await renewOrEndSession();
-    throw new RefusedError({ code, retryAfterSeconds: Number(response.headers.get('retry-after') ?? 0) });
+    throw new RefusedError(code);
   }
 
   return {
@@ -64,7 +63,7 @@ function createOwnAccount({ apiUrl, withSession, renewOrEndSession }: Supabase) 
     /** Succeeds also if the session has already ended. */
     async endSession(id: string): Promise<void> {
       await request('DELETE', `/auth/v1/sessions/${id}`).catch((error: unknown) => {
-        if (!(error instanceof RefusedError && error.refusal.code === 'not_found')) throw error;
+        if (!(error instanceof RefusedError && error.code === 'not_found')) throw error;
       });
     },
     async readFacts(signal: AbortSignal): Promise<AccountFacts> {

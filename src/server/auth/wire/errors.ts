@@ -649,6 +649,8 @@ const CATALOGUE = {
   },
   sms_budget_exhausted: { status: 429, code: 'over_sms_send_rate_limit', text: 'SMS rate limit exceeded' },
   over_request_rate_limit: { status: 429, code: 'over_request_rate_limit', text: 'Request rate limit reached' },
+  /** No code of the original, which has no archive. */
+  over_archive_limit: { status: 429, code: 'over_archive_limit', text: 'Archive limit reached' },
   /** Every client version retries a 503; a 429 would sign the user out (docs/specification/wire.md 4). */
   try_again: { status: 503, code: 'request_timeout', text: 'The server is busy, please try again in a moment.' },
   unexpected_failure: {

@@ -47,7 +47,7 @@ export function ArchiveStep({ kind, onAccepted, onContinue }: ArchiveStepProps) 
       return null;
     } catch (error) {
       if (!(error instanceof RefusedError)) return { kind: 'error', text: OWN_ACCOUNT_MESSAGES.notReached };
-      return { kind: 'error', ...refusalMessage(error.refusal) };
+      return { kind: 'error', ...refusalMessage(error.code) };
     }
   });
 

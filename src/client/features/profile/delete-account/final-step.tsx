@@ -46,7 +46,7 @@ export function FinalStep({ kind, accepted, onClose }: FinalStepProps) {
     } catch (error) {
       if (!(error instanceof RefusedError)) return { kind: 'error', text: OWN_ACCOUNT_MESSAGES.notReached };
       setRefused(true);
-      return { kind: 'error', ...refusalMessage(error.refusal) };
+      return { kind: 'error', ...refusalMessage(error.code) };
     }
     // Wipes this browser's copies and opens the landing page. The server has ended the session already.
     await signOut('local');
