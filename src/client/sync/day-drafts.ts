@@ -81,7 +81,7 @@ export function createDayDrafts(storage: Storage, userId: string, writer: string
   const claimedKeys = new Map<Day, string[]>();
   /** The writers whose page was open at the last `load`, or has stored a draft since then. */
   let alive: ReadonlySet<string> = new Set();
-  let closed = false;
+  let isClosed = false;
 
   const isOwn = (key: string): boolean => parseKey(key).writer === writer;
   const isClaimable = (key: string): boolean => isOwn(key) || !alive.has(parseKey(key).writer);
@@ -101,7 +101,7 @@ export function createDayDrafts(storage: Storage, userId: string, writer: string
     if (read(storage, key) !== null) storage.removeItem(key);
     loaded.delete(key);
     // Best effort: if the deletion fails, the next page reads the draft and finds that the server has its text.
-    if (outbox && !closed) outbox.remove(date as Day, draftWriter).catch(() => {});
+    if (outbox && !isClosed) outbox.remove(date as Day, draftWriter).catch(() => {});
   }
 
   return {
@@ -110,11 +110,11 @@ export function createDayDrafts(storage: Storage, userId: string, writer: string
      * after `LOAD_LIMIT_MS` even if the browser does not answer.
      */
     async load(): Promise<void> {
-      if (!outbox || closed) return;
+      if (!outbox || isClosed) return;
       const limit = new Promise<null>((resolve) => setTimeout(resolve, LOAD_LIMIT_MS, null));
       const reading = Promise.race([outbox.readAll().catch(() => null), limit]);
       const [writers, found] = await Promise.all([outbox.aliveWriters(), reading]);
-      if (closed) return;
+      if (isClosed) return;
       alive = writers;
       if (!found) return;
       for (const key of loaded.keys()) if (!isOwn(key)) loaded.delete(key);
@@ -130,7 +130,7 @@ export function createDayDrafts(storage: Storage, userId: string, writer: string
      * False if the browser rejects the draft: storage is full or disabled. A promise if only IndexedDB may have room.
      */
     store(date: Day, draft: DayDraft): boolean | Promise<boolean> {
-      if (closed) return true;
+      if (isClosed) return true;
       const key = ownKey(date);
       const json = JSON.stringify(draft);
       const isStored = write(storage, key, json);
@@ -216,7 +216,7 @@ export function createDayDrafts(storage: Storage, userId: string, writer: string
 
     /** Ignores later writes: after the sign-out a late timer must not store the text again. */
     close(): void {
-      closed = true;
+      isClosed = true;
       outbox?.close();
     },
   };

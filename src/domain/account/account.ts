@@ -72,8 +72,8 @@ export function validateProfile(form: ProfileForm, now: ProfileNow): string | nu
     if (form.password.length < PASSWORD_MIN_LENGTH) return 'Password must be at least 6 characters long';
     return isCommonPassword(form.password) ? COMMON_PASSWORD_PROBLEM : null;
   }
-  const unchanged = form.name.trim() === now.name && form.email.trim() === now.email;
-  return unchanged ? 'No changes to save' : null;
+  const isUnchanged = form.name.trim() === now.name && form.email.trim() === now.email;
+  return isUnchanged ? 'No changes to save' : null;
 }
 
 /**

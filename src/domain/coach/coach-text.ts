@@ -45,21 +45,21 @@ export function parseCoachText(text: string, { isPartial = false, refs = NO_REFS
   const spansOf = (source: string, isSpanPartial: boolean) => parseSpans(source, isSpanPartial, refs);
   const blocks: CoachBlock[] = [];
   let lines: string[] = [];
-  const endParagraph = (last: boolean): void => {
-    if (lines.length > 0) blocks.push({ kind: 'paragraph', spans: spansOf(lines.join('\n'), isPartial && last) });
+  const endParagraph = (isLast: boolean): void => {
+    if (lines.length > 0) blocks.push({ kind: 'paragraph', spans: spansOf(lines.join('\n'), isPartial && isLast) });
     lines = [];
   };
   const all = text.replace(/\r\n?/g, '\n').split('\n');
   for (const [index, sourceLine] of all.entries()) {
-    const last = index === all.length - 1;
+    const isLast = index === all.length - 1;
     if (TABLE_RULE.test(sourceLine)) continue;
-    const line = removeUnsupportedMarkdown(sourceLine, isPartial && last);
+    const line = removeUnsupportedMarkdown(sourceLine, isPartial && isLast);
     const before = blocks.at(-1);
     const listed = lines.length === 0 ? before : undefined;
     const number = NUMBER.exec(line);
     const heading = HEADING.exec(line);
     if (BULLET.test(line)) {
-      const spans = spansOf(line.replace(BULLET, ''), isPartial && last);
+      const spans = spansOf(line.replace(BULLET, ''), isPartial && isLast);
       if (listed?.kind === 'list') listed.items.push(spans);
       else {
         endParagraph(false);
@@ -67,7 +67,7 @@ export function parseCoachText(text: string, { isPartial = false, refs = NO_REFS
       }
     } else if (number && Number(number[1]) === (listed?.kind === 'numbers' ? listed.items.length + 1 : 1)) {
       // Any other number remains text: the block has no start number, so its items are always counted from 1.
-      const spans = spansOf(line.slice(number[0].length), isPartial && last);
+      const spans = spansOf(line.slice(number[0].length), isPartial && isLast);
       if (listed?.kind === 'numbers') listed.items.push(spans);
       else {
         endParagraph(false);
@@ -77,7 +77,7 @@ export function parseCoachText(text: string, { isPartial = false, refs = NO_REFS
       endParagraph(false);
       blocks.push({
         kind: 'paragraph',
-        spans: [{ kind: 'strong', spans: spansOf(withoutClosingHashes(heading[1]!), isPartial && last) }],
+        spans: [{ kind: 'strong', spans: spansOf(withoutClosingHashes(heading[1]!), isPartial && isLast) }],
       });
     } else if (line.trim() === '') endParagraph(false);
     else lines.push(line.trim());

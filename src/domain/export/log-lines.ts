@@ -45,7 +45,7 @@ export function logLines(html: string): Line[] {
   let block: Block = { kind: 'p' };
   let marks: readonly Mark[] = [];
   let line: { path: readonly Container[]; block: Block; runs: Run[]; text: string } | null = null;
-  let lineIsBlank = true;
+  let isLineBlank = true;
 
   let markedPath: typeof path | null = null;
   const markNonEmpty = (): void => {
@@ -66,12 +66,12 @@ export function logLines(html: string): Line[] {
     markNonEmpty();
     if (line === null) {
       line = { path, block, runs: [], text: '' };
-      lineIsBlank = true;
+      isLineBlank = true;
     }
     // Leading white space between tags does not decide the container of a line.
-    if (lineIsBlank) Object.assign(line, { path, block });
+    if (isLineBlank) Object.assign(line, { path, block });
     // Checks only the new part: checking the whole line for each part takes quadratic time.
-    lineIsBlank &&= isBlank(text);
+    isLineBlank &&= isBlank(text);
     line.runs.push({ text, marks: block.kind === 'pre' ? [] : marks });
     line.text += text;
   };

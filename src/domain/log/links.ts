@@ -85,9 +85,9 @@ export function linkTexts(texts: readonly string[]): LinkedText[][] | null {
     for (let at = start; at < end;) {
       while (next < links.length && links[next]!.to <= at) next += 1;
       const link = links[next];
-      const inside = link !== undefined && link.from <= at;
-      const to = Math.min(end, link === undefined ? end : inside ? link.to : link.from);
-      parts.push({ text: text.slice(at - start, to - start), href: inside ? link.href : null });
+      const isInside = link !== undefined && link.from <= at;
+      const to = Math.min(end, link === undefined ? end : isInside ? link.to : link.from);
+      parts.push({ text: text.slice(at - start, to - start), href: isInside ? link.href : null });
       at = to;
     }
     start = end;

@@ -45,12 +45,12 @@ const EXAMPLE_KEY = 'the-key-from-your-account-there';
 export function readCoachSettings(settings: SettingsReader, production: boolean): CoachSettings | null {
   const provider = settings.oneOf('AI_PROVIDER', ['google', 'anthropic', 'openai-compatible', 'none'], 'none');
   const model = settings.optional('AI_MODEL');
-  const keySet = settings.optional('AI_API_KEY') !== null;
+  const hasKey = settings.optional('AI_API_KEY') !== null;
   const structured = settings.oneOf('AI_STRUCTURED', ['auto', 'schema', 'json', 'text'], 'auto');
   const dailyLimit = settings.integer('AI_DAILY_LIMIT', FAIR_USE_ANALYSES, 1, 100_000);
   const timeoutMs = settings.integer('AI_TIMEOUT_MS', 60_000, 1_000, 600_000);
   if (provider === 'none') {
-    const hasOtherSettings = model !== null || keySet || settings.optional('AI_BASE_URL') !== null;
+    const hasOtherSettings = model !== null || hasKey || settings.optional('AI_BASE_URL') !== null;
     if (hasOtherSettings && settings.optional('AI_PROVIDER') === null)
       settings.problem('AI_PROVIDER', 'must be set when the other settings of the coach are', 'google');
     return null;
@@ -61,7 +61,7 @@ export function readCoachSettings(settings: SettingsReader, production: boolean)
     settings.problem('AI_MODEL', `must name a model with AI_PROVIDER=${provider}`, 'the-name-the-provider-gives-it');
   }
   const apiKey = settings.headerKey('AI_API_KEY', EXAMPLE_KEY);
-  if (!keySet && provider !== 'openai-compatible') {
+  if (!hasKey && provider !== 'openai-compatible') {
     settings.problem('AI_API_KEY', `must be set with AI_PROVIDER=${provider}`, EXAMPLE_KEY);
   }
   const { origin, host } = new URL(baseUrl);

@@ -92,14 +92,14 @@ export function readConfig(env?: Environment): Config {
 export function inspectConfig(env: Environment = process.env): { config: Config; problems: readonly string[] } {
   const settings = new SettingsReader(env);
   const environment = settings.oneOf('NODE_ENV', ['production', 'development', 'test'], 'development');
-  const production = environment === 'production';
+  const isProduction = environment === 'production';
   // An IPv6 address has brackets only within a URL.
   const host = settings.text('HOST', '127.0.0.1').replace(/^\[(.+)\]$/, '$1');
   const port = settings.integer('PORT', 3000, 1, 65535);
   const defaultUrl = `http://${defaultHostname(host)}:${port}`;
-  const publicUrl = settings.url('PUBLIC_URL', 'https://journal.example.com', production ? undefined : defaultUrl);
+  const publicUrl = settings.url('PUBLIC_URL', 'https://journal.example.com', isProduction ? undefined : defaultUrl);
   const config: Config = {
-    environment: production ? 'production' : 'development',
+    environment: isProduction ? 'production' : 'development',
     host,
     port,
     workers: settings.integer('WEB_CONCURRENCY', 1, 1, MAX_WORKERS),
@@ -109,17 +109,17 @@ export function inspectConfig(env: Environment = process.env): { config: Config;
     logLevel: settings.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
     // Threat: a proxy on the same machine may pass a stranger's request on with nothing that shows it was forwarded, so
     // the default in production is `off`.
-    metrics: settings.oneOf('METRICS', ['off', 'loopback', 'open'], production ? 'off' : 'loopback'),
+    metrics: settings.oneOf('METRICS', ['off', 'loopback', 'open'], isProduction ? 'off' : 'loopback'),
     tracing: readTracingSettings(settings),
-    sandbox: readSandboxSettings(settings, production),
-    auth: readAuthSettings(settings, production),
+    sandbox: readSandboxSettings(settings, isProduction),
+    auth: readAuthSettings(settings, isProduction),
     mail: {
       smtpUrl: settings.secretUrl('SMTP_URL', 'smtps://user:password@mail.example.com:465', ['smtp:', 'smtps:']),
       from: settings.text('MAIL_FROM', 'Hustle Forge <journal@localhost>'),
     },
-    paypal: readPaypalSettings(settings, production),
+    paypal: readPaypalSettings(settings, isProduction),
     paymentBlockedCountries: readBlockedCountries(settings),
-    coach: readCoachSettings(settings, production),
+    coach: readCoachSettings(settings, isProduction),
     apiUrl: settings.url('API_URL', 'https://project.supabase.co', null) ?? '',
     publishableKey: settings.text('PUBLISHABLE_KEY', PUBLISHABLE_KEY),
     serviceWorker: settings.onOff('SERVICE_WORKER', true),
@@ -138,8 +138,8 @@ export function inspectConfig(env: Environment = process.env): { config: Config;
  * Threat: an address left over from development. Requests to `/sandbox` would reach the simulators, without the checks
  * that the sandbox needs. So the address counts only while the sandbox is on.
  */
-function readSandboxSettings(settings: SettingsReader, production: boolean): Config['sandbox'] {
-  const on = settings.onOff('SANDBOX', !production);
+function readSandboxSettings(settings: SettingsReader, isProduction: boolean): Config['sandbox'] {
+  const on = settings.onOff('SANDBOX', !isProduction);
   const url = settings.url('SANDBOX_URL', 'http://127.0.0.1:40000', null);
   return { on, url: on ? url : null };
 }
@@ -154,8 +154,8 @@ function defaultHostname(host: string): string {
 
 /** Rejects invalid combinations of individually valid settings. */
 function validateCombinations(config: Config, settings: SettingsReader): void {
-  const production = config.environment === 'production';
-  if (production && config.sandbox.on) {
+  const isProduction = config.environment === 'production';
+  if (isProduction && config.sandbox.on) {
     settings.problem('SANDBOX', 'must be off with NODE_ENV=production: the sandbox shows everybody’s mail', 'off');
   } else if (config.sandbox.on) {
     // Threat: anyone who reaches the sandbox reads every recovery mail, so other machines must not reach it.
@@ -165,7 +165,7 @@ function validateCombinations(config: Config, settings: SettingsReader): void {
     if (!isLoopback(new URL(config.publicUrl).hostname))
       settings.problem('PUBLIC_URL', advice, 'http://localhost:3000');
   }
-  if (!production) return;
+  if (!isProduction) return;
   if (!config.auth.rateLimits) {
     settings.problem('AUTH_RATE_LIMITS', 'cannot be off with NODE_ENV=production: anybody could guess passwords', 'on');
   }

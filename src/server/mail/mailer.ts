@@ -72,7 +72,7 @@ export function createMailer(config: MailConfig, log: Logger, options: MailerOpt
   let connecting: ReturnType<typeof connect> | null = null;
   const closing = new AbortController();
   const inFlight = new Set<Promise<void>>();
-  let closed = false;
+  let isClosed = false;
 
   async function sendOnce(message: MailMessage): Promise<void> {
     const transport = await (connecting ??= connect(smtpUrl));
@@ -93,10 +93,10 @@ export function createMailer(config: MailConfig, log: Logger, options: MailerOpt
     }
     const { code, responseCode, command } = failure;
     // Other 5xx replies concern our configuration (credentials, sender), which the operator can fix.
-    const refused = isFinal(responseCode) && (command === 'RCPT TO' || command === 'DATA');
-    log.warn({ mail: refused ? 'refused' : 'not_taken', code, responseCode, command }, 'mail not accepted');
-    events.mail(refused ? 'rejected' : 'deferred');
-    throw refused
+    const isRefused = isFinal(responseCode) && (command === 'RCPT TO' || command === 'DATA');
+    log.warn({ mail: isRefused ? 'refused' : 'not_taken', code, responseCode, command }, 'mail not accepted');
+    events.mail(isRefused ? 'rejected' : 'deferred');
+    throw isRefused
       ? new MailRejected('the mail server rejected the mail')
       : new MailDeferred('the mail server deferred the mail');
   }
@@ -124,7 +124,7 @@ export function createMailer(config: MailConfig, log: Logger, options: MailerOpt
   }
 
   function queue(work: () => Promise<void>): void {
-    if (closed || inFlight.size >= MAX_QUEUED) {
+    if (isClosed || inFlight.size >= MAX_QUEUED) {
       log.error({ mail: 'dropped', queued: inFlight.size }, 'mail dropped: the queue is full or closed');
       events.mail('dropped');
       return;
@@ -149,7 +149,7 @@ export function createMailer(config: MailConfig, log: Logger, options: MailerOpt
         while (inFlight.size > 0) await Promise.all(inFlight);
       };
       await Promise.race([allSent(), delay(CLOSE_LIMIT_MS, undefined, { ref: false })]);
-      closed = true;
+      isClosed = true;
       (await connecting)?.close();
     },
   };

@@ -51,16 +51,16 @@ export const JournalMove = ({ date, onClose }: OverlayProps) => date && <MoveDia
 function MoveDialog({ from, onClose }: { from: Day; onClose: () => void }) {
   const { savers } = useJournal();
   const today = useToday();
-  const premium = usePremium() === true;
+  const isPremium = usePremium() === true;
   const { data: dates, isPending } = useEntryDates();
   const { move, busy, problem } = useMove(onClose);
   const view = savers.get(from)?.view();
-  const locked = isLocked(from, premium, today);
+  const isDayLocked = isLocked(from, isPremium, today);
 
-  if (!problem && (locked || !view || (!view.stored && !view.unsaved))) {
+  if (!problem && (isDayLocked || !view || (!view.stored && !view.unsaved))) {
     return (
       <Dialog title="Move this log" onClose={onClose} className={styles.dialog}>
-        <p>{locked ? LOCKED_DAY_MESSAGE : failureText('empty', { from, to: from })}</p>
+        <p>{isDayLocked ? LOCKED_DAY_MESSAGE : failureText('empty', { from, to: from })}</p>
       </Dialog>
     );
   }
@@ -68,14 +68,14 @@ function MoveDialog({ from, onClose }: { from: Day; onClose: () => void }) {
     <Dialog title="Move this log" onClose={onClose} className={styles.dialog} dismissible={!busy}>
       <p className={styles.hint}>
         Move the log of {dayLabel(from)} to a day without a log
-        {!premium && `, at most ${FREE_WINDOW_DAYS - 1} days ago`}.
+        {!isPremium && `, at most ${FREE_WINDOW_DAYS - 1} days ago`}.
       </p>
       <div inert={busy}>
         {isPending || (
           <MonthCalendar
             date={from}
             today={today}
-            premium={premium}
+            premium={isPremium}
             datesWithEntries={[...(dates ?? []), ...savers.unsavedDays(), from]}
             emptyOnly
             onSelect={(to) => void move({ from, to })}

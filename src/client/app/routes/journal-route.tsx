@@ -40,16 +40,16 @@ export function JournalRoute() {
     close();
     openChunk(overlays[overlay], () => setShown({ overlay, date }));
   };
-  const editable = useEditor().module !== null;
+  const isEditable = useEditor().module !== null;
   const config = useClientConfig();
   const toast = useToast();
   useEffect(() => {
-    if (!editable) return;
+    if (!isEditable) return;
     const startWorker = async (): Promise<void> =>
       (await import('../service-worker/start-service-worker.ts')).startServiceWorker(config, toast);
     const stops = [preloadChunksWhenIdle(), preloadChunksWhenIdle([startWorker])];
     return () => stops.forEach((stop) => stop());
-  }, [config, editable, toast]);
+  }, [config, isEditable, toast]);
   // The upgrade dialog replaces the overlay that it was opened from.
   const offer = (feature: UpgradeFeature) => {
     close();

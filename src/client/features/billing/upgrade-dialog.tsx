@@ -31,18 +31,18 @@ import { useUpgrade } from './use-upgrade.ts';
 
 export function UpgradeDialog({ feature, onClose }: { feature: UpgradeFeature; onClose: () => void }) {
   const { profile } = useSession();
-  const renewal = usePremium() === true;
+  const isRenewal = usePremium() === true;
   const pending = usePaymentPending();
   const validUntil = profile?.access_valid_until ?? null;
   return (
-    <Dialog title={renewal ? 'Renew Closer' : 'Premium Feature'} className={styles.dialog} onClose={onClose}>
+    <Dialog title={isRenewal ? 'Renew Closer' : 'Premium Feature'} className={styles.dialog} onClose={onClose}>
       {pending ? (
         <Notice kind="info">{MESSAGES.paymentPending}</Notice>
       ) : (
         <>
-          {renewal ? <Renewal validUntil={validUntil} /> : <Offer feature={feature} />}
+          {isRenewal ? <Renewal validUntil={validUntil} /> : <Offer feature={feature} />}
           {/* A plan without an end date cannot be renewed. */}
-          {(!renewal || validUntil !== null) && <PaymentForm renewal={renewal} onClose={onClose} />}
+          {(!isRenewal || validUntil !== null) && <PaymentForm renewal={isRenewal} onClose={onClose} />}
         </>
       )}
     </Dialog>
@@ -129,7 +129,7 @@ function PaymentForm({ renewal, onClose }: { renewal: boolean; onClose: () => vo
   // A suggestion is not the user's choice: it is sent only with the form.
   const [country, setCountry] = useState(profile?.country || (guess ?? ''));
   const isGuess = !profile?.country && country === guess;
-  const blocked = paymentBlockedCountries.includes(country);
+  const isBlocked = paymentBlockedCountries.includes(country);
 
   const { outcome, busy, onSubmit } = useSubmit(async (form) => {
     const error = await upgrade(textOf(form, 'country'));
@@ -160,10 +160,10 @@ function PaymentForm({ renewal, onClose }: { renewal: boolean; onClose: () => vo
             </SelectField>
             {isGuess && <p className={styles.guess}>Suggested from your browser settings. Change it if it is wrong.</p>}
             <div className={styles.blocked} role="status">
-              {blocked && <Blocked country={country} />}
+              {isBlocked && <Blocked country={country} />}
             </div>
           </div>
-          {outcome && !blocked && (
+          {outcome && !isBlocked && (
             <Notice kind={outcome.kind}>
               <TextWithSupportLink text={outcome.text} about="payment" />
             </Notice>
@@ -171,7 +171,7 @@ function PaymentForm({ renewal, onClose }: { renewal: boolean; onClose: () => vo
           <Button
             tone="primary"
             type="submit"
-            disabled={blocked}
+            disabled={isBlocked}
             busy={busy || isRedirecting}
             busyLabel="Redirecting to PayPal..."
           >

@@ -50,22 +50,27 @@ export function Feedback({ date, log, configured, onClose }: FeedbackProps) {
     );
   }
   const { hasLog, feedback } = stored.data;
-  const running = view.phase === 'running';
+  const isRunning = view.phase === 'running';
   const canAnalyze = configured && consent.given;
   const hasText = hasLog || log.unsaved;
   return (
     <div className={styles.whole} {...areaProps}>
       <div className={styles.stack}>
-        {running && <StreamingFeedback view={view} hasPrevious={feedback !== null} />}
+        {isRunning && <StreamingFeedback view={view} hasPrevious={feedback !== null} />}
         {feedback && (
-          <FeedbackCard feedback={feedback} hasUnsavedText={log.unsaved} isReplaced={running} onCitation={showCited} />
+          <FeedbackCard
+            feedback={feedback}
+            hasUnsavedText={log.unsaved}
+            isReplaced={isRunning}
+            onCitation={showCited}
+          />
         )}
-        {!running && !feedback && configured && (!hasText || consent.given) && <EmptyState hasLog={hasText} />}
+        {!isRunning && !feedback && configured && (!hasText || consent.given) && <EmptyState hasLog={hasText} />}
         {!configured && <Notice kind="info">{AI_MESSAGES.notConfigured}</Notice>}
         {configured && !consent.given && (hasText || feedback) && <CoachConsent button={fallbackRef} />}
-        {canAnalyze && (feedback || running) && <SandboxModelNotice />}
+        {canAnalyze && (feedback || isRunning) && <SandboxModelNotice />}
       </div>
-      {canAnalyze && (hasText || running) && (
+      {canAnalyze && (hasText || isRunning) && (
         <AnalyzeBar
           button={fallbackRef}
           view={view}
@@ -177,7 +182,7 @@ type AnalyzeBarProps = {
 /** Stays visible at the foot of the sheet while the feedback scrolls. */
 function AnalyzeBar({ button, view, label, urgent, onAnalyze, onCancel }: AnalyzeBarProps) {
   const wait = useRetryWait(view.failure);
-  const running = view.phase === 'running';
+  const isRunning = view.phase === 'running';
   return (
     <div className={styles.foot}>
       {view.failure && <AnalysisFailure failure={view.failure} failures={view.failures} />}
@@ -192,14 +197,14 @@ function AnalyzeBar({ button, view, label, urgent, onAnalyze, onCancel }: Analyz
         <Button
           ref={button}
           tone={urgent ? 'primary' : 'plain'}
-          busy={running}
+          busy={isRunning}
           busyLabel="Analyzing..."
           softDisabled={wait !== null}
           onClick={onAnalyze}
         >
           {label}
         </Button>
-        {running && <Button onClick={onCancel}>Cancel</Button>}
+        {isRunning && <Button onClick={onCancel}>Cancel</Button>}
       </div>
     </div>
   );

@@ -19,8 +19,8 @@ import styles from './profile.module.css';
 
 export function Subscription({ onUpgrade }: { onUpgrade: () => void }) {
   const { profile, profileState } = useSession();
-  const premium = usePremium() === true;
-  const supported = useSupportAddress() !== undefined;
+  const isPremium = usePremium() === true;
+  const hasSupport = useSupportAddress() !== undefined;
   // A placeholder of the same height prevents a layout shift.
   if (profileState === 'loading') return <div className={styles.pending} aria-hidden="true" />;
   if (profileState === 'unavailable') {
@@ -39,19 +39,19 @@ export function Subscription({ onUpgrade }: { onUpgrade: () => void }) {
         <div>
           <dt>Current Plan</dt>
           <dd>
-            {premium && <Crown size={18} strokeWidth={1.8} aria-hidden />}
-            {premium ? PLANS.premium.name : PLANS.free.name}
+            {isPremium && <Crown size={18} strokeWidth={1.8} aria-hidden />}
+            {isPremium ? PLANS.premium.name : PLANS.free.name}
           </dd>
         </div>
-        {premium && (
+        {isPremium && (
           <div>
             <dt>Valid Until</dt>
             <dd>{until ? dateLabel(until) : 'No end date'}</dd>
           </div>
         )}
       </dl>
-      {premium ? <CloserNotice until={until} onRenew={onUpgrade} /> : <DabblerNotice onUpgrade={onUpgrade} />}
-      {supported && (
+      {isPremium ? <CloserNotice until={until} onRenew={onUpgrade} /> : <DabblerNotice onUpgrade={onUpgrade} />}
+      {hasSupport && (
         <p className={styles.hint}>
           Questions about your plan or a payment? Write to <SupportLink about="plan and payments" />.
         </p>

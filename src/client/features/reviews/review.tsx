@@ -34,8 +34,8 @@ export function Review({ period, today, count, result, onResult }: ReviewProps) 
   const { view, run, cancel } = useAnalysis<TrendResult>();
   const { fallbackRef, areaProps } = useFocusRestore();
   const wait = useRetryWait(view.failure);
-  const running = view.phase === 'running';
-  const progress = useScrollIntoView(running || view.phase === 'failed' ? view.phase : null);
+  const isRunning = view.phase === 'running';
+  const progress = useScrollIntoView(isRunning || view.phase === 'failed' ? view.phase : null);
 
   const generate = (force: boolean): void =>
     void run(
@@ -64,7 +64,7 @@ export function Review({ period, today, count, result, onResult }: ReviewProps) 
         <Button
           ref={fallbackRef}
           tone={result ? 'plain' : 'primary'}
-          busy={running}
+          busy={isRunning}
           busyLabel={result ? 'Regenerating...' : 'Analyzing Your Hustle...'}
           disabled={!count || !features.coach}
           softDisabled={wait !== null}
@@ -73,7 +73,7 @@ export function Review({ period, today, count, result, onResult }: ReviewProps) 
         >
           {result ? 'Regenerate Analysis' : REVIEW_PERIODS[period].generate}
         </Button>
-        {running && <Button onClick={cancel}>Cancel</Button>}
+        {isRunning && <Button onClick={cancel}>Cancel</Button>}
       </div>
       <p id="generate-note" className={note || view.phase === 'cancelled' ? styles.note : 'unseen'} role="status">
         {note || announcement(view)}
@@ -91,9 +91,11 @@ export function Review({ period, today, count, result, onResult }: ReviewProps) 
             )}
           </section>
         )}
-        {running && <StreamingReview view={view} period={period} />}
+        {isRunning && <StreamingReview view={view} period={period} />}
       </div>
-      {result && <ReviewCard result={result} label={running ? 'Previous analysis' : 'Analysis'} isReplaced={running} />}
+      {result && (
+        <ReviewCard result={result} label={isRunning ? 'Previous analysis' : 'Analysis'} isReplaced={isRunning} />
+      )}
     </div>
   );
 }

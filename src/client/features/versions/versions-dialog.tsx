@@ -31,11 +31,11 @@ type VersionsDialogProps = { date: Day | null; onClose: () => void };
 export function VersionsDialog({ date, onClose }: VersionsDialogProps) {
   const { savers } = useJournal();
   const today = useToday();
-  const premium = usePremium() === true;
+  const isPremium = usePremium() === true;
   const saver = date && savers.get(date);
   return (
     <Dialog title="Earlier versions" onClose={onClose} className={styles.dialog}>
-      {!saver || isLocked(saver.date, premium, today) ? (
+      {!saver || isLocked(saver.date, isPremium, today) ? (
         <p>{LOCKED_DAY_MESSAGE}</p>
       ) : (
         <Versions saver={saver} onClose={onClose} />

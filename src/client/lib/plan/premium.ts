@@ -7,6 +7,6 @@ import { useToday } from '../hooks/use-today.ts';
 export function usePremium(): boolean | null {
   const { profile, profileState } = useSession();
   const today = useToday();
-  const known = profileState === 'ready' || profileState === 'missing';
-  return known ? isPremium(profile, today) : null;
+  const isKnown = profileState === 'ready' || profileState === 'missing';
+  return isKnown ? isPremium(profile, today) : null;
 }

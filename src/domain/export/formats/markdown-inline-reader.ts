@@ -158,16 +158,22 @@ function delimiter(text: string, run: string, at: number): Delimiter {
   const [after = ''] = textAfter;
   const isPunctuationBefore = PUNCTUATION.test(before) && !MARK_AT_END.test(textBefore);
   const isPunctuationAfter = PUNCTUATION.test(after) && !MARK_AT_START.test(textAfter);
-  const left = !SPACE.test(after) && (!isPunctuationAfter || SPACE.test(before) || isPunctuationBefore);
-  const right = !SPACE.test(before) && (!isPunctuationBefore || SPACE.test(after) || isPunctuationAfter);
+  const isLeftFlanking = !SPACE.test(after) && (!isPunctuationAfter || SPACE.test(before) || isPunctuationBefore);
+  const isRightFlanking = !SPACE.test(before) && (!isPunctuationBefore || SPACE.test(after) || isPunctuationAfter);
   const sign = run[0]!;
   const isStrike = run === '~~';
   return {
     kind: 'delimiter',
     sign,
     count: run.length,
-    canOpen: sign === '~' ? isStrike && left : left && (sign === '*' || !right || isPunctuationBefore),
-    canClose: sign === '~' ? isStrike && right : right && (sign === '*' || !left || isPunctuationAfter),
+    canOpen:
+      sign === '~'
+        ? isStrike && isLeftFlanking
+        : isLeftFlanking && (sign === '*' || !isRightFlanking || isPunctuationBefore),
+    canClose:
+      sign === '~'
+        ? isStrike && isRightFlanking
+        : isRightFlanking && (sign === '*' || !isLeftFlanking || isPunctuationAfter),
     closes: [],
     opens: [],
   };

@@ -57,16 +57,16 @@ export async function* readArchive(source: Source): AsyncGenerator<ArchiveEntry>
 
 async function openPlain({ file, identities, signal, onRead }: Source): Promise<AsyncIterable<Buffer>> {
   const first = await readFirstBytes(file);
-  const encrypted = first.toString('latin1').startsWith(AGE_MAGIC);
-  if (encrypted && identities === null)
+  const isAgeFile = first.toString('latin1').startsWith(AGE_MAGIC);
+  if (isAgeFile && identities === null)
     throw new BackupError('it is encrypted: name the private key with --identity FILE');
-  if (!encrypted && !first.subarray(0, ZSTD_MAGIC.length).equals(ZSTD_MAGIC)) {
+  if (!isAgeFile && !first.subarray(0, ZSTD_MAGIC.length).equals(ZSTD_MAGIC)) {
     const other = OTHER_FILES.find(([bytes]) => first.subarray(0, bytes.length).equals(bytes));
     throw new BackupError(`it is no backup of Hustle Forge${other ? ` but ${other[1]}` : ''}`);
   }
   // Threat: somebody replaces an encrypted backup by a plain archive of their own. An operator who names a private key
   // expects an encrypted one.
-  if (!encrypted && identities !== null) {
+  if (!isAgeFile && identities !== null) {
     throw new BackupError('it is not encrypted: if that is what you expect, leave --identity out');
   }
   const raw = createReadStream(file, { highWaterMark: READ_CHUNK_BYTES, signal });
@@ -144,7 +144,7 @@ export async function verifyArchive(source: Source): Promise<VerifiedArchive> {
     files: Object.fromEntries([...files].map(([name, data]) => [name, sha256(data)])),
     tables: Object.fromEntries(header.tables.map(({ name }) => [name, (tables.get(name) ?? new RowHash()).content()])),
   };
-  const isWhole = manifest.header === found.header && sameRecord(manifest.files, found.files);
+  const isWhole = manifest.header === found.header && isSameRecord(manifest.files, found.files);
   if (!isWhole || [...tables.keys()].some((name) => !(name in found.tables))) reject('it was changed or is damaged');
   const differing = differingTables(manifest.tables, found.tables);
   if (differing.length > 0) reject(`it was changed or is damaged: ${differing.join(', ')}`);
@@ -170,7 +170,7 @@ export function differingTables(
   );
 }
 
-const sameRecord = (one: Record<string, string>, other: Record<string, string>): boolean =>
+const isSameRecord = (one: Record<string, string>, other: Record<string, string>): boolean =>
   Object.keys(one).length === Object.keys(other).length &&
   Object.entries(one).every(([key, value]) => other[key] === value);
 

@@ -46,8 +46,8 @@ export async function openSnapshot(ownerUrl: string): Promise<Snapshot> {
     const names = tables.map(({ name }) => quoteTable(name)).join(', ');
     await reader.query(`lock table ${names}, migrations.applied in access share mode`);
     const { rows: migrations } = await reader.query<ArchivedMigration>(READ_LEDGER);
-    const changed = JSON.stringify(await listTables(owner)) !== JSON.stringify(found);
-    if (changed) throw new BackupError('a migration changed the tables at this moment: start the backup again');
+    const hasChanged = JSON.stringify(await listTables(owner)) !== JSON.stringify(found);
+    if (hasChanged) throw new BackupError('a migration changed the tables at this moment: start the backup again');
     const { rows } = await owner.query<{ version: string }>("select current_setting('server_version') as version");
     const sequences = await readSequences(owner);
     const snapshotReader = reader;

@@ -63,17 +63,17 @@ export const isSuccess = ({ status }: Answer): boolean => status >= 200 && statu
 export function failureOf(answer: Answer, method: 'GET' | 'POST', lostBefore: boolean): PaypalError {
   const { status, json, debugId, trouble } = answer;
   const issue = safeWord(textAt(json, 'details', 0, 'issue'));
-  const inProgress = status === 409 || issue === 'ORDER_COMPLETION_IN_PROGRESS';
+  const isInProgress = status === 409 || issue === 'ORDER_COMPLETION_IN_PROGRESS';
   // 401 and 403 concern our credentials, not the payment: the call works once the settings are right.
-  const retryable = inProgress || status === 0 || status >= 500 || [401, 403, 408, 425, 429].includes(status);
-  const lost = inProgress || status < 400 || status >= 500 || status === 408;
+  const retryable = isInProgress || status === 0 || status >= 500 || [401, 403, 408, 425, 429].includes(status);
+  const isLost = isInProgress || status < 400 || status >= 500 || status === 408;
   return new PaypalError(
     {
       status,
       name: safeWord(textAt(json, 'name')) ?? safeWord(textAt(json, 'error')) ?? nameOf(answer),
       issue,
       retryable,
-      outcomeUnknown: method === 'POST' && (lost || (lostBefore && retryable)),
+      outcomeUnknown: method === 'POST' && (isLost || (lostBefore && retryable)),
       debugId: debugId ?? safeWord(textAt(json, 'debug_id')),
       retryAfterMs: answer.retryAfterMs,
     },

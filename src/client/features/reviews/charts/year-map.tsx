@@ -110,18 +110,18 @@ function useStickToEnd(box: RefObject<HTMLElement | null>): void {
   useLayoutEffect(() => {
     const element = box.current;
     if (!element) return;
-    let atEnd = true;
+    let isAtEnd = true;
     let width = element.clientWidth;
     const onScroll = (): void => {
       // A growing map fires scroll events by itself. Ignore them until the observer below has handled the resize.
       if (element.clientWidth !== width) return;
       // The tolerance of two pixels covers zoomed pages, which round fractional scroll positions.
-      atEnd = element.scrollLeft + width >= element.scrollWidth - 2;
+      isAtEnd = element.scrollLeft + width >= element.scrollWidth - 2;
     };
     // A map that shrinks keeps its scrollLeft and fires no scroll event.
     const observer = new ResizeObserver(() => {
       width = element.clientWidth;
-      if (atEnd) element.scrollLeft = element.scrollWidth;
+      if (isAtEnd) element.scrollLeft = element.scrollWidth;
     });
     element.addEventListener('scroll', onScroll, { passive: true });
     observer.observe(element);

@@ -38,13 +38,13 @@ type ExportCardProps = {
 export function ExportCard({ premium, sendAll, onUpgrade }: ExportCardProps) {
   const [format, setFormat] = useState<Format>(FORMATS[0]);
   const { shown, saveAndExport, start, resume, cancel } = useExport(sendAll);
-  const busy = shown.kind === 'busy';
+  const isBusy = shown.kind === 'busy';
 
   return (
     <Section title="Export Data" locked={premium === false}>
       <div className={styles.body} data-locked={premium === false || undefined}>
         <p className={styles.text}>Download all your logs in one file, oldest first.</p>
-        <fieldset className={styles.choices} disabled={premium !== true || busy}>
+        <fieldset className={styles.choices} disabled={premium !== true || isBusy}>
           <legend className="unseen">File format</legend>
           {FORMATS.map((one) => (
             <label key={one.id} className={styles.choice}>
@@ -67,19 +67,19 @@ export function ExportCard({ premium, sendAll, onUpgrade }: ExportCardProps) {
             tone={premium === true ? 'primary' : 'plain'}
             disabled={premium !== true}
             {...(premium === false && { 'aria-describedby': 'export-lock' })}
-            busy={busy}
+            busy={isBusy}
             busyLabel="Exporting..."
             onClick={() => void saveAndExport(format)}
           >
             Export All Entries
           </Button>
-          {busy && (
+          {isBusy && (
             <Button tone="text" onClick={cancel}>
               Cancel
             </Button>
           )}
         </div>
-        {busy && <ProgressLine label="Exporting" progress={shown.progress} unit="logs" />}
+        {isBusy && <ProgressLine label="Exporting" progress={shown.progress} unit="logs" />}
         {shown.kind === 'unsaved' && (
           <Notice kind="error">
             <p>

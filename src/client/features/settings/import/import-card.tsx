@@ -33,7 +33,7 @@ type ImportState =
 export function ImportCard() {
   const { shown, choose, write, resume, cancel, finish, reset } = useImport();
   const picker = useRef<HTMLInputElement>(null);
-  const busy = shown.kind === 'reading';
+  const isReading = shown.kind === 'reading';
   return (
     <Section title="Import Data">
       <p className={styles.text}>
@@ -57,10 +57,10 @@ export function ImportCard() {
       />
       {(shown.kind === 'idle' || shown.kind === 'reading' || shown.kind === 'unreadable') && (
         <div className={styles.actions}>
-          <Button busy={busy} busyLabel="Reading..." onClick={() => picker.current?.click()}>
+          <Button busy={isReading} busyLabel="Reading..." onClick={() => picker.current?.click()}>
             Choose a File
           </Button>
-          {busy && (
+          {isReading && (
             <Button tone="text" onClick={cancel}>
               Cancel
             </Button>
