@@ -81,7 +81,7 @@ export interface AccessTokens {
    * second step if its user has a verified factor. Throws an AccessTokenError.
    */
   verify(token: string): Promise<AccessClaims>;
-  /** Call after deleting a session's row: its tokens stop working at once in this process. */
+  /** Call after deleting or changing a session's row: drops the cached check of the session in this process. */
   invalidateSession(sessionId: string): void;
 }
 
