@@ -47,8 +47,12 @@ export function JournalRoute() {
     if (!isEditable) return;
     const startWorker = async (): Promise<void> =>
       (await import('../service-worker/start-service-worker.ts')).startServiceWorker(config, toast);
-    const stops = [preloadChunksWhenIdle(), preloadChunksWhenIdle([startWorker])];
-    return () => stops.forEach((stop) => stop());
+    const stopPreload = preloadChunksWhenIdle();
+    const stopWorkerStart = preloadChunksWhenIdle([startWorker]);
+    return () => {
+      stopPreload();
+      stopWorkerStart();
+    };
   }, [config, isEditable, toast]);
   // The upgrade dialog replaces the overlay that it was opened from.
   const offer = (feature: UpgradeFeature) => {
