@@ -101,6 +101,8 @@ test.describe('on a phone', () => {
     await signUp(page, { logs: { [today()]: log(...LINES) } });
 
     await items(page).nth(13).tap();
+    // A keyboard opens once the editor has the focus, which a busy browser gives it after the tap.
+    await expect(editor(page)).toBeFocused();
     await openKeyboard(page, 330);
     await expectRoom(page, 30);
     await page.keyboard.press('ControlOrMeta+End');
