@@ -84,3 +84,29 @@ test('a reset link with tokens names its account, and its session is stored with
   await expect(page).toHaveURL('/journal');
   expect((await sessionOf(page)).user.email).toBe(other.email);
 });
+
+test.describe('while the session cannot be stored', () => {
+  test.use({ expectedErrors: /net::ERR_FAILED/ });
+
+  test('a reset in a browser of another user does not open that journal', async ({
+    page,
+    accounts,
+    signUp,
+    expectAccessible,
+  }) => {
+    const { session } = await accounts.create();
+    const { access_token, refresh_token } = session;
+    const { email } = await signUp(page, { path: '/reset-password' });
+    await page.goto(`/#${new URLSearchParams({ access_token, refresh_token, type: 'recovery' }).toString()}`);
+    await page.getByLabel('New password', { exact: true }).fill('a new horse');
+    await page.getByLabel('Confirm new password').fill('a new horse');
+    await page.route('**/auth/v1/user', (route) =>
+      route.request().method() === 'GET' ? route.abort() : route.fallback(),
+    );
+    await page.getByRole('button', { name: 'Update Password' }).click();
+    await expect(page.getByText('Sign out first, then sign in with the new password.')).toBeVisible();
+    await expect(page.getByText(`You are signed in as ${email}.`)).toBeVisible();
+    await expect(page).toHaveURL('/reset-password');
+    await inBothThemes(page, expectAccessible);
+  });
+});

@@ -25,19 +25,23 @@ import styles from '../account.module.css';
 const REDIRECT_MS = 2_000;
 const TITLE = 'Set a new password';
 
+/** The end of a reset. `otherUser`: the session could not be stored, and somebody else is signed in to this browser. */
+type End = 'signedIn' | 'otherUser';
+
 export function ResetPasswordScreen() {
   const { auth } = useSupabase();
   const { status, user, expired } = useSession();
   const { link } = useArrivedLink();
-  const [isDone, setDone] = useState(false);
+  const [end, setEnd] = useState<End | null>(null);
   const [codeAccount, setCodeAccount] = useState<VerifiedAccount | null>(null);
-  const finish = async (): Promise<Outcome> => {
+  const finish = async (reached: End): Promise<Outcome> => {
     clearAuthLink();
-    setDone(true);
+    setEnd(reached);
     return null;
   };
 
-  if (isDone) return <Done />;
+  if (end === 'otherUser') return <StillOtherUser />;
+  if (end) return <Done />;
   // Wait for the session: the screen names the signed-in account as well.
   if (status === 'loading') return <Checking />;
   if (codeAccount) return <VerifiedReset account={codeAccount} onDone={finish} />;
@@ -48,12 +52,12 @@ export function ResetPasswordScreen() {
   return (
     <AccountLayout title={TITLE}>
       <SignedInAs />
-      <NewPasswordForm auth={auth} address={user.email ?? ''} onAccepted={finish} />
+      <NewPasswordForm auth={auth} address={user.email ?? ''} onAccepted={() => finish('signedIn')} />
     </AccountLayout>
   );
 }
 
-type ResetProps = { onDone: () => Promise<Outcome>; onVerified: (account: VerifiedAccount) => void };
+type ResetProps = { onDone: (end: End) => Promise<Outcome>; onVerified: (account: VerifiedAccount) => void };
 
 function WithLink({ link, onDone, onVerified }: ResetProps & { link: MailLink }) {
   const state = useLinkVerification(link);
@@ -73,15 +77,16 @@ function WithLink({ link, onDone, onVerified }: ResetProps & { link: MailLink })
 function VerifiedReset({ account, onDone }: Pick<ResetProps, 'onDone'> & { account: VerifiedAccount }) {
   const adoptSession = useAdoptSession();
   const { user } = useSession();
+  const isOtherUser = user !== null && user.id !== account.user.id;
   const accept = async (): Promise<Outcome> => {
-    // The password is already changed. If storing the session fails, the next screen asks the user to sign in.
-    await adoptSession(account);
-    return onDone();
+    // An error is not one of the form: the password is already changed. Without a session, the journal asks to sign in.
+    const error = await adoptSession(account);
+    return onDone(error && isOtherUser ? 'otherUser' : 'signedIn');
   };
   return (
     <AccountLayout title={TITLE}>
       <PasswordAccount account={account} />
-      {user && user.id !== account.user.id && (
+      {isOtherUser && (
         <p className={styles.lead}>
           You are signed in as <strong>{user.email}</strong>. After you set the password, you will be signed in to the
           other account instead.
@@ -129,6 +134,19 @@ function InvalidLink({ onVerified }: Pick<ResetProps, 'onVerified'>) {
         <p>You can also enter the code from the email.</p>
       </div>
       <RecoveryCodeForm onVerified={onVerified} />
+    </AccountLayout>
+  );
+}
+
+/** Threat: the journal of the other user would open, and the owner of the new password would write into it. */
+function StillOtherUser() {
+  return (
+    <AccountLayout title={TITLE} footer={<Link to={ROUTES.journal.path}>Back to the journal</Link>}>
+      <div className={styles.notice}>
+        <Notice kind="success">{MESSAGES.passwordUpdated}</Notice>
+        <SignedInAs />
+        <p>You could not be signed in to the other account. Sign out first, then sign in with the new password.</p>
+      </div>
     </AccountLayout>
   );
 }
