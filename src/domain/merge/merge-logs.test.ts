@@ -119,6 +119,7 @@ describe('an edited line', () => {
       ol('We Ran 1 km today'),
     ],
     ['emptied here and edited there', ol('a', 'b'), ol('a', ''), ol('a', 'b c'), ol('a', 'b c')],
+    ['emptied here and deleted there', ol('a', 'b'), ol('a', ''), ol('a'), ol('a')],
     [
       'and moved by the other',
       ol('a', 'b', 'c', 'the plan'),

@@ -227,6 +227,17 @@ describe('when the day was changed elsewhere', () => {
     expect(world.saver.view().conflict).toBe(null);
   });
 
+  test('a line of a refused save that another device wrote too stays when it is replaced here', async () => {
+    world.latencyMs = 1_000;
+    world.writeElsewhere(log('a', 'same'));
+    world.type(log('a', 'same'));
+    await world.advance(2_500);
+    world.type(log('a', 'other'));
+    await world.advance(30_000);
+    expect(world.row?.html).toBe(log('a', 'other', 'same'));
+    expect(world.editorText).toBe(log('a', 'other', 'same'));
+  });
+
   test('a text that contains every line of theirs replaces it', async () => {
     world.writeElsewhere(log('a', 'b'));
     world.type(log('a', 'b', 'c'));
