@@ -4,8 +4,8 @@
  */
 import { pathToFileURL } from 'node:url';
 
-/** Region codes that are not countries: parts of countries, groups of countries, and test values. */
-const NON_COUNTRIES = new Set(['AC', 'CP', 'CQ', 'DG', 'EA', 'EU', 'EZ', 'IC', 'QO', 'TA', 'UN', 'XA', 'XB', 'ZZ']);
+/** Regions that CLDR names but ISO 3166-1 does not list. Kosovo (XK), which ISO does not list either, is kept. */
+const NON_ISO_REGIONS = new Set(['AC', 'CP', 'CQ', 'DG', 'EA', 'EU', 'EZ', 'IC', 'QO', 'TA', 'UN', 'XA', 'XB', 'ZZ']);
 
 /** Former states, which payers' older documents may name. `Intl` maps their codes to those of the successors. */
 const LEGACY: readonly Country[] = [
@@ -24,7 +24,7 @@ export function countries(): Country[] {
   const current = letters
     .flatMap((first) => letters.map((second) => first + second))
     // Drops former states: `Intl.Locale` maps their codes to other codes.
-    .filter((code) => !NON_COUNTRIES.has(code) && new Intl.Locale(`und-${code}`).region === code)
+    .filter((code) => !NON_ISO_REGIONS.has(code) && new Intl.Locale(`und-${code}`).region === code)
     .flatMap((code) => ({ code, name: names.of(code) ?? '' }))
     .filter(({ name }) => name !== '');
   return [...current, ...LEGACY].sort((a, b) => a.name.localeCompare(b.name, 'en'));

@@ -34,9 +34,9 @@ export async function startSandbox({
 }
 
 /**
- * Drops the settings that the operator has set, a real mail server for example. The settings of PayPal, the model, text
- * messages, the captcha and each sign-in provider are dropped as a group: a mix of real and simulated values would work
- * with neither.
+ * Drops the settings that the operator has set, a real mail server for example. A mix of real and simulated values
+ * would work with neither, so some are dropped as a group: those of PayPal, text messages, the captcha, Google and
+ * GitHub once the client id, account id or site key is set, those of the model once any of `MODEL_SETTINGS` is set.
  */
 const withoutOverridden = (settings: SandboxSettings): SandboxSettings =>
   Object.fromEntries(

@@ -1,9 +1,10 @@
 /**
  * The latest changes of all users, for clients that connect again with a `Last-Event-ID`.
  *
- * An event id is `EPOCH.MILLISECONDS`. A new random epoch begins with each connection to the database, so an id of
- * another process, or of a time before a gap, is recognised by its epoch. The milliseconds since the epoch began order
- * the events and, unlike a counter, do not reveal how much other users write.
+ * An event id is `EPOCH.MILLISECONDS`. A new random epoch begins when changes of any user may have been missed, as with
+ * each new connection that listens for changes. An id of another process, or of a time before such a gap, is recognised
+ * by its epoch. The milliseconds since the epoch began order the events and, unlike a counter, do not reveal how much
+ * other users write.
  */
 import { randomBytes } from 'node:crypto';
 import type { EntryChange } from '../database/changes/entry-change.ts';

@@ -152,7 +152,7 @@ describe('a rolling restart', () => {
     pool.send({ type: 'reload' });
     expect(pool.send(ended(1))).toEqual([expect.objectContaining({ type: 'log' })]);
     expect(pool.send(ready(3))).toEqual([{ type: 'fork', worker: 4, slot: 2 }]);
-    // The successor cannot start either: the slot must not stay empty.
+    // The successor ends as well, before it is ready: the slot must not stay empty.
     const other = running(2);
     other.send({ type: 'reload' }, ended(1), ended(3));
     expect(other.of('retry later')).toEqual([{ type: 'retry later', slot: 1, ms: FIRST_RETRY_MS }]);

@@ -16,7 +16,7 @@ import { findMarks, findPersonalTables, markPersonalColumns } from './personal-d
 const world = setUpAuthWorld();
 const { signIn, remove, undo, rows, dueAtOf, deleteDue, sentByJob } = createAccountClient(world);
 
-/** Tables without a column that leads to a user. `rate_limits` and `payment_events` name users in their texts. */
+/** Tables without a column that leads to a user. `rate_limits.key` and `payment_events.raw` still name users. */
 const TABLES_WITHOUT_USER = [
   'auth.rate_limits',
   'auth.signing_keys',

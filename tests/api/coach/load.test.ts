@@ -115,7 +115,7 @@ describe.each(['feedback', 'trend'] as const)('%s', (name) => {
     });
     const received = people.map((person) => requestAnalysis(person, name));
     await expect.poll(() => reading).toBe(2);
-    // The third request has passed the access check and waits for the limiter.
+    // Waits until the third request has passed the access check: from then on it waits for the limiter.
     await expect.poll(() => sent.filter(({ text }) => /ai_consent/.test(text)).length).toBe(3);
     expect(await save(closer)).toBeNull();
     expect(reading).toBe(2);

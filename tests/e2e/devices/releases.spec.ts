@@ -49,8 +49,9 @@ test('an update of the service worker keeps unsent text, and pages of both versi
   await comeBack(other);
   await expectSaved(other);
 
-  // Retries, because `update` may join a running check for updates that has read the old file already. A new worker that
-  // waits takes over once the old one is idle. Chromium may not stop an idle one while Playwright is attached to it.
+  // Retried, because `update` may join a running check that has already read the old file. A waiting worker takes over
+  // when the old one is idle or stopped. With Playwright attached, Chromium does not always stop an idle worker, so the
+  // test stops all workers.
   const workers = await desk.context().newCDPSession(desk);
   await workers.send('ServiceWorker.enable');
   await expect(async () => {

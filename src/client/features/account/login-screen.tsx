@@ -1,4 +1,4 @@
-/** Sign in. Also handles mailed links that confirm an address or sign in. */
+/** The sign-in form. Also handles mailed links (confirm an address, sign in) and the return from a provider. */
 import { Link, useRouterState } from '@tanstack/react-router';
 import { lazy, Suspense, useId, useRef, useState } from 'react';
 import { MESSAGES, recoveryMessage, signInMessage } from '#domain/messages.ts';

@@ -1,6 +1,6 @@
 /**
- * Scrolls to a cited line of the open log and highlights it until the log is edited or another line is shown. Uses the
- * CSS Custom Highlight API, because only the editor may change the log's elements.
+ * Scrolls to a cited line of the open log and highlights it until the log is edited, another line is shown or the
+ * feedback closes. Uses the CSS Custom Highlight API, because only the editor may change the log's elements.
  */
 import { dayLabel } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';

@@ -29,7 +29,7 @@ type NewFlow = {
   browserHash?: Buffer;
   providerSecrets?: Buffer;
   now: Date;
-  /** True for a flow that continues in a mail: it must live as long as the mail's link. */
+  /** True for a flow that continues in a mail: it must live at least as long as the mail's link. */
   isMail?: boolean;
 };
 
