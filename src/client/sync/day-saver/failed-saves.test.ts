@@ -146,6 +146,21 @@ describe('when the network fails', () => {
     expect(world.status()).toBe('empty');
   });
 
+  test('a line typed again while the removal of the day is in flight survives a reload', async () => {
+    world.loadPage();
+    world.type(log('a', 'b'));
+    await world.advance(2_100);
+    world.type('');
+    void world.saver.flush();
+    world.type(log('a'));
+    // The request to remove the row continues, and the new page reads the row before it arrives.
+    world.saver.close();
+    world.loadPage();
+    await world.advance(60_000);
+    expect(world.row?.html).toBe(log('a'));
+    expect(world.editorText).toBe(log('a'));
+  });
+
   test('a refused save shows its reason and is not retried until the next edit', async () => {
     world.serverMode = 'refused';
     world.loadPage();

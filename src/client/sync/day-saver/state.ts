@@ -137,8 +137,11 @@ export function mergeWith(state: DaySaverState, merge: MergeModule['mergeLogs'],
   const { base } = basisOf(state);
   if (base === undefined) return merge('', text, theirs);
   // The base of `theirs` is a text sent without an answer if `theirs` has all of its changes. Lines of that text that
-  // were deleted here since must not come back.
-  const stored = unacknowledged.findLast((sent) => sent !== base && merge(base, sent, theirs).html === theirs);
+  // were deleted here since must not come back. An equal text comes first: an emptied day has all changes of a text that
+  // only deleted lines, which would then take its lines for deleted elsewhere.
+  const stored = unacknowledged.includes(theirs)
+    ? theirs
+    : unacknowledged.findLast((sent) => sent !== base && merge(base, sent, theirs).html === theirs);
   return merge(stored ?? base, text, theirs);
 }
 
