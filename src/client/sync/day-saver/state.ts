@@ -139,10 +139,9 @@ export function mergeWith(state: DaySaverState, merge: MergeModule['mergeLogs'],
   // The base of `theirs` is a text sent without an answer if `theirs` has all of its changes. Lines of that text that
   // were deleted here since must not come back. An equal text comes first: an emptied day has all changes of a text that
   // only deleted lines, which would then take its lines for deleted elsewhere.
-  const stored = unacknowledged.includes(theirs)
-    ? theirs
-    : unacknowledged.findLast((sent) => sent !== base && merge(base, sent, theirs).html === theirs);
-  return merge(stored ?? base, text, theirs);
+  const isStored = (sent: string): boolean => sent !== base && merge(base, sent, theirs).html === theirs;
+  const stored = unacknowledged.includes(theirs) ? theirs : (unacknowledged.findLast(isStored) ?? base);
+  return merge(stored, text, theirs);
 }
 
 /** True if no draft stored at `at` or earlier contains all of the unsaved text. */
