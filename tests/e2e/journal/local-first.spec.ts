@@ -46,12 +46,12 @@ test.describe('a browser that may clear the storage', () => {
 
   test('is asked to keep it only once text has to wait there', async ({ page, context, signUp }) => {
     const requestedAt = () => page.evaluate(() => localStorage.getItem('hustle-forge:persistence-requested'));
+    // The background tasks open the stream of changes, so its request proves that they are running.
+    const streamed = page.waitForRequest('**/functions/v1/changes');
     await signUp(page);
     await page.keyboard.type('saved');
     await skipToSave(page);
     await expectSaved(page);
-    // The background tasks open the stream of changes, so its request proves that they are running.
-    const streamed = page.waitForRequest('**/functions/v1/changes');
     await skipToIdleTime(page);
     await streamed;
     expect(await requestedAt()).toBeNull();
