@@ -137,9 +137,10 @@ export function mergeWith(state: DaySaverState, merge: MergeModule['mergeLogs'],
   const { base } = basisOf(state);
   if (base === undefined) return merge('', text, theirs);
   // The base of `theirs` is a text sent without an answer if `theirs` has all of its changes. Lines of that text that
-  // were deleted here since must not come back. An equal text comes first: an emptied day has all changes of a text that
-  // only deleted lines, which would then take its lines for deleted elsewhere.
-  const isStored = (sent: string): boolean => sent !== base && merge(base, sent, theirs).html === theirs;
+  // were deleted here since must not come back. An equal text comes first, and the unsaved text is skipped: an emptied day
+  // has all changes of a text that only deleted lines, whose own lines would then count as deleted elsewhere.
+  const isStored = (sent: string): boolean =>
+    sent !== base && sent !== text && merge(base, sent, theirs).html === theirs;
   const stored = unacknowledged.includes(theirs) ? theirs : (unacknowledged.findLast(isStored) ?? base);
   return merge(stored, text, theirs);
 }
