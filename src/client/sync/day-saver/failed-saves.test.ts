@@ -146,40 +146,39 @@ describe('when the network fails', () => {
     expect(world.status()).toBe('empty');
   });
 
-  test('a line typed again while the removal of the day is in flight survives a reload', async () => {
-    world.loadPage();
-    world.type(log('a', 'b'));
-    await world.advance(2_100);
-    world.type('');
-    void world.saver.flush();
-    world.type(log('a'));
-    // The request to remove the row continues, and the new page reads the row before it arrives.
-    world.saver.close();
-    world.loadPage();
-    await world.advance(60_000);
-    expect(world.row?.html).toBe(log('a'));
-    expect(world.editorText).toBe(log('a'));
-  });
+  describe('a line typed again while the removal of the day is in flight', () => {
+    beforeEach(async () => {
+      world.loadPage();
+      world.type(log('a', 'b'));
+      await world.advance(2_100);
+      world.type('');
+      void world.saver.flush();
+      world.type(log('a'));
+      // The request to remove the row continues.
+      world.saver.close();
+    });
 
-  test('a line typed again survives a reload, also if another device writes after the removal of the day', async () => {
-    world.loadPage();
-    world.type(log('a', 'b'));
-    await world.advance(2_100);
-    world.type('');
-    void world.saver.flush();
-    world.type(log('a'));
-    world.saver.close();
-    await world.advance(5);
-    world.loadPage();
-    // The removal arrives. The read of the new page, 5 ms later, gets no answer.
-    await world.advance(7);
-    world.serverMode = 'down';
-    await world.advance(300);
-    world.writeElsewhere(log('x'));
-    world.serverMode = 'fine';
-    await world.advance(60_000);
-    expect(new Set(world.row?.html.match(/[ax](?=<)/g))).toEqual(new Set(['a', 'x']));
-    expect(world.editorText).toBe(world.row?.html);
+    test('survives a reload', async () => {
+      // The new page reads the row before the removal arrives.
+      world.loadPage();
+      await world.advance(60_000);
+      expect(world.row?.html).toBe(log('a'));
+      expect(world.editorText).toBe(log('a'));
+    });
+
+    test('survives a reload, also if another device writes after the removal', async () => {
+      await world.advance(5);
+      world.loadPage();
+      // The removal arrives. The read of the new page, 5 ms later, gets no answer.
+      await world.advance(7);
+      world.serverMode = 'down';
+      await world.advance(300);
+      world.writeElsewhere(log('x'));
+      world.serverMode = 'fine';
+      await world.advance(60_000);
+      expect(new Set(world.row?.html.match(/[ax](?=<)/g))).toEqual(new Set(['a', 'x']));
+      expect(world.editorText).toBe(world.row?.html);
+    });
   });
 
   test('a refused save shows its reason and is not retried until the next edit', async () => {
