@@ -25,23 +25,23 @@ import styles from '../account.module.css';
 const REDIRECT_MS = 2_000;
 const TITLE = 'Set a new password';
 
-/** The end of a reset. `otherUser`: the session could not be stored, and somebody else is signed in to this browser. */
-type End = 'signedIn' | 'otherUser';
+/** The screen after a reset. `otherUser`: the session could not be stored, and somebody else is signed in to this browser. */
+type Next = 'journal' | 'otherUser';
 
 export function ResetPasswordScreen() {
   const { auth } = useSupabase();
   const { status, user, expired } = useSession();
   const { link } = useArrivedLink();
-  const [end, setEnd] = useState<End | null>(null);
+  const [next, setNext] = useState<Next | null>(null);
   const [codeAccount, setCodeAccount] = useState<VerifiedAccount | null>(null);
-  const finish = async (reached: End): Promise<Outcome> => {
+  const finish = async (reached: Next): Promise<Outcome> => {
     clearAuthLink();
-    setEnd(reached);
+    setNext(reached);
     return null;
   };
 
-  if (end === 'otherUser') return <StillOtherUser />;
-  if (end) return <Done />;
+  if (next === 'otherUser') return <StillOtherUser />;
+  if (next) return <Done />;
   // Wait for the session: the screen names the signed-in account as well.
   if (status === 'loading') return <Checking />;
   if (codeAccount) return <VerifiedReset account={codeAccount} onDone={finish} />;
@@ -52,12 +52,12 @@ export function ResetPasswordScreen() {
   return (
     <AccountLayout title={TITLE}>
       <SignedInAs />
-      <NewPasswordForm auth={auth} address={user.email ?? ''} onAccepted={() => finish('signedIn')} />
+      <NewPasswordForm auth={auth} address={user.email ?? ''} onAccepted={() => finish('journal')} />
     </AccountLayout>
   );
 }
 
-type ResetProps = { onDone: (end: End) => Promise<Outcome>; onVerified: (account: VerifiedAccount) => void };
+type ResetProps = { onDone: (next: Next) => Promise<Outcome>; onVerified: (account: VerifiedAccount) => void };
 
 function WithLink({ link, onDone, onVerified }: ResetProps & { link: MailLink }) {
   const state = useLinkVerification(link);
@@ -81,7 +81,7 @@ function VerifiedReset({ account, onDone }: Pick<ResetProps, 'onDone'> & { accou
   const accept = async (): Promise<Outcome> => {
     // An error is not one of the form: the password is already changed. Without a session, the journal asks to sign in.
     const error = await adoptSession(account);
-    return onDone(error && isOtherUser ? 'otherUser' : 'signedIn');
+    return onDone(error && isOtherUser ? 'otherUser' : 'journal');
   };
   return (
     <AccountLayout title={TITLE}>
