@@ -49,9 +49,9 @@ test('an update of the service worker keeps unsent text, and pages of both versi
   await comeBack(other);
   await expectSaved(other);
 
-  // Retried, because `update` may join a running check that has already read the old file. A waiting worker takes over
-  // when the old one is idle or stopped. With Playwright attached, Chromium does not always stop an idle worker, so the
-  // test stops all workers.
+  // Retried, because `update` may join a running check that has already read the old file. On a busy machine a new worker
+  // was seen to wait for a minute and more after `skipWaiting`. The cause is not known; the test then stops the workers,
+  // as a browser stops idle ones.
   const workers = await desk.context().newCDPSession(desk);
   await workers.send('ServiceWorker.enable');
   await expect(async () => {
