@@ -35,6 +35,18 @@ const clearVersions = versionsOf(
   logEdits(8).map((edits) => edits.filter(({ kind }) => CLEAR_EDITS.has(kind))),
 );
 
+/** Logs that say the same several times, with lines added and deleted. */
+const repeatedLines = fc.array(
+  fc
+    .constantFrom('stand-up', 'lunch', 'report')
+    .map((word): EditedLine => ({ words: [word], tag: 'p', depth: 1, list: 'ol', isQuoted: false, mark: null })),
+  { maxLength: 6 },
+);
+const repeatedVersions = versionsOf(
+  repeatedLines,
+  logEdits(8).map((edits) => edits.filter(({ kind }) => kind === 'insert' || kind === 'delete')),
+);
+
 const textsOf = (html: string): string[] => readLines(html).map(({ text }) => text);
 const sortedTexts = (html: string): string[] =>
   textsOf(html)
@@ -153,6 +165,18 @@ describe('a log that two devices edited', () => {
         const [own, other] = [new Set(wordsOf(mine)), new Set(wordsOf(theirs))];
         for (const word of own) if (other.has(word) && /\d/.test(word)) expect(words).toContain(word);
         for (const word of words) expect(own.has(word) || other.has(word), word).toBe(true);
+      }),
+      RUNS,
+    );
+  });
+
+  test('holds a line of which each device deleted another copy', () => {
+    fc.assert(
+      fc.property(repeatedVersions, ({ base, mine, theirs }) => {
+        const kept = textsOf(mine).filter((text) => textsOf(theirs).includes(text));
+        const merged = mergeLogs(base, mine, theirs).html;
+        expect(textsOf(merged)).toEqual(expect.arrayContaining(kept));
+        expect(sortedTexts(mergeLogs(base, theirs, mine).html)).toEqual(sortedTexts(merged));
       }),
       RUNS,
     );

@@ -2,6 +2,7 @@
 import { alignLines } from './align-lines.ts';
 import { correctMatches } from './correct-matches.ts';
 import { joinAddedLines } from './join-added-lines.ts';
+import { matchRepeatedLines } from './match-repeated-lines.ts';
 import type { Line, Unit } from '../merge-lines.ts';
 
 export type Units = { readonly all: readonly Unit[]; readonly unitOf: ReadonlyMap<Line, Unit> };
@@ -17,7 +18,12 @@ export function createUnits(base: readonly Line[], mine: readonly Line[], theirs
 
   const inMine = alignLines(base, mine);
   const inTheirs = alignLines(base, theirs);
-  correctMatches(base, { lines: mine, alignment: inMine }, { lines: theirs, alignment: inTheirs });
+  const versions = [
+    { lines: mine, alignment: inMine },
+    { lines: theirs, alignment: inTheirs },
+  ] as const;
+  correctMatches(base, ...versions);
+  matchRepeatedLines(base, ...versions);
   base.forEach((line, i) =>
     add({
       base: line,
