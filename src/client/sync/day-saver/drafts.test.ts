@@ -265,4 +265,32 @@ describe('drafts', () => {
     await world.advance(3_000);
     expect(world.saver.isSafe()).toBe(true);
   });
+
+  test('that the browser rejected are stored with the next failed save, once there is room', async () => {
+    world.serverMode = 'down';
+    world.storage.maxValueLength = 0;
+    world.loadPage();
+    world.type(log('a'));
+    await world.advance(2_100);
+    expect(world.saver.view().isSafe).toBe(false);
+    world.storage.maxValueLength = Infinity;
+    await world.advance(5_000);
+    expect(world.saver.view().isSafe).toBe(true);
+    expect(draftOf(world)).toMatchObject({ html: log('a') });
+  });
+
+  test('stay small while the reads of a day succeed and its writes fail', async () => {
+    const sentTexts = () => (draftOf(world) as { sent: string[] }).sent;
+    world.transport = { ...world.transport, insert: async () => ({ kind: 'unreachable' }) };
+    world.loadPage();
+    world.type(log('a'));
+    await world.advance(60_000);
+    expect(sentTexts()).toEqual([log('a')]);
+    for (let line = 0; line < 20; line += 1) {
+      world.type(log('a', `b${line}`));
+      await world.advance(10_000);
+    }
+    expect(sentTexts()).toHaveLength(10);
+    expect(sentTexts().at(-1)).toBe(log('a', 'b19'));
+  });
 });

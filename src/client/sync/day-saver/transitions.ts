@@ -19,6 +19,11 @@ const RETRY_AFTER_MAX_MS = 30_000;
 const RETRY_COMPOSING_MS = 1_000;
 /** A row whose revision changes after every read would be written in a loop: after this many writes, back off. */
 const MAX_WRITES = 3;
+/**
+ * The most texts that are remembered as sent without an answer. Each retry reads the row first, so a text that ten later
+ * attempts did not find counts as not stored. Without a limit, writes that fail for an hour would fill the storage.
+ */
+const MAX_UNACKNOWLEDGED = 10;
 
 export type Step = EventContext & { state: DaySaverState; readonly effects: DaySaverEffect[] };
 
@@ -155,7 +160,7 @@ export function requestWrite(step: Step, writes: number): void {
   }
   updateState(step, {
     attempt: { request: 'write', writes: writes + 1, html },
-    unacknowledged: [...unacknowledged, html],
+    unacknowledged: [...unacknowledged.filter((sent) => sent !== html), html].slice(-MAX_UNACKNOWLEDGED),
   });
   if (stored === null) {
     // A second insert of an attempt needs a new id. The first was refused, but the read after it found no row with its
