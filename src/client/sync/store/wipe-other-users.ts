@@ -3,6 +3,7 @@ import {
   DATABASE_PREFIX,
   keysUnder,
   PROFILE_PREFIX,
+  SHARED_TEXTS_PREFIX,
   TODAY_COPY_PREFIX,
   userDatabaseName,
 } from '#client/lib/session/storage-keys.ts';
@@ -10,7 +11,10 @@ import { removeDataOf } from '#client/lib/session/wipe-user-data.ts';
 import { draftsOfOthers, userOfDraft } from '../day-drafts.ts';
 import { openUserDatabase } from './user-database.ts';
 
-/** Another user's unsent text stays until that user signs in or somebody discards it; the copies are removed. */
+/**
+ * Another user's unsent text, with the texts that other apps shared to that user, stays until that user signs in or
+ * somebody discards it; the copies are removed.
+ */
 export async function wipeOtherUsers(userId: string): Promise<void> {
   for (const key of keysUnder(localStorage, TODAY_COPY_PREFIX))
     if (key !== TODAY_COPY_PREFIX + userId) localStorage.removeItem(key);
@@ -20,7 +24,9 @@ export async function wipeOtherUsers(userId: string): Promise<void> {
     const other = name.slice(DATABASE_PREFIX.length);
     const database = openUserDatabase(other);
     const unsent = await database.use((connection) => connection.count('drafts')).catch(() => 0);
-    const isInStorage = draftsOfOthers(localStorage, userId).some((key) => userOfDraft(key) === other);
+    const isInStorage =
+      draftsOfOthers(localStorage, userId).some((key) => userOfDraft(key) === other) ||
+      localStorage.getItem(SHARED_TEXTS_PREFIX + other) !== null;
     if (unsent > 0 || isInStorage) {
       await database.use((connection) => Promise.all([connection.clear('days'), connection.clear('copies')]));
       database.close();

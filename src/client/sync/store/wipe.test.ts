@@ -1,5 +1,5 @@
 /** A user's database is wiped at a sign-out, and when another user signs in. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { wipeDatabase } from '#client/lib/session/wipe-user-data.ts';
 import { DATE, DRAFT, listDatabases, settle, setUpBrowser } from '../../../../tests/support/user-databases.ts';
 import { createLocalCopies } from './local-copies.ts';
@@ -40,10 +40,16 @@ describe('a wiped database', () => {
     await createLocalCopies(browser.open('cleo'), 'cleo', () => 1).storeDay(DATE, null);
     void cleo.drafts.store(DATE, DRAFT);
     localStorage.setItem('hustle-forge:profile:cleo', '{}');
+    await createLocalCopies(browser.open('abe'), 'abe', () => 1).storeDay(DATE, null);
+    localStorage.setItem('hustle-forge:shared:abe', '["shared by another app"]');
     await settle(cleo);
     await createLocalCopies(browser.open('ada'), 'ada', () => 1).storeDay(DATE, null);
+    const deleteDatabase = vi.spyOn(indexedDB, 'deleteDatabase');
     await wipeOtherUsers('ada');
-    await expect.poll(listDatabases).toEqual(['hustle-forge:ada', 'hustle-forge:cleo']);
+    expect(deleteDatabase.mock.calls).toEqual([['hustle-forge:ben']]);
+    deleteDatabase.mockRestore();
+    await expect.poll(listDatabases).toEqual(['hustle-forge:abe', 'hustle-forge:ada', 'hustle-forge:cleo']);
+    expect(localStorage.getItem('hustle-forge:shared:abe')).toBe('["shared by another app"]');
     expect(await createLocalCopies(browser.open('cleo'), 'cleo', () => 1).readDays()).toEqual([]);
     expect(localStorage.getItem('hustle-forge:profile:cleo')).toBe(null);
     expect(await browser.openPage('two', 'cleo').outbox.readAll()).toHaveLength(1);
