@@ -4,26 +4,38 @@
  */
 import { useEffect } from 'react';
 import { dayOf } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
 import { storeProfile } from '#client/lib/plan/stored-profile.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
-import { useSession } from '#client/lib/session/session.ts';
+import { useSession, useUser } from '#client/lib/session/session.ts';
 import { useJournal } from './day-savers-provider.tsx';
 import { browserTimers } from './journal.ts';
 import { watchOtherTabs } from './live/closed-tabs.ts';
 import { useLiveUpdates } from './live/use-live-updates.ts';
+import { removeLostDrafts } from './store/lost-drafts.ts';
 import { pruneCopies } from './store/prune-copies.ts';
 import { watchWaitingText } from './store/request-persistence.ts';
 
-export function BackgroundTasks(): null {
-  const { copies, drafts, savers, tabs } = useJournal();
+type BackgroundTasksProps = {
+  /** The browser has cleared unsent text of these days. */
+  onTextLost: (days: readonly Day[]) => void;
+};
+
+export function BackgroundTasks({ onTextLost }: BackgroundTasksProps): null {
+  const { copies, drafts, outbox, savers, tabs } = useJournal();
   const { expired, profile } = useSession();
+  const { id: userId } = useUser();
   const premium = usePremium();
   useLiveUpdates();
 
   useEffect(() => {
+    const reportLostText = async (): Promise<void> => {
+      const days = await removeLostDrafts(localStorage, userId, outbox);
+      if (days.length > 0) onTextLost(days);
+    };
     // Without a session nothing can be sent.
-    if (!expired) return watchOtherTabs({ drafts, tabs, savers, timers: browserTimers });
-  }, [drafts, expired, savers, tabs]);
+    if (!expired) return watchOtherTabs({ drafts, tabs, savers, timers: browserTimers, reportLostText });
+  }, [drafts, expired, onTextLost, outbox, savers, tabs, userId]);
 
   useEffect(() => {
     if (profile && premium !== null) storeProfile(profile, premium);

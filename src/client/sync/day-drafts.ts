@@ -14,7 +14,7 @@ import type { MergeModule } from './merge-loader.ts';
 export const DRAFT_INTERVAL_MS = 100;
 
 /** The value in localStorage of a draft whose text is in IndexedDB. */
-const MARKER = '';
+export const MARKER = '';
 /** Limits how long a browser that does not open its database delays the journal. */
 const LOAD_LIMIT_MS = 1_500;
 
@@ -120,18 +120,16 @@ export function createDayDrafts(storage: Storage, userId: string, writer: string
       for (const key of loaded.keys()) if (!isOwn(key)) loaded.delete(key);
       for (const { date, writer: draftWriter, draft } of found)
         if (draftWriter !== writer) loaded.set(keyOf(date, draftWriter), draft);
-      // A marker without its draft: the browser has cleared IndexedDB but not localStorage.
-      for (const key of keysUnder(storage, prefix)) {
-        if (read(storage, key) === MARKER && !loaded.has(key) && !isOwn(key)) storage.removeItem(key);
-      }
     },
 
     /**
      * False if the browser rejects the draft: storage is full or disabled. A promise if only IndexedDB may have room.
      */
-    store(date: Day, draft: DayDraft): boolean | Promise<boolean> {
+    store(date: Day, { at, ...text }: DayDraft): boolean | Promise<boolean> {
       if (isClosed) return true;
       const key = ownKey(date);
+      // After the clock was set back, the draft still counts as newer than the one that it replaces.
+      const draft = { ...text, at: Math.max(at, loaded.get(key)?.at ?? at) };
       const json = JSON.stringify(draft);
       const isStored = write(storage, key, json);
       if (!outbox) return isStored;
@@ -155,10 +153,14 @@ export function createDayDrafts(storage: Storage, userId: string, writer: string
     claim(date: Day, merge: MergeModule['mergeLogs'] | null, evenOpen = false): DayDraft | null {
       const stored = keysOf(prefix + date)
         .filter((key) => evenOpen || isClaimable(key))
-        .map((key) => ({ key, draft: newestAt(key) }));
-      const newestFirst = stored.sort((a, b) => (b.draft?.at ?? 0) - (a.draft?.at ?? 0));
+        .flatMap((key) => {
+          // Null for a draft in IndexedDB that was not read in time. It stays for a later claim.
+          const draft = newestAt(key);
+          return draft ? { key, draft } : [];
+        });
+      const newestFirst = stored.sort((a, b) => b.draft.at - a.draft.at);
       const claimed = merge ? newestFirst : newestFirst.slice(0, 1);
-      const [newest, ...others] = claimed.flatMap(({ draft }) => draft ?? []);
+      const [newest, ...others] = claimed.map(({ draft }) => draft);
       if (!newest) return null;
       const sent = [newest, ...others].flatMap((draft) => draft.sent);
       const html = others.reduce(
@@ -240,7 +242,7 @@ export function mergeDrafts(
 export const draftsOfOthers = (storage: Storage, userId: string): string[] =>
   keysUnder(storage, DRAFT_PREFIX).filter((key) => !key.startsWith(`${DRAFT_PREFIX}${userId}:`));
 
-function parseKey(key: string): { userId: string; date: string; writer: string } {
+export function parseKey(key: string): { userId: string; date: string; writer: string } {
   const [userId = '', date = '', writer = ''] = key.slice(DRAFT_PREFIX.length).split(':');
   return { userId, date, writer };
 }

@@ -3,7 +3,7 @@ import type { QueryClient } from '@tanstack/react-query';
 import type { Day } from '#domain/day/day.ts';
 import type { DataClient } from '#client/lib/api/data-client.ts';
 import { createDayDrafts } from './day-drafts.ts';
-import type { DayDrafts } from './day-drafts.ts';
+import type { DayDrafts, Outbox } from './day-drafts.ts';
 import { createDaySavers } from './day-savers.ts';
 import type { Timers } from './day-saver/day-saver.ts';
 import type { DaySavers } from './day-savers.ts';
@@ -34,6 +34,7 @@ export type Journal = {
   transport: EntryTransport;
   copies: LocalCopies;
   drafts: DayDrafts;
+  outbox: Outbox;
   tabs: Tabs;
   /** A saver restores the draft of its day when it is created, so no day opens before the drafts are loaded. */
   draftsLoaded: Promise<void>;
@@ -69,7 +70,8 @@ export function createJournal({ userId, data, queries, onLocked, onRemoved }: De
     tabs.announce(message);
     void copies.storeDay(date, stored);
   };
-  const drafts = createDayDrafts(localStorage, userId, writer, createOutbox(database, tabs));
+  const outbox = createOutbox(database, tabs);
+  const drafts = createDayDrafts(localStorage, userId, writer, outbox);
   const draftsLoaded = drafts.load();
   const wire = createEntryTransport(data, userId, onLocked);
   const transport: EntryTransport = {
@@ -87,7 +89,7 @@ export function createJournal({ userId, data, queries, onLocked, onRemoved }: De
     onStored,
     onRemoved: (date, html) => onRemoved(savers, date, html),
   });
-  return { savers, transport, copies, drafts, tabs, draftsLoaded };
+  return { savers, transport, copies, drafts, outbox, tabs, draftsLoaded };
 }
 
 /**

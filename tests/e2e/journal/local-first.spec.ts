@@ -1,7 +1,7 @@
 /** The browser's own store: killed tabs, a server that does not answer, full storage, and several tabs. */
 import type { BrowserContext } from '@playwright/test';
 import { dayLabel } from '#domain/day/day.ts';
-import { DRAFT_PREFIX } from '#client/lib/session/storage-keys.ts';
+import { DRAFT_PREFIX, userDatabaseName } from '#client/lib/session/storage-keys.ts';
 import {
   crash,
   daysAgo,
@@ -59,6 +59,40 @@ test.describe('a browser that may clear the storage', () => {
     await page.keyboard.type(' and waiting');
     await skipToSave(page);
     await expect.poll(requestedAt).toBe('browser');
+  });
+
+  test('a page that finds text cleared by the browser says of which day', async ({ page, context, signUp }) => {
+    await signUp(page);
+    const { user } = await sessionOf(page);
+    await rejectAnswers(context);
+    await page.keyboard.type('waits on this device');
+    // The draft is in IndexedDB, its marker in localStorage.
+    await expect.poll(() => readAllStorage(page)).toMatch(/draft:[^"]+",""\]/);
+    await crash(page);
+
+    const next = await context.newPage();
+    await next.goto('/healthz');
+    await next.evaluate(
+      (name) =>
+        new Promise((resolve) => {
+          indexedDB.deleteDatabase(name).addEventListener('success', resolve);
+        }),
+      userDatabaseName(user.id),
+    );
+    await next.goto('/journal');
+    await expect(editor(next)).toBeVisible();
+    // The background tasks, among them the check of the drafts, start together with the stream of changes.
+    const streamed = next.waitForRequest('**/functions/v1/changes');
+    await skipToIdleTime(next);
+    await streamed;
+    // The delay before the drafts of closed tabs are looked at.
+    await next.clock.fastForward(5_000);
+    const message = `Unsent text of ${dayLabel(today())} is lost: this browser has cleared its storage.`;
+    await expect(next.getByRole('alert')).toContainText(message);
+    await next.getByRole('button', { name: 'Got it' }).click();
+    await next.reload();
+    await expect(editor(next)).toBeVisible();
+    await expect(next.getByRole('alert')).toBeEmpty();
   });
 });
 

@@ -14,6 +14,7 @@ import { RedirectToLogin, useMemberAccess } from '../guards.tsx';
 import { LoadingScreen } from '../loading-screen.tsx';
 import { UpgradeContext } from './upgrade-context.ts';
 import { useDeletedDayToast } from './use-deleted-day-toast.ts';
+import { useLostTextToast } from './use-lost-text-toast.ts';
 import { usePlanChange } from '../session/use-plan-change.ts';
 
 const upgrade = lazyChunk(async () => (await import('#client/features/billing/upgrade-dialog.tsx')).UpgradeDialog);
@@ -50,6 +51,7 @@ function Members() {
   const [hasOthersDrafts, setHasOthersDrafts] = useState(false);
   const openChunk = useOpenChunk();
   const showDeletedDay = useDeletedDayToast();
+  const showLostText = useLostTextToast();
   const openOffer = useCallback((feature: UpgradeFeature) => openChunk(upgrade, () => setOffer(feature)), [openChunk]);
 
   // No click opens the sign-in overlay, so no click retries when its code fails to load. This effect retries on
@@ -88,7 +90,7 @@ function Members() {
       <DataContext value={data}>
         <UpgradeContext value={openOffer}>
           <DaySaversProvider onRemoved={showDeletedDay}>
-            {hasBackground && <background.View />}
+            {hasBackground && <background.View onTextLost={showLostText} />}
             <Outlet />
           </DaySaversProvider>
         </UpgradeContext>

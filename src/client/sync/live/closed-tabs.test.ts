@@ -12,6 +12,7 @@ import { createDayDrafts } from '../day-drafts.ts';
 import type { Outbox, OutboxDraft } from '../day-drafts.ts';
 import type { Timers } from '../day-saver/day-saver.ts';
 import type { EntryTransport, StoredLog, WriteOutcome } from '../save-requests.ts';
+import { removeLostDrafts } from '../store/lost-drafts.ts';
 import { createTabs } from '../store/tabs.ts';
 import { watchOtherTabs } from './closed-tabs.ts';
 
@@ -25,6 +26,8 @@ let time: ReturnType<typeof createVirtualTime>;
 let rows: Map<Day, StoredLog>;
 /** The tab and the text of each write that was sent. */
 let writes: string[];
+/** The tab that reported lost text, and its days. */
+let reports: string[];
 let isOnline: boolean;
 let closeAll: (() => void)[];
 /** The tabs' listeners for changes that other tabs make in localStorage. */
@@ -36,6 +39,7 @@ beforeEach(() => {
   time = createVirtualTime();
   rows = new Map();
   writes = [];
+  reports = [];
   isOnline = true;
   closeAll = [];
   listeners = new Map();
@@ -114,7 +118,11 @@ async function openTab(writer: string) {
     isOnline: () => isOnline,
   });
   await drafts.load();
-  const stop = watchOtherTabs({ drafts, tabs, savers, timers });
+  const reportLostText = async (): Promise<void> => {
+    const days = await removeLostDrafts(storage, 'ada', outbox);
+    if (days.length > 0) reports.push(`${writer}: ${days.join()}`);
+  };
+  const stop = watchOtherTabs({ drafts, tabs, savers, timers, reportLostText });
   const kill = (): void => {
     isKilled = true;
     stop();
@@ -199,6 +207,18 @@ test('a draft that a page finds at its start during an outage is sent after it',
   isOnline = true;
   await advance(30_000);
   expect(writes).toEqual(['two: typed before the crash']);
+});
+
+test('text of a killed tab that the browser has cleared is reported by one tab, and waits no longer', async () => {
+  const [one, , three] = [await openTab('one'), await openTab('two'), await openTab('three')];
+  three.type(MONDAY, log('of the killed tab'));
+  await settle();
+  three.kill();
+  stored.clear();
+  await advance(6_000);
+  expect(reports).toEqual([`one: ${MONDAY}`]);
+  expect(storage.length).toBe(0);
+  expect(one.savers.unsavedDays()).toEqual([]);
 });
 
 test('a page that is left asks for no draft any more', async () => {

@@ -21,9 +21,11 @@ const TAKE_OVER_RETRY_MS = 30_000;
 
 type Deps = {
   drafts: Pick<DayDrafts, 'abandonedDays' | 'noteWriter' | 'otherWriters'>;
-  tabs: Pick<Tabs, 'untilClosed'>;
+  tabs: Pick<Tabs, 'takeOverInTurn' | 'untilClosed'>;
   savers: Pick<DaySavers, 'getUnsaved' | 'recover' | 'subscribe'>;
   timers: Timers;
+  /** Removes the drafts that the browser has cleared, and tells the user. Rejects if they cannot be read. */
+  reportLostText: () => Promise<void>;
 };
 
 /** Returns a function that stops watching. */
@@ -43,7 +45,7 @@ export function watchOtherTabs(deps: Deps): () => void {
   };
 }
 
-function startWatching({ drafts, tabs, savers, timers }: Deps): () => void {
+function startWatching({ drafts, tabs, savers, timers, reportLostText }: Deps): () => void {
   const stopped = new AbortController();
   const { signal } = stopped;
   const watched = new Set<string>();
@@ -53,6 +55,7 @@ function startWatching({ drafts, tabs, savers, timers }: Deps): () => void {
 
   async function takeOver(only?: Day): Promise<void> {
     if (signal.aborted) return;
+    await tabs.takeOverInTurn(reportLostText).catch(() => {});
     await savers.recover(only);
     for (const date of drafts.abandonedDays()) if (savers.getUnsaved(date)) waiting.add(date);
     retryLater();

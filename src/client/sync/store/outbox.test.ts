@@ -141,10 +141,43 @@ describe('a draft', () => {
     expect(other.drafts.claim(DATE, concat)).toEqual(DRAFT);
   });
 
-  test('has no marker once the browser has cleared the database', async () => {
-    browser.storage.setItem(`${KEY}:one`, '');
+  test('that is not read in time stays when the page takes over another one, and the next page claims it', async () => {
+    const slow = browser.openPage('one');
+    void slow.drafts.store(DATE, { ...DRAFT, html: 'of the closed page', at: 1 });
+    await settle(slow);
     const page = browser.openPage('two');
-    await page.drafts.load();
-    expect(page.drafts.days()).toEqual([]);
+    // `load` of the page has not resolved yet, or has reached its limit.
+    void page.drafts.store(DATE, DRAFT);
+    expect(page.drafts.claim(DATE, concat)?.html).toBe('<p>a</p>');
+    await settle(page);
+    const next = browser.openPage('three');
+    await next.drafts.load();
+    expect(next.drafts.claim(DATE, concat)?.html).toBe('<p>a</p>of the closed page');
+  });
+
+  test('of the own page is never replaced by the older one that the database still has', async () => {
+    const page = browser.openPage('one');
+    void page.drafts.store(DATE, DRAFT);
+    await settle(page);
+    const loading = page.drafts.load();
+    browser.storage.maxValueLength = 0;
+    void page.drafts.store(DATE, { ...DRAFT, html: 'newer', at: 6 });
+    await loading;
+    expect(page.drafts.claim(DATE, concat)?.html).toBe('newer');
+  });
+
+  test('that was written after the clock was set back is the newer one', async () => {
+    const page = browser.openPage('one');
+    void page.drafts.store(DATE, DRAFT);
+    await settle(page);
+    void page.drafts.store(DATE, { ...DRAFT, html: 'after it', at: DRAFT.at - 1 });
+    const inStorage = browser.storage.getItem(`${KEY}:one`)!;
+    await settle(page);
+    // The page ends before its last draft is in the database, as a page that is being closed does.
+    await page.outbox.put({ date: DATE, writer: 'one', draft: DRAFT });
+    browser.storage.setItem(`${KEY}:one`, inStorage);
+    const next = browser.openPage('two');
+    await next.drafts.load();
+    expect(next.drafts.claim(DATE, concat)?.html).toBe('after it');
   });
 });
