@@ -1,10 +1,11 @@
 /** Runs the real server in a child process, so that a test can kill it while its simulators keep running. */
 import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
+import type { ChildProcess, ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { PUBLISHABLE_KEY } from '#server/config/config.ts';
 import { programEnvironment } from '../support/servers/program-environment.ts';
 import { createTestDatabase } from '../support/test-database.ts';
@@ -34,11 +35,7 @@ export async function createServerProcess(
 ): Promise<ServerProcess> {
   const url = `http://localhost:${port}`;
   const [db, dataDir] = await Promise.all([createTestDatabase(), mkdtemp(join(tmpdir(), 'hustle-forge-server-'))]);
-  const env = {
-    ...programEnvironment(),
-    ...{ PORT: String(port), PUBLIC_URL: url, DATA_DIR: dataDir, DATABASE_URL: db.url },
-    ...{ SANDBOX: 'off', AUTH_RATE_LIMITS: 'off', LOG_LEVEL: 'fatal', ...settings },
-  };
+  const env = serverEnvironment(port, dataDir, { DATABASE_URL: db.url, ...settings });
   let server: ChildProcess | null = null;
 
   async function kill(): Promise<void> {
@@ -53,7 +50,7 @@ export async function createServerProcess(
     url,
     kill,
     async start() {
-      server = spawn(process.execPath, [join(SERVER, 'main.ts')], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+      server = spawnServer(env);
       await waitForReadyUrl(server);
       return server;
     },
@@ -66,9 +63,25 @@ export async function createServerProcess(
   };
 }
 
-export async function signUpAt(url: string): Promise<SignedUp> {
+/** Without `DATABASE_URL` in `settings`, the server starts the embedded database in `dataDir`. */
+export function serverEnvironment(
+  port: number,
+  dataDir: string,
+  settings: Readonly<Record<string, string>>,
+): NodeJS.ProcessEnv {
+  return {
+    ...programEnvironment(),
+    ...{ PORT: String(port), PUBLIC_URL: `http://localhost:${port}`, DATA_DIR: dataDir },
+    ...{ SANDBOX: 'off', AUTH_RATE_LIMITS: 'off', LOG_LEVEL: 'fatal', ...settings },
+  };
+}
+
+export const spawnServer = (env: NodeJS.ProcessEnv): ChildProcessByStdio<null, Readable, null> =>
+  spawn(process.execPath, [join(SERVER, 'main.ts')], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+
+export async function signUpAt(url: string, email = 'ada@example.com'): Promise<SignedUp> {
   const headers = { apikey: PUBLISHABLE_KEY, 'content-type': 'application/json' };
-  const body = JSON.stringify({ email: 'ada@example.com', password: 'correct horse' });
+  const body = JSON.stringify({ email, password: 'correct horse' });
   const answer = await fetch(`${url}/auth/v1/signup`, { method: 'POST', headers, body });
   const { access_token: token, user } = (await answer.json()) as { access_token: string; user: { id: string } };
   return { userId: user.id, headers: { ...headers, authorization: `Bearer ${token}` } };
