@@ -1,7 +1,5 @@
 /** A data directory whose disk is full or read-only, on a small file system of its own. Needs the right to mount one. */
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -9,32 +7,18 @@ import { openDatabase } from '#server/database/connect.ts';
 import { toDataError } from '#server/database/database-error.ts';
 import type { AsService, Database } from '#server/database/database.ts';
 import { createLog } from '#server/log.ts';
+import { createMemoryDisk } from './mounted-disk.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'hustle-forge-disk-'));
+const disk = createMemoryDisk('full-disk.test.ts', 'size=160m,mode=755');
+const { folder } = disk;
 const USER = '00000000-0000-4000-8000-000000000001';
 /** How long the disk stays full. A long run covers at least five failed restarts of the database with their backoff. */
 const OUTAGE_MS = process.env['TEST_LONG'] ? 15_000 : 0;
 
-const run = (command: string, ...args: string[]): void =>
-  void execFileSync(command, [...args, folder], { stdio: 'ignore' });
-const mount = (options: string): void => run('mount', '-t', 'tmpfs', '-o', options, 'tmpfs');
-
-function canMount(): boolean {
-  try {
-    mount('size=160m,mode=755');
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-const isMounted = canMount();
-// oxlint-disable-next-line no-console -- a skipped test must say why
-if (!isMounted) console.warn('full-disk.test.ts is skipped: this user may not mount a file system');
 const open = (): Promise<Database> =>
   openDatabase({ config: { dataDir: folder, databaseUrl: null }, log: createLog('silent') });
 
-describe.skipIf(!isMounted)('on a file system of its own (skipped without the right to mount)', () => {
+describe.skipIf(!disk.isMounted)('on a file system of its own (skipped without the right to mount)', () => {
   let database: Database;
   let service: AsService;
   let days = 0;
@@ -44,9 +28,11 @@ describe.skipIf(!isMounted)('on a file system of its own (skipped without the ri
     await service.statement('insert into auth.users (id) values ($1)', [USER]);
   });
   afterAll(async () => {
-    await database.close();
-    run('umount', '-l');
-    rmSync(folder, { recursive: true });
+    try {
+      await database.close();
+    } finally {
+      disk.remove();
+    }
   });
 
   const insertDay = (text: string) =>
@@ -95,9 +81,9 @@ describe.skipIf(!isMounted)('on a file system of its own (skipped without the ri
 
   test('a start on a read-only disk fails with the reason', async () => {
     await database.close();
-    run('mount', '-o', 'remount,ro');
+    disk.remount('ro');
     const failure = await errorOf(open());
-    run('mount', '-o', 'remount,rw');
+    disk.remount('rw');
     expect(String(failure)).toMatch(/EROFS|read-only/i);
     database = await open();
     service = database.asService('test');

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { toDataError, isTransient, redactRow } from './database-error.ts';
+import { toDataError, isTransient, redactRow, sqlStateOf } from './database-error.ts';
 import { dataError } from '../data/errors.ts';
 
 const failure = (code: string, message = 'said by PostgreSQL') =>
@@ -36,6 +36,16 @@ describe('an error of the database', () => {
   ])('%s is transient and answered 503', (code) => {
     expect(isTransient(failure(code))).toBe(true);
     expect(toDataError(failure(code), false)).toMatchObject({ status: 503, code: 'PGRST000', details: null });
+  });
+  test.each(['md.c', 'xlog.c', 'fd.c', 'slru.c', 'postinit.c'])('42501 of %s is transient and answered 503', (file) => {
+    const error = Object.assign(failure('42501'), { file });
+    expect(toDataError(error, false)).toMatchObject({ status: 503, code: 'PGRST000', details: null });
+    expect(sqlStateOf(error)).toBe('58030');
+  });
+  test.each(['aclchk.c', 'execMain.c', 'rls.c', 'pl_exec.c'])('42501 of %s is a missing right', (file) => {
+    const error = Object.assign(failure('42501'), { file });
+    expect([toDataError(error, false)?.status, toDataError(error, true)?.status]).toEqual([403, 401]);
+    expect(sqlStateOf(error)).toBe('42501');
   });
   test('an exhausted pool and a closed connection are answered 503', () => {
     expect(toDataError(new Error('timeout exceeded when trying to connect'), false)?.status).toBe(503);

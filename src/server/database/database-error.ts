@@ -10,6 +10,8 @@ type DatabaseFailure = {
   message: string;
   detail?: string;
   hint?: string;
+  /** The source file of PostgreSQL that reports the error. */
+  file?: string;
   routine?: string;
   table?: string;
   constraint?: string;
@@ -35,6 +37,10 @@ const STALE_STATEMENT_CODES: ReadonlySet<string> = new Set(['0A000', '26000']);
 const LOGIN_FAILURES: ReadonlySet<string> = new Set(['28P01', '28000']);
 /** @param code the SQLSTATE of an error, if it has one */
 export const isLoginFailure = (code: string | undefined): boolean => code !== undefined && LOGIN_FAILURES.has(code);
+export const PERMISSION_DENIED = '42501';
+/** These source files of PostgreSQL check the rights of a statement: grants, row-level security, and functions that raise. */
+const PERMISSION_CHECKS: ReadonlySet<string> = new Set(['aclchk.c', 'execMain.c', 'rls.c', 'pl_exec.c']);
+const IO_ERROR = '58030';
 /** SQLSTATE class 40, such as deadlocks and serialization failures: a retry usually succeeds. */
 const COLLISION = '40';
 
@@ -75,11 +81,18 @@ export function toDataError(error: unknown, guest: boolean): DataError | null {
   const { code, message, detail = null, hint = null } = error;
   const status = STATUSES[code] ?? (code.startsWith('22') || code.startsWith('23') ? 400 : null);
   if (status === null) return null;
-  return new DataError(code === '42501' && guest ? 401 : status, code, message, detail, hint);
+  return new DataError(code === PERMISSION_DENIED && guest ? 401 : status, code, message, detail, hint);
 }
 
-/** The SQLSTATE; null for an error that PostgreSQL did not send. */
-export const sqlStateOf = (error: unknown): string | null => (isDatabaseFailure(error) ? error.code : null);
+/**
+ * The SQLSTATE; null for an error that PostgreSQL did not send. PostgreSQL also reports 42501 if it may not write a file
+ * of its own, such as on a read-only disk. That is an I/O error here: no request causes it.
+ */
+export function sqlStateOf(error: unknown): string | null {
+  if (!isDatabaseFailure(error)) return null;
+  const { code, file } = error;
+  return code === PERMISSION_DENIED && file !== undefined && !PERMISSION_CHECKS.has(file) ? IO_ERROR : code;
+}
 
 /** True if the connection to the database could not be opened or was lost. */
 export function isConnectionFailure(error: unknown): boolean {
@@ -90,10 +103,9 @@ export function isConnectionFailure(error: unknown): boolean {
 
 /** True if the database cannot be reached or cannot carry out the statement now: the client may retry. */
 export function isTransient(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
   if (error instanceof BusyError) return true;
-  if (!isDatabaseFailure(error)) return isConnectionFailure(error);
-  const { code } = error;
+  const code = sqlStateOf(error);
+  if (code === null) return isConnectionFailure(error);
   const isOfClass = UNREACHABLE.has(code.slice(0, 2)) || code.startsWith(COLLISION);
   return isOfClass || code === READ_ONLY || code === LOCK_TIMEOUT || STALE_STATEMENT_CODES.has(code);
 }

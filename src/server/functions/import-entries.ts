@@ -25,6 +25,7 @@ import { sanitizeLog } from '../data/rows/sanitize-log.ts';
 import { DataError } from '../data/errors.ts';
 import { withDateHeaderSql } from '../data/sql/to-sql.ts';
 import type { Limiters } from '../load/limiters.ts';
+import { PERMISSION_DENIED, sqlStateOf } from '../database/database-error.ts';
 import type { Database } from '../database/database.ts';
 import type { AppEnv } from '../http/app-env.ts';
 import type { Caller } from '../http/authenticate.ts';
@@ -114,7 +115,7 @@ export function importEntries({ database, clock, limiters }: ImportDeps) {
       for (const { date } of writable) outcomes.push({ date, outcome: written.has(date) ? 'written' : 'changed' });
       return answer(context, { success: true, outcomes });
     } catch (error) {
-      if (!isRefusedByPolicy(error)) throw error;
+      if (sqlStateOf(error) !== PERMISSION_DENIED) throw error;
       // The plan ended between the check and the write.
       return answer(context, { success: false, error: MESSAGES.importIsPremium }, 403);
     } finally {
@@ -180,9 +181,6 @@ function cleanContent(content: string): string | { reason: Refusal } {
     return { reason };
   }
 }
-
-const isRefusedByPolicy = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && error.code === '42501';
 
 function answer(context: Context<AppEnv>, body: ImportAnswer, status: ContentfulStatusCode = 200): Response {
   return context.json(body, status);

@@ -1,6 +1,7 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { addDays, dayLabel } from '#domain/day/day.ts';
 import { ENTRY_MAX_BYTES } from '#domain/log/entry.ts';
+import type { AsUser } from '#server/database/database.ts';
 import { daysAgo, startDataWorld, today } from './fixture.ts';
 import type { WireResponse, DataWorld, Person } from './fixture.ts';
 
@@ -93,6 +94,22 @@ describe('import-entries', () => {
         ai_analyzed_at: '2020-03-02T10:11:12.123456+00:00',
       },
     ]);
+  });
+
+  test('responds 503 if the database may not write its files, although PostgreSQL reports a missing right', async () => {
+    const { database } = world.server;
+    const error = Object.assign(new Error('Read-only file system'), { code: '42501', file: 'md.c' });
+    const { asUser } = database;
+    vi.spyOn(database, 'asUser').mockImplementation((...args) => {
+      const user = asUser(...args);
+      const statement: AsUser['statement'] = (text, values) =>
+        text.includes('insert into public.entries') ? Promise.reject(error) : user.statement(text, values);
+      return { ...user, statement };
+    });
+    const response = await send(world.cleo, [{ date: today(), content: '<p>Words</p>' }]);
+    vi.restoreAllMocks();
+    expect(response).toMatchObject({ status: 503, json: { code: 'BUSY' } });
+    expect(world.errorsLogged.splice(0)).toHaveLength(1);
   });
 
   test('does not overwrite a day without a named revision, or with an outdated one', async () => {
