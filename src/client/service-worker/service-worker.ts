@@ -26,6 +26,11 @@ const SHELL_VERSION = 'hustle-forge-shell-version';
 
 /** After this time without a response, a page opens from the cache. */
 const NETWORK_TIMEOUT_MS = 1_000;
+/**
+ * A request for a page keeps the worker busy for at most this long, and a new version waits until the worker is idle. The
+ * limit of Chromium itself is five minutes.
+ */
+const ANSWER_LIMIT_MS = 10_000;
 const MAX_CONCURRENT_DOWNLOADS = 4;
 
 const FILES: ReadonlySet<string> = new Set(BUILT_FILES);
@@ -127,15 +132,14 @@ async function answerPage(event: FetchEvent): Promise<Response> {
   const { pathname } = new URL(event.request.url);
   const answered = askServer(event);
   // Keeps the request alive after the cached shell is shown. Otherwise the browser would cancel it and log an error.
-  event.waitUntil(answered.catch(() => undefined));
+  event.waitUntil(Promise.race([answered.catch(() => undefined), delay(ANSWER_LIMIT_MS)]));
   const shell = caches.match(shellPathOf(pathname), { cacheName: SHELL, ignoreVary: true });
-  const tooLate = new Promise<null>((resolve) => {
-    setTimeout(() => resolve(null), NETWORK_TIMEOUT_MS);
-  });
-  const inTime = await Promise.race([answered.catch(() => null), tooLate]);
+  const inTime = await Promise.race([answered.catch(() => null), delay(NETWORK_TIMEOUT_MS)]);
   if (inTime && isServerAnswer(inTime)) return inTime;
   return (await shell) ?? answered;
 }
+
+const delay = (ms: number): Promise<null> => new Promise((resolve) => void setTimeout(resolve, ms, null));
 
 async function askServer({ preloadResponse, request }: FetchEvent): Promise<Response> {
   return ((await preloadResponse) as Response | undefined) ?? fetch(request);

@@ -9,8 +9,8 @@ import type { AddressInfo } from 'node:net';
 
 export type Gateway = {
   readonly url: string;
-  /** `down` closes every connection, `silent` never answers. */
-  network: 'up' | 'down' | 'silent';
+  /** `down` closes every connection, `silent` never answers, `noPages` never answers requests for pages. */
+  network: 'up' | 'down' | 'silent' | 'noPages';
   /**
    * Every script of the second version has another name, and those of the first one are gone. The entry script of the
    * second version sets `data-release` of the document.
@@ -55,6 +55,7 @@ async function startGateway(target: string): Promise<Gateway> {
 
   async function answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     if (gateway.network === 'silent') return;
+    if (gateway.network === 'noPages' && incoming.headers['sec-fetch-mode'] === 'navigate') return;
     if (gateway.network === 'down') return void incoming.socket.destroy();
     let path = incoming.url!;
     if (path === '/service-worker.js') {
