@@ -1,7 +1,5 @@
 /** Moves a log to another day, by keys and from the menu, and while a second tab has an older copy of the log open. */
-import type { Page } from '@playwright/test';
 import { dayLabel as labelOf } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
 import {
   dayLabel,
   daysAgo,
@@ -14,21 +12,9 @@ import {
   readStoredLog,
   today,
 } from '../support/journal.ts';
+import { chooseDay, moveDialog } from '../support/move-dialog.ts';
 import { expectNoHorizontalScroll, inBothThemes } from '../support/themes.ts';
 import { expect, expectToast, test } from '../support/test.ts';
-
-const dialog = (page: Page) => page.getByRole('dialog', { name: 'Move this log' });
-
-/** Chooses a day of the shown month or of the month before. */
-async function choose(page: Page, date: Day): Promise<void> {
-  if (date.slice(0, 7) !== today().slice(0, 7))
-    await dialog(page)
-      .getByRole('button', { name: /previous month/i })
-      .click();
-  await dialog(page)
-    .getByRole('button', { name: new RegExp(`^${labelOf(date)}(, today)?$`) })
-    .click();
-}
 
 test('unsaved text moves with its log, and undo moves both back', async ({
   page,
@@ -40,16 +26,16 @@ test('unsaved text moves with its log, and undo moves both back', async ({
   const session = await sessionOf(page);
   await page.keyboard.type('written on the wrong day');
   await page.keyboard.press('Alt+m');
-  await expect(dialog(page)).toBeVisible();
-  await expect(dialog(page).getByRole('gridcell').getByRole('button').and(page.locator(':focus'))).toBeEnabled();
+  await expect(moveDialog(page)).toBeVisible();
+  await expect(moveDialog(page).getByRole('gridcell').getByRole('button').and(page.locator(':focus'))).toBeEnabled();
   await inBothThemes(page, expectAccessible);
-  const taken = dialog(page).getByRole('button', { name: `${labelOf(today())}, today, has entry` });
+  const taken = moveDialog(page).getByRole('button', { name: `${labelOf(today())}, today, has entry` });
   await expect(taken).toBeDisabled();
 
   const to = daysAgo(1);
-  await choose(page, to);
+  await chooseDay(page, today(), to);
   await expect(dayLabel(page)).toHaveText(labelOf(to));
-  await expect(dialog(page)).toBeHidden();
+  await expect(moveDialog(page)).toBeHidden();
   await expect(editor(page)).toBeFocused();
   await expect(items(page)).toHaveText(['written on the wrong day']);
   await expectToast(page, `Moved to ${labelOf(to)}.`);
@@ -90,9 +76,9 @@ test.describe('on a phone', () => {
     await expect(items(page)).toHaveText(['late work']);
     await page.getByRole('button', { name: 'Open menu' }).click();
     await entry.click();
-    await expect(dialog(page)).toBeVisible();
+    await expect(moveDialog(page)).toBeVisible();
     await expectNoHorizontalScroll(page);
-    await choose(page, today());
+    await chooseDay(page, daysAgo(1), today());
     await expect(dayLabel(page)).toHaveText(labelOf(today()));
     await expect(items(page)).toHaveText(['late work']);
     // The toast covers the day bar, so it disappears after a while.
@@ -104,7 +90,7 @@ test.describe('on a phone', () => {
       await items(page).tap();
       await page.keyboard.type('written: ');
       await page.keyboard.press('Alt+m');
-      await choose(page, daysAgo(1));
+      await chooseDay(page, today(), daysAgo(1));
       await expect(dayLabel(page)).toHaveText(labelOf(daysAgo(1)));
       await expect(items(page)).toHaveText([/written: /]);
     });
@@ -139,7 +125,7 @@ test('text that a second tab types on the old day is added to the moved log, wit
   await save;
   await page.bringToFront();
   await page.keyboard.press('Alt+m');
-  await choose(page, to);
+  await chooseDay(page, from, to);
   await expect(dayLabel(page)).toHaveText(labelOf(to));
   isMoved.resolve();
 
@@ -174,10 +160,10 @@ test.describe('when the connection breaks', () => {
       return route.abort();
     });
     await page.keyboard.press('Alt+m');
-    await choose(page, daysAgo(2));
-    await expect(dialog(page).getByText('The server did not answer')).toBeVisible();
+    await chooseDay(page, daysAgo(1), daysAgo(2));
+    await expect(moveDialog(page).getByText('The server did not answer')).toBeVisible();
     await page.unroute('**/rest/v1/entries*');
-    await dialog(page).getByRole('button', { name: 'Try again' }).click();
+    await moveDialog(page).getByRole('button', { name: 'Try again' }).click();
     await expect(dayLabel(page)).toHaveText(labelOf(daysAgo(2)));
     await expect(items(page)).toHaveText(['mine']);
     expect(await readStoredLog(request, session, daysAgo(1))).toBe(null);
