@@ -2,7 +2,7 @@
 import type { APIRequestContext, BrowserContext, BrowserContextOptions, Page } from '@playwright/test';
 import type { Day } from '#domain/day/day.ts';
 import type { SeededAccount } from '../support/accounts.ts';
-import { editor, headersOf, items, status } from '../support/journal.ts';
+import { editor, expectSaved, headersOf, items, status } from '../support/journal.ts';
 import { expect, reportNoIdleTime, test as base } from '../support/test.ts';
 
 type Fixtures = {
@@ -63,6 +63,13 @@ export async function addItem(page: Page, text: string): Promise<void> {
 /** Dispatches the event of a return to the page, which then sends unsaved text and reads its day again. */
 export const comeBack = (page: Page): Promise<void> =>
   page.evaluate(() => void document.dispatchEvent(new Event('visibilitychange', { bubbles: true })));
+
+/** Adds an item and saves it at once. */
+export async function saveItem(page: Page, text: string): Promise<void> {
+  await addItem(page, text);
+  await comeBack(page);
+  await expectSaved(page);
+}
 
 const itemsOf = (html: string): string[] => [...html.matchAll(/<p>(.*?)<\/p>/g)].map(([, text]) => text!);
 

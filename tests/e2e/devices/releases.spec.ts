@@ -1,10 +1,10 @@
 /** A device whose service worker updates from one version of the program to the next, while the other device writes. */
 import type { Page } from '@playwright/test';
-import { editor, expectSaved, items, log, status, today } from '../support/journal.ts';
+import { editor, items, log, status, today } from '../support/journal.ts';
 import { openGateway } from '../support/gateway.ts';
 import type { Gateway } from '../support/gateway.ts';
 import { expect, reportNoIdleTime } from '../support/test.ts';
-import { addItem, comeBack, expectAgreement, test as base } from './devices.ts';
+import { addItem, comeBack, expectAgreement, saveItem, test as base } from './devices.ts';
 
 const test = base.extend<{ gateway: Gateway }>({
   gateway: openGateway,
@@ -72,9 +72,7 @@ test('an update of the service worker keeps unsent text, and pages of both versi
   await addItem(desk, 'unsent at the update');
   const other = await openDevice({ isLive: false });
   expect(await releaseOf(other)).toBe('2');
-  await addItem(other, 'from the second version');
-  await comeBack(other);
-  await expectSaved(other);
+  await saveItem(other, 'from the second version');
 
   await untilReplaced(desk, isWorkerReplaced);
   const offer = desk.getByRole('status').filter({ hasText: 'A new version is ready.' });

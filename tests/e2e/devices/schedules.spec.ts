@@ -3,7 +3,6 @@
  * item is on the server exactly once, and all screens show the same. `tests/world` runs random schedules, with lost
  * answers, plans that end and servers that are killed.
  */
-import type { Page } from '@playwright/test';
 import {
   daysAgo,
   dayLabel,
@@ -19,17 +18,10 @@ import {
 } from '../support/journal.ts';
 import { endSession } from '../support/session.ts';
 import { expect, reportNoIdleTime } from '../support/test.ts';
-import { addItem, comeBack, expectAgreement, test } from './devices.ts';
+import { addItem, comeBack, expectAgreement, saveItem, test } from './devices.ts';
 
 const PHONE = { hasTouch: true, isMobile: true, viewport: { width: 390, height: 760 } };
 const TODAY = today();
-
-/** Adds an item and saves it at once. */
-async function save(page: Page, text: string): Promise<void> {
-  await addItem(page, text);
-  await comeBack(page);
-  await expectSaved(page);
-}
 
 test('a desk and a phone write the same day at the same time', async ({ account, accounts, openDevice, request }) => {
   await accounts.writeLog(account, TODAY, log('call the client'));
@@ -84,7 +76,7 @@ test('a desk and a phone write the same day at the same time', async ({ account,
     await addItem(desk, 'in the first tab');
     await addItem(tab, 'in the second tab');
     await Promise.all([desk, tab].map(comeBack));
-    await save(phone, 'elsewhere');
+    await saveItem(phone, 'elsewhere');
     for (const send of release) send();
     await expectMerged('in the first tab', 'in the second tab', 'elsewhere');
     await expect(items(tab)).toHaveText(await items(phone).allTextContents());
@@ -98,7 +90,7 @@ test('a desk and a phone write the same day at the same time', async ({ account,
     const overlay = desk.getByRole('dialog', { name: 'Sign in again' });
     await expect(overlay).toBeVisible();
     release();
-    await save(phone, 'with a session');
+    await saveItem(phone, 'with a session');
     await overlay.getByLabel('Password').fill(account.person.password);
     await overlay.getByRole('button', { name: 'Sign in', exact: true }).click();
     await expect(overlay).toHaveCount(0);
@@ -124,7 +116,7 @@ test.describe('without a connection', () => {
     await desk.reload();
     await expect(items(desk)).toHaveText(['shared', 'on the train']);
     await addItem(desk, 'after the reload');
-    await save(other, 'at the office');
+    await saveItem(other, 'at the office');
     await desk.context().setOffline(false);
     const typed = ['shared', 'on the train', 'after the reload', 'at the office'];
     await expectAgreement(request, account, { [TODAY]: typed }, [
@@ -177,7 +169,7 @@ test('midnight passes on one device while both write the day that ends', async (
   const offer = late.getByRole('button', { name: /^It is \w+ now$/ });
   await expect(offer).toBeVisible();
   await addItem(late, 'after midnight');
-  await save(other, 'elsewhere');
+  await saveItem(other, 'elsewhere');
   await offer.click();
   await expect(dayLabel(late)).toBeVisible();
   await expect(items(late)).toHaveText(['']);
