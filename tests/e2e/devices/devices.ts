@@ -2,13 +2,23 @@
 import type { APIRequestContext, BrowserContext, BrowserContextOptions, Page } from '@playwright/test';
 import type { Day } from '#domain/day/day.ts';
 import type { SeededAccount } from '../support/accounts.ts';
-import { editor, expectSaved, headersOf, items, status } from '../support/journal.ts';
+import { editor, expectSaved, headersOf, items, log, status, today } from '../support/journal.ts';
 import { expect, reportNoIdleTime, test as base } from '../support/test.ts';
 
 type Fixtures = {
   account: SeededAccount;
+  /** Opens a day on two devices, today if not given, and waits until both show its items. `texts` are seeded before. */
+  openPair: (texts: readonly string[], date?: Day) => Promise<Pair>;
   /** Opens the journal in a browser of its own, with a session of its own. Seed the account's logs before. */
   openDevice: (options?: DeviceOptions) => Promise<Page>;
+};
+
+/** Two devices that show the same day. They read changes only when the user comes back to them. */
+type Pair = {
+  desk: Page;
+  other: Page;
+  /** See `expectAgreement`. `pages`: the pages to compare, those of both devices if not given. */
+  expectAgreed: (typed: readonly string[], pages?: readonly Page[]) => Promise<void>;
 };
 
 type DeviceOptions = BrowserContextOptions & {
@@ -38,14 +48,36 @@ export const test = base.extend<Fixtures>({
     });
     for (const context of contexts) await context.close();
   },
+
+  openPair: async ({ account, accounts, openDevice, request }, use) => {
+    await use(async (texts, date = today()) => {
+      if (texts.length > 0) await accounts.writeLog(account, date, log(...texts));
+      const open = () => openDevice({ isLive: false, date });
+      const [desk, other] = await Promise.all([open(), open()]);
+      for (const page of [desk, other]) await expect(items(page)).toHaveText(texts.length > 0 ? texts : ['']);
+      return {
+        desk,
+        other,
+        async expectAgreed(typed, pages = [desk, other]) {
+          // A session of its own, because a test may have ended the others.
+          const reader = await accounts.signInAgain(account);
+          await expectAgreement(
+            request,
+            reader,
+            { [date]: typed },
+            pages.map((page) => [page, date]),
+          );
+        },
+      };
+    });
+  },
 });
 
 /** The part of TipTap's editor that tells where the caret is. */
 type Caret = { editor: { state: { selection: { to: number }; doc: { content: { size: number } } } } };
 
-/** Types a new item at the end of the log, even if an item of another device is added there meanwhile. */
-export async function addItem(page: Page, text: string): Promise<void> {
-  const texts = await items(page).allTextContents();
+/** Places the caret at the end of the log, even if an item of another device is added there meanwhile. */
+async function moveToEnd(page: Page): Promise<void> {
   await expect(async () => {
     await editor(page).press('ControlOrMeta+End');
     // The editor learns in a later task that the caret has moved. Until then, typed text goes to the old position.
@@ -56,19 +88,39 @@ export async function addItem(page: Page, text: string): Promise<void> {
     // Three positions follow the last letter: the ends of the paragraph, of the item and of the list.
     expect(behindCaret).toBeLessThanOrEqual(3);
   }).toPass({ intervals: [10] });
+}
+
+/** Types a new item at the end of the log. */
+export async function addItem(page: Page, text: string): Promise<void> {
+  const texts = await items(page).allTextContents();
+  await moveToEnd(page);
   await page.keyboard.type(texts.join('') === '' ? text : `\n${text}`);
   await expect(items(page).getByText(text, { exact: true })).toBeVisible();
+}
+
+/** Deletes these letters at the end of the log and types others. */
+export async function replaceEnding(page: Page, from: string, to: string): Promise<void> {
+  await expect(items(page).last()).toHaveText(new RegExp(`${from}$`));
+  await moveToEnd(page);
+  for (let left = from.length; left > 0; left -= 1) await page.keyboard.press('Backspace');
+  await page.keyboard.type(to);
+  await expect(items(page).last()).toHaveText(new RegExp(`${to}$`));
 }
 
 /** Dispatches the event of a return to the page, which then sends unsaved text and reads its day again. */
 export const comeBack = (page: Page): Promise<void> =>
   page.evaluate(() => void document.dispatchEvent(new Event('visibilitychange', { bubbles: true })));
 
+/** Sends unsaved text at once. */
+export async function saveDay(page: Page): Promise<void> {
+  await comeBack(page);
+  await expectSaved(page);
+}
+
 /** Adds an item and saves it at once. */
 export async function saveItem(page: Page, text: string): Promise<void> {
   await addItem(page, text);
-  await comeBack(page);
-  await expectSaved(page);
+  await saveDay(page);
 }
 
 const itemsOf = (html: string): string[] => [...html.matchAll(/<p>(.*?)<\/p>/g)].map(([, text]) => text!);
