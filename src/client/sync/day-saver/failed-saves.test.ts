@@ -91,6 +91,26 @@ describe('when the network fails', () => {
     expect(world.row?.html).toBe(log('a', 'b'));
   });
 
+  test('a line that was deleted while its late insert and the retry of it were in flight stays deleted', async () => {
+    let inserts = 0;
+    world.transport = {
+      ...world.transport,
+      async insert(_date, html, id) {
+        inserts += 1;
+        if (inserts === 1) return { kind: 'unreachable' };
+        // The first request arrives now, before the second one.
+        world.row = { id, html, revision: 1, savedAt: 0 };
+        world.type(log('b'));
+        return { kind: 'changed' };
+      },
+    };
+    world.loadPage();
+    world.type(log('a', 'b'));
+    await world.advance(10_000);
+    expect(world.row?.html).toBe(log('b'));
+    expect(world.status()).toBe('saved');
+  });
+
   test('keeping the lines of a moved log also on its old day makes a new row', async () => {
     world.serverMode = 'lost';
     world.loadPage();

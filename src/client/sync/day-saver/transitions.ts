@@ -149,6 +149,9 @@ export function requestRead(step: Step, writes: number): void {
   step.effects.push({ type: 'read', rowId: basisOf(step.state).baseId });
 }
 
+const withoutRepeats = (texts: readonly string[]): string[] =>
+  texts.filter((text, index) => texts.lastIndexOf(text) === index);
+
 export function requestWrite(step: Step, writes: number): void {
   if (writes >= MAX_WRITES) return failAttempt(step, { kind: 'unreachable' });
   const { text: html, stored, unacknowledged } = step.state;
@@ -160,7 +163,8 @@ export function requestWrite(step: Step, writes: number): void {
   }
   updateState(step, {
     attempt: { request: 'write', writes: writes + 1, html },
-    unacknowledged: [...unacknowledged.filter((sent) => sent !== html), html].slice(-MAX_UNACKNOWLEDGED),
+    // `html` may be there twice: if this write is refused, only its own copy is removed (`forgetWrite`).
+    unacknowledged: [...withoutRepeats(unacknowledged), html].slice(-MAX_UNACKNOWLEDGED),
   });
   if (stored === null) {
     // A second insert of an attempt needs a new id. The first was refused, but the read after it found no row with its
