@@ -98,6 +98,20 @@ describe('when the log was moved to another day elsewhere', () => {
     expect(world.storage.length).toBe(1);
   });
 
+  test('the conflict ends when the log is moved back', async () => {
+    world.type(log('a', 'b'));
+    world.moveElsewhere();
+    await world.advance(60_000);
+    expect(world.status()).toBe('conflict');
+    const { id, html } = world.moved!;
+    world.moved = null;
+    world.row = { id, html, revision: 1, savedAt: 0 };
+    world.saver.takeRow(world.row, world.timers.now());
+    await world.advance(1_000);
+    expect(world.status()).toBe('saved');
+    expect(world.row.html).toBe(log('a', 'b'));
+  });
+
   test('text that the moved log contains is removed from this day', async () => {
     world.serverMode = 'lost';
     world.type(log('a', 'b'));

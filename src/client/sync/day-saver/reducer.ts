@@ -164,8 +164,10 @@ function mergeRemote(step: Step, stored: StoredLog | null): void {
   const { attempt, hold } = step.state;
   const { baseId, baseRevision } = basisOf(step.state);
   const isOfBase = stored !== null && stored.id === baseId;
-  if (isOfBase && stored.revision <= (baseRevision ?? 0)) return;
-  if (isOfBase && !attempt && !hold) reconcile(step, stored);
+  // The log was moved to another day and back: the question where the text belongs is over.
+  const isMovedBack = isOfBase && hold?.kind === 'conflict' && hold.moved !== undefined;
+  if (isOfBase && !isMovedBack && stored.revision <= (baseRevision ?? 0)) return;
+  if (isOfBase && !attempt && (!hold || isMovedBack)) reconcile(step, stored);
   // The user chooses between the text and the newest row.
   else if (hold?.kind === 'conflict') updateState(step, { hold: { ...hold, theirs: stored } });
   else updateState(step, { hasUnmergedRow: true });
