@@ -20,6 +20,11 @@ type Options = {
   /** Requests a second. */
   rate: number;
   seconds: number;
+  /**
+   * The rate is kept this long before the measurement, whose latencies do not count: the first requests open all
+   * connections at once, which browsers do not.
+   */
+  warmUpSeconds?: number;
   make: (index: number) => Request;
   /** The connections of a request's client. Without it, all requests share 64. */
   agentOf?: (index: number) => Agent;
@@ -33,11 +38,18 @@ const TICK_MS = 1;
 const MAX_CONNECTIONS = 64;
 
 /** Sends HTTP requests at a constant rate and resolves when all are answered. */
-export async function sendAtRate({ url, rate, seconds, make, agentOf }: Options): Promise<RateResult> {
+export async function sendAtRate({
+  url,
+  rate,
+  seconds,
+  warmUpSeconds = 0,
+  make,
+  agentOf,
+}: Options): Promise<RateResult> {
   const shared = new Agent({ keepAlive: true, maxSockets: MAX_CONNECTIONS });
   const latencies: number[] = [];
   const statuses = new Map<number, number>();
-  const count = Math.round(rate * seconds);
+  const count = Math.round(rate * (warmUpSeconds + seconds));
   const pending: Promise<void>[] = [];
   const startedAt = performance.now();
   await new Promise<void>((resolve) => {
@@ -57,7 +69,8 @@ export async function sendAtRate({ url, rate, seconds, make, agentOf }: Options)
 
   async function sendOne(index: number, dueAt: number): Promise<void> {
     const status = await send(url, make(index), agentOf?.(index) ?? shared).catch(() => 0);
-    if (isSuccess(status)) latencies.push(performance.now() - dueAt);
+    const isMeasured = dueAt >= startedAt + warmUpSeconds * 1_000;
+    if (isMeasured && isSuccess(status)) latencies.push(performance.now() - dueAt);
     statuses.set(status, (statuses.get(status) ?? 0) + 1);
   }
 }

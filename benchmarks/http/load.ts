@@ -7,7 +7,7 @@ export const CONNECTIONS = 16;
 const ROUNDS = 4;
 const SECONDS = 3;
 const WARM_UP_SECONDS = 2;
-const REQUESTS_PER_PERSON = 4;
+export const REQUESTS_PER_PERSON = 4;
 let connectionsOfProcess = 0;
 
 /**
