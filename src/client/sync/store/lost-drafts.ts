@@ -1,8 +1,7 @@
 /** Finds unsent text that the browser has cleared: IndexedDB is empty, but localStorage still has the marker of a draft. */
-import { isDay } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
 import { DRAFT_PREFIX, keysUnder } from '#client/lib/session/storage-keys.ts';
-import { MARKER, parseKey } from '../day-drafts.ts';
+import { daysOfDrafts, MARKER, parseKey } from '../day-drafts.ts';
 import type { Outbox } from '../day-drafts.ts';
 
 /**
@@ -18,13 +17,10 @@ export async function removeLostDrafts(
   const isMarker = (key: string): boolean => storage.getItem(key) === MARKER;
   const markers = keysUnder(storage, `${DRAFT_PREFIX}${userId}:`).filter(isMarker);
   const [found, alive] = await Promise.all([outbox.readAll(), outbox.aliveWriters()]);
-  const days = new Set<Day>();
-  for (const key of markers.filter(isMarker)) {
+  const lost = markers.filter(isMarker).filter((key) => {
     const { date, writer } = parseKey(key);
-    const isFound = found.some((draft) => draft.date === date && draft.writer === writer);
-    if (isFound || alive.has(writer)) continue;
-    storage.removeItem(key);
-    if (isDay(date)) days.add(date);
-  }
-  return [...days].sort();
+    return !alive.has(writer) && !found.some((draft) => draft.date === date && draft.writer === writer);
+  });
+  for (const key of lost) storage.removeItem(key);
+  return daysOfDrafts(lost);
 }
