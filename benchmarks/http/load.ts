@@ -7,7 +7,7 @@ export const CONNECTIONS = 16;
 const ROUNDS = 4;
 const SECONDS = 3;
 const WARM_UP_SECONDS = 2;
-export const REQUESTS_PER_PERSON = 4;
+const REQUESTS_PER_PERSON = 4;
 let connectionsOfProcess = 0;
 
 /**
@@ -29,10 +29,10 @@ export async function load<Person>(
     duration: SECONDS,
     setupClient(connection) {
       const from = Math.floor((client * count) / connections);
-      const variant = connectionsOfProcess++ * DAYS_EACH * people.length;
+      const first = connectionsOfProcess++ * count;
       const requests = Array.from({ length: count }, (_, at) => {
         const index = (from + at) % count;
-        return make(people[index % people.length]!, index + variant);
+        return make(people[index % people.length]!, repeatDays(first + index, people.length));
       });
       client += 1;
       connection.setRequests(requests);
@@ -43,6 +43,14 @@ export async function load<Person>(
     throw new Error(`${url}: ${result.non2xx} rejected and ${result.errors} failed requests`);
   }
   return result;
+}
+
+/**
+ * The `index` of a run's request that repeats the same four days of each of `people` users, each time with another text.
+ */
+export function repeatDays(request: number, people: number): number {
+  const days = people * REQUESTS_PER_PERSON;
+  return (request % days) + Math.floor(request / days) * DAYS_EACH * people;
 }
 
 /** Loads a server for some seconds and returns the number of answered requests. */

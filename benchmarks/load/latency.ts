@@ -9,11 +9,11 @@ import { percentile, printFigures } from '../figures.ts';
 import type { Figure } from '../figures.ts';
 import { describeLatencies, failuresOf, sendAtRate } from '../http/constant-rate.ts';
 import { someDay, saveDay } from '../http/journal-requests.ts';
-import { load, REQUESTS_PER_PERSON } from '../http/load.ts';
+import { load, repeatDays } from '../http/load.ts';
 import { signUpPeople } from '../http/people.ts';
 import type { Person } from '../http/people.ts';
 import { startProduct } from '../processes.ts';
-import { createLogHtml, DAYS_EACH, openSeededDatabase, writeYears } from '../seeded-database.ts';
+import { createLogHtml, openSeededDatabase, writeYears } from '../seeded-database.ts';
 
 const PEOPLE = 100;
 const SHARE_OF_MAXIMUM = 0.7;
@@ -38,15 +38,6 @@ try {
   await database.close();
 }
 
-/**
- * Saves the days that `load` saves, so that the maximum is that of the same work, each time with another text. Without it,
- * the constant rate would rewrite 36,500 days instead of 400, most of them for the first time since they were written.
- */
-function repeatDays(index: number): number {
-  const days = PEOPLE * REQUESTS_PER_PERSON;
-  return (index % days) + Math.floor(index / days) * DAYS_EACH * PEOPLE;
-}
-
 async function measure(people: readonly Person[]): Promise<Figure> {
   const maximum = (await load(app.url, people, saveDay, { duration: MAXIMUM_SECONDS })).requests.average;
   const rate = maximum * SHARE_OF_MAXIMUM;
@@ -57,7 +48,8 @@ async function measure(people: readonly Person[]): Promise<Figure> {
     rate,
     seconds: SECONDS,
     warmUpSeconds: WARM_UP_SECONDS,
-    make: (index) => saveDay(people[index % PEOPLE]!, repeatDays(index)),
+    // The days that `load` saves, so that the maximum is that of the same work.
+    make: (index) => saveDay(people[index % PEOPLE]!, repeatDays(index, PEOPLE)),
   });
   stopping.abort();
   const directLatencies = await direct;
@@ -83,7 +75,7 @@ async function saveDirectly(people: readonly Person[], signal: AbortSignal): Pro
   for (let index = 0; !signal.aborted; index += 1) {
     const dueAt = startedAt + (index * 1_000) / DIRECT_SAVES_PER_SECOND;
     await delay(Math.max(0, dueAt - performance.now()));
-    const at = repeatDays(index + PEOPLE / 2);
+    const at = repeatDays(index + PEOPLE / 2, PEOPLE);
     const person = people[at % PEOPLE]!;
     await client.query({
       name: 'save',
