@@ -75,6 +75,30 @@ export async function sendAtRate({
   }
 }
 
+/**
+ * Returns the answered requests a second of `connections` that each send their next request after the last answer. The
+ * maximum that a rate of `sendAtRate` is a share of: the same client with the same cost of a request.
+ */
+export async function measureMaximum({
+  url,
+  seconds,
+  connections,
+  make,
+}: Pick<Options, 'url' | 'seconds' | 'make'> & { connections: number }): Promise<number> {
+  const agent = new Agent({ keepAlive: true, maxSockets: connections });
+  const startedAt = performance.now();
+  let sent = 0;
+  const keepSending = async (): Promise<void> => {
+    while (performance.now() - startedAt < seconds * 1_000) {
+      const status = await send(url, make(sent++), agent);
+      if (!isSuccess(status)) throw new Error(`${url} answered ${status}`);
+    }
+  };
+  await Promise.all(Array.from({ length: connections }, keepSending));
+  agent.destroy();
+  return (sent * 1_000) / (performance.now() - startedAt);
+}
+
 function send(url: string, { method = 'GET', path = '/', headers, body }: Request, agent: Agent): Promise<number> {
   return new Promise((resolve, reject) => {
     const outgoing = request(`${url}${path}`, { method, headers, agent }, (answer) => {

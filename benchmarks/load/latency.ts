@@ -5,11 +5,10 @@
 import pg from 'pg';
 import { requestConnection } from '#server/database/roles.ts';
 import { setTimeout as delay } from 'node:timers/promises';
-import { percentile, printFigures } from '../figures.ts';
-import type { Figure } from '../figures.ts';
-import { describeLatencies, failuresOf, sendAtRate } from '../http/constant-rate.ts';
+import { median, percentile, printFigures } from '../figures.ts';
+import { describeLatencies, failuresOf, measureMaximum, sendAtRate } from '../http/constant-rate.ts';
 import { someDay, saveDay } from '../http/journal-requests.ts';
-import { load, repeatDays } from '../http/load.ts';
+import { CONNECTIONS, load, repeatDays } from '../http/load.ts';
 import { signUpPeople } from '../http/people.ts';
 import type { Person } from '../http/people.ts';
 import { startProduct } from '../processes.ts';
@@ -20,9 +19,12 @@ const SHARE_OF_MAXIMUM = 0.7;
 const MAXIMUM_SECONDS = 10;
 const WARM_UP_SECONDS = 3;
 const SECONDS = 20;
-const ROUNDS = 3;
+const ROUNDS = 5;
 const DIRECT_SAVES_PER_SECOND = 50;
 const TARGET_MS = 25;
+
+/** `above` in milliseconds. */
+type Round = { above: number; failures: number; description: string };
 
 const database = await openSeededDatabase();
 const app = await startProduct(database);
@@ -30,16 +32,29 @@ try {
   const people = await signUpPeople(app.url, PEOPLE);
   await writeYears(database.url);
   await load(app.url, people, saveDay);
-  const figures: Figure[] = [];
-  for (let round = 0; round < ROUNDS; round += 1) figures.push(await measure(people));
-  printFigures(`Saves at ${SHARE_OF_MAXIMUM * 100} % of the maximum rate, ${SECONDS} s`, figures);
+  const rounds: Round[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) rounds.push(await measure(people));
+  const above = median(rounds.map((round) => round.above));
+  const failures = rounds.reduce((sum, round) => sum + round.failures, 0);
+  for (const { description } of rounds) process.stdout.write(`${description}\n`);
+  printFigures(`Saves at ${SHARE_OF_MAXIMUM * 100} % of the maximum rate, ${ROUNDS} rounds of ${SECONDS} s`, [
+    {
+      what: 'p99 above that of the database, median of the rounds',
+      measured: `${above.toFixed(1)} ms, ${failures} failures`,
+      target: `at most ${TARGET_MS} ms, none`,
+      isMet: above <= TARGET_MS && failures === 0,
+    },
+  ]);
 } finally {
   await app.stop();
   await database.close();
 }
 
-async function measure(people: readonly Person[]): Promise<Figure> {
-  const maximum = (await load(app.url, people, saveDay, { duration: MAXIMUM_SECONDS })).requests.average;
+async function measure(people: readonly Person[]): Promise<Round> {
+  // The same 400 days in every part of a round, so that the maximum is that of the same work.
+  const make = (index: number) => saveDay(people[index % PEOPLE]!, repeatDays(index, PEOPLE));
+  const closedLoop = { url: app.url, connections: CONNECTIONS, seconds: MAXIMUM_SECONDS, make };
+  const maximum = await measureMaximum(closedLoop);
   const rate = maximum * SHARE_OF_MAXIMUM;
   const stopping = new AbortController();
   const direct = saveDirectly(people, stopping.signal);
@@ -48,20 +63,18 @@ async function measure(people: readonly Person[]): Promise<Figure> {
     rate,
     seconds: SECONDS,
     warmUpSeconds: WARM_UP_SECONDS,
-    // The days that `load` saves, so that the maximum is that of the same work.
-    make: (index) => saveDay(people[index % PEOPLE]!, repeatDays(index, PEOPLE)),
+    make,
   });
   stopping.abort();
   const directLatencies = await direct;
+  const after = await measureMaximum(closedLoop);
   const above = percentile(saves.latencies, 99) - percentile(directLatencies, 99);
-  const failures = failuresOf(saves);
   return {
-    what: `${Math.round(rate)} saves a second of at most ${Math.round(maximum)}`,
-    measured:
-      `p99 ${above.toFixed(1)} ms above the database's own (saves ${describeLatencies(saves.latencies)}; ` +
-      `the database ${describeLatencies(directLatencies)}; ${failures} failures)`,
-    target: `at most ${TARGET_MS} ms above, no failure`,
-    isMet: above <= TARGET_MS && failures === 0,
+    above,
+    failures: failuresOf(saves),
+    description:
+      `${above.toFixed(1)} ms: ${Math.round(rate)} saves a second, maximum ${Math.round(maximum)} before and ` +
+      `${Math.round(after)} after; saves ${describeLatencies(saves.latencies)}; the database ${describeLatencies(directLatencies)}`,
   };
 }
 
