@@ -6,7 +6,7 @@ import { authenticate } from '../http/authenticate.ts';
 import type { Caller } from '../http/authenticate.ts';
 import type { AccessTokens } from '../auth/keys/access-tokens.ts';
 import type { ChangeStreams } from '../live/change-streams.ts';
-import { eventStream } from './event-stream.ts';
+import { eventStream } from '../http/event-stream.ts';
 
 /** An event has at most 200 bytes, so the unread events of a stream take at most 40 kB. */
 const MAX_UNREAD_EVENTS = 200;

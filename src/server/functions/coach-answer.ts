@@ -6,7 +6,7 @@ import type { Answer } from '../coach/coach.ts';
 import type { Database, Identity } from '../database/database.ts';
 import type { AppEnv } from '../http/app-env.ts';
 import { isCallerPremium } from '../plans/is-caller-premium.ts';
-import { eventStream } from './event-stream.ts';
+import { eventStream } from '../http/event-stream.ts';
 
 const STATUS = {
   premium: 403,
