@@ -1,7 +1,8 @@
 /** POST /resend: repeats the mail or text of a sign-up or of an address change (docs/specification/wire.md 14, 26). */
 import { mailConfirmation, mailIntervalMs } from '../mails/account-mails.ts';
 import type { AuthDeps, Endpoint } from '../auth-deps.ts';
-import { claimMail, findUserByEmail, findUserById } from '../accounts/accounts.ts';
+import { findUserByEmail, findUserById } from '../accounts/accounts.ts';
+import { claimMail } from '../mails/claim-mail.ts';
 import { mailAddressChange, repeatAddressChange } from '../codes/address-change.ts';
 import { requireCaptcha } from '../captcha/require-captcha.ts';
 import { resendPhoneCode } from '../phone/request-code.ts';

@@ -19,8 +19,9 @@ import {
 } from '#server/mail/account-emails.ts';
 import type { MailMessage } from '#server/mail/mail-message.ts';
 import type { AuthDeps } from '../auth-deps.ts';
-import { claimMail } from '../accounts/accounts.ts';
-import type { Account, SentColumn, UserRow } from '../accounts/accounts.ts';
+import type { Account, UserRow } from '../accounts/accounts.ts';
+import { claimMail } from './claim-mail.ts';
+import type { SentColumn } from './claim-mail.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';
 import type { Device } from '../accounts/device.ts';
 import { createFlow } from '../accounts/flows.ts';

@@ -8,7 +8,7 @@ import {
   passkeyRemovedMail,
   recoveryCodeUsedMail,
 } from '#server/mail/factor-emails.ts';
-import { claimMail } from '../accounts/accounts.ts';
+import { claimMail } from './claim-mail.ts';
 import type { UserRow } from '../accounts/accounts.ts';
 import { sendNotice } from './security-notice.ts';
 import type { MailDeps } from './security-notice.ts';

@@ -5,7 +5,7 @@
 import { ROUTES } from '#domain/routes.ts';
 import { newDeviceMail } from '#server/mail/account-emails.ts';
 import type { AuthDeps } from '../auth-deps.ts';
-import { claimMail } from '../accounts/accounts.ts';
+import { claimMail } from './claim-mail.ts';
 import type { UserRow } from '../accounts/accounts.ts';
 import type { Device } from '../accounts/device.ts';
 import type { StartedSession } from '../accounts/sessions.ts';
