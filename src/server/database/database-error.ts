@@ -1,6 +1,5 @@
-/** Maps errors of PostgreSQL and its driver to answers of the data API (docs/specification/wire.md 21). */
+/** Classifies the errors of PostgreSQL and its driver. */
 import pg from 'pg';
-import { dataError, DataError } from '../data/errors.ts';
 import { BusyError } from '../load/busy-error.ts';
 import { NoPrimaryError } from './connection/primary-finder.ts';
 
@@ -20,7 +19,7 @@ type DatabaseFailure = {
 /** Each SQLSTATE has a digit, unlike Node's EPIPE. */
 const SQLSTATE = /^(?=.*\d)[0-9A-Z]{5}$/;
 
-function isDatabaseFailure(error: unknown): error is DatabaseFailure {
+export function isDatabaseFailure(error: unknown): error is DatabaseFailure {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' && SQLSTATE.test(error.code);
 }
 
@@ -42,21 +41,7 @@ export const PERMISSION_DENIED = '42501';
 const PERMISSION_CHECKS: ReadonlySet<string> = new Set(['aclchk.c', 'execMain.c', 'rls.c', 'pl_exec.c']);
 const IO_ERROR = '58030';
 /** SQLSTATE class 40, such as deadlocks and serialization failures: a retry usually succeeds. */
-const COLLISION = '40';
-
-/** Statuses of errors that a request can cause. Unlisted codes of class 22 (bad data) and 23 (constraint) are 400. */
-const STATUSES: Readonly<Record<string, number>> = {
-  '21000': 400, // one upsert names the same row twice
-  '23503': 409,
-  '23505': 409,
-  '42501': 403,
-  '42703': 400,
-  '42804': 400, // `is.true` of a text
-  '42883': 404, // `like` of a date
-  '42P10': 400, // on_conflict without a unique index
-  '54000': 413,
-  '55000': 405, // a write to the view `deleted_days`
-};
+const COLLISION_CLASS = '40';
 
 /** The codes of Node for a connection that failed. `pg` has messages without a code for a closed connection or pool. */
 const CONNECTION_FAILURES = new Set([
@@ -66,23 +51,6 @@ const CONNECTION_FAILURES = new Set([
 const CONNECTION_MESSAGE = /connection (terminated|timeout)|timeout exceeded when trying to connect|not queryable/i;
 /** A statement waited too long for a lock. */
 const LOCK_TIMEOUT = '55P03';
-
-/**
- * Maps a database error to a response. Returns null for an unexpected error, which the caller logs and answers without
- * any detail. A guest who lacks a right is asked to sign in (401), everybody else is refused (403).
- */
-export function toDataError(error: unknown, guest: boolean): DataError | null {
-  if (error instanceof DataError) return error;
-  if (error instanceof BusyError) return dataError('PGRST000', { message: error.message });
-  if (isDatabaseFailure(error) && error.code.startsWith(COLLISION))
-    return dataError('PGRST000', { message: 'Two requests collided. Please try again' });
-  if (isTransient(error)) return dataError('PGRST000');
-  if (!isDatabaseFailure(error)) return null;
-  const { code, message, detail = null, hint = null } = error;
-  const status = STATUSES[code] ?? (code.startsWith('22') || code.startsWith('23') ? 400 : null);
-  if (status === null) return null;
-  return new DataError(code === PERMISSION_DENIED && guest ? 401 : status, code, message, detail, hint);
-}
 
 /**
  * The SQLSTATE; null for an error that PostgreSQL did not send. PostgreSQL also reports 42501 if it may not write a file
@@ -101,12 +69,15 @@ export function isConnectionFailure(error: unknown): boolean {
   return error instanceof NoPrimaryError || CONNECTION_FAILURES.has(code) || CONNECTION_MESSAGE.test(error.message);
 }
 
+export const isCollision = (error: unknown): boolean =>
+  isDatabaseFailure(error) && error.code.startsWith(COLLISION_CLASS);
+
 /** True if the database cannot be reached or cannot carry out the statement now: the client may retry. */
 export function isTransient(error: unknown): boolean {
   if (error instanceof BusyError) return true;
   const code = sqlStateOf(error);
   if (code === null) return isConnectionFailure(error);
-  const isOfClass = UNREACHABLE.has(code.slice(0, 2)) || code.startsWith(COLLISION);
+  const isOfClass = UNREACHABLE.has(code.slice(0, 2)) || isCollision(error);
   return isOfClass || code === READ_ONLY || code === LOCK_TIMEOUT || STALE_STATEMENT_CODES.has(code);
 }
 

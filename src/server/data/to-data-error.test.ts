@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { toDataError, isTransient, redactRow, sqlStateOf } from './database-error.ts';
-import { dataError } from '../data/errors.ts';
+import { isTransient, redactRow, sqlStateOf } from '../database/database-error.ts';
+import { dataError } from './errors.ts';
+import { toDataError } from './to-data-error.ts';
 
 const failure = (code: string, message = 'said by PostgreSQL') =>
   Object.assign(new Error(message), { code, detail: 'the row' });
