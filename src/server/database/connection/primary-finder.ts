@@ -64,7 +64,7 @@ export function createPrimaryFinder({ setting, url, login }: Deps): PrimaryFinde
       unanswered -= 1;
       while (reason !== null && unanswered > 0) {
         await delay(SEARCH_PAUSE_MS);
-        reason = await whyNotWritable(login(server));
+        if (unanswered > 0) reason = await whyNotWritable(login(server));
       }
       if (reason === null) return server;
       reasons.push(`${server.host}:${server.port}: ${reason}`);
