@@ -65,7 +65,9 @@ function scrape(): Promise<WorkerMetrics[]> {
 }
 
 function drain(): void {
-  void server?.drain().then(stop, stop);
+  // A worker that was started again after a crash may get this while it starts, if its successor is ready first.
+  if (server === null) stop();
+  else void server.drain().then(stop, stop);
 }
 
 function stop(): void {
