@@ -24,8 +24,16 @@ const ROOT = join(import.meta.dirname, '..', '..');
 
 type Program = { url: string; supervisor: ChildProcess; ended: Promise<number | string> };
 
-/** Starts two workers and their embedded database from the sources below `root`. */
-async function startWorkers(root: string, dataDir: string): Promise<Program> {
+/**
+ * Starts two workers and their embedded database from the sources below `root`.
+ *
+ * @param whenStarted gets the supervisor before it is ready
+ */
+async function startWorkers(
+  root: string,
+  dataDir: string,
+  whenStarted: (supervisor: ChildProcess) => Promise<void> = () => Promise.resolve(),
+): Promise<Program> {
   const port = await freePort();
   const url = `http://localhost:${port}`;
   const supervisor = spawn(process.execPath, [join(root, 'src', 'server', 'main.ts')], {
@@ -38,7 +46,7 @@ async function startWorkers(root: string, dataDir: string): Promise<Program> {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ended = once(supervisor, 'exit').then(([code, signal]) => (code ?? signal) as number | string);
-  await waitForReadyUrl(supervisor);
+  await Promise.all([waitForReadyUrl(supervisor), whenStarted(supervisor)]);
   return { url, supervisor, ended };
 }
 
@@ -212,6 +220,17 @@ describe('two workers', () => {
     expect(await program.ended).toBe(0);
     expect(findRunning(processes)).toEqual([]);
   });
+});
+
+test('SIGHUP while the embedded database starts does not end the program', async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'hustle-forge-early-reload-'));
+  const { supervisor, ended } = await startWorkers(ROOT, dataDir, async (starting) => {
+    await expect.poll(() => findChildren(starting.pid!), { interval: 10, timeout: LIMIT_MS }).not.toEqual([]);
+    starting.kill('SIGHUP');
+  });
+  supervisor.kill('SIGTERM');
+  expect(await ended).toBe(0);
+  rmSync(dataDir, { recursive: true, force: true });
 });
 
 /** The long form alone: a copy of the sources has no compile cache, so each process takes seconds to start. */

@@ -8,6 +8,7 @@ import type { Worker } from 'node:cluster';
 import { join } from 'node:path';
 import type { Config } from '#server/config/config.ts';
 import { openEmbeddedServer } from '#server/database/embedded/server.ts';
+import type { EmbeddedServer } from '#server/database/embedded/server.ts';
 import { connectionsFor } from '#server/database/embedded/settings.ts';
 import type { Logger } from '#server/log.ts';
 import type { ToSupervisor, ToWorker } from './messages.ts';
@@ -27,10 +28,7 @@ type Deps = { config: Config; log: Logger };
 /** Resolves when all workers are ready. Afterwards the process ends by a signal, or when its workers keep ending. */
 export async function superviseWorkers({ config, log }: Deps): Promise<void> {
   const { dataDir, databaseUrl, workers: count } = config;
-  const database =
-    databaseUrl === null
-      ? await openEmbeddedServer({ dataDir, log, settings: { max_connections: connectionsFor(count) } })
-      : null;
+  let database: EmbeddedServer | null = null;
   // The workers accept from one shared socket. With the default, round robin, this process accepts and passes each
   // connection on: one on its way to a worker that is killed is lost, and its client waits for ever.
   cluster.schedulingPolicy = cluster.SCHED_NONE;
@@ -119,8 +117,13 @@ export async function superviseWorkers({ config, log }: Deps): Promise<void> {
     }
   }
 
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => dispatch({ type: 'stop' }));
+  // Before the database starts, which takes seconds: without this listener, a reload meanwhile would end the program.
   process.on('SIGHUP', () => dispatch({ type: hasLostTerminal() ? 'stop' : 'reload' }));
+  if (databaseUrl === null) {
+    const settings = { max_connections: connectionsFor(count) };
+    database = await openEmbeddedServer({ dataDir, log, settings });
+  }
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => dispatch({ type: 'stop' }));
   dispatch({ type: 'start' });
   await isReady.promise;
 }

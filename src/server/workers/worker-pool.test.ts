@@ -56,6 +56,12 @@ describe('the start', () => {
     pool.send({ type: 'start' }, { type: 'reload' }, ready(1), ready(2));
     expect(pool.of('fork').at(-1)).toEqual({ type: 'fork', worker: 3, slot: 1 });
   });
+
+  test('a reload before the first worker replaces none', () => {
+    const pool = simulate(1);
+    pool.send({ type: 'reload' }, { type: 'start' }, ready(1));
+    expect(pool.of('fork')).toEqual([{ type: 'fork', worker: 1, slot: 1 }]);
+  });
 });
 
 describe('a worker that ends by itself', () => {
