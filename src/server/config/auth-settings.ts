@@ -116,10 +116,14 @@ function readOAuthProviders(settings: SettingsReader, production: boolean): OAut
 
 const RESERVED_PROVIDERS: ReadonlySet<string> = new Set(['email', 'phone', 'google', 'github', 'web3', 'anonymous']);
 
+/** How the names of a provider's settings begin: GOOGLE, GITHUB or OIDC_<NAME>. */
+export const settingPrefix = (name: string): string =>
+  (RESERVED_PROVIDERS.has(name) ? name : `OIDC_${name}`).toUpperCase();
+
 type ProviderDefaults = Pick<OAuthProvider, 'name' | 'label' | 'kind'> & { issuer: string | null; apiBase?: string };
 
 function readProvider(settings: SettingsReader, production: boolean, known: ProviderDefaults): OAuthProvider | null {
-  const prefix = (known.issuer === null ? `OIDC_${known.name}` : known.name).toUpperCase();
+  const prefix = settingPrefix(known.name);
   const issuer = settings.providerUrl(`${prefix}_ISSUER`, 'https://id.example.com', known.issuer, production);
   const apiBase =
     known.apiBase === undefined

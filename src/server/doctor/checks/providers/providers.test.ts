@@ -137,3 +137,12 @@ test('signInCheck compares the issuer that an OpenID provider names with the set
     },
   );
 });
+
+test.each([
+  ['GOOGLE', {}],
+  ['OIDC_KEYCLOAK', { OIDC_PROVIDERS: 'keycloak' }],
+])('the advice of signInCheck names the setting %s_ISSUER', async (prefix, settings) => {
+  const client = { [`${prefix}_CLIENT_ID`]: 'a', [`${prefix}_CLIENT_SECRET`]: 'b', [`${prefix}_ISSUER`]: unreachable };
+  const [found] = await run(signInCheck(configOf({ ...client, ...settings })));
+  expect(found!.fix).toMatch(new RegExp(`^Check ${prefix}_ISSUER:`));
+});

@@ -1,4 +1,5 @@
 /** Asks each provider of sign-in for its OpenID Connect configuration, or GitHub whether it answers. */
+import { settingPrefix } from '#server/config/auth-settings.ts';
 import type { OAuthProvider } from '#server/config/auth-settings.ts';
 import type { Config } from '#server/config/config.ts';
 import { textAt } from '#server/payments/paypal/json-value.ts';
@@ -28,7 +29,7 @@ async function checkProvider({ name, kind, issuer, apiBase }: OAuthProvider, sig
   }
   const url = `${issuer}/.well-known/openid-configuration`;
   const reply = await sendRequest(url, { signal });
-  const variable = `OIDC_${name.toUpperCase()}_ISSUER`;
+  const variable = `${settingPrefix(name)}_ISSUER`;
   if (reply.status !== 200)
     return describeUnreachable(
       `${name}: ${url}`,
