@@ -125,9 +125,13 @@ function scramVerifier(password: string): string {
   return `SCRAM-SHA-256$${iterations}:${salt.toString('base64')}$${storedKey}:${keyed('Server Key').toString('base64')}`;
 }
 
+export class PrivilegedLoginError extends Error {}
+
 /**
  * Threat: with a login that is a superuser or has BYPASSRLS, a statement that runs outside the acting roles would see
  * every user's journal without an error. The server refuses to start with such a login or with one that owns tables.
+ *
+ * @throws PrivilegedLoginError
  */
 export async function rejectPrivilegedLogin(pool: pg.Pool): Promise<void> {
   const { rows } = await pool.query<{ mighty: boolean; owns: boolean }>(
@@ -137,6 +141,8 @@ export async function rejectPrivilegedLogin(pool: pg.Pool): Promise<void> {
   );
   const [login] = rows;
   if (!login || login.mighty || login.owns) {
-    throw new Error('the role that requests log in with is too privileged: row-level security would not apply');
+    throw new PrivilegedLoginError(
+      'the role that requests log in with is too privileged: row-level security would not apply',
+    );
   }
 }

@@ -1,9 +1,10 @@
 /** Checks that the login for requests works, has no rights of its own and may act as the three roles. */
 import pg from 'pg';
 import { isLoginFailure } from '#server/database/database-error.ts';
-import { rejectPrivilegedLogin, requestConnection } from '#server/database/roles.ts';
-import { fault, ok, reasonOf } from '../../check.ts';
+import { PrivilegedLoginError, rejectPrivilegedLogin, requestConnection } from '#server/database/roles.ts';
+import { fault, ok } from '../../check.ts';
 import type { Finding } from '../../check.ts';
+import { describeConnectFailure } from './describe-connect-failure.ts';
 
 export async function checkRoles(ownerUrl: string, connectionTimeoutMillis: number): Promise<Finding[]> {
   const pool = new pg.Pool({ ...requestConnection(ownerUrl), max: 1, connectionTimeoutMillis });
@@ -41,9 +42,10 @@ export async function checkRoles(ownerUrl: string, connectionTimeoutMillis: numb
         ),
       ];
     }
+    if (!(error instanceof PrivilegedLoginError)) return [describeConnectFailure(error)];
     return [
       fault(
-        reasonOf(error),
+        error.message,
         'Take the rights from this role (alter role ... nosuperuser nobypassrls) or let the server make another.',
       ),
     ];

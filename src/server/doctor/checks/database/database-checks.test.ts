@@ -57,6 +57,8 @@ test('names each fault of roles, migrations and connections', async () => {
       'fault the login for requests does not work',
     );
     const limit = (count: number) => `alter role ${login} connection limit ${count}`;
+    await migrate(url, createLog('silent'));
+    expect(await diagnose('roles', limit(0), limit(-1), admin)).toBe('fault the database has no connection left');
     expect(await diagnose('connections', limit(3), limit(-1), admin)).toMatch(
       /^warning one process takes up to \d+ connections, but the role for requests may have 3 connections$/,
     );

@@ -2,18 +2,16 @@
 import pg from 'pg';
 import { formatBytes } from '#server/backup/command-line.ts';
 import type { Config } from '#server/config/config.ts';
-import { NoPrimaryError } from '#server/database/connection/primary-finder.ts';
-import { isLoginFailure } from '#server/database/database-error.ts';
 import { readUnsafeSettings } from '#server/database/durability.ts';
 import { MIN_SERVER_VERSION } from '#server/database/migrations/migrate.ts';
-import { fault, ok, reasonOf, warning } from '../../check.ts';
+import { fault, ok, warning } from '../../check.ts';
 import type { Check, Finding } from '../../check.ts';
-import { describeFailure } from '../../request.ts';
 import { describeOffset } from '../clock-offset.ts';
 import { checkConnections } from './check-connections.ts';
 import { checkMigrations } from './check-migrations.ts';
 import { checkReplication } from './check-replication.ts';
 import { checkRoles } from './check-roles.ts';
+import { describeConnectFailure } from './describe-connect-failure.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 
@@ -56,30 +54,6 @@ export const databaseChecks = (database: OwnerDatabase, config: DatabaseConfig, 
     check('clock', (owner) => checkClock(owner, now)),
   ];
 };
-
-/** Describes an SQLSTATE or an error code of the system in words, with its fix. */
-export function describeConnectFailure(error: unknown): Finding {
-  const { code } = error as { code?: string };
-  const reason = reasonOf(error);
-  if (error instanceof NoPrimaryError)
-    return fault(reason, 'Promote a standby, or wait for the failover; check the hosts in DATABASE_URL.');
-  if (isLoginFailure(code)) {
-    return fault(
-      `the database refuses the login: ${reason}`,
-      'Check user and password in DATABASE_URL, and pg_hba.conf on the database.',
-    );
-  }
-  if (code === '3D000')
-    return fault(reason, 'Create it: create database NAME owner USER (docs/operations.md, "The database").');
-  if (code === '53300')
-    return fault('the database has no connection left', 'Raise max_connections, or lower WEB_CONCURRENCY.');
-  if (code === '57P03') return fault(reason, 'It starts or stops at this moment: try again in a minute.');
-  const { problem } = describeFailure(error);
-  return fault(
-    `the database cannot be reached: ${problem}`,
-    'Check host and port in DATABASE_URL, and whether PostgreSQL runs.',
-  );
-}
 
 async function checkServer(owner: pg.Client, { databaseUrl }: DatabaseConfig): Promise<Finding[]> {
   const startedAt = performance.now();
