@@ -1,5 +1,5 @@
 /** The command: which checks run, and what it prints. The tests of the checks stand beside them. */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -64,6 +64,20 @@ test('creates no database', async () => {
   expect(lines(results[0]!.findings)).toEqual([
     `off there is no database in ${join(dataDir, 'none')} yet: the first start makes it`,
   ]);
+});
+
+test('names an embedded database that does not start', async () => {
+  const broken = join(dataDir, 'broken');
+  // A cluster that has lost all files but the one that `hasCluster` checks.
+  await mkdir(join(broken, 'postgres', 'cluster'), { recursive: true });
+  await writeFile(join(broken, 'postgres', 'cluster', 'PG_VERSION'), '18\n');
+  const { results } = await runDoctor(['--only', 'database'], { DATA_DIR: broken });
+  expect(lines(results[0]!.findings)).toEqual([expect.stringMatching(/^fault the embedded database does not start: /)]);
+});
+
+test('warns of settings for development without the sandbox', async () => {
+  const { results } = await runDoctor(['--only', 'settings'], environment({ SANDBOX: 'off' }));
+  expect(lines(results[0]!.findings)).toEqual(['warning NODE_ENV is not production']);
 });
 
 test('rejects unknown options and checks', async () => {

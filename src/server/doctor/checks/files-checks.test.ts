@@ -1,7 +1,8 @@
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { newKeyPair } from '../../../../simulators/saml/key-pair.ts';
 import { configOf, lines, run } from '../../../../tests/support/commands/doctor-checks.ts';
 import { backupName, writeSummary } from '../../backup/folder.ts';
 import { fault, warning } from '../check.ts';
@@ -41,6 +42,24 @@ test('permissionsCheck names keys and folders that other users can read', async 
   expect(lines(await run(keysCheck(config)))[0]).toMatch(/^fault AUTH_SIGNING_KEY_FILE cannot be read: ENOENT/);
 });
 
+test('keysCheck names a key of SAML that cannot be used, and a certificate that has expired or will soon', async () => {
+  const file = join(dataDir, 'saml.pem');
+  const { privateKey, certificate } = await newKeyPair('journal.example.com');
+  await writeFile(file, privateKey + certificate);
+  const check = async () => lines(await run(keysCheck(configOf({ AUTH_SAML_KEY_FILE: file }))))[0];
+  expect(await check()).toMatch(/^ok the certificate of SAML is valid for \d+ days$/);
+  vi.useFakeTimers({ toFake: ['Date'], now: new Date('2055-12-27') });
+  try {
+    expect(await check()).toBe('warning the certificate of SAML expires in 5 days');
+    vi.setSystemTime('2056-01-11');
+    expect(await check()).toBe('warning the certificate of SAML expired 10 days ago');
+  } finally {
+    vi.useRealTimers();
+  }
+  await writeFile(file, privateKey);
+  expect(await check()).toBe(`fault The SAML key ${file} cannot be used: it holds no certificate`);
+});
+
 test('backupCheck judges the newest backup by its age, its size and its encryption', async () => {
   const dir = join(dataDir, 'backups');
   const config = configOf({ DATA_DIR: dataDir, BACKUP_DIR: dir });
@@ -61,4 +80,11 @@ test('backupCheck judges the newest backup by its age, its size and its encrypti
   expect(await ageOf(200)).toMatch(/^fault the newest of 1 backups is 8 days old/);
   expect(await ageOf(20, 4)).toMatch(/^fault .* has 3 bytes instead of 4$/);
   expect(await ageOf(20, 3, false)).toMatch(/^warning .* and it is not encrypted$/);
+  await rm(
+    `${join(
+      dir,
+      (await readdir(dir)).find((name) => !name.endsWith('.json'))!,
+    )}.json`,
+  );
+  expect(lines(await run(backupCheck(config, now)))[0]).toMatch(/^warning .*, without .*\.json beside it$/);
 });

@@ -1,8 +1,11 @@
 /** Checks of PUBLIC_URL with proxies that change requests and answers. */
 import 'reflect-metadata';
+import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { join } from 'node:path';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { configOf, lines, run, unreachableUrl, withStub } from '../../../../tests/support/commands/doctor-checks.ts';
 import { startTestServer } from '../../../../tests/support/start-server.ts';
 import type { TestServer } from '../../../../tests/support/start-server.ts';
@@ -10,6 +13,7 @@ import { answer } from '../../../../tests/support/stub-server.ts';
 import type { StubHandler } from '../../../../tests/support/stub-server.ts';
 import { createProbeAccess } from '../probe-access.ts';
 import { publicUrlChecks } from './public-url-checks.ts';
+import type { ProbeAccess } from './public-url-checks.ts';
 
 let world: TestServer;
 let unreachable: string;
@@ -18,6 +22,7 @@ beforeAll(async () => {
   unreachable = await unreachableUrl();
 });
 afterAll(() => world.close());
+afterEach(() => vi.restoreAllMocks());
 
 const now = (): Date => new Date();
 
@@ -195,4 +200,67 @@ test('the check "certificate" names an unencrypted, a self-signed and an expired
     /^fault no TLS at .*nothing listens there/,
   );
   expect((await checkUrl('redirect', unreachable.replace('http', 'https')))[0]).toMatch(/^off /);
+});
+
+test('the check "certificate" warns two weeks before a trusted one expires', async () => {
+  const certificate = await newCertificate('localhost');
+  const server = createServer(certificate, (_request, response) => response.end());
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  const trusted = getCACertificates();
+  setDefaultCACertificates([...trusted, certificate.cert]);
+  try {
+    const config = configOf({ PUBLIC_URL: `https://localhost:${(server.address() as AddressInfo).port}` });
+    const check = async (days: number) => {
+      const at = () => new Date(Date.now() + days * 86_400_000);
+      const checks = publicUrlChecks(config, () => Promise.reject(new Error()), at);
+      return lines(await run(checks.find(({ name }) => name === 'certificate')!));
+    };
+    expect(await check(0)).toEqual(['ok the certificate is valid for 364 days']);
+    expect(await check(355)).toEqual(['warning the certificate expires in 9 days']);
+  } finally {
+    setDefaultCACertificates(trusted);
+    server.close();
+  }
+});
+
+/** Checks an address on the internet. */
+async function checkJournal(name: Names, reply: Response | Error): Promise<string[]> {
+  vi.spyOn(globalThis, 'fetch').mockImplementation(() =>
+    reply instanceof Error ? Promise.reject(reply) : Promise.resolve(reply),
+  );
+  const access = (): Promise<ProbeAccess> => Promise.resolve({ token: 'x', database: 'ours' });
+  const checks = publicUrlChecks(configOf({ PUBLIC_URL: 'https://journal.example.com' }), access, now);
+  return lines(await run(checks.find((check) => check.name === name)!));
+}
+
+test.each([
+  ['a redirect', new Response('', { status: 308, headers: { location: 'https://a.example/' } }), /^ok .* redirects to/],
+  ['nothing', Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }), /^ok nothing answers at http:/],
+  ['a page', new Response('hello'), /^warning .* answers 200 instead of redirecting to https$/],
+])('the check "redirect" judges %s at port 80', async (_what, reply, expected) => {
+  expect(await checkJournal('redirect', reply)).toEqual([expect.stringMatching(expected)]);
+});
+
+test.each([
+  ['that is cut off', 'event: connection\n', ['fault the proxy cut the answer off']],
+  [
+    'with the address of the proxy',
+    'data: {"address":"10.0.0.1","host":"journal.example.com","database":"ours"}\n\n',
+    [
+      'ok https://journal.example.com is this installation',
+      'warning all users seem to come from 10.0.0.1, so one can use up the limits of all',
+      expect.stringMatching(/^warning the proxy holds events back/) as string,
+    ],
+  ],
+])('the check "proxy" names an answer %s', async (_what, events, expected) => {
+  expect(await checkJournal('proxy', new Response(events))).toEqual(expected);
+});
+
+test('the check "proxy" names signing keys that cannot be used', async () => {
+  const file = join(world.config.dataDir, 'broken-key.json');
+  await writeFile(file, '{}');
+  const env = { DATA_DIR: world.config.dataDir, PUBLIC_URL: world.config.publicUrl, AUTH_SIGNING_KEY_FILE: file };
+  const config = configOf(env);
+  const found = await createProbeAccess(config, { url: world.databaseUrl, problem: null })();
+  expect(found).toMatchObject({ status: 'fault', text: expect.stringMatching(/^the signing keys cannot be used/) });
 });

@@ -7,9 +7,11 @@ import { lines } from '../../../../../tests/support/commands/doctor-checks.ts';
 import { withOrdinaryOwner } from '../../../../../tests/support/ordinary-owner.ts';
 import { createTestDatabase } from '../../../../../tests/support/test-database.ts';
 import type { TestDatabase } from '../../../../../tests/support/test-database.ts';
+import { NoPrimaryError } from '#server/database/connection/primary-finder.ts';
 import { migrate } from '#server/database/migrations/migrate.ts';
 import { createLog } from '#server/log.ts';
 import { runDoctor } from '../../doctor-command.ts';
+import { describeConnectFailure } from './describe-connect-failure.ts';
 
 let db: TestDatabase;
 let dataDir: string;
@@ -59,6 +61,15 @@ test('names each fault of roles, migrations and connections', async () => {
     const limit = (count: number) => `alter role ${login} connection limit ${count}`;
     await migrate(url, createLog('silent'));
     expect(await diagnose('roles', limit(0), limit(-1), admin)).toBe('fault the database has no connection left');
+    const limitOwner = (count: number) => `alter role ${owner} connection limit ${count}`;
+    expect(await diagnose('database', limitOwner(0), limitOwner(-1), admin)).toBe(
+      'fault the database has no connection left',
+    );
+    const readOnly = 'default_transaction_read_only';
+    const reset = `alter database ${owner} reset ${readOnly}`;
+    expect(await diagnose('database', `alter database ${owner} set ${readOnly} = on`, reset, admin)).toMatch(
+      /^fault PostgreSQL \S+ is set to read only \(default_transaction_read_only\)$/,
+    );
     expect(await diagnose('connections', limit(3), limit(-1), admin)).toMatch(
       /^warning one process takes up to \d+ connections, but the role for requests may have 3 connections$/,
     );
@@ -99,4 +110,15 @@ test.each([
   const { results } = await runDoctor(['--only', 'database', '--only', 'roles'], environment(url));
   expect(lines(results[0]!.findings)[0]).toContain(expected);
   expect(results[1]!.findings).toEqual([]);
+});
+
+test.each([
+  [new NoPrimaryError('no server of DATABASE_URL accepts writes'), /^Promote a standby, or wait for the failover/],
+  [Object.assign(new Error('the database system is starting up'), { code: '57P03' }), /^It starts or stops/],
+])('says what to do about: %s', (error, fix) => {
+  expect(describeConnectFailure(error)).toEqual({
+    status: 'fault',
+    text: error.message,
+    fix: expect.stringMatching(fix) as string,
+  });
 });

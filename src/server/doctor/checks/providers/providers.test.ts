@@ -1,5 +1,7 @@
 /** Each provider is checked with right and wrong settings. The simulators answer for the external services. */
 import { randomBytes } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
+import { SMTPServer } from 'smtp-server';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createCaptchaApp, captchaSettingsAt } from '../../../../../simulators/captcha/app.ts';
 import { configOf, lines, run, unreachableUrl, withStub } from '../../../../../tests/support/commands/doctor-checks.ts';
@@ -37,6 +39,26 @@ test('mailCheck logs in, sends a mail if asked, and names a server that is away 
   expect(lines(await check(world.mailbox.smtpUrl, address))[0]).toMatch(
     /^fault the mail server refused the mail with 550/,
   );
+});
+
+test('mailCheck names a refused login, and a server without encryption', async () => {
+  const refuse = Object.assign(new Error('wrong password'), { responseCode: 535 });
+  const server = new SMTPServer({
+    disabledCommands: ['STARTTLS'],
+    allowInsecureAuth: true,
+    onAuth: (_auth, _session, done) => done(refuse),
+  });
+  server.on('error', () => undefined);
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  const { port } = server.server.address() as AddressInfo;
+  const check = (host: string) => run(mailCheck(configOf({ SMTP_URL: `smtp://me:x@${host}:${port}` }), null));
+  try {
+    expect(lines(await check('127.0.0.1'))).toEqual(['fault the mail server refuses the login (535)']);
+    // The mailer needs no encryption on this machine, and does not recognise this form of its address.
+    expect(lines(await check('[::ffff:127.0.0.1]'))).toEqual(['fault the mail server offers no encryption']);
+  } finally {
+    await new Promise<void>((closed) => server.close(closed));
+  }
 });
 
 test('paypalCheck checks the credentials, the address of the webhook and its events', async () => {
@@ -136,6 +158,23 @@ test('signInCheck compares the issuer that an OpenID provider names with the set
       expect((await check(unreachable))[0]).toMatch(/^fault keycloak: .* nothing listens there/);
     },
   );
+});
+
+test('signInCheck names a provider without endpoints, and GitHub when it does not answer', async () => {
+  const OIDC = { OIDC_KEYCLOAK_CLIENT_ID: 'a', OIDC_KEYCLOAK_CLIENT_SECRET: 'b', OIDC_PROVIDERS: 'keycloak' };
+  let issuer = '';
+  await withStub(
+    (_request, response) => answer(response, 200, { issuer }),
+    async (url) => {
+      issuer = url;
+      const [found] = lines(await run(signInCheck(configOf({ ...OIDC, OIDC_KEYCLOAK_ISSUER: url }))));
+      expect(found).toMatch(/^fault keycloak names no endpoints at http/);
+    },
+  );
+  const github = { GITHUB_CLIENT_ID: 'a', GITHUB_CLIENT_SECRET: 'b', GITHUB_API_BASE: unreachable };
+  expect(lines(await run(signInCheck(configOf(github))))).toEqual([
+    `fault github at ${unreachable}: nothing listens there (connection refused)`,
+  ]);
 });
 
 test.each([
