@@ -23,8 +23,16 @@ export function addressOf({ headers, socket }: IncomingMessage, { clientAddressH
   return toAddress(typeof header === 'string' ? header : undefined, socket.remoteAddress);
 }
 
+/**
+ * An address in brackets or with a port, as some proxies send it (Azure, IIS). Threat: with the port, each connection
+ * would be a client of its own, without a limit.
+ */
+const WITH_PORT = /^(?:\[([^\]]+)\]|(\d{1,3}(?:\.\d{1,3}){3}))(?::\d+)?$/;
+
 function toAddress(header: string | undefined, remoteAddress: string | undefined): string {
-  const address = header?.split(',').at(-1)?.trim() || remoteAddress || 'unknown';
+  const sent = header?.split(',').at(-1)?.trim() || remoteAddress || 'unknown';
+  const [, ipv6, ipv4] = WITH_PORT.exec(sent) ?? [];
+  const address = ipv6 ?? ipv4 ?? sent;
   return address.startsWith('::ffff:') ? address.slice('::ffff:'.length) : address;
 }
 

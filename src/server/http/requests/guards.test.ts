@@ -111,6 +111,16 @@ test('clientAddress uses the last entry of the configured header', async () => {
   expect(await (await addressApp('x-forwarded-for')({ 'x-forwarded-for': '6.6.6.6, 1.2.3.4' })).text()).toBe('1.2.3.4');
 });
 
+test.each([
+  ['203.0.113.5:4711', '203.0.113.5'],
+  ['[2001:db8::7]:4711', '2001:db8::7'],
+  ['[2001:db8::7]', '2001:db8::7'],
+  ['2001:db8::7', '2001:db8::7'],
+  ['::ffff:203.0.113.5', '203.0.113.5'],
+])('clientAddress reads %s of a proxy as %s', async (sent, address) => {
+  expect(await (await addressApp('x-forwarded-for')({ 'x-forwarded-for': `6.6.6.6, ${sent}` })).text()).toBe(address);
+});
+
 test('clientAddress falls back to the socket address without the header', async () => {
   expect(await (await addressApp('x-forwarded-for')({})).text()).toBe('10.0.0.7');
 });
