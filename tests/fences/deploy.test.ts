@@ -2,13 +2,13 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { parse } from 'yaml';
+import { parse, parseAllDocuments } from 'yaml';
 import {
   IMMEDIATE_STOP_LIMIT_MS,
   STOP_LIMIT_MS as DATABASE_STOP_LIMIT_MS,
 } from '#server/database/embedded/supervisor.ts';
 import { STOP_LIMIT_MS as WORKER_STOP_LIMIT_MS } from '#server/workers/supervisor.ts';
-import { SERVER_NODE_FLAGS } from '../../scripts/setup/node-flags.mjs';
+import { SERVER_ENVIRONMENT, SERVER_NODE_FLAGS } from '../../scripts/setup/node-flags.mjs';
 import { deployPath, queriesOf, readAlerts, readAlertTests, readDashboard } from '../deploy/deploy-files.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -84,6 +84,49 @@ test('the image and the service start Node with the flags of `npm start`', () =>
   expect(image).toContain(`\nCMD ${command}\n`);
   // The compile cache is only valid for the same flags.
   expect(image).toContain(`\nRUN node ${flags} scripts/build/compile-server.ts\n`);
+});
+
+test('the image and the service start Node with the environment of `npm start`', () => {
+  for (const variable of Object.entries(SERVER_ENVIRONMENT).map((pair) => pair.join('='))) {
+    expect(readFileSync(deployPath('systemd/hustle-forge.service'), 'utf8')).toContain(` ${variable}\n`);
+    expect(readFileSync(deployPath('../Dockerfile'), 'utf8')).toContain(` ${variable}\n`);
+  }
+});
+
+/** The names of the environment variables that a file sets for our program. */
+function variablesOf(file: string): string[] {
+  const text = readFileSync(deployPath(file), 'utf8');
+  if (file.endsWith('.service'))
+    return [...text.matchAll(/^Environment=(.*)$/gm)].flatMap(([, line]) =>
+      line!.split(' ').map((variable) => variable.split('=')[0]!),
+    );
+  if (file.endsWith('Dockerfile')) return [...text.matchAll(/^(?:ENV| {3}) ([A-Z_]+)=/gm)].map(([, name]) => name!);
+  if (file.endsWith('compose.yaml')) {
+    const { services } = parse(text) as { services: { app: { environment: Record<string, string> } } };
+    return Object.keys(services.app.environment);
+  }
+  const names: string[] = [];
+  for (const document of parseAllDocuments(text)) {
+    const { kind, data = {} } = document.toJSON() as { kind: string; data?: Record<string, string> };
+    if (kind === 'ConfigMap') names.push(...Object.keys(data));
+  }
+  return [...names, ...[...text.matchAll(/\{ name: ([A-Z_]+), value: /g)].map(([, name]) => name!)];
+}
+
+test.each([
+  ['../Dockerfile', 'DATA_DIR'],
+  ['../compose.yaml', 'DATABASE_URL'],
+  ['kubernetes/backup.yaml', 'BACKUP_KEEP'],
+  ['kubernetes/config.yaml', 'PUBLIC_URL'],
+  ['systemd/hustle-forge.service', 'BACKUP_DIR'],
+  ['systemd/hustle-forge-backup.service', 'BACKUP_DIR'],
+])('%s sets only variables that .env.example or Node has', (file, one) => {
+  const example = readFileSync(join(ROOT, '.env.example'), 'utf8');
+  const known = new Set([...example.matchAll(/^([A-Z_]+)=/gm)].map(([, name]) => name));
+  for (const name of ['NODE_COMPILE_CACHE', ...Object.keys(SERVER_ENVIRONMENT)]) known.add(name);
+  const names = variablesOf(file);
+  expect(names).toContain(one);
+  expect(names.filter((name) => !known.has(name))).toEqual([]);
 });
 
 test('the service reads the age of the backups in the folder where the timer makes them', () => {
