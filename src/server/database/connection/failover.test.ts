@@ -15,6 +15,7 @@ import type { Database } from '../database.ts';
 import { requestConnection } from '../roles.ts';
 import { createOwnerFinder } from './primary-finder.ts';
 import { createRequestPool } from './request-pool.ts';
+import type { RequestPool } from './request-pool.ts';
 
 /** The product's promise: a request succeeds within this time after another server has begun to accept writes. */
 const FOUND_WITHIN_MS = 2_000;
@@ -162,6 +163,61 @@ test('gives up requests and connections of a machine that vanished without a sig
   standby.isStandby = false;
   const reads = async () => (await requests.pool.query<{ n: number }>('select 1 as n')).rows;
   await expect.poll(() => reads().catch(() => null)).toEqual([{ n: 1 }]);
+});
+
+describe('a primary whose machine accepts connections and answers nothing', () => {
+  let requests: RequestPool;
+  beforeEach(async () => {
+    const finder = createOwnerFinder(urlOf(...nodes));
+    await finder.find();
+    requests = createRequestPool({ finder, login: requestConnection(db.url), log: createLog('silent'), tickMs: 100 });
+    cleanUp.push(() => requests.end());
+  });
+
+  async function hang(node: DatabaseNode): Promise<void> {
+    node.vanish();
+    node.isSilent = true;
+    await node.start();
+  }
+
+  /** Promotes the standby once the pool has asked it, and returns the milliseconds until the pool uses it. */
+  async function promoteStandby(waiting: Promise<unknown>): Promise<number> {
+    const [, standby] = nodes;
+    const { opened } = standby;
+    await expect.poll(() => standby.opened, { timeout: 5_000 }).toBeGreaterThan(opened);
+    standby.isStandby = false;
+    const since = performance.now();
+    await expect(waiting).rejects.toSatisfy((error) => statusOf(error) === 503);
+    const client = await requests.pool.connect();
+    expect(client.port).toBe(standby.port);
+    requests.release(client, false);
+    return performance.now() - since;
+  }
+
+  test('is given up by its requests once a standby is promoted', async () => {
+    const client = await requests.pool.connect();
+    await hang(nodes[0]);
+    const waiting = client.query('select 1').finally(() => requests.release(client, true));
+    expect(await promoteStandby(waiting)).toBeLessThan(FOUND_WITHIN_MS);
+  });
+
+  test('is given up by logins that wait once a standby is promoted', async () => {
+    await hang(nodes[0]);
+    expect(await promoteStandby(requests.pool.connect())).toBeLessThan(FOUND_WITHIN_MS);
+  });
+
+  test('is not given up while no other server accepts writes, nor when it answers', async () => {
+    const [primary, standby] = nodes;
+    const finder = createOwnerFinder(urlOf(primary, standby));
+    standby.isStandby = false;
+    expect(await finder.isReplaced(primary)).toBe(false);
+    standby.isStandby = true;
+    await hang(primary);
+    expect(await finder.isReplaced(primary)).toBe(false);
+    standby.isStandby = false;
+    expect(await finder.isReplaced(primary)).toBe(true);
+    expect(await createOwnerFinder(urlOf(primary)).isReplaced(primary)).toBe(false);
+  });
 });
 
 test('gives up a request whose connection is silent although the machine answers', async () => {

@@ -3,9 +3,11 @@ import { callbackify } from 'node:util';
 
 import pg from 'pg';
 
-import { limitTcpConnect } from './limit-tcp-connect.ts';
+import { limitTcpConnect, UnreachableError } from './limit-tcp-connect.ts';
 import { isReadOnly, NoPrimaryError } from './primary-finder.ts';
-import type { PrimaryFinder } from './primary-finder.ts';
+import type { Address, PrimaryFinder } from './primary-finder.ts';
+
+const LOGIN_CHECK_MS = 1_000;
 
 type Callback = ((error: Error) => void) & ((error: null, client: pg.Client) => void);
 
@@ -33,6 +35,7 @@ export function primaryClient(finder: PrimaryFinder): typeof pg.Client {
       this.host = server.host;
       this.port = server.port;
       limitTcpConnect(this);
+      const stopWatching = this.#watchLogin(server);
       try {
         await super.connect();
         if (finder.isStrict && (await isReadOnly(this))) throw new NoPrimaryError('the database server only reads');
@@ -41,7 +44,24 @@ export function primaryClient(finder: PrimaryFinder): typeof pg.Client {
         finder.forget(server);
         void this.end().catch(() => undefined);
         throw error;
+      } finally {
+        stopWatching();
       }
+    }
+
+    /** Gives up a login to a server that another one has replaced, long before its time-out. */
+    #watchLogin(server: Address): () => void {
+      let isDone = false;
+      const timer = setInterval(() => {
+        void finder.isReplaced(server).then((isReplaced) => {
+          if (!isReplaced || isDone) return;
+          this.connection.stream.destroy(new UnreachableError('another database server has taken over'));
+        });
+      }, LOGIN_CHECK_MS);
+      return () => {
+        isDone = true;
+        clearInterval(timer);
+      };
     }
   };
 }

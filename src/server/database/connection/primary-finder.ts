@@ -7,6 +7,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import pg from 'pg';
 
+import { singleFlight } from '#server/load/single-flight.ts';
+
 import { limitTcpConnect } from './limit-tcp-connect.ts';
 import { sessionAttributes, splitHosts } from './split-hosts.ts';
 
@@ -15,6 +17,11 @@ export class NoPrimaryError extends Error {}
 
 /** After this time, a server that accepts the connection but does not tell its state counts as dead. */
 const CHECK_TIMEOUT_MS = 3_000;
+/**
+ * A server that answers no login for this time is replaced by another one that accepts writes. Shorter than the pause
+ * between two checks of a silent connection, so that each of these gets a result.
+ */
+const REPLACED_AFTER_MS = 500;
 /** The minimum time between two checks of one server: every request during an outage would start a search. */
 const SEARCH_PAUSE_MS = 250;
 /** How long a server that starts during a failover waits for its end. */
@@ -36,6 +43,11 @@ export type PrimaryFinder = {
   findAtStart(): Promise<DatabaseServer>;
   /** Call when a connection to the server failed or turned out to be read-only: the next `find` searches again. */
   forget(server: Address): void;
+  /**
+   * Whether another server accepts writes and this one answers no login: its PostgreSQL or its disk hangs, although its
+   * machine accepts connections. False if there is no other server. Concurrent calls share one check.
+   */
+  isReplaced(server: Address): Promise<boolean>;
 };
 
 type Deps = {
@@ -78,6 +90,25 @@ export function createPrimaryFinder({ setting, url, login }: Deps): PrimaryFinde
     }
   }
 
+  const answerWithin = (ms: number, server: DatabaseServer): Promise<'accepts writes' | 'refuses' | 'none'> =>
+    Promise.race([
+      whyNotWritable(login(server)).then((reason) => (reason === null ? 'accepts writes' : 'refuses')),
+      delay(ms, 'none' as const, { ref: false }),
+    ]);
+
+  const checkReplaced = singleFlight(async (serverUrl: string): Promise<boolean> => {
+    const server = servers.find((each) => each.url === serverUrl)!;
+    if ((await answerWithin(REPLACED_AFTER_MS, server)) !== 'none') return false;
+    const others = servers.filter((each) => each.url !== serverUrl);
+    const answers = await Promise.all(others.map((other) => answerWithin(REPLACED_AFTER_MS, other)));
+    return answers.includes('accepts writes');
+  });
+
+  function isReplaced({ host, port }: Address): Promise<boolean> {
+    const server = servers.find((each) => each.host === host && each.port === port);
+    return server === undefined || servers.length === 1 ? Promise.resolve(false) : checkReplaced(server.url);
+  }
+
   function find(): Promise<DatabaseServer> {
     if (current !== null) return Promise.resolve(current);
     if (searching === null) {
@@ -91,6 +122,7 @@ export function createPrimaryFinder({ setting, url, login }: Deps): PrimaryFinde
   return {
     isStrict,
     find,
+    isReplaced,
     async findAtStart() {
       for (const since = performance.now(); ; await delay(SEARCH_PAUSE_MS)) {
         try {

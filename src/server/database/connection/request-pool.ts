@@ -107,6 +107,7 @@ export function createRequestPool({ finder, login, log, tickMs, closeLimitMs = C
       log.warn('a database connection is silent for longer than any statement may take: closing it');
       client.connection.stream.destroy(new UnreachableError('the database does not answer'));
     },
+    isReplaced: (server) => finder.isReplaced(server),
     onUnreachable(host, port) {
       log.warn({ host, port }, 'the database server does not answer: closing its connections');
       finder.forget({ host, port });

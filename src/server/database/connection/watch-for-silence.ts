@@ -1,10 +1,13 @@
 /**
- * Notices connections whose other end has vanished without closing them: a machine that lost its power or its network.
- * Node cannot set TCP_USER_TIMEOUT, and without it the system takes a quarter of an hour to give up on sent data.
+ * Notices connections whose other end has vanished without closing them: a machine that lost its power or its network, or
+ * whose PostgreSQL hangs after another server has become the primary. Node cannot set TCP_USER_TIMEOUT, and without it the
+ * system takes a quarter of an hour to give up on sent data.
  */
 import { connect } from 'node:net';
 
 import type pg from 'pg';
+
+import type { Address } from './primary-finder.ts';
 
 const TICK_MS = 1_000;
 /** Silent for one to two seconds: check whether the server's machine answers. */
@@ -21,13 +24,15 @@ type Deps = {
   busy: ReadonlySet<pg.Client>;
   /** The server, or a proxy or firewall before it, has forgotten the connection. */
   onDead(client: pg.Client): void;
-  /** The machine of the server does not accept connections. */
+  /** Whether another server has taken the place of this one, which answers no login. */
+  isReplaced(server: Address): Promise<boolean>;
+  /** The machine of the server does not accept connections, or another server has taken its place. */
   onUnreachable(host: string, port: number): void;
   tickMs?: number;
 };
 
 /** Returns a function that stops the watch. */
-export function watchForSilence({ busy, onDead, onUnreachable, tickMs = TICK_MS }: Deps): () => void {
+export function watchForSilence({ busy, onDead, isReplaced, onUnreachable, tickMs = TICK_MS }: Deps): () => void {
   const traffic = new WeakMap<pg.Client, { bytes: number; silentTicks: number }>();
   const checking = new Set<string>();
 
@@ -35,11 +40,14 @@ export function watchForSilence({ busy, onDead, onUnreachable, tickMs = TICK_MS 
     const key = `${host}:${port}`;
     if (checking.has(key)) return;
     checking.add(key);
-    void isReachable(host, port).then((reachable) => {
+    void isLost(host, port).then((lost) => {
       checking.delete(key);
-      if (!reachable) onUnreachable(host, port);
+      if (lost) onUnreachable(host, port);
     });
   }
+
+  const isLost = async (host: string, port: number): Promise<boolean> =>
+    !(await isReachable(host, port)) || isReplaced({ host, port });
 
   const timer = setInterval(() => {
     for (const client of busy) {
