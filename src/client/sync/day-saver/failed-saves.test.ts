@@ -111,6 +111,29 @@ describe('when the network fails', () => {
     expect(world.status()).toBe('saved');
   });
 
+  test.each(['', log('a')])('a late write of "%s" does not undo that the user took this edit back', async (edited) => {
+    world.loadPage();
+    world.type(log('a', 'b'));
+    await world.advance(2_100);
+    const { update, remove } = world.transport;
+    let arrive: () => Promise<unknown> = () => Promise.reject(new Error('not sent'));
+    const delay = (write: typeof arrive) => {
+      Object.assign(world.transport, { update, remove });
+      arrive = write;
+      return Promise.resolve({ kind: 'unreachable' } as const);
+    };
+    world.transport.update = (...write) => delay(() => update(...write));
+    world.transport.remove = (...write) => delay(() => remove(...write));
+    world.type(edited);
+    await world.advance(2_050);
+    world.type(log('a', 'b'));
+    await world.advance(10_000);
+    expect(world.status()).toBe('saved');
+    void arrive();
+    await world.advance(100);
+    expect(world.row?.html).toBe(log('a', 'b'));
+  });
+
   test('keeping the lines of a moved log also on its old day makes a new row', async () => {
     world.serverMode = 'lost';
     world.loadPage();

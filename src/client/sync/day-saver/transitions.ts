@@ -154,12 +154,17 @@ const withoutRepeats = (texts: readonly string[]): string[] =>
 
 export function requestWrite(step: Step, writes: number): void {
   if (writes >= MAX_WRITES) return failAttempt(step, { kind: 'unreachable' });
-  const { text: html, stored, unacknowledged } = step.state;
+  const { text, stored, unacknowledged } = step.state;
+  let html = text;
   // The maximum wait for a save starts anew with the next edit.
   updateState(step, { unsavedSince: null });
   if (isStoredText(step.state, html)) {
     // The user took the edit back, so no save will find the row that another query read meanwhile: read it now.
-    return step.state.hasUnmergedRow ? requestRead(step, writes) : markSaved(step);
+    if (step.state.hasUnmergedRow) return requestRead(step, writes);
+    if (!stored || unacknowledged.every((sent) => sent === text)) return markSaved(step);
+    // The write of the edit may still arrive. An empty paragraph raises the revision, so a late write is a no-op (fencing).
+    // The text itself is sent next.
+    html += '<p></p>';
   }
   updateState(step, {
     attempt: { request: 'write', writes: writes + 1, html },
