@@ -134,6 +134,19 @@ describe('when the network fails', () => {
     expect(world.row?.html).toBe(log('a', 'b'));
   });
 
+  test('a line that a second draft has again is kept when the earlier write of its page arrives', async () => {
+    world.loadPage();
+    world.type(log('a', 'b'));
+    await world.advance(2_100);
+    const { id, html: base } = world.row!;
+    world.type(log('a', 'b', 'd'));
+    const draft = { html: log('a', 'b', 'c'), base, baseId: id, baseRevision: 1, at: 0 };
+    world.saver.restore({ ...draft, sent: [log('a')] });
+    world.writeElsewhere(log('a'));
+    await world.advance(10_000);
+    expect(world.row!.html.match(/[a-d](?=<)/g)!.sort()).toEqual(['a', 'b', 'c', 'd']);
+  });
+
   test('keeping the lines of a moved log also on its old day makes a new row', async () => {
     world.serverMode = 'lost';
     world.loadPage();

@@ -196,6 +196,8 @@ function takeDraft(step: Step, { draft, isReadable }: Extract<DaySaverEvent, { t
   const { html, base, baseId, baseRevision, sent = [] } = draft;
   if (state.isUnsaved) {
     putText(step, mergeDrafts(step.merge, { html: state.text, base: basisOf(state).base }, draft));
+    // The text of a write in flight stays the last one (`forgetWrite`).
+    updateState(step, { unacknowledged: [...sent, ...state.unacknowledged] });
     return markUnsaved(step, 0);
   }
   // This page may still show a copy on this device that is older than the row that the draft is based on.
