@@ -15,7 +15,7 @@ export const DRAFT_INTERVAL_MS = 100;
 
 /** The value in localStorage of a draft whose text is in IndexedDB. */
 export const MARKER = '';
-/** Limits how long a browser that does not open its database delays the journal. */
+/** Limits how long a browser that does not open its database delays the journal, and the takeover of drafts by all tabs. */
 const LOAD_LIMIT_MS = 1_500;
 
 /** The draft of a day by one page. `writer` identifies the page. */
@@ -49,6 +49,12 @@ export type DayDraft = {
 };
 
 export type DayDrafts = ReturnType<typeof createDayDrafts>;
+
+/** Null if the database cannot be read or does not answer within `LOAD_LIMIT_MS`. */
+export function readDrafts(outbox: Pick<Outbox, 'readAll'>): Promise<OutboxDraft[] | null> {
+  const limit = new Promise<null>((resolve) => setTimeout(resolve, LOAD_LIMIT_MS, null));
+  return Promise.race([outbox.readAll().catch(() => null), limit]);
+}
 
 function parse(json: string | null): (DayDraft & { sent: readonly string[] }) | null {
   try {
@@ -111,9 +117,7 @@ export function createDayDrafts(storage: Storage, userId: string, writer: string
      */
     async load(): Promise<void> {
       if (!outbox || isClosed) return;
-      const limit = new Promise<null>((resolve) => setTimeout(resolve, LOAD_LIMIT_MS, null));
-      const reading = Promise.race([outbox.readAll().catch(() => null), limit]);
-      const [writers, found] = await Promise.all([outbox.aliveWriters(), reading]);
+      const [writers, found] = await Promise.all([outbox.aliveWriters(), readDrafts(outbox)]);
       if (isClosed) return;
       alive = writers;
       if (!found) return;

@@ -29,6 +29,8 @@ let writes: string[];
 /** The tab that reported lost text, and its days. */
 let reports: string[];
 let isOnline: boolean;
+/** The database does not answer. */
+let isDatabaseStuck: boolean;
 let closeAll: (() => void)[];
 /** The tabs' listeners for changes that other tabs make in localStorage. */
 let listeners: Map<string, (event: Pick<StorageEvent, 'key' | 'newValue'>) => void>;
@@ -41,6 +43,7 @@ beforeEach(() => {
   writes = [];
   reports = [];
   isOnline = true;
+  isDatabaseStuck = false;
   closeAll = [];
   listeners = new Map();
   vi.stubGlobal(
@@ -53,6 +56,7 @@ beforeEach(() => {
 });
 afterEach(() => {
   for (const close of closeAll) close();
+  vi.useRealTimers();
 });
 
 /** Lets the locks change hands and the requests be answered. */
@@ -102,9 +106,11 @@ async function openTab(writer: string) {
   const timers: Timers = { now: time.timers.now, after: (ms, run) => time.timers.after(ms, () => isKilled || run()) };
   const tabs = createTabs('ada', writer, () => {});
   const leave = tabs.join();
+  const request = <T>(run: () => T): Promise<T> =>
+    isDatabaseStuck ? new Promise<never>(() => {}) : Promise.resolve(run());
   const outbox: Outbox = {
-    readAll: async () => [...stored.values()],
-    put: async (draft) => void stored.set(`${draft.date} ${draft.writer}`, draft),
+    readAll: () => request(() => [...stored.values()]),
+    put: (draft) => request(() => void stored.set(`${draft.date} ${draft.writer}`, draft)),
     remove: async (date, of) => void stored.delete(`${date} ${of}`),
     close: () => undefined,
     aliveWriters: tabs.aliveWriters,
@@ -219,6 +225,20 @@ test('text of a killed tab that the browser has cleared is reported by one tab, 
   expect(reports).toEqual([`one: ${MONDAY}`]);
   expect(storage.length).toBe(0);
   expect(one.savers.unsavedDays()).toEqual([]);
+});
+
+test('the draft of a killed tab is sent although the database does not answer', async () => {
+  const [, two] = [await openTab('one'), await openTab('two')];
+  vi.useFakeTimers({ toFake: ['setTimeout'] });
+  isDatabaseStuck = true;
+  two.type(MONDAY, log('of the killed tab'));
+  two.kill();
+  await advance(6_000);
+  for (let reads = 0; reads < 2; reads += 1) {
+    await vi.advanceTimersByTimeAsync(1_500);
+    await advance(0);
+  }
+  expect(writes).toEqual(['one: of the killed tab']);
 });
 
 test('a page that is left asks for no draft any more', async () => {

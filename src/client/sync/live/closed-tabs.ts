@@ -24,7 +24,7 @@ type Deps = {
   tabs: Pick<Tabs, 'takeOverInTurn' | 'untilClosed'>;
   savers: Pick<DaySavers, 'getUnsaved' | 'recover' | 'subscribe'>;
   timers: Timers;
-  /** Removes the drafts that the browser has cleared, and tells the user. Rejects if they cannot be read. */
+  /** Removes the drafts that the browser has cleared, and tells the user. */
   reportLostText: () => Promise<void>;
 };
 
@@ -55,7 +55,7 @@ function startWatching({ drafts, tabs, savers, timers, reportLostText }: Deps): 
 
   async function takeOver(only?: Day): Promise<void> {
     if (signal.aborted) return;
-    await tabs.takeOverInTurn(reportLostText).catch(() => {});
+    await tabs.takeOverInTurn(reportLostText);
     await savers.recover(only);
     for (const date of drafts.abandonedDays()) if (savers.getUnsaved(date)) waiting.add(date);
     retryLater();

@@ -55,6 +55,6 @@ test('a database that cannot be read may still have the draft', async () => {
   browser.storage.setItem(`${KEY}:one`, '');
   const { outbox } = browser.openPage('next');
   outbox.close();
-  await expect(removeLostDrafts(browser.storage, 'ada', outbox)).rejects.toThrow('closed');
+  expect(await removeLostDrafts(browser.storage, 'ada', outbox)).toEqual([]);
   expect(browser.storage.length).toBe(1);
 });

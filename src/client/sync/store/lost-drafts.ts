@@ -1,12 +1,12 @@
 /** Finds unsent text that the browser has cleared: IndexedDB is empty, but localStorage still has the marker of a draft. */
 import type { Day } from '#domain/day/day.ts';
 import { DRAFT_PREFIX, keysUnder } from '#client/lib/session/storage-keys.ts';
-import { daysOfDrafts, MARKER, parseKey } from '../day-drafts.ts';
+import { daysOfDrafts, MARKER, parseKey, readDrafts } from '../day-drafts.ts';
 import type { Outbox } from '../day-drafts.ts';
 
 /**
- * Removes the markers of closed pages whose draft is gone, and returns their days. Rejects if the database cannot be
- * read. Call it in turn with the other tabs (`takeOverInTurn`), so that one of them tells the user.
+ * Removes the markers of closed pages whose draft is gone, and returns their days: none if the database cannot be read.
+ * Call it in turn with the other tabs (`takeOverInTurn`), so that one of them tells the user.
  */
 export async function removeLostDrafts(
   storage: Storage,
@@ -16,7 +16,8 @@ export async function removeLostDrafts(
   // The markers first: a page writes the marker after its draft is in the database, and removes it before the draft.
   const isMarker = (key: string): boolean => storage.getItem(key) === MARKER;
   const markers = keysUnder(storage, `${DRAFT_PREFIX}${userId}:`).filter(isMarker);
-  const [found, alive] = await Promise.all([outbox.readAll(), outbox.aliveWriters()]);
+  const [found, alive] = await Promise.all([readDrafts(outbox), outbox.aliveWriters()]);
+  if (!found) return [];
   const lost = markers.filter(isMarker).filter((key) => {
     const { date, writer } = parseKey(key);
     return !alive.has(writer) && !found.some((draft) => draft.date === date && draft.writer === writer);
