@@ -51,6 +51,21 @@ test('a draft that another tab takes over during the check is not lost', async (
   expect(await checking).toEqual([]);
 });
 
+test('a draft that a page stores during the check, before it is closed, is not lost', async () => {
+  await writeAndClose('one');
+  browser.alive = new Set(['one']);
+  const { outbox } = browser.openPage('next');
+  await outbox.remove(DATE, 'one');
+  const checking = removeLostDrafts(browser.storage, 'ada', {
+    ...outbox,
+    async aliveWriters() {
+      await writeAndClose('one');
+      return new Set();
+    },
+  });
+  expect(await checking).toEqual([]);
+});
+
 test('a database that cannot be read may still have the draft', async () => {
   browser.storage.setItem(`${KEY}:one`, '');
   const { outbox } = browser.openPage('next');

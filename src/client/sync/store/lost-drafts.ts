@@ -16,7 +16,9 @@ export async function removeLostDrafts(
   // The markers first: a page writes the marker after its draft is in the database, and removes it before the draft.
   const isMarker = (key: string): boolean => storage.getItem(key) === MARKER;
   const markers = keysUnder(storage, `${DRAFT_PREFIX}${userId}:`).filter(isMarker);
-  const [found, alive] = await Promise.all([readDrafts(outbox), outbox.aliveWriters()]);
+  // The writers before the drafts: a page that was closed at that time stores no draft any more.
+  const alive = await outbox.aliveWriters();
+  const found = await readDrafts(outbox);
   if (!found) return [];
   const lost = markers.filter(isMarker).filter((key) => {
     const { date, writer } = parseKey(key);
