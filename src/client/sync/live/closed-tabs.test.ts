@@ -227,6 +227,22 @@ test('text of a killed tab that the browser has cleared is reported by one tab, 
   expect(one.savers.unsavedDays()).toEqual([]);
 });
 
+test('a tab that is left does not report lost text when its turn comes', async () => {
+  const [one, two] = [await openTab('one'), await openTab('two')];
+  two.type(MONDAY, log('of the killed tab'));
+  await settle();
+  two.kill();
+  stored.clear();
+  let endTurn = (): void => {};
+  const turn = new Promise<void>((resolve) => (endTurn = resolve));
+  void createTabs('ada', 'three', () => {}).takeOverInTurn(() => turn);
+  await advance(6_000);
+  one.stop();
+  endTurn();
+  await advance(6_000);
+  expect(reports).toEqual([]);
+});
+
 test('the draft of a killed tab is sent although the database does not answer', async () => {
   const [, two] = [await openTab('one'), await openTab('two')];
   vi.useFakeTimers({ toFake: ['setTimeout'] });

@@ -55,7 +55,10 @@ function startWatching({ drafts, tabs, savers, timers, reportLostText }: Deps): 
 
   async function takeOver(only?: Day): Promise<void> {
     if (signal.aborted) return;
-    await tabs.takeOverInTurn(reportLostText);
+    await tabs.takeOverInTurn(async () => {
+      // Another user may be signed in by the time of this tab's turn.
+      if (!signal.aborted) await reportLostText();
+    });
     await savers.recover(only);
     for (const date of drafts.abandonedDays()) if (savers.getUnsaved(date)) waiting.add(date);
     retryLater();
