@@ -23,7 +23,8 @@ export async function wipeOtherUsers(userId: string): Promise<void> {
     if (!name.startsWith(DATABASE_PREFIX) || name === userDatabaseName(userId)) continue;
     const other = name.slice(DATABASE_PREFIX.length);
     const database = openUserDatabase(other);
-    const unsent = await database.use((connection) => connection.count('drafts')).catch(() => 0);
+    // A database that cannot be read may have unsent text that has no key in localStorage.
+    const unsent = await database.use((connection) => connection.count('drafts')).catch(() => 1);
     const isInStorage =
       draftsOfOthers(localStorage, userId).some((key) => userOfDraft(key) === other) ||
       localStorage.getItem(SHARED_TEXTS_PREFIX + other) !== null;

@@ -55,4 +55,19 @@ describe('a wiped database', () => {
     expect(await browser.openPage('two', 'cleo').outbox.readAll()).toHaveLength(1);
     expect(await createLocalCopies(browser.open('ada'), 'ada', () => 1).readDays()).toHaveLength(1);
   });
+
+  test('of another user stays when somebody else signs in while its drafts cannot be counted', async () => {
+    const page = browser.openPage('one', 'ben');
+    // Full: the draft has no key in localStorage.
+    browser.storage.maxValueLength = 0;
+    expect(await page.drafts.store(DATE, DRAFT)).toBe(true);
+    const count = vi.spyOn(IDBObjectStore.prototype, 'count').mockImplementation(() => {
+      throw new DOMException('cannot be read', 'UnknownError');
+    });
+    const deleteDatabase = vi.spyOn(indexedDB, 'deleteDatabase');
+    await wipeOtherUsers('ada');
+    expect(deleteDatabase).not.toHaveBeenCalled();
+    count.mockRestore();
+    deleteDatabase.mockRestore();
+  });
 });
