@@ -133,7 +133,7 @@ export function createDayDrafts(storage: Storage, userId: string, writer: string
       if (isClosed) return true;
       const key = ownKey(date);
       // After the clock was set back, the draft still counts as newer than the one that it replaces.
-      const draft = { ...text, at: Math.max(at, loaded.get(key)?.at ?? at) };
+      const draft = { ...text, at: Math.max(at, (loaded.get(key)?.at ?? at - 1) + 1) };
       const json = JSON.stringify(draft);
       const isStored = write(storage, key, json);
       if (!outbox) return isStored;

@@ -180,4 +180,17 @@ describe('a draft', () => {
     await next.drafts.load();
     expect(next.drafts.claim(DATE, concat)?.html).toBe('after it');
   });
+
+  test('that only the database took after the clock was set back is newer than the one that only localStorage took', async () => {
+    const { drafts, outbox } = browser.openPage('one');
+    const { put } = outbox;
+    outbox.put = () => Promise.reject(new Error('full'));
+    void drafts.store(DATE, DRAFT);
+    outbox.put = put;
+    browser.storage.maxValueLength = 0;
+    expect(await drafts.store(DATE, { ...DRAFT, html: 'after it', at: DRAFT.at - 1 })).toBe(true);
+    const next = browser.openPage('two');
+    await next.drafts.load();
+    expect(next.drafts.claim(DATE, concat)?.html).toBe('after it');
+  });
 });
