@@ -79,6 +79,23 @@ test('the draft of a closed tab is dropped after the save also if storage was to
   expect(storage.length).toBe(0);
 });
 
+test('the draft of a closed tab waits while the user composes a word, which stays in the editor', async () => {
+  const { savers } = openTab('one');
+  const saver = savers.open(MONDAY, null, 0);
+  let text = log('word');
+  let isComposing = true;
+  saver.attachEditor({ read: () => text, replace: (html) => void (text = html), isComposing: () => isComposing });
+  saver.recordEdit();
+  expect(await saver.flush()).toBe(true);
+  void openTab('two').drafts.store(MONDAY, DRAFT);
+  await savers.recover();
+  expect(text).toBe(log('word'));
+  expect(savers.unsavedDays()).toEqual([MONDAY]);
+  isComposing = false;
+  await savers.recover();
+  expect(text).toContain('from another tab');
+});
+
 /** A merge whose chunk has not loaded yet: it loads at the first request, or never if not `canLoad`. */
 const lazyMerge = (canLoad: boolean): MergeLoader => {
   let loaded: MergeModule | null = null;

@@ -63,6 +63,8 @@ export function createDaySavers(options: DaySaversOptions) {
   }
 
   function claimDrafts(saver: DaySaver, isReadable: boolean, evenOpen: boolean): void {
+    // The draft would replace the word that is being composed. It stays for the next takeover.
+    if (saver.isComposing()) return;
     const draft = drafts.claim(saver.date, merger.loaded()?.mergeLogs ?? null, evenOpen);
     if (draft) saver.restore(draft, isReadable);
   }
