@@ -28,6 +28,9 @@ export type Toast = {
 };
 type ShownToast = Toast & { id: number };
 
+/** The action of an error is the only way forward. Other actions, such as Undo, are optional. */
+const isLasting = ({ kind, action }: Toast): boolean => kind === 'error' && action !== undefined;
+
 type Toasts = {
   show: (toast: Toast) => void;
   /** Moves the toasts into an opened modal dialog. Returns a function that moves them out. */
@@ -57,7 +60,10 @@ export function ToastProvider({ children }: { children: ReactNode }) {
     const id = nextId.current++;
     setTimeout(() => {
       // A repeated text replaces the earlier toast.
-      setToasts((shown) => [...shown.filter((other) => other.text !== toast.text), { ...toast, id }].slice(-3));
+      setToasts((shown) => {
+        const all = [...shown.filter((other) => other.text !== toast.text), { ...toast, id }];
+        return all.filter((one, index) => isLasting(one) || index >= all.length - 3);
+      });
     }, ANNOUNCE_DELAY_MS);
   }, []);
   const dismiss = useCallback((id: number) => setToasts((shown) => shown.filter((toast) => toast.id !== id)), []);
@@ -139,8 +145,7 @@ function ToastCard({ toast, onDismiss }: { toast: ShownToast; onDismiss: (id: nu
   };
   const [hasArrived, setHasArrived] = useState(false);
   useEffect(() => {
-    // The action of an error is the only way forward, so its toast stays. Other actions, such as Undo, are optional.
-    if (toast.action && toast.kind === 'error') return;
+    if (isLasting(toast)) return;
     const timer = setInterval(
       () => {
         // Keep the toast while the pointer or the focus is on it (WCAG 2.2.1).
@@ -149,7 +154,7 @@ function ToastCard({ toast, onDismiss }: { toast: ShownToast; onDismiss: (id: nu
       toast.link || toast.action ? LONG_TOAST_MS : TOAST_MS,
     );
     return () => clearInterval(timer);
-  }, [onDismiss, toast.action, toast.id, toast.kind, toast.link]);
+  }, [onDismiss, toast]);
 
   return (
     <div
