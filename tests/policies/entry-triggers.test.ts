@@ -45,6 +45,11 @@ test('an update with the same content changes nothing', async () => {
   expect(await readEntry()).toEqual(before);
 });
 
+test('an empty paragraph alone raises the revision, by which the day saver makes a late save a no-op', async () => {
+  expect(await saveAs('free', "content = content || '<p></p>'")).toBe(1);
+  expect(await readEntry()).toMatchObject({ content_text: 'mine', revision: 2 });
+});
+
 test('feedback written by the service keeps revision and updated_at, so a pending save still succeeds', async () => {
   const before = await readEntry();
   const feedback = "ai_feedback = 'Good.', hustle_score = 7, ai_analyzed_at = now()";
