@@ -63,7 +63,7 @@ test('each tab has its own draft, and the next page merges them', () => {
   expect(next.days()).toEqual([DATE]);
   expect(next.claim(DATE, mergeLogs)).toEqual({
     ...DRAFT,
-    ...{ html: '<p>a</p><p>older</p>', at: 2, sent: ['<p>c</p>', '<p>d</p>'] },
+    ...{ html: '<p>a</p><p>older</p>', at: 2, sent: ['<p>d</p>', '<p>c</p>'] },
   });
   next.drop(DATE);
   expect(storage.length).toBe(0);

@@ -93,7 +93,7 @@ describe('a draft', () => {
     await settle(one);
     void two.drafts.store(DATE, DRAFT);
     await two.drafts.load();
-    expect(two.drafts.claim(DATE, concat)).toMatchObject({ html: '<p>a</p>old', sent: ['<p>c</p>', 'x'] });
+    expect(two.drafts.claim(DATE, concat)).toMatchObject({ html: '<p>a</p>old', sent: ['x', '<p>c</p>'] });
     await settle(two);
     expect((await two.outbox.readAll()).map(({ writer }) => writer)).toEqual(['two']);
     expect([...Array(browser.storage.length).keys()].map((index) => browser.storage.key(index))).toEqual([
