@@ -172,7 +172,8 @@ export function createDayDrafts(storage: Storage, userId: string, writer: string
         (merged, older) => mergeDrafts(merge, { ...newest, html: merged }, older),
         newest.html,
       );
-      const found = { ...newest, html, sent: [...new Set(sent)] };
+      const base = others.reduce((common, older) => commonBase(common, older.base), newest.base);
+      const found = { ...newest, html, base, sent: [...new Set(sent)] };
       const removeOthers = (isStored: boolean): void => {
         const otherKeys = claimed.map(({ key }) => key).filter((key) => key !== ownKey(date));
         if (isStored) otherKeys.forEach(remove);
@@ -242,6 +243,13 @@ export function mergeDrafts(
   const base = newest.base === older.base ? newest.base : undefined;
   return merge(base ?? '', newest.html, older.html).html;
 }
+
+/**
+ * The base of two merged texts. If their bases differ, an empty one: a line of one base may have been typed again by the
+ * page that had the other base, and must not count as deleted elsewhere.
+ */
+export const commonBase = (base: string | undefined, other: string | undefined): string | undefined =>
+  base === other ? base : base && '';
 
 /** The draft keys of other users, who used this browser earlier and did not sign out. */
 export const draftsOfOthers = (storage: Storage, userId: string): string[] =>

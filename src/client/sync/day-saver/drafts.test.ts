@@ -5,7 +5,10 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createDaySaverHarness, draftOf, log } from '../../../../tests/support/day-saver-harness.ts';
 import type { DaySaverHarness } from '../../../../tests/support/day-saver-harness.ts';
+import { day } from '#domain/day/day.ts';
 import { mergeLogs } from '#domain/merge/merge-logs.ts';
+import { createDayDrafts } from '../day-drafts.ts';
+import type { DayDraft } from '../day-drafts.ts';
 import { reduce } from './reducer.ts';
 import { initialState } from './state.ts';
 
@@ -294,4 +297,23 @@ describe('drafts', () => {
     expect(sentTexts()).toHaveLength(10);
     expect(sentTexts().at(-1)).toBe(log('a', 'b19'));
   });
+
+  test.each([true, false])(
+    'of two bases keep a line typed again after its deletion elsewhere (at once: %s)',
+    async (isAtOnce) => {
+      world.row = { id: 'row', html: log('m'), revision: 2, savedAt: 0 };
+      const newer = { html: log('l', 'm', 'n'), base: log('l', 'm'), baseId: 'row', baseRevision: 1, at: 2 };
+      const typedAgain = { html: log('l', 'm'), base: log('m'), baseId: 'row', baseRevision: 2, at: 1 };
+      const storeAs = (writer: string, draft: DayDraft) =>
+        createDayDrafts(world.storage, 'ada', writer).store(day('2026-11-21'), draft);
+      void storeAs('one', newer);
+      if (isAtOnce) void storeAs('two', typedAgain);
+      world.isMergeLoaded = isAtOnce;
+      world.loadPage();
+      world.isMergeLoaded = true;
+      if (!isAtOnce) world.saver.restore(typedAgain);
+      await world.advance(10_000);
+      expect(world.row.html).toBe(log('l', 'm', 'n'));
+    },
+  );
 });

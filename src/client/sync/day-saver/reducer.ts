@@ -2,7 +2,7 @@
  * The saving engine of one day as a pure state machine: no clock, network, storage or editor, all of which
  * `day-saver.ts` drives. The rules are in docs/specification/days-and-saving.md 5, 6 and 8.
  */
-import { mergeDrafts } from '../day-drafts.ts';
+import { commonBase, mergeDrafts } from '../day-drafts.ts';
 import type { StoredLog } from '../save-requests.ts';
 import type { DaySaverEffect, DaySaverEvent, EventContext, TimerName } from './events.ts';
 import { basisOf, canSave, isStoredText, mergeWith } from './state.ts';
@@ -195,9 +195,13 @@ function takeDraft(step: Step, { draft, isReadable }: Extract<DaySaverEvent, { t
   const { state } = step;
   const { html, base, baseId, baseRevision, sent = [] } = draft;
   if (state.isUnsaved) {
-    putText(step, mergeDrafts(step.merge, { html: state.text, base: basisOf(state).base }, draft));
-    // The text of a write in flight stays the last one (`forgetWrite`).
-    updateState(step, { unacknowledged: [...sent, ...state.unacknowledged] });
+    const basis = basisOf(state);
+    putText(step, mergeDrafts(step.merge, { html: state.text, base: basis.base }, draft));
+    updateState(step, {
+      draftBasis: { ...basis, base: commonBase(basis.base, base) },
+      // The text of a write in flight stays the last one (`forgetWrite`).
+      unacknowledged: [...sent, ...state.unacknowledged],
+    });
     return markUnsaved(step, 0);
   }
   // This page may still show a copy on this device that is older than the row that the draft is based on.
