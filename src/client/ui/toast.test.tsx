@@ -1,8 +1,8 @@
 // @vitest-environment happy-dom
 import { act, useEffect } from 'react';
 import { createRoot } from 'react-dom/client';
-import { expect, test, vi } from 'vitest';
-import { ToastProvider, useToast } from './toast.tsx';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { ToastProvider, useClearToastsOf, useToast } from './toast.tsx';
 
 function Page(): null {
   const toast = useToast();
@@ -13,9 +13,23 @@ function Page(): null {
   return null;
 }
 
-test('an error with a button stays when other toasts follow, of which three are shown', async () => {
+function Session({ userId }: { userId: string | undefined }): null {
+  useClearToastsOf(userId);
+  return null;
+}
+
+const shownTexts = (): (string | null)[] => [...document.querySelectorAll('p')].map(({ textContent }) => textContent);
+
+beforeEach(() => {
   vi.stubGlobal('IS_REACT_ACT_ENVIRONMENT', true);
   vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+});
+
+test('an error with a button stays when other toasts follow, of which three are shown', async () => {
   const root = createRoot(document.createElement('div'));
   const page = (
     <ToastProvider>
@@ -24,8 +38,27 @@ test('an error with a button stays when other toasts follow, of which three are 
   );
   await act(async () => root.render(page));
   await act(() => vi.advanceTimersByTimeAsync(1_000));
-  const texts = [...document.querySelectorAll('p')].map(({ textContent }) => textContent);
-  expect(texts).toEqual(['two', 'three', 'four', 'lost']);
+  expect(shownTexts()).toEqual(['two', 'three', 'four', 'lost']);
   await act(async () => root.unmount());
-  vi.useRealTimers();
+});
+
+test('the next user does not see the toasts of the previous one', async () => {
+  const root = createRoot(document.createElement('div'));
+  const showAs = (userId: string | undefined) =>
+    act(async () =>
+      root.render(
+        <ToastProvider>
+          <Page />
+          <Session userId={userId} />
+        </ToastProvider>,
+      ),
+    );
+  await showAs(undefined);
+  await act(() => vi.advanceTimersByTimeAsync(1_000));
+  // A toast of the sign-in stays.
+  await showAs('ada');
+  expect(shownTexts()).toContain('lost');
+  await showAs('ben');
+  expect(shownTexts()).toEqual([]);
+  await act(async () => root.unmount());
 });

@@ -35,6 +35,7 @@ type Toasts = {
   show: (toast: Toast) => void;
   /** Moves the toasts into an opened modal dialog. Returns a function that moves them out. */
   attach: (dialog: HTMLElement) => () => void;
+  clear: () => void;
 };
 
 const ToastContext = createContext<Toasts | null>(null);
@@ -50,6 +51,15 @@ export const useToast = (): Toasts['show'] => useToasts().show;
 
 /** Modal dialogs call this function, because they would otherwise cover the toasts and make them inert. */
 export const useAttachToasts = (): Toasts['attach'] => useToasts().attach;
+
+/**
+ * Removes the toasts of a user whose session is replaced. Threat: a toast that quotes text or names days of the previous
+ * user stays on the screen of the next one.
+ */
+export function useClearToastsOf(userId: string | undefined): void {
+  const { clear } = useToasts();
+  useEffect(() => (userId === undefined ? undefined : clear), [clear, userId]);
+}
 
 export function ToastProvider({ children }: { children: ReactNode }) {
   const [toasts, setToasts] = useState<ShownToast[]>([]);
@@ -68,7 +78,9 @@ export function ToastProvider({ children }: { children: ReactNode }) {
   }, []);
   const dismiss = useCallback((id: number) => setToasts((shown) => shown.filter((toast) => toast.id !== id)), []);
 
-  const context = useMemo(() => ({ show, attach }), [attach, show]);
+  const clear = useCallback(() => setToasts([]), []);
+
+  const context = useMemo(() => ({ show, attach, clear }), [attach, clear, show]);
   const filterToasts = useMemo(
     () => (isError: boolean) => toasts.filter(({ kind }) => (kind === 'error') === isError),
     [toasts],

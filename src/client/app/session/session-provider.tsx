@@ -7,6 +7,7 @@ import type { SessionState, SignOutScope, UnsavedText } from '#client/lib/sessio
 import { SIGNED_OUT_KEY, TYPED_ADDRESS_KEY } from '#client/lib/session/storage-keys.ts';
 import { readStoredSession } from '#client/lib/session/stored-session.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
+import { useClearToastsOf } from '#client/ui/toast.tsx';
 import { wipeUserData } from '#client/lib/session/wipe-user-data.ts';
 import { LOADING, reduceAccount, SIGNED_OUT } from './account-state.ts';
 import type { AccountState } from './account-state.ts';
@@ -113,6 +114,7 @@ export function SessionProvider({ children }: { children: ReactNode }) {
   const sendUnsavedText = useCallback(async () => (await unsavedText.current?.send()) ?? [], []);
 
   const userId = user?.id;
+  useClearToastsOf(userId);
   const signOut = useCallback(
     async (scope: SignOutScope) => {
       // Stored before the request, so that every tab can tell this sign-out from an expired session.
