@@ -129,6 +129,16 @@ test.each([
   expect(names.filter((name) => !known.has(name))).toEqual([]);
 });
 
+test('the container of the app gets all settings of .env, and none of them undoes the image', () => {
+  const { services } = parse(readFileSync(deployPath('../compose.yaml'), 'utf8')) as {
+    services: { app: { env_file: unknown; environment: Record<string, unknown> } };
+  };
+  expect(services.app.env_file).toEqual([{ path: '.env', required: false }]);
+  const image = readFileSync(deployPath('../Dockerfile'), 'utf8');
+  for (const name of ['NODE_ENV', 'HOST', 'PORT', 'DATA_DIR'])
+    expect(image).toContain(`${name}=${String(services.app.environment[name])}`);
+});
+
 test('the service reads the age of the backups in the folder where the timer makes them', () => {
   const folders = ['hustle-forge.service', 'hustle-forge-backup.service'].map(
     (name) => /^Environment=.*\bBACKUP_DIR=(\S+)/m.exec(readFileSync(deployPath('systemd', name), 'utf8'))?.[1],
