@@ -164,6 +164,10 @@ test('a session that has ended keeps unsent text from another user, and asks bef
 }) => {
   await signUp(page);
   await write(page);
+  await page.evaluate((text) => {
+    const draft = Object.keys(localStorage).find((key) => key.startsWith('hustle-forge:draft:'));
+    localStorage.setItem(`hustle-forge:shared:${draft?.split(':')[2]}`, JSON.stringify([text]));
+  }, SECRET);
   await endSession(page);
   await expect(overlay(page)).toBeVisible();
 

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { dayLabel } from '#domain/day/day.ts';
 import { daysOfDrafts, draftsOfOthers, userOfDraft } from '#client/sync/day-drafts.ts';
 import { useUser } from '#client/lib/session/session.ts';
-import { wipeDatabase } from '#client/lib/session/wipe-user-data.ts';
+import { removeDataOf } from '#client/lib/session/wipe-user-data.ts';
 import { useSignOut } from '#client/lib/session/use-sign-out.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Dialog } from '#client/ui/dialog.tsx';
@@ -15,10 +15,7 @@ export function OtherUsersDrafts({ onClose }: { onClose: () => void }) {
   const signingOut = useSignOut();
   const [days] = useState(() => daysOfDrafts(draftsOfOthers(localStorage, id)));
   const discard = (): void => {
-    for (const key of draftsOfOthers(localStorage, id)) {
-      localStorage.removeItem(key);
-      wipeDatabase(userOfDraft(key));
-    }
+    for (const key of draftsOfOthers(localStorage, id)) removeDataOf(userOfDraft(key));
     onClose();
   };
   return (
