@@ -9,7 +9,10 @@ export function describeConnectFailure(error: unknown): Finding {
   const { code } = error as { code?: string };
   const reason = reasonOf(error);
   if (error instanceof NoPrimaryError)
-    return fault(reason, 'Promote a standby, or wait for the failover; check the hosts in DATABASE_URL.');
+    return fault(
+      reason,
+      'Promote a standby, or wait for the failover; check the hosts, the user and the password in DATABASE_URL.',
+    );
   if (isLoginFailure(code)) {
     return fault(
       `the database refuses the login: ${reason}`,
