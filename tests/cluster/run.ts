@@ -90,9 +90,12 @@ async function run(): Promise<string[]> {
     writers: await startWriters(WRITERS, cluster.certificate, ledger),
   };
   printLine('writers and pages save');
-  const only = process.argv[2];
+  const all = faultsOf(cluster);
+  const faults = all.filter(({ name }) => name.includes(process.argv[2] ?? ''));
+  if (faults.length === 0)
+    throw new Error(`No fault has this in its name. All: ${all.map(({ name }) => name).join('; ')}`);
   const measurements: Measurement[] = [];
-  for (const fault of faultsOf(cluster).filter(({ name }) => only === undefined || name.includes(only))) {
+  for (const fault of faults) {
     printLine(fault.name);
     const measurement = await measureFault(fault, cluster, load);
     measurements.push(measurement);
