@@ -87,7 +87,7 @@ test.describe('a browser that may clear the storage', () => {
     await streamed;
     // The delay before the drafts of closed tabs are looked at.
     await next.clock.fastForward(5_000);
-    const message = `Unsent text of ${dayLabel(today())} is lost: this browser has cleared its storage.`;
+    const message = `Unsent text of ${dayLabel(today())} may be lost: this browser has cleared its storage.`;
     await expect(next.getByRole('alert')).toContainText(message);
     await next.getByRole('button', { name: 'Got it' }).click();
     await next.reload();
