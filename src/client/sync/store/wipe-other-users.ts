@@ -24,12 +24,15 @@ export async function wipeOtherUsers(userId: string): Promise<void> {
     const other = name.slice(DATABASE_PREFIX.length);
     const database = openUserDatabase(other);
     // A database that cannot be read may have unsent text that has no key in localStorage.
-    const unsent = await database.use((connection) => connection.count('drafts')).catch(() => 1);
+    const hasUnsent = await database.use((connection) => connection.count('drafts')).then(Boolean, () => true);
     const isInStorage =
       draftsOfOthers(localStorage, userId).some((key) => userOfDraft(key) === other) ||
       localStorage.getItem(SHARED_TEXTS_PREFIX + other) !== null;
-    if (unsent > 0 || isInStorage) {
-      await database.use((connection) => Promise.all([connection.clear('days'), connection.clear('copies')]));
+    if (hasUnsent || isInStorage) {
+      // Best effort: the copies of the next user are removed although those of this one cannot be cleared.
+      await database
+        .use((connection) => Promise.all([connection.clear('days'), connection.clear('copies')]))
+        .catch(() => {});
       database.close();
       localStorage.removeItem(PROFILE_PREFIX + other);
     } else {

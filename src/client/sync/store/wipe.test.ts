@@ -70,4 +70,22 @@ describe('a wiped database', () => {
     count.mockRestore();
     deleteDatabase.mockRestore();
   });
+
+  test('of another user is cleared although that of a third user can be neither read nor cleared', async () => {
+    await createLocalCopies(browser.open('abe'), 'abe', () => 1).storeDay(DATE, null);
+    await createLocalCopies(browser.open('ben'), 'ben', () => 1).storeDay(DATE, null);
+    localStorage.setItem('hustle-forge:shared:ben', '["shared by another app"]');
+    const failForAbe = (method: 'count' | 'clear') => {
+      const work = IDBObjectStore.prototype[method] as () => IDBRequest;
+      return vi.spyOn(IDBObjectStore.prototype, method).mockImplementation(function (this: IDBObjectStore) {
+        if (this.transaction.db.name.endsWith('abe')) throw new DOMException('cannot be read', 'UnknownError');
+        return work.call(this);
+      });
+    };
+    const failures = [failForAbe('count'), failForAbe('clear')];
+    await wipeOtherUsers('ada');
+    for (const failure of failures) failure.mockRestore();
+    expect(await createLocalCopies(browser.open('abe'), 'abe', () => 1).readDays()).toHaveLength(1);
+    expect(await createLocalCopies(browser.open('ben'), 'ben', () => 1).readDays()).toEqual([]);
+  });
 });
