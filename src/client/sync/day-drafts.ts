@@ -133,7 +133,7 @@ export function createDayDrafts(storage: Storage, userId: string, writer: string
       if (isClosed) return true;
       const key = ownKey(date);
       // After the clock was set back, the draft still counts as newer than the one that it replaces.
-      const draft = { ...text, at: Math.max(at, (loaded.get(key)?.at ?? at - 1) + 1) };
+      const draft = { ...text, at: Math.max(at, (loaded.get(key)?.at ?? -Infinity) + 1) };
       const json = JSON.stringify(draft);
       const isStored = write(storage, key, json);
       if (!outbox) return isStored;
@@ -240,16 +240,15 @@ export function mergeDrafts(
   older: Pick<DayDraft, 'html' | 'base'>,
 ): string {
   if (!merge) return newest.html + older.html;
-  const base = newest.base === older.base ? newest.base : undefined;
-  return merge(base ?? '', newest.html, older.html).html;
+  return merge(commonBase(newest.base, older.base) ?? '', newest.html, older.html).html;
 }
 
 /**
  * The base of two merged texts. If their bases differ, an empty one: a line of one base may have been typed again by the
- * page that had the other base, and must not count as deleted elsewhere.
+ * page that had the other base, and must not count as deleted elsewhere. An unknown `base` stays unknown.
  */
 export const commonBase = (base: string | undefined, other: string | undefined): string | undefined =>
-  base === other ? base : base && '';
+  base === other || base === undefined ? base : '';
 
 /** The draft keys of other users, who used this browser earlier and did not sign out. */
 export const draftsOfOthers = (storage: Storage, userId: string): string[] =>
