@@ -15,7 +15,8 @@ export function OtherUsersDrafts({ onClose }: { onClose: () => void }) {
   const signingOut = useSignOut();
   const [days] = useState(() => daysOfDrafts(draftsOfOthers(localStorage, id)));
   const discard = (): void => {
-    for (const key of draftsOfOthers(localStorage, id)) removeDataOf(userOfDraft(key));
+    const others = new Set(draftsOfOthers(localStorage, id).map(userOfDraft));
+    others.forEach(removeDataOf);
     onClose();
   };
   return (
