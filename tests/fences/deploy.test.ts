@@ -93,6 +93,10 @@ test('the image and the service start Node with the environment of `npm start`',
   }
 });
 
+type ComposeApp = { env_file: unknown; environment: Record<string, unknown> };
+const readComposeApp = (): ComposeApp =>
+  (parse(readFileSync(deployPath('../compose.yaml'), 'utf8')) as { services: { app: ComposeApp } }).services.app;
+
 /** The names of the environment variables that a file sets for our program. */
 function variablesOf(file: string): string[] {
   const text = readFileSync(deployPath(file), 'utf8');
@@ -101,10 +105,7 @@ function variablesOf(file: string): string[] {
       line!.split(' ').map((variable) => variable.split('=')[0]!),
     );
   if (file.endsWith('Dockerfile')) return [...text.matchAll(/^(?:ENV| {3}) ([A-Z_]+)=/gm)].map(([, name]) => name!);
-  if (file.endsWith('compose.yaml')) {
-    const { services } = parse(text) as { services: { app: { environment: Record<string, string> } } };
-    return Object.keys(services.app.environment);
-  }
+  if (file.endsWith('compose.yaml')) return Object.keys(readComposeApp().environment);
   const names: string[] = [];
   for (const document of parseAllDocuments(text)) {
     const { kind, data = {} } = document.toJSON() as { kind: string; data?: Record<string, string> };
@@ -130,13 +131,11 @@ test.each([
 });
 
 test('the container of the app gets all settings of .env, and none of them undoes the image', () => {
-  const { services } = parse(readFileSync(deployPath('../compose.yaml'), 'utf8')) as {
-    services: { app: { env_file: unknown; environment: Record<string, unknown> } };
-  };
-  expect(services.app.env_file).toEqual([{ path: '.env', required: false }]);
+  const { env_file: files, environment } = readComposeApp();
+  expect(files).toEqual([{ path: '.env', required: false }]);
   const image = readFileSync(deployPath('../Dockerfile'), 'utf8');
   for (const name of ['NODE_ENV', 'HOST', 'PORT', 'DATA_DIR'])
-    expect(image).toContain(`${name}=${String(services.app.environment[name])}`);
+    expect(image).toContain(`${name}=${String(environment[name])}`);
 });
 
 test('the service reads the age of the backups in the folder where the timer makes them', () => {
