@@ -78,6 +78,21 @@ test('a restore into a database with data, or one that a server uses, is refused
   });
 });
 
+test("a restore into a database with another program's objects is refused and changes nothing", async () => {
+  await world.withOrdinaryOwner(async (url) => {
+    const env = { DATABASE_URL: url, DATA_DIR: await world.newDataDir() };
+    await withClient(url, async (client) => {
+      await client.query('create table ideas ()');
+      await expect(runRestore([file], world.deps(env))).rejects.toThrow('not empty (public.ideas)');
+      await client.query('drop table ideas; create function add_one(n int) returns int language sql return n + 1');
+      await expect(runRestore([file], world.deps(env))).rejects.toThrow('not empty (add_one(integer))');
+      await client.query('drop function add_one(int); create schema pgboss');
+      await expect(runRestore([file], world.deps(env))).rejects.toThrow('not empty (schema pgboss)');
+    });
+    await runRestore([file, '--replace'], world.deps(env));
+  });
+});
+
 test('a restore beside a running embedded server is refused', async () => {
   const dataDir = await world.newDataDir();
   const server = await openEmbeddedServer({ dataDir, log, settings: { fsync: 'off' } });

@@ -1,6 +1,7 @@
 /** Checks and empties the database that a restore fills. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
+import { hasLedger } from '../../database/migrations/ledger.ts';
 import { tryMigrationsLock } from '../../database/migrations/migrate.ts';
 import { BackupError } from '../backup-error.ts';
 import { APPLICATION_NAME } from './session.ts';
@@ -20,7 +21,7 @@ const FILLED_AT_START = [
 
 const SCHEMAS = ['auth', 'public', 'migrations', 'pgboss'];
 
-const LIST_USED = `
+const LIST_FILLED = `
   select format('%s.%s', n.nspname, c.relname) as name
     from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
    where n.nspname in ('auth', 'public') and c.relkind = 'r' and c.relpersistence = 'p'
@@ -53,11 +54,35 @@ export async function reserveDatabase(owner: pg.Client): Promise<void> {
   }
 }
 
-/** @throws BackupError when the database holds data and `replace` is not given */
+/** Objects that the owner made, except those of extensions. The schema `public` itself keeps its rights. */
+const LIST_OBJECTS = `
+  with mine as (select oid from pg_catalog.pg_roles where rolname = current_user),
+  schemas as (select oid, nspname from pg_catalog.pg_namespace where nspname = any ($1)),
+  extension_objects as (select classid, objid from pg_catalog.pg_depend where deptype = 'e')
+  select format('schema %I', nspname) as name, format('drop schema %I cascade', nspname) as sql, 1 as place
+    from schemas where nspname <> 'public'
+  union all
+  select format('%I.%I', s.nspname, c.relname), format('drop %s if exists %I.%I cascade',
+           case c.relkind when 'v' then 'view' when 'm' then 'materialized view' when 'S' then 'sequence' else 'table' end,
+           s.nspname, c.relname), case c.relkind when 'S' then 3 else 2 end
+    from pg_catalog.pg_class c join schemas s on s.oid = c.relnamespace, mine
+   where s.nspname = 'public' and c.relkind in ('r', 'p', 'v', 'm', 'S') and c.relowner = mine.oid
+     and ('pg_class'::regclass, c.oid) not in (select classid, objid from extension_objects)
+  union all
+  select p.oid::regprocedure::text, format('drop routine if exists %s cascade', p.oid::regprocedure), 4
+    from pg_catalog.pg_proc p join schemas s on s.oid = p.pronamespace, mine
+   where s.nspname = 'public' and p.proowner = mine.oid
+     and ('pg_proc'::regclass, p.oid) not in (select classid, objid from extension_objects)
+  order by place`;
+
+/**
+ * @throws BackupError when `replace` is not given and the database holds data, or objects that no server of this program
+ *   has made
+ */
 export async function checkTarget(owner: pg.Client, { replace }: { replace: boolean }): Promise<void> {
   if (replace) return;
-  const { rows } = await owner.query<{ name: string }>(LIST_USED);
-  const used = rows.map(({ name }) => name).filter((name) => !FILLED_AT_START.includes(name));
+  const foreign = (await hasLedger(owner)) ? [] : await listObjects(owner);
+  const used = [...new Set([...(await listFilledTables(owner)), ...foreign])];
   if (used.length === 0) return;
   const examples = used.slice(0, 3).join(', ') + (used.length > 3 ? ', ...' : '');
   throw new BackupError(
@@ -65,28 +90,18 @@ export async function checkTarget(owner: pg.Client, { replace }: { replace: bool
   );
 }
 
-/** Objects that the owner made, except those of extensions. The schema `public` itself keeps its rights. */
-const LIST_DROPS = `
-  with mine as (select oid from pg_catalog.pg_roles where rolname = current_user),
-  schemas as (select oid, nspname from pg_catalog.pg_namespace where nspname = any ($1)),
-  extension_objects as (select classid, objid from pg_catalog.pg_depend where deptype = 'e')
-  select format('drop schema %I cascade', nspname) as sql, 1 as place from schemas where nspname <> 'public'
-  union all
-  select format('drop %s if exists %I.%I cascade',
-           case c.relkind when 'v' then 'view' when 'm' then 'materialized view' when 'S' then 'sequence' else 'table' end,
-           s.nspname, c.relname), case c.relkind when 'S' then 3 else 2 end
-    from pg_catalog.pg_class c join schemas s on s.oid = c.relnamespace, mine
-   where s.nspname = 'public' and c.relkind in ('r', 'p', 'v', 'm', 'S') and c.relowner = mine.oid
-     and ('pg_class'::regclass, c.oid) not in (select classid, objid from extension_objects)
-  union all
-  select format('drop routine if exists %s cascade', p.oid::regprocedure), 4
-    from pg_catalog.pg_proc p join schemas s on s.oid = p.pronamespace, mine
-   where s.nspname = 'public' and p.proowner = mine.oid
-     and ('pg_proc'::regclass, p.oid) not in (select classid, objid from extension_objects)
-  order by place`;
+async function listFilledTables(owner: pg.Client): Promise<string[]> {
+  const { rows } = await owner.query<{ name: string }>(LIST_FILLED);
+  return rows.map(({ name }) => name).filter((name) => !FILLED_AT_START.includes(name));
+}
+
+async function listObjects(owner: pg.Client): Promise<string[]> {
+  const { rows } = await owner.query<{ name: string }>(LIST_OBJECTS, [SCHEMAS]);
+  return rows.map(({ name }) => name);
+}
 
 /** Runs in the transaction of the restore, so a failure brings everything back. */
 export async function dropAllObjects(owner: pg.Client): Promise<void> {
-  const { rows } = await owner.query<{ sql: string }>(LIST_DROPS, [SCHEMAS]);
+  const { rows } = await owner.query<{ sql: string }>(LIST_OBJECTS, [SCHEMAS]);
   for (const { sql } of rows) await owner.query(sql);
 }

@@ -26,9 +26,14 @@ const HAS_LEDGER = `
 export type MigrationId = { set: string; number: number };
 export type AppliedMigration = MigrationId & { name: string; checksum: string; phase: Phase };
 
+/** Whether a server of this program has migrated the database. */
+export async function hasLedger(owner: pg.Client): Promise<boolean> {
+  const { rows } = await owner.query<{ exists: boolean }>(HAS_LEDGER);
+  return rows[0]!.exists;
+}
+
 export async function readLedger(owner: pg.Client): Promise<AppliedMigration[]> {
-  const { rows: found } = await owner.query<{ exists: boolean }>(HAS_LEDGER);
-  if (!found[0]?.exists) await owner.query(MAKE_LEDGER);
+  if (!(await hasLedger(owner))) await owner.query(MAKE_LEDGER);
   const { rows } = await owner.query<AppliedMigration>(
     'select set, number, name, checksum, phase from migrations.applied',
   );
