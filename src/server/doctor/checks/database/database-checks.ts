@@ -1,16 +1,15 @@
 /** Checks of the database. They read as its owner, migrate nothing and start no new database. */
 import pg from 'pg';
-import { formatBytes } from '#server/backup/command-line.ts';
 import type { Config } from '#server/config/config.ts';
 import { readUnsafeSettings } from '#server/database/durability.ts';
-import { MIN_SERVER_VERSION } from '#server/database/migrations/migrate.ts';
-import { fault, ok, warning } from '../../check.ts';
+import { ok, warning } from '../../check.ts';
 import type { Check, Finding } from '../../check.ts';
 import { describeOffset } from '../clock-offset.ts';
 import { checkConnections } from './check-connections.ts';
 import { checkMigrations } from './check-migrations.ts';
 import { checkReplication } from './check-replication.ts';
 import { checkRoles } from './check-roles.ts';
+import { checkServer } from './check-server.ts';
 import { describeConnectFailure } from './describe-connect-failure.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -45,7 +44,9 @@ export const databaseChecks = (database: OwnerDatabase, config: DatabaseConfig, 
     },
   });
   return [
-    check('database', (owner) => checkServer(owner, config)),
+    check('database', (owner) =>
+      checkServer(owner, config.databaseUrl === null ? 'embedded PostgreSQL' : 'PostgreSQL'),
+    ),
     check('roles', (_owner, ownerUrl) => checkRoles(ownerUrl, CONNECT_TIMEOUT_MS)),
     check('durability', checkDurability),
     check('migrations', checkMigrations),
@@ -54,31 +55,6 @@ export const databaseChecks = (database: OwnerDatabase, config: DatabaseConfig, 
     check('clock', (owner) => checkClock(owner, now)),
   ];
 };
-
-async function checkServer(owner: pg.Client, { databaseUrl }: DatabaseConfig): Promise<Finding[]> {
-  const startedAt = performance.now();
-  const { rows } = await owner.query<{
-    version: string;
-    number: number;
-    standby: boolean;
-    size: number;
-    readonly: boolean;
-  }>(
-    `select current_setting('server_version') as version, current_setting('server_version_num')::int as number,
-            pg_is_in_recovery() as standby, pg_database_size(current_database())::float8 as size,
-            current_setting('default_transaction_read_only') = 'on' as readonly`,
-  );
-  const ms = Math.round(performance.now() - startedAt);
-  const { version, number, standby, size, readonly } = rows[0]!;
-  const kind = databaseUrl === null ? 'embedded PostgreSQL' : 'PostgreSQL';
-  if (number < MIN_SERVER_VERSION)
-    return [fault(`PostgreSQL ${version} is too old`, 'Upgrade the database server to 15 or newer.')];
-  if (standby || readonly) {
-    const why = standby ? 'a standby that only reads' : 'set to read only (default_transaction_read_only)';
-    return [fault(`${kind} ${version} is ${why}`, 'Name the primary in DATABASE_URL, or promote this one.')];
-  }
-  return [ok(`${kind} ${version} answers in ${ms} ms and holds ${formatBytes(size)}`)];
-}
 
 async function checkDurability(owner: pg.Client): Promise<Finding[]> {
   const settings = await readUnsafeSettings(owner);
