@@ -7,7 +7,15 @@ import { promisify } from 'node:util';
 import { isReady, runAdmin, startApplication, waitUntilReady } from './application.ts';
 import type { Cluster } from './cluster.ts';
 import { CONFIG } from './folders.ts';
-import { cutOffNetwork, healNetwork, inNamespace, killProcesses, killProcessesExcept } from './network.ts';
+import {
+  cutOffNetwork,
+  healNetwork,
+  inNamespace,
+  killProcesses,
+  killProcessesExcept,
+  pauseProcesses,
+  resumeProcesses,
+} from './network.ts';
 import { createNewerVersion, NEW_INDEX } from './newer-version.ts';
 import {
   connectToNode,
@@ -76,6 +84,22 @@ export function faultsOf(cluster: Cluster): Fault[] {
         const pidFile = join(cluster.folders[await primary()].data, 'journal', 'postmaster.pid');
         process.kill(Number.parseInt(await readFile(pidFile, 'utf8'), 10), 'SIGKILL');
         return { at: Date.now(), repair: nothing };
+      },
+    },
+    {
+      name: 'the machine of the primary is paused and goes on',
+      isFailover: true,
+      async strike() {
+        const node = await primary();
+        const at = Date.now();
+        await pauseProcesses(node);
+        return {
+          at,
+          async repair() {
+            await resumeProcesses(node);
+            return [];
+          },
+        };
       },
     },
     {

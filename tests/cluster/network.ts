@@ -83,22 +83,30 @@ export async function healNetwork(part: Part): Promise<void> {
 }
 
 /** Ends every process of a part with SIGKILL, as when its machine loses power. */
-export const killProcesses = (part: Part): Promise<number> => killIn(namespaceOf(part));
+export const killProcesses = (part: Part): Promise<number> => signalAll(namespaceOf(part), 'SIGKILL');
 
 /** Ends every process of a part but those of this program. */
 export const killProcessesExcept = (part: Part, program: string): Promise<number> =>
-  killIn(namespaceOf(part), (name) => name !== program);
+  signalAll(namespaceOf(part), 'SIGKILL', (name) => name !== program);
 
-/** Resolves with the number of processes that ran. */
-async function killIn(namespace: string, isKilled: (program: string) => boolean = () => true): Promise<number> {
+/** Stops every process of a part, as when its virtual machine is paused: connections stay open, and nothing answers. */
+export const pauseProcesses = (part: Part): Promise<number> => signalAll(namespaceOf(part), 'SIGSTOP');
+export const resumeProcesses = (part: Part): Promise<number> => signalAll(namespaceOf(part), 'SIGCONT');
+
+/** Resolves with the number of processes that got the signal. */
+async function signalAll(
+  namespace: string,
+  signal: NodeJS.Signals,
+  isMeant: (program: string) => boolean = () => true,
+): Promise<number> {
   const pids: number[] = [];
   for (const pid of await findProcesses(namespace)) {
     const program = await readFile(`/proc/${String(pid)}/comm`, 'utf8').catch(() => '');
-    if (isKilled(program.trim())) pids.push(pid);
+    if (isMeant(program.trim())) pids.push(pid);
   }
   for (const pid of pids) {
     try {
-      process.kill(pid, 'SIGKILL');
+      process.kill(pid, signal);
     } catch {
       // The process has ended since it was listed.
     }
@@ -119,7 +127,7 @@ export async function removeNetwork(): Promise<void> {
     .filter((name) => name.startsWith(PREFIX));
   for (const namespace of namespaces) {
     // A process may start another one while the list is read.
-    while ((await killIn(namespace)) > 0);
+    while ((await signalAll(namespace, 'SIGKILL')) > 0);
     await ip('netns', 'delete', namespace);
   }
   // The kernel removes the devices of a namespace some time after the namespace.
