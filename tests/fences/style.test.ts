@@ -9,6 +9,8 @@ import { describe, expect, test } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const MAX_SUBJECT_LENGTH = 72;
+/** A longer cell belongs into the text below its table. */
+const MAX_CELL_LENGTH = 300;
 
 const CHECKED_FILES =
   /^(src|tests|simulators|benchmarks|scripts|database)\/.*\.(ts|tsx|mjs|css|sql)$|^[^/]+\.config\.ts$/;
@@ -117,6 +119,20 @@ test('the sentences of documents have a subject', () => {
         .flatMap(sentencesOf)
         .filter((sentence) => HEADLESS.test(sentence))
         .map((sentence) => `${file}: ${sentence}`),
+    );
+  expect(found).toEqual([]);
+});
+
+test('the cells of tables in documents are short', () => {
+  const found = trackedFiles
+    .filter((file) => file.endsWith('.md') && !file.startsWith('docs/specification/'))
+    .flatMap((file) =>
+      readFileSync(join(ROOT, file), 'utf8')
+        .split('\n')
+        .filter((line) => line.startsWith('|') && !/^[|: -]+$/.test(line))
+        .flatMap((line) => line.split('|').map((cell) => cell.trim()))
+        .filter((cell) => cell.length > MAX_CELL_LENGTH)
+        .map((cell) => `${file}: ${cell}`),
     );
   expect(found).toEqual([]);
 });
