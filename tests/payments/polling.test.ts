@@ -9,10 +9,11 @@ import type { Payment } from '#server/payments/payment-store.ts';
 import { createPaypal } from '#server/payments/paypal/paypal-client.ts';
 import { PaypalError } from '#server/payments/paypal/paypal.ts';
 import type { Paypal } from '#server/payments/paypal/paypal.ts';
-import { reconcilePayments } from '#server/payments/reconcile-payments.ts';
+import { processEvent, reconcilePayments } from '#server/payments/reconcile-payments.ts';
 import { refundPayment } from '#server/payments/refunds/refund-payment.ts';
 import { settlePayment } from '#server/payments/settle-payment.ts';
 import { startPayment } from '#server/payments/start-payment.ts';
+import { parseEvent } from '#server/payments/webhooks/webhook-event.ts';
 import { Secret } from '#server/config/secret.ts';
 import { createPaypalSimulator, SANDBOX_CLIENT } from '../../simulators/paypal/simulator.ts';
 import { MemoryPaymentStore } from './memory-payment-store.ts';
@@ -192,6 +193,32 @@ describe('a refund that PayPal keeps pending', () => {
     outage.isDown = true;
     await passDays(362);
     expect((await payment(id)).dueAt).toBeNull();
+  });
+});
+
+describe('a reversal of a capture that PayPal keeps `COMPLETED`', () => {
+  /** The bank reverses the capture. Only the reversal that the event names reports the amount. */
+  function reverse({ simulator }: ReturnType<typeof createWorld>, captureId: string) {
+    simulator.books.reverseCapture(captureId);
+    Object.assign(simulator.books.capture(captureId), { status: 'COMPLETED', refundedMinor: 0, reason: null });
+    const events = simulator.drainWebhooks().map(({ body }) => parseEvent(body)!);
+    return events.find(({ type }) => type === 'PAYMENT.CAPTURE.REVERSED')!;
+  }
+  async function expectReversed({ payment, store }: ReturnType<typeof createWorld>, id: string): Promise<void> {
+    const { status, userId } = await payment(id);
+    expect(status).toBe('reversed');
+    expect(store.buyers.get(userId)).toMatchObject({ subscription_plan: 'free' });
+  }
+
+  test('is booked when its event is processed before that of the completed capture', async () => {
+    const world = createWorld({ hasWebhook: true });
+    const { id, orderId } = await world.beginPayment();
+    world.simulator.books.approve(orderId!, 'echeck');
+    expect(await settlePayment(world.deps, id)).toBe('pending');
+    const { captureId } = await world.payment(id);
+    world.simulator.books.completeCapture(captureId!);
+    await processEvent(world.deps, reverse(world, captureId!));
+    await expectReversed(world, id);
   });
 });
 

@@ -37,7 +37,11 @@ export async function settlePayment(deps: PaymentDeps, id: string, hint: ReturnH
     else if (status === 'completed') await checkCompleted(deps, payment, hint);
     else if (!isOpen(status)) await checkForLateCapture(deps, payment);
     else if (captureId !== null) await checkCapture(deps, payment, captureId);
-    else return await claimAndCapture(deps, payment, hint);
+    else {
+      const settlement = await claimAndCapture(deps, payment);
+      if (settlement !== 'completed') return settlement;
+    }
+    if (hint !== null && status !== 'completed') await followHint(deps, payment, hint);
   } catch (error) {
     if (!(error instanceof PaypalError)) throw error;
     // PayPal forgets an unpaid order after a while, so a closed payment has nothing more to poll.
@@ -57,7 +61,16 @@ const FINAL: ReadonlySet<PaymentStatus> = new Set(['reversed', 'needs_review']);
 const statusOf = async (store: PaymentStore, { id }: Payment): Promise<PaymentStatus> =>
   (await store.find({ id }))?.status ?? 'voided';
 
-async function claimAndCapture(deps: PaymentDeps, read: Payment, hint: ReturnHint): Promise<Settlement> {
+/**
+ * Books returned money of a capture that was booked after the payment was read: events arrive in any order, and several
+ * processes handle them. The event is processed once, and a capture need not report that its money went back.
+ */
+async function followHint(deps: PaymentDeps, { id }: Payment, hint: ReturnHint): Promise<void> {
+  const payment = await deps.store.find({ id });
+  if (payment?.status === 'completed') await checkCompleted(deps, payment, hint);
+}
+
+async function claimAndCapture(deps: PaymentDeps, read: Payment): Promise<Settlement> {
   const { store, clock } = deps;
   const now = clock.now();
   const claimed = await store.claim(read, now, new Date(now.getTime() + LEASE_MS));
@@ -72,9 +85,7 @@ async function claimAndCapture(deps: PaymentDeps, read: Payment, hint: ReturnHin
   } catch (error) {
     return handleFailure(deps, read, claimed, error);
   }
-  const captured = await store.find({ id: read.id });
-  if (captured?.status === 'completed' && hint !== null) await checkCompleted(deps, captured, hint);
-  return captured?.status ?? 'voided';
+  return statusOf(store, read);
 }
 
 /** Reads the order first: it is compared with the payment before money is taken, and may have been captured already. */
