@@ -220,6 +220,16 @@ describe('a reversal of a capture that PayPal keeps `COMPLETED`', () => {
     await processEvent(world.deps, reverse(world, captureId!));
     await expectReversed(world, id);
   });
+
+  test('is booked while a refund is requested', async () => {
+    const world = createWorld({ hasWebhook: true });
+    const { id, captureId } = await world.buy();
+    world.outage.isDown = true;
+    await refundPayment(world.deps, id);
+    world.outage.isDown = false;
+    await processEvent(world.deps, reverse(world, captureId));
+    await expectReversed(world, id);
+  });
 });
 
 describe('a sweep over many payments', () => {

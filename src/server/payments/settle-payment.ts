@@ -195,9 +195,11 @@ async function checkForLateCapture(deps: PaymentDeps, payment: Payment): Promise
   if (checked?.status === status) await store.schedulePoll(id, null);
 }
 
+/** Books the money that an event names also while a refund is requested: PayPal refunds no reversed capture. */
 async function checkCompleted(deps: PaymentDeps, payment: Payment, hint: ReturnHint): Promise<void> {
-  if (payment.refundRequestedAt !== null) await continueRefund(deps, payment);
-  else await bookReturnedMoney(deps, payment, hint);
+  const isRefundRequested = payment.refundRequestedAt !== null;
+  if (hint !== null || !isRefundRequested) await bookReturnedMoney(deps, payment, hint);
+  if (isRefundRequested) await continueRefund(deps, payment);
 }
 
 async function checkRefundedWhenDue(deps: PaymentDeps, payment: Payment): Promise<void> {
