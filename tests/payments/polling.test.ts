@@ -232,6 +232,18 @@ describe('a reversal of a capture that PayPal keeps `COMPLETED`', () => {
   });
 });
 
+test('asks PayPal anew when an operator repeats a refund that failed', async () => {
+  const world = createWorld();
+  const { id } = await world.buy();
+  world.simulator.books.nextRefund = 'FAILED';
+  await refundPayment(world.deps, id);
+  expect(await world.payment(id)).toMatchObject({ status: 'completed', refundRequestedAt: null });
+  nowMs += HOUR_MS;
+  world.simulator.books.nextRefund = 'COMPLETED';
+  await refundPayment(world.deps, id);
+  expect(await world.payment(id)).toMatchObject({ status: 'refunded' });
+});
+
 describe('a sweep over many payments', () => {
   test('ends after three unanswered payments in a row, and the next sweep continues with the others', async () => {
     const world = createWorld();

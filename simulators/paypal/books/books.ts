@@ -34,7 +34,7 @@ export class PaypalBooks {
   /** Every event since the start or the last `clear`, oldest first. */
   readonly events: PaypalEvent[] = [];
   /** The initial status of the refunds that `refundCapture` creates from now on. */
-  nextRefund: 'COMPLETED' | 'PENDING' = 'COMPLETED';
+  nextRefund: Refund['status'] = 'COMPLETED';
   readonly #deps: Deps;
   /** Orders that can still expire. */
   readonly #open = new Set<Order>();
@@ -265,7 +265,7 @@ export class PaypalBooks {
     const refund: Refund = { id, capture, kind, status, amount, note, createdAt: now, updatedAt: now };
     this.refunds.set(id, refund);
     capture.refunds.push(refund);
-    this.#addRefundedAmount(capture, minor);
+    if (status !== 'FAILED') this.#addRefundedAmount(capture, minor);
     return refund;
   }
 

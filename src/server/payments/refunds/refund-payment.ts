@@ -25,7 +25,7 @@ export async function continueRefund(deps: PaymentDeps, { id }: Payment): Promis
   try {
     const capture = await paypal.getCapture(captureId);
     if (capture.status === 'REFUNDED') return await bookReturnedMoney(deps, claimed, null);
-    const refund = await paypal.refundCapture({ captureId, requestId: `ref-${id}` });
+    const refund = await paypal.refundCapture({ captureId, requestId: refundRequestId(claimed) });
     await applyRefund(deps, claimed, refund);
   } catch (error) {
     if (!(error instanceof PaypalError)) throw error;
@@ -37,6 +37,12 @@ export async function continueRefund(deps: PaymentDeps, { id }: Payment): Promis
     return cancelRefund(deps, claimed);
   }
 }
+
+/**
+ * Every retry of one request uses the same id, so PayPal refunds once. A request that repeats a failed one needs a new
+ * id: PayPal would answer with the failed refund. PayPal refunds no capture twice, whatever the ids.
+ */
+const refundRequestId = ({ id, refundRequestedAt }: Payment): string => `ref-${id}-${refundRequestedAt!.getTime()}`;
 
 const cancelRefund = ({ store, clock, hasWebhook }: PaymentDeps, payment: Payment): Promise<void> =>
   store.cancelRefund(payment.id, nextCompletedPoll(payment, clock.now(), hasWebhook));
