@@ -8,6 +8,7 @@ import { PASSWORD, newAddress, openRequest, startAuthWorld } from './fixture.ts'
 import type { AuthWorld } from './fixture.ts';
 
 const HOUR = 3_600_000;
+const WAITING = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
 
 let world: AuthWorld;
 beforeAll(async () => {
@@ -193,6 +194,26 @@ describe('PUT /user', () => {
     const old = await world.request('POST', '/token?grant_type=password', { body: { email, password: PASSWORD } });
     expect(old.body.code).toBe('invalid_credentials');
     expect((await world.waitForMail(email)).subject).toBe('Your password was changed');
+  });
+
+  test('a password change refuses a sign-in that is checking the old password', async () => {
+    const { email, id } = await world.signUpUser();
+    const change = await world.admin.connect();
+    try {
+      // The change has locked the user's row and is about to end the sessions.
+      await change.query('begin');
+      await change.query("update auth.users set password_hash = 'another hash' where id = $1", [id]);
+      const signIn = world.request('POST', '/token?grant_type=password', { body: { email, password: PASSWORD } });
+      await expect.poll(async () => (await world.admin.query(WAITING)).rowCount).toBe(1);
+      await change.query('delete from auth.sessions where user_id = $1', [id]);
+      await change.query('commit');
+      const { status, body } = await signIn;
+      expect([status, body.code]).toEqual([400, 'invalid_credentials']);
+    } finally {
+      change.release();
+    }
+    const sessions = await world.admin.query('select from auth.sessions where user_id = $1', [id]);
+    expect(sessions.rowCount).toBe(0);
   });
 
   test('a password change invalidates every outstanding link', async () => {

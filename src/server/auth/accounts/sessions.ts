@@ -3,6 +3,7 @@ import type { Selectable } from 'kysely';
 import { jsonObjectFrom } from 'kysely/helpers/postgres';
 import type { AuthTables, AuthenticationMethod } from '#server/database/tables/auth-tables.ts';
 import type { AsService } from '#server/database/database.ts';
+import { NOT_NULL_VIOLATION, sqlStateOf } from '#server/database/database-error.ts';
 import { prepareQuery } from '#server/database/prepared-query.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
 import { accountQuery, accountsQuery, toAccount } from './accounts.ts';
@@ -36,6 +37,8 @@ type NewSession = {
   byPhone?: boolean;
   /** The passkey that signed in. It has verified its user, which makes two factors: the session starts at `aal2`. */
   passkeyId?: string;
+  /** The hash of the password that signed in. The session starts only while this is still the user's password. */
+  passwordHash?: string;
   device: Device;
   now: Date;
 };
@@ -51,6 +54,8 @@ export type StartedSession = {
 type SessionValues = {
   id: string;
   userId: string;
+  /** Null for a sign-in without a password. */
+  passwordHash: string | null;
   aal: SessionRow['aal'];
   amr: string;
   passkeyId: string | null;
@@ -68,14 +73,20 @@ const START_SESSION = prepareQuery((values: SessionValues) =>
   queryBuilder
     // Locks the user's row before the undo token is deleted. `undo-deletion.ts` uses the same order; otherwise the two
     // transactions could deadlock.
-    .with('pending', (query) =>
+    // Threat: a thief signs in with the old password while the owner changes it, and the session outlives the change,
+    // which ends all other sessions. PostgreSQL compares the hash again after it has waited for the lock.
+    .with('locked', (query) =>
       query
         .selectFrom('auth.users')
-        .select('id')
+        .select(['id', 'deletion_due_at'])
         .where('id', '=', values.userId)
-        .where('deletion_due_at', 'is not', null)
+        .where(({ eb, val }) => {
+          const hash = eb.cast<string | null>(val(values.passwordHash), 'text');
+          return eb.or([eb(hash, 'is', null), eb('password_hash', '=', hash)]);
+        })
         .forUpdate(),
     )
+    .with('pending', (query) => query.selectFrom('locked').select('id').where('deletion_due_at', 'is not', null))
     .with('undo_link', (query) =>
       query
         .deleteFrom('auth.one_time_tokens')
@@ -101,16 +112,17 @@ const START_SESSION = prepareQuery((values: SessionValues) =>
         ),
     )
     .with('session', (query) =>
-      query.insertInto('auth.sessions').values({
+      query.insertInto('auth.sessions').values((row) => ({
         id: values.id,
-        user_id: values.userId,
+        // Null without a locked row: then PostgreSQL rejects the whole statement.
+        user_id: row.selectFrom('locked').select('locked.id').$castTo<string>(),
         aal: values.aal,
         amr: values.amr,
         passkey_id: values.passkeyId,
         ip: values.ip,
         user_agent: values.userAgent,
         created_at: values.now,
-      }),
+      })),
     )
     .with('token', (query) =>
       query.insertInto('auth.refresh_tokens').values({
@@ -154,16 +166,20 @@ const START_SESSION = prepareQuery((values: SessionValues) =>
     .select('signed_in.undone'),
 );
 
+/** The user's password was changed, or the account deleted, after the caller read the account. */
+export class StalePasswordError extends Error {}
+
 /**
  * Inserts session, first refresh token and audit rows, updates the sign-in time, undoes a pending deletion of the
- * account and reads the account, in one round trip. Throws if the account was deleted concurrently.
+ * account and reads the account, in one round trip. Throws if the account was deleted concurrently, and a
+ * StalePasswordError if `passwordHash` is no longer the user's.
  */
 export async function startSession(
   service: AsService,
   newSession: NewSession,
 ): Promise<StartedSession & { account: Account }> {
   const id = randomUUID();
-  const { userId, method, provider, byPhone, passkeyId = null, device, now } = newSession;
+  const { userId, method, provider, byPhone, passkeyId = null, passwordHash = null, device, now } = newSession;
   const aal = passkeyId === null ? 'aal1' : 'aal2';
   const amr: AuthenticationMethod[] = [
     { method, timestamp: Math.floor(now.getTime() / 1000), ...(provider !== undefined && { provider }) },
@@ -173,6 +189,7 @@ export async function startSession(
   const [row] = await START_SESSION.run(service, {
     id,
     userId,
+    passwordHash,
     aal,
     amr: JSON.stringify(amr),
     passkeyId,
@@ -184,6 +201,8 @@ export async function startSession(
     details: JSON.stringify({ method, provider }),
     undoDetails: JSON.stringify({ method }),
     now,
+  }).catch((error: unknown) => {
+    throw passwordHash !== null && sqlStateOf(error) === NOT_NULL_VIOLATION ? new StalePasswordError() : error;
   });
   if (!row) throw new Error('the account was deleted concurrently');
   const { undone, ...before } = row;

@@ -1,7 +1,7 @@
 /** POST /token?grant_type=password: signs in and starts a new session (docs/specification/wire.md 9). */
 import type { Endpoint } from '../auth-deps.ts';
 import { findUserByEmail, isBanned } from '../accounts/accounts.ts';
-import { startSession } from '../accounts/sessions.ts';
+import { StalePasswordError, startSession } from '../accounts/sessions.ts';
 import { requireCaptcha } from '../captcha/require-captcha.ts';
 import { findUserByPhone } from '../phone/phone-accounts.ts';
 import { parsePhone } from '../phone/phone-number.ts';
@@ -40,6 +40,16 @@ export const grantPassword: Endpoint = async (context, deps) => {
   const confirmedAt = byPhone ? user.phone_confirmed_at : user.email_confirmed_at;
   if (confirmedAt === null) throw new AuthError(byPhone ? 'phone_not_confirmed' : 'email_not_confirmed');
 
-  const started = await startSession(service, { userId: user.id, method: 'password', byPhone, device, now });
+  const signIn = {
+    userId: user.id,
+    method: 'password',
+    passwordHash: user.password_hash!,
+    byPhone,
+    device,
+    now,
+  } as const;
+  const started = await startSession(service, signIn).catch((error: unknown) => {
+    throw error instanceof StalePasswordError ? new AuthError('invalid_credentials') : error;
+  });
   return context.json(await respondWithSession(context, deps, { account: started.account, started }));
 };
