@@ -1,6 +1,7 @@
 /** A user's passkeys, and the challenges of their ceremonies (docs/specification/wire.md 32). */
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
+import { lockUser } from '../accounts/accounts.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';
 import type { AuditEntry } from '../accounts/audit-log.ts';
 import type { Device } from '../accounts/device.ts';
@@ -44,11 +45,13 @@ export async function renamePasskey(
 type Removal = PasskeyKey & { actor: AuditEntry['actor']; device?: Device; now: Date };
 
 /**
- * Requires a transaction. Sessions that the passkey started drop to `aal1`, unless a second factor has confirmed them.
+ * Requires a transaction. Locks the user's row, as a sign-in does: a session that starts meanwhile would stay at `aal2`.
+ * Sessions that the passkey started drop to `aal1`, unless a second factor has confirmed them.
  * Null if the user has no such passkey.
  */
 export async function removePasskey(transaction: AsService, removal: Removal): Promise<StoredCredential | null> {
   const { id, userId, actor, device, now } = removal;
+  await lockUser(transaction, userId);
   await transaction.run(
     queryBuilder
       .updateTable('auth.sessions')

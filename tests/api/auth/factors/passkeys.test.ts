@@ -388,6 +388,37 @@ describe('passkeys of an account', () => {
     expect(claimsOf(renewed.access_token).aal).toBe('aal1');
   });
 
+  test('drop to aal1 also a session that starts while the passkey is removed', async () => {
+    const { id, access, passkey } = await createPasskeyOwner();
+    const signIn = await world.admin.connect();
+    try {
+      await signIn.query('begin');
+      await signIn.query('select from auth.users where id = $1 for update', [id]);
+      await signIn.query('update auth.webauthn_credentials set last_used_at = now() where id = $1', [passkey.id]);
+      const started = await signIn.query(
+        "insert into auth.sessions (user_id, passkey_id, aal) values ($1, $2, 'aal2') returning id",
+        [id, passkey.id],
+      );
+      const removal = world.request('DELETE', `/passkeys/${passkey.id}`, { token: access });
+      await expect
+        .poll(
+          async () =>
+            (
+              await world.admin.query(
+                "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+              )
+            ).rowCount,
+        )
+        .toBe(1);
+      await signIn.query('commit');
+      expect((await removal).status).toBe(204);
+      const session = await world.admin.query('select aal from auth.sessions where id = $1', [started.rows[0].id]);
+      expect(session.rows).toEqual([{ aal: 'aal1' }]);
+    } finally {
+      signIn.release();
+    }
+  });
+
   test('leave sessions at aal2 that a second factor has confirmed too', async () => {
     const { access, authenticator, passkey } = await createPasskeyOwner();
     const session = await protect(ok(await signInWith(authenticator)).access_token);
