@@ -1,6 +1,6 @@
 /** Requests of a user about the own account, and queries of the database for it. */
 import { createLog } from '#server/log.ts';
-import { deleteDueAccounts } from '#server/auth/own-account/delete-accounts.ts';
+import { deleteAbandonedAnonymousUsers, deleteDueAccounts } from '#server/auth/own-account/delete-accounts.ts';
 import { PASSWORD } from '../auth/fixture.ts';
 import type { AuthWorld } from '../auth/fixture.ts';
 
@@ -12,6 +12,11 @@ export function createAccountClient(world: AuthWorld) {
   const sentByJob: string[] = [];
   const rows = async <T>(text: string, values: unknown[]): Promise<T[]> =>
     (await world.admin.query(text, values)).rows as T[];
+  const jobDeps = () => ({
+    ...{ database: world.database, clock: world.clock, log: createLog('error') },
+    mailer: { send: (mail: { to: string }) => void sentByJob.push(mail.to) },
+    findRateLimitKeys: () => [],
+  });
 
   return {
     /** The addresses to which `deleteDue` has sent mails. */
@@ -32,14 +37,7 @@ export function createAccountClient(world: AuthWorld) {
       ),
     dueAtOf: async (id: string): Promise<Date | null> =>
       (await rows<{ at: Date | null }>('select deletion_due_at as at from auth.users where id = $1', [id]))[0]!.at,
-    deleteDue: (): Promise<number> =>
-      deleteDueAccounts(
-        {
-          ...{ database: world.database, clock: world.clock, log: createLog('error') },
-          mailer: { send: (mail) => void sentByJob.push(mail.to) },
-          findRateLimitKeys: () => [],
-        },
-        new AbortController().signal,
-      ),
+    deleteDue: (): Promise<number> => deleteDueAccounts(jobDeps(), new AbortController().signal),
+    deleteAbandoned: (): Promise<number> => deleteAbandonedAnonymousUsers(jobDeps(), new AbortController().signal),
   };
 }

@@ -14,7 +14,7 @@ import type { SignedUpUser } from './account-client.ts';
 import { findMarks, findPersonalTables, markPersonalColumns } from './personal-data.ts';
 
 const world = setUpAuthWorld();
-const { signIn, remove, undo, rows, dueAtOf, deleteDue, sentByJob } = createAccountClient(world);
+const { signIn, remove, undo, rows, dueAtOf, deleteDue, deleteAbandoned, sentByJob } = createAccountClient(world);
 
 /** Tables without a column that leads to a user. `rate_limits.key` and `payment_events.raw` still name users. */
 const TABLES_WITHOUT_USER = [
@@ -60,8 +60,54 @@ describe('the deletion of an account by a job', () => {
 
   test('leaves an account that became a permanent one meanwhile', async () => {
     const { id } = await world.signUpUser();
-    const deletion = { userId: id, actor: 'job', now: world.clock.now(), onlyIf: 'anonymous' } as const;
+    const now = world.clock.now();
+    const deletion = { userId: id, actor: 'job', now, onlyIf: { abandonedBefore: now } } as const;
+    await world.admin.query('delete from auth.sessions where user_id = $1', [id]);
     expect(await deleteAccount(world.database, deletion)).toBeNull();
+    expect(await rows('select id from auth.users where id = $1', [id])).toHaveLength(1);
+  });
+});
+
+describe('the deletion of abandoned anonymous accounts', () => {
+  const DAY_MS = 24 * HOUR_MS;
+  const daysAgo = (days: number): Date => new Date(world.clock.now().getTime() - days * DAY_MS);
+  /** Returns the id of the user and of the session, which was not used for 31 days. */
+  async function createAbandoned() {
+    const [user] = await rows<{ id: string }>(
+      'insert into auth.users (is_anonymous, created_at) values (true, $1) returning id',
+      [daysAgo(31)],
+    );
+    const [session] = await rows<{ id: string }>(
+      'insert into auth.sessions (user_id, created_at) values ($1, $2) returning id',
+      [user!.id, daysAgo(31)],
+    );
+    return { id: user!.id, session: session!.id };
+  }
+
+  test('deletes an account that was not used for thirty days', async () => {
+    const { id } = await createAbandoned();
+    expect(await deleteAbandoned()).toBe(1);
+    expect(await rows('select id from auth.users where id = $1', [id])).toEqual([]);
+  });
+
+  test('leaves an account that is used again while the job runs', async () => {
+    const { id, session } = await createAbandoned();
+    const use = await world.admin.connect();
+    try {
+      await use.query('begin');
+      await use.query('select from auth.users where id = $1 for update', [id]);
+      await use.query('update auth.sessions set refreshed_at = $2 where id = $1', [session, world.clock.now()]);
+      const deletion = deleteAbandoned();
+      await expect
+        .poll(() =>
+          rows("select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'", []),
+        )
+        .toHaveLength(1);
+      await use.query('commit');
+      expect(await deletion).toBe(0);
+    } finally {
+      use.release();
+    }
     expect(await rows('select id from auth.users where id = $1', [id])).toHaveLength(1);
   });
 });

@@ -17,9 +17,9 @@ type Deletion = {
   now: Date;
   /**
    * Deletes the account only if this is still true once its row is locked: `due` if its owner has requested the
-   * deletion and the time to undo it is over, `anonymous` if it still has no address and no other way to sign in.
+   * deletion and the time to undo it is over, `abandonedBefore` if `abandonedUsers` still finds it.
    */
-  onlyIf?: 'due' | 'anonymous';
+  onlyIf?: 'due' | { abandonedBefore: Date };
   /**
    * Returns the keys of `auth.rate_limits` that hold an address or number as a hash (`accountGuessKey`). Their counters
    * are deleted with those of the plain address and number.
@@ -43,7 +43,7 @@ export async function deleteAccount(database: Database, deletion: Deletion): Pro
     if (!user) return null;
     const { email, phone, deletion_due_at: dueAt } = user;
     if (onlyIf === 'due' && (dueAt === null || dueAt > now)) return null;
-    if (onlyIf === 'anonymous' && !user.is_anonymous) return null;
+    if (typeof onlyIf === 'object' && !(await isAbandoned(transaction, userId, onlyIf.abandonedBefore))) return null;
 
     const sessions = await transaction.run(
       queryBuilder.deleteFrom('auth.sessions').where('user_id', '=', userId).returning('id'),
@@ -57,6 +57,32 @@ export async function deleteAccount(database: Database, deletion: Deletion): Pro
     await deleteRateLimits(transaction, [userId, ...names, ...names.flatMap((name) => findRateLimitKeys(name))]);
     return { email, endedSessions: sessions.map(({ id }) => id) };
   });
+}
+
+/** Anonymous users who have not used their account since `before`: it opens only in a browser with a session. */
+export const abandonedUsers = (before: Date) =>
+  queryBuilder
+    .selectFrom('auth.users as user')
+    .select('user.id')
+    .where('is_anonymous', '=', true)
+    .where('user.created_at', '<=', before)
+    .where((row) =>
+      row.not(
+        row.exists(
+          row
+            .selectFrom('auth.sessions as session')
+            .select('session.id')
+            .whereRef('session.user_id', '=', 'user.id')
+            .where((session) =>
+              session.or([session('session.refreshed_at', '>', before), session('session.created_at', '>', before)]),
+            ),
+        ),
+      ),
+    );
+
+/** Reads after the user's row is locked: the user may have come back since the job listed the account. */
+async function isAbandoned(transaction: AsService, userId: string, before: Date): Promise<boolean> {
+  return (await transaction.run(abandonedUsers(before).where('user.id', '=', userId))).length > 0;
 }
 
 type Erasure = { userId: string; requestedAt: Date | null; now: Date };

@@ -5,7 +5,7 @@ import { queryBuilder } from '#server/database/query-builder.ts';
 import type { Logger } from '#server/log.ts';
 import { accountDeletedMail } from '#server/mail/account-emails.ts';
 import type { Mailer } from '#server/mail/mailer.ts';
-import { deleteAccount } from '../accounts/delete-account.ts';
+import { abandonedUsers, deleteAccount } from '../accounts/delete-account.ts';
 
 /** Anonymous accounts are deleted after this time without use. Only a session in a browser opens such an account. */
 const ANONYMOUS_USER_MS = 30 * 24 * 3_600_000;
@@ -34,30 +34,12 @@ export async function deleteDueAccounts(deps: Deps, signal: AbortSignal): Promis
 
 export async function deleteAbandonedAnonymousUsers(deps: Deps, signal: AbortSignal): Promise<number> {
   const before = new Date(deps.clock.now().getTime() - ANONYMOUS_USER_MS);
-  const abandoned = queryBuilder
-    .selectFrom('auth.users as user')
-    .select('user.id')
-    .where('is_anonymous', '=', true)
-    .where('user.created_at', '<=', before)
-    .where((row) =>
-      row.not(
-        row.exists(
-          row
-            .selectFrom('auth.sessions as session')
-            .select('session.id')
-            .whereRef('session.user_id', '=', 'user.id')
-            .where((session) =>
-              session.or([session('session.refreshed_at', '>', before), session('session.created_at', '>', before)]),
-            ),
-        ),
-      ),
-    )
-    .limit(MAX_ACCOUNTS_PER_RUN);
-  const users = await deps.database.asService('find anonymous users').run(abandoned);
-  return deleteAll(deps, users, { onlyIf: 'anonymous', signal });
+  const service = deps.database.asService('find anonymous users');
+  const users = await service.run(abandonedUsers(before).limit(MAX_ACCOUNTS_PER_RUN));
+  return deleteAll(deps, users, { onlyIf: { abandonedBefore: before }, signal });
 }
 
-type Options = { onlyIf: 'due' | 'anonymous'; signal: AbortSignal };
+type Options = { onlyIf: 'due' | { abandonedBefore: Date }; signal: AbortSignal };
 
 /** Logs each account that cannot be deleted, continues with the others and then throws, so that the job runs again. */
 async function deleteAll(
