@@ -84,10 +84,7 @@ export const changeUser: Endpoint = async (context, deps) => {
     });
     deps.mailer.prepare(() => mailAddressChange(deps, change, halves));
   }
-  if (newPhone !== null) {
-    await requireLiveSession(service, session);
-    await requestPhoneChange(deps, user, newPhone);
-  }
+  if (newPhone !== null) await requestPhoneChange(deps, { user, session, phone: newPhone });
   return context.json(userJson(await getAccount(service, user.id)));
 };
 

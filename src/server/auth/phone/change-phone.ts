@@ -1,9 +1,11 @@
 /** PUT /user with a number: texts a code to the new number (docs/specification/wire.md 26). */
 import type { UserRow } from '../accounts/accounts.ts';
-import { updateUser } from '../accounts/accounts.ts';
+import { lockUser, updateUser } from '../accounts/accounts.ts';
+import type { SessionRow } from '../accounts/sessions.ts';
 import type { AuthDeps } from '../auth-deps.ts';
 import type { Body } from '../wire/body.ts';
 import { AuthError } from '../wire/errors.ts';
+import { requireLiveSession } from '../wire/require-user.ts';
 import { checkChannel, issuePhoneCode } from './phone-codes.ts';
 import { parsePhone } from './phone-number.ts';
 import { sendText } from './send-text.ts';
@@ -20,20 +22,26 @@ export function parseNewPhone(deps: AuthDeps, body: Body, user: UserRow): string
   return phone === user.phone && user.phone_confirmed_at !== null ? null : phone;
 }
 
+type PhoneChangeRequest = { user: UserRow; session: SessionRow | null; phone: string };
+
 /**
- * The caller has called `consumeRecipientBudget`.
+ * The caller has called `consumeRecipientBudget`. Throws `session_not_found` if the session has ended.
  *
  * Threat: a signed-in user tries numbers to learn which have an account. A taken number gets the same code and the same
  * answer; only the person who enters that code, and so holds the phone, learns that the number is taken.
  */
-export async function requestPhoneChange(deps: AuthDeps, user: UserRow, phone: string): Promise<void> {
-  const service = deps.database.asService('change a phone number');
+export async function requestPhoneChange(deps: AuthDeps, { user, session, phone }: PhoneChangeRequest): Promise<void> {
   const now = deps.clock.now();
-  const text = await issuePhoneCode(deps, service, { userId: user.id, purpose: 'phone_change', phone });
-  await updateUser(service, user.id, { new_phone: phone, phone_change_sent_at: now, updated_at: now });
+  const text = await deps.database.transactAsService('change a phone number', async (transaction) => {
+    await lockUser(transaction, user.id);
+    await requireLiveSession(transaction, session);
+    await updateUser(transaction, user.id, { new_phone: phone, phone_change_sent_at: now, updated_at: now });
+    return issuePhoneCode(deps, transaction, { userId: user.id, purpose: 'phone_change', phone });
+  });
   try {
     await sendText(deps, phone, text);
   } catch (error) {
+    const service = deps.database.asService('undo a change of a phone number');
     await updateUser(service, user.id, { new_phone: user.new_phone, phone_change_sent_at: user.phone_change_sent_at });
     throw error;
   }

@@ -188,6 +188,34 @@ describe('reauthentication', () => {
 describe('PUT /user with a number', () => {
   const change = (token: string, body: unknown) => world.request('PUT', '/user', { token, body });
 
+  test('is refused when the session ends while the request waits', async () => {
+    const { id, access } = await world.signUpUser();
+    const phone = newNumber();
+    const owner = await world.admin.connect();
+    try {
+      await owner.query('begin');
+      await owner.query('select from auth.users where id = $1 for update', [id]);
+      const request = world.request('PUT', '/user', { token: access, body: { phone } });
+      await expect
+        .poll(
+          async () =>
+            (
+              await world.admin.query(
+                "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+              )
+            ).rowCount,
+        )
+        .toBe(1);
+      await owner.query('delete from auth.sessions where user_id = $1', [id]);
+      await owner.query('commit');
+      expect((await request).body.code).toBe('session_not_found');
+    } finally {
+      owner.release();
+    }
+    const { rows } = await world.admin.query('select new_phone from auth.users where id = $1', [id]);
+    expect(rows).toEqual([{ new_phone: null }]);
+  });
+
   test('adds a number to an account with an address, once its code is entered', async () => {
     const { email, id, access } = await world.signUpUser();
     const phone = newNumber();
