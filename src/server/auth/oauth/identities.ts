@@ -1,11 +1,13 @@
 /** GET /user/identities/authorize and DELETE /user/identities/{id} (docs/specification/wire.md 28). */
 import type { Endpoint } from '../auth-deps.ts';
+import { lockUser } from '../accounts/accounts.ts';
 import { unlinkIdentity } from '../accounts/unlink-identity.ts';
 import { UUID } from '../keys/access-tokens.ts';
 import { mailAddressChanged, mailIdentityUnlinked } from '../mails/account-mails.ts';
 import { providerLabel } from '../mails/security-notice.ts';
 import { deviceOf } from '../wire/client-device.ts';
 import { AuthError } from '../wire/errors.ts';
+import { requireLiveSession } from '../wire/require-user.ts';
 import { ProviderError } from './providers/provider-error.ts';
 import { requireLinking } from './require-linking.ts';
 import { startProviderFlow } from './start-flow.ts';
@@ -36,8 +38,10 @@ export const deleteIdentity: Endpoint = async (context, deps) => {
   if (!UUID.test(identityId)) throw new AuthError('identity_id_not_uuid');
   const now = deps.clock.now();
   const result = await deps.database.transactAsService('unlink an identity', async (transaction) => {
-    await linking.consumeCode(transaction);
     const userId = account.user.id;
+    await lockUser(transaction, userId);
+    await requireLiveSession(transaction, session);
+    await linking.consumeCode(transaction);
     return unlinkIdentity(transaction, { userId, identityId, sessionId: session?.id ?? null, device, now });
   });
   if (result.outcome === 'single_identity') throw new AuthError('single_identity');

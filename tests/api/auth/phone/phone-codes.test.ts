@@ -6,6 +6,8 @@ import { describe, expect, test } from 'vitest';
 import { PASSWORD, newAddress, newNumber, setUpAuthWorld } from '../fixture.ts';
 import { HOUR, INVALID_NUMBER, WITH_PHONE, createPhoneClient, digits, otherCode } from './phone-client.ts';
 
+const WAITING = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+
 const world = setUpAuthWorld(...WITH_PHONE);
 const { codeTo, post, verify, grant, findUser, signInByText } = createPhoneClient(world);
 
@@ -196,16 +198,7 @@ describe('PUT /user with a number', () => {
       await owner.query('begin');
       await owner.query('select from auth.users where id = $1 for update', [id]);
       const request = world.request('PUT', '/user', { token: access, body: { phone } });
-      await expect
-        .poll(
-          async () =>
-            (
-              await world.admin.query(
-                "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
-              )
-            ).rowCount,
-        )
-        .toBe(1);
+      await expect.poll(async () => (await world.admin.query(WAITING)).rowCount).toBe(1);
       await owner.query('delete from auth.sessions where user_id = $1', [id]);
       await owner.query('commit');
       expect((await request).body.code).toBe('session_not_found');
@@ -243,6 +236,28 @@ describe('PUT /user with a number', () => {
       [id],
     );
     expect(rows).toEqual([{ event: 'phone_changed' }]);
+  });
+
+  test('a removal of the number is refused when the session ends while it waits', async () => {
+    const { id, access } = await world.signUpUser();
+    const phone = newNumber();
+    await change(access, { phone });
+    await verify(phone, await codeTo(phone), 'phone_change');
+    const { body } = await world.request('GET', '/user', { token: access });
+    const identity = body.identities.find(({ provider }: { provider: string }) => provider === 'phone');
+    const owner = await world.admin.connect();
+    try {
+      await owner.query('begin');
+      await owner.query('select from auth.users where id = $1 for update', [id]);
+      const removal = world.request('DELETE', `/user/identities/${identity.identity_id}`, { token: access });
+      await expect.poll(async () => (await world.admin.query(WAITING)).rowCount).toBe(1);
+      await owner.query('delete from auth.sessions where user_id = $1', [id]);
+      await owner.query('commit');
+      expect((await removal).body.code).toBe('session_not_found');
+    } finally {
+      owner.release();
+    }
+    expect(await findUser(phone)).toMatchObject({ id });
   });
 
   test('the owner removes the number again on a server without providers', async () => {
