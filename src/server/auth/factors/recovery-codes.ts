@@ -128,6 +128,7 @@ export const deleteRecoveryCodes: Endpoint = async (context, deps) => {
   const userId = user.account.user.id;
   const set = await deps.database.transactAsService('delete recovery codes', async (transaction) => {
     await lockUser(transaction, userId);
+    await requireLiveSession(transaction, user.session);
     const deleted = await deleteCodeSet(transaction, userId);
     if (!deleted) throw new AuthError('recovery_codes_not_found');
     // The session of the request keeps `aal2`: a user who came in with a recovery code can still remove a lost factor.

@@ -1,8 +1,10 @@
 /** DELETE /factors/{id}: removes a second factor (docs/specification/wire.md 31). */
 import type { Endpoint } from '../auth-deps.ts';
+import { lockUser } from '../accounts/accounts.ts';
 import { mailFactorRemoved } from '../mails/factor-mails.ts';
 import { deviceOf } from '../wire/client-device.ts';
 import { AuthError } from '../wire/errors.ts';
+import { requireLiveSession } from '../wire/require-user.ts';
 import { removeFactor } from './factor-store.ts';
 import { requireFactor, requireFactorUser, requireRecentSignIn } from './require-factor-user.ts';
 
@@ -13,17 +15,20 @@ export const unenroll: Endpoint = async (context, deps) => {
     if (user.session.aal === 'aal1') throw new AuthError('unenroll_needs_second_step');
     await requireRecentSignIn(deps, user, '');
   }
-  const removed = await deps.database.transactAsService('remove a factor', (transaction) =>
-    removeFactor(transaction, {
+  const userId = user.account.user.id;
+  const removed = await deps.database.transactAsService('remove a factor', async (transaction) => {
+    await lockUser(transaction, userId);
+    await requireLiveSession(transaction, user.session);
+    return removeFactor(transaction, {
       id,
-      userId: user.account.user.id,
+      userId,
       actor: 'user',
       device: deviceOf(context, deps),
       now: deps.clock.now(),
       // The factor may have been verified since it was read.
       onlyUnverified: status === 'unverified',
-    }),
-  );
+    });
+  });
   if (!removed) throw new AuthError('factor_not_found');
   if (removed.status === 'verified') mailFactorRemoved(deps, user.account.user, removed.factor_type);
   return context.json({ id });

@@ -2,13 +2,14 @@
 import type { Context } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';
 import type { AuthDeps, Endpoint } from '../auth-deps.ts';
+import { lockUser } from '../accounts/accounts.ts';
 import { checkFriendlyName, requireFactorUser } from '../factors/require-factor-user.ts';
 import { UUID } from '../keys/access-tokens.ts';
 import { mailPasskeyRemoved } from '../mails/factor-mails.ts';
 import { readBody } from '../wire/body.ts';
 import { deviceOf } from '../wire/client-device.ts';
 import { AuthError } from '../wire/errors.ts';
-import { lacksSecondStep } from '../wire/require-user.ts';
+import { lacksSecondStep, requireLiveSession } from '../wire/require-user.ts';
 import type { StoredCredential } from './credential-store.ts';
 import { listPasskeys as findPasskeys, removePasskey, renamePasskey } from './passkey-store.ts';
 
@@ -33,16 +34,18 @@ export const updatePasskey: Endpoint = async (context, deps) => {
 };
 
 export const deletePasskey: Endpoint = async (context, deps) => {
-  const { id, user } = await requireOwnPasskey(context, deps);
-  const removed = await deps.database.transactAsService('remove a passkey', (transaction) =>
-    removePasskey(transaction, {
+  const { id, user, session } = await requireOwnPasskey(context, deps);
+  const removed = await deps.database.transactAsService('remove a passkey', async (transaction) => {
+    await lockUser(transaction, user.id);
+    await requireLiveSession(transaction, session);
+    return removePasskey(transaction, {
       id,
       userId: user.id,
       actor: 'user',
       device: deviceOf(context, deps),
       now: deps.clock.now(),
-    }),
-  );
+    });
+  });
   if (!removed) throw new AuthError('passkey_not_found');
   mailPasskeyRemoved(deps, user);
   return context.body(null, 204);
@@ -53,7 +56,7 @@ async function requireOwnPasskey(context: Context<AppEnv>, deps: AuthDeps) {
   if (lacksSecondStep(account, session)) throw new AuthError('passkey_needs_second_step');
   const id = context.req.param('id') ?? '';
   if (!UUID.test(id)) throw new AuthError('passkey_not_found');
-  return { id, user: account.user };
+  return { id, user: account.user, session };
 }
 
 /** A passkey as the user's routes and the admin routes show it. */

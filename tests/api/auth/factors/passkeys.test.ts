@@ -17,6 +17,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 const HOUR = 3_600_000;
+const WAITING = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
 
 const claimsOf = (token: string) => JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString());
 const ok = ({ status, body }: { status: number; body: WireBody }): WireBody => {
@@ -400,16 +401,7 @@ describe('passkeys of an account', () => {
         [id, passkey.id],
       );
       const removal = world.request('DELETE', `/passkeys/${passkey.id}`, { token: access });
-      await expect
-        .poll(
-          async () =>
-            (
-              await world.admin.query(
-                "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
-              )
-            ).rowCount,
-        )
-        .toBe(1);
+      await expect.poll(async () => (await world.admin.query(WAITING)).rowCount).toBe(1);
       await signIn.query('commit');
       expect((await removal).status).toBe(204);
       const session = await world.admin.query('select aal from auth.sessions where id = $1', [started.rows[0].id]);
@@ -417,6 +409,24 @@ describe('passkeys of an account', () => {
     } finally {
       signIn.release();
     }
+  });
+
+  test('stay when the session ends while the removal waits', async () => {
+    const { id, access, passkey } = await createPasskeyOwner();
+    const owner = await world.admin.connect();
+    try {
+      await owner.query('begin');
+      await owner.query('select from auth.users where id = $1 for update', [id]);
+      const removal = world.request('DELETE', `/passkeys/${passkey.id}`, { token: access });
+      await expect.poll(async () => (await world.admin.query(WAITING)).rowCount).toBe(1);
+      await owner.query('delete from auth.sessions where user_id = $1', [id]);
+      await owner.query('commit');
+      expect((await removal).body.code).toBe('session_not_found');
+    } finally {
+      owner.release();
+    }
+    const { rowCount } = await world.admin.query('select from auth.webauthn_credentials where id = $1', [passkey.id]);
+    expect(rowCount).toBe(1);
   });
 
   test('leave sessions at aal2 that a second factor has confirmed too', async () => {
