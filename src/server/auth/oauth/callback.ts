@@ -5,6 +5,7 @@ import { queryBuilder } from '#server/database/query-builder.ts';
 import type { AppEnv } from '#server/http/app-env.ts';
 import { readText } from '#server/http/requests/limit-body.ts';
 import type { AuthDeps, Endpoint } from '../auth-deps.ts';
+import { lockUser } from '../accounts/accounts.ts';
 import { claimProviderFlow, findFlow } from '../accounts/flows.ts';
 import type { FlowRow } from '../accounts/flows.ts';
 import { UUID } from '../keys/access-tokens.ts';
@@ -102,7 +103,9 @@ async function finishFlow(
     },
     {
       async prepare(transaction) {
-        // Threat: a thief of a session starts to link and finishes after the owner has signed out everywhere.
+        // Threat: a thief of a session starts to link and finishes after the owner has signed out everywhere. The lock
+        // waits for a change that ends the session.
+        if (flow.linking_user_id !== null) await lockUser(transaction, flow.linking_user_id);
         if (linkingSessionId !== undefined && !(await hasSession(transaction, linkingSessionId)))
           throw new AuthError('state_expired');
       },

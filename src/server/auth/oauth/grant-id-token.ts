@@ -10,7 +10,7 @@ import type { OAuthProvider } from '#server/config/auth-settings.ts';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
 import type { AuthDeps, Endpoint } from '../auth-deps.ts';
-import { getAccount } from '../accounts/accounts.ts';
+import { getAccount, lockUser } from '../accounts/accounts.ts';
 import { startSession } from '../accounts/sessions.ts';
 import { readBody } from '../wire/body.ts';
 import type { Body } from '../wire/body.ts';
@@ -44,7 +44,10 @@ export const grantIdToken: Endpoint = async (context, deps) => {
     { provider, identity, linkingUserId, redirectTo, device, now },
     {
       async prepare(transaction) {
-        if (linking) await requireLiveSession(transaction, linking.session);
+        if (linking) {
+          await lockUser(transaction, linking.account.user.id);
+          await requireLiveSession(transaction, linking.session);
+        }
         if (!(await claimToken(transaction, idToken, expiresAt))) throw badIdTokenError();
       },
       async complete(transaction, userId) {

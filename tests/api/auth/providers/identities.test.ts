@@ -10,6 +10,8 @@ import type { AuthWorld } from '../fixture.ts';
 import { PEER_CLIENT_ID, startOidcPeer } from './oidc-peer.ts';
 import type { OidcPeer } from './oidc-peer.ts';
 
+const WAITING = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+
 let peer: OidcPeer;
 let world: AuthWorld;
 beforeAll(async () => {
@@ -298,6 +300,34 @@ describe('linking', () => {
     const { rows } = await world.admin.query('select from auth.identities where user_id = $1', [owner.id]);
     expect(rows).toHaveLength(1);
   });
+
+  test.each(['a provider flow', 'an ID token'])(
+    'by %s is refused when the session ends while it waits',
+    async (way) => {
+      const owner = await world.signUpUser();
+      const browser = new Browser();
+      const url = way === 'a provider flow' ? await startLinking(browser, owner.access) : null;
+      const token = await peer.idToken({});
+      const changing = await world.admin.connect();
+      try {
+        await changing.query('begin');
+        await changing.query('select from auth.users where id = $1 for update', [owner.id]);
+        const linking = url
+          ? finish(browser, url)
+          : grant({ provider: 'peer', id_token: token, link_identity: true }, owner.access);
+        await expect.poll(async () => (await world.admin.query(WAITING)).rowCount).toBe(1);
+        await changing.query('delete from auth.sessions where user_id = $1', [owner.id]);
+        await changing.query('commit');
+        await linking;
+      } finally {
+        changing.release();
+      }
+      const { rows } = await world.admin.query('select provider from auth.identities where user_id = $1', [owner.id]);
+      expect(rows).toEqual([{ provider: 'email' }]);
+      const sessions = await world.admin.query('select from auth.sessions where user_id = $1', [owner.id]);
+      expect(sessions.rowCount).toBe(0);
+    },
+  );
 
   test('from an old session needs the mailed code', async () => {
     const owner = await world.signUpUser();
