@@ -7,6 +7,7 @@ import { describe, expect, test } from 'vitest';
 import { createLog } from '#server/log.ts';
 import { deleteAccount } from '#server/auth/accounts/delete-account.ts';
 import { createPayments } from '#server/payments/payments.ts';
+import { blockRequest } from '../auth/block-request.ts';
 import { setUpAuthWorld } from '../auth/fixture.ts';
 import type { WireBody } from '../auth/fixture.ts';
 import { HOUR_MS, createAccountClient } from './account-client.ts';
@@ -92,22 +93,10 @@ describe('the deletion of abandoned anonymous accounts', () => {
 
   test('leaves an account that is used again while the job runs', async () => {
     const { id, session } = await createAbandoned();
-    const use = await world.admin.connect();
-    try {
-      await use.query('begin');
-      await use.query('select from auth.users where id = $1 for update', [id]);
-      await use.query('update auth.sessions set refreshed_at = $2 where id = $1', [session, world.clock.now()]);
-      const deletion = deleteAbandoned();
-      await expect
-        .poll(() =>
-          rows("select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'", []),
-        )
-        .toHaveLength(1);
-      await use.query('commit');
-      expect(await deletion).toBe(0);
-    } finally {
-      use.release();
-    }
+    const deleted = await blockRequest(world.admin, id, deleteAbandoned, (transaction) =>
+      transaction.query('update auth.sessions set refreshed_at = $2 where id = $1', [session, world.clock.now()]),
+    );
+    expect(deleted).toBe(0);
     expect(await rows('select id from auth.users where id = $1', [id])).toHaveLength(1);
   });
 });

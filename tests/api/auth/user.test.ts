@@ -4,11 +4,11 @@ import { SignJWT, generateKeyPair, importJWK } from 'jose';
 import type { JWTPayload } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { keySource, readKeys } from '#server/auth/keys/key-source.ts';
+import { blockRequest, endSessionsOf } from './block-request.ts';
 import { PASSWORD, newAddress, openRequest, startAuthWorld } from './fixture.ts';
 import type { AuthWorld } from './fixture.ts';
 
 const HOUR = 3_600_000;
-const WAITING = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
 
 let world: AuthWorld;
 beforeAll(async () => {
@@ -198,20 +198,12 @@ describe('PUT /user', () => {
 
   test('a password change refuses a sign-in that is checking the old password', async () => {
     const { email, id } = await world.signUpUser();
-    const change = await world.admin.connect();
-    try {
-      // The change has locked the user's row and is about to end the sessions.
-      await change.query('begin');
-      await change.query("update auth.users set password_hash = 'another hash' where id = $1", [id]);
-      const signIn = world.request('POST', '/token?grant_type=password', { body: { email, password: PASSWORD } });
-      await expect.poll(async () => (await world.admin.query(WAITING)).rowCount).toBe(1);
-      await change.query('delete from auth.sessions where user_id = $1', [id]);
-      await change.query('commit');
-      const { status, body } = await signIn;
-      expect([status, body.code]).toEqual([400, 'invalid_credentials']);
-    } finally {
-      change.release();
-    }
+    const signIn = () => world.request('POST', '/token?grant_type=password', { body: { email, password: PASSWORD } });
+    const { status, body } = await blockRequest(world.admin, id, signIn, async (transaction) => {
+      await transaction.query("update auth.users set password_hash = 'another hash' where id = $1", [id]);
+      await endSessionsOf(id)(transaction);
+    });
+    expect([status, body.code]).toEqual([400, 'invalid_credentials']);
     const sessions = await world.admin.query('select from auth.sessions where user_id = $1', [id]);
     expect(sessions.rowCount).toBe(0);
   });

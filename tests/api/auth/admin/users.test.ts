@@ -6,6 +6,7 @@ import { createAccessTokens } from '#server/auth/keys/access-tokens.ts';
 import { keySource, readKeys } from '#server/auth/keys/key-source.ts';
 import { loadSigningKeys } from '#server/auth/keys/signing-keys.ts';
 import { createLog } from '#server/log.ts';
+import { waitUntilBlocked } from '../block-request.ts';
 import { PASSWORD, tokenHashIn, newAddress, startAuthWorld } from '../fixture.ts';
 import type { AuthWorld } from '../fixture.ts';
 
@@ -20,7 +21,6 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 const NO_KEY_FILE = { signingKeyFile: null };
-const WAITING = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
 
 type Rows = Record<string, unknown>[];
 const auditOf = async (userId: string): Promise<Rows> =>
@@ -396,7 +396,7 @@ describe('an access token', () => {
     try {
       await other.query('begin; lock table auth.sessions');
       const checking = tokens.verify(access);
-      await expect.poll(async () => (await world.admin.query(WAITING)).rowCount).toBe(1);
+      await waitUntilBlocked(world.admin);
       tokens.invalidateSession(String(session_id));
       await other.query('commit');
       await checking;

@@ -1,10 +1,9 @@
 /** A second factor is enrolled and removed (docs/specification/wire.md 31). */
 import { createClient } from '@supabase/supabase-js';
 import { describe, expect, test } from 'vitest';
+import { blockRequest, endSessionsOf } from '../block-request.ts';
 import { PASSWORD, newAddress, setUpAuthWorld } from '../fixture.ts';
 import { HOUR, MINUTE, claimsOf, createFactorClient, errorOf, ok } from './factor-client.ts';
-
-const WAITING = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
 
 const world = setUpAuthWorld();
 const { codeOf, wrongCodeOf, post, enrollApp, passSecondStep, signIn, renew, createProtectedPerson } =
@@ -161,18 +160,11 @@ describe('unenrolment', () => {
   test('of an unverified factor keeps it if it is verified meanwhile', async () => {
     const { access, id } = await world.signUpUser();
     const totp = await enrollApp(access);
-    const other = await world.admin.connect();
-    try {
-      await other.query('begin');
-      await other.query('select from auth.users where id = $1 for update', [id]);
-      const waiting = world.request('DELETE', `/factors/${totp.id}`, { token: access });
-      await expect.poll(async () => (await world.admin.query(WAITING)).rowCount).toBe(1);
-      await other.query("update auth.mfa_factors set status = 'verified' where id = $1", [totp.id]);
-      await other.query('commit');
-      expect((await waiting).body.code).toBe('mfa_factor_not_found');
-    } finally {
-      other.release();
-    }
+    const removal = () => world.request('DELETE', `/factors/${totp.id}`, { token: access });
+    const { body } = await blockRequest(world.admin, id, removal, (transaction) =>
+      transaction.query("update auth.mfa_factors set status = 'verified' where id = $1", [totp.id]),
+    );
+    expect(body.code).toBe('mfa_factor_not_found');
     const { rowCount } = await world.admin.query('select from auth.mfa_factors where id = $1', [totp.id]);
     expect(rowCount).toBe(1);
   });
@@ -181,19 +173,10 @@ describe('unenrolment', () => {
     const { id, totp, session } = await createProtectedPerson();
     const token = session.access_token;
     ok(await post('/factors/recovery-codes', token));
-    const owner = await world.admin.connect();
-    try {
-      await owner.query('begin');
-      await owner.query('select from auth.users where id = $1 for update', [id]);
-      const path = `/factors/${what === 'a factor' ? totp.id : 'recovery-codes'}`;
-      const removal = world.request('DELETE', path, { token });
-      await expect.poll(async () => (await world.admin.query(WAITING)).rowCount).toBe(1);
-      await owner.query('delete from auth.sessions where user_id = $1', [id]);
-      await owner.query('commit');
-      expect((await removal).body.code).toBe('session_not_found');
-    } finally {
-      owner.release();
-    }
+    const path = `/factors/${what === 'a factor' ? totp.id : 'recovery-codes'}`;
+    const removal = () => world.request('DELETE', path, { token });
+    const { body } = await blockRequest(world.admin, id, removal, endSessionsOf(id));
+    expect(body.code).toBe('session_not_found');
     const { rowCount } = await world.admin.query(
       'select from auth.mfa_factors join auth.recovery_code_sets using (user_id) where user_id = $1',
       [id],

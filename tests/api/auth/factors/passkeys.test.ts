@@ -1,10 +1,12 @@
 /** Passkeys (docs/specification/wire.md 32), with an authenticator in software. */
+import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { generate } from 'otplib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fuzzBudget } from '../../../support/fuzz-budget.ts';
 import { SoftwareAuthenticator } from '../../../support/software-authenticator.ts';
 import type { Forgery } from '../../../support/software-authenticator.ts';
+import { blockRequest, endSessionsOf } from '../block-request.ts';
 import { PASSWORD, newAddress, openRequest, startAuthWorld } from '../fixture.ts';
 import type { AuthWorld, WireBody } from '../fixture.ts';
 
@@ -17,7 +19,6 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 const HOUR = 3_600_000;
-const WAITING = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
 
 const claimsOf = (token: string) => JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString());
 const ok = ({ status, body }: { status: number; body: WireBody }): WireBody => {
@@ -391,40 +392,26 @@ describe('passkeys of an account', () => {
 
   test('drop to aal1 also a session that starts while the passkey is removed', async () => {
     const { id, access, passkey } = await createPasskeyOwner();
-    const signIn = await world.admin.connect();
-    try {
-      await signIn.query('begin');
-      await signIn.query('select from auth.users where id = $1 for update', [id]);
-      await signIn.query('update auth.webauthn_credentials set last_used_at = now() where id = $1', [passkey.id]);
-      const started = await signIn.query(
-        "insert into auth.sessions (user_id, passkey_id, aal) values ($1, $2, 'aal2') returning id",
-        [id, passkey.id],
-      );
-      const removal = world.request('DELETE', `/passkeys/${passkey.id}`, { token: access });
-      await expect.poll(async () => (await world.admin.query(WAITING)).rowCount).toBe(1);
-      await signIn.query('commit');
-      expect((await removal).status).toBe(204);
-      const session = await world.admin.query('select aal from auth.sessions where id = $1', [started.rows[0].id]);
-      expect(session.rows).toEqual([{ aal: 'aal1' }]);
-    } finally {
-      signIn.release();
-    }
+    const removal = () => world.request('DELETE', `/passkeys/${passkey.id}`, { token: access });
+    const session = randomUUID();
+    const { status } = await blockRequest(world.admin, id, removal, async (transaction) => {
+      await transaction.query('update auth.webauthn_credentials set last_used_at = now() where id = $1', [passkey.id]);
+      await transaction.query("insert into auth.sessions (id, user_id, passkey_id, aal) values ($1, $2, $3, 'aal2')", [
+        session,
+        id,
+        passkey.id,
+      ]);
+    });
+    expect(status).toBe(204);
+    const { rows } = await world.admin.query('select aal from auth.sessions where id = $1', [session]);
+    expect(rows).toEqual([{ aal: 'aal1' }]);
   });
 
   test('stay when the session ends while the removal waits', async () => {
     const { id, access, passkey } = await createPasskeyOwner();
-    const owner = await world.admin.connect();
-    try {
-      await owner.query('begin');
-      await owner.query('select from auth.users where id = $1 for update', [id]);
-      const removal = world.request('DELETE', `/passkeys/${passkey.id}`, { token: access });
-      await expect.poll(async () => (await world.admin.query(WAITING)).rowCount).toBe(1);
-      await owner.query('delete from auth.sessions where user_id = $1', [id]);
-      await owner.query('commit');
-      expect((await removal).body.code).toBe('session_not_found');
-    } finally {
-      owner.release();
-    }
+    const removal = () => world.request('DELETE', `/passkeys/${passkey.id}`, { token: access });
+    const { body } = await blockRequest(world.admin, id, removal, endSessionsOf(id));
+    expect(body.code).toBe('session_not_found');
     const { rowCount } = await world.admin.query('select from auth.webauthn_credentials where id = $1', [passkey.id]);
     expect(rowCount).toBe(1);
   });

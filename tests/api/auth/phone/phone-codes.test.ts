@@ -3,10 +3,9 @@
  * removed (docs/specification/wire.md 26).
  */
 import { describe, expect, test } from 'vitest';
+import { blockRequest, endSessionsOf } from '../block-request.ts';
 import { PASSWORD, newAddress, newNumber, setUpAuthWorld } from '../fixture.ts';
 import { HOUR, INVALID_NUMBER, WITH_PHONE, createPhoneClient, digits, otherCode } from './phone-client.ts';
-
-const WAITING = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
 
 const world = setUpAuthWorld(...WITH_PHONE);
 const { codeTo, post, verify, grant, findUser, signInByText } = createPhoneClient(world);
@@ -193,18 +192,8 @@ describe('PUT /user with a number', () => {
   test('is refused when the session ends while the request waits', async () => {
     const { id, access } = await world.signUpUser();
     const phone = newNumber();
-    const owner = await world.admin.connect();
-    try {
-      await owner.query('begin');
-      await owner.query('select from auth.users where id = $1 for update', [id]);
-      const request = world.request('PUT', '/user', { token: access, body: { phone } });
-      await expect.poll(async () => (await world.admin.query(WAITING)).rowCount).toBe(1);
-      await owner.query('delete from auth.sessions where user_id = $1', [id]);
-      await owner.query('commit');
-      expect((await request).body.code).toBe('session_not_found');
-    } finally {
-      owner.release();
-    }
+    const { body } = await blockRequest(world.admin, id, () => change(access, { phone }), endSessionsOf(id));
+    expect(body.code).toBe('session_not_found');
     const { rows } = await world.admin.query('select new_phone from auth.users where id = $1', [id]);
     expect(rows).toEqual([{ new_phone: null }]);
   });
@@ -243,20 +232,11 @@ describe('PUT /user with a number', () => {
     const phone = newNumber();
     await change(access, { phone });
     await verify(phone, await codeTo(phone), 'phone_change');
-    const { body } = await world.request('GET', '/user', { token: access });
-    const identity = body.identities.find(({ provider }: { provider: string }) => provider === 'phone');
-    const owner = await world.admin.connect();
-    try {
-      await owner.query('begin');
-      await owner.query('select from auth.users where id = $1 for update', [id]);
-      const removal = world.request('DELETE', `/user/identities/${identity.identity_id}`, { token: access });
-      await expect.poll(async () => (await world.admin.query(WAITING)).rowCount).toBe(1);
-      await owner.query('delete from auth.sessions where user_id = $1', [id]);
-      await owner.query('commit');
-      expect((await removal).body.code).toBe('session_not_found');
-    } finally {
-      owner.release();
-    }
+    const user = await world.request('GET', '/user', { token: access });
+    const identity = user.body.identities.find(({ provider }: { provider: string }) => provider === 'phone');
+    const removal = () => world.request('DELETE', `/user/identities/${identity.identity_id}`, { token: access });
+    const { body } = await blockRequest(world.admin, id, removal, endSessionsOf(id));
+    expect(body.code).toBe('session_not_found');
     expect(await findUser(phone)).toMatchObject({ id });
   });
 

@@ -5,12 +5,11 @@ import { SignJWT } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { purgeExpired } from '#server/auth/accounts/purge-expired.ts';
 import { Browser, fragmentOf } from './browser.ts';
+import { blockRequest, endSessionsOf } from '../block-request.ts';
 import { newAddress, PASSWORD, startAuthWorld } from '../fixture.ts';
 import type { AuthWorld } from '../fixture.ts';
 import { PEER_CLIENT_ID, startOidcPeer } from './oidc-peer.ts';
 import type { OidcPeer } from './oidc-peer.ts';
-
-const WAITING = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
 
 let peer: OidcPeer;
 let world: AuthWorld;
@@ -308,20 +307,9 @@ describe('linking', () => {
       const browser = new Browser();
       const url = way === 'a provider flow' ? await startLinking(browser, owner.access) : null;
       const token = await peer.idToken({});
-      const changing = await world.admin.connect();
-      try {
-        await changing.query('begin');
-        await changing.query('select from auth.users where id = $1 for update', [owner.id]);
-        const linking = url
-          ? finish(browser, url)
-          : grant({ provider: 'peer', id_token: token, link_identity: true }, owner.access);
-        await expect.poll(async () => (await world.admin.query(WAITING)).rowCount).toBe(1);
-        await changing.query('delete from auth.sessions where user_id = $1', [owner.id]);
-        await changing.query('commit');
-        await linking;
-      } finally {
-        changing.release();
-      }
+      const linking = (): Promise<unknown> =>
+        url ? finish(browser, url) : grant({ provider: 'peer', id_token: token, link_identity: true }, owner.access);
+      await blockRequest(world.admin, owner.id, linking, endSessionsOf(owner.id));
       const { rows } = await world.admin.query('select provider from auth.identities where user_id = $1', [owner.id]);
       expect(rows).toEqual([{ provider: 'email' }]);
       const sessions = await world.admin.query('select from auth.sessions where user_id = $1', [owner.id]);
