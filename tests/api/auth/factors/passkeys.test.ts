@@ -390,22 +390,28 @@ describe('passkeys of an account', () => {
     expect(claimsOf(renewed.access_token).aal).toBe('aal1');
   });
 
-  test('drop to aal1 also a session that starts while the passkey is removed', async () => {
-    const { id, access, passkey } = await createPasskeyOwner();
-    const removal = () => world.request('DELETE', `/passkeys/${passkey.id}`, { token: access });
-    const session = randomUUID();
-    const { status } = await blockRequest(world.admin, id, removal, async (transaction) => {
-      await transaction.query('update auth.webauthn_credentials set last_used_at = now() where id = $1', [passkey.id]);
-      await transaction.query("insert into auth.sessions (id, user_id, passkey_id, aal) values ($1, $2, $3, 'aal2')", [
-        session,
-        id,
-        passkey.id,
-      ]);
-    });
-    expect(status).toBe(204);
-    const { rows } = await world.admin.query('select aal from auth.sessions where id = $1', [session]);
-    expect(rows).toEqual([{ aal: 'aal1' }]);
-  });
+  test.each(['its user', 'an operator'])(
+    'drop to aal1 also a session that starts while %s removes one',
+    async (who) => {
+      const { id, access, passkey } = await createPasskeyOwner();
+      const path = who === 'its user' ? `/passkeys/${passkey.id}` : `/admin/users/${id}/passkeys/${passkey.id}`;
+      const token = who === 'its user' ? access : await world.serviceToken();
+      const removal = () => world.request('DELETE', path, { token });
+      const session = randomUUID();
+      const { status } = await blockRequest(world.admin, id, removal, async (transaction) => {
+        await transaction.query('update auth.webauthn_credentials set last_used_at = now() where id = $1', [
+          passkey.id,
+        ]);
+        await transaction.query(
+          "insert into auth.sessions (id, user_id, passkey_id, aal) values ($1, $2, $3, 'aal2')",
+          [session, id, passkey.id],
+        );
+      });
+      expect(status).toBe(204);
+      const { rows } = await world.admin.query('select aal from auth.sessions where id = $1', [session]);
+      expect(rows).toEqual([{ aal: 'aal1' }]);
+    },
+  );
 
   test('stay when the session ends while the removal waits', async () => {
     const { id, access, passkey } = await createPasskeyOwner();
