@@ -86,7 +86,7 @@ export function readAuthSettings(settings: SettingsReader, production: boolean):
     rateLimits: settings.onOff('AUTH_RATE_LIMITS', true),
     signingKeyFile: settings.optionalPath('AUTH_SIGNING_KEY_FILE'),
     redirectPatterns: settings.redirectPatterns('AUTH_REDIRECT_URLS'),
-    clientAddressHeader: settings.optional('CLIENT_ADDRESS_HEADER')?.toLowerCase() ?? null,
+    clientAddressHeader: settings.headerName('CLIENT_ADDRESS_HEADER', 'X-Forwarded-For'),
     signups: settings.onOff('AUTH_SIGNUPS', true),
     anonymousUsers: settings.onOff('AUTH_ANONYMOUS', false),
     passkeys: settings.onOff('AUTH_PASSKEYS', true),

@@ -84,6 +84,15 @@ test.each(['support', 'a@b?cc=c@d', 'a@b,c@d', 'Support <a@b>', 'a@b&body=x'])(
   },
 );
 
+test.each(['X Forwarded For', 'X-Forwarded-For:', 'X-Forwarded-For, X-Real-IP'])(
+  'rejects CLIENT_ADDRESS_HEADER=%s, with which every sign-in would fail',
+  (header) => {
+    expect(problemsOf({ CLIENT_ADDRESS_HEADER: header })).toEqual([
+      expect.stringMatching(/^CLIENT_ADDRESS_HEADER must be/),
+    ]);
+  },
+);
+
 test('an invalid secret is reported without its value', () => {
   const problems = problemsOf({ DATABASE_URL: 'mysql://forge:hunter2@db/forge' }).join();
   expect(problems).toContain('DATABASE_URL');

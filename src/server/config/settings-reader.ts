@@ -110,6 +110,14 @@ export class SettingsReader {
     return null;
   }
 
+  /** The name of a header in small letters. An invalid name would make every request that reads it fail. */
+  headerName(name: string, example: string): string | null {
+    const value = this.optional(name);
+    if (value === null || /^[\w!#$%&'*+.^`|~-]+$/.test(value)) return value?.toLowerCase() ?? null;
+    this.problem(name, `must be the name of one header, not "${value}"`, example);
+    return null;
+  }
+
   redirectPatterns(name: string): RedirectPattern[] {
     return this.list(name).flatMap((item) => {
       const pattern = parseRedirectPattern(item);
