@@ -93,6 +93,20 @@ test.each(['X Forwarded For', 'X-Forwarded-For:', 'X-Forwarded-For, X-Real-IP'])
   },
 );
 
+test.each(['Hustle Forge', 'journal@', 'Journal <journal>', 'Journal <a@b'])(
+  'rejects MAIL_FROM=%s, with which mails would have no sender',
+  (from) => {
+    expect(problemsOf({ MAIL_FROM: from })).toEqual([expect.stringMatching(/^MAIL_FROM must be/)]);
+  },
+);
+
+test.each(['journal@example.com', 'Hustle Forge <journal@example.com>', '"Forge, Hustle" <journal@localhost>'])(
+  'accepts MAIL_FROM=%s',
+  (from) => {
+    expect(readConfig({ MAIL_FROM: from }).mail.from).toBe(from);
+  },
+);
+
 test('an invalid secret is reported without its value', () => {
   const problems = problemsOf({ DATABASE_URL: 'mysql://forge:hunter2@db/forge' }).join();
   expect(problems).toContain('DATABASE_URL');

@@ -115,7 +115,7 @@ export function inspectConfig(env: Environment = process.env): { config: Config;
     auth: readAuthSettings(settings, isProduction),
     mail: {
       smtpUrl: settings.secretUrl('SMTP_URL', 'smtps://user:password@mail.example.com:465', ['smtp:', 'smtps:']),
-      from: settings.text('MAIL_FROM', 'Hustle Forge <journal@localhost>'),
+      from: settings.sender('MAIL_FROM', 'Hustle Forge <journal@localhost>'),
     },
     paypal: readPaypalSettings(settings, isProduction),
     paymentBlockedCountries: readBlockedCountries(settings),

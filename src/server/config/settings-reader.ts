@@ -152,6 +152,18 @@ export class SettingsReader {
     return null;
   }
 
+  /** An address with or without a name. Without an address, mails would leave without a sender. */
+  sender(name: string, fallback: string): string {
+    const value = this.text(name, fallback);
+    if (/^(?:[^<>]*<[^\s@<>,]+@[^\s@<>,]+>|[^\s@<>,]+@[^\s@<>,]+)$/.test(value)) return value;
+    this.problem(
+      name,
+      `must be a mail address, or a name and <address>, not "${value}"`,
+      'Journal <journal@example.com>',
+    );
+    return fallback;
+  }
+
   #socialLink(item: string): { label: string; url: string }[] {
     const [, label, url] = /^([^=]+)=(https?:\/\/.+)$/.exec(item) ?? [];
     if (label !== undefined && url !== undefined && URL.canParse(url)) return [{ label: label.trim(), url }];
