@@ -65,7 +65,8 @@ function rotateKey(
   const now = systemClock.now();
   return database.transactAsService('rotate the signing key', async (transaction) => {
     await transaction.statement('select pg_advisory_xact_lock($1)', [ROTATION_LOCK_KEY]);
-    const source = signingKeyFile === null ? databaseKeySource(transaction) : fileKeySource(signingKeyFile);
+    const source =
+      signingKeyFile === null ? databaseKeySource(transaction) : fileKeySource(signingKeyFile, 'AUTH_SIGNING_KEY_FILE');
     const rotated = await rotateKeys(await readExistingKeys(source), { now, endsNow });
     const text = writeKeyFile(rotated);
     const { kid } = rotated.signing;
@@ -124,7 +125,7 @@ function forgetKeys(database: Database, { auth: { signingKeyFile } }: Config): P
   return database.transactAsService('forget the signing keys', async (transaction) => {
     await transaction.statement('select pg_advisory_xact_lock($1)', [ROTATION_LOCK_KEY]);
     const stored = await readExistingKeys(databaseKeySource(transaction));
-    const { signing, root } = await readExistingKeys(fileKeySource(signingKeyFile));
+    const { signing, root } = await readExistingKeys(fileKeySource(signingKeyFile, 'AUTH_SIGNING_KEY_FILE'));
     if (!stored.root.equals(root)) {
       throw new CommandError(`${signingKeyFile} derives other secrets than the keys in the database: nothing changes.`);
     }

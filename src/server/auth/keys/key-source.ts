@@ -23,22 +23,23 @@ export class NoKeysError extends Error {}
  */
 const DATABASE_TIMEOUT_MS = 1_000;
 
-export const fileKeySource = (file: string): KeySource => ({
-  name: `The signing key ${file}`,
-  /** Changes when the file is replaced or written again. */
-  async readStamp() {
-    const { ino, mtimeMs, size } = await stat(file);
-    return `${ino} ${mtimeMs} ${size}`;
-  },
-  async readText() {
-    try {
-      return await readFile(file, 'utf8');
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-      throw new NoKeysError(`There is no key at ${file}.`, { cause: error });
-    }
-  },
-});
+/** @param setting the setting that names the file, for error messages */
+export function fileKeySource(file: string, setting?: string): KeySource {
+  const place = setting === undefined ? file : `${file} (${setting})`;
+  const rejectUnreadable = (error: NodeJS.ErrnoException): never => {
+    if (error.code === 'ENOENT') throw new NoKeysError(`There is no key at ${place}.`, { cause: error });
+    throw new Error(`The signing key ${place} cannot be read (${error.code ?? error.message}).`, { cause: error });
+  };
+  return {
+    name: `The signing key ${place}`,
+    /** Changes when the file is replaced or written again. */
+    async readStamp() {
+      const { ino, mtimeMs, size } = await stat(file).catch(rejectUnreadable);
+      return `${ino} ${mtimeMs} ${size}`;
+    },
+    readText: () => readFile(file, 'utf8').catch(rejectUnreadable),
+  };
+}
 
 /** @param service the database, or the transaction that reads and replaces the keys */
 export function databaseKeySource(service: AsService): KeySource {
@@ -62,7 +63,7 @@ type Settings = { signingKeyFile: string | null };
 export const keySource = ({ signingKeyFile }: Settings, database: Pick<Database, 'asService'>): KeySource =>
   signingKeyFile === null
     ? databaseKeySource(database.asService('read the signing keys'))
-    : fileKeySource(signingKeyFile);
+    : fileKeySource(signingKeyFile, 'AUTH_SIGNING_KEY_FILE');
 
 /** @throws NoKeysError, or an Error that names the source and never quotes the keys */
 export const readKeys = async (source: KeySource): Promise<KeyFile> => parseKeys(source, await source.readText());

@@ -128,8 +128,15 @@ test('rejects an unusable key with an error that names the file and never quotes
   const file = join(dataDir, 'key.json');
   await writeFile(file, 'secret, not JSON');
   const loading = load(file);
-  await expect(loading).rejects.toThrow(`The signing key ${file} cannot be used: it is neither`);
+  await expect(loading).rejects.toThrow(
+    `The signing key ${file} (AUTH_SIGNING_KEY_FILE) cannot be used: it is neither`,
+  );
   await expect(loading).rejects.not.toThrow('secret');
+});
+
+test('rejects a missing key file with an error that names the setting', async () => {
+  const file = join(dataDir, 'none.json');
+  await expect(load(file)).rejects.toThrow(`There is no key at ${file} (AUTH_SIGNING_KEY_FILE).`);
 });
 
 test('a rotated file keeps its mode and has no private member of an old key', async () => {

@@ -8,15 +8,18 @@ export type SamlKey = { readonly privateKey: string; readonly certificate: strin
 
 const MIN_RSA_BITS = 2_048;
 
-/** Throws an Error that names the file when the key cannot be used. */
+/** Throws an Error that names the setting and the file when the key cannot be used. */
 export async function loadSamlKey(file: string): Promise<SamlKey> {
-  const text = await readFile(file, 'utf8');
+  const name = `The SAML key ${file} (AUTH_SAML_KEY_FILE)`;
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new Error(`${name} cannot be read (${error.code ?? error.message}).`, { cause: error });
+  });
   try {
     return parseSamlKey(text);
   } catch (error) {
     const reason = error instanceof UnusableKeyError ? error.message : 'it is not PEM';
     // oxlint-disable-next-line preserve-caught-error -- a cause would be logged, and may quote the key
-    throw new Error(`The SAML key ${file} cannot be used: ${reason}`);
+    throw new Error(`${name} cannot be used: ${reason}`);
   }
 }
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { newKeyPair } from '../../../../simulators/saml/key-pair.ts';
 import { configOf, lines, run } from '../../../../tests/support/commands/doctor-checks.ts';
+import { generateJwk } from '../../auth/keys/stored-keys.ts';
 import { backupName, writeSummary } from '../../backup/folder.ts';
 import { fault, warning } from '../check.ts';
 import { backupCheck, diskCheck, keysCheck, permissionsCheck } from './files-checks.ts';
@@ -38,8 +39,18 @@ test('permissionsCheck names keys and folders that other users can read', async 
     warning(`${dataDir} is open to other users (755)`, `chmod 700 ${dataDir}`),
   ]);
   await chmod(dataDir, 0o700);
-  await rm(key);
-  expect(lines(await run(keysCheck(config)))[0]).toMatch(/^fault AUTH_SIGNING_KEY_FILE cannot be read: ENOENT/);
+});
+
+test('keysCheck names a file of signing keys that is missing or cannot be used', async () => {
+  const file = join(dataDir, 'key.json');
+  const check = async () => lines(await run(keysCheck(configOf({ AUTH_SIGNING_KEY_FILE: file }))));
+  expect(await check()).toEqual([`fault There is no key at ${file} (AUTH_SIGNING_KEY_FILE).`]);
+  await writeFile(file, 'not a key');
+  expect(await check()).toEqual([
+    `fault The signing key ${file} (AUTH_SIGNING_KEY_FILE) cannot be used: it is neither a private JWK, a JWK set nor a PEM key`,
+  ]);
+  await writeFile(file, JSON.stringify(await generateJwk()));
+  expect(await check()).toEqual([`ok the signing keys are in ${file}`]);
 });
 
 test('keysCheck names a key of SAML that cannot be used, and a certificate that has expired or will soon', async () => {
@@ -57,7 +68,9 @@ test('keysCheck names a key of SAML that cannot be used, and a certificate that 
     vi.useRealTimers();
   }
   await writeFile(file, privateKey);
-  expect(await check()).toBe(`fault The SAML key ${file} cannot be used: it holds no certificate`);
+  expect(await check()).toBe(`fault The SAML key ${file} (AUTH_SAML_KEY_FILE) cannot be used: it holds no certificate`);
+  await rm(file);
+  expect(await check()).toBe(`fault The SAML key ${file} (AUTH_SAML_KEY_FILE) cannot be read (ENOENT).`);
 });
 
 test('backupCheck judges the newest backup by its age, its size and its encryption', async () => {

@@ -1,7 +1,8 @@
 /** Checks of files on this machine: free space, permissions of keys, the age of the newest backup. */
 import { X509Certificate } from 'node:crypto';
-import { readFile, stat, statfs } from 'node:fs/promises';
+import { stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { fileKeySource, readKeys } from '../../auth/keys/key-source.ts';
 import { generatedKeyFile } from '../../auth/keys/stored-keys.ts';
 import { loadSamlKey } from '../../auth/saml/saml-key.ts';
 import { listBackups, summaryFile } from '../../backup/folder.ts';
@@ -86,17 +87,23 @@ export const keysCheck = ({ auth }: Config): Check => ({
   async run() {
     const findings: Finding[] = [];
     if (auth.signingKeyFile !== null) {
-      const problem = await readFile(auth.signingKeyFile).then(() => null, reasonOf);
-      findings.push(
-        problem === null
-          ? ok(`the signing keys are in ${auth.signingKeyFile}`)
-          : fault(`AUTH_SIGNING_KEY_FILE cannot be read: ${problem}`, 'Restore the file, from a backup if necessary.'),
-      );
+      findings.push(await checkSigningKeys(auth.signingKeyFile));
     }
     if (auth.samlKeyFile !== null) findings.push(await checkSamlKey(auth.samlKeyFile));
     return findings.length > 0 ? findings : [off('no setting names a key file')];
   },
 });
+
+const RESTORE_FILE = 'Restore the file, from a backup if necessary.';
+
+async function checkSigningKeys(file: string): Promise<Finding> {
+  try {
+    await readKeys(fileKeySource(file, 'AUTH_SIGNING_KEY_FILE'));
+    return ok(`the signing keys are in ${file}`);
+  } catch (error) {
+    return fault(reasonOf(error), RESTORE_FILE);
+  }
+}
 
 async function checkSamlKey(file: string): Promise<Finding> {
   const fix = 'Make a new pair (docs/operations.md, "SAML") and give the certificate to the identity providers.';
@@ -109,7 +116,7 @@ async function checkSamlKey(file: string): Promise<Finding> {
       ? warning(`the certificate of SAML expires in ${days} days`, fix)
       : ok(`the certificate of SAML is valid for ${days} days`);
   } catch (error) {
-    return fault(reasonOf(error), fix);
+    return fault(reasonOf(error), `${RESTORE_FILE} If it is lost: ${fix[0]!.toLowerCase()}${fix.slice(1)}`);
   }
 }
 
