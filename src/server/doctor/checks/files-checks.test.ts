@@ -73,6 +73,13 @@ test('keysCheck names a key of SAML that cannot be used, and a certificate that 
   expect(await check()).toBe(`fault The SAML key ${file} (AUTH_SAML_KEY_FILE) cannot be read (ENOENT).`);
 });
 
+test('backupCheck names a public age key with which every backup would fail', async () => {
+  const config = configOf({ DATA_DIR: dataDir, BACKUP_AGE_RECIPIENT: 'age1wrong' });
+  expect(lines(await run(backupCheck(config, () => new Date())))).toEqual([
+    expect.stringMatching(/^fault BACKUP_AGE_RECIPIENT cannot be used: "age1wrong" is no public age key/),
+  ]);
+});
+
 test('backupCheck judges the newest backup by its age, its size and its encryption', async () => {
   const dir = join(dataDir, 'backups');
   const config = configOf({ DATA_DIR: dataDir, BACKUP_DIR: dir });

@@ -5,6 +5,7 @@ import { dirname } from 'node:path';
 import { fileKeySource, readKeys } from '../../auth/keys/key-source.ts';
 import { generatedKeyFile } from '../../auth/keys/stored-keys.ts';
 import { loadSamlKey } from '../../auth/saml/saml-key.ts';
+import { checkRecipients } from '../../backup/archive/age.ts';
 import { listBackups, summaryFile } from '../../backup/folder.ts';
 import { formatBytes } from '../../backup/command-line.ts';
 import type { Config } from '../../config/config.ts';
@@ -123,6 +124,12 @@ async function checkSamlKey(file: string): Promise<Finding> {
 export const backupCheck = ({ backup }: Config, now: () => Date): Check => ({
   name: 'backup',
   async run() {
+    try {
+      await checkRecipients(backup.recipients);
+    } catch (error) {
+      const fix = 'Correct BACKUP_AGE_RECIPIENT: until then every backup fails.';
+      return [fault(`BACKUP_AGE_RECIPIENT cannot be used: ${reasonOf(error)}`, fix)];
+    }
     const [newest, ...older] = await listBackups(backup.dir);
     if (!newest) {
       const fix =
