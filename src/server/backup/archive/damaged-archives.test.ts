@@ -41,6 +41,11 @@ test.each(damage)('refuses a file %s', async (_what, change, fault) => {
   expect(existsSync(dataDir)).toBe(false);
 });
 
+test('refuses a folder, and says so', async () => {
+  const failure = await runRestore([world.folder, '--check'], world.deps({})).catch((error: Error) => error.message);
+  expect(failure).toBe(`${world.folder}: it is a folder: name one of the backups in it`);
+});
+
 /** Writes a valid tar.zst with changed or missing parts. The manifest stays as it was, unless `change` changes it. */
 async function rewrite(change: (name: string, data: Buffer) => Buffer | null): Promise<string> {
   const copy = world.newFile();

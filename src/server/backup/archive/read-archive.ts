@@ -88,6 +88,7 @@ async function readFirstBytes(file: string): Promise<Buffer> {
     throw new BackupError(`it cannot be read (${error.code ?? 'unknown error'})`);
   });
   try {
+    if ((await handle.stat()).isDirectory()) throw new BackupError('it is a folder: name one of the backups in it');
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(64), 0, 64, 0);
     return buffer.subarray(0, bytesRead);
   } finally {
