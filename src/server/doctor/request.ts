@@ -59,11 +59,13 @@ export function describeFailure(error: unknown): { problem: string; code: string
   return { problem: PROBLEMS[code] ?? (code === '' ? reasonOf(error) : code), code };
 }
 
-/** Libraries replace the code of the system by their own, and keep it in the message or in `cause`. */
+/** Libraries replace the code of the system by their own, and keep it in the message, `originalCode` or `cause`. */
 function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return '';
   const own = 'code' in error && typeof error.code === 'string' ? error.code : '';
   if (own in PROBLEMS) return own;
+  if ('originalCode' in error && typeof error.originalCode === 'string' && error.originalCode in PROBLEMS)
+    return error.originalCode;
   const quoted = Object.keys(PROBLEMS).find((code) => error.message.includes(code));
   if (quoted !== undefined) return quoted;
   const inner = error instanceof AggregateError ? (error.errors[0] as unknown) : error.cause;

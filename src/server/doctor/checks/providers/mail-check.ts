@@ -59,6 +59,6 @@ function describeMailFailure(error: unknown): Finding {
   const { problem } = describeFailure(error);
   return fault(
     `the mail server: ${problem}`,
-    'Check host and port in SMTP_URL, and whether a firewall blocks outgoing port 25, 465 or 587.',
+    'Check host and port in SMTP_URL (smtps:// for port 465, smtp:// for 587 and 25), and whether a firewall blocks the port.',
   );
 }

@@ -61,6 +61,13 @@ test('mailCheck names a refused login, and a server without encryption', async (
   }
 });
 
+test('mailCheck names a mail server that does not speak TLS, and how SMTP_URL must begin', async () => {
+  const SMTP_URL = world.mailbox.smtpUrl.replace('smtp:', 'smtps:');
+  const findings = await run(mailCheck(configOf({ SMTP_URL }), null));
+  expect(lines(findings)).toEqual(['fault the mail server: it does not speak TLS']);
+  expect(findings[0]!.fix).toContain('smtps:// for port 465, smtp:// for 587');
+});
+
 test('paypalCheck checks the credentials, the address of the webhook and its events', async () => {
   const { settings } = world.paypal;
   const check = (env: Record<string, string>) =>
