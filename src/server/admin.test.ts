@@ -28,7 +28,7 @@ describe('as a process', () => {
   });
 
   test.each([
-    [['plan:grants', EMAIL], /^Commands:\n {2}user:show/],
+    [['plan:grants', EMAIL], /^There is no command "plan:grants"\.\nCommands:\n {2}user:show/],
     [['plan:grant', 'nobody@example.com'], /^There is no account with the address nobody@example\.com\.\n$/],
   ] as const)('%j prints why it fails, without a stack', async (args, words) => {
     expect(await adminProcess(...args)).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(words) });
@@ -37,10 +37,10 @@ describe('as a process', () => {
 
 test.each([
   [[], 'Commands:'],
-  [['plan:grant'], 'Commands:'],
-  [['plan:grant', EMAIL, 'more'], 'Commands:'],
-  [['plan:grants', EMAIL], 'Commands:'],
-  [['key:create', EMAIL], 'Commands:'],
+  [['plan:grant'], 'Usage: npm run admin -- plan:grant ADDRESS [--days N]\n'],
+  [['plan:grant', EMAIL, 'more'], 'Usage: npm run admin -- plan:grant ADDRESS [--days N]\n'],
+  [['plan:grants', EMAIL], 'There is no command "plan:grants".\n'],
+  [['key:create', EMAIL], 'Usage: npm run admin -- key:create\n'],
   [['plan:revoke', EMAIL, '--days', '3'], 'plan:revoke takes no --days'],
   [['service-token', '--days', '367'], '--days must be a whole number from 1 to 366'],
   [['plan:grant', EMAIL, '--years', '1'], '--years'],

@@ -32,9 +32,10 @@ export async function runAdminCommand(args: readonly string[], env?: Environment
   const [name, subject, ...rest] = positionals;
   if (name === undefined || name === 'help') return name === undefined ? rejectUsage() : HELP.trimEnd();
   const command = COMMANDS.find(({ usage }) => usage.split(' ')[0] === name);
-  if (!command || rest.length > 0) return rejectUsage();
+  if (!command) return rejectUsage(`There is no command "${name}".`);
   const [, argument] = /^\S+ ([A-Z]+)/.exec(command.usage) ?? [];
-  if ((argument === undefined) !== (subject === undefined)) return rejectUsage();
+  if (rest.length > 0 || (argument === undefined) !== (subject === undefined))
+    return rejectUsage(`Usage: npm run admin -- ${command.usage}`);
   for (const option of Object.keys(values) as OptionName[]) {
     if (!command.usage.includes(`[--${option}`)) return rejectUsage(`${name} takes no --${option}`);
   }
