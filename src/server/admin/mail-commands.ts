@@ -38,8 +38,8 @@ async function testMail(database: Database, { mail, publicUrl }: Config, address
   if (failure === null) return `The mail server accepted a mail from ${mail.from} to ${address}.`;
   throw new CommandError(
     failure instanceof MailRejected
-      ? `The mail server rejected the recipient or the content. The line above has its reply code.`
-      : `The mail server did not accept the mail. The line above has the reason; check SMTP_URL and MAIL_FROM.`,
+      ? `The mail server rejected the recipient or the content. The log line has its reply code.`
+      : `The mail server did not accept the mail. The log line has the reason; check SMTP_URL and MAIL_FROM.`,
     { cause: failure },
   );
 }
