@@ -79,6 +79,15 @@ const proxy =
     });
   };
 
+test.each(['url', 'certificate'] as const)(
+  '%s sends the operator of an unknown name to PUBLIC_URL and DNS',
+  async (name) => {
+    const config = configOf({ PUBLIC_URL: 'https://journal.invalid', SANDBOX: 'off' });
+    const check = publicUrlChecks(config, () => Promise.reject(new Error()), now).find((one) => one.name === name)!;
+    expect(await run(check)).toMatchObject([{ status: 'fault', fix: expect.stringContaining('PUBLIC_URL and DNS') }]);
+  },
+);
+
 test('the check "url" names another program, a broken proxy, a redirect and a wrong clock', async () => {
   expect((await checkUrl('url', world.config.publicUrl))[0]).toMatch(/^ok .* and is ready$/);
   const answers: [StubHandler, RegExp][] = [

@@ -34,7 +34,8 @@ export const publicUrlChecks = (
   { name: 'proxy', timeoutMs: PROBE_TIMEOUT_MS, run: (signal) => checkProxy(config, access, signal) },
 ];
 
-const START = 'Start the server (npm start), and check that the proxy or firewall in front of it leads here.';
+const START =
+  'Check PUBLIC_URL and DNS, start the server (npm start), and check that the proxy or firewall in front of it leads here.';
 
 function describeUnreachable(publicUrl: string, reply: Reply): Finding {
   if (reply.status === 0) return fault(`${publicUrl}: ${reply.problem}`, START);
@@ -119,7 +120,7 @@ async function checkCertificate(publicUrl: string, now: () => Date): Promise<Fin
     return [
       fault(
         `no TLS at ${publicUrl}: ${describeFailure(error).problem}`,
-        'Check the port and the TLS settings of the proxy.',
+        'Check PUBLIC_URL and DNS, then the port and the TLS settings of the proxy.',
       ),
     ];
   }
