@@ -66,6 +66,20 @@ test('migrates and creates a profile for each user when the owner is not a super
   await database.close();
 });
 
+test.each([
+  ['a wrong password', (address: string) => address.replace('geheim', 'wrong'), 'password authentication failed'],
+  [
+    'a database that does not exist',
+    (address: string) => address.replace(/\/owner_\w+\?/, '/none?'),
+    '"none" does not',
+  ],
+  ['a port where nothing listens', () => 'postgres://me:x@127.0.0.1:1/none', 'connect ECONNREFUSED 127.0.0.1:1'],
+])('names DATABASE_URL and the doctor after %s', async (_what, change, reason) => {
+  const failure = await open(change(url)).catch((error: Error) => error.message);
+  expect(failure).toMatch(/^DATABASE_URL cannot be used: .*\. "npm run doctor" says how to fix it$/);
+  expect(failure).toContain(reason);
+});
+
 describe('analyses, when the owner is subject to row-level security', () => {
   const USER = '00000000-0000-4000-8000-000000000001';
   const ANALYSIS = 'input_hash, provider, model, prompt_version, finish_reason, duration_ms, text';

@@ -11,6 +11,7 @@ import type { PrimaryFinder } from './connection/primary-finder.ts';
 import { createRequestPool, REQUESTS_NAME } from './connection/request-pool.ts';
 import type { RequestPool } from './connection/request-pool.ts';
 import { StatementProtocol } from './connection/statement-protocol.ts';
+import { sqlStateOf } from './database-error.ts';
 import type { Database } from './database.ts';
 import { openEmbeddedServer } from './embedded/server.ts';
 import type { EmbeddedOptions } from './embedded/server.ts';
@@ -82,8 +83,20 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   } catch (error) {
     await requests?.end();
     await server.close();
-    throw error;
+    throw config.databaseUrl ? nameSetting(error) : error;
   }
+}
+
+/** SQLSTATE classes of a refused login and of a database that does not exist. */
+const REFUSED_LOGIN = /^(?:28|3D)/;
+
+/** Names the setting in an error of the system or of a login. Other errors name what is wrong themselves. */
+function nameSetting(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  if (!('syscall' in error) && !REFUSED_LOGIN.test(sqlStateOf(error) ?? '')) return error;
+  return new Error(`DATABASE_URL cannot be used: ${error.message}. "npm run doctor" says how to fix it`, {
+    cause: error,
+  });
 }
 
 type Connect = (options: pg.ClientConfig) => Promise<pg.Client>;
