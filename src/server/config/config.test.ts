@@ -51,6 +51,14 @@ test.each([
   expect(readConfig({ HOST: host, SANDBOX: 'off' })).toMatchObject({ publicUrl, host: listensOn });
 });
 
+test('rejects a HOST that is no address, and names it', () => {
+  for (const SANDBOX of ['on', 'off']) {
+    expect(problemsOf({ HOST: '999.1.1.1', SANDBOX })[0]).toBe(
+      'HOST must be an address of this machine, not "999.1.1.1" (for example HOST=127.0.0.1)',
+    );
+  }
+});
+
 test('rejects HOST=:: with advice while the sandbox is on', () => {
   expect(problemsOf({ HOST: '::' })).toEqual([
     expect.stringContaining('HOST must be loopback while the sandbox is on'),

@@ -75,6 +75,7 @@ export class ConfigError extends Error {
   }
 }
 
+const DEFAULT_HOST = '127.0.0.1';
 const MAX_WORKERS = 64;
 const ANY_INTERFACE: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
@@ -93,8 +94,7 @@ export function inspectConfig(env: Environment = process.env): { config: Config;
   const settings = new SettingsReader(env);
   const environment = settings.oneOf('NODE_ENV', ['production', 'development', 'test'], 'development');
   const isProduction = environment === 'production';
-  // An IPv6 address has brackets only within a URL.
-  const host = settings.text('HOST', '127.0.0.1').replace(/^\[(.+)\]$/, '$1');
+  const host = readHost(settings);
   const port = settings.integer('PORT', 3000, 1, 65535);
   const defaultUrl = `http://${defaultHostname(host)}:${port}`;
   const publicUrl = settings.url('PUBLIC_URL', 'https://journal.example.com', isProduction ? undefined : defaultUrl);
@@ -132,6 +132,14 @@ export function inspectConfig(env: Environment = process.env): { config: Config;
   };
   validateCombinations(config, settings);
   return { config: freezeDeeply(config), problems: settings.problems };
+}
+
+function readHost(settings: SettingsReader): string {
+  // An IPv6 address has brackets only within a URL.
+  const host = settings.text('HOST', DEFAULT_HOST).replace(/^\[(.+)\]$/, '$1');
+  if (URL.canParse(`http://${defaultHostname(host)}`)) return host;
+  settings.problem('HOST', `must be an address of this machine, not "${host}"`, DEFAULT_HOST);
+  return DEFAULT_HOST;
 }
 
 /**
