@@ -1,6 +1,7 @@
 /** `npm start`: builds stale pages, starts the sandbox if it is on, then calls the server's `main` in this process. */
 import { flushCompileCache } from 'node:module';
 import { ConfigError, readConfig } from '#server/config/config.ts';
+import { prepareDataDirectory } from '#server/config/data-directory.ts';
 import { buildClient } from './build/build-client.ts';
 import { exitWithParent } from './lifecycle/exit-with-parent.ts';
 import { loadEnvFile } from './project.ts';
@@ -16,6 +17,8 @@ export async function start(): Promise<void> {
   try {
     const config = readConfig();
     const { sandbox } = config;
+    // Before the simulators write there. `main` warns of its permissions.
+    await prepareDataDirectory(config.dataDir, { warn: () => undefined });
     const [, addresses] = await Promise.all([
       buildClient(),
       sandbox.on && sandbox.url === null ? startSandbox(config) : null,

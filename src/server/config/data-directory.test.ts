@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -32,4 +32,12 @@ test.each([
   chmodSync(dataDir, mode);
   await prepareDataDirectory(dataDir, log);
   expect(logged.map((line) => line.includes(`chmod 700 ${dataDir}`))).toEqual(warns ? [true] : []);
+});
+
+test('names DATA_DIR when it is no folder', async () => {
+  const file = join(root, 'file');
+  writeFileSync(file, '');
+  await expect(prepareDataDirectory(file, log)).rejects.toThrow(
+    `DATA_DIR=${file} cannot be used (EEXIST): set it to a folder that this user can write`,
+  );
 });
