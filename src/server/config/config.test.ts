@@ -85,6 +85,12 @@ test('reports all problems at once, each with its name and an example', () => {
   for (const problem of problems) expect(problem).toMatch(/\(for example [A-Z_]+=.+\)$/);
 });
 
+test('rejects an SMTP_URL without a host', () => {
+  expect(problemsOf({ SMTP_URL: 'smtp:///x' })).toEqual([
+    expect.stringMatching(/^SMTP_URL must be .* and names a host/),
+  ]);
+});
+
 test.each(['support', 'a@b?cc=c@d', 'a@b,c@d', 'Support <a@b>', 'a@b&body=x'])(
   'rejects SUPPORT_EMAIL=%s, which would inject into a mailto link',
   (address) => {

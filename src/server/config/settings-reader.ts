@@ -93,8 +93,10 @@ export class SettingsReader {
   secretUrl(name: string, example: string, protocols: readonly string[]): Secret | null {
     const value = this.optional(name);
     if (value === null) return null;
-    if (protocols.includes(URL.parse(value)?.protocol ?? '')) return new Secret(value);
-    this.problem(name, `must be an address that begins with ${protocols.map((p) => `${p}//`).join(' or ')}`, example);
+    const url = URL.parse(value);
+    if (url && protocols.includes(url.protocol) && url.hostname !== '') return new Secret(value);
+    const beginnings = protocols.map((protocol) => `${protocol}//`).join(' or ');
+    this.problem(name, `must be an address that begins with ${beginnings} and names a host`, example);
     return null;
   }
 
