@@ -35,9 +35,12 @@ export type SendingMode = { names: StatementNames; canPipeline: boolean };
 /** @throws Error for the operator if requests through this pooler would be wrong. */
 export async function inspectPooler({ connect, connectDirectly, log }: Deps): Promise<SendingMode> {
   const client = await connect().catch((cause: Error) => {
+    const isUnreachable = 'syscall' in cause;
     throw new Error(
-      `DATABASE_POOL_URL does not let the login of the requests in: ${cause.message}. ` +
-        'The pooler needs its password or an auth_query',
+      isUnreachable
+        ? `DATABASE_POOL_URL cannot be reached: ${cause.message}. Check its host and port, and whether the pooler runs`
+        : `DATABASE_POOL_URL does not let the login of the requests in: ${cause.message}. ` +
+            'The pooler needs its password or an auth_query',
       { cause },
     );
   });
