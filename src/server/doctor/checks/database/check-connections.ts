@@ -21,7 +21,7 @@ export async function checkConnections(
               - coalesce(current_setting('reserved_connections', true), '0')::int as max,
             (select count(*)::int from pg_catalog.pg_stat_activity
               where backend_type = 'client backend' and datname is distinct from current_database()) as others,
-            (select rolconnlimit from pg_catalog.pg_roles where rolname = $1) as role,
+            coalesce((select rolconnlimit from pg_catalog.pg_roles where rolname = $1), -1) as role,
             (select datconnlimit from pg_catalog.pg_database where datname = current_database()) as database`,
     [requestConnection(ownerUrl).user],
   );

@@ -11,6 +11,7 @@ import { NoPrimaryError } from '#server/database/connection/primary-finder.ts';
 import { migrate } from '#server/database/migrations/migrate.ts';
 import { createLog } from '#server/log.ts';
 import { runDoctor } from '../../doctor-command.ts';
+import { describeLogin } from './check-roles.ts';
 import { describeConnectFailure } from './describe-connect-failure.ts';
 
 let db: TestDatabase;
@@ -25,6 +26,25 @@ afterAll(async () => {
 });
 
 const environment = (databaseUrl: string): Record<string, string> => ({ DATABASE_URL: databaseUrl, DATA_DIR: dataDir });
+
+test('says that the first start makes the login and the tables of an empty database', async () => {
+  await withOrdinaryOwner({ url: db.url, admin: db.admin }, async (url) => {
+    const only = ['roles', 'migrations', 'connections'].flatMap((name) => ['--only', name]);
+    const { results } = await runDoctor(only, environment(url));
+    expect(results.flatMap(({ findings }) => lines(findings))).toEqual([
+      'warning the login for requests does not exist yet',
+      'warning the database is empty',
+      expect.stringMatching(/^ok one process takes up to \d+ connections/),
+    ]);
+  });
+});
+
+test('names the role that only a superuser can create on PostgreSQL 15', async () => {
+  const query = async () => ({ rows: [{ exists: false, mayCreate: false }] });
+  const { text, fix } = await describeLogin({ query } as unknown as pg.Client, 'postgres://ada:x@db/journal');
+  expect(text).toBe('service_role does not exist, and on PostgreSQL 15 only a superuser can create it');
+  expect(fix).toContain('create role service_role nologin noinherit bypassrls');
+});
 
 test('names each fault of roles, migrations and connections', async () => {
   await withOrdinaryOwner({ url: db.url, admin: db.admin }, async (url, owner) => {
@@ -115,6 +135,7 @@ test.each([
 test.each([
   [new NoPrimaryError('no server of DATABASE_URL accepts writes'), /^Promote a standby, or wait for the failover/],
   [Object.assign(new Error('the database system is starting up'), { code: '57P03' }), /^It starts or stops/],
+  [new Error('The server does not support SSL connections'), /^Turn ssl on/],
 ])('says what to do about: %s', (error, fix) => {
   expect(describeConnectFailure(error)).toEqual({
     status: 'fault',

@@ -47,7 +47,7 @@ export const databaseChecks = (database: OwnerDatabase, config: DatabaseConfig, 
     check('database', (owner) =>
       checkServer(owner, config.databaseUrl === null ? 'embedded PostgreSQL' : 'PostgreSQL'),
     ),
-    check('roles', (_owner, ownerUrl) => checkRoles(ownerUrl, CONNECT_TIMEOUT_MS)),
+    check('roles', (owner, ownerUrl) => checkRoles(owner, ownerUrl, CONNECT_TIMEOUT_MS)),
     check('durability', checkDurability),
     check('migrations', checkMigrations),
     check('replication', checkReplication),

@@ -27,6 +27,9 @@ export function describeConnectFailure(error: unknown): Finding {
       'Raise max_connections or the connection limit of the role, or lower WEB_CONCURRENCY.',
     );
   if (code === '57P03') return fault(reason, 'It starts or stops at this moment: try again in a minute.');
+  if (reason.includes('does not support SSL')) {
+    return fault(reason, 'Turn ssl on at the database server, or take sslmode out of DATABASE_URL.');
+  }
   const { problem } = describeFailure(error);
   return fault(
     `the database cannot be reached: ${problem}`,

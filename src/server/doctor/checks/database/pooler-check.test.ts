@@ -36,6 +36,6 @@ test('names what a pooler does to requests, as a start of the server does', asyn
   ]);
   const { port } = new URL(await unreachableUrl());
   expect(await diagnose(`postgres://127.0.0.1:${port}/journal`)).toEqual([
-    expect.stringMatching(/^fault .*ECONNREFUSED/),
+    expect.stringMatching(/^fault DATABASE_POOL_URL cannot be reached: .*ECONNREFUSED.*\. Check its host and port/),
   ]);
 });
