@@ -88,7 +88,7 @@ test('names each fault of roles, migrations and connections', async () => {
     const readOnly = 'default_transaction_read_only';
     const reset = `alter database ${owner} reset ${readOnly}`;
     expect(await diagnose('database', `alter database ${owner} set ${readOnly} = on`, reset, admin)).toMatch(
-      /^fault PostgreSQL \S+ only reads \(default_transaction_read_only\)$/,
+      /^fault PostgreSQL .+ only reads \(default_transaction_read_only\)$/,
     );
     expect(await diagnose('connections', limit(3), limit(-1), admin)).toMatch(
       /^warning one process takes up to \d+ connections, but the role for requests may have 3 connections$/,
