@@ -15,7 +15,8 @@ export type SentColumn =
 
 /**
  * Returns whether a mail of this kind may be sent now. One statement checks the minimum interval and records the time,
- * so only one of two concurrent requests sends. `intervalMs` 0 allows every mail.
+ * so only one of two concurrent requests sends. `intervalMs` 0 allows every mail, also when the later of two requests
+ * comes first.
  */
 export async function claimMail(
   service: AsService,
@@ -27,7 +28,9 @@ export async function claimMail(
       .updateTable('auth.users')
       .set({ [claim.column]: claim.now })
       .where('id', '=', claim.userId)
-      .where((row) => row.or([row(claim.column, 'is', null), row(claim.column, '<=', latest)]))
+      .$if(claim.intervalMs > 0, (query) =>
+        query.where((row) => row.or([row(claim.column, 'is', null), row(claim.column, '<=', latest)])),
+      )
       .returning('id'),
   );
   return rows.length > 0;

@@ -2,6 +2,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { consumeToken, findByCode, issueOneTimeToken } from '#server/auth/accounts/one-time-tokens.ts';
+import { claimMail } from '#server/auth/mails/claim-mail.ts';
 import { PASSWORD, tokenHashIn, newAddress, startAuthWorld } from '../fixture.ts';
 import type { AuthWorld } from '../fixture.ts';
 
@@ -329,6 +330,18 @@ describe('with sign-ups switched off', () => {
     expect(world.mailbox.messagesTo(stranger)).toHaveLength(0);
     const { data } = await world.client().auth.verifyOtp({ email, token: mail.code!, type: 'email' });
     expect(data.user?.email).toBe(email);
+  });
+
+  test.each([
+    [0, true],
+    [60_000, false],
+  ])('with an interval of %i ms, a mail that an overtaken request asks for is sent: %s', async (intervalMs, isSent) => {
+    const service = world.database.asService('claim a mail');
+    const { rows } = await world.admin.query('insert into auth.users (email) values ($1) returning id', [newAddress()]);
+    const claim = { userId: rows[0].id, column: 'magiclink_sent_at', intervalMs } as const;
+    const now = world.clock.now();
+    expect(await claimMail(service, { ...claim, now })).toBe(true);
+    expect(await claimMail(service, { ...claim, now: new Date(now.getTime() - 1) })).toBe(isSent);
   });
 
   test.each([
