@@ -77,7 +77,8 @@ export async function serve({ config, clock, log, ...options }: ServeDeps): Prom
   const metrics = createMetrics(registry);
   const { events } = metrics;
   const providerOf = createProviderNames(config);
-  const tracing = config.tracing && (await import('./tracing/tracing.ts')).startTracing(config.tracing, providerOf);
+  const tracing =
+    config.tracing && (await import('./tracing/tracing.ts')).startTracing(config.tracing, providerOf, log);
   const observed = observeDatabase(options.database, events.databaseError);
   const database = tracing ? tracing.traceDatabase(observed) : observed;
   const { auth, dataDir, host, mail, port, publicUrl } = config;

@@ -16,7 +16,9 @@ import {
   TraceIdRatioBasedSampler,
 } from '@opentelemetry/sdk-trace';
 import { sqlStateOf } from '../database/database-error.ts';
+import type { Logger } from '../log.ts';
 import { PACKAGE_VERSION } from '../metrics/package-version.ts';
+import { reportExports } from './report-exports.ts';
 import type { TracingSettings } from './tracing-settings.ts';
 
 const EXPORT_TIMEOUT_MS = 5_000;
@@ -35,12 +37,13 @@ export type Tracer = {
   close(): Promise<void>;
 };
 
-export function createTracer({ url, headers, serviceName, ratio }: TracingSettings): Tracer {
-  const exporter = new OTLPTraceExporter({
+export function createTracer({ url, headers, serviceName, ratio }: TracingSettings, log: Logger): Tracer {
+  const collector = new OTLPTraceExporter({
     url: `${url}/v1/traces`,
     headers: Object.fromEntries([...headers].map(([name, value]) => [name, value.reveal()])),
     timeoutMillis: EXPORT_TIMEOUT_MS,
   });
+  const exporter = reportExports(collector, log);
   // Threat: a client marks all of its requests as sampled. The flag of a remote parent is ignored: the ratio and the trace
   // id decide. A client can still choose ids that the ratio admits.
   const root = new TraceIdRatioBasedSampler(ratio);

@@ -7,6 +7,7 @@ import { Hono } from 'hono';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { AppEnv } from '../http/app-env.ts';
 import { isPrivateNetworkHost } from '../config/private-network.ts';
+import { createLog } from '../log.ts';
 import { startTracing } from './tracing.ts';
 import type { Tracing } from './tracing.ts';
 
@@ -24,7 +25,7 @@ beforeAll(async () => {
   ({ port } = provider.address() as AddressInfo);
   // No collector listens at this address, so the spans are dropped.
   const settings = { url: 'http://127.0.0.1:9', headers: new Map(), serviceName: 'test', ratio: 1 };
-  tracing = startTracing(settings, () => 'model');
+  tracing = startTracing(settings, () => 'model', createLog('silent'));
 });
 afterAll(async () => {
   await tracing.stop().catch(() => undefined);

@@ -7,6 +7,7 @@ import { isPrivateNetworkHost } from '../config/private-network.ts';
 import type { AsService, AsUser, Database, Statements } from '../database/database.ts';
 import type { AppEnv } from '../http/app-env.ts';
 import type { Job } from '../jobs/job.ts';
+import type { Logger } from '../log.ts';
 import type { FetchMessage } from '../metrics/provider-requests.ts';
 import { formatTraceparent, parseTraceparent } from './trace-context.ts';
 import { createTracer, markFailed, SpanKind } from './tracer.ts';
@@ -29,8 +30,9 @@ export type Tracing = {
 export function startTracing(
   settings: TracingSettings,
   providerOf: (request: FetchMessage['request']) => string,
+  log: Logger,
 ): Tracing {
-  const tracer = createTracer(settings);
+  const tracer = createTracer(settings, log);
   const stopFetch = traceFetch(tracer, providerOf);
   return {
     request: traceRequests(tracer),
