@@ -26,6 +26,13 @@ test('diskCheck warns of little free space', async () => {
   expect(lines(await check(0.1e9))[0]).toMatch(/^fault 100\.0 MB of/);
 });
 
+test('diskCheck names a DATA_DIR that is a file', async () => {
+  const file = join(dataDir, 'file');
+  await writeFile(file, '');
+  const findings = await run(diskCheck(configOf({ DATA_DIR: file })));
+  expect(lines(findings)).toEqual([`fault ${file} is not a folder`]);
+});
+
 test('permissionsCheck names keys and folders that other users can read', async () => {
   const key = join(dataDir, 'key.json');
   await writeFile(key, '{}');

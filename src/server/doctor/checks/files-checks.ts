@@ -32,9 +32,11 @@ export const diskCheck = ({ dataDir, databaseUrl, backup }: Config, readFree: ty
     const findings: Finding[] = [];
     for (const [folder, what] of folders) {
       const existing = await nearestExisting(folder);
-      const { dev } = await stat(existing);
-      if (devices.has(dev)) continue;
-      devices.add(dev);
+      const found = await stat(existing);
+      if (!found.isDirectory())
+        return [fault(`${existing} is not a folder`, 'Set DATA_DIR and BACKUP_DIR to folders.')];
+      if (devices.has(found.dev)) continue;
+      devices.add(found.dev);
       const { bsize, bavail, blocks } = await readFree(existing);
       const [free, total] = [bsize * bavail, bsize * blocks];
       const text = `${formatBytes(free)} of ${formatBytes(total)} are free for ${what} (${existing})`;
