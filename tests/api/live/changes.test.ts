@@ -22,6 +22,13 @@ let names = 0;
 
 beforeAll(async () => {
   world = await startDataWorld();
+  // The server begins to listen for changes after its start, and then sends `resync` to every stream. Either event of
+  // this stream shows that it listens.
+  const person = await newPerson();
+  const reader = await followFromNow(person);
+  await insert(person, daysAgo(1));
+  await reader.next();
+  reader.close();
 });
 afterAll(() => world.close());
 afterEach(() => {
