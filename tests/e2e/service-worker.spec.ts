@@ -195,6 +195,18 @@ test('a new version is offered in words, the old one stays whole until then, and
   await expect.poll(isStored).toBe(false);
 });
 
+test('the service worker requests an address that works once only once', async ({ page, gateway }) => {
+  await installWorker(page);
+  for (const path of [
+    '/auth/v1/callback?state=used',
+    '/auth/v1/verify?token=used&type=magiclink',
+    '/login?code=used',
+  ]) {
+    await page.goto(path);
+    expect(gateway.navigations.filter((requested) => requested === path)).toEqual([path]);
+  }
+});
+
 test('the service worker removes itself and its files once its file is gone', async ({ page, signUp, gateway }) => {
   await installWorker(page);
   gateway.worker = 404;

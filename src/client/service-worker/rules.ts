@@ -3,7 +3,7 @@ import { SHARE_PATH } from '#domain/shared-text.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { findAuthLink } from '#client/lib/boot/auth-link.ts';
 
-/** `network`: the browser sends the request as if there were no worker. */
+/** `network`: only the server answers, and the request reaches it once, as if there were no worker. */
 export type Handling = 'asset' | 'page' | 'share' | 'network';
 
 /** The names of the worker's caches start with this, so that removing the worker leaves other caches alone. */

@@ -110,7 +110,9 @@ function handleFetch(event: FetchEvent): void {
         ),
       );
     case 'network':
-      return;
+      // The browser has already sent a preloaded navigation, and would send it again if the worker did not answer. A mailed
+      // link or the return from a provider works only once.
+      if (request.mode === 'navigate' && request.method === 'GET') event.respondWith(askServer(event));
   }
 }
 

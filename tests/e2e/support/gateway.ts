@@ -18,6 +18,8 @@ export type Gateway = {
   release: 1 | 2;
   /** The status of the service worker's file. With `off`, the file is a worker that unregisters itself. */
   worker: 200 | 404 | 'off';
+  /** The path and query of every navigation that has arrived, oldest first. */
+  readonly navigations: readonly string[];
   close(): Promise<void>;
 };
 
@@ -41,11 +43,13 @@ async function startGateway(target: string): Promise<Gateway> {
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
+  const navigations: string[] = [];
   const gateway: Gateway = {
     url: `http://localhost:${(server.address() as AddressInfo).port}`,
     network: 'up',
     release: 1,
     worker: 200,
+    navigations,
     async close() {
       server.closeAllConnections();
       server.close();
@@ -54,6 +58,7 @@ async function startGateway(target: string): Promise<Gateway> {
   };
 
   async function answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    if (incoming.headers['sec-fetch-mode'] === 'navigate') navigations.push(incoming.url!);
     if (gateway.network === 'silent') return;
     if (gateway.network === 'noPages' && incoming.headers['sec-fetch-mode'] === 'navigate') return;
     if (gateway.network === 'down') return void incoming.socket.destroy();
