@@ -82,6 +82,7 @@ test('the account is deleted by keyboard after a download of all logs, and the l
     await expectNoHorizontalScroll(page);
     await button(page, 'Undo').click();
     await expect(landingNotice(page)).toHaveText('Your account stays, with every log in it. Sign in');
+    await expect(landingNotice(page).getByRole('link', { name: 'Sign in' })).toBeFocused();
     await page.reload();
     await expect(landingNotice(page)).toBeEmpty();
   });

@@ -32,7 +32,6 @@ export function showDeletionNotice(box: HTMLElement): void {
       () => {
         undo.ariaDisabled = null;
         showMessage(box, 'The server could not be reached. Your account is still marked for deletion.', undo);
-        undo.focus();
       },
     );
   });
@@ -51,7 +50,10 @@ function readDeletion(): Deletion | null {
 }
 
 function showMessage(box: HTMLElement, text: string, action: HTMLElement): void {
+  // Removing the focused button would move the focus to the start of the page.
+  const hadFocus = box.contains(document.activeElement);
   box.replaceChildren(text, ' ', action);
+  if (hadFocus) action.focus();
 }
 
 function signInLink(): HTMLElement {
