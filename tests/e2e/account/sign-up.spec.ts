@@ -25,6 +25,7 @@ test('the sign-up form keeps its values when a password is too short or an addre
   const create = page.getByRole('button', { name: 'Create account' });
   await create.click();
   await expect(password).toHaveAccessibleDescription('Password must be at least 6 characters long');
+  await expect(page.getByRole('alert').filter({ hasText: 'at least 6 characters' })).toBeVisible();
   await expect(page.getByLabel('Email address')).toHaveValue(email);
   await expect(password).toHaveValue('12345');
   await inBothThemes(page, expectAccessible);

@@ -6,7 +6,7 @@ import styles from './field.module.css';
 type FieldProps = ComponentProps<'input'> & {
   label: string;
   hint?: ReactNode;
-  /** Shown below the input and announced with it. */
+  /** Shown below the input, announced when it appears and again with the input. */
   error?: string | null;
   /** Rendered at the end of the input, inside its border. */
   trailing?: ReactNode;
@@ -41,7 +41,7 @@ export function Field({ label, hint, error, trailing, id, className, ...input }:
         </p>
       )}
       {error && (
-        <p id={errorId} className={styles.error}>
+        <p id={errorId} className={styles.error} role="alert">
           {error}
         </p>
       )}
