@@ -20,6 +20,9 @@ describe('known error codes of the auth service have messages of the product', (
     [recoveryMessage, 'over_email_send_rate_limit', MESSAGES.tooManyRequests],
     [resetMessage, 'session_not_found', MESSAGES.resetLinkExpired],
     [resetMessage, 'bad_jwt', MESSAGES.resetLinkExpired],
+    [providerMessage, 'session_not_found', MESSAGES.notSignedIn],
+    [providerMessage, 'refresh_token_not_found', MESSAGES.notSignedIn],
+    [providerMessage, 'refresh_token_already_used', MESSAGES.notSignedIn],
     [resetMessage, 'same_password', MESSAGES.passwordUpdateFailed],
     [resetMessage, 'weak_password', MESSAGES.passwordUpdateFailed],
   ])('%o: %s', (message, code, shown) => {

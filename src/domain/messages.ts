@@ -54,7 +54,15 @@ export const isRetryable = (error: ProviderError): boolean =>
   error.name === 'AuthRetryableFetchError' || RATE_LIMITS.has(error.code ?? '');
 
 /** Codes that make a session unusable. */
-const SESSION_GONE = new Set(['session_not_found', 'session_expired', 'bad_jwt', 'no_authorization', 'user_not_found']);
+const SESSION_GONE = new Set([
+  'session_not_found',
+  'session_expired',
+  'refresh_token_not_found',
+  'refresh_token_already_used',
+  'bad_jwt',
+  'no_authorization',
+  'user_not_found',
+]);
 
 /** The client has no session, or the service has ended it. */
 export const isSessionGone = (error: ProviderError): boolean =>
