@@ -99,6 +99,18 @@ test('keys, buttons and addresses open a day, and an invalid date in the URL is 
     await expect(dayLabel(page)).toHaveText(labelOf(today()));
     await expect(question).toHaveAttribute('data-placeholder', 'What have you done today?');
   });
+
+  await test.step('the focus stays on "Next day" when it is disabled', async () => {
+    const next = page.getByRole('button', { name: 'Next day' });
+    await page.getByRole('button', { name: 'Previous day' }).click();
+    await next.focus();
+    await page.keyboard.press('Enter');
+    await expect(dayLabel(page)).toHaveText(labelOf(today()));
+    await expect(next).toBeDisabled();
+    await expect(next).toBeFocused();
+    await page.keyboard.press('Enter');
+    await expect(dayLabel(page)).toHaveText(labelOf(today()));
+  });
 });
 
 test('a premium user opens the day after the last log, and no request is sent for a day before the calendar', async ({

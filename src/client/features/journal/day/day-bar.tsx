@@ -47,7 +47,13 @@ export function DayBar({ date, today, onPrevious, onNext, onToday, onPick, onOpe
             </button>
           )}
         </h1>
-        <IconButton label="Next day" className={styles.arrow} onClick={onNext} disabled={!isPast}>
+        {/* Not `disabled`: the step to today would take the keyboard focus from the button. */}
+        <IconButton
+          label="Next day"
+          className={styles.arrow}
+          onClick={isPast ? onNext : undefined}
+          aria-disabled={!isPast}
+        >
           <ChevronRight aria-hidden />
         </IconButton>
       </div>
