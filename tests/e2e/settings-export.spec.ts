@@ -195,6 +195,7 @@ test.describe('a premium user', () => {
     expect(await readStoredLog(page.request, session, daysAgo(40)), 'before the confirmation').toBeNull();
     await page.getByRole('button', { name: 'Import 2 Days' }).click();
     await expect(page.getByRole('status').filter({ hasText: 'Imported 2 days.' })).toBeVisible();
+    await expect(page.getByRole('group', { name: 'Import Data' })).toBeFocused();
     expect(await readStoredLog(page.request, session, daysAgo(40))).toBe(first);
     expect(await readStoredLog(page.request, session, daysAgo(1))).toBe(log('Yesterday'));
 

@@ -7,6 +7,7 @@ import type { ImportAnswer } from '#domain/export/import-wire.ts';
 import { UnreadableFileError } from '#domain/export/read-file.ts';
 import type { Day } from '#domain/day/day.ts';
 import { useData } from '#client/lib/api/data-client.ts';
+import { useFocusRestore } from '#client/lib/hooks/use-focus-restore.ts';
 import { useUser } from '#client/lib/session/session.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
 import { Button } from '#client/ui/button.tsx';
@@ -33,71 +34,75 @@ type ImportState =
 export function ImportCard() {
   const { shown, choose, write, resume, cancel, finish, reset } = useImport();
   const picker = useRef<HTMLInputElement>(null);
+  const { fallbackRef, areaProps } = useFocusRestore();
   const isReading = shown.kind === 'reading';
   return (
     <Section title="Import Data">
-      <p className={styles.text}>
-        Import the JSON, Markdown or plain text file of an export. You see a preview first, and no log is overwritten
-        unless you choose so.
-      </p>
-      {/* The file input is visually hidden; the button "Choose a File" opens it. */}
-      <input
-        ref={picker}
-        type="file"
-        className="unseen"
-        aria-label="File to import"
-        tabIndex={-1}
-        accept=".json,.md,.markdown,.txt,application/json,text/markdown,text/plain"
-        onChange={({ currentTarget }) => {
-          const file = currentTarget.files?.[0];
-          // Clear the value, so choosing the same file again fires a change event.
-          currentTarget.value = '';
-          if (file) void choose(file);
-        }}
-      />
-      {(shown.kind === 'idle' || shown.kind === 'reading' || shown.kind === 'unreadable') && (
-        <div className={styles.actions}>
-          <Button busy={isReading} busyLabel="Reading..." onClick={() => picker.current?.click()}>
-            Choose a File
-          </Button>
-          {isReading && (
+      {/* Takes the focus by script only (focus restore), when the focused button disappears with its step. */}
+      <div ref={fallbackRef} className={styles.area} tabIndex={-1} role="group" aria-label="Import Data" {...areaProps}>
+        <p className={styles.text}>
+          Import the JSON, Markdown or plain text file of an export. You see a preview first, and no log is overwritten
+          unless you choose so.
+        </p>
+        {/* The file input is visually hidden; the button "Choose a File" opens it. */}
+        <input
+          ref={picker}
+          type="file"
+          className="unseen"
+          aria-label="File to import"
+          tabIndex={-1}
+          accept=".json,.md,.markdown,.txt,application/json,text/markdown,text/plain"
+          onChange={({ currentTarget }) => {
+            const file = currentTarget.files?.[0];
+            // Clear the value, so choosing the same file again fires a change event.
+            currentTarget.value = '';
+            if (file) void choose(file);
+          }}
+        />
+        {(shown.kind === 'idle' || shown.kind === 'reading' || shown.kind === 'unreadable') && (
+          <div className={styles.actions}>
+            <Button busy={isReading} busyLabel="Reading..." onClick={() => picker.current?.click()}>
+              Choose a File
+            </Button>
+            {isReading && (
+              <Button tone="text" onClick={cancel}>
+                Cancel
+              </Button>
+            )}
+          </div>
+        )}
+        {shown.kind === 'reading' && <ProgressLine label="Comparing" progress={shown.progress} unit="days compared" />}
+        {shown.kind === 'unreadable' && <Notice kind="error">{shown.text}</Notice>}
+        {shown.kind === 'planned' && (
+          <ImportPlanView plan={shown.plan} onImport={write} onOther={() => picker.current?.click()} onCancel={reset} />
+        )}
+        {shown.kind === 'writing' && (
+          <>
+            <ProgressLine label="Importing" progress={shown.progress} unit="days" />
             <Button tone="text" onClick={cancel}>
               Cancel
             </Button>
-          )}
-        </div>
-      )}
-      {shown.kind === 'reading' && <ProgressLine label="Comparing" progress={shown.progress} unit="days compared" />}
-      {shown.kind === 'unreadable' && <Notice kind="error">{shown.text}</Notice>}
-      {shown.kind === 'planned' && (
-        <ImportPlanView plan={shown.plan} onImport={write} onOther={() => picker.current?.click()} onCancel={reset} />
-      )}
-      {shown.kind === 'writing' && (
-        <>
-          <ProgressLine label="Importing" progress={shown.progress} unit="days" />
-          <Button tone="text" onClick={cancel}>
-            Cancel
-          </Button>
-        </>
-      )}
-      {shown.kind === 'stopped' && (
-        <Notice kind={shown.text === null ? 'info' : 'error'}>
-          <p>
-            {shown.text ?? 'Import stopped.'} {shown.text !== null && 'At least '}
-            {shown.progress.done.toLocaleString('en-US')} of {shown.progress.total.toLocaleString('en-US')} days were
-            imported.
-          </p>
-          <div className={styles.actions}>
-            <Button className={styles.again} onClick={resume}>
-              {shown.text === null ? 'Continue' : 'Try again'}
-            </Button>
-            <Button tone="text" className={styles.again} onClick={finish}>
-              Finish here
-            </Button>
-          </div>
-        </Notice>
-      )}
-      {shown.kind === 'done' && <ImportSummaryView summary={shown.summary} onClose={reset} />}
+          </>
+        )}
+        {shown.kind === 'stopped' && (
+          <Notice kind={shown.text === null ? 'info' : 'error'}>
+            <p>
+              {shown.text ?? 'Import stopped.'} {shown.text !== null && 'At least '}
+              {shown.progress.done.toLocaleString('en-US')} of {shown.progress.total.toLocaleString('en-US')} days were
+              imported.
+            </p>
+            <div className={styles.actions}>
+              <Button className={styles.again} onClick={resume}>
+                {shown.text === null ? 'Continue' : 'Try again'}
+              </Button>
+              <Button tone="text" className={styles.again} onClick={finish}>
+                Finish here
+              </Button>
+            </div>
+          </Notice>
+        )}
+        {shown.kind === 'done' && <ImportSummaryView summary={shown.summary} onClose={reset} />}
+      </div>
     </Section>
   );
 }
