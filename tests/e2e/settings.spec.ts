@@ -75,6 +75,7 @@ test('the menu works by keyboard, lists the shortcuts, and sets a theme that hol
   await expect(menu).toBeVisible();
   await page.keyboard.press('?');
   const keys = menu.getByRole('region', { name: 'Keyboard shortcuts' });
+  await expect(keys).toBeInViewport({ ratio: 0.8 });
   for (const [name, key] of [
     ['Previous day', '←'],
     ['Find', 'K'],

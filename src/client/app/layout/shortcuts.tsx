@@ -40,9 +40,12 @@ const FORMATTING: readonly Shortcut[] = [
   { keys: [ALT, 'F10'], does: 'Formatting toolbar' },
 ];
 
+/** The list opens at the end of the menu, mostly below the fold of a small window. */
+const scrollIntoView = (list: HTMLElement | null): void => list?.scrollIntoView({ block: 'nearest' });
+
 export function Shortcuts() {
   return (
-    <section className={styles.shortcuts} aria-label="Keyboard shortcuts">
+    <section ref={scrollIntoView} className={styles.shortcuts} aria-label="Keyboard shortcuts">
       <ShortcutList of={KEYS} />
       <h3>Formatting</h3>
       <ShortcutList of={FORMATTING} />
