@@ -1,5 +1,6 @@
 // @vitest-environment happy-dom
 /** Tests the editor: its HTML, which the server must store unchanged, and empty logs. */
+import { closeHistory } from '@tiptap/pm/history';
 import { describe, expect, test } from 'vitest';
 import { ENTRY_TAGS } from '#domain/log/entry-html.ts';
 import { counts, expectStoredUnchanged, LIST, open, setUpEditor } from '../../../tests/support/journal-editor.ts';
@@ -99,6 +100,41 @@ describe('an empty log', () => {
     editor.commands.undo();
     expect(read()).toBe(LIST);
   });
+
+  test('stays a paragraph when undo or redo brings that paragraph back, and every later step follows', () => {
+    const { editor, read } = open(LIST);
+    const edits = [
+      () => editor.chain().selectAll().deleteSelection().run(),
+      () => editor.chain().setTextSelection(3).liftListItem('listItem').run(),
+      () => editor.commands.insertContent('one'),
+      () => editor.commands.toggleBulletList(),
+    ];
+    const states = [read()];
+    for (const edit of edits) {
+      edit();
+      editor.view.dispatch(closeHistory(editor.state.tr));
+      states.push(read());
+    }
+    expect(states[2]).toBe('<p></p>');
+    const redone = states.slice(1);
+    const undone = states.slice(0, -1).toReversed();
+    expect(undone.map(() => (editor.commands.undo(), read()))).toEqual(undone);
+    expect(redone.map(() => (editor.commands.redo(), read()))).toEqual(redone);
+  });
+
+  test.each(['<ol><li><p></p></li></ol>', '<h1></h1>', '<blockquote><p></p></blockquote>'])(
+    'has its blocks again after undo with all text selected: %s',
+    (empty) => {
+      const { editor, read } = open(empty);
+      editor.commands.insertContent('all of it');
+      const typed = read();
+      editor.commands.setTextSelection({ from: 0, to: editor.state.doc.content.size });
+      editor.commands.undo();
+      expect(read()).toBe(empty);
+      editor.commands.redo();
+      expect(read()).toBe(typed);
+    },
+  );
 
   test('gets no trailing empty paragraph from an edit', () => {
     const { editor, read } = open(LIST);

@@ -1,5 +1,6 @@
 /** Keeps an empty log a numbered list with one empty item, and shows the placeholder in it. */
 import { Extension } from '@tiptap/core';
+import { isHistoryTransaction } from '@tiptap/pm/history';
 import type { Node } from '@tiptap/pm/model';
 import { Plugin, TextSelection } from '@tiptap/pm/state';
 import { Decoration, DecorationSet } from '@tiptap/pm/view';
@@ -17,13 +18,19 @@ export const emptyLog = Extension.create<{ placeholder: () => string }>({
     const { editor, options } = this;
     return [
       new Plugin({
+        /** Keeps TipTap from clearing the blocks when undo or redo removes all text while it is selected. */
+        filterTransaction(tr) {
+          if (isHistoryTransaction(tr)) tr.setMeta('preventClearDocument', true);
+          return true;
+        },
         /**
          * Restores the list after the user deletes all text, which leaves an empty paragraph. Backspace in an empty
          * item leads to the same document, but there the user wants plain text, so only a change that removed text
-         * restores the list. No-op during an IME composition, which a replaced node would break.
+         * restores the list. No-op during an IME composition, which a replaced node would break, and on undo and redo,
+         * whose later steps expect the paragraph.
          */
         appendTransaction(transactions, before, after) {
-          const hasChanged = transactions.some((transaction) => transaction.docChanged);
+          const hasChanged = transactions.some((tr) => tr.docChanged && !isHistoryTransaction(tr));
           if (!hasChanged || !isEmptyParagraph(after.doc) || before.doc.textContent === '' || editor.view.composing)
             return null;
           const { paragraph, listItem, orderedList } = after.schema.nodes;
