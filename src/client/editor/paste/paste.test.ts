@@ -125,4 +125,15 @@ describe('pasting Markdown', () => {
     handle.editor.view.pasteHTML('<table><tr><td>a</td><td>b</td></tr><tr><td>c</td><td>d</td></tr></table>');
     expect(handle.read()).toBe(items('a · b', 'c · d'));
   });
+
+  test.each([
+    ['words', '<span>new</span>', 'new'],
+    ['a link', '<a href="https://example.com">new</a>', 'new (https://example.com)'],
+    ['formatted words and a line break', '<b>new</b> words<br>below', '<strong>new</strong> words<br>below'],
+  ])('%s copied from within a paragraph stay in the line of the caret', (_what, html, pasted) => {
+    const handle = open(items('one', 'midword'));
+    handle.editor.commands.setTextSelection(13);
+    handle.editor.view.pasteHTML(html);
+    expect(handle.read()).toBe(items('one', `mid${pasted}word`));
+  });
 });

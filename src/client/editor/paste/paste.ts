@@ -41,7 +41,8 @@ function createList(lines: PastedLine[], schema: Schema): Node {
   return schema.nodes[type]!.create(null, createItems(lines, schema));
 }
 
-const isProse = (node: Node): boolean => ['paragraph', 'orderedList', 'bulletList'].includes(node.type.name);
+const isProse = (node: Node): boolean =>
+  node.isInline || ['paragraph', 'orderedList', 'bulletList'].includes(node.type.name);
 
 /**
  * Returns a slice whose first and last line merge with the text at the caret if the HTML has only paragraphs and lists.
