@@ -1,5 +1,5 @@
 /** Copies of what the server has, for reading offline. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { addDays } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
 import { readTodayCopy } from '#client/lib/boot/today-copy.ts';
@@ -33,6 +33,16 @@ describe('copies', () => {
     expect([await copies.readDay(DATE), await copies.readDays(), await copies.readCopy('x')]).toEqual([null, [], null]);
     await copies.storeDay(DATE, null);
     await copies.pruneDays(() => false);
+  });
+
+  test('are empty in a browser that refuses databases', async () => {
+    using refused = vi.spyOn(indexedDB, 'open').mockImplementation(() => {
+      throw new DOMException('denied', 'SecurityError');
+    });
+    const copies = createLocalCopies(browser.open(), 'ada', () => 7);
+    await copies.storeDay(DATE, stored);
+    expect(await copies.readDay(DATE)).toBe(null);
+    expect(refused).toHaveBeenCalledOnce();
   });
 
   test('of days that a plan no longer opens, or that were not seen for long, are pruned', async () => {

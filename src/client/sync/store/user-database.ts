@@ -35,16 +35,19 @@ export type UserDatabase = {
  */
 export function openUserDatabase(userId: string, onLost = (): void => {}): UserDatabase {
   let isClosed = false;
-  const opening = openDB<Schema>(userDatabaseName(userId), 1, {
-    upgrade(database) {
-      database.createObjectStore('drafts', { keyPath: ['date', 'writer'] });
-      database.createObjectStore('days', { keyPath: 'date' });
-      database.createObjectStore('copies');
-    },
-    // Another tab deletes the database: an open connection would block it.
-    blocking: lose,
-    terminated: lose,
-  });
+  // Asynchronous, because `indexedDB.open` throws at once where the browser denies access.
+  const open = async () =>
+    openDB<Schema>(userDatabaseName(userId), 1, {
+      upgrade(database) {
+        database.createObjectStore('drafts', { keyPath: ['date', 'writer'] });
+        database.createObjectStore('days', { keyPath: 'date' });
+        database.createObjectStore('copies');
+      },
+      // Another tab deletes the database: an open connection would block it.
+      blocking: lose,
+      terminated: lose,
+    });
+  const opening = open();
   // Attach a handler now, or a browser without IndexedDB reports an unhandled rejection.
   opening.catch(() => {});
 
