@@ -149,3 +149,21 @@ test('a log with elements that the editor does not support is shown read-only', 
   await expect(page.getByRole('group', { name: /^Log for/ })).toContainText('cell');
   await expect(editor(page)).toHaveCount(0);
 });
+
+test('a save that the server rejects as signed out, although the session lives, can be repeated', async ({
+  page,
+  context,
+  signUp,
+}) => {
+  await page.clock.install();
+  await signUp(page);
+  await context.route('**/rest/v1/entries*', (route) =>
+    isWrite(route.request()) ? route.fulfill({ status: 401, json: {} }) : route.fallback(),
+  );
+  await page.keyboard.type('kept');
+  await skipToSave(page);
+  await expect(status(page, 'Not saved – sign in to save it')).toBeVisible();
+  await context.unroute('**/rest/v1/entries*');
+  await page.getByRole('button', { name: 'Try now' }).click({ timeout: 5_000 });
+  await expectSaved(page);
+});

@@ -3,7 +3,8 @@ import { isAlarming, isAnnounced, KEEP_TAB_OPEN, statusText } from '#client/sync
 import type { SaveStatus } from '#client/sync/save-status.ts';
 import styles from './save-status-line.module.css';
 
-const RETRYABLE_KINDS = ['retrying', 'offline', 'refused'];
+/** `signedOut`: a session that lives shows no sign-in overlay, so the save needs another way on. */
+const RETRYABLE_KINDS = ['retrying', 'offline', 'signedOut', 'refused'];
 
 type SaveStatusLineProps = {
   saver: DaySaver;
