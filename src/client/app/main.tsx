@@ -7,10 +7,12 @@ import { ClientConfigContext, createSupabase, SupabaseContext } from '#client/li
 import { ToastProvider } from '#client/ui/toast.tsx';
 import { ErrorScreen } from './error-screen.tsx';
 import { ErrorBoundary } from './error-boundary.tsx';
+import { preventFileDrops } from './prevent-file-drops.ts';
 import { createAppRouter } from './router.tsx';
 import { createAuthFetch } from './session/auth-fetch.ts';
 import { SessionProvider } from './session/session-provider.tsx';
 
+preventFileDrops();
 const root = createRoot(document.getElementById('root')!);
 
 try {
