@@ -102,11 +102,12 @@ async function expectNoSecondPayment(page: Page, expectAccessible: (page: Page) 
   await expect(offer(page).getByRole('listitem')).toHaveCount(0);
   await inBothThemes(page, expectAccessible);
 
-  for (const path of ['/reviews', '/settings']) {
+  for (const path of ['/reviews', '/settings', '/profile']) {
     await page.goto(path);
     await expect(pending.first()).toBeVisible();
     await expect(upgrade).toHaveCount(0);
   }
+  await expect(page.getByText("You're a Dabbler.")).not.toContainText('Upgrade');
 }
 
 test('an eCheck is pending until PayPal has the money, and no screen offers a second payment meanwhile', async ({

@@ -8,6 +8,7 @@ import { PLANS } from '#domain/plan/plan.ts';
 import { useData } from '#client/lib/api/data-client.ts';
 import { planChangesQuery } from '#client/lib/plan/payment-queries.ts';
 import { PlanPlaceholder } from '#client/ui/plan/plan-placeholder.tsx';
+import { usePaymentPending } from '#client/lib/plan/use-payment-pending.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
 import { useSession, useUser } from '#client/lib/session/session.ts';
 import { useClientConfig } from '#client/lib/api/supabase.ts';
@@ -84,14 +85,15 @@ function DabblerNotice({ onUpgrade }: { onUpgrade: () => void }) {
   const { features } = useClientConfig();
   const changes = useQuery(planChangesQuery(useData(), useUser().id));
   const ended = findEndedPlan(changes.data ?? [], dayOf(new Date()));
+  const isPaying = usePaymentPending();
   return (
     <>
       {/* The text depends on earlier plans, so its space stays empty until they are loaded. */}
       <p className={styles.notice} data-waiting={changes.isPending}>
         {ended === null ? (
           <>
-            You're a Dabbler. You can open the last 30 days. Upgrade to Closer for every log
-            {features.coach && ', AI feedback'} and export.
+            You're a Dabbler. You can open the last 30 days.
+            {!isPaying && <> Upgrade to Closer for every log{features.coach && ', AI feedback'} and export.</>}
           </>
         ) : (
           <>
