@@ -105,9 +105,20 @@ function blurActiveElement(): () => void {
   };
 }
 
-/** Preloads chunks, so opening one later needs no connection. Returns a function that stops further preloads. */
-export function preloadChunksWhenIdle(wanted: readonly Load[] = loads): () => void {
-  const preload = (): void => wanted.forEach((load) => void tryLoad(load));
+/**
+ * Preloads chunks, so opening one later needs no connection, then runs `after`. Returns a function that stops further
+ * preloads.
+ *
+ * One chunk at a time: over HTTP/1.1 a browser opens six connections to a server, and on a slow network a save would
+ * time out behind the files of all chunks.
+ */
+export function preloadChunksWhenIdle(wanted: readonly Load[] = loads, ...after: Load[]): () => void {
+  let isStopped = false;
+  const loadInTurn = async (): Promise<void> => {
+    // A copy, because a loaded chunk may register further ones.
+    for (const load of [...wanted, ...after]) if (!isStopped) await tryLoad(load);
+  };
+  const preload = (): void => void loadInTurn();
   // Safari has no requestIdleCallback.
   const timer = setTimeout(
     () => ('requestIdleCallback' in window ? requestIdleCallback(preload) : preload()),
@@ -116,6 +127,7 @@ export function preloadChunksWhenIdle(wanted: readonly Load[] = loads): () => vo
   // The preload may have failed without a connection. The browser does not request a loaded chunk again.
   addEventListener('online', preload);
   return () => {
+    isStopped = true;
     clearTimeout(timer);
     removeEventListener('online', preload);
   };

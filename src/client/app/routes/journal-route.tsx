@@ -47,12 +47,8 @@ export function JournalRoute() {
     if (!isEditable) return;
     const startWorker = async (): Promise<void> =>
       (await import('../service-worker/start-service-worker.ts')).startServiceWorker(config, toast);
-    const stopPreload = preloadChunksWhenIdle();
-    const stopWorkerStart = preloadChunksWhenIdle([startWorker]);
-    return () => {
-      stopPreload();
-      stopWorkerStart();
-    };
+    // The worker starts last: its downloads compete with the preload, and a removed worker would store late chunks.
+    return preloadChunksWhenIdle(undefined, startWorker);
   }, [config, isEditable, toast]);
   // The upgrade dialog replaces the overlay that it was opened from.
   const offer = (feature: UpgradeFeature) => {
