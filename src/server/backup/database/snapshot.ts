@@ -6,6 +6,7 @@
  */
 import pg from 'pg';
 import { isLoginFailure } from '../../database/database-error.ts';
+import { hasLedger } from '../../database/migrations/ledger.ts';
 import { requestConnection } from '../../database/roles.ts';
 import type { ArchivedMigration, ArchivedSequence, ArchivedTable } from '../archive/archive-format.ts';
 import { BackupError } from '../backup-error.ts';
@@ -67,8 +68,8 @@ export async function openSnapshot(ownerUrl: string): Promise<Snapshot> {
 }
 
 async function rejectUnused(owner: pg.Client): Promise<void> {
-  const { rows } = await owner.query<{ used: boolean }>("select to_regclass('migrations.applied') is not null as used");
-  if (!rows[0]?.used) throw new BackupError('there is nothing to back up: the database has no tables of Hustle Forge');
+  if (!(await hasLedger(owner)))
+    throw new BackupError('there is nothing to back up: the database has no tables of Hustle Forge');
 }
 
 async function connectReader(ownerUrl: string): Promise<pg.Client> {

@@ -19,7 +19,7 @@ const MAKE_LEDGER = `
   grant usage on schema migrations to service_role;
   grant select on migrations.applied to service_role`;
 
-const HAS_LEDGER = `
+const IS_CURRENT = `
   select exists (select from pg_catalog.pg_attribute
     where attrelid = to_regclass('migrations.applied') and attname = 'phase') as exists`;
 
@@ -28,12 +28,15 @@ export type AppliedMigration = MigrationId & { name: string; checksum: string; p
 
 /** Whether a server of this program has migrated the database. */
 export async function hasLedger(owner: pg.Client): Promise<boolean> {
-  const { rows } = await owner.query<{ exists: boolean }>(HAS_LEDGER);
+  const { rows } = await owner.query<{ exists: boolean }>(
+    "select to_regclass('migrations.applied') is not null as exists",
+  );
   return rows[0]!.exists;
 }
 
 export async function readLedger(owner: pg.Client): Promise<AppliedMigration[]> {
-  if (!(await hasLedger(owner))) await owner.query(MAKE_LEDGER);
+  const { rows: found } = await owner.query<{ exists: boolean }>(IS_CURRENT);
+  if (!found[0]!.exists) await owner.query(MAKE_LEDGER);
   const { rows } = await owner.query<AppliedMigration>(
     'select set, number, name, checksum, phase from migrations.applied',
   );

@@ -1,6 +1,6 @@
 /** Checks that the database has the migrations of this program, and no others. */
 import type pg from 'pg';
-import { findMigration, migrationLabel, rejectOtherHistory } from '#server/database/migrations/ledger.ts';
+import { findMigration, hasLedger, migrationLabel, rejectOtherHistory } from '#server/database/migrations/ledger.ts';
 import type { AppliedMigration } from '#server/database/migrations/ledger.ts';
 import { readMigrations } from '#server/database/migrations/migration-files.ts';
 import { fault, ok, reasonOf, warning } from '../../check.ts';
@@ -8,10 +8,8 @@ import type { Finding } from '../../check.ts';
 
 export async function checkMigrations(owner: pg.Client): Promise<Finding[]> {
   const known = await readMigrations();
-  const { rows: found } = await owner.query<{ exists: boolean }>(
-    "select to_regclass('migrations.applied') is not null as exists",
-  );
-  if (!found[0]!.exists) return [warning('the database is empty', 'The first start of the server makes the tables.')];
+  if (!(await hasLedger(owner)))
+    return [warning('the database is empty', 'The first start of the server makes the tables.')];
   // An older ledger has no column `phase`.
   const { rows: applied } = await owner.query<AppliedMigration>(
     `select set, number, name, checksum, coalesce(to_jsonb(applied) ->> 'phase', 'expand') as phase from migrations.applied`,
