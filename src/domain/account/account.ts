@@ -15,8 +15,8 @@ export const NAME_PATTERN = '.*\\S.*';
 /** text @ text . text, without spaces (docs/specification/messages.md 3). */
 const SIMPLE_EMAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
 
-export const validateEmail = (email: string): string | null =>
-  SIMPLE_EMAIL.test(email.trim()) ? null : 'Please enter a valid email address';
+export const EMAIL_PROBLEM = 'Please enter a valid email address';
+export const validateEmail = (email: string): string | null => (SIMPLE_EMAIL.test(email.trim()) ? null : EMAIL_PROBLEM);
 
 /** Most common passwords in lower case, besides the sequences and repetitions that `isCommonPassword` detects. */
 const COMMON_PASSWORDS = new Set(
@@ -51,9 +51,10 @@ export function isCommonPassword(password: string): boolean {
 export const passwordMessage = (error: ProviderError, otherwise: (error: ProviderError) => string): string =>
   error.code === 'weak_password' ? GUESSABLE_PASSWORD_PROBLEM : otherwise(error);
 
+export const TERMS_PROBLEM = 'You must accept the Terms of Service & Privacy Policy to create an account';
 type SignUpForm = { password: string; acceptsTerms: boolean };
 export function validateSignUp(form: SignUpForm): string | null {
-  if (!form.acceptsTerms) return 'You must accept the Terms of Service & Privacy Policy to create an account';
+  if (!form.acceptsTerms) return TERMS_PROBLEM;
   if (form.password.length < PASSWORD_MIN_LENGTH) return 'Password must be at least 6 characters long';
   return isCommonPassword(form.password) ? COMMON_PASSWORD_PROBLEM : null;
 }

@@ -1,4 +1,5 @@
 /** The sign-up form. `landing.spec.ts` creates an account with it. */
+import { randomUUID } from 'node:crypto';
 import { expectNoHorizontalScroll, inBothThemes } from '../support/themes.ts';
 import { expect, test } from '../support/test.ts';
 
@@ -34,4 +35,39 @@ test('the sign-up form keeps its values when a password is too short or an addre
   await password.fill('another horse');
   await create.click();
   await expect(page.getByRole('alert').filter({ hasText: 'already' })).toBeVisible();
+});
+
+test('Enter without the accepted terms says what is missing, at each field', async ({ page, expectAccessible }) => {
+  await page.goto('/signup');
+  const name = page.getByLabel('Full name');
+  const email = page.getByLabel('Email address');
+  const password = page.getByLabel('Password');
+  const terms = page.getByRole('checkbox');
+  const refusal = 'You must accept the Terms of Service & Privacy Policy to create an account';
+  await expect(page.getByRole('button', { name: 'Create account' })).toBeDisabled();
+  await name.fill('Grace Jones');
+  await email.fill(`${randomUUID()}@example.com`);
+  await password.fill('correct horse');
+  await password.press('Enter');
+  await expect(page.getByRole('alert').filter({ hasText: refusal })).toBeVisible();
+  await expect(terms).toHaveAccessibleDescription(refusal);
+  await expect(terms).toBeFocused();
+  await expect(terms).toBeInViewport({ ratio: 1 });
+  await inBothThemes(page, expectAccessible);
+  await expectNoHorizontalScroll(page);
+  await terms.check();
+  await expect(page.getByText(refusal)).toHaveCount(0);
+
+  await name.fill('   ');
+  await email.fill('nobody');
+  await password.fill('');
+  await name.press('Enter');
+  await expect(name).toHaveAccessibleDescription('Enter your name');
+  await expect(name).toBeFocused();
+  await expect(email).toHaveAccessibleDescription('Please enter a valid email address');
+  await expect(password).toHaveAccessibleDescription('Enter a password');
+  await inBothThemes(page, expectAccessible);
+  await name.fill('Grace');
+  await expect(name).not.toHaveAttribute('aria-invalid');
+  await expect(page).toHaveURL('/signup');
 });

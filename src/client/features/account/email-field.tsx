@@ -1,5 +1,6 @@
 /** The email field of account forms, set up for phone keyboards and password managers. */
 import type { ComponentProps, InputEvent } from 'react';
+import { EMAIL_PROBLEM } from '#domain/account/account.ts';
 import { TYPED_ADDRESS_KEY } from '#client/lib/session/storage-keys.ts';
 import { Field } from '#client/ui/form/field.tsx';
 
@@ -15,6 +16,7 @@ export function EmailField(field: EmailFieldProps) {
       inputMode="email"
       autoCapitalize="none"
       required
+      invalidText={EMAIL_PROBLEM}
       {...(field.value === undefined && rememberedAddress())}
       {...field}
     />

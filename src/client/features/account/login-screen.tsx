@@ -113,7 +113,13 @@ function LoginForm() {
           </Notice>
         )}
         <EmailField autoFocus autoComplete={signIn.passkeys ? 'username webauthn' : 'username'} />
-        <PasswordField label="Password" name="password" autoComplete="current-password" required />
+        <PasswordField
+          label="Password"
+          name="password"
+          autoComplete="current-password"
+          required
+          invalidText="Enter your password"
+        />
         <Link className={styles.beside} to={ROUTES.forgotPassword.path}>
           Forgot your password?
         </Link>

@@ -196,6 +196,7 @@ function PasswordStep({ others, onSent, onOpen }: PasswordStepProps) {
           name="password"
           autoComplete="current-password"
           required
+          invalidText="Enter your password"
           autoFocus
           data-autofocus
         />

@@ -1,14 +1,20 @@
 /** Creates an account. If the address must be confirmed, it ends with "Check your email". */
 import { Link, useRouterState } from '@tanstack/react-router';
 import { useState } from 'react';
-import { EMAIL_MAX_LENGTH, NAME_PATTERN, passwordMessage, validateSignUp } from '#domain/account/account.ts';
+import {
+  EMAIL_MAX_LENGTH,
+  NAME_PATTERN,
+  passwordMessage,
+  TERMS_PROBLEM,
+  validateSignUp,
+} from '#domain/account/account.ts';
 import { providerMessage } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { useClientConfig, useSupabase } from '#client/lib/api/supabase.ts';
 import { useRestoreCount } from '#client/lib/hooks/use-restore-count.ts';
 import { textOf, useSubmit } from '#client/lib/hooks/use-submit.ts';
 import { Button } from '#client/ui/button.tsx';
-import { Field } from '#client/ui/form/field.tsx';
+import { Field, FieldError, useInvalidText } from '#client/ui/form/field.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { PasswordField } from '#client/ui/form/password-field.tsx';
 import { AccountLayout } from './account-layout.tsx';
@@ -69,6 +75,8 @@ function SignupForm() {
       }
     >
       <form className={styles.form} onSubmit={onSubmit}>
+        {/* The form's default button: Enter reports what is missing while the visible button is disabled. */}
+        <button type="submit" hidden aria-label="Create account" />
         {outcome && outcome.field === undefined && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
         <Field
           label="Full name"
@@ -76,7 +84,7 @@ function SignupForm() {
           autoComplete="name"
           required
           pattern={NAME_PATTERN}
-          title="Enter your name"
+          invalidText="Enter your name"
           autoFocus
         />
         <EmailField maxLength={EMAIL_MAX_LENGTH} />
@@ -86,26 +94,10 @@ function SignupForm() {
           autoComplete="new-password"
           placeholder="Password (min. 6 characters)"
           required
+          invalidText="Enter a password"
           error={errorOf('password')}
         />
-        <label className={styles.terms}>
-          <input
-            type="checkbox"
-            name="terms"
-            checked={acceptsTerms}
-            onChange={(event) => setAcceptsTerms(event.target.checked)}
-          />
-          <span>
-            I accept the{' '}
-            <a href={ROUTES.terms.path} target="_blank" rel="noopener">
-              Terms of Service
-            </a>{' '}
-            &{' '}
-            <a href={ROUTES.privacy.path} target="_blank" rel="noopener">
-              Privacy Policy
-            </a>
-          </span>
-        </label>
+        <TermsField isChecked={acceptsTerms} onChange={setAcceptsTerms} />
         <Button
           className={styles.submit}
           tone="primary"
@@ -119,5 +111,39 @@ function SignupForm() {
       </form>
       <ProviderWays key={restoreCount} returnPath={state.from} />
     </AccountLayout>
+  );
+}
+
+function TermsField({ isChecked, onChange }: { isChecked: boolean; onChange: (isChecked: boolean) => void }) {
+  const { problem, onInvalid, clearProblem } = useInvalidText(TERMS_PROBLEM);
+  return (
+    <div>
+      <label className={styles.terms}>
+        <input
+          type="checkbox"
+          name="terms"
+          checked={isChecked}
+          required
+          aria-invalid={problem !== null || undefined}
+          aria-describedby={problem === null ? undefined : 'terms-problem'}
+          onInvalid={onInvalid}
+          onChange={(event) => {
+            clearProblem();
+            onChange(event.target.checked);
+          }}
+        />
+        <span>
+          I accept the{' '}
+          <a href={ROUTES.terms.path} target="_blank" rel="noopener">
+            Terms of Service
+          </a>{' '}
+          &{' '}
+          <a href={ROUTES.privacy.path} target="_blank" rel="noopener">
+            Privacy Policy
+          </a>
+        </span>
+      </label>
+      {problem !== null && <FieldError id="terms-problem">{problem}</FieldError>}
+    </div>
   );
 }

@@ -1,6 +1,6 @@
 /** An input with its label, hint and error, linked for screen readers. */
-import { useId } from 'react';
-import type { ComponentProps, ReactNode } from 'react';
+import { useId, useState } from 'react';
+import type { ComponentProps, InvalidEvent, ReactNode } from 'react';
 import styles from './field.module.css';
 
 type FieldProps = ComponentProps<'input'> & {
@@ -8,11 +8,43 @@ type FieldProps = ComponentProps<'input'> & {
   hint?: ReactNode;
   /** Shown below the input, announced when it appears and again with the input. */
   error?: string | null;
+  /** The error if the value breaks a rule of the input: `required`, `pattern` or the type `email`. */
+  invalidText?: string;
   /** Rendered at the end of the input, inside its border. */
   trailing?: ReactNode;
 };
 
-export function Field({ label, hint, error, trailing, id, className, ...input }: FieldProps) {
+/**
+ * Replaces the browser's validation bubble: `problem` is the text to show at the field until it is edited. The first
+ * invalid field of the form takes the focus.
+ */
+export function useInvalidText(text: string) {
+  const [problem, setProblem] = useState<string | null>(null);
+  return {
+    problem,
+    onInvalid: (event: InvalidEvent<HTMLInputElement | HTMLSelectElement>): void => {
+      event.preventDefault();
+      setProblem(text);
+      const field = event.currentTarget;
+      if (field.form?.querySelector(':is(input, select):invalid') === field) field.focus();
+    },
+    clearProblem: (): void => setProblem(null),
+  };
+}
+
+export function Field({
+  label,
+  hint,
+  error: givenError,
+  invalidText = 'Fill in this field',
+  trailing,
+  id,
+  className,
+  onInput,
+  ...input
+}: FieldProps) {
+  const { problem, onInvalid, clearProblem } = useInvalidText(invalidText);
+  const error = problem ?? givenError;
   const ownId = useId();
   const inputId = id ?? ownId;
   const hintId = `${inputId}-hint`;
@@ -29,6 +61,11 @@ export function Field({ label, hint, error, trailing, id, className, ...input }:
           {...input}
           id={inputId}
           className={styles.input}
+          onInvalid={onInvalid}
+          onInput={(event) => {
+            clearProblem();
+            onInput?.(event);
+          }}
           data-trailing={trailing !== undefined || undefined}
           aria-invalid={error ? true : undefined}
           aria-describedby={describedBy || undefined}
@@ -40,11 +77,15 @@ export function Field({ label, hint, error, trailing, id, className, ...input }:
           {hint}
         </p>
       )}
-      {error && (
-        <p id={errorId} className={styles.error} role="alert">
-          {error}
-        </p>
-      )}
+      {error && <FieldError id={errorId}>{error}</FieldError>}
     </div>
+  );
+}
+
+export function FieldError({ id, children }: { id: string; children: string }) {
+  return (
+    <p id={id} className={styles.error} role="alert">
+      {children}
+    </p>
   );
 }

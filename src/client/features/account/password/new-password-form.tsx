@@ -54,6 +54,7 @@ export function NewPasswordForm({ auth, address, onAccepted, requestAgain = REQU
         name="password"
         autoComplete="new-password"
         required
+        invalidText="Enter a new password"
         autoFocus
         data-autofocus
         error={errorOf('password')}
@@ -63,6 +64,7 @@ export function NewPasswordForm({ auth, address, onAccepted, requestAgain = REQU
         name="confirmation"
         autoComplete="new-password"
         required
+        invalidText="Enter the new password again"
         error={errorOf('confirmation')}
       />
       <Button className={styles.submit} tone="primary" type="submit" busy={busy} busyLabel="Updating...">

@@ -30,6 +30,7 @@ export function ProofFields({ kind, errorOf }: ProofFieldsProps) {
         name="password"
         autoComplete="current-password"
         required
+        invalidText="Enter your password"
         autoFocus
         data-autofocus
         error={errorOf('password')}
@@ -74,6 +75,7 @@ function CodeField({ error }: { error: string | null }) {
           inputMode="numeric"
           autoComplete="one-time-code"
           required
+          invalidText="Enter the six-digit code"
           autoFocus
           error={error}
         />

@@ -1,7 +1,13 @@
 /** Name, address and password in one form (docs/specification/accounts.md 7). */
 import { useState } from 'react';
 import type { RefObject } from 'react';
-import { EMAIL_MAX_LENGTH, NAME_PATTERN, passwordMessage, validateProfile } from '#domain/account/account.ts';
+import {
+  EMAIL_MAX_LENGTH,
+  EMAIL_PROBLEM,
+  NAME_PATTERN,
+  passwordMessage,
+  validateProfile,
+} from '#domain/account/account.ts';
 import { isSessionGone, MESSAGES, providerMessage } from '#domain/messages.ts';
 import { accountName, useSession, useUser } from '#client/lib/session/session.ts';
 import { isSsoUser } from '#client/lib/session/sso-user.ts';
@@ -73,7 +79,7 @@ export function ProfileForm({ hasPassword, emailField }: ProfileFormProps) {
           defaultValue={now.name}
           required
           pattern={NAME_PATTERN}
-          title="Enter your name"
+          invalidText="Enter your name"
         />
         {/* A new key resets the field to the current address when a change begins, is confirmed or is cancelled. */}
         <Field
@@ -87,6 +93,7 @@ export function ProfileForm({ hasPassword, emailField }: ProfileFormProps) {
           maxLength={EMAIL_MAX_LENGTH}
           defaultValue={now.email}
           required
+          invalidText={EMAIL_PROBLEM}
           readOnly={isSso}
           hint={isSso && 'You sign in through your company, which manages this address.'}
         />
