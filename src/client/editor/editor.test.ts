@@ -26,7 +26,7 @@ describe("the server stores the editor's HTML unchanged", () => {
       expect(applied).toBe(editor.getHTML());
       if (action.name !== 'orderedList') {
         expect(applied).not.toBe(LIST);
-        expect(action.isActive(editor)).toBe(true);
+        expect(action.isActive!(editor)).toBe(true);
       }
       action.run(editor);
       expectStoredUnchanged(read());
@@ -141,6 +141,43 @@ describe('an empty log', () => {
     editor.commands.insertContentAt(6, '!');
     expect(read()).toBe('<ol><li><p>one! two</p></li><li><p>three</p></li></ol>');
     expect(counts.edits).toBe(1);
+  });
+});
+
+describe('with all text selected', () => {
+  test.each([LIST, '<h1>Title</h1><p>a</p>', '<ul><li><p>a</p></li></ul>', ''])(
+    'typing begins a numbered list: %s',
+    (html) => {
+      const { editor, read } = open(html);
+      editor.commands.selectAll();
+      editor.view.dispatch(editor.state.tr.insertText('n'));
+      expect(read()).toBe('<ol><li><p>n</p></li></ol>');
+      editor.view.dispatch(editor.state.tr.insertText('ew'));
+      expect(read()).toBe('<ol><li><p>new</p></li></ol>');
+      editor.commands.undo();
+      expect(read()).toBe(html || '<ol><li><p></p></li></ol>');
+    },
+  );
+
+  test('pasted lines become items', () => {
+    const { editor, read } = open(LIST);
+    editor.commands.selectAll();
+    editor.view.pasteText('one\ntwo');
+    expect(read()).toBe('<ol><li><p>one</p></li><li><p>two</p></li></ol>');
+  });
+
+  test('a button of the toolbar still takes the items out of the list', () => {
+    const { editor, read } = open(LIST);
+    editor.commands.selectAll();
+    editor.commands.toggleOrderedList();
+    expect(read()).toBe('<p>one two</p><p>three</p>');
+  });
+
+  test('text from another device stays as it arrived', () => {
+    const handle = open(LIST);
+    handle.editor.commands.selectAll();
+    handle.replace('<p>elsewhere</p>', { isUndoable: false, mapPosition: null });
+    expect(handle.read()).toBe('<p>elsewhere</p>');
   });
 });
 

@@ -1,8 +1,10 @@
-/** Keeps an empty log a numbered list with one empty item, and shows the placeholder in it. */
+/** Keeps a log that is emptied or replaced a numbered list, and shows the placeholder in an empty one. */
 import { Extension } from '@tiptap/core';
 import { isHistoryTransaction } from '@tiptap/pm/history';
+import { NodeRange } from '@tiptap/pm/model';
 import type { Node } from '@tiptap/pm/model';
-import { Plugin, TextSelection } from '@tiptap/pm/state';
+import { wrapRangeInList } from '@tiptap/pm/schema-list';
+import { AllSelection, Plugin } from '@tiptap/pm/state';
 import { Decoration, DecorationSet } from '@tiptap/pm/view';
 
 /** The positions of the item's paragraph, after the opening `<ol>` and `<li>`. */
@@ -24,21 +26,33 @@ export const emptyLog = Extension.create<{ placeholder: () => string }>({
           return true;
         },
         /**
-         * Restores the list after the user deletes all text, which leaves an empty paragraph. Backspace in an empty
-         * item leads to the same document, but there the user wants plain text, so only a change that removed text
-         * restores the list. No-op during an IME composition, which a replaced node would break, and on undo and redo,
-         * whose later steps expect the paragraph.
+         * Restores the list after the user deletes all text, or types or pastes over all of it, which leaves paragraphs.
+         * Backspace in an empty item leads to an empty paragraph too, but there the user wants plain text, so only a
+         * change that removed text restores the list. No-op during an IME composition, which a replaced node would
+         * break, on undo and redo, whose later steps expect the paragraph, and on text that arrived from elsewhere.
          */
-        appendTransaction(transactions, before, after) {
-          const hasChanged = transactions.some((tr) => tr.docChanged && !isHistoryTransaction(tr));
-          if (!hasChanged || !isEmptyParagraph(after.doc) || before.doc.textContent === '' || editor.view.composing)
-            return null;
-          const { paragraph, listItem, orderedList } = after.schema.nodes;
-          const emptyList = orderedList!.create(null, listItem!.create(null, paragraph!.create()));
-          const transaction = after.tr.replaceWith(0, after.doc.content.size, emptyList);
-          return transaction.setSelection(TextSelection.create(transaction.doc, ITEM_PARAGRAPH.from + 1));
+        appendTransaction(transactions, before, { doc, schema, tr }) {
+          const isEdit = transactions.some(
+            (edit) => edit.docChanged && !isHistoryTransaction(edit) && edit.getMeta('preventUpdate') !== true,
+          );
+          const text = before.doc.textContent;
+          const isReplaced =
+            before.selection instanceof AllSelection
+              ? text !== doc.textContent && doc.children.every(({ type }) => type.name === 'paragraph')
+              : text !== '' && isEmptyParagraph(doc);
+          if (!isEdit || !isReplaced || editor.view.composing) return null;
+          const all = new NodeRange(doc.resolve(0), doc.resolve(doc.content.size), 0);
+          wrapRangeInList(tr, all, schema.nodes['orderedList']!);
+          return tr;
         },
         props: {
+          handleDOMEvents: {
+            /** A composition must begin in the list: the plugin changes no text that is being composed. */
+            compositionstart({ state, dispatch }) {
+              if (state.selection instanceof AllSelection && state.doc.textContent !== '')
+                dispatch(state.tr.deleteSelection());
+            },
+          },
           decorations(state) {
             const isParagraph = isEmptyParagraph(state.doc);
             if (!isParagraph && !isEmptyList(state.doc)) return null;

@@ -192,6 +192,71 @@ const link = (page: Page, address: string) => editor(page).locator(`a[href="${ad
 
 const openerAndReferrerOf = (tab: Page) => tab.evaluate(() => [window.opener, document.referrer]);
 
+test('typing over all text keeps the numbered list, with an input method too, and Alt with an arrow moves an item', async ({
+  page,
+  signUp,
+}) => {
+  await signUp(page);
+  await page.keyboard.type('one\ntwo');
+  await page.keyboard.press('ControlOrMeta+a');
+  await page.keyboard.type('new\nlines');
+  await expect(editor(page).locator('ol > li')).toHaveText(['new', 'lines']);
+
+  const devtools = await page.context().newCDPSession(page);
+  await page.keyboard.press('ControlOrMeta+a');
+  await devtools.send('Input.imeSetComposition', { text: 'にほ', selectionStart: 2, selectionEnd: 2 });
+  await devtools.send('Input.insertText', { text: '日本' });
+  await expect(editor(page).locator('ol > li')).toHaveText(['日本']);
+
+  await page.keyboard.press('ControlOrMeta+a');
+  await page.keyboard.press('Delete');
+  await page.keyboard.type('first\nsecond');
+  await expect(editor(page).locator('ol > li')).toHaveText(['first', 'second']);
+  await page.keyboard.press('Alt+ArrowUp');
+  await expect(items(page)).toHaveText(['second', 'first']);
+  await page.keyboard.type(' now');
+  await expect(items(page)).toHaveText(['second now', 'first']);
+});
+
+test('a pasted or dropped picture says that logs hold text only, and text beside a picture is pasted', async ({
+  page,
+  signUp,
+}) => {
+  await signUp(page);
+  await page.keyboard.type('words');
+  const give = (type: 'paste' | 'drop', html: string) =>
+    editor(page).evaluate(
+      (target, [event, markup]) => {
+        const data = new DataTransfer();
+        data.items.add(new File(['x'], 'picture.png', { type: 'image/png' }));
+        if (markup) data.setData('text/html', markup);
+        const given = { bubbles: true, cancelable: true };
+        target.dispatchEvent(
+          event === 'paste'
+            ? new ClipboardEvent('paste', { clipboardData: data, ...given })
+            : new DragEvent('drop', { dataTransfer: data, ...given }),
+        );
+      },
+      [type, html] as const,
+    );
+  const notice = page.getByText('Logs hold text only.');
+  for (const [type, html] of [
+    ['paste', ''],
+    ['drop', ''],
+    ['paste', '<img src="https://example.com/picture.png">'],
+  ] as const) {
+    await give(type, html);
+    await expect(notice).toBeVisible();
+    await page.getByRole('button', { name: 'Dismiss' }).click();
+    await expect(notice).toBeHidden();
+    await editor(page).focus();
+  }
+  await page.keyboard.type(' ');
+  await give('paste', '<p>and more</p>');
+  await expect(items(page)).toHaveText(['words and more']);
+  await expect(notice).toBeHidden();
+});
+
 test('a pasted link keeps its address as text, and opens with Ctrl+click or a key, without an opener', async ({
   page,
   signUp,

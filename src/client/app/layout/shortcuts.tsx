@@ -4,7 +4,7 @@ import styles from './sidebar.module.css';
 
 export const FIND_KEYS = [isApple ? '⌘' : 'Ctrl', 'K'] as const;
 /** Control and Option on a Mac, where Option alone moves the caret or types special characters. */
-const DAY_KEYS = isApple ? ['⌃', '⌥'] : ['Alt'];
+const ALT_KEYS = isApple ? ['⌃', '⌥'] : ['Alt'];
 
 const MOD = isApple ? '⌘' : 'Ctrl';
 const ALT = isApple ? '⌥' : 'Alt';
@@ -13,11 +13,11 @@ const SHIFT = isApple ? '⇧' : 'Shift';
 type Shortcut = { keys: readonly string[]; does: string };
 const KEYS: readonly Shortcut[] = [
   { keys: FIND_KEYS, does: 'Find' },
-  { keys: [...DAY_KEYS, '←'], does: 'Previous day' },
-  { keys: [...DAY_KEYS, '→'], does: 'Next day' },
-  { keys: [...DAY_KEYS, 'T'], does: 'Today' },
-  { keys: [...DAY_KEYS, 'C'], does: 'Calendar' },
-  { keys: [...DAY_KEYS, 'M'], does: 'Move this log' },
+  { keys: [...ALT_KEYS, '←'], does: 'Previous day' },
+  { keys: [...ALT_KEYS, '→'], does: 'Next day' },
+  { keys: [...ALT_KEYS, 'T'], does: 'Today' },
+  { keys: [...ALT_KEYS, 'C'], does: 'Calendar' },
+  { keys: [...ALT_KEYS, 'M'], does: 'Move this log' },
   { keys: ['?'], does: 'Keyboard shortcuts' },
 ];
 const FORMATTING: readonly Shortcut[] = [
@@ -31,6 +31,8 @@ const FORMATTING: readonly Shortcut[] = [
   { keys: [MOD, SHIFT, '8'], does: 'Bullet list' },
   { keys: ['Tab'], does: 'Indent an item' },
   { keys: [SHIFT, 'Tab'], does: 'Outdent an item' },
+  { keys: [...ALT_KEYS, '↑'], does: 'Move an item up' },
+  { keys: [...ALT_KEYS, '↓'], does: 'Move an item down' },
   { keys: [MOD, SHIFT, 'B'], does: 'Quote' },
   { keys: [MOD, ALT, 'C'], does: 'Code block' },
   { keys: [MOD, 'Z'], does: 'Undo' },
