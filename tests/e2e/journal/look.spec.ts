@@ -91,6 +91,25 @@ test.describe('on a touch screen', () => {
     await expect(editor(page).locator('strong')).toHaveText('line 0');
     await expect(editor(page)).toBeFocused();
 
+    const button = (name: string) => toolbar.getByRole('button', { name, exact: true });
+    await expect(button('Indent')).toHaveAttribute('aria-disabled', 'true');
+    await button('Undo').tap();
+    await expect(editor(page).locator('strong')).toHaveCount(0);
+    await button('Redo').tap();
+    await expect(editor(page).locator('strong')).toHaveText('line 0');
+    await items(page).nth(1).tap();
+    await button('Indent').tap();
+    await expect(editor(page).locator('li li')).toHaveText(['line 1']);
+    await button('Outdent').tap();
+    await expect(editor(page).locator('li li')).toHaveCount(0);
+    await expect(editor(page)).toBeFocused();
+
+    await expect(toolbar).toHaveAttribute('data-more', 'after');
+    await button('Code block').scrollIntoViewIfNeeded();
+    await expect(toolbar).toHaveAttribute('data-more', 'before');
+    await button('Indent').scrollIntoViewIfNeeded();
+    await expect(toolbar).toHaveAttribute('data-more', 'after');
+
     await page.evaluate(() => scrollTo(0, 0));
     const header = page.getByRole('banner');
     await expect(header).toBeInViewport();

@@ -161,3 +161,10 @@ function removeBlankLines(root: Element): void {
     if (lineBreak.parentElement === root && /^(?:p|ul|ol|h\d|div)$/.test(between?.localName ?? '')) lineBreak.remove();
   }
 }
+
+/** Whether pasted or dropped data is a picture or another file, without text that a log could hold. */
+export function isTextless(data: DataTransfer): boolean {
+  const html = data.getData('text/html');
+  const hasFile = data.types.includes('Files') || /<img\b/i.test(html);
+  return hasFile && data.getData('text/plain').trim() === '' && parseInert(html).textContent.trim() === '';
+}

@@ -1,5 +1,7 @@
-/** The actions of the toolbar: the five marks of the selection first, then the block formats of a line. */
+/** The actions of the toolbar: marks of the selection, block formats of a line, and what a phone has no key for. */
 import type { Editor } from '@tiptap/core';
+import { redoDepth, undoDepth } from '@tiptap/pm/history';
+import { liftListItem, sinkListItem } from '@tiptap/pm/schema-list';
 import {
   Bold,
   Code,
@@ -8,11 +10,15 @@ import {
   Heading3,
   Italic,
   List,
+  ListIndentDecrease,
+  ListIndentIncrease,
   ListOrdered,
+  Redo2,
   SquareCode,
   Strikethrough,
   TextQuote,
   Underline,
+  Undo2,
 } from 'lucide-react';
 import type { LucideIcon } from 'lucide-react';
 import { toggleBlockFormat } from '../split-list.ts';
@@ -21,7 +27,10 @@ export type ToolbarAction = {
   name: string;
   label: string;
   icon: LucideIcon;
-  isActive: (editor: Editor) => boolean;
+  /** Not set for a button that is never pressed. */
+  isActive?: (editor: Editor) => boolean;
+  /** Not set for a button that always works. */
+  isEnabled?: (editor: Editor) => boolean;
   run: (editor: Editor) => void;
 };
 
@@ -86,3 +95,38 @@ export const BLOCK_ACTIONS: readonly ToolbarAction[] = [
     run: (editor) => void toggleBlockFormat(editor, 'codeBlock'),
   },
 ];
+
+/** For touch screens, whose keyboard has neither Tab nor Ctrl. */
+const TOUCH_ACTIONS: readonly ToolbarAction[] = [
+  {
+    name: 'indent',
+    label: 'Indent',
+    icon: ListIndentIncrease,
+    isEnabled: ({ schema, state }) => sinkListItem(schema.nodes['listItem']!)(state),
+    run: (editor) => void editor.commands.sinkListItem('listItem'),
+  },
+  {
+    name: 'outdent',
+    label: 'Outdent',
+    icon: ListIndentDecrease,
+    isEnabled: ({ schema, state }) => liftListItem(schema.nodes['listItem']!)(state),
+    run: (editor) => void editor.commands.liftListItem('listItem'),
+  },
+  {
+    name: 'undo',
+    label: 'Undo',
+    icon: Undo2,
+    isEnabled: ({ state }) => undoDepth(state) > 0,
+    run: (editor) => void editor.commands.undo(),
+  },
+  {
+    name: 'redo',
+    label: 'Redo',
+    icon: Redo2,
+    isEnabled: ({ state }) => redoDepth(state) > 0,
+    run: (editor) => void editor.commands.redo(),
+  },
+];
+
+/** The most used first: a narrow screen shows eight and scrolls to the others. */
+export const TOUCH_BAR: readonly ToolbarAction[] = [...TOUCH_ACTIONS, ...MARK_ACTIONS, ...BLOCK_ACTIONS];

@@ -1,15 +1,17 @@
 /** The toolbar's state as an external store. The store notifies only when the toolbar changes, not at every key. */
 import type { Editor } from '@tiptap/core';
-import { BLOCK_ACTIONS, MARK_ACTIONS } from './toolbar-actions.ts';
+import { TOUCH_BAR } from './toolbar-actions.ts';
+import type { ToolbarAction } from './toolbar-actions.ts';
 
-const ACTIONS = [...MARK_ACTIONS, ...BLOCK_ACTIONS];
-
-/** Names of the pressed buttons, or null while the toolbar is hidden. */
-export type Pressed = ReadonlySet<string> | null;
+/** Names of buttons. */
+export type ButtonNames = ReadonlySet<string>;
 
 export type ToolbarState = {
   subscribe: (listener: () => void) => () => void;
-  pressed: () => Pressed;
+  /** The pressed buttons, or null while the toolbar is hidden. */
+  pressed: () => ButtonNames | null;
+  /** The buttons that would change nothing now. */
+  disabled: () => ButtonNames;
   /** Alt+F10: shows the toolbar even without a selection. */
   open: () => void;
   /**
@@ -24,7 +26,8 @@ export function createToolbarState(editor: Editor, always: boolean): ToolbarStat
   const listeners = new Set<() => void>();
   let mode: 'auto' | 'open' | 'dismissed' = 'auto';
   let isPointerDown = false;
-  let shown: Pressed = null;
+  let shown: ButtonNames | null = null;
+  let disabled: ButtonNames = new Set();
   let key = '';
 
   const wantsToShow = (): boolean => {
@@ -36,15 +39,18 @@ export function createToolbarState(editor: Editor, always: boolean): ToolbarStat
   };
 
   const update = (): void => {
-    const names = wantsToShow()
-      ? ACTIONS.filter((action) => action.isActive(editor)).map((action) => action.name)
-      : null;
+    const isShown = wantsToShow();
+    const namesOf = (matches: (action: ToolbarAction) => boolean | undefined): ButtonNames =>
+      new Set(isShown ? TOUCH_BAR.filter(matches).map(({ name }) => name) : []);
+    const pressed = namesOf((action) => action.isActive?.(editor));
+    const blocked = namesOf((action) => action.isEnabled?.(editor) === false);
     const { from, to } = editor.state.selection;
     // The key includes the selection, because the floating toolbar moves with the selection.
-    const nextKey = names === null ? '' : `${always ? '' : `${from}-${to}`} ${names.join()}`;
-    if (nextKey === key && (names === null) === (shown === null)) return;
+    const nextKey = isShown ? `${always ? '' : `${from}-${to}`} ${[...pressed].join()} ${[...blocked].join()}` : '';
+    if (nextKey === key && isShown === (shown !== null)) return;
     key = nextKey;
-    shown = names && new Set(names);
+    shown = isShown ? pressed : null;
+    disabled = blocked;
     for (const listener of listeners) listener();
   };
 
@@ -88,6 +94,7 @@ export function createToolbarState(editor: Editor, always: boolean): ToolbarStat
       };
     },
     pressed: () => shown,
+    disabled: () => disabled,
     open() {
       mode = 'open';
       update();

@@ -7,10 +7,12 @@ import { Pilcrow } from 'lucide-react';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
 import type { KeyboardEvent, RefObject } from 'react';
 import { DAY_BAR_PX } from '../caret/follow-caret.ts';
-import { BLOCK_ACTIONS, MARK_ACTIONS } from './toolbar-actions.ts';
+import { useToast } from '#client/ui/toast.tsx';
+import { isTextless } from '../paste/paste-html.ts';
+import { BLOCK_ACTIONS, MARK_ACTIONS, TOUCH_BAR } from './toolbar-actions.ts';
 import { positionToolbar } from './toolbar-position.ts';
 import { createToolbarState } from './toolbar-state.ts';
-import type { Pressed } from './toolbar-state.ts';
+import type { ButtonNames } from './toolbar-state.ts';
 import styles from './toolbar.module.css';
 
 const ITEMS = 'button';
@@ -30,6 +32,7 @@ export function Toolbar({ editor }: { editor: Editor }) {
   const touch = useTouch();
   const state = useMemo(() => createToolbarState(editor, touch), [editor, touch]);
   const pressed = useSyncExternalStore(state.subscribe, state.pressed);
+  useFileNotice(editor);
   const toolbar = useRef<HTMLDivElement>(null);
 
   useEffect(() => {
@@ -56,6 +59,7 @@ export function Toolbar({ editor }: { editor: Editor }) {
       ref={toolbar}
       editor={editor}
       pressed={pressed}
+      disabled={state.disabled()}
       touch={touch}
       onEscape={leave}
       onLeave={() => state.dismiss()}
@@ -66,17 +70,19 @@ export function Toolbar({ editor }: { editor: Editor }) {
 type BarProps = {
   ref: RefObject<HTMLDivElement | null>;
   editor: Editor;
-  pressed: NonNullable<Pressed>;
+  pressed: ButtonNames;
+  disabled: ButtonNames;
   touch: boolean;
   onEscape: () => void;
   onLeave: () => void;
 };
 
-function ToolbarBar({ ref, editor, pressed, touch, onEscape, onLeave }: BarProps) {
+function ToolbarBar({ ref, editor, pressed, disabled, touch, onEscape, onLeave }: BarProps) {
   const [more, setMore] = useState(false);
   const [current, setCurrent] = useState(0);
   useFloating(ref, editor, touch);
-  const actions = more || touch ? [...MARK_ACTIONS, ...BLOCK_ACTIONS] : MARK_ACTIONS;
+  const moreActions = more ? BLOCK_ACTIONS : [];
+  const actions = touch ? TOUCH_BAR : [...MARK_ACTIONS, ...moreActions];
 
   const onKeyDown = (event: KeyboardEvent): void => {
     const buttons = [...(ref.current?.querySelectorAll<HTMLElement>(ITEMS) ?? [])];
@@ -112,14 +118,16 @@ function ToolbarBar({ ref, editor, pressed, touch, onEscape, onLeave }: BarProps
         if (!stays) onLeave();
       }}
     >
-      {actions.map(({ name, label, icon: Icon, run }, index) => (
+      {actions.map(({ name, label, icon: Icon, isActive, run }, index) => (
         <button
           key={name}
           type="button"
           className={styles.button}
           aria-label={label}
           title={label}
-          aria-pressed={pressed.has(name)}
+          aria-pressed={isActive && pressed.has(name)}
+          // Not `disabled`: a tap on it must not take the focus from the text.
+          aria-disabled={disabled.has(name) || undefined}
           tabIndex={index === current ? 0 : -1}
           onClick={() => run(editor)}
         >
@@ -143,6 +151,29 @@ function ToolbarBar({ ref, editor, pressed, touch, onEscape, onLeave }: BarProps
   );
 }
 
+/** Sets `data-more` while the bar has more buttons than it shows: the style sheet fades the last visible one. */
+function markHiddenButtons(bar: HTMLElement): void {
+  const { scrollLeft, scrollWidth, clientWidth } = bar;
+  const isAtEnd = scrollLeft + clientWidth >= scrollWidth - 1;
+  bar.dataset['more'] = [scrollLeft > 1 && 'before', !isAtEnd && 'after'].filter(Boolean).join(' ');
+}
+
+/** Tells that a pasted or dropped picture or file stays out of the log. A drop beside the text counts too. */
+function useFileNotice(editor: Editor): void {
+  const toast = useToast();
+  useEffect(() => {
+    const text = editor.view.dom;
+    const listeners = new AbortController();
+    const notify = (data: DataTransfer | null): void => {
+      if (data && isTextless(data)) toast({ kind: 'info', text: 'Logs hold text only.' });
+    };
+    const { signal } = listeners;
+    text.addEventListener('paste', ({ clipboardData }) => notify(clipboardData), { signal });
+    addEventListener('drop', ({ dataTransfer }) => notify(dataTransfer), { signal });
+    return () => listeners.abort();
+  }, [editor, toast]);
+}
+
 /** Positions the toolbar beside the selection or above the keyboard, after each render, on scroll and on resize. */
 function useFloating(ref: BarProps['ref'], editor: Editor, touch: boolean): void {
   useLayoutEffect(() => {
@@ -156,6 +187,7 @@ function useFloating(ref: BarProps['ref'], editor: Editor, touch: boolean): void
         const { offsetTop, height } = visualViewport!;
         const covered = Math.max(0, element.getBoundingClientRect().bottom - offsetTop - height);
         element.style.transform = `translateY(${-covered}px)`;
+        markHiddenButtons(element);
         return;
       }
       const { from, to } = editor.state.selection;
