@@ -22,9 +22,14 @@ export type XmlElement = {
 /** The type lacks `strictEntities`, which leaves only the five entities of XML. */
 const OPTIONS = { xmlns: true, strictEntities: true, position: false } as sax.SAXOptions;
 const MAX_DEPTH = 50;
-const MAX_ELEMENTS = 5_000;
-/** Threat: sax compares each attribute with the others of its element, so 30,000 of them take a second. */
-const MAX_ATTRIBUTES = 5_000;
+/** Of one document. 300 groups of a user, each with its type and two namespaces, stay below. */
+const MAX_ELEMENTS = 1_000;
+const MAX_ATTRIBUTES = 1_000;
+/**
+ * In scope of one element. Threat: sax, and the canonicalisation of a signature, go through all namespaces in scope for
+ * each element: 98 KB with 4,900 of each took 11 seconds. A total would refuse providers that declare two for each value.
+ */
+const MAX_NAMESPACES = 64;
 
 /**
  * Finds document types, comments, CDATA sections and processing instructions without a parser: in a well-formed
@@ -32,36 +37,39 @@ const MAX_ATTRIBUTES = 5_000;
  */
 const FORBIDDEN_MARKUP = /<!|<\?(?!xml[\s?])/i;
 
-/** Throws an XmlError for forbidden markup and for too many attributes. */
+/** Throws an XmlError for forbidden markup, and for too many elements or attributes. */
 function checkMarkup(text: string): void {
   if (FORBIDDEN_MARKUP.test(text.replace(/^\uFEFF/, ''))) throw new XmlError('the document has forbidden markup');
-  if ((text.match(/=\s*["']/g)?.length ?? 0) > MAX_ATTRIBUTES) throw new XmlError('the document is too large');
+  if (count(text, /<[^/?]/g) > MAX_ELEMENTS) throw new XmlError('the document has too many elements');
+  if (count(text, /=\s*["']/g) > MAX_ATTRIBUTES) throw new XmlError('the document has too many attributes');
 }
+
+const count = (text: string, pattern: RegExp): number => text.match(pattern)?.length ?? 0;
 
 /** Returns the root element. Throws an XmlError for a document that is malformed, forbidden, too deep or too large. */
 export function parseXml(text: string): XmlElement {
   checkMarkup(text);
   const parser = sax.parser(true, OPTIONS);
-  const open: XmlElement[] = [];
+  const open: { element: XmlElement; namespaces: number }[] = [];
   let root = null as XmlElement | null;
-  let count = 0;
   Object.assign(parser, {
     onopentag(tag: sax.QualifiedTag) {
       const element = toElement(tag);
-      count += 1;
-      if (open.length >= MAX_DEPTH || count > MAX_ELEMENTS) throw new XmlError('the document is too large');
       const parent = open.at(-1);
-      if (parent) parent.children.push(element);
+      const namespaces = (parent?.namespaces ?? 0) + Object.values(tag.attributes).filter(isNamespace).length;
+      if (open.length >= MAX_DEPTH) throw new XmlError('the document is nested too deeply');
+      if (namespaces > MAX_NAMESPACES) throw new XmlError('the document has too many namespaces');
+      if (parent) parent.element.children.push(element);
       else if (root) throw new XmlError('the document has a second root');
       else root = element;
-      open.push(element);
+      open.push({ element, namespaces });
     },
     onclosetag() {
       open.pop();
     },
     ontext(part: string) {
-      const element = open.at(-1);
-      if (element) element.text += part;
+      const innermost = open.at(-1);
+      if (innermost) innermost.element.text += part;
     },
     onerror() {
       throw new XmlError('the document is not well-formed');
@@ -71,6 +79,8 @@ export function parseXml(text: string): XmlElement {
   if (!root) throw new XmlError('the document is empty');
   return root;
 }
+
+const isNamespace = ({ prefix, name }: sax.QualifiedAttribute): boolean => prefix === 'xmlns' || name === 'xmlns';
 
 function toElement({ uri, local, attributes }: sax.QualifiedTag): XmlElement {
   const plain = Object.values(attributes).filter(({ prefix, name }) => prefix === '' && name !== 'xmlns');
