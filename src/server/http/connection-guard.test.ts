@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import { afterEach, describe, expect, test, vi } from 'vitest';
@@ -11,17 +11,23 @@ const MEGABYTE = 1024 * 1024;
 const open: (() => void)[] = [];
 afterEach(() => open.splice(0).forEach((close) => close()));
 
-/** Responds with as many megabytes as the path says; `check` runs the periodic check. */
+/** Responds with as many megabytes as the path says, and not at all to a PUT; `check` runs the periodic check. */
 async function startServer(maxBufferedBytes: number) {
   let check = (): void => {};
   let now = 0;
   let answered = 0;
+  const held: IncomingMessage[] = [];
   const server = createServer((incoming, outgoing) => {
     if (!guard.beginRequest(incoming, outgoing)) return;
     outgoing.once('close', () => guard.endRequest(incoming, outgoing));
+    if (incoming.method === 'PUT') {
+      held.push(incoming);
+      return;
+    }
     outgoing.end(Buffer.alloc(Number(incoming.url!.slice(1)) * MEGABYTE));
     answered += 1;
   });
+  const unreadBytes = (): number => held.reduce((sum, incoming) => sum + incoming.readableLength, 0);
   const limiters = createLimiters();
   const guard = guardConnections(server, {
     limiters,
@@ -41,6 +47,7 @@ async function startServer(maxBufferedBytes: number) {
     socket.write(`GET /${megabytes} HTTP/1.1\r\nHost: localhost\r\n\r\n`.repeat(count));
   return {
     limiters,
+    unreadBytes,
     check: () => check(),
     advance: (ms: number) => void (now += ms),
     request,
@@ -77,6 +84,28 @@ async function read(socket: Socket, megabytes: number): Promise<number> {
   socket.off('data', count).off('close', resolve);
   return bytes / MEGABYTE;
 }
+
+describe('a body in pieces of one byte', () => {
+  test('is refused after 1,024 of them', async () => {
+    const server = await startServer(40 * MEGABYTE);
+    const socket = server.connect();
+    const head = 'PUT / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n';
+    socket.write(head + '1\r\na\r\n'.repeat(1_000));
+    await vi.waitFor(() => expect(server.unreadBytes()).toBe(1_000));
+    socket.write('1\r\na\r\n'.repeat(100));
+    const [response] = (await once(socket, 'data')) as [Buffer];
+    expect(response.toString()).toMatch(/^HTTP\/1\.1 400 .*"code":"too_many_pieces"/s);
+    expect(server.unreadBytes()).toBeLessThan(1_100);
+  });
+
+  test('passes in as many pieces of 64 bytes as it has', async () => {
+    const server = await startServer(40 * MEGABYTE);
+    const socket = server.connect();
+    const pieces = `40\r\n${'a'.repeat(64)}\r\n`.repeat(1_000);
+    socket.write(`PUT / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n${pieces}`);
+    await vi.waitFor(() => expect(server.unreadBytes()).toBe(64_000));
+  });
+});
 
 describe('unread responses', () => {
   test('drops the largest unread response first and keeps those within the limit', async () => {

@@ -3,10 +3,11 @@
  *
  * Threats: a client opens thousands of connections and keeps them; sends a request byte by byte (Slowloris); never reads
  * its responses, which are buffered in memory until it does; sends many requests on one connection without waiting for a
- * response (pipelining).
+ * response (pipelining); sends a body in pieces of one byte, each of which Node buffers as an object of over 100 bytes.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { Readable } from 'node:stream';
 import type { Limiters } from '../load/limiters.ts';
 import { networkPrefix } from './requests/client-address.ts';
 
@@ -20,6 +21,16 @@ const SEND_GRACE_MS = 10_000;
 const READ_GRACE_MS = 30_000;
 const MAX_BUFFERED_BYTES = 128 * 1024 * 1024;
 const CHECK_INTERVAL_MS = 1_000;
+/**
+ * A body may have as many pieces, and one more for each 64 bytes. A packet of the network holds 500 bytes or more, so
+ * only a client that writes tiny chunks gets there. Eight bodies of a megabyte in single bytes would take four seconds.
+ */
+const MAX_PIECES = 1_024;
+const BYTES_PER_PIECE = 64;
+const TOO_MANY_PIECES = JSON.stringify({
+  code: 'too_many_pieces',
+  message: 'The request body came in too many small pieces. Please send it in larger ones.',
+});
 
 type Options = {
   limiters: Limiters;
@@ -127,6 +138,17 @@ export function guardConnections(
     socket.destroy();
   }
 
+  /** Tells the client why, unless an earlier response is on its way. */
+  function refusePieces(socket: Socket, { unanswered }: Connection): void {
+    const [outgoing] = unanswered;
+    if (socket.destroyed) return;
+    if (unanswered.size === 1 && !outgoing!.headersSent) {
+      const head = 'HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Type: application/json\r\n';
+      socket.write(`${head}Content-Length: ${TOO_MANY_PIECES.length}\r\n\r\n${TOO_MANY_PIECES}`);
+    }
+    disconnect(socket);
+  }
+
   const stop = schedule(check);
   return {
     stop,
@@ -136,6 +158,7 @@ export function guardConnections(
       connection.request = incoming;
       connection.sending = null;
       connection.unanswered.add(outgoing);
+      limitPieces(incoming, () => refusePieces(incoming.socket, connection));
       if (connection.unanswered.size <= MAX_PIPELINED_REQUESTS) return true;
       disconnect(incoming.socket);
       return false;
@@ -155,6 +178,19 @@ export function guardConnections(
  */
 const isProcessing = ({ unanswered }: Connection): boolean =>
   [...unanswered].some(({ req, headersSent }) => req.complete && !headersSent);
+
+/** Node's parser pushes each piece of a body into `incoming` as it arrives. */
+function limitPieces(incoming: IncomingMessage, refuse: () => void): void {
+  const { headers } = incoming;
+  if (headers['transfer-encoding'] === undefined && headers['content-length'] === undefined) return;
+  let room = MAX_PIECES;
+  incoming.push = (piece: Buffer | null): boolean => {
+    room += (piece?.length ?? 0) / BYTES_PER_PIECE - 1;
+    if (room >= 0) return Readable.prototype.push.call(incoming, piece);
+    refuse();
+    return false;
+  };
+}
 
 /** Node holds a response itself, and not in its socket, until the responses before it are written (pipelining). */
 function bufferedBytes(socket: Socket, { unanswered }: Connection): number {

@@ -1,5 +1,12 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { connect } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import type { AppEnv } from '../app-env.ts';
 import { readConfig } from '#server/config/config.ts';
 import { canonicalHost } from './canonical-host.ts';
@@ -95,6 +102,64 @@ test('readText rejects a larger body without Content-Length while reading', asyn
   const answer = await limited.request('/', init);
   expect([answer.status, await answer.text()]).toEqual([413, 'BodyTooLargeError']);
 });
+
+setFlagsFromString('--expose_gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+/** Serves `limitBody` over HTTP. `bytesRead`: of all connections. */
+async function serveLimited(maxBytes: number) {
+  const app = new Hono<AppEnv>();
+  app.use(limitBody(maxBytes));
+  app.post('/', async (context) => context.text(String((await readText(context)).length)));
+  app.onError((error, context) => context.text(error.name, 413));
+  const server = createServer((incoming, outgoing) => void getRequestListener(app.fetch)(incoming, outgoing));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  onTestFinished(() => server.close().closeAllConnections());
+  const sockets: Socket[] = [];
+  server.on('connection', (socket) => void sockets.push(socket));
+  const bytesRead = (): number => sockets.reduce((sum, socket) => sum + socket.bytesRead, 0);
+  return { port: (server.address() as AddressInfo).port, bytesRead };
+}
+
+test('readText copies a body that arrives byte by byte into one buffer', async () => {
+  const LENGTH = 200_000;
+  const { port, bytesRead } = await serveLimited(LENGTH);
+  const socket = connect(port, '127.0.0.1');
+  const head = 'POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n';
+  socket.write(head);
+  await vi.waitFor(() => expect(bytesRead()).toBe(head.length));
+  collectGarbage();
+  const before = process.memoryUsage().heapUsed;
+  for (let sent = 0; sent < LENGTH; sent += 10_000) socket.write('1\r\na\r\n'.repeat(10_000));
+  await vi.waitFor(() => expect(bytesRead()).toBe(head.length + LENGTH * 6));
+  collectGarbage();
+  // With an object for each piece it is more than 20 MB.
+  expect(process.memoryUsage().heapUsed - before).toBeLessThan(10 * 1024 * 1024);
+  socket.write('0\r\n\r\n');
+  const [response] = (await once(socket, 'data')) as [Buffer];
+  socket.destroy();
+  expect(response.toString()).toMatch(new RegExp(`${LENGTH}$`));
+});
+
+test.each(['content-length', 'transfer-encoding'])(
+  'readText over HTTP reads bodies up to its limit (%s)',
+  async (name) => {
+    const { port } = await serveLimited(70_000);
+    const send = async (length: number) => {
+      const body = Buffer.alloc(length, 'a');
+      const init = name === 'content-length' ? { body } : { body: new Blob([body]).stream(), duplex: 'half' };
+      const answer = await fetch(`http://127.0.0.1:${port}`, {
+        method: 'POST',
+        headers: { connection: 'close' },
+        ...init,
+      });
+      return [answer.status, await answer.text()];
+    };
+    for (const length of [0, 1, 16_384, 16_385, 65_536, 70_000])
+      expect(await send(length)).toEqual([200, String(length)]);
+    expect((await send(70_001))[0]).toBe(413);
+  },
+);
 
 const addressApp = (header: string | null) => {
   const app = new Hono<AppEnv>();

@@ -3,7 +3,11 @@
  *
  * Threat: unauthenticated clients exhaust memory with large bodies. The body is read only when a handler requests it,
  * on protected routes after it checked the access token; the body of a rejected request is discarded unread.
+ *
+ * Threat: a client sends its body in pieces of one byte. Node hands over each piece as an object of over 100 bytes, so a
+ * body is copied into one buffer as it arrives. `connection-guard.ts` bounds the number of pieces.
  */
+import type { IncomingMessage } from 'node:http';
 import type { Context, MiddlewareHandler } from 'hono';
 import type { AppEnv } from '../app-env.ts';
 import { holdBody } from '#server/load/request-context.ts';
@@ -19,6 +23,9 @@ export class BodyTooLargeError extends Error {
 type RejectBody = (context: Context<AppEnv>) => Response;
 
 const rejectTooLarge: RejectBody = (context) => errorResponse(context, 'payload_too_large');
+
+/** The first buffer of a body; it doubles as the body grows. */
+const FIRST_BUFFER_BYTES = 16 * 1024;
 
 /**
  * Rejects a request whose Content-Length exceeds the limit, and sets the limit for `readText` and `readBytes`.
@@ -43,39 +50,73 @@ export function limitBody(
 
 /** Reads the body as UTF-8 text. Throws BodyTooLargeError, or BusyError while large bodies take too much memory. */
 export async function readText(context: Context<AppEnv>): Promise<string> {
-  holdBody(maxLength(context));
-  return hasUnknownLength(context) ? new TextDecoder().decode(await readStream(context)) : context.req.text();
+  return new TextDecoder().decode(await readBytes(context));
 }
 
-/** As `readText`. */
-export async function readBytes(context: Context<AppEnv>): Promise<Uint8Array> {
-  holdBody(maxLength(context));
-  return hasUnknownLength(context) ? readStream(context) : new Uint8Array(await context.req.arrayBuffer());
-}
-
-/** A body without a known length may take as much as is allowed. */
-function maxLength(context: Context<AppEnv>): number {
-  const contentLength = context.req.header('content-length');
-  if (contentLength !== undefined) return Number(contentLength);
-  return hasUnknownLength(context) ? (context.get('maxBodyBytes') ?? 0) : 0;
-}
-
-/**
- * Whether the bytes of the body must be counted. With a Content-Length, which `limitBody` has checked, Node reads no more
- * bytes, and counting would slow down every save.
- */
-const hasUnknownLength = ({ req }: Context<AppEnv>): boolean =>
-  req.header('content-length') === undefined && req.header('transfer-encoding') !== undefined;
-
-async function readStream(context: Context<AppEnv>): Promise<Uint8Array> {
-  const limit = context.get('maxBodyBytes') ?? 0;
-  const reader = context.req.raw.body?.getReader();
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for (let chunk = await reader?.read(); chunk && !chunk.done; chunk = await reader?.read()) {
-    bytes += chunk.value.byteLength;
-    if (bytes > limit) throw new BodyTooLargeError();
-    chunks.push(chunk.value);
+/** As `readText`. `maxBytes` replaces the route's limit if it is lower. */
+export async function readBytes(context: Context<AppEnv>, maxBytes = Infinity): Promise<Uint8Array> {
+  const limit = Math.min(context.get('maxBodyBytes') ?? 0, maxBytes);
+  const stated = Number(context.req.header('content-length') ?? NaN);
+  if (stated > limit) throw new BodyTooLargeError();
+  // A body without a Content-Length may take as much as is allowed.
+  const isChunked = context.req.header('transfer-encoding') !== undefined;
+  holdBody(isChunked ? limit : stated || 0);
+  const incoming = context.env?.incoming;
+  // A client that has left: the adapter returns the body if Node had received all of it, at most 64 KB.
+  if (!incoming || incoming.destroyed || incoming.readableDidRead) {
+    const body = new Uint8Array(await context.req.arrayBuffer());
+    if (body.length > limit) throw new BodyTooLargeError();
+    return body;
   }
-  return Buffer.concat(chunks);
+  return collectBody(incoming, { limit, stated });
+}
+
+/** Rejects with a BodyTooLargeError, or once the client disconnects. `stated`: the Content-Length, or NaN. */
+function collectBody(incoming: IncomingMessage, { limit, stated }: { limit: number; stated: number }) {
+  const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
+  let buffer: Buffer = Buffer.alloc(0);
+  let length = 0;
+
+  function append(piece: Buffer): void {
+    const needed = length + piece.length;
+    if (needed > limit) {
+      finish();
+      // The adapter discards the rest once the request is answered.
+      incoming.pause();
+      reject(new BodyTooLargeError());
+      return;
+    }
+    // Most bodies arrive in one piece, which needs no copy.
+    if (piece.length === stated) buffer = piece;
+    else {
+      if (needed > buffer.length) {
+        const grown = Buffer.allocUnsafeSlow(Math.max(needed, Math.min(limit, buffer.length * 2), FIRST_BUFFER_BYTES));
+        buffer.copy(grown, 0, 0, length);
+        buffer = grown;
+      }
+      piece.copy(buffer, length);
+    }
+    length = needed;
+  }
+  function end(): void {
+    finish();
+    resolve(buffer.subarray(0, length));
+  }
+  function disconnect(error?: Error): void {
+    if (!incoming.complete) {
+      finish();
+      reject(error ?? new Error('the client disconnected before it sent the whole body'));
+      return;
+    }
+    // The whole body has arrived, but a destroyed stream emits neither its last pieces nor `end`.
+    const rest = incoming.read() as Buffer | null;
+    if (rest) append(rest);
+    end();
+  }
+  function finish(): void {
+    incoming.off('data', append).off('end', end).off('error', disconnect).off('close', disconnect);
+  }
+
+  incoming.on('data', append).on('end', end).on('error', disconnect).on('close', disconnect);
+  return promise;
 }
