@@ -7,10 +7,10 @@
  * session in its fragment, or for a PKCE client an auth code in its query.
  */
 import { isCrossSiteRequest } from '#server/http/requests/cross-site.ts';
-import { readText } from '#server/http/requests/limit-body.ts';
 import type { Endpoint } from '../auth-deps.ts';
 import { isPkceLink } from '../accounts/one-time-tokens.ts';
 import { FIRST_LINK_ACCEPTED, findTokenByLink, redeemLinkOrCode } from './verify.ts';
+import { readForm } from '../wire/body.ts';
 import { deviceOf } from '../wire/client-device.ts';
 import { AuthError } from '../wire/errors.ts';
 import { linkPage } from '../pages/link-page.ts';
@@ -28,43 +28,50 @@ export const showLink: Endpoint = (context, { config }) => {
 const RESULT_FIELDS = ['code', 'message', 'error', 'error_code', 'error_description'] as const;
 
 export const followLink: Endpoint = async (context, deps) => {
-  const form = new URLSearchParams(await readText(context));
-  const { type, token } = parseLink(form.get('type'), form.get('token'));
+  const device = deviceOf(context, deps);
   const target = redirectTarget(context, deps.config).replace(/#.*$/s, '');
-  // Threat: login CSRF. A page of another site submits the form with a link of the attacker's account. Such a request
-  // consumes nothing and is redirected to the page with the button.
-  if (isCrossSiteRequest(context, deps.config)) {
-    const query = new URLSearchParams({ token, type, redirect_to: target });
-    return context.redirect(`/auth/v1/verify?${query.toString()}`, 303);
-  }
   const redirect = (address: string): Response => {
     context.header('Referrer-Policy', 'no-referrer');
     return context.redirect(address, 303);
   };
-  const redirectWith = (fields: Record<string, string>): Response => {
+  // A PKCE client may be a server, which sees only the query. So for such a client the query has the fields as well.
+  const redirectWith = (fields: Record<string, string>, isPkce: boolean): Response => {
     const fragment = new URLSearchParams({ ...fields, sb: '' });
     fragment.sort();
-    // A PKCE client may be a server, which sees only the query. So for such a client the query has the fields as well.
-    return redirect(`${isPkceLink(token) ? withQuery(target, fields) : target}#${fragment.toString()}`);
+    return redirect(`${isPkce ? withQuery(target, fields) : target}#${fragment.toString()}`);
+  };
+  const redirectWithError = (error: unknown, isPkce: boolean): Response => {
+    if (!(error instanceof AuthError)) throw error;
+    const name = oauthErrorName(error.status);
+    const fields = { error_code: error.code, error_description: error.message };
+    return redirectWith({ ...(name !== undefined && { error: name }), ...fields }, isPkce);
   };
   try {
-    const device = deviceOf(context, deps);
     await deps.limits.consume('verify', device.ip);
+  } catch (error) {
+    // The form is not read, so the client may be one with PKCE.
+    return redirectWithError(error, true);
+  }
+  const form = await readForm(context);
+  const { type, token } = parseLink(form.get('type'), form.get('token'));
+  // Threat: login CSRF. A page of another site submits the form with a link of the attacker's account. Such a request
+  // uses up no token and is redirected to the page with the button.
+  if (isCrossSiteRequest(context, deps.config)) {
+    const query = new URLSearchParams({ token, type, redirect_to: target });
+    return context.redirect(`/auth/v1/verify?${query.toString()}`, 303);
+  }
+  const isPkce = isPkceLink(token);
+  try {
     const found = await findTokenByLink(deps, type, token);
     const result = await redeemLinkOrCode(deps, { token: found, device, finishesFlow: true });
-    if (result.outcome === 'awaiting_other_address') return redirectWith({ message: FIRST_LINK_ACCEPTED });
+    if (result.outcome === 'awaiting_other_address') return redirectWith({ message: FIRST_LINK_ACCEPTED }, isPkce);
     if (result.outcome === 'auth_code') return redirect(withQuery(target, { code: result.code }));
     const session = await respondWithSession(context, deps, { ...result, provesMailbox: true });
     const { access_token, refresh_token, expires_in, token_type } = session;
-    return redirectWith({ access_token, refresh_token, expires_in: String(expires_in), token_type, type });
+    const tokens = { access_token, refresh_token, expires_in: String(expires_in), token_type };
+    return redirectWith({ ...tokens, type }, isPkce);
   } catch (error) {
-    if (!(error instanceof AuthError)) throw error;
-    const name = oauthErrorName(error.status);
-    return redirectWith({
-      ...(name !== undefined && { error: name }),
-      error_code: error.code,
-      error_description: error.message,
-    });
+    return redirectWithError(error, isPkce);
   }
 };
 

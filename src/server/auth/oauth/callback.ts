@@ -3,13 +3,13 @@ import type { Context } from 'hono';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
 import type { AppEnv } from '#server/http/app-env.ts';
-import { readText } from '#server/http/requests/limit-body.ts';
 import type { AuthDeps, Endpoint } from '../auth-deps.ts';
 import { lockUser } from '../accounts/accounts.ts';
 import { claimProviderFlow, findFlow } from '../accounts/flows.ts';
 import type { FlowRow } from '../accounts/flows.ts';
 import { UUID } from '../keys/access-tokens.ts';
 import { unseal } from '../keys/sealed.ts';
+import { readForm } from '../wire/body.ts';
 import { deviceOf } from '../wire/client-device.ts';
 import { toAuthError } from '../wire/error-response.ts';
 import { AuthError } from '../wire/errors.ts';
@@ -26,16 +26,17 @@ const PARAMETERS = ['code', 'state', 'iss', 'error', 'error_description', 'error
 const MAX_PARAMETER_LENGTH = 4_096;
 
 export const callback: Endpoint = async (context, deps) => {
-  const parameters = pickParameters(
-    context.req.method === 'POST'
-      ? new URLSearchParams(await readText(context))
-      : new URL(context.req.url).searchParams,
-  );
-  // A cross-site POST carries no `Lax` cookie; the GET that follows it does.
-  if (context.req.method === 'POST') return context.redirect(`/auth/v1/callback?${parameters.toString()}`, 303);
-  let flow: FlowRow;
+  const isPost = context.req.method === 'POST';
   try {
     await deps.limits.consume('oauth', deviceOf(context, deps).ip);
+  } catch (error) {
+    return redirectWithError(context, deps.config.publicUrl, toClientError(deps, error, null), 303);
+  }
+  const parameters = pickParameters(isPost ? await readForm(context) : new URL(context.req.url).searchParams);
+  // A cross-site POST carries no `Lax` cookie; the GET that follows it does.
+  if (isPost) return context.redirect(`/auth/v1/callback?${parameters.toString()}`, 303);
+  let flow: FlowRow;
+  try {
     flow = await acceptReturn(context, deps, parameters.get('state') ?? '');
   } catch (error) {
     return redirectWithError(context, deps.config.publicUrl, toClientError(deps, error, null), 303);

@@ -9,14 +9,13 @@ import type { Context } from 'hono';
 import { ROUTES } from '#domain/routes.ts';
 import { escapeHtml } from '#server/escape-html.ts';
 import type { AppEnv } from '#server/http/app-env.ts';
-import { readText } from '#server/http/requests/limit-body.ts';
 import type { AuthDeps, Endpoint } from '../auth-deps.ts';
 import { lockUser, updateUser } from '../accounts/accounts.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';
 import type { Device } from '../accounts/device.ts';
 import { consumeToken, findByLink } from '../accounts/one-time-tokens.ts';
 import { mailDeletionUndone } from '../mails/deletion-mails.ts';
-import { readBody } from '../wire/body.ts';
+import { readBody, readForm } from '../wire/body.ts';
 import { deviceOf } from '../wire/client-device.ts';
 import { AuthError } from '../wire/errors.ts';
 import { pageDocument } from '../pages/page-document.ts';
@@ -37,7 +36,7 @@ export const undoDeletion: Endpoint = async (context, deps) => {
   await deps.limits.consume('verify', device.ip);
   const isForm = context.req.header('content-type')?.startsWith('application/x-www-form-urlencoded') ?? false;
   const linkToken = isForm
-    ? (new URLSearchParams(await readText(context)).get('token_hash') ?? '')
+    ? ((await readForm(context)).get('token_hash') ?? '')
     : (await readBody(context)).text('token_hash');
   const isUndone = await redeemUndoToken(deps, linkToken, device);
   if (isForm) return respondWithPage(context, isUndone ? UNDONE_PAGE : UNUSABLE_LINK_PAGE, isUndone ? 200 : 403);

@@ -12,7 +12,7 @@
  */
 import type { Context } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';
-import { readText } from '#server/http/requests/limit-body.ts';
+import { BodyTooLargeError } from '#server/http/requests/limit-body.ts';
 import { findUserById, isBanned } from '../accounts/accounts.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';
 import { signInWithIdentity } from '../accounts/external-identity.ts';
@@ -24,6 +24,7 @@ import type { AuthDeps, Endpoint } from '../auth-deps.ts';
 import { UUID } from '../keys/access-tokens.ts';
 import { isBoundBrowser } from '../oauth/browser-binding.ts';
 import { completeFlow, redirectToClient, redirectWithError } from '../oauth/return-to-client.ts';
+import { readForm } from '../wire/body.ts';
 import { deviceOf } from '../wire/client-device.ts';
 import { toAuthError } from '../wire/error-response.ts';
 import { AuthError } from '../wire/errors.ts';
@@ -39,13 +40,16 @@ import { verifyResponse } from './verify-response.ts';
 const METHOD = 'sso/saml';
 /** 256 KB (docs/specification/limits.md 2) in characters of base64. */
 const MAX_RESPONSE_LENGTH = 350_000;
+/** Such a response in a form, where few of its characters are escaped. */
+const MAX_FORM_BYTES = 360 * 1024;
 
 export const acceptAssertion: Endpoint = async (context, deps) => {
   requireSaml(deps);
-  const form = new URLSearchParams(await readText(context));
+  let form: URLSearchParams;
   let accepted: AcceptedResponse;
   try {
     await deps.limits.consume('saml_acs', deviceOf(context, deps).ip);
+    form = await readForm(context, MAX_FORM_BYTES);
     accepted = await acceptResponse(deps, form.get('RelayState') ?? '');
   } catch (error) {
     return redirectWithError(context, deps.config.publicUrl, toClientError(deps, error), 303);
@@ -179,6 +183,7 @@ function toClientError({ log }: AuthDeps, error: unknown): AuthError {
     log.warn({ reason: error.message }, 'a SAML response was refused');
     return new AuthError('saml_assertion_invalid');
   }
-  if (!(error instanceof AuthError)) log.error({ err: error }, 'a SAML sign-in failed');
+  const isKnown = error instanceof AuthError || error instanceof BodyTooLargeError;
+  if (!isKnown) log.error({ err: error }, 'a SAML sign-in failed');
   return toAuthError(error);
 }

@@ -5,7 +5,7 @@ type Entry = { status: 400 | 401 | 403 | 404 | 413 | 422 | 429 | 500 | 503; code
 /** `%` in a text is replaced by the error's detail. Keys are internal, codes are on the wire. */
 const CATALOGUE = {
   bad_json: { status: 400, code: 'bad_json', text: 'Could not parse request body as JSON: %' },
-  body_too_large: { status: 413, code: 'request_entity_too_large', text: 'Request body too large (max 1048576 bytes)' },
+  body_too_large: { status: 413, code: 'request_entity_too_large', text: 'Request body too large' },
   unstorable_text: {
     status: 400,
     code: 'validation_failed',
@@ -14,6 +14,7 @@ const CATALOGUE = {
   /** supabase/auth responds in plain text, which clients cannot parse. */
   no_such_endpoint: { status: 404, code: 'not_found', text: 'There is nothing at this address' },
   body_too_many_values: { status: 400, code: 'validation_failed', text: 'The request body holds too many values' },
+  form_too_many_fields: { status: 400, code: 'validation_failed', text: 'The form holds more than 20 fields' },
   body_too_deep: { status: 400, code: 'validation_failed', text: 'The request body is nested too deeply' },
 
   no_authorization: { status: 401, code: 'no_authorization', text: 'This endpoint requires a valid Bearer token' },

@@ -97,13 +97,13 @@ export function webhookRoutes({
   routes.post('/', limitBody(MAX_BODY_BYTES), async (context) => {
     const transmission = readTransmission((name) => context.req.header(name));
     if (transmission === null) return refuse(context, 400, 'bad_headers');
+    if (!isTimely(transmission, clock.now())) {
+      log.warn('rejected a webhook: sent too long ago or in the future');
+      return refuse(context, 401, 'bad_signature');
+    }
     const text = decode(await readBytes(context));
     const event = text === null ? null : parseEvent(text);
     if (text === null || event === null) return refuse(context, 400, 'bad_event');
-    if (!isTimely(transmission, clock.now())) {
-      log.warn({ event: event.type }, 'rejected a webhook: sent too long ago or in the future');
-      return refuse(context, 401, 'bad_signature');
-    }
     if (!(await payments.isAboutPayment(event)) || (await isStored(event))) return context.json({ received: true });
 
     const verdict = await verify(networkPrefix(clientAddress(context, config.auth)), transmission, text);

@@ -17,10 +17,24 @@ describe('a response', () => {
 
   test('that is missing or not base64 is refused', async () => {
     expect(problemOf(await post(await start(), ''))).toBe('validation_failed: SAMLResponse is missing');
-    for (const response of ['<xml/>', 'a'.repeat(400_000)])
+    for (const response of ['<xml/>', 'a'.repeat(355_000)])
       expect(problemOf(await post(await start(), response))).toBe(
         'validation_failed: SAMLResponse is not a valid Base64 string',
       );
+  });
+
+  test('in a form over 360 KB, or with more than 20 fields, is refused', async () => {
+    expect(problemOf(await post(await start(), 'a'.repeat(360 * 1024)))).toBe(
+      'request_entity_too_large: Request body too large',
+    );
+    const body = `SAMLResponse=x${'&a'.repeat(20)}`;
+    const answer = await world.request('POST', '/sso/saml/acs', {
+      body,
+      headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+    });
+    expect(problemOf(new URL(answer.headers.get('location')!))).toBe(
+      'validation_failed: The form holds more than 20 fields',
+    );
   });
 
   test('is accepted once, also of ten at the same time', async () => {
