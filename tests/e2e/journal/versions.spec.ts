@@ -21,8 +21,8 @@ const dialog = (page: Page, name = 'Earlier versions') => page.getByRole('dialog
 const lines = (page: Page) => dialog(page).getByRole('list', { name: 'compared with' }).getByRole('listitem');
 
 async function openFromMenu(page: Page, name: string): Promise<void> {
-  await page.getByRole('button', { name: 'Open menu' }).click();
-  await dialog(page, 'Menu').getByRole('button', { name }).click();
+  await page.getByRole('button', { name: 'Actions for this day' }).click();
+  await page.getByRole('menuitem', { name }).click();
 }
 
 async function emptyDay(page: Page): Promise<void> {
@@ -112,7 +112,7 @@ test('unsaved text is saved first, which lists the text before it, stays as a ve
   await editor(page).press('ControlOrMeta+End');
   await page.keyboard.type('\nwritten since');
   await page.getByRole('button', { name: 'Undo' }).click();
-  const undone = `<p>short and typed just now</p>${log('written since')}`;
+  const undone = log('short and typed just now', 'written since');
   await expect.poll(() => readStoredLog(request, session, today())).toBe(undone);
   await expect(editor(page).getByRole('paragraph')).toHaveText(['short and typed just now', 'written since']);
 });

@@ -5,7 +5,6 @@ import { useEffect, useState } from 'react';
 import { PLANS } from '#domain/plan/plan.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { supportHref } from '#domain/account/support.ts';
-import { useJournal } from '#client/sync/day-savers-provider.tsx';
 import { PlanPlaceholder } from '#client/ui/plan/plan-placeholder.tsx';
 import { usePremium } from '#client/lib/plan/premium.ts';
 import { chooseTheme, currentTheme, subscribeToTheme } from '#client/lib/session/preferences.ts';
@@ -18,7 +17,7 @@ import { useSupportAddress } from '#client/ui/account/support-link.tsx';
 import { UpgradeButton } from '#client/ui/plan/upgrade-button.tsx';
 import { FIND_KEYS, Keys, Shortcuts } from './shortcuts.tsx';
 import { SignOutButton } from './sign-out-button.tsx';
-import type { Overlay, OverlayProps } from '../routes/overlay-props.ts';
+import type { OverlayProps } from '../routes/overlay-props.ts';
 import styles from './sidebar.module.css';
 
 export function Sidebar({ date, onClose, onOpen, onUpgrade }: OverlayProps) {
@@ -77,7 +76,6 @@ export function Sidebar({ date, onClose, onOpen, onUpgrade }: OverlayProps) {
             </a>
           )}
         </nav>
-        <DayLinks date={date} onOpen={onOpen} />
         {shortcuts && <Shortcuts />}
         <div className={styles.end}>
           {premium === false && <UpgradeButton onClick={() => onUpgrade('default')} />}
@@ -96,26 +94,6 @@ export function Sidebar({ date, onClose, onOpen, onUpgrade }: OverlayProps) {
         </div>
       </div>
     </Dialog>
-  );
-}
-
-/** Menu items for the open day, unless the plan locks it, and for deleted days. */
-function DayLinks({ date, onOpen }: Pick<OverlayProps, 'date' | 'onOpen'>) {
-  const { savers } = useJournal();
-  const view = date && savers.get(date)?.view();
-  const isOpen = view && view.status.kind !== 'locked';
-  const hasLog = isOpen && (view.stored || view.unsaved);
-  const link = (overlay: Overlay, label: string) => (
-    <button type="button" onClick={() => onOpen(overlay, date)} aria-haspopup="dialog">
-      {label}
-    </button>
-  );
-  return (
-    <div className={styles.links}>
-      {hasLog && link('move', 'Move this log to another day…')}
-      {isOpen && link('versions', 'Earlier versions…')}
-      {link('deleted', 'Deleted days…')}
-    </div>
   );
 }
 

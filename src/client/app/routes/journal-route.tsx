@@ -13,11 +13,12 @@ import { LoadingScreen } from '../loading-screen.tsx';
 import { useUpgrade } from '../layout/upgrade-context.ts';
 import type { Overlay, OverlayProps } from './overlay-props.ts';
 
-const calendar = lazyChunk(async () => (await import('#client/features/calendar/calendar-dialog.tsx')).CalendarDialog);
 const feedback = lazyChunk(async () => (await import('./journal-feedback.tsx')).JournalFeedback);
-/** The modal overlays. Only one is open at a time. */
+/** The overlays. Only one is open at a time. */
 const overlays: Readonly<Record<Overlay, LazyChunk<OverlayProps>>> = {
   menu: lazyChunk(async () => (await import('../layout/sidebar.tsx')).Sidebar),
+  day: lazyChunk(async () => (await import('./journal-day-menu.tsx')).JournalDayMenu),
+  calendar: lazyChunk(async () => (await import('./journal-calendar.tsx')).JournalCalendar),
   find: lazyChunk(async () => (await import('./journal-find.tsx')).JournalFind),
   move: lazyChunk(async () => (await import('./journal-move.tsx')).JournalMove),
   versions: lazyChunk(async () => (await import('#client/features/versions/versions-dialog.tsx')).VersionsDialog),
@@ -71,7 +72,6 @@ export function JournalRoute() {
         onOpen={open}
         onOpenFeedback={(date) => openChunk(feedback, () => setFeedbackOn(date))}
         onUpgrade={upgrade}
-        calendar={calendar}
       />
       {View && <View key={shown.overlay} date={shown.date} onClose={close} onOpen={open} onUpgrade={offer} />}
       {feedbackOn && (

@@ -1,8 +1,8 @@
 import type { Day } from '#domain/day/day.ts';
 import type { UpgradeFeature } from '#domain/plan/upgrade.ts';
 
-/** The modal overlays of the journal. */
-export type Overlay = 'menu' | 'find' | 'move' | 'versions' | 'deleted';
+/** The overlays of the journal. All but `day`, a small menu, are modal. */
+export type Overlay = 'menu' | 'day' | 'calendar' | 'find' | 'move' | 'versions' | 'deleted';
 
 export type OverlayProps = {
   /** The day that is open in the journal; null until that is known. */

@@ -5,8 +5,6 @@ import { addDays, dayLabel, FIRST_DAY, isBefore } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
 import { isLocked } from '#domain/plan/plan.ts';
 import type { UpgradeFeature } from '#domain/plan/upgrade.ts';
-import { useOpenChunk } from '#client/ui/lazy-chunk.ts';
-import type { LazyChunk } from '#client/ui/lazy-chunk.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
 import { useSession } from '#client/lib/session/session.ts';
 import { useToday } from '#client/lib/hooks/use-today.ts';
@@ -21,39 +19,20 @@ import { UnsavedDays } from './day/unsaved-days.tsx';
 import { useFocusMode } from './use-focus-mode.ts';
 import { useShortcuts } from './use-shortcuts.ts';
 
-/** The props of the calendar dialog, which is another feature and is passed in by the app. */
-export type CalendarProps = {
-  date: Day;
-  today: Day;
-  premium: boolean;
-  datesWithEntries: readonly Day[];
-  datesCopiedAt: number | null;
-  onChoose: (day: Day) => void;
-  onLocked: () => void;
-  onClose: () => void;
-};
-
 type JournalScreenProps = {
-  onOpen: (overlay: 'menu' | 'find' | 'move', date: Day | null) => void;
+  onOpen: (overlay: 'menu' | 'day' | 'calendar' | 'find' | 'move', date: Day | null) => void;
   onOpenFeedback: (date: Day) => void;
   onUpgrade: (feature: UpgradeFeature) => void;
-  calendar: LazyChunk<CalendarProps>;
 };
 
-export function JournalScreen({ onOpen, onOpenFeedback, onUpgrade, calendar }: JournalScreenProps) {
+export function JournalScreen({ onOpen, onOpenFeedback, onUpgrade }: JournalScreenProps) {
   const today = useToday();
   const premium = usePremium();
   const { profileState } = useSession();
   // An unavailable plan counts as the free one here, so the journal opens without waiting.
-  const { date, datesWithEntries, datesCopiedAt, open } = useOpenDay(
-    today,
-    profileState === 'unavailable' ? false : premium,
-  );
+  const { date, datesWithEntries, open } = useOpenDay(today, profileState === 'unavailable' ? false : premium);
   const locked = date && isDayLocked(date, premium, today);
   const travel = useTravel(date);
-  const [picking, setPicking] = useState(false);
-  const openChunk = useOpenChunk();
-  const pick = (): void => openChunk(calendar, () => setPicking(true));
   const page = useRef<HTMLDivElement>(null);
   useFocusMode(page);
   usePrefetch(date, today, premium === true);
@@ -65,7 +44,7 @@ export function JournalScreen({ onOpen, onOpenFeedback, onUpgrade, calendar }: J
     previous,
     next,
     today: () => open(today),
-    calendar: pick,
+    calendar: () => onOpen('calendar', date),
     move: () => void (date && onOpen('move', date)),
     find: () => onOpen('find', date),
   });
@@ -82,8 +61,7 @@ export function JournalScreen({ onOpen, onOpenFeedback, onUpgrade, calendar }: J
         onPrevious={previous}
         onNext={next}
         onToday={() => open(today)}
-        onPick={pick}
-        onOpenMenu={() => onOpen('menu', date)}
+        onOpen={(overlay) => onOpen(overlay, date)}
         onOpenFeedback={() => void (date && onOpenFeedback(date))}
       />
       <main className={styles.page} data-travel={travel}>
@@ -101,24 +79,6 @@ export function JournalScreen({ onOpen, onOpenFeedback, onUpgrade, calendar }: J
         </ProfileGate>
         {date !== null && <UnsavedDays except={date} onOpenDay={open} />}
       </main>
-      {picking && date !== null && (
-        <calendar.View
-          date={date}
-          today={today}
-          premium={premium !== false}
-          datesWithEntries={datesWithEntries}
-          datesCopiedAt={datesCopiedAt}
-          onChoose={(day) => {
-            setPicking(false);
-            open(day);
-          }}
-          onLocked={() => {
-            setPicking(false);
-            onUpgrade('historical-logs');
-          }}
-          onClose={() => setPicking(false)}
-        />
-      )}
     </div>
   );
 }

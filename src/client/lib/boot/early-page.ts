@@ -100,9 +100,8 @@ function createFrame(date: Day, { html }: CopiedLog): { frame: HTMLElement; text
   const template = document.getElementById('journal-frame') as HTMLTemplateElement;
   const frame = document.importNode(template.content, true).firstElementChild as HTMLElement;
   const label = frame.querySelector('h1 button')!;
-  const dateOfLabel = label.querySelector('span')!;
-  dateOfLabel.textContent = dateLabel(date);
-  label.replaceChildren(`${weekdayOf(date)} - `, dateOfLabel);
+  label.firstChild!.textContent = weekdayOf(date);
+  label.lastChild!.textContent = dateLabel(date);
   const text = frame.querySelector<HTMLElement>('[role=group]')!;
   text.setAttribute('aria-label', `Log for ${dayLabel(date)}`);
   text.append(...renderStored<Node>(parseInert(html).childNodes, { text: copyText, element: createNode }));

@@ -1,4 +1,4 @@
-import { ChevronLeft, ChevronRight, Menu, Sparkle } from 'lucide-react';
+import { ChevronLeft, ChevronRight, Ellipsis, Menu, Sparkle } from 'lucide-react';
 import { useState } from 'react';
 import { dateLabel, FIRST_DAY, isBefore, weekdayOf } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
@@ -12,17 +12,16 @@ type DayBarProps = {
   onPrevious: () => void;
   onNext: () => void;
   onToday: () => void;
-  onPick: () => void;
-  onOpenMenu: () => void;
+  onOpen: (overlay: 'menu' | 'day' | 'calendar') => void;
   onOpenFeedback: () => void;
 };
 
-export function DayBar({ date, today, onPrevious, onNext, onToday, onPick, onOpenMenu, onOpenFeedback }: DayBarProps) {
+export function DayBar({ date, today, onPrevious, onNext, onToday, onOpen, onOpenFeedback }: DayBarProps) {
   const isPast = date !== null && isBefore(date, today);
   const hasNewDay = useHasNewDay(date, today);
   return (
     <header className={styles.bar}>
-      <IconButton label="Open menu" onClick={onOpenMenu}>
+      <IconButton label="Open menu" onClick={() => onOpen('menu')}>
         <Menu aria-hidden />
       </IconButton>
       <div className={styles.day}>
@@ -40,10 +39,12 @@ export function DayBar({ date, today, onPrevious, onNext, onToday, onPick, onOpe
               type="button"
               className={styles.label}
               data-today={date === today}
-              onClick={onPick}
+              onClick={() => onOpen('calendar')}
               aria-haspopup="dialog"
             >
-              {weekdayOf(date)} - <span>{dateLabel(date)}</span>
+              {weekdayOf(date)}
+              <i> - </i>
+              <span>{dateLabel(date)}</span>
             </button>
           )}
         </h1>
@@ -55,6 +56,15 @@ export function DayBar({ date, today, onPrevious, onNext, onToday, onPick, onOpe
           aria-disabled={!isPast}
         >
           <ChevronRight aria-hidden />
+        </IconButton>
+        <IconButton
+          label="Actions for this day"
+          className={styles.arrow}
+          onClick={() => onOpen('day')}
+          disabled={date === null}
+          aria-haspopup="menu"
+        >
+          <Ellipsis aria-hidden />
         </IconButton>
       </div>
       <IconButton label="Open feedback" onClick={onOpenFeedback} disabled={date === null}>

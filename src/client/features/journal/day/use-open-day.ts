@@ -12,8 +12,6 @@ export type OpenDay = {
   /** Null while the plan or the dates, which determine the initial day, are loading. */
   date: Day | null;
   datesWithEntries: readonly Day[];
-  /** If the dates are this device's copy, the epoch milliseconds of the copy; null if the server has answered. */
-  datesCopiedAt: number | null;
   open: (date: Day) => void;
 };
 
@@ -43,7 +41,6 @@ export function useOpenDay(today: Day, premium: boolean | null): OpenDay {
   return {
     date,
     datesWithEntries: dates.data ?? [],
-    datesCopiedAt: dates.isError && dates.data ? dates.dataUpdatedAt : null,
     open: (next) => void navigate({ to: ROUTES.journal.path, search: { date: next } as never }),
   };
 }

@@ -18,8 +18,7 @@ export function JournalFrame() {
         onPrevious={ignore}
         onNext={ignore}
         onToday={ignore}
-        onPick={ignore}
-        onOpenMenu={ignore}
+        onOpen={ignore}
         onOpenFeedback={ignore}
       />
       <main className={styles.page}>

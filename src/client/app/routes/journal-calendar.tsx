@@ -1,0 +1,39 @@
+/** The "Select Date" dialog over the journal. A locked day opens the upgrade dialog instead. */
+import { useNavigate } from '@tanstack/react-router';
+import type { Day } from '#domain/day/day.ts';
+import { isLocked } from '#domain/plan/plan.ts';
+import { ROUTES } from '#domain/routes.ts';
+import styles from '#client/features/calendar/calendar-dialog.module.css';
+import { MonthCalendar } from '#client/features/calendar/month-calendar.tsx';
+import { useEntryDates } from '#client/sync/entries/entry-dates.ts';
+import { localCopyText } from '#client/sync/save-status.ts';
+import { usePremium } from '#client/lib/plan/premium.ts';
+import { useToday } from '#client/lib/hooks/use-today.ts';
+import { Dialog } from '#client/ui/dialog.tsx';
+import type { OverlayProps } from './overlay-props.ts';
+
+export function JournalCalendar({ date, onClose, onUpgrade }: OverlayProps) {
+  const today = useToday();
+  const premium = usePremium() !== false;
+  const dates = useEntryDates();
+  const navigate = useNavigate();
+  const select = (day: Day): void => {
+    if (isLocked(day, premium, today)) return onUpgrade('historical-logs');
+    onClose();
+    void navigate({ to: ROUTES.journal.path, search: { date: day } as never });
+  };
+  if (date === null) return null;
+  const isCopy = dates.isError && dates.data !== undefined;
+  return (
+    <Dialog title="Select Date" onClose={onClose} className={styles.dialog}>
+      <MonthCalendar
+        date={date}
+        today={today}
+        premium={premium}
+        datesWithEntries={dates.data ?? []}
+        onSelect={select}
+      />
+      {isCopy && <p className={styles.copied}>{localCopyText(dates.dataUpdatedAt, Date.now())}</p>}
+    </Dialog>
+  );
+}
