@@ -57,8 +57,8 @@ async function answerVersions(page: Page, versions: typeof VERSIONS): Promise<vo
 
 const openFromMenu = async (page: Page, name: string): Promise<void> => {
   await waitForEditor(page);
-  await page.getByRole('button', { name: 'Open menu' }).click();
-  await page.getByRole('button', { name }).click();
+  await page.getByRole('button', { name: 'Actions for this day' }).click();
+  await page.getByRole('menuitem', { name }).click();
 };
 const openVersions = (page: Page): Promise<void> => openFromMenu(page, 'Earlier versions…');
 async function openVersion(page: Page): Promise<void> {

@@ -74,8 +74,8 @@ test('an earlier version that is brought back, and its undo, keep the item of th
     await expect(items(page)).toHaveText(['rested']);
   }
   const sendItem = await addOffline(other, 'on the train');
-  await desk.getByRole('button', { name: 'Open menu' }).click();
-  await desk.getByRole('button', { name: 'Earlier versions…' }).click();
+  await desk.getByRole('button', { name: 'Actions for this day' }).click();
+  await desk.getByRole('menuitem', { name: 'Earlier versions…' }).click();
   await desk.getByRole('button', { name: 'Bring back this version' }).click();
   await undo(desk).focus();
   await expect(items(desk)).toHaveText(long);

@@ -50,7 +50,7 @@ async function expectFixedArrows(page: Page): Promise<void> {
     const box = await page.getByRole('button', { name }).boundingBox();
     return [box!.x, box!.y];
   };
-  const places = new Map<number, Set<string>>([320, 360, 390].map((width) => [width, new Set()]));
+  const places = new Map<number, Set<string>>([320, 360, 390, 768, 1280].map((width) => [width, new Set()]));
   for (const [date, label] of [
     ['2026-05-04', 'Monday - May 4, 2026'],
     ['2025-11-23', 'Sunday - November 23, 2025'],
@@ -72,6 +72,43 @@ async function expectFixedArrows(page: Page): Promise<void> {
 
 test.describe('on a touch screen', () => {
   test.use({ hasTouch: true, isMobile: true, viewport: { width: 390, height: 760 } });
+
+  test.describe('of 360 by 620 pixels', () => {
+    test.use({ viewport: { width: 360, height: 620 } });
+
+    test('the menu shows theme and Logout without scrolling, and the actions of the day have a menu of their own', async ({
+      page,
+      signUp,
+      expectAccessible,
+    }) => {
+      await signUp(page, { logs: { [today()]: log('words') } });
+      await page.getByRole('button', { name: 'Open menu' }).tap();
+      const menu = page.getByRole('dialog', { name: 'Menu' });
+      for (const name of ['Upgrade to Closer', 'Dark mode', 'Logout'])
+        await expect(menu.getByRole('button', { name })).toBeInViewport({ ratio: 1 });
+      expect(await menu.evaluate((element) => element.scrollHeight - element.clientHeight)).toBe(0);
+      await page.keyboard.press('Escape');
+
+      const actions = page.getByRole('button', { name: 'Actions for this day' });
+      await actions.tap();
+      const entries = page.getByRole('menuitem');
+      await expect(entries).toHaveText(['Move this log to another day…', 'Earlier versions…', 'Deleted days…']);
+      for (const entry of await entries.all()) await expect(entry).toBeInViewport({ ratio: 1 });
+      await expect(entries.first()).toBeFocused();
+      await expectAccessible(page);
+      await page.keyboard.press('ArrowUp');
+      await expect(entries.last()).toBeFocused();
+      await page.keyboard.press('Escape');
+      await expect(entries).toHaveCount(0);
+      await expect(actions).toBeFocused();
+
+      await actions.tap();
+      await entries.nth(1).tap();
+      await expect(page.getByRole('dialog', { name: 'Earlier versions' })).toBeVisible();
+      await page.keyboard.press('Escape');
+      await expect(actions).toBeFocused();
+    });
+  });
 
   test('the toolbar stays at the foot of the screen, and the header hides while the page scrolls down', async ({
     page,

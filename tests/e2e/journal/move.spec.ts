@@ -67,14 +67,15 @@ test.describe('on a phone', () => {
   }) => {
     await page.clock.install();
     await signUp(page, { logs: { [daysAgo(1)]: log('late work') } });
-    const entry = page.getByRole('button', { name: 'Move this log to another day…' });
-    await page.getByRole('button', { name: 'Open menu' }).click();
-    await expect(page.getByRole('dialog', { name: 'Menu' })).toBeVisible();
+    const entry = page.getByRole('menuitem', { name: 'Move this log to another day…' });
+    const actions = page.getByRole('button', { name: 'Actions for this day' });
+    await actions.click();
+    await expect(page.getByRole('menuitem', { name: 'Deleted days…' })).toBeVisible();
     await expect(entry).toHaveCount(0);
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'Previous day' }).click();
     await expect(items(page)).toHaveText(['late work']);
-    await page.getByRole('button', { name: 'Open menu' }).click();
+    await actions.click();
     await entry.click();
     await expect(moveDialog(page)).toBeVisible();
     await expectNoHorizontalScroll(page);

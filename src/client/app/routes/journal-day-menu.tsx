@@ -44,18 +44,20 @@ export function JournalDayMenu({ date, onClose, onOpen }: OverlayProps) {
     </button>
   );
   return (
-    <div
-      ref={menu}
-      popover="auto"
-      role="menu"
-      aria-label="Actions for this day"
-      className={styles.menu}
-      onKeyDown={onKeyDown}
-      onToggle={({ newState }) => newState === 'closed' && onClose()}
-    >
-      {hasLog && item('move', 'Move this log to another day…')}
-      {isOpen && item('versions', 'Earlier versions…')}
-      {item('deleted', 'Deleted days…')}
-    </div>
+    <nav aria-label="Day">
+      <div
+        ref={menu}
+        popover="auto"
+        role="menu"
+        aria-label="Actions for this day"
+        className={styles.menu}
+        onKeyDown={onKeyDown}
+        onToggle={({ newState }) => newState === 'closed' && onClose()}
+      >
+        {hasLog && item('move', 'Move this log to another day…')}
+        {isOpen && item('versions', 'Earlier versions…')}
+        {item('deleted', 'Deleted days…')}
+      </div>
+    </nav>
   );
 }
