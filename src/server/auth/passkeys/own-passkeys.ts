@@ -1,9 +1,15 @@
 /** GET /passkeys, PATCH and DELETE /passkeys/{id}: a user's own passkeys (docs/specification/wire.md 32). */
 import type { Context } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';
-import type { AuthDeps, Endpoint } from '../auth-deps.ts';
+import type { Endpoint } from '../auth-deps.ts';
 import { lockUser } from '../accounts/accounts.ts';
-import { checkFriendlyName, requireFactorUser } from '../factors/require-factor-user.ts';
+import {
+  checkFriendlyName,
+  requireFactorUser,
+  requireFactorUserWithBody,
+  requireRecentSignIn,
+} from '../factors/require-factor-user.ts';
+import type { FactorUser } from '../factors/require-factor-user.ts';
 import { UUID } from '../keys/access-tokens.ts';
 import { mailPasskeyRemoved } from '../mails/factor-mails.ts';
 import { readBody } from '../wire/body.ts';
@@ -19,22 +25,34 @@ export const listPasskeys: Endpoint = async (context, deps) => {
   return context.json(passkeys.map(passkeyJson));
 };
 
+/** A passkey that was just added, which has needed a recent sign-in, can be named without another one. */
+const NAMING_MS = 10 * 60_000;
+
 export const updatePasskey: Endpoint = async (context, deps) => {
-  const { id, user } = await requireOwnPasskey(context, deps);
-  const friendlyName = checkFriendlyName((await readBody(context)).text('friendly_name'));
+  const { user: signedIn, body } = await requireFactorUserWithBody(context, deps, readBody);
+  const { id, user } = requireOwnPasskey(context, signedIn);
+  const friendlyName = checkFriendlyName(body.text('friendly_name'));
   if (friendlyName === '') throw new AuthError('friendly_name_missing');
-  const passkey = await renamePasskey(deps.database.asService('rename a passkey'), {
+  const now = deps.clock.now();
+  const service = deps.database.asService('rename a passkey');
+  const current = (await findPasskeys(service, user.id)).find((each) => each.id === id);
+  if (!current) throw new AuthError('passkey_not_found');
+  if (now.getTime() - current.created_at.getTime() > NAMING_MS)
+    await requireRecentSignIn(deps, signedIn, body.text('nonce'));
+  const passkey = await renamePasskey(service, {
     id,
     userId: user.id,
     friendlyName,
-    now: deps.clock.now(),
+    now,
   });
   if (!passkey) throw new AuthError('passkey_not_found');
   return context.json(passkeyJson(passkey));
 };
 
 export const deletePasskey: Endpoint = async (context, deps) => {
-  const { id, user, session } = await requireOwnPasskey(context, deps);
+  const signedIn = await requireFactorUser(context, deps);
+  const { id, user, session } = requireOwnPasskey(context, signedIn);
+  await requireRecentSignIn(deps, signedIn, context.req.query('nonce') ?? '');
   const removed = await deps.database.transactAsService('remove a passkey', async (transaction) => {
     await lockUser(transaction, user.id);
     await requireLiveSession(transaction, session);
@@ -51,8 +69,8 @@ export const deletePasskey: Endpoint = async (context, deps) => {
   return context.body(null, 204);
 };
 
-async function requireOwnPasskey(context: Context<AppEnv>, deps: AuthDeps) {
-  const { account, session } = await requireFactorUser(context, deps);
+/** The caller also requires a recent sign-in. Threat: a stranger at an unlocked device removes the owner's passkeys. */
+function requireOwnPasskey(context: Context<AppEnv>, { account, session }: FactorUser) {
   if (lacksSecondStep(account, session)) throw new AuthError('passkey_needs_second_step');
   const id = context.req.param('id') ?? '';
   if (!UUID.test(id)) throw new AuthError('passkey_not_found');

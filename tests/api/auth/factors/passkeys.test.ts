@@ -58,6 +58,51 @@ async function protect(token: string): Promise<WireBody> {
   );
 }
 
+describe('an old session', () => {
+  const change = (method: 'PATCH' | 'DELETE', id: string, token: string, nonce = '') =>
+    world.request(method, `/passkeys/${id}${method === 'DELETE' ? `?nonce=${nonce}` : ''}`, {
+      token,
+      ...(method === 'PATCH' && { body: { friendly_name: 'Stolen', nonce } }),
+    });
+  const renew = async (refresh_token: string): Promise<string> =>
+    ok(await world.request('POST', '/token?grant_type=refresh_token', { body: { refresh_token } })).access_token;
+
+  test.each(['PATCH', 'DELETE'] as const)('changes a passkey by %s with a mailed code alone', async (method) => {
+    const { email, refresh, passkey } = await createPasskeyOwner();
+    world.clock.advance(48 * HOUR);
+    const token = await renew(refresh);
+    expect((await change(method, passkey.id, token)).body.code).toBe('reauthentication_needed');
+    expect((await change(method, passkey.id, token, '000000')).body.code).toBe('reauthentication_not_valid');
+    ok(await world.request('GET', '/reauthenticate', { token }));
+    const { code } = await world.waitForMailWith('Your confirmation code', email);
+    expect((await change(method, passkey.id, token, code!)).status).toBe(method === 'PATCH' ? 200 : 204);
+    expect((await change(method, passkey.id, token, code!)).status).not.toBe(200);
+  });
+
+  test('passes the second step again if there is one', async () => {
+    const { access, authenticator, passkey } = await createPasskeyOwner();
+    const { refresh_token } = await protect(access);
+    world.clock.advance(48 * HOUR);
+    const token = await renew(refresh_token);
+    expect((await change('DELETE', passkey.id, token, '123456')).body.code).toBe('reauthentication_needed');
+    expect((await signInWith(authenticator)).status).toBe(200);
+  });
+
+  test('names the passkey that it has just added', async () => {
+    const { email, refresh } = await world.signUpUser();
+    world.clock.advance(48 * HOUR);
+    const token = await renew(refresh);
+    ok(await world.request('GET', '/reauthenticate', { token }));
+    const { code } = await world.waitForMailWith('Your confirmation code', email);
+    const begun = ok(await world.request('POST', '/passkeys/registration/options', { token, body: { nonce: code } }));
+    const credential = new SoftwareAuthenticator(origin).create(begun.options);
+    const passkey = ok(await finish('registration', { challenge_id: begun.challenge_id, credential }, token));
+    expect((await change('PATCH', passkey.id, token)).status).toBe(200);
+    world.clock.advance(11 * 60_000);
+    expect((await change('PATCH', passkey.id, token)).body.code).toBe('reauthentication_needed');
+  });
+});
+
 describe('registration', () => {
   test('offers options that bind the passkey to our host and verify the user', async () => {
     const { access, email } = await world.signUpUser();

@@ -136,38 +136,44 @@ function PasskeyRow({ passkey, isNew, onRenamed, onRemove }: PasskeyRowProps) {
 type RenameFormProps = Pick<PasskeyRowProps, 'passkey' | 'onRenamed'> & { onCancel: () => void };
 
 function RenameForm({ passkey, onRenamed, onCancel }: RenameFormProps) {
-  const { auth } = useSupabase();
+  const request = useAuthRequest();
+  const { applyChange, dialog } = useRecentSignIn();
   const { outcome, busy, onSubmit, errorOf } = useSubmit(async (form) => {
     const friendlyName = textOf(form, 'name').trim();
     if (friendlyName === '') return { kind: 'error', text: 'Enter a name.', field: 'name' };
-    const { error } = await auth.passkey.update({ passkeyId: passkey.id, friendlyName });
-    if (error) return failureOf(error);
+    const error = await applyChange((nonce) =>
+      request('PATCH', `/passkeys/${passkey.id}`, { friendly_name: friendlyName, nonce }),
+    );
+    if (error) return error === 'cancelled' ? null : failureOf(error);
     await onRenamed();
     return null;
   });
   return (
-    <form className={`${styles.form} ${styles.rename}`} onSubmit={onSubmit} noValidate>
-      {outcome && outcome.field === undefined && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
-      <Field
-        label="Name of this passkey"
-        hint="For example the device that it is on"
-        name="name"
-        defaultValue={passkey.friendly_name ?? FALLBACK_NAME}
-        maxLength={NAME_MAX_LENGTH}
-        autoComplete="off"
-        autoFocus
-        onFocus={({ currentTarget }) => currentTarget.select()}
-        error={errorOf('name')}
-      />
-      <div className={styles.buttons}>
-        <Button tone="primary" type="submit" busy={busy} busyLabel="Saving...">
-          Save name
-        </Button>
-        <Button tone="text" onClick={onCancel}>
-          Cancel
-        </Button>
-      </div>
-    </form>
+    <>
+      <form className={`${styles.form} ${styles.rename}`} onSubmit={onSubmit} noValidate>
+        {outcome && outcome.field === undefined && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
+        <Field
+          label="Name of this passkey"
+          hint="For example the device that it is on"
+          name="name"
+          defaultValue={passkey.friendly_name ?? FALLBACK_NAME}
+          maxLength={NAME_MAX_LENGTH}
+          autoComplete="off"
+          autoFocus
+          onFocus={({ currentTarget }) => currentTarget.select()}
+          error={errorOf('name')}
+        />
+        <div className={styles.buttons}>
+          <Button tone="primary" type="submit" busy={busy} busyLabel="Saving...">
+            Save name
+          </Button>
+          <Button tone="text" onClick={onCancel}>
+            Cancel
+          </Button>
+        </div>
+      </form>
+      {dialog}
+    </>
   );
 }
 
@@ -231,7 +237,7 @@ function AddPasskey({ count, onAdded }: { count: number | null; onAdded: (id: st
 type RemovePasskeyProps = { passkey: PasskeyListItem; onRemoved: () => Promise<void>; onClose: () => void };
 
 function RemovePasskey({ passkey, onRemoved, onClose }: RemovePasskeyProps) {
-  const { auth } = useSupabase();
+  const request = useAuthRequest();
   const toast = useToast();
   const { applyChange, dialog } = useRecentSignIn();
   const name = passkey.friendly_name ?? FALLBACK_NAME;
@@ -241,7 +247,9 @@ function RemovePasskey({ passkey, onRemoved, onClose }: RemovePasskeyProps) {
         title={`Remove “${name}”?`}
         onClose={onClose}
         onConfirm={async () => {
-          const error = await applyChange(() => auth.passkey.delete({ passkeyId: passkey.id }));
+          const error = await applyChange((nonce) =>
+            request('DELETE', `/passkeys/${passkey.id}?${new URLSearchParams({ nonce }).toString()}`),
+          );
           if (error) return toOutcome(error);
           await onRemoved();
           toast({ kind: 'success', text: `Removed: ${name}.` });
