@@ -4,7 +4,7 @@ import { isUniqueViolation } from '#server/database/database-error.ts';
 import type { JsonObject } from '#server/database/tables/auth-tables.ts';
 import type { AuthDeps, Endpoint } from '../auth-deps.ts';
 import { confirmAddress, getAccount, lockUser, updateUser } from '../accounts/accounts.ts';
-import type { Account, UserRow } from '../accounts/accounts.ts';
+import type { UserRow } from '../accounts/accounts.ts';
 import { claimMail } from '../mails/claim-mail.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';
 import type { Device } from '../accounts/device.ts';
@@ -17,6 +17,7 @@ import { beginAddressChange, mailAddressChange } from '../codes/address-change.t
 import { readBody } from '../wire/body.ts';
 import { requireReauthentication } from '../wire/reauthentication.ts';
 import { lacksSecondStep, requireLiveSession, requireUser, requireUserWithBody } from '../wire/require-user.ts';
+import type { AuthenticatedUser } from '../wire/require-user.ts';
 import {
   checkMetadata,
   checkNewPassword,
@@ -50,17 +51,18 @@ export const changeUser: Endpoint = async (context, deps) => {
   const newPhone = parseNewPhone(deps, body, user);
   const request = readMailRequest(context, deps, body);
   // Threat: the thief of a password or of a recovery mail, who lacks the second factor, changes how the owner signs in.
-  if ((changesEmail || newPhone !== null || password !== '') && lacksSecondStep(account, session))
+  // Nor may such a person change the name that the owner and the coach see.
+  const changesSignIn = changesEmail || newPhone !== null || password !== '';
+  if ((changesSignIn || data !== null) && lacksSecondStep(account, session))
     throw new AuthError('user_change_needs_second_step');
 
   // Validate everything before changing anything.
   checkMayChange(user, { addsAddress: changesEmail || newPhone !== null, password, nonce });
   const metadata = data === null ? null : checkMetadata(mergeMetadata(user.raw_user_meta_data, data));
   if (password !== '') checkPasswordFormat(password);
-  const reauthentication =
-    changesEmail || newPhone !== null || password !== ''
-      ? await requireReauthentication(deps, { user, session, nonce, error: reauthenticationError(password, newPhone) })
-      : null;
+  const reauthentication = changesSignIn
+    ? await requireReauthentication(deps, { user, session, nonce, error: reauthenticationError(password, newPhone) })
+    : null;
   const owner = { email: newEmail, phone: newPhone ?? user.phone, data: metadata ?? user.raw_user_meta_data };
   const passwordHash = password === '' ? null : await hashNewPassword(deps, user, { password, owner });
   // An anonymous user signs up with the address, so AUTH_AUTOCONFIRM decides. Everybody else must prove a new address.
@@ -73,12 +75,13 @@ export const changeUser: Endpoint = async (context, deps) => {
   if (reauthentication !== null && !(await consumeToken(service, reauthentication)))
     throw new AuthError('reauthentication_not_valid');
 
-  if (appliesAtOnce) await applyAddress(deps, account, newEmail, request.device);
-  if (metadata !== null) await changeMetadata(deps, user.id, data!);
+  if (appliesAtOnce) await applyAddress(deps, { account, session }, newEmail, request.device);
+  if (metadata !== null) await changeMetadata(deps, { user, session }, data!);
   if (passwordHash !== null) await changePassword(deps, user, { session, passwordHash, device: request.device });
   if (sendsAddressMail) {
     const change = { user, newEmail, request };
     const halves = await deps.database.transactAsService('begin an address change', async (transaction) => {
+      await lockUser(transaction, user.id);
       await requireLiveSession(transaction, session);
       return beginAddressChange(deps, transaction, change);
     });
@@ -100,22 +103,34 @@ function checkMayChange(user: UserRow, { addsAddress, password, nonce }: Changes
  * Merges into the row as it is now: a concurrent request may have changed it, and a change of the address updates the
  * metadata too.
  */
-async function changeMetadata(deps: AuthDeps, userId: string, data: JsonObject): Promise<void> {
+async function changeMetadata(
+  deps: AuthDeps,
+  { user: { id }, session }: { user: UserRow; session: SessionRow | null },
+  data: JsonObject,
+): Promise<void> {
   await deps.database.transactAsService('change metadata', async (transaction) => {
-    const user = await lockUser(transaction, userId);
+    const user = await lockUser(transaction, id);
+    await requireLiveSession(transaction, session);
     const merged = checkMetadata(mergeMetadata(user?.raw_user_meta_data ?? {}, data));
     const change = { raw_user_meta_data: JSON.stringify(merged), updated_at: deps.clock.now() };
-    await updateUser(transaction, userId, change);
+    await updateUser(transaction, id, change);
   });
 }
 
 /** Throws `email_exists`. Like a sign-up with AUTH_AUTOCONFIRM, this reveals whether the address is taken. */
-async function applyAddress(deps: AuthDeps, account: Account, email: string, device: Device): Promise<void> {
+async function applyAddress(
+  deps: AuthDeps,
+  { account, session }: AuthenticatedUser,
+  email: string,
+  device: Device,
+): Promise<void> {
   const { id: userId } = account.user;
   const now = deps.clock.now();
   try {
     await deps.database.transactAsService('add an address', async (transaction) => {
-      await confirmAddress(transaction, account, email, now);
+      await lockUser(transaction, userId);
+      await requireLiveSession(transaction, session);
+      await confirmAddress(transaction, account, { email, isProven: false, now });
       await deleteOneTimeTokens(transaction, userId);
       await recordAuditEvent(transaction, { at: now, userId, actor: 'user', event: 'address_changed', device });
     });

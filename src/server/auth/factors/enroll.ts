@@ -41,7 +41,7 @@ export const enroll: Endpoint = async (context, deps) => {
       userId: user.account.user.id,
       type,
       friendlyName,
-      aal: user.session.aal,
+      session: user.session,
       ...row,
       device: deviceOf(context, deps),
       now: deps.clock.now(),

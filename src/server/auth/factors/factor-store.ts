@@ -12,6 +12,7 @@ import { recordAuditEvent } from '../accounts/audit-log.ts';
 import type { AuditEntry } from '../accounts/audit-log.ts';
 import type { Device } from '../accounts/device.ts';
 import type { SessionRow } from '../accounts/sessions.ts';
+import { requireLiveSession } from '../wire/require-user.ts';
 
 export type StoredFactor = Selectable<AuthTables['auth.mfa_factors']>;
 
@@ -48,8 +49,8 @@ type NewFactor = {
   userId: string;
   type: FactorType;
   friendlyName: string;
-  /** The assurance level of the session that enrols. */
-  aal: SessionRow['aal'];
+  /** The session that enrols. */
+  session: SessionRow;
   /** The sealed secret of a TOTP factor. */
   secret?: Buffer;
   phone?: string;
@@ -63,6 +64,7 @@ export type EnrolmentProblem = 'name_conflict' | 'too_many_factors' | 'second_st
 export async function createFactor(transaction: AsService, factor: NewFactor): Promise<EnrolmentProblem | null> {
   const { id, userId, type, now } = factor;
   await lockUser(transaction, userId);
+  await requireLiveSession(transaction, factor.session);
   const stale = new Date(now.getTime() - UNVERIFIED_LIFETIME_MS);
   await transaction.run(
     queryBuilder
@@ -83,7 +85,7 @@ export async function createFactor(transaction: AsService, factor: NewFactor): P
   if (factors.some((each) => each.friendly_name === factor.friendlyName)) return 'name_conflict';
   if (factors.length >= MAX_FACTORS) return 'too_many_factors';
   // Threat: the thief of a password adds a factor of their own, to pass the second step with it.
-  if (verified.length > 0 && factor.aal === 'aal1') return 'second_step_missing';
+  if (verified.length > 0 && factor.session.aal === 'aal1') return 'second_step_missing';
   await transaction.run(
     queryBuilder
       .insertInto('auth.mfa_factors')

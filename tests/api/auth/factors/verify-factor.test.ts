@@ -256,19 +256,19 @@ describe('a second step', () => {
     expect((await call('/rest/v1/entries', session.access_token)).status).toBe(200);
   });
 
-  test('is required for a change of password or address', async () => {
+  test('is required for every change of the account', async () => {
     const { email, totp } = await createProtectedPerson();
     const { access_token } = await signIn(email);
     const change = (token: string, body: object) => world.request('PUT', '/user', { token, body });
-    for (const body of [{ password: 'another horse' }, { email: newAddress() }]) {
+    for (const body of [{ password: 'another horse' }, { email: newAddress() }, { data: { name: 'New' } }]) {
       expect(errorOf(await change(access_token, body))).toEqual([
         401,
         'insufficient_aal',
         'AAL2 session is required to update email or password when MFA is enabled.',
       ]);
     }
-    ok(await change(access_token, { data: { name: 'New' } }));
     const session = await passSecondStep(access_token, totp);
+    ok(await change(session.access_token, { data: { name: 'New' } }));
     ok(await change(session.access_token, { password: 'another horse' }));
   });
 
