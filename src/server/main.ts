@@ -61,6 +61,6 @@ function warnOfMissingSettings({ auth, coach, environment, mail, paypal }: Confi
   else if (paypal.webhookId === null)
     log.warn('no PAYPAL_WEBHOOK_ID: refunds are detected within a day, some chargebacks are not detected');
   if (coach === null) log.warn('no AI_PROVIDER: there is no coach');
-  if (environment === 'production' && auth.autoconfirm && auth.oauthProviders.length > 0)
-    log.warn('AUTH_AUTOCONFIRM is on: an unproven address shares its account with the provider sign-in of its owner');
+  if (environment === 'production' && auth.autoconfirm && mail.smtpUrl !== null)
+    log.warn('AUTH_AUTOCONFIRM is on: anybody can use an account with an address until its owner proves the address');
 }

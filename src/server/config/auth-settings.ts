@@ -78,11 +78,12 @@ export const CAPTCHA_SCRIPT_URLS = {
   turnstile: 'https://challenges.cloudflare.com/turnstile/v0/api.js',
 } as const;
 
-export function readAuthSettings(settings: SettingsReader, production: boolean): AuthSettings {
+export function readAuthSettings(settings: SettingsReader, production: boolean, sendsMail: boolean): AuthSettings {
   const oauthProviders = readOAuthProviders(settings, production);
   const sms = readSmsSettings(settings, production);
   return {
-    autoconfirm: settings.onOff('AUTH_AUTOCONFIRM', true),
+    // Threat: with autoconfirm a stranger signs up with another person's address (docs/specification/accounts.md 17).
+    autoconfirm: settings.onOff('AUTH_AUTOCONFIRM', !(production && sendsMail)),
     rateLimits: settings.onOff('AUTH_RATE_LIMITS', true),
     signingKeyFile: settings.optionalPath('AUTH_SIGNING_KEY_FILE'),
     redirectPatterns: settings.redirectPatterns('AUTH_REDIRECT_URLS'),

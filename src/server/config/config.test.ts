@@ -79,9 +79,20 @@ test('/metrics is off in production by default', () => {
   expect(readConfig({ ...PRODUCTION, METRICS: 'loopback' }).metrics).toBe('loopback');
 });
 
+test('AUTH_AUTOCONFIRM is off by default in production with mail, and may be set', () => {
+  const autoconfirm = (env: Record<string, string>) => readConfig(env).auth.autoconfirm;
+  const mail = { SMTP_URL: 'smtps://user:password@mail.example.com' };
+  expect([autoconfirm(mail), autoconfirm(PRODUCTION), autoconfirm({ ...PRODUCTION, ...mail })]).toEqual([
+    true,
+    true,
+    false,
+  ]);
+  expect(autoconfirm({ ...PRODUCTION, ...mail, AUTH_AUTOCONFIRM: 'on' })).toBe(true);
+});
+
 test('reports all problems at once, each with its name and an example', () => {
   const problems = problemsOf({ PORT: 'many', LOG_LEVEL: 'loud', SMTP_URL: 'http://x', SOCIAL_LINKS: 'nowhere' });
-  expect(problems.map((problem) => problem.split(' ')[0])).toEqual(['PORT', 'LOG_LEVEL', 'SMTP_URL', 'SOCIAL_LINKS']);
+  expect(problems.map((problem) => problem.split(' ')[0])).toEqual(['PORT', 'SMTP_URL', 'LOG_LEVEL', 'SOCIAL_LINKS']);
   for (const problem of problems) expect(problem).toMatch(/\(for example [A-Z_]+=.+\)$/);
 });
 

@@ -98,6 +98,7 @@ export function inspectConfig(env: Environment = process.env): { config: Config;
   const port = settings.integer('PORT', 3000, 1, 65535);
   const defaultUrl = `http://${defaultHostname(host)}:${port}`;
   const publicUrl = settings.url('PUBLIC_URL', 'https://journal.example.com', isProduction ? undefined : defaultUrl);
+  const smtpUrl = settings.secretUrl('SMTP_URL', 'smtps://user:password@mail.example.com:465', ['smtp:', 'smtps:']);
   const config: Config = {
     environment: isProduction ? 'production' : 'development',
     host,
@@ -112,9 +113,9 @@ export function inspectConfig(env: Environment = process.env): { config: Config;
     metrics: settings.oneOf('METRICS', ['off', 'loopback', 'open'], isProduction ? 'off' : 'loopback'),
     tracing: readTracingSettings(settings),
     sandbox: readSandboxSettings(settings, isProduction),
-    auth: readAuthSettings(settings, isProduction),
+    auth: readAuthSettings(settings, isProduction, smtpUrl !== null),
     mail: {
-      smtpUrl: settings.secretUrl('SMTP_URL', 'smtps://user:password@mail.example.com:465', ['smtp:', 'smtps:']),
+      smtpUrl,
       from: settings.sender('MAIL_FROM', 'Hustle Forge <journal@localhost>'),
     },
     paypal: readPaypalSettings(settings, isProduction),
