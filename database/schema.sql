@@ -270,6 +270,7 @@ create table auth.users (
   is_sso_user boolean not null default false,
   deletion_due_at timestamp with time zone,
   deleted_at timestamp with time zone,
+  email_proven_at timestamp with time zone,
   constraint users_email_check CHECK ((email = lower(email))),
   constraint users_new_email_check CHECK ((new_email = lower(new_email))),
   constraint users_pkey PRIMARY KEY (id),

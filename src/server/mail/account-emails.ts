@@ -145,6 +145,19 @@ export const identityUnlinkedMail = ({ to, label, securing }: IdentityChange): M
     ...securingBlocks(securing),
   ]);
 
+type AccountClaimed = { to: string; resetLink: string; profileLink: string };
+
+/** Names no earlier way to sign in: some may be a stranger's. */
+export const accountClaimedMail = ({ to, resetLink, profileLink }: AccountClaimed): MailMessage =>
+  renderEmail(to, 'Your account is yours alone now', [
+    'You have proven for the first time that this address is yours. Until then anybody could have signed up with it, so we removed every earlier way to sign in: the password, passkeys, two-step verification, linked sign-ins and the phone number. All other devices were signed out. Your logs are all there.',
+    'Choose a new password:',
+    { link: resetLink, label: 'Choose a password' },
+    'Set up passkeys and two-step verification again on your profile page:',
+    { link: profileLink, label: 'Open my profile' },
+    'If you find logs that you did not write, somebody else wrote them before. They can no longer read your journal.',
+  ]);
+
 type AddressChanged = { to: string; newEmail: string; contact: string | null };
 
 export const emailChangedMail = ({ to, newEmail, contact }: AddressChanged): MailMessage =>

@@ -292,6 +292,7 @@ describe('a requested deletion is undone', () => {
 
   test('without links that were mailed before it', async () => {
     const ana = await world.signUpUser();
+    await world.proveAddress(ana.email);
     await world.request('POST', '/recover', { body: { email: ana.email } });
     const mail = await world.waitForMailWith('Reset your password', ana.email);
     const { body } = await remove(ana.access);

@@ -40,6 +40,8 @@ export type AuthWorld = TestServer & {
   ): Promise<WireResponse>;
   /** A new confirmed account, and the tokens of its first session. Needs autoconfirm. */
   signUpUser(email?: string): Promise<{ email: string; id: string; access: string; refresh: string }>;
+  /** Marks the address as proven, so that no mailed link or provider claims the account (accounts.md 17). */
+  proveAddress(email: string): Promise<void>;
   /**
    * The newest mail to an address, once `count` have arrived. Sign-in notices do not count: they arrive beside the
    * mails of a request, in any order.
@@ -102,6 +104,10 @@ export async function startAuthWorld(
       const { status, body } = await request('POST', '/signup', { body: { email, password: PASSWORD } });
       expect(status, JSON.stringify(body)).toBe(200);
       return { email, id: body.user.id, access: body.access_token, refresh: body.refresh_token };
+    },
+    async proveAddress(email) {
+      const sql = 'update auth.users set email_proven_at = now() where email = $1';
+      expect((await server.admin.query(sql, [email])).rowCount).toBe(1);
     },
     waitForMail: (address, count = 1) =>
       waitUntilPassing(() => {

@@ -170,6 +170,7 @@ describe('an account', () => {
     expect((await tryPassword(email, PASSWORD, { Cookie: `${deviceIn(signedUp)}x` })).status).toBe(429);
 
     // On a new device the owner uses a recovery link, which makes that device known.
+    await world.proveAddress(email);
     await world.request('POST', '/recover', { body: { email }, headers: newNetwork() });
     const body = { type: 'recovery', token_hash: tokenHashIn(await world.waitForMail(email)) };
     const recovered = await world.request('POST', '/verify', { body, headers: newNetwork() });

@@ -210,6 +210,7 @@ describe('PUT /user', () => {
 
   test('a password change invalidates every outstanding link', async () => {
     const { email, access } = await world.signUpUser();
+    await world.proveAddress(email);
     await world.request('POST', '/recover', { body: { email } });
     const { code } = await world.waitForMail(email);
     await world.request('PUT', '/user', { token: access, body: { password: 'quite another' } });

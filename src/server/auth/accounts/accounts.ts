@@ -233,16 +233,29 @@ export async function syncProviders(transaction: AsService, userId: string): Pro
   });
 }
 
+type Confirmation = {
+  email: string;
+  /** False if AUTH_AUTOCONFIRM alone confirms the address (docs/specification/accounts.md 17). */
+  isProven: boolean;
+  now: Date;
+};
+
 /**
  * Sets the user's confirmed address in the row, the metadata and the e-mail identity. An anonymous account becomes a
  * permanent one.
  */
-export async function confirmAddress(service: AsService, account: Account, email: string, now: Date): Promise<void> {
+export async function confirmAddress(
+  service: AsService,
+  account: Account,
+  { email, isProven, now }: Confirmation,
+): Promise<void> {
   const { user } = account;
   const facts = emailIdentityData(user.id, email, true);
+  const before = user.email === email ? user : { email_confirmed_at: null, email_proven_at: null };
   await updateUser(service, user.id, {
     email,
-    email_confirmed_at: user.email === email ? (user.email_confirmed_at ?? now) : now,
+    email_confirmed_at: before.email_confirmed_at ?? now,
+    email_proven_at: before.email_proven_at ?? (isProven ? now : null),
     raw_user_meta_data: JSON.stringify({ ...user.raw_user_meta_data, ...facts }),
     is_anonymous: false,
     updated_at: now,

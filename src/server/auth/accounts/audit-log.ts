@@ -15,6 +15,7 @@ export type AuditEvent =
   | 'signed_out'
   | 'session_reuse_detected'
   | 'recovery_requested'
+  | 'account_claimed'
   | 'password_changed'
   | 'address_change_requested'
   | 'address_change_cancelled'

@@ -7,8 +7,9 @@
  * address is confirmed.
  *
  * Threat: pre-hijacking. A stranger signs up with another person's address and waits for the owner. When a provider
- * proves the owner, the owner takes over an unconfirmed account that was never used, without the stranger's ways to
- * sign in. If the account was used, it only loses the address, and the owner gets a new account.
+ * proves the owner, the owner takes over an account whose address nobody has proven, without the stranger's ways to sign
+ * in (`claim-account.ts`). An account that is in use by phone only loses an address that it never confirmed, and the
+ * owner gets a new account.
  */
 import { randomUUID } from 'node:crypto';
 import type { AsService } from '#server/database/database.ts';
@@ -19,7 +20,9 @@ import { recordAuditEvent } from './audit-log.ts';
 import type { Device } from './device.ts';
 import { findIdentity, lockIdentity, saveIdentity } from './identity-store.ts';
 import type { ExternalIdentity } from './identity-store.ts';
-import { removeUnconfirmedIdentity, deleteSignInMethods, releaseAddress } from './sign-in-methods.ts';
+import { claimAccount, isUnproven } from './claim-account.ts';
+import type { Claim } from './claim-account.ts';
+import { removeUnconfirmedIdentity, releaseAddress } from './sign-in-methods.ts';
 
 export type IdentitySignIn = {
   identity: ExternalIdentity;
@@ -44,7 +47,8 @@ export type IdentitySignIn = {
 
 export type IdentityOutcome =
   /** The caller starts a session or issues an auth code in the same transaction. */
-  | { outcome: 'signed_in'; userId: string; change: 'none' | 'created' | 'linked' | 'claimed' }
+  | { outcome: 'signed_in'; userId: string; change: 'none' | 'created' | 'linked' }
+  | { outcome: 'signed_in'; userId: string; change: 'claimed'; claim: Claim }
   /** Linked to `linkingUserId`. */
   | { outcome: 'linked'; userId: string }
   /** The address is unproven. The caller sends the confirmation mail of a sign-up and starts no session. */
@@ -89,10 +93,14 @@ async function signInKnown(
   const { identity, now } = signIn;
   const user = await lockUser(transaction, existing.user_id);
   if (!user) return null;
+  // Threat: a stranger signs in with a provider while the owner claims the account. Without this second look, saving the
+  // identity below would add it again.
+  if ((await findIdentity(transaction, identity))?.user_id !== user.id) return null;
   if (isBanned(user, now)) return { outcome: 'banned' };
+  const isOwnAddress = identity.emailVerified && identity.email !== null && identity.email === user.email;
+  if (isOwnAddress && isUnproven(user)) return claimWithIdentity(transaction, signIn, user);
   if (isUnconfirmed(user) && user.last_sign_in_at === null) {
     if (!identity.emailVerified || identity.email === null) return { outcome: 'needs_verification', user };
-    if (identity.email === user.email) return claimAccount(transaction, signIn, user);
     // Threat: an attacker first presents a stranger's unverified address, then verifies another address at the
     // provider. The proof of one address must not confirm the other.
     await removeUnconfirmedIdentity(transaction, existing);
@@ -120,11 +128,11 @@ async function signInNew(transaction: AsService, signIn: IdentitySignIn): Promis
       return policy.signups ? { outcome: 'address_taken', owner } : { outcome: 'signup_disabled' };
     } else if (isBanned(owner, now)) {
       return { outcome: 'banned' };
+    } else if (isUnproven(owner)) {
+      return claimWithIdentity(transaction, signIn, owner);
     } else if (owner.email_confirmed_at !== null) {
       await attachIdentity(transaction, signIn, owner);
       return { outcome: 'signed_in', userId: owner.id, change: 'linked' };
-    } else if (owner.last_sign_in_at === null && owner.phone_confirmed_at === null) {
-      return claimAccount(transaction, signIn, owner);
     } else {
       await releaseAddress(transaction, owner, now);
     }
@@ -143,6 +151,7 @@ async function createUser(transaction: AsService, signIn: IdentitySignIn): Promi
         id: randomUUID(),
         email: identity.email,
         email_confirmed_at: isConfirmed ? now : null,
+        email_proven_at: identity.email !== null && (identity.emailVerified || isSso) ? now : null,
         is_sso_user: isSso,
         raw_app_meta_data: JSON.stringify({ provider: identity.provider, providers: [identity.provider] }),
         raw_user_meta_data: JSON.stringify(identity.data),
@@ -182,7 +191,7 @@ async function linkIdentity(
 /** False if another account has the address. Throws a unique violation if another request takes it concurrently. */
 async function adoptAddress(transaction: AsService, userId: string, email: string, now: Date): Promise<boolean> {
   if (await lockUserByEmail(transaction, email)) return false;
-  await updateUser(transaction, userId, { email, email_confirmed_at: now, updated_at: now });
+  await updateUser(transaction, userId, { email, email_confirmed_at: now, email_proven_at: now, updated_at: now });
   return true;
 }
 
@@ -207,25 +216,22 @@ async function attachIdentity(transaction: AsService, signIn: IdentitySignIn, us
   });
 }
 
-/**
- * Gives an account that was never confirmed or used to the proven owner of its address. Afterwards only the new
- * identity signs in to it.
- */
-async function claimAccount(transaction: AsService, signIn: IdentitySignIn, user: UserRow): Promise<IdentityOutcome> {
+/** Afterwards only the new identity signs in to the account. Metadata of the owner's provider replaces the stranger's. */
+async function claimWithIdentity(
+  transaction: AsService,
+  signIn: IdentitySignIn,
+  user: UserRow,
+): Promise<IdentityOutcome> {
   const { identity, now, device } = signIn;
-  await deleteSignInMethods(transaction, user.id);
+  const claim = await claimAccount(transaction, user, { method: identity.provider, device, now });
   await updateUser(transaction, user.id, {
-    password_hash: null,
-    phone: null,
-    new_phone: null,
-    new_email: null,
-    email_confirmed_at: now,
+    email_confirmed_at: user.email_confirmed_at ?? now,
+    email_proven_at: now,
     raw_user_meta_data: JSON.stringify(identity.data),
-    updated_at: now,
   });
   await saveIdentity(transaction, signIn, user.id);
   await syncProviders(transaction, user.id);
-  const details = { provider: identity.provider, replaced_unconfirmed: true };
+  const details = { provider: identity.provider, replaced_unproven: true };
   await recordAuditEvent(transaction, {
     at: now,
     userId: user.id,
@@ -234,5 +240,5 @@ async function claimAccount(transaction: AsService, signIn: IdentitySignIn, user
     device,
     details,
   });
-  return { outcome: 'signed_in', userId: user.id, change: 'claimed' };
+  return { outcome: 'signed_in', userId: user.id, change: 'claimed', claim };
 }

@@ -274,14 +274,33 @@ export async function consumeToken(transaction: AsService, token: OneTimeRow): P
   return rows.length > 0;
 }
 
+/** Purposes of mails that a signed-out person requests, and that prove the address. */
+const PROVING_PURPOSES: readonly OneTimePurpose[] = ['signup', 'invite', 'magiclink', 'recovery'];
+
 /**
  * Invalidates every link (earlier links by cascade) and code of the user, also the auth codes that a PKCE client has
  * not exchanged yet. Cancels a pending change of address or number and every flow that would link an identity.
+ *
+ * Threat: a stranger who signed up with the owner's address sets a new password every few seconds, so that each link
+ * dies before the owner opens it. Links and codes that would be the first proof of the address therefore stay valid.
  */
 export async function deleteOneTimeTokens(service: AsService, userId: string): Promise<void> {
+  const unprovenAddress = queryBuilder
+    .selectFrom('auth.users')
+    .select('email')
+    .where('id', '=', userId)
+    .where('email', 'is not', null)
+    .where('email_proven_at', 'is', null);
   await service.run(
     queryBuilder
-      .with('wiped', (query) => query.deleteFrom('auth.one_time_tokens').where('user_id', '=', userId))
+      .with('wiped', (query) =>
+        query
+          .deleteFrom('auth.one_time_tokens')
+          .where('user_id', '=', userId)
+          .where((row) =>
+            row.not(row.and([row('purpose', 'in', PROVING_PURPOSES), row('address', 'in', unprovenAddress)])),
+          ),
+      )
       .with('flows', (query) =>
         query
           .deleteFrom('auth.flows')

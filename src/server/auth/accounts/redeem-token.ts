@@ -2,20 +2,13 @@
  * Redeems a verified link or code: confirms or changes the address, and starts a session or, for the link of a PKCE
  * flow, issues an auth code.
  */
-import type { OneTimePurpose } from '#server/database/tables/auth-tables.ts';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
-import {
-  clearUnconfirmedPassword,
-  confirmAddress,
-  findUserByEmail,
-  getAccount,
-  isBanned,
-  lockUser,
-  updateUser,
-} from './accounts.ts';
-import type { Account } from './accounts.ts';
+import { confirmAddress, findUserByEmail, getAccount, isBanned, lockUser, updateUser } from './accounts.ts';
+import type { Account, UserRow } from './accounts.ts';
 import { recordAuditEvent } from './audit-log.ts';
+import { claimAccount, isUnproven } from './claim-account.ts';
+import type { Claim } from './claim-account.ts';
 import { releaseAddress } from './sign-in-methods.ts';
 import { findFlow, issueAuthCode } from './flows.ts';
 import { consumeToken, deleteOneTimeTokens } from './one-time-tokens.ts';
@@ -24,8 +17,8 @@ import { startSession } from './sessions.ts';
 import type { Device } from './device.ts';
 import type { StartedSession } from './sessions.ts';
 
-/** `previousEmail` is set after the change of an address. */
-type RedeemedAccount = { account: Account; previousEmail: string | null };
+/** `previousEmail` is set after the change of an address, `claim` after the first proof of an address. */
+type RedeemedAccount = { account: Account; previousEmail: string | null; claim: Claim | null };
 
 export type RedeemResult =
   | ({ outcome: 'session'; started: StartedSession } & RedeemedAccount)
@@ -48,9 +41,6 @@ type RedeemInput = {
   finishesFlow: boolean;
 };
 
-/** Redeeming one of these removes the password of an unconfirmed account, because a stranger may have chosen it. */
-const CLEARS_PASSWORD: ReadonlySet<OneTimePurpose> = new Set(['recovery', 'magiclink', 'invite']);
-
 /** Requires a transaction. Locks the user's row first, which serializes the two confirmations of an address change. */
 export async function redeemToken(
   transaction: AsService,
@@ -72,8 +62,11 @@ export async function redeemToken(
   } else if (token.address !== user.email || !(await consumeToken(transaction, token))) {
     return { outcome: 'invalid' };
   }
-  if (CLEARS_PASSWORD.has(token.purpose)) await clearUnconfirmedPassword(transaction, userId);
-  if (email !== null) await confirmAddress(transaction, await getAccount(transaction, userId), email, now);
+  const claim = claims(token, user)
+    ? await claimAccount(transaction, user, { method: token.purpose, device, now })
+    : null;
+  if (email !== null)
+    await confirmAddress(transaction, await getAccount(transaction, userId), { email, isProven: true, now });
   await deleteOneTimeTokens(transaction, userId);
   if (email !== user.email) {
     await recordAuditEvent(transaction, { at: now, userId, actor: 'user', event: 'address_changed', device });
@@ -83,11 +76,19 @@ export async function redeemToken(
     const flow = await findFlow(transaction, token.flow_id);
     if (!flow) return { outcome: 'invalid' };
     const code = await issueAuthCode(transaction, flow, userId, now);
-    return { outcome: 'auth_code', code, account: await getAccount(transaction, userId), previousEmail };
+    return { outcome: 'auth_code', code, account: await getAccount(transaction, userId), previousEmail, claim };
   }
   const started = await startSession(transaction, { userId, method: 'otp', device, now });
-  return { outcome: 'session', account: await getAccount(transaction, userId), started, previousEmail };
+  return { outcome: 'session', account: await getAccount(transaction, userId), started, previousEmail, claim };
 }
+
+/**
+ * True if the token is the first proof of the account's address. The confirmation of a sign-up keeps the password of
+ * that sign-up, because nobody could use the account before. A change of the address keeps everything: both addresses
+ * have agreed to it.
+ */
+const claims = (token: OneTimeRow, user: UserRow): boolean =>
+  !isAddressChange(token) && isUnproven(user) && !(token.purpose === 'signup' && user.email_confirmed_at === null);
 
 const isAddressChange = (token: OneTimeRow): boolean =>
   token.purpose === 'email_change_current' || token.purpose === 'email_change_new';

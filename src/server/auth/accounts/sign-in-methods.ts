@@ -40,7 +40,7 @@ export async function releaseAddress(transaction: AsService, owner: UserRow, now
       .where('provider', '=', 'email')
       .returning('id'),
   );
-  await updateUser(transaction, owner.id, { email: null, updated_at: now });
+  await updateUser(transaction, owner.id, { email: null, email_proven_at: null, updated_at: now });
   await syncProviders(transaction, owner.id);
 }
 

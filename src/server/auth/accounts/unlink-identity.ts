@@ -62,7 +62,7 @@ async function withPasswordIdentity(transaction: AsService, account: Account, { 
   const hasPasswordOnly =
     user.password_hash !== null && !identities.some(({ provider }) => provider === 'email' || provider === 'phone');
   if (!hasPasswordOnly || user.email === null || user.email_confirmed_at === null) return account;
-  await confirmAddress(transaction, account, user.email, now);
+  await confirmAddress(transaction, account, { email: user.email, isProven: false, now });
   return getAccount(transaction, user.id);
 }
 
@@ -126,6 +126,8 @@ function changesOf({ user, remaining, email, now }: Change) {
     ...(email !== user.email && {
       email,
       email_confirmed_at: email === null ? null : now,
+      // The provider of a remaining identity has verified it.
+      email_proven_at: email === null ? null : now,
       raw_user_meta_data: JSON.stringify(metadata),
     }),
     // The password signs in with the address and with the number, so it goes with the last of the two.

@@ -59,6 +59,8 @@ export async function createUser(transaction: AsService, { id, attributes, autho
         phone,
         password_hash: attributes.passwordHash,
         email_confirmed_at: emailConfirmedAt,
+        // The administrator vouches for an address that the request confirms.
+        email_proven_at: emailConfirmedAt,
         phone_confirmed_at: phoneConfirmedAt,
         banned_until: attributes.ban?.until ?? null,
         ...(attributes.role !== null && { role: attributes.role }),
@@ -118,6 +120,7 @@ export async function changeUser(transaction: AsService, change: Change): Promis
   await updateUser(transaction, userId, {
     email: email.value,
     email_confirmed_at: email.confirmedAt,
+    ...(confirmsEmail && email.value !== null && { email_proven_at: user.email_proven_at ?? now }),
     phone: phone.value,
     phone_confirmed_at: phone.confirmedAt,
     ...((email.isNew || phone.isNew) && { is_anonymous: false }),
@@ -187,6 +190,7 @@ export async function softDeleteUser(transaction: AsService, userId: string, aut
     new_phone: null,
     password_hash: null,
     email_confirmed_at: null,
+    email_proven_at: null,
     phone_confirmed_at: null,
     raw_user_meta_data: '{}',
     raw_app_meta_data: '{}',

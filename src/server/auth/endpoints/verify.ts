@@ -1,6 +1,7 @@
 /** POST /verify: exchanges a mailed link, or a mailed or texted code, for a session (docs/specification/wire.md 16). */
 import { isUniqueViolation } from '#server/database/database-error.ts';
 import type { OneTimePurpose } from '#server/database/tables/auth-tables.ts';
+import { announceClaim } from '../mails/claim-notice.ts';
 import { mailAddressChanged } from '../mails/account-mails.ts';
 import type { AuthDeps, Endpoint } from '../auth-deps.ts';
 import { findByCode, findByLink } from '../accounts/one-time-tokens.ts';
@@ -101,8 +102,9 @@ export async function redeemLinkOrCode(
   if (result.outcome === 'invalid') throw new AuthError('link_expired');
   if (result.outcome === 'banned') throw new AuthError('user_banned');
   if (result.outcome === 'address_taken') throw new AuthError('email_exists');
-  if (result.outcome !== 'awaiting_other_address' && result.previousEmail !== null) {
-    mailAddressChanged(deps, result.previousEmail, result.account.user.email ?? '');
-  }
+  if (result.outcome === 'awaiting_other_address') return result;
+  const { account, previousEmail, claim } = result;
+  if (previousEmail !== null) mailAddressChanged(deps, previousEmail, account.user.email ?? '');
+  if (claim !== null) announceClaim(deps, account.user, claim);
   return result;
 }

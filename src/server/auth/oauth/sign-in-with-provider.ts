@@ -8,6 +8,7 @@ import { signInWithIdentity } from '../accounts/external-identity.ts';
 import type { IdentityOutcome } from '../accounts/external-identity.ts';
 import type { ExternalIdentity } from '../accounts/identity-store.ts';
 import type { AuthDeps } from '../auth-deps.ts';
+import { announceClaim } from '../mails/claim-notice.ts';
 import { mailAccountExists, mailConfirmation, mailIdentityLinked } from '../mails/account-mails.ts';
 import { AuthError } from '../wire/errors.ts';
 import { startPadding } from '../response-padding.ts';
@@ -102,6 +103,10 @@ async function mailAboutIdentity(deps: AuthDeps, result: IdentityOutcome, { labe
     const { owner } = result;
     if (owner.email_confirmed_at === null) await mailConfirmation(deps, owner, target);
     else await mailAccountExists(deps, service, owner);
+  }
+  if (result.outcome === 'signed_in' && result.change === 'claimed') {
+    const owner = await findUserById(service, result.userId);
+    if (owner) announceClaim(deps, owner, result.claim);
   }
   const isNewLink = result.outcome === 'linked' || (result.outcome === 'signed_in' && result.change === 'linked');
   if (!isNewLink) return;

@@ -32,6 +32,7 @@ export type AuthTables = {
     email: string | null;
     password_hash: string | null;
     email_confirmed_at: OptionalTimestamp;
+    email_proven_at: OptionalTimestamp;
     invited_at: OptionalTimestamp;
     phone: string | null;
     phone_confirmed_at: OptionalTimestamp;

@@ -271,6 +271,7 @@ describe('reading and changing a user', () => {
 
   test('a new password ends every session and link at once', async () => {
     const { email, id, access, refresh } = await world.signUpUser();
+    await world.proveAddress(email);
     await world.request('POST', '/recover', { body: { email } });
     const mail = await world.waitForMailWith('Reset your password', email);
     expect(await readEntries(access)).toBe(200);

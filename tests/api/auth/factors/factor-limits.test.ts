@@ -102,6 +102,7 @@ describe('wrong codes', () => {
 
   test('warn the owner by mail, who can still sign in by a recovery link and a right code', async () => {
     const owner = await createProtectedOwner();
+    await world.proveAddress(owner.email);
     const thief = await signIn(owner);
     const wrong = await wrongCodeOf(owner);
     await Promise.all(Array.from({ length: 14 }, () => answer(owner, thief, wrong)));

@@ -1,7 +1,7 @@
 /** Which account an identity of a provider opens: the linking rules and the defences against account takeover. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createAccount, getAccount } from '#server/auth/accounts/accounts.ts';
+import { createAccount, getAccount, updateUser } from '#server/auth/accounts/accounts.ts';
 import { signInWithIdentity } from '#server/auth/accounts/external-identity.ts';
 import type { IdentityOutcome, IdentitySignIn } from '#server/auth/accounts/external-identity.ts';
 import type { ExternalIdentity } from '#server/auth/accounts/identity-store.ts';
@@ -48,6 +48,7 @@ const passwordAccount = async (email: string, confirmed: boolean) => {
     confirmed,
     now: NOW,
   });
+  if (confirmed) await updateUser(service(), account.user.id, { email_proven_at: NOW });
   return account.user.id;
 };
 
@@ -151,7 +152,7 @@ test('a proven owner takes over an unconfirmed account without anything that a s
     [id, email, randomUUID()],
   );
   const identity = newIdentity(email);
-  expect(await signedIn(identity)).toEqual({ outcome: 'signed_in', userId: id, change: 'claimed' });
+  expect(await signedIn(identity)).toMatchObject({ outcome: 'signed_in', userId: id, change: 'claimed' });
   const { user, identities, factors } = await accountOf(id);
   expect(user).toMatchObject({ password_hash: null, phone: null, new_email: null, email_confirmed_at: NOW });
   expect(user.raw_user_meta_data).toEqual(identity.data);

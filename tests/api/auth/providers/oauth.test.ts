@@ -49,7 +49,11 @@ const startAtProvider = (browser: Browser, parameters: Record<string, string> = 
 
 async function passwordAccount(email: string, { confirmed }: { confirmed: boolean }): Promise<string> {
   await world.request('POST', '/signup', { body: { email, password: PASSWORD } });
-  if (confirmed) await world.admin.query('update auth.users set email_confirmed_at = now() where email = $1', [email]);
+  if (confirmed)
+    await world.admin.query(
+      'update auth.users set email_confirmed_at = now(), email_proven_at = now() where email = $1',
+      [email],
+    );
   const { rows } = await world.admin.query('select id from auth.users where email = $1', [email]);
   return String(rows[0].id);
 }
