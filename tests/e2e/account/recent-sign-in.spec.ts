@@ -46,3 +46,43 @@ test('a session older than a day is confirmed by mail before a passkey, an app o
   await consentAt(page, 'Google', `${crypto.randomUUID()}@example.com`);
   await expectToast(page, 'You can now sign in with Google.');
 });
+
+test('a session older than a day is confirmed by mail before a passkey is renamed or removed', async ({
+  page,
+  accounts,
+  openAs,
+  baseURL,
+  expectAccessible,
+}) => {
+  const account = await accounts.create();
+  const { email } = account.person;
+  await addAuthenticator(page, { verifiesUser: true });
+  await openAs(page, account, '/profile');
+  await page.getByRole('button', { name: 'Set up: Passkeys' }).click();
+  await page.getByRole('button', { name: 'Add a passkey' }).click();
+  const name = page.getByLabel('Name of this passkey');
+  await expect(name).toBeFocused();
+  await ageSessions(baseURL!, email, 25);
+
+  const confirm = page.getByRole('dialog', { name: 'Confirm that it is you' });
+  const code = confirm.getByLabel('Code from your email');
+  await name.fill('Laptop');
+  await page.keyboard.press('Enter');
+  await expect(code).toBeFocused();
+  await confirm.getByRole('button', { name: 'Cancel' }).click();
+  await expect(name).toHaveValue('Laptop');
+  await page.getByRole('button', { name: 'Save name' }).click();
+  await code.fill(await waitForMailedCode(page, email, 2));
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('button', { name: 'Rename Laptop' })).toBeFocused();
+
+  await page.getByRole('button', { name: 'Remove Laptop' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Remove “Laptop”?' });
+  await dialog.getByRole('button', { name: 'Remove' }).click();
+  await expect(code).toBeFocused();
+  await inBothThemes(page, expectAccessible);
+  await code.fill(await waitForMailedCode(page, email, 3));
+  await page.keyboard.press('Enter');
+  await expectToast(page, 'Removed: Laptop.');
+  await expect(page.getByRole('button', { name: 'Add a passkey' })).toBeVisible();
+});

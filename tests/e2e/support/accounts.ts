@@ -1,7 +1,7 @@
 /** Writes accounts with a session straight into the server's database, without the cost of a sign-up over HTTP. */
 import { randomUUID } from 'node:crypto';
 import type { Day } from '#domain/day/day.ts';
-import { createAccount, syncProviders } from '#server/auth/accounts/accounts.ts';
+import { createAccount, syncProviders, updateUser } from '#server/auth/accounts/accounts.ts';
 import { saveIdentity } from '#server/auth/accounts/identity-store.ts';
 import { startSession } from '#server/auth/accounts/sessions.ts';
 import { createAccessTokens } from '#server/auth/keys/access-tokens.ts';
@@ -67,6 +67,8 @@ export async function openAccounts(baseURL: string): Promise<Accounts> {
           confirmed: true,
           now: systemClock.now(),
         });
+        // A mailed link would claim an unproven account, and remove its password and factors.
+        await updateUser(transaction, user.id, { email_proven_at: user.email_confirmed_at });
         return start(transaction, user.id);
       });
       return { person, session: await sessionResponse(tokensIssuedAt(tokenAgeMs), started.account, started) };
