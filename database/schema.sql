@@ -726,16 +726,21 @@ create table public.profiles (
 );
 
 create view public.deleted_days with (security_invoker=true) as
- SELECT DISTINCT ON (user_id, date) user_id,
+ SELECT user_id,
     date,
-    id AS version_id,
-    kept_at AS deleted_at,
-    "left"(public.entry_text(content), 200) AS excerpt
-   FROM public.entry_versions version
-  WHERE ((replaced_by = 'deletion'::text) AND (NOT (EXISTS ( SELECT
-           FROM public.entries
-          WHERE ((entries.user_id = version.user_id) AND (entries.date = version.date) AND (entries.content_text <> ''::text))))))
-  ORDER BY user_id, date, kept_at DESC;
+    version_id,
+    deleted_at,
+    "left"(public.entry_text(regexp_replace("left"(content, 8192), '<[^>]*$'::text, ''::text)), 200) AS excerpt
+   FROM ( SELECT DISTINCT ON (version.user_id, version.date) version.user_id,
+            version.date,
+            version.id AS version_id,
+            version.kept_at AS deleted_at,
+            version.content
+           FROM public.entry_versions version
+          WHERE ((version.replaced_by = 'deletion'::text) AND (NOT (EXISTS ( SELECT
+                   FROM public.entries
+                  WHERE ((entries.user_id = version.user_id) AND (entries.date = version.date) AND (entries.content_text <> ''::text))))))
+          ORDER BY version.user_id, version.date, version.kept_at DESC) deleted;
 create view public.entry_dates with (security_barrier=true) as
  SELECT user_id,
     date

@@ -23,8 +23,16 @@ export type TestDatabase = {
   drop(): Promise<void>;
 };
 
-/** @param isDirect bypasses the pooler of `npm run test:pooler`, for tests that need one session for each connection */
-export async function createTestDatabase({ isDirect = false } = {}): Promise<TestDatabase> {
+type TestDatabaseOptions = {
+  /** Bypasses the pooler of `npm run test:pooler`, for tests that need one session for each connection. */
+  isDirect?: boolean;
+  quickReadLimitMs?: number;
+};
+
+export async function createTestDatabase({
+  isDirect = false,
+  quickReadLimitMs,
+}: TestDatabaseOptions = {}): Promise<TestDatabase> {
   const templateUrl = process.env[TEMPLATE_URL_VARIABLE];
   if (!templateUrl) throw new Error('no test server: the test must run with tests/support/test-database-server.ts');
   const template = databaseName(templateUrl);
@@ -37,6 +45,7 @@ export async function createTestDatabase({ isDirect = false } = {}): Promise<Tes
   const opened = await openDatabase({
     config: { databaseUrl: new Secret(url), databasePoolUrl, dataDir: '' },
     log: createLog('error'),
+    quickReadLimitMs,
   });
   const database = recordStatements(opened, (statement) => {
     texts.add(statement.text);

@@ -16,10 +16,14 @@ export type ExposedTable = {
   readonly columns: ReadonlyMap<string, Column>;
   /** The primary key: the conflict target of an upsert without `on_conflict`. */
   readonly key: readonly Column[];
+  /** The rest of an index whose first columns are the user and the day, if the table has one. */
+  readonly orderOfDay: Column | null;
   /** The column that names the user of a row. */
   readonly user: Column;
   /** The columns of a log's HTML and its day. */
   readonly log: { readonly content: Column; readonly day: Column } | null;
+  /** A view that computes its rows from those of other tables, so that even one row needs all of them. */
+  readonly isComputed: boolean;
   /** Texts of many kilobytes, whose queries `query-cost.ts` limits. */
   readonly longTexts: ReadonlySet<Column>;
 };
@@ -32,6 +36,8 @@ type Description = {
   /** `user_id` unless set. */
   user?: string;
   log?: { content: string; day: string };
+  isComputed?: boolean;
+  orderOfDay?: string;
   longTexts?: string[];
 };
 
@@ -51,7 +57,9 @@ function table(name: string, description: Description): ExposedTable {
     columns,
     key: description.key.map(find),
     user: find(description.user ?? 'user_id'),
+    orderOfDay: description.orderOfDay ? find(description.orderOfDay) : null,
     log: log ? { content: find(log.content), day: find(log.day) } : null,
+    isComputed: description.isComputed ?? false,
     longTexts: new Set(description.longTexts?.map(find)),
   };
 }
@@ -76,12 +84,14 @@ export const EXPOSED_TABLES: ReadonlyMap<string, ExposedTable> = new Map(
         created_at: 'timestamptz',
       },
       key: ['user_id', 'id'],
+      orderOfDay: 'created_at',
       longTexts: ['text', 'missing_fact'],
     }),
     // A view of `entry_versions`.
     table('deleted_days', {
       columns: { user_id: 'uuid', date: 'date', version_id: 'uuid', deleted_at: 'timestamptz', excerpt: 'text' },
       key: ['user_id', 'date'],
+      isComputed: true,
       longTexts: ['excerpt'],
     }),
     table('entries', {

@@ -35,6 +35,13 @@ describe('analyses', () => {
     },
   );
 
+  test('a text that a view computes cannot be checked for null either', () => {
+    const deletedDays = EXPOSED_TABLES.get('deleted_days')!;
+    expect(() => rejectCostlyQuery(deletedDays, parseQuery(deletedDays, 'excerpt=not.is.null'))).toThrow(
+      'could not be parsed',
+    );
+  });
+
   test('can be filtered by day and by a null check on a text', () => {
     const search = 'user_id=eq.u&kind=eq.feedback&date=eq.2026-01-01&missing_fact=not.is.null&order=created_at.desc';
     expect(() => rejectCostlyQuery(analyses, parseQuery(analyses, search))).not.toThrow();
@@ -95,6 +102,17 @@ test.each([
   ['entries', `select=date&date=in.(${list(100)})`, false],
   ['entries', `select=date&revision=gt(all).{${list(101)}}`, true],
   ['entry_dates', `or=(date.in.(${list(50)}),and(date.in.(${list(50)}),date.not.is.null))`, true],
+  ['entries', 'order=date.desc&limit=1', false],
+  ['entries', 'order=user_id,date&limit=1', false],
+  ['entries', 'order=updated_at.desc&limit=1', true],
+  ['entries', 'order=date.desc.nullslast&limit=1', true],
+  ['entries', 'order=date,hustle_score&limit=1', true],
+  ['entries', 'order=date&limit=1&offset=9', true],
+  ['entry_versions', 'select=content&order=date.desc,id.desc&limit=1', false],
+  ['entry_versions', 'select=content&order=date.desc,id&limit=1', true],
+  ['entry_versions', 'select=content&order=kept_at&limit=1', true],
+  ['deleted_days', 'select=excerpt&limit=1', true],
+  ['deleted_days', 'select=date', false],
   ['profiles', '', false],
 ] as const)('isCostlyRead for %s with %s: %s', (name, search, expected) => {
   const table = EXPOSED_TABLES.get(name)!;
@@ -114,6 +132,10 @@ test.each([
   ['entries', `select=date&date=in.(${list(10)})&revision=neq.1`, false],
   ['entry_dates', 'select=date', true],
   ['profiles', 'id=eq.u', true],
+  ['entries', 'order=updated_at.desc&limit=1', false],
+  ['entries', 'order=date.desc&limit=1&offset=3000', false],
+  ['deleted_days', 'select=date', false],
+  ['deleted_days', 'select=excerpt&order=deleted_at&limit=1', false],
   ['profiles', '', false],
 ] as const)('isQuickRead for %s with %s: %s', (name, search, expected) => {
   const table = EXPOSED_TABLES.get(name)!;

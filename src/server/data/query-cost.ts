@@ -7,7 +7,7 @@
  */
 import { dataError } from './errors.ts';
 import type { Column, ExposedTable } from './exposed-tables.ts';
-import type { Comparison, Condition, Query, Range } from './query.ts';
+import type { Comparison, Condition, Order, Query, Range } from './query.ts';
 
 /** Operators that scan the whole text. `eq` does not belong here, because it compares the lengths first. */
 const SCANNING_OPERATORS: ReadonlySet<Comparison> = new Set(['like', 'ilike', 'gt', 'gte', 'lt', 'lte']);
@@ -78,7 +78,8 @@ export const isCostlyRead = (table: ExposedTable, query: Query): boolean =>
  * @param total whether the read also counts the rows
  */
 export function isQuickRead(table: ExposedTable, query: Query, total: boolean): boolean {
-  if (total || sum(query.where.map(comparisonsOf)) > MAX_QUICK_COMPARISONS || isCostlyRead(table, query)) return false;
+  if (total || table.isComputed || isCostlyRead(table, query)) return false;
+  if (sum(query.where.map(comparisonsOf)) > MAX_QUICK_COMPARISONS) return false;
   return readsOneRow(table, query) || isNarrow(query);
 }
 
@@ -112,8 +113,27 @@ export const limitedTexts = (table: ExposedTable, query: Query): readonly Column
 const longTextsOfManyRows = (table: ExposedTable, query: Query): readonly Column[] =>
   readsOneRow(table, query) ? [] : query.select.filter((column) => table.longTexts.has(column));
 
-const readsOneRow = ({ log }: ExposedTable, { where, range }: Query): boolean =>
-  range.limit === 1 || where.some((condition) => isSingleRowFilter(condition, log?.day));
+/** Whether PostgreSQL reads one row of the table, by its key or as the first one of an index. */
+function readsOneRow(table: ExposedTable, { where, order, range }: Query): boolean {
+  if (table.isComputed) return false;
+  if (where.some((condition) => isSingleRowFilter(condition, table.log?.day))) return true;
+  // Threat: with another order or an offset, a limit of one row still reads and sorts all of them.
+  return range.limit === 1 && range.offset === 0 && (isKeyOrder(table, order) || isOrderOfDay(table, where, order));
+}
+
+const isOrderOfDay = ({ orderOfDay }: ExposedTable, where: readonly Condition[], order: readonly Order[]): boolean =>
+  order.every(({ column, nulls }) => column === orderOfDay && nulls === null) &&
+  where.some((condition) => isEqual(condition) && condition.column.name === 'date');
+
+/** Whether the order is that of the primary key, whose first column, the user, has one value. */
+function isKeyOrder({ key, user }: ExposedTable, order: readonly Order[]): boolean {
+  const rest = key.filter((column) => column !== user);
+  const terms = order.filter(({ column }) => column !== user);
+  return terms.every(
+    ({ column, descending, nulls }, index) =>
+      column === rest[index] && descending === terms[0]!.descending && nulls === null,
+  );
+}
 
 /**
  * Whether the query may write more than one row of a table with long texts, or scans or orders by such texts: one PATCH
@@ -147,18 +167,20 @@ function maxRows({ log, longTexts }: ExposedTable, query: Query): number {
 
 /**
  * Whether the query orders by long texts or compares them, so PostgreSQL may read them in all rows: `in` hashes each of
- * them, and `eq` reads those of the same length.
+ * them, and `eq` reads those of the same length. A check for null reads a text only if a view computes it.
  */
-const scansLongTexts = ({ longTexts }: ExposedTable, { where, order }: Query): boolean =>
-  [...where.flatMap(comparedColumns), ...order.map(({ column }) => column)].some((column) => longTexts.has(column));
-
-function comparedColumns(condition: Condition): readonly Column[] {
-  if (condition.kind === 'group') return condition.conditions.flatMap(comparedColumns);
-  return condition.kind === 'is' ? [] : [condition.column];
+function scansLongTexts({ longTexts, isComputed }: ExposedTable, { where, order }: Query): boolean {
+  const comparedColumns = (condition: Condition): readonly Column[] => {
+    if (condition.kind === 'group') return condition.conditions.flatMap(comparedColumns);
+    return condition.kind === 'is' && !isComputed ? [] : [condition.column];
+  };
+  return [...where.flatMap(comparedColumns), ...order.map(({ column }) => column)].some((column) =>
+    longTexts.has(column),
+  );
 }
 
 const isSingleRowFilter = (condition: Condition, day: Column | undefined): boolean =>
-  condition.kind === 'compare' &&
-  condition.operator === 'eq' &&
-  !condition.negated &&
-  (condition.column === day || condition.column.name === 'id');
+  isEqual(condition) && (condition.column === day || condition.column.name === 'id');
+
+const isEqual = (condition: Condition): condition is Condition & { kind: 'compare' } =>
+  condition.kind === 'compare' && condition.operator === 'eq' && !condition.negated;

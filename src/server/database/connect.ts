@@ -36,6 +36,8 @@ export type DatabaseOptions = {
   whenRunning?: EmbeddedOptions['whenRunning'];
   /** Migrations of another version of the program, for tests. */
   migrationsFolder?: URL;
+  /** Tests raise it. */
+  quickReadLimitMs?: number | undefined;
 };
 
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -68,6 +70,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       requests,
       protocol: new StatementProtocol({ ...sending, isPooled: pooler !== null, log }),
       log,
+      quickReadLimitMs: options.quickReadLimitMs,
       isCurrent: (service) => isMigrated(service, migrations),
       finishMigrations: (deps) => finishMigrations({ ...deps, migrations, log }),
       connectOwner: () => connect({ connectionString: ownerUrl }),

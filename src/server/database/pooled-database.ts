@@ -10,6 +10,7 @@ import type { Outcome } from './changes/change-announcer.ts';
 import { listenToChanges } from './changes/change-listener.ts';
 import { CHANGES_CHANNEL } from './changes/entry-change.ts';
 import type { RequestPool } from './connection/request-pool.ts';
+import { sqlStateOf } from './database-error.ts';
 import type { StatementProtocol } from './connection/statement-protocol.ts';
 import { shareConnections } from './connection/share-connections.ts';
 import type { Lease } from './connection/share-connections.ts';
@@ -22,7 +23,7 @@ import type {
   StatementOptions,
   Statements,
 } from './database.ts';
-import { ACT_AS, ForeignAnswerError, isPrepared, RlsQuery } from './rls-query.ts';
+import { ACT_AS, ForeignAnswerError, isPreparedWithLimit, RlsQuery } from './rls-query.ts';
 import type { ActingAs } from './rls-query.ts';
 import type { FinishDeps } from './migrations/finish-migrations.ts';
 import { valueTypes } from './tables/value-types.ts';
@@ -34,6 +35,8 @@ export type PooledDatabaseOptions = {
   isCurrent(service: AsService): Promise<boolean>;
   finishMigrations(deps: FinishDeps): Promise<MigrationProgress>;
   connectOwner(): Promise<pg.Client>;
+  /** Tests of shared connections raise it. */
+  quickReadLimitMs?: number | undefined;
   /** Opens a connection for LISTEN, outside the pool. */
   connectListener(): Promise<pg.Client>;
   /** Called after the pool is closed; stops the embedded server. */
@@ -47,10 +50,19 @@ const NOTIFY = `
   select set_config('synchronous_commit', 'off', true), pg_notify('${CHANGES_CHANNEL}', payload)
     from unnest($1::text[]) as payload`;
 
+/**
+ * The time of a read that may share its connection. Threat: a read that is taken for a quick one and is slow delays the
+ * reads of other users behind it. A read waits for at most `MAX_PIPELINED - 1` others, so for less than two seconds.
+ */
+const QUICK_READ_LIMIT_MS = 200;
+/** SQLSTATE of a statement that reached its time limit. */
+const QUERY_CANCELED = '57014';
+
 const SERVICE: ActingAs = { role: 'service_role', claimsJson: '{"role":"service_role"}' };
 
 export function createPooledDatabase(options: PooledDatabaseOptions): Database {
   const { requests, protocol, log, isCurrent, finishMigrations, connectOwner, connectListener, onClosed } = options;
+  const { quickReadLimitMs = QUICK_READ_LIMIT_MS } = options;
   const connections = shareConnections(requests);
   const types = valueTypes();
   const announcer = createChangeAnnouncer({
@@ -65,14 +77,15 @@ export function createPooledDatabase(options: PooledDatabaseOptions): Database {
     { isQuickRead = false }: StatementOptions = {},
   ): Promise<Result<unknown>> {
     const sent = protocol.textOf(text);
-    const lease =
-      isQuickRead && protocol.canPipeline
-        ? await connections.leasePipelined((client) => isPrepared(client, actingAs, sent))
-        : await connections.lease();
+    const mayPipeline = isQuickRead && protocol.canPipeline;
+    const lease = mayPipeline
+      ? await connections.leasePipelined((client) => isPreparedWithLimit(client, actingAs, sent))
+      : await connections.lease();
+    const limitMs = mayPipeline ? quickReadLimitMs : null;
     const { client } = lease;
     announcer.watch(client);
     try {
-      const result = await client.query(new RlsQuery(actingAs, sent, values, types, protocol.names)).done;
+      const result = await client.query(new RlsQuery(actingAs, sent, values, types, protocol.names, limitMs)).done;
       announcer.settle(client, 'committed');
       lease.release();
       return result;
@@ -86,6 +99,8 @@ export function createPooledDatabase(options: PooledDatabaseOptions): Database {
       if (error instanceof pg.DatabaseError && protocol.adaptToError(error, sent))
         return runUnnamed(lease, actingAs, text, values);
       lease.release(error);
+      // Such a read gets its time on a connection of its own.
+      if (mayPipeline && sqlStateOf(error) === QUERY_CANCELED) return runAlone(actingAs, text, values);
       throw error;
     }
   }

@@ -26,7 +26,14 @@ const DriverQuery = pg.Query as unknown as new (config: object) => object;
 export const ACT_AS = "select set_config('role', $1, true) is null, set_config('request.jwt.claims', $2, true) is null";
 /** Sends back a token of the query, see `ForeignAnswerError`. */
 const ACT_AS_WITH_TOKEN = `${ACT_AS}, $3::text`;
-const ACT_AS_NAME = 'act_as_with_token';
+/**
+ * Also limits the time of the statement: PostgreSQL starts a new timer for the Bind that follows an Execute, so the limit
+ * that the first group sets applies to the second one, and ends with the transaction.
+ */
+const ACT_AS_WITH_LIMIT = `${ACT_AS_WITH_TOKEN}, set_config('statement_timeout', $4, true) is null`;
+type Settings = { readonly name: string; readonly text: string };
+const SETTINGS: Settings = { name: 'act_as_with_token', text: ACT_AS_WITH_TOKEN };
+const SETTINGS_WITH_LIMIT: Settings = { name: 'act_as_with_limit', text: ACT_AS_WITH_LIMIT };
 /** Begins each token of this process. Random, because a pooler may serve several processes. */
 const TOKEN_PREFIX = randomBytes(9).toString('base64url');
 let queries = 0;
@@ -61,13 +68,13 @@ type Wire = {
 };
 
 /** State of a connection: its prepared statements, and callbacks for Parse messages not yet confirmed. */
-type Preparation = { names: PreparedStatements; settingsParsed: boolean; pending: (() => void)[] };
+type Preparation = { names: PreparedStatements; settingsParsed: Set<Settings>; pending: (() => void)[] };
 const preparations = new WeakMap<Wire, Preparation>();
 
 function preparationOf(wire: Wire): Preparation {
   const known = preparations.get(wire);
   if (known) return known;
-  const made: Preparation = { names: new PreparedStatements(), settingsParsed: false, pending: [] };
+  const made: Preparation = { names: new PreparedStatements(), settingsParsed: new Set(), pending: [] };
   // Register a name at ParseComplete. Registering it when the statement ends would lose the name after a failed insert,
   // and the next Parse would fail with 42P05 (name already in use).
   wire.on('parseComplete', () => made.pending.shift()?.());
@@ -81,10 +88,10 @@ type Rows = pg.ResultBuilder & {
   addCommandComplete(message: unknown): void;
 };
 
-/** Whether the connection has confirmed the statement, so that it needs no Parse. */
-export function isPrepared(client: pg.ClientBase, { role }: ActingAs, text: string): boolean {
+/** Whether the connection has confirmed the statement and the settings with a limit, so that neither needs a Parse. */
+export function isPreparedWithLimit(client: pg.ClientBase, { role }: ActingAs, text: string): boolean {
   const known = preparations.get((client as unknown as { connection: Wire }).connection);
-  return known !== undefined && known.settingsParsed && known.names.has(role, text);
+  return known !== undefined && known.settingsParsed.has(SETTINGS_WITH_LIMIT) && known.names.has(role, text);
 }
 
 export class RlsQuery extends DriverQuery implements Submittable {
@@ -93,6 +100,7 @@ export class RlsQuery extends DriverQuery implements Submittable {
   readonly #text: string;
   readonly #values: readonly unknown[];
   readonly #names: StatementNames;
+  readonly #limitMs: number | null;
   readonly #result: Rows;
   readonly #resolve: (result: Result<unknown>) => void;
   readonly #reject: (error: Error) => void;
@@ -108,12 +116,14 @@ export class RlsQuery extends DriverQuery implements Submittable {
     values: readonly unknown[],
     types: pg.TypeOverrides,
     names: StatementNames = 'named',
+    limitMs: number | null = null,
   ) {
     super({});
     this.#actingAs = actingAs;
     this.#text = text;
     this.#values = values;
     this.#names = names;
+    this.#limitMs = limitMs;
     this.#result = new (pg.Result as unknown as new (mode: undefined, types: pg.TypeOverrides) => Rows)(
       undefined,
       types,
@@ -150,16 +160,22 @@ export class RlsQuery extends DriverQuery implements Submittable {
   }
 
   #sendSettings(wire: Wire, preparation: Preparation): void {
-    if (!preparation.settingsParsed) {
-      wire.parse({ name: ACT_AS_NAME, text: ACT_AS_WITH_TOKEN });
-      preparation.pending.push(() => (preparation.settingsParsed = true));
+    const settings = this.#settings;
+    if (!preparation.settingsParsed.has(settings)) {
+      wire.parse(settings);
+      preparation.pending.push(() => preparation.settingsParsed.add(settings));
     }
-    wire.bind({ statement: ACT_AS_NAME, values: this.#settings() });
+    wire.bind({ statement: settings.name, values: this.#settingValues() });
     wire.execute({});
   }
 
-  #settings(): string[] {
-    return [this.#actingAs.role, this.#actingAs.claimsJson, this.#token];
+  get #settings(): Settings {
+    return this.#limitMs === null ? SETTINGS : SETTINGS_WITH_LIMIT;
+  }
+
+  #settingValues(): string[] {
+    const limit = this.#limitMs === null ? [] : [String(this.#limitMs)];
+    return [this.#actingAs.role, this.#actingAs.claimsJson, this.#token, ...limit];
   }
 
   #sendStatement(wire: Wire, { names, pending }: Preparation, values: unknown[]): void {
@@ -177,8 +193,8 @@ export class RlsQuery extends DriverQuery implements Submittable {
 
   /** A pooler in transaction mode sends everything up to the Sync to one session. */
   #sendUnnamed(wire: Wire, values: unknown[]): void {
-    wire.parse({ name: '', text: ACT_AS_WITH_TOKEN });
-    wire.bind({ statement: '', values: this.#settings() });
+    wire.parse({ name: '', text: this.#settings.text });
+    wire.bind({ statement: '', values: this.#settingValues() });
     wire.execute({});
     wire.parse({ name: '', text: this.#text });
     wire.bind({ statement: '', values });

@@ -10,10 +10,7 @@ import type { DataError } from '../errors.ts';
 import type { Column, ExposedTable } from '../exposed-tables.ts';
 import type { Comparison, Condition, Truth } from '../query.ts';
 
-/**
- * The most filters of a query, and the most conditions of one group; real requests have a handful. Groups nest at most
- * `MAX_DEPTH` deep. Their total is bounded by the length of the URL (`maxHeaderSize` in listen.ts).
- */
+/** The most filters of a query, with those in groups (parse-query.ts); real requests have a handful. */
 export const MAX_CONDITIONS = 100;
 const MAX_DEPTH = 10;
 

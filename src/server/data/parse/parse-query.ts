@@ -31,10 +31,18 @@ export function parseQuery(table: ExposedTable, search: string): Query {
       onConflict = [...new Set(parseNames(text).map((column) => findColumn(table, column)))];
     else if (GROUPS.has(name)) where.push(parseGroup(table, name, text));
     else if (!IGNORED_PARAMETERS.has(name)) where.push(parseFilter(table, name, text));
-    if (where.length > MAX_CONDITIONS) throw dataError('PGRST100', { details: `more than ${MAX_CONDITIONS} filters` });
+    if (countConditions(where) > MAX_CONDITIONS)
+      throw dataError('PGRST100', { details: `more than ${MAX_CONDITIONS} filters` });
   }
   return { select, where, order, range: { offset, limit }, columns, onConflict };
 }
+
+/** Counts the conditions in groups, and a group as one: an empty nesting is work too. */
+const countConditions = (conditions: readonly Condition[]): number =>
+  conditions.reduce(
+    (count, condition) => count + 1 + (condition.kind === 'group' ? countConditions(condition.conditions) : 0),
+    0,
+  );
 
 const columnsByTable = new WeakMap<ExposedTable, readonly Column[]>();
 

@@ -13,7 +13,8 @@ import { MAX_PIPELINED, shareConnections } from './share-connections.ts';
 
 let db: TestDatabase;
 beforeAll(async () => {
-  db = await createTestDatabase({ isDirect: true });
+  // A stall of the machine must not end the reads that wait at the gate.
+  db = await createTestDatabase({ isDirect: true, quickReadLimitMs: 60_000 });
 });
 afterAll(() => db.drop());
 
@@ -193,6 +194,24 @@ test('a statement that is not prepared on the connection joins no pipeline', asy
   const text = `${READ} /* new */`;
   const seen = valuesOf(await startTogether([() => quickRead(ADA), () => quickRead(ADA, '', text)]));
   expect(seen[0]!.connection).not.toBe(seen[1]!.connection);
+});
+
+test('a slow read of one user delays the reads behind it for its limit only', async () => {
+  const limited = await createTestDatabase({ isDirect: true });
+  onTestFinished(() => limited.drop());
+  const SLEEP =
+    'select pg_backend_pid() as connection, current_user::text as role, pg_sleep($1::text::float8)::text as slept';
+  const sleep = async (whose: Identity, seconds: string) =>
+    (await limited.database.asUser(whose, { isQuickRead: true }).statement<Seen>(SLEEP, [seconds])).rows[0]!;
+  const { connection } = await sleep(ADA, '0');
+  let isSlowAnswered = false;
+  const slow = sleep(identity('eve'), '3').finally(() => (isSlowAnswered = true));
+  await inSameTurn();
+  const behind = await sleep(ADA, '0');
+  expect(behind.connection).toBe(connection);
+  expect(isSlowAnswered).toBe(false);
+  // The slow read is repeated alone, with the time of other statements.
+  expect((await slow).role).toBe('authenticated');
 });
 
 test('a lost connection rejects the reads of its pipeline only', async () => {
