@@ -74,6 +74,13 @@ describe('filters', () => {
     expect(where('date=gte.a&date=lt.b')).toHaveLength(2);
   });
 
+  test('counts the conditions in groups towards the limit', () => {
+    const group = (count: number): string => `or=(${Array.from({ length: count }, () => 'date.is.null').join(',')})`;
+    expect(() => where([group(49), group(49)].join('&'))).not.toThrow();
+    expect(() => where([group(50), group(49)].join('&'))).toThrow('could not be parsed');
+    expect(() => where(`and=(${[group(50), group(50)].join(',').replaceAll('=', '')})`)).toThrow('could not be parsed');
+  });
+
   test('accepts nested groups', () => {
     const search = 'not.or=(date.eq.a,"content".not.like."x,y\\")*",not.and(date.in.(a,b),id.is.null))';
     expect(where(search)).toEqual([
