@@ -3,6 +3,7 @@ import { act, useEffect } from 'react';
 import { createRoot } from 'react-dom/client';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { ToastProvider, useClearToastsOf, useToast } from './toast.tsx';
+import type { Toast } from './toast.tsx';
 
 function Page(): null {
   const toast = useToast();
@@ -39,6 +40,35 @@ test('an error with a button stays when other toasts follow, of which three are 
   await act(async () => root.render(page));
   await act(() => vi.advanceTimersByTimeAsync(1_000));
   expect(shownTexts()).toEqual(['two', 'three', 'four', 'lost']);
+  await act(async () => root.unmount());
+});
+
+test('a toast replaces the earlier one of its topic at once, so that nobody presses a stale button', async () => {
+  const root = createRoot(document.createElement('div'));
+  let show = (_: Toast): void => undefined;
+  function Host(): null {
+    show = useToast();
+    return null;
+  }
+  await act(async () =>
+    root.render(
+      <ToastProvider>
+        <Host />
+      </ToastProvider>,
+    ),
+  );
+  const showLater = (toast: Toast) =>
+    act(async () => {
+      show(toast);
+      await vi.advanceTimersByTimeAsync(1_000);
+    });
+  await showLater({ kind: 'info', text: 'deleted', topic: '2026-11-27' });
+  await showLater({ kind: 'info', text: 'another day', topic: '2026-11-26' });
+  await showLater({ kind: 'info', text: 'no topic' });
+  await act(async () => show({ kind: 'info', text: 'back', topic: '2026-11-27' }));
+  expect(shownTexts()).toEqual(['another day', 'no topic']);
+  await act(() => vi.advanceTimersByTimeAsync(1_000));
+  expect(shownTexts()).toEqual(['another day', 'no topic', 'back']);
   await act(async () => root.unmount());
 });
 

@@ -21,6 +21,8 @@ const ANNOUNCE_DELAY_MS = 100;
 export type Toast = {
   kind: 'success' | 'error' | 'info';
   text: string;
+  /** A toast replaces the earlier one of the same topic, whose button is stale. The topic of a log is its day. */
+  topic?: string;
   /** A button. An error with a button stays until the user dismisses it. */
   action?: { label: string; run: () => void };
   /** Shown after the text. A toast with a link stays longer. */
@@ -68,10 +70,13 @@ export function ToastProvider({ children }: { children: ReactNode }) {
 
   const show = useCallback((toast: Toast) => {
     const id = nextId.current++;
+    const { text, topic } = toast;
+    const withoutReplaced = (shown: ShownToast[]): ShownToast[] =>
+      shown.filter((other) => other.text !== text && (topic === undefined || other.topic !== topic));
+    setToasts(withoutReplaced);
     setTimeout(() => {
-      // A repeated text replaces the earlier toast.
       setToasts((shown) => {
-        const all = [...shown.filter((other) => other.text !== toast.text), { ...toast, id }];
+        const all = [...withoutReplaced(shown), { ...toast, id }];
         return all.filter((one, index) => isLasting(one) || index >= all.length - 3);
       });
     }, ANNOUNCE_DELAY_MS);

@@ -10,6 +10,7 @@ export function useDeletedDayToast(): (savers: DaySavers, date: Day, html: strin
   return (savers, date, html) =>
     toast({
       kind: 'info',
+      topic: date,
       text: `The log of ${dayLabel(date)} was deleted.`,
       action: { label: 'Undo', run: () => void restoreLog(savers, date, html) },
     });

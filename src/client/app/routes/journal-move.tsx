@@ -126,10 +126,11 @@ function useMove(onMoved: () => void) {
   async function undo(request: Move, previous?: MoveFailure): Promise<void> {
     const back = { from: request.to, to: request.from };
     const outcome = await moveAndOpen(back, previous);
-    if (outcome.kind === 'moved') return toast({ kind: 'success', text: `Moved back to ${dayLabel(back.to)}.` });
+    const topic = request.to;
+    if (outcome.kind === 'moved') return toast({ kind: 'success', topic, text: `Moved back to ${dayLabel(back.to)}.` });
     const retry = { label: 'Try again', run: () => void undo(request, outcome) };
     const text = failureText(outcome.kind, back);
-    toast({ kind: 'error', text, ...(outcome.kind === 'unreachable' && { action: retry }) });
+    toast({ kind: 'error', topic, text, ...(outcome.kind === 'unreachable' && { action: retry }) });
   }
 
   async function move(request: Move, previous?: MoveFailure): Promise<void> {
@@ -138,7 +139,7 @@ function useMove(onMoved: () => void) {
     setBusy(false);
     if (outcome.kind !== 'moved') return setProblem({ outcome, move: request });
     const text = `Moved to ${dayLabel(request.to)}.`;
-    toast({ kind: 'success', text, action: { label: 'Undo', run: () => void undo(request) } });
+    toast({ kind: 'success', topic: request.to, text, action: { label: 'Undo', run: () => void undo(request) } });
   }
   return { move, busy, problem };
 }

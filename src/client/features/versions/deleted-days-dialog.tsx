@@ -95,7 +95,7 @@ function useBringBack(onDone: () => void) {
     const isSaved = await restoreLog(savers, date, html);
     onDone();
     // The status line of the day says why a log is not saved yet.
-    if (isSaved) toast({ kind: 'success', text: `The log of ${dayLabel(date)} is back.` });
+    if (isSaved) toast({ kind: 'success', topic: date, text: `The log of ${dayLabel(date)} is back.` });
     await navigate({ to: ROUTES.journal.path, search: { date } as never });
   }
   return { bringBack, busyDay, failedDay };
