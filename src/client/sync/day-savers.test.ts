@@ -46,7 +46,7 @@ function openTab(writer: string, merger = loadedMerge) {
 
 test('unsentDays lists the days of this tab and of other tabs once each', () => {
   const { savers } = openTab('one');
-  savers.open(TUESDAY, null, 0).write(log('a'), 2_000);
+  savers.open(TUESDAY, null, 0).rewrite(() => log('a'), 2_000);
   savers.open(MONDAY, null, 0);
   const other = openTab('two');
   void other.drafts.store(MONDAY, DRAFT);
@@ -58,10 +58,10 @@ test('the text of a tab closed while offline survives a write of another tab on 
   failure = { kind: 'unreachable' };
   const [first, second] = [openTab('one').savers, openTab('two').savers];
   first.open(MONDAY, null, 0);
-  second.open(MONDAY, null, 0).write(log('written in the second'), 0);
+  second.open(MONDAY, null, 0).rewrite(() => log('written in the second'), 0);
   second.close();
   now = 1;
-  first.get(MONDAY)!.write(log('written in the first'), 0);
+  first.get(MONDAY)!.rewrite(() => log('written in the first'), 0);
   first.close();
   failure = null;
   expect(await openTab('three').savers.sendAll()).toEqual([]);
@@ -115,7 +115,7 @@ describe('the drafts of two closed tabs', () => {
     const { savers } = openTab('three', lazyMerge(true));
     const saver = savers.open(MONDAY, null, 0);
     expect(saver.text()).toBe(NEWER.html);
-    saver.write(log('newer', 'typed'), 2_000);
+    saver.rewrite(() => log('newer', 'typed'), 2_000);
     await settle();
     expect(saver.text()).toBe(log('newer', 'typed', 'from another tab'));
     expect(storage.length).toBe(1);
@@ -151,7 +151,7 @@ describe('the drafts of two closed tabs', () => {
 test('a sign-out sends refused text and the drafts of other tabs', async () => {
   const { savers } = openTab('one');
   failure = { kind: 'refused', reason: 'no' };
-  savers.open(TUESDAY, null, 0).write(log('a'), 0);
+  savers.open(TUESDAY, null, 0).rewrite(() => log('a'), 0);
   savers.open(MONDAY, null, 0);
   void openTab('two').drafts.store(MONDAY, DRAFT);
   expect(await savers.sendBeforeSignOut()).toEqual([MONDAY, TUESDAY]);
@@ -233,12 +233,12 @@ describe('the draft of a closed tab, on a day that cannot be read,', () => {
 test('no draft is stored after the sign-out', () => {
   const { savers } = openTab('one');
   const saver = savers.open(TUESDAY, null, 0);
-  saver.write(log('a'), 2_000);
+  saver.rewrite(() => log('a'), 2_000);
   savers.persist();
   expect(storage.length).toBe(1);
   savers.discard();
   storage.clear();
-  saver.write(log('ab'), 2_000);
+  saver.rewrite(() => log('ab'), 2_000);
   savers.persist();
   expect(storage.length).toBe(0);
   // Otherwise the browser would ask before closing the page.
@@ -251,7 +251,7 @@ test('text is newer than a sign-out if it was stored after it or is in no draft'
   const isNewer = () => savers.redraftIfNewer(10);
   expect(isNewer()).toBe(false);
   now = 5;
-  saver.write(log('a'), 2_000);
+  saver.rewrite(() => log('a'), 2_000);
   expect(isNewer()).toBe(true);
   savers.persist();
   expect(isNewer()).toBe(false);
@@ -259,7 +259,7 @@ test('text is newer than a sign-out if it was stored after it or is in no draft'
   now = 20;
   savers.persist();
   expect(isNewer()).toBe(false);
-  saver.write(log('ab'), 2_000);
+  saver.rewrite(() => log('ab'), 2_000);
   savers.persist();
   expect(isNewer()).toBe(true);
 });
@@ -268,7 +268,7 @@ test('text that the browser does not store is newer than any sign-out of another
   const { savers } = openTab('one');
   storage.maxValueLength = 0;
   now = 5;
-  savers.open(TUESDAY, null, 0).write(log('a'), 2_000);
+  savers.open(TUESDAY, null, 0).rewrite(() => log('a'), 2_000);
   savers.persist();
   expect(savers.redraftIfNewer(10)).toBe(true);
 });

@@ -49,7 +49,7 @@ function openJournal(): Journal {
 async function lastWait(visibility: DocumentVisibilityState): Promise<number> {
   vi.spyOn(document, 'visibilityState', 'get').mockReturnValue(visibility);
   const { savers } = openJournal();
-  savers.open(DATE, null, Date.now()).write('<p>a</p>', 0);
+  savers.open(DATE, null, Date.now()).rewrite(() => '<p>a</p>', 0);
   await vi.advanceTimersByTimeAsync(4 * MINUTE_MS);
   savers.close();
   const [before = 0, last = 0] = sent.slice(-2);
@@ -68,7 +68,7 @@ test('a hidden page tries a save again less often than one on screen', async () 
 
 test('unsaved text is stored again when the database is deleted while the page is open', async () => {
   const { savers } = openJournal();
-  savers.open(DATE, null, Date.now()).write('<p>a</p>', MINUTE_MS);
+  savers.open(DATE, null, Date.now()).rewrite(() => '<p>a</p>', MINUTE_MS);
   await vi.advanceTimersByTimeAsync(100);
   const draft = (): string | null => localStorage.getItem(keysUnder(localStorage, DRAFT_PREFIX)[0]!);
   await vi.waitFor(() => expect(draft()).toBe(''));

@@ -14,6 +14,12 @@ function Page(): null {
   return null;
 }
 
+function Host({ onReady }: { onReady: (show: (toast: Toast) => void) => void }): null {
+  const toast = useToast();
+  useEffect(() => onReady(toast), [onReady, toast]);
+  return null;
+}
+
 function Session({ userId }: { userId: string | undefined }): null {
   useClearToastsOf(userId);
   return null;
@@ -45,18 +51,15 @@ test('an error with a button stays when other toasts follow, of which three are 
 
 test('a toast replaces the earlier one of its topic at once, so that nobody presses a stale button', async () => {
   const root = createRoot(document.createElement('div'));
-  let show = (_: Toast): void => undefined;
-  function Host(): null {
-    show = useToast();
-    return null;
-  }
+  const { promise, resolve } = Promise.withResolvers<(toast: Toast) => void>();
   await act(async () =>
     root.render(
       <ToastProvider>
-        <Host />
+        <Host onReady={resolve} />
       </ToastProvider>,
     ),
   );
+  const show = await promise;
   const showLater = (toast: Toast) =>
     act(async () => {
       show(toast);

@@ -5,6 +5,7 @@ import {
   daysAgo,
   editor,
   expectSaved,
+  holdWrites,
   items,
   log,
   openDay,
@@ -53,6 +54,35 @@ test('a quick option becomes the log of yesterday, is replaced by another one, a
   await page.keyboard.press('Backspace');
   await expect(options).toBeVisible();
   await expect.poll(async () => readStoredLog(request, await sessionOf(page), daysAgo(1))).toBe(null);
+});
+
+test('quick options disappear with the first typed word, before it is saved, and return when it is deleted', async ({
+  page,
+  signUp,
+  request,
+}) => {
+  await signUp(page, { path: `/journal?date=${daysAgo(1)}` });
+  const session = await sessionOf(page);
+  const release = await holdWrites(page);
+  const options = page.getByRole('region', { name: 'Quick options for this day:' });
+  await expect(options).toBeVisible();
+  await editor(page).click();
+  // A blank is no word. The status line shows that the page has received it.
+  await page.keyboard.type(' ');
+  await expect(status(page, 'Writing...')).toBeVisible();
+  await expect(options).toBeVisible();
+  await page.keyboard.type('wrote the offer');
+  await expect(options).toBeHidden();
+  await page.keyboard.press('ControlOrMeta+a');
+  await page.keyboard.press('Backspace');
+  await expect(options).toBeVisible();
+  await page.keyboard.type('I am sick');
+  await expect(options).toContainText('Currently selected: I am sick');
+  await page.keyboard.type(' of offers');
+  await expect(options).toBeHidden();
+  expect(await readStoredLog(request, session, daysAgo(1))).toBe(null);
+  release();
+  await expect.poll(() => readStoredLog(request, session, daysAgo(1))).toContain('I am sick of offers');
 });
 
 test('keys, buttons and addresses open a day, and an invalid date in the URL is replaced by the shown day', async ({

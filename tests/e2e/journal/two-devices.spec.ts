@@ -154,6 +154,18 @@ test('a day that both devices rewrote asks: both can be kept, or the other one t
     await skipToSave(page);
     await expect.poll(() => readStoredLog(request, session, today())).toBe(log(...both.map((line) => `${line} again`)));
   });
+
+  await test.step('use the other one, and undo from the toast on another day', async () => {
+    const mine = both.map((line) => `${line} again`);
+    await rewrite(mine, 'late', 'early');
+    await page.getByRole('button', { name: 'Use the other one' }).click();
+    await expect(items(page)).toHaveText(mine.map((line) => `early ${line}`));
+    const toast = status(page, 'This day has the other version now.');
+    await toast.getByRole('button', { name: 'Undo' }).click();
+    await expect(status(page, 'Your text is back as it was.')).toBeVisible();
+    await expect(items(page)).toHaveText(mine.map((line) => `${line} late`));
+    await expect.poll(() => readStoredLog(request, session, today())).toBe(log(...mine.map((line) => `${line} late`)));
+  });
 });
 
 test.describe('on a phone with an open keyboard', () => {

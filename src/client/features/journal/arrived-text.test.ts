@@ -17,8 +17,7 @@ function openDay(html: string, { canDraft = true } = {}) {
   const storage = new MemoryStorage();
   const day = { html };
   const today = {
-    text: () => day.html,
-    write: (next: string) => void (day.html = next),
+    rewrite: (compute: (text: string) => string | null) => void (day.html = compute(day.html) ?? day.html),
     storeDraft: () => canDraft,
   };
   const add = (isFirstLog = false) => addArrivedText(storage as unknown as Storage, 'ada', today, isFirstLog);

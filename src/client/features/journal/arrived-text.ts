@@ -12,7 +12,7 @@ import type { Toast } from '#client/ui/toast.tsx';
 /** The question to the user quotes at most this many characters of the text. */
 const EXCERPT_LENGTH = 120;
 
-type Today = Pick<DaySaver, 'text' | 'write' | 'storeDraft'>;
+type Today = Pick<DaySaver, 'rewrite' | 'storeDraft'>;
 
 /**
  * Adds the texts to the log of today. A text leaves the storage only once a draft holds it, so that a crash in between
@@ -25,7 +25,7 @@ export function addArrivedText(storage: Storage, userId: string, today: Today, i
   const shared = keys.flatMap((key) => parseTexts(storage.getItem(key)));
   const texts = [...(isFirstLog ? readFirstLine(storage) : []), ...shared];
   if (texts.length === 0) return 0;
-  today.write(texts.reduce(appendItem, today.text()), 0);
+  today.rewrite((text) => texts.reduce(appendItem, text), 0);
   if (!today.storeDraft()) return 0;
   for (const key of isFirstLog ? [...keys, FIRST_LINE_KEY] : keys) storage.removeItem(key);
   return shared.length;
@@ -54,7 +54,7 @@ export function offerSharedText(
     action: {
       label: 'Add to today',
       run: () => {
-        today.write(texts.reduce(appendItem, today.text()), 0);
+        today.rewrite((text) => texts.reduce(appendItem, text), 0);
         today.storeDraft();
       },
     },

@@ -1,16 +1,52 @@
 /** Four predefined logs for a past day (docs/specification/screens.md 6). */
+import { useCallback, useSyncExternalStore } from 'react';
+import { escapeHtml } from '#domain/export/escape-html.ts';
+import { QUICK_SAVE_DELAY_MS } from '#domain/log/entry.ts';
 import { entryText, isEmptyLog } from '#domain/log/entry-text.ts';
 import { QUICK_ENTRIES, matchQuickEntry } from '#domain/log/quick-entries.ts';
+import type { JournalEditorHandle } from '#client/editor/create-editor.ts';
+import { EMPTY_LOG_HTML } from '#client/editor/stored/empty-log-html.ts';
+import type { DaySaver } from '#client/sync/day-saver/day-saver.ts';
 import styles from './quick-options.module.css';
-import type { StoredLog } from '#client/sync/save-requests.ts';
 
-type QuickOptionsProps = { stored: StoredLog | null; onChoose: (text: string) => void };
+type QuickOptionsProps = { saver: DaySaver; editor: JournalEditorHandle | null };
 
-/** Shown while the day is empty or its log is one of the four texts, so that the user can choose another. */
-export function QuickOptions({ stored, onChoose }: QuickOptionsProps) {
-  const html = stored?.html ?? '';
-  const selected = matchQuickEntry(entryText(html));
-  if (!isEmptyLog(html) && selected === null) return null;
+/** A log with one item, as the editor writes it. */
+const logOf = (text: string): string => EMPTY_LOG_HTML.replace('<p></p>', () => `<p>${escapeHtml(text)}</p>`);
+
+/** The canned text that a log consists of, `''` for a log without words; null for a log with words of the user. */
+const cannedTextOf = (html: string): string | null => (isEmptyLog(html) ? '' : matchQuickEntry(entryText(html)));
+
+/** A longer text is no canned one; the page doesn't serialise a long log at every key. */
+const MAX_CANNED_LENGTH = 100;
+
+/** `cannedTextOf` the page's text, saved or not, at every change of it. */
+function useCannedText({ saver, editor: handle }: QuickOptionsProps): string | null {
+  const subscribe = useCallback(
+    (onChange: () => void) => {
+      const stop = saver.subscribe(onChange);
+      handle?.editor.on('transaction', onChange);
+      return () => {
+        stop();
+        handle?.editor.off('transaction', onChange);
+      };
+    },
+    [handle, saver],
+  );
+  return useSyncExternalStore(subscribe, () => {
+    if (!handle) return cannedTextOf(saver.text());
+    // The editor reports a change to the saver only after its `transaction` event, so ask the editor.
+    const isLong = handle.editor.state.doc.textContent.trim().length > MAX_CANNED_LENGTH;
+    return isLong ? null : cannedTextOf(handle.read());
+  });
+}
+
+/** Shown while the page has no words or one of the four texts, so that the user can choose another. */
+export function QuickOptions({ saver, editor }: QuickOptionsProps) {
+  const selected = useCannedText({ saver, editor });
+  if (selected === null) return null;
+  const choose = (text: string): void =>
+    saver.rewrite((current) => (cannedTextOf(current) === null ? null : logOf(text)), QUICK_SAVE_DELAY_MS);
   return (
     <section className={styles.options} aria-labelledby="quick-options">
       <h2 id="quick-options" className={styles.title}>
@@ -24,7 +60,7 @@ export function QuickOptions({ stored, onChoose }: QuickOptionsProps) {
               type="button"
               className={styles.option}
               aria-pressed={text === selected}
-              onClick={() => onChoose(text)}
+              onClick={() => choose(text)}
             >
               <span aria-hidden="true">{emoji}</span> {text}
             </button>
@@ -32,7 +68,7 @@ export function QuickOptions({ stored, onChoose }: QuickOptionsProps) {
         ))}
       </ul>
       <p className={styles.selected} role="status">
-        {selected !== null && `Currently selected: ${selected}`}
+        {selected !== '' && `Currently selected: ${selected}`}
       </p>
     </section>
   );

@@ -11,14 +11,15 @@ import { useToday } from '#client/lib/hooks/use-today.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
 import { useUser } from '#client/lib/session/session.ts';
 import { useJournal } from '#client/sync/day-savers-provider.tsx';
-import { mergeDrafts } from '#client/sync/day-drafts.ts';
 import type { DaySaver } from '#client/sync/day-saver/day-saver.ts';
+import { replaceUndoably, TEXT_IS_BACK } from '#client/sync/entries/restore-log.ts';
 import { formatTime } from '#client/sync/save-status.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Dialog } from '#client/ui/dialog.tsx';
 import { LoadingText } from '#client/ui/loading-text.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { useToast } from '#client/ui/toast.tsx';
+import type { Toast } from '#client/ui/toast.tsx';
 import { compareLogs } from './compare-logs.ts';
 import { Comparison } from './comparison.tsx';
 import { LoadProblem } from './load-problem.tsx';
@@ -214,21 +215,14 @@ function useBringBack(saver: DaySaver, onDone: () => void) {
       setBusy(false);
       return setProblem("Your latest changes aren't saved yet, so nothing was brought back. Try again once they are.");
     }
-    const before = saver.text();
-    saver.write(html, 0);
+    const undo = replaceUndoably(savers, saver, () => saver.rewrite(() => html, 0));
     await saver.flush();
     setBusy(false);
     onDone();
-    const undo = async (): Promise<void> => {
-      const merge = await savers.loadMerge();
-      // Keeps what was written since, also on another device.
-      const now = saver.text();
-      const merged = mergeDrafts(merge, { html: before, base: html }, { html: now, base: html });
-      saver.write(now === html ? before : merged, 0);
-      toast({ kind: 'success', text: 'Your text is back as it was.' });
-    };
-    const action = { label: 'Undo', run: () => void undo() };
-    toast({ kind: 'success', text: 'Brought back the earlier version.', action });
+    const show = (text: string, more?: Pick<Toast, 'action'>): void =>
+      toast({ kind: 'success', topic: saver.date, text, ...more });
+    const run = (): void => void undo().then(() => show(TEXT_IS_BACK));
+    show('Brought back the earlier version.', { action: { label: 'Undo', run } });
   }
   return { bringBack, busy, problem };
 }

@@ -44,7 +44,7 @@ describe('the time of a save', () => {
 
   test('a quick entry is sent after half a second', async () => {
     world.loadPage();
-    world.saver.write(log('I am sick'), 500);
+    world.saver.rewrite(() => log('I am sick'), 500);
     expect(world.editorText).toBe(log('I am sick'));
     await world.advance(490);
     expect(world.writes).toEqual([]);

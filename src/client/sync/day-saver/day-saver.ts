@@ -205,8 +205,15 @@ export function createDaySaver(options: DaySaverOptions) {
     /** The user changed something in the editor. Cheap enough for every change. */
     recordEdit: (delayMs: number = AUTO_SAVE_DELAY_MS) => dispatch({ type: 'typed', delayMs }),
 
-    /** Replaces the whole text, for example by a canned log (`QUICK_ENTRIES`). */
-    write: (html: string, delayMs: number) => dispatch({ type: 'textReplaced', html, delayMs }),
+    /**
+     * Replaces the whole text, for example by a canned log (`QUICK_ENTRIES`). `compute` gets the page's text, saved or
+     * not, and must not lose a word of it unless the user can have it back; null changes nothing.
+     */
+    rewrite(compute: (text: string) => string | null, delayMs: number): void {
+      const replaced = text();
+      const html = compute(replaced);
+      if (html !== null) dispatch({ type: 'textReplaced', replaced, html, delayMs });
+    },
 
     /** An editor opened on this day. Returns the function to call when it closes. */
     attachEditor(opened: OpenEditor): () => void {

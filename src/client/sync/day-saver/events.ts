@@ -14,8 +14,11 @@ export type DaySaverEvent =
   | { type: 'typed'; delayMs: number }
   /** The editor was read because an event needs the newest text. */
   | { type: 'textRead'; html: string }
-  /** The whole text was replaced, for example by a canned log (`QUICK_ENTRIES`). */
-  | { type: 'textReplaced'; html: string; delayMs: number }
+  /**
+   * The whole text is replaced, for example by a canned log (`QUICK_ENTRIES`). No-op unless the text still is `replaced`
+   * (optimistic lock): the caller decided on that text, and a word typed since must not be lost.
+   */
+  | { type: 'textReplaced'; replaced: string; html: string; delayMs: number }
   | { type: 'editorClosed' }
   /** The debounce or the backoff of the next save is over. */
   | { type: 'saveTimerElapsed' }

@@ -274,7 +274,8 @@ describe('the backoff', () => {
   /** The milliseconds until the next save, after `failures` attempts without an answer. */
   function waitAfter(failures: number, retryAfterMs?: number, { random = 0, isHidden = false } = {}): number {
     const failure = { kind: 'unreachable', ...(retryAfterMs && { retryAfterMs }) } as const;
-    let { state } = reduce(initialState(null), { type: 'textReplaced', html: log('a'), delayMs: 0 }, context);
+    const edit = { type: 'textReplaced', replaced: '', html: log('a'), delayMs: 0 } as const;
+    let { state } = reduce(initialState(null), edit, context);
     for (let count = 0; count < failures; count += 1) {
       for (const event of [{ type: 'flushRequested' }, { type: 'requestFailed', failure }] as const)
         state = reduce(state, event, { ...context, random, isHidden }).state;

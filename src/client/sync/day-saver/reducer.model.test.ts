@@ -206,6 +206,18 @@ function createSimulation() {
       editorText = log(...items.slice(0, -1), `${items.at(-1)!} ${writeWord()}`);
       dispatch({ type: 'typed', delayMs: 2_000 });
     },
+    /**
+     * A quick option, a version or a shared text replaces the text. `isSeen`: the caller knows the page's text.
+     * Otherwise it decided on the row's text, and words typed since must stay.
+     */
+    replaceText(isSeen: boolean): void {
+      if (state.isDisposed) return;
+      if (state.isEditorAhead) step({ type: 'textRead', html: editorText ?? state.text }, false);
+      const replaced = isSeen ? state.text : (state.stored?.html ?? '');
+      const isApplied = replaced === state.text;
+      if (isApplied) itemsOf(state.text).forEach(deleteWords);
+      dispatch({ type: 'textReplaced', replaced, html: log(isApplied ? writeWord() : 'refused'), delayMs: 500 });
+    },
     deleteLastLine(): void {
       if (editorText === null || state.isDisposed) return;
       const items = itemsOf(editorText);
@@ -309,6 +321,10 @@ const anyAction: fc.Arbitrary<Action> = fc.oneof(
   { weight: 2, arbitrary: fc.constant(named('write elsewhere', (page) => page.writeElsewhere())) },
   { weight: 2, arbitrary: fc.constant(named('edit elsewhere', (page) => page.editElsewhere())) },
   { weight: 1, arbitrary: fc.constant(named('delete elsewhere', (page) => page.deleteElsewhere())) },
+  {
+    weight: 1,
+    arbitrary: fc.boolean().map((isSeen) => named(`replace ${isSeen}`, (page) => page.replaceText(isSeen))),
+  },
   { weight: 1, arbitrary: fc.constant(named('toggle merge', (page) => page.toggleMerge())) },
   { weight: 1, arbitrary: fc.constant(named('crash', (page) => page.crash())) },
   {
@@ -358,7 +374,12 @@ const anyDraft: fc.Arbitrary<DayDraft> = fc.record(
 const anyEvent: fc.Arbitrary<DaySaverEvent> = fc.oneof(
   fc.record({ type: fc.constant('typed' as const), delayMs: fc.constantFrom(0, 500, 2_000) }),
   fc.record({ type: fc.constant('textRead' as const), html: anyHtml }),
-  fc.record({ type: fc.constant('textReplaced' as const), html: anyHtml, delayMs: fc.constantFrom(0, 500) }),
+  fc.record({
+    type: fc.constant('textReplaced' as const),
+    replaced: anyHtml,
+    html: anyHtml,
+    delayMs: fc.constantFrom(0, 500),
+  }),
   fc.record({
     type: fc.constant('saveSucceeded' as const),
     version: fc.option(fc.record({ id: fc.constant('row'), revision: fc.nat(9), savedAt: fc.nat(100) })),

@@ -74,6 +74,7 @@ function applyEvent(step: Step, event: DaySaverEvent): void {
       if (state.isEditorAhead) updateState(step, { text: event.html, isEditorAhead: false });
       return;
     case 'textReplaced':
+      if (event.replaced !== state.text) return;
       putText(step, event.html, { isUndoable: true });
       return markUnsaved(step, event.delayMs);
 

@@ -165,7 +165,7 @@ test.each([
             const saver = openDay(pages[taken.device]!.savers, DAYS[taken.day]!);
             const line = `line ${written.length}`;
             written.push(line);
-            saver.write(log(...itemsOf(saver.text()), line), 0);
+            saver.rewrite(() => log(...itemsOf(saver.text()), line), 0);
             saver.storeDraft();
             break;
           }

@@ -80,7 +80,7 @@ beforeEach(() => {
 
 test('unsent text is moved as well, and the old day keeps no draft', async () => {
   const { savers, saver } = openTab('one');
-  saver.write(log('a', 'b'), 0);
+  saver.rewrite(() => log('a', 'b'), 0);
   saver.storeDraft();
   expect(await moveLog(savers, createSend(), MOVE)).toMatchObject({ kind: 'moved' });
   expect([...rows.keys()]).toEqual([TO]);
@@ -94,8 +94,8 @@ test('unsent text is moved as well, and the old day keeps no draft', async () =>
 test('later edits of both days are based on their rows after the move', async () => {
   const { savers, saver } = openTab('one');
   await moveLog(savers, createSend(), MOVE);
-  saver.write(log('new'), 0);
-  savers.get(TO)!.write(log('a', 'more'), 0);
+  saver.rewrite(() => log('new'), 0);
+  savers.get(TO)!.rewrite(() => log('a', 'more'), 0);
   expect(await savers.flush()).toEqual([]);
   expect([rows.get(FROM)?.html, rows.get(TO)?.html]).toEqual([log('new'), log('a', 'more')]);
 });
@@ -110,7 +110,7 @@ test('a new log of the old day stays if the answer to the move comes after it', 
       if (sent > 1) return answer;
       // The stream of changes has told the page of the move.
       saver.replaceWith(null);
-      saver.write(log('new'), 0);
+      saver.rewrite(() => log('new'), 0);
       await saver.flush();
       return answer;
     },
@@ -144,7 +144,7 @@ test('a move without a response changes neither day until a retry succeeds', asy
 test('a log with text that cannot be sent is not moved', async () => {
   const { savers, saver } = openTab('one');
   online = false;
-  saver.write(log('a', 'b'), 0);
+  saver.rewrite(() => log('a', 'b'), 0);
   expect(await moveLog(savers, createSend(), MOVE)).toEqual({ kind: 'unsaved' });
   expect(sent).toBe(0);
   expect([...rows.keys()]).toEqual([FROM]);
@@ -153,7 +153,7 @@ test('a log with text that cannot be sent is not moved', async () => {
 test('an empty day is not moved, nor a log to a day with unsent text', async () => {
   const { savers } = openTab('one');
   expect(await moveLog(savers, createSend(), { from: TO, to: FROM })).toEqual({ kind: 'empty' });
-  savers.open(TO, null, now).write(log('waits'), 0);
+  savers.open(TO, null, now).rewrite(() => log('waits'), 0);
   expect(await moveLog(savers, createSend(), MOVE)).toEqual({ kind: 'taken' });
   expect(sent).toBe(0);
 });
@@ -161,7 +161,7 @@ test('an empty day is not moved, nor a log to a day with unsent text', async () 
 test('undo moves the log back with its later edits', async () => {
   const { savers, saver } = openTab('one');
   await moveLog(savers, createSend(), MOVE);
-  savers.get(TO)!.write(log('a', 'more'), 0);
+  savers.get(TO)!.rewrite(() => log('a', 'more'), 0);
   expect(await moveLog(savers, createSend(), { from: TO, to: FROM })).toMatchObject({ kind: 'moved' });
   expect([...rows.keys()]).toEqual([FROM]);
   expect(saver.text()).toBe(log('a', 'more'));
@@ -169,7 +169,7 @@ test('undo moves the log back with its later edits', async () => {
 
 test('text of a second tab on the old day is merged into the moved log only', async () => {
   const [first, second] = [openTab('one'), openTab('two')];
-  second.saver.write(log('a and more', 'of the second tab'), 0);
+  second.saver.rewrite(() => log('a and more', 'of the second tab'), 0);
   await moveLog(first.savers, createSend(), MOVE);
   await second.saver.flush();
   expect(second.saver.view().conflict).toMatchObject({ moved: { date: TO } });
@@ -186,9 +186,9 @@ test('text of a second tab on the old day is merged into the moved log only', as
 test('lines that the moved log got on its new day stay, and lines deleted on the old day stay deleted', async () => {
   rows.set(FROM, { ...rows.get(FROM)!, html: log('a', 'slip') });
   const [first, second] = [openTab('one'), openTab('two')];
-  second.saver.write(log('a', 'of the second tab'), 0);
+  second.saver.rewrite(() => log('a', 'of the second tab'), 0);
   await moveLog(first.savers, createSend(), MOVE);
-  first.savers.get(TO)!.write(log('a', 'slip', 'since the move'), 0);
+  first.savers.get(TO)!.rewrite(() => log('a', 'slip', 'since the move'), 0);
   await first.savers.flush();
   await second.saver.flush();
 
@@ -199,7 +199,7 @@ test('lines that the moved log got on its new day stay, and lines deleted on the
 
 test('text whose draft the browser rejects leaves the old day only once the server has it', async () => {
   const [first, second] = [openTab('one'), openTab('two')];
-  second.saver.write(log('a', 'of the second tab'), 0);
+  second.saver.rewrite(() => log('a', 'of the second tab'), 0);
   await moveLog(first.savers, createSend(), MOVE);
   await second.saver.flush();
   storage.maxValueLength = 0;

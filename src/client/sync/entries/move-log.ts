@@ -119,7 +119,7 @@ export async function addToMovedLog(
   const [outcome, mergeLogs] = await Promise.all([transport.read(moved.date), savers.loadMerge()]);
   if (outcome.kind !== 'read' || !mergeLogs) return false;
   const target = savers.open(moved.date, outcome.stored, readAt);
-  target.write(saver.mergeWith(mergeLogs, target.text()), 0);
+  target.rewrite((text) => saver.mergeWith(mergeLogs, text), 0);
   // `takeTheirs` drops the draft of the old day, so the target's text must be in a draft or on the server before.
   if (!target.storeDraft() && !(await target.flush())) return false;
   saver.takeTheirs();

@@ -4,7 +4,7 @@ import { day } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
 import type { Failure, StoredLog } from '#client/sync/save-requests.ts';
 import { createTestSavers, log } from '../../../../tests/support/day-saver-harness.ts';
-import { restoreLog } from './restore-log.ts';
+import { replaceUndoably, restoreLog } from './restore-log.ts';
 
 const MONDAY = day('2026-11-16');
 
@@ -48,15 +48,15 @@ function openTab() {
 }
 
 async function emptyDay(savers: ReturnType<typeof openTab>, html = log('one', 'two')): Promise<void> {
-  savers.open(MONDAY, store(MONDAY, html), 0).write('<ol><li><p></p></li></ol>', 0);
+  savers.open(MONDAY, store(MONDAY, html), 0).rewrite(() => '<ol><li><p></p></li></ol>', 0);
   await savers.flush();
 }
 
 test('a save that deletes a log reports the text that the server had', async () => {
   const savers = openTab();
   const saver = savers.open(MONDAY, store(MONDAY, log('one')), 0);
-  saver.write(log('one', 'never saved'), 0);
-  saver.write('', 0);
+  saver.rewrite(() => log('one', 'never saved'), 0);
+  saver.rewrite(() => '', 0);
   await savers.flush();
   expect(rows.size).toBe(0);
   expect(removed).toEqual([{ date: MONDAY, html: log('one') }]);
@@ -65,7 +65,7 @@ test('a save that deletes a log reports the text that the server had', async () 
 test('other saves, and a log that another page has deleted, report no deletion', async () => {
   const savers = openTab();
   const saver = savers.open(MONDAY, store(MONDAY, log('one')), 0);
-  saver.write(log('other'), 0);
+  saver.rewrite(() => log('other'), 0);
   await savers.flush();
   rows.delete(MONDAY);
   saver.takeRow(null, 1);
@@ -98,7 +98,7 @@ test('a log of a day that this page has not opened comes back', async () => {
 test('lines written since the deletion stay', async () => {
   const savers = openTab();
   await emptyDay(savers);
-  savers.get(MONDAY)!.write(log('new'), 0);
+  savers.get(MONDAY)!.rewrite(() => log('new'), 0);
   expect(await restoreLog(savers, MONDAY, log('one', 'two'))).toBe(true);
   expect(rows.get(MONDAY)?.html).toBe(log('new', 'one', 'two'));
 });
@@ -109,6 +109,25 @@ test('a log that another page has written on the day meanwhile is not overwritte
   await restoreLog(savers, MONDAY, log('one'));
   expect(rows.get(MONDAY)?.html).toContain('from the phone');
   expect(savers.get(MONDAY)!.text()).toContain('one');
+});
+
+test('a text that the user replaced comes back, with the lines written since', async () => {
+  const savers = openTab();
+  const saver = savers.open(MONDAY, store(MONDAY, log('one')), 0);
+  saver.rewrite(() => log('one', 'mine'), 0);
+  const undo = replaceUndoably(savers, saver, () => saver.rewrite(() => log('theirs'), 0));
+  saver.rewrite(() => log('theirs', 'since'), 0);
+  await savers.flush();
+  await undo();
+  await savers.flush();
+  expect(rows.get(MONDAY)?.html).toBe(log('one', 'mine', 'since'));
+});
+
+test('a replacement computed from a text that the page no longer has changes nothing', () => {
+  const saver = openTab().open(MONDAY, null, 0);
+  saver.subscribe(() => saver.rewrite((text) => (text === log('typed') ? null : log('quick')), 0));
+  saver.rewrite(() => log('typed'), 0);
+  expect(saver.text()).toBe(log('typed'));
 });
 
 test('without a connection the text waits in this browser and is sent later', async () => {

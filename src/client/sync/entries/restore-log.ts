@@ -1,6 +1,7 @@
 import type { Day } from '#domain/day/day.ts';
 import { isEmptyLog } from '#domain/log/entry-text.ts';
 import { mergeDrafts } from '../day-drafts.ts';
+import type { DaySaver } from '../day-saver/day-saver.ts';
 import type { DaySavers } from '../day-savers.ts';
 
 /**
@@ -11,6 +12,26 @@ export async function restoreLog(savers: DaySavers, date: Day, html: string): Pr
   // This page knows of no row for the day. If another page has added one, the save detects the conflict.
   const saver = savers.get(date) ?? savers.open(date, null, 0);
   const merge = isEmptyLog(saver.text()) ? null : await savers.loadMerge();
-  saver.write(isEmptyLog(saver.text()) ? html : mergeDrafts(merge, { html: saver.text() }, { html }), 0);
+  saver.rewrite((text) => (isEmptyLog(text) ? html : mergeDrafts(merge, { html: text }, { html })), 0);
   return saver.flush();
+}
+
+/** The toast after an undo by `replaceUndoably`. */
+export const TEXT_IS_BACK = 'Your text is back as it was.';
+
+/**
+ * Runs `replace`, which gives the day another text at the user's wish. Returns a function that brings the replaced text
+ * back and keeps what was written since, also on another device.
+ */
+export function replaceUndoably(savers: DaySavers, saver: DaySaver, replace: () => void): () => Promise<void> {
+  const before = saver.text();
+  replace();
+  const base = saver.text();
+  return async () => {
+    const merge = await savers.loadMerge();
+    saver.rewrite(
+      (text) => (text === base ? before : mergeDrafts(merge, { html: before, base }, { html: text, base })),
+      0,
+    );
+  };
 }

@@ -141,7 +141,7 @@ async function openTab(writer: string) {
     stop,
     /** Types a text, which is not sent before the debounce ends, and tells the other tabs of the draft. */
     type(date: Day, html: string): void {
-      savers.open(date, rows.get(date) ?? null, time.timers.now()).write(html, 60_000);
+      savers.open(date, rows.get(date) ?? null, time.timers.now()).rewrite(() => html, 60_000);
       savers.get(date)!.storeDraft();
       const event = { key: `hustle-forge:draft:ada:${date}:${writer}`, newValue: 'draft' };
       for (const [other, notify] of listeners) if (other !== writer) notify(event);

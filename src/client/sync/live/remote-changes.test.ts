@@ -105,7 +105,7 @@ test('a log that was deleted and written again is read, although its revision is
 });
 
 test("the page's own save causes no request, whether its event comes before or after the answer", async () => {
-  page.saver.write(log('mine', 'more'), 0);
+  page.saver.rewrite(() => log('mine', 'more'), 0);
   await time.advance(0);
   page.changes.apply(stored(2));
   await time.advance(0);
@@ -117,7 +117,7 @@ test("the page's own save causes no request, whether its event comes before or a
 });
 
 test('a change that follows an own save in flight is read after its answer', async () => {
-  page.saver.write(log('mine', 'more'), 0);
+  page.saver.rewrite(() => log('mine', 'more'), 0);
   await time.advance(0);
   page.changes.apply(stored(2));
   page.changes.apply(stored(3));

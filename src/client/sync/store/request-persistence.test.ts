@@ -57,7 +57,7 @@ function openPage(failure: Failure | null) {
       remove: async () => ({ kind: 'changed' }),
     },
   });
-  savers.open(day('2026-11-16'), null, 0).write(log('a'), 2_000);
+  savers.open(day('2026-11-16'), null, 0).rewrite(() => log('a'), 2_000);
   return savers;
 }
 /** Lets the page ask the browser. */

@@ -2,15 +2,18 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useId, useRef } from 'react';
 import { dayLabel } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { StoredLog } from '#client/editor/stored/stored-log.tsx';
 import { Button } from '#client/ui/button.tsx';
 import { useToast } from '#client/ui/toast.tsx';
+import type { Toast } from '#client/ui/toast.tsx';
 import styles from './conflict-notice.module.css';
 import type { DaySaver } from '#client/sync/day-saver/day-saver.ts';
 import type { Conflict, SaverView } from '#client/sync/day-saver/state.ts';
 import { useJournal } from '#client/sync/day-savers-provider.tsx';
 import { addToMovedLog } from '#client/sync/entries/move-log.ts';
+import { replaceUndoably, TEXT_IS_BACK } from '#client/sync/entries/restore-log.ts';
 import type { MovedLog } from '#client/sync/save-requests.ts';
 
 /** The height of the formatting bar at the bottom of a touch screen, where it covers the page. */
@@ -27,8 +30,18 @@ export function ConflictNotice({ saver, conflict: { theirs, moved } }: ConflictN
 
 function ChangedNotice({ saver, theirs }: { saver: DaySaver; theirs: Conflict['theirs'] }) {
   const title = 'This day was changed somewhere else.';
-  const heading = useHeadingInSight(title);
+  const heading = useHeadingInSight(title, saver.date);
   const titleId = useId();
+  const { savers } = useJournal();
+  const toast = useToast();
+  // No save has brought the user's own version to the server, so no earlier version has it.
+  const takeTheirs = (): void => {
+    const undo = replaceUndoably(savers, saver, () => saver.takeTheirs());
+    const show = (text: string, more?: Pick<Toast, 'action'>): void =>
+      toast({ kind: 'success', topic: saver.date, text, ...more });
+    const run = (): void => void undo().then(() => show(TEXT_IS_BACK));
+    show('This day has the other version now.', { action: { label: 'Undo', run } });
+  };
   return (
     <section className={styles.notice} aria-labelledby={titleId}>
       <h2 ref={heading} id={titleId} className={styles.title}>
@@ -44,7 +57,7 @@ function ChangedNotice({ saver, theirs }: { saver: DaySaver; theirs: Conflict['t
         <Button tone="primary" onClick={() => saver.keepBoth()}>
           Keep both
         </Button>
-        <Button onClick={() => saver.takeTheirs()}>Use the other one</Button>
+        <Button onClick={takeTheirs}>Use the other one</Button>
       </div>
     </section>
   );
@@ -52,7 +65,7 @@ function ChangedNotice({ saver, theirs }: { saver: DaySaver; theirs: Conflict['t
 
 function MovedNotice({ saver, to: { date } }: { saver: DaySaver; to: MovedLog }) {
   const title = `This log was moved to ${dayLabel(date)}.`;
-  const heading = useHeadingInSight(title);
+  const heading = useHeadingInSight(title, saver.date);
   const titleId = useId();
   const { savers, transport } = useJournal();
   const navigate = useNavigate();
@@ -80,14 +93,14 @@ function MovedNotice({ saver, to: { date } }: { saver: DaySaver; to: MovedLog })
  * Shows a toast repeatedly until the heading of the question is in view: below a long log, or behind the keyboard of a
  * phone, a user who is writing does not see the question. Scrolling to it unasked would move the caret out of view.
  */
-function useHeadingInSight(text: string) {
+function useHeadingInSight(text: string, topic: Day) {
   const heading = useRef<HTMLHeadingElement>(null);
   const toast = useToast();
   useEffect(() => {
     const { offsetTop, height } = visualViewport ?? { offsetTop: 0, height: innerHeight };
     const coveredPx = Math.max(0, innerHeight - offsetTop - height) + FORMATTING_BAR_PX;
     const scroll = (): void => heading.current?.scrollIntoView({ block: 'center' });
-    const show = (): void => toast({ kind: 'info', text, action: { label: 'Show', run: scroll } });
+    const show = (): void => toast({ kind: 'info', text, topic, action: { label: 'Show', run: scroll } });
     let timer: ReturnType<typeof setInterval> | undefined;
     const observer = new IntersectionObserver(
       (entries) => {
@@ -103,6 +116,6 @@ function useHeadingInSight(text: string) {
     };
     observer.observe(heading.current!);
     return stop;
-  }, [text, toast]);
+  }, [text, toast, topic]);
   return heading;
 }

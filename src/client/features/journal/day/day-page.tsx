@@ -2,7 +2,6 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState, useSyncExternalStore } from 'react';
 import { dayLabel, isBefore } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
-import { QUICK_SAVE_DELAY_MS } from '#domain/log/entry.ts';
 import { dayQuestion } from '#domain/day/past-day.ts';
 import type { JournalEditorHandle } from '#client/editor/create-editor.ts';
 import { StoredLog } from '#client/editor/stored/stored-log.tsx';
@@ -19,7 +18,6 @@ import type { ReadEntry } from '#client/sync/entries/entry-queries.ts';
 import type { SaveStatus } from '#client/sync/save-status.ts';
 import { adoptEditor, useEarlyPage, useIsComposing } from '../early/use-early-page.ts';
 import type { EditableEarlyPage } from '../early/use-early-page.ts';
-import { logOf } from '../log-of.ts';
 import styles from '../journal.module.css';
 import { mayTakeFocus } from './may-take-focus.ts';
 import { SaveStatusLine } from './save-status-line.tsx';
@@ -94,8 +92,8 @@ export function DayPage({ date, today, read, isFirstLog, onUpgrade }: DayPagePro
   useEffect(() => {
     if (doubts.length === 0) return;
     saver.dismissDoubts();
-    void loadMerge().then((merge) => merge && toast({ kind: 'info', text: merge.mergeMessage(doubts) }));
-  }, [doubts, saver, toast]);
+    void loadMerge().then((merge) => merge && toast({ kind: 'info', topic: date, text: merge.mergeMessage(doubts) }));
+  }, [date, doubts, saver, toast]);
 
   useEffect(() => {
     const keys = [FIRST_LINE_KEY, ...sharedTextsKeys(userId)];
@@ -129,9 +127,7 @@ export function DayPage({ date, today, read, isFirstLog, onUpgrade }: DayPagePro
       />
       {conflict && <conflictNotice.View saver={saver} conflict={conflict} />}
       <SaveStatusLine saver={saver} status={status} isSafe={view.isSafe} onUpgrade={onUpgrade} />
-      {isPast && (
-        <quickOptions.View stored={view.stored} onChoose={(text) => saver.write(logOf(text), QUICK_SAVE_DELAY_MS)} />
-      )}
+      {isPast && <quickOptions.View saver={saver} editor={editor} />}
     </article>
   );
 }
