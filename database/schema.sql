@@ -944,6 +944,7 @@ declare
   last_kept timestamptz;
   is_restored boolean;
   change text;
+  kept text;
 begin
   if is_deleted or is_emptied or is_moved then
     delete from public.analyses
@@ -958,7 +959,7 @@ begin
   begin
     exit version when tg_op = 'INSERT' or (not is_deleted and not is_moved and new.content = old.content);
     if is_moved then
-      update public.entry_versions set date = day, content = public.replace_date_header(content, day)
+      update public.entry_versions set date = day
        where user_id = old.user_id and date = old.date and entry_id = old.id;
       -- The move changed no more than the header.
       exit version when new.content_text = old.content_text;
@@ -970,7 +971,7 @@ begin
       exit version when is_deleted and not exists (select from auth.users where id = old.user_id);
       change := 'deletion';
     else
-      select max(kept_at), bool_or(content = new.content) into last_kept, is_restored
+      select max(kept_at), bool_or(content = public.without_date_header(new.content)) into last_kept, is_restored
         from public.entry_versions where user_id = old.user_id and date = day;
       if is_restored then
         change := 'restore';
@@ -984,9 +985,10 @@ begin
     end if;
 
     -- A text that was brought back and replaced again is one version, not two.
-    delete from public.entry_versions where user_id = old.user_id and date = day and content = old.content;
+    kept := public.without_date_header(old.content);
+    delete from public.entry_versions where user_id = old.user_id and date = day and content = kept;
     insert into public.entry_versions (user_id, date, entry_id, content, written_at, replaced_by)
-      values (old.user_id, day, old.id, old.content, old.updated_at, change);
+      values (old.user_id, day, old.id, kept, old.updated_at, change);
     perform public.thin_versions(old.user_id, day);
   end;
 
@@ -1201,6 +1203,13 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.without_date_header(content text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE STRICT
+ SET search_path TO ''
+RETURN CASE WHEN starts_with(content, '<h2 class="date-header">'::text) THEN substr(content, (strpos(content, '</h2>'::text) + 5)) ELSE content END;
+
 CREATE TRIGGER never_changed BEFORE UPDATE OF id, kind, period_from, period_to, input_hash, provider, model, model_version, prompt_version, finish_reason, input_tokens, output_tokens, duration_ms, score, text, cited, cited_refs, missing_fact, created_at ON public.analyses FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_change_of_ledger();
 CREATE TRIGGER thin_analyses AFTER INSERT ON public.analyses FOR EACH ROW EXECUTE FUNCTION public.thin_analyses();
 CREATE TRIGGER begin_entry BEFORE INSERT ON public.entries FOR EACH ROW EXECUTE FUNCTION public.begin_entry();
@@ -1355,6 +1364,7 @@ grant execute on function public.replace_date_header(text,date) to public;
 grant execute on function public.report_entry_change(text) to public;
 grant execute on function public.revise_entry() to public;
 grant execute on function public.touch_profile() to public;
+grant execute on function public.without_date_header(text) to public;
 grant insert (id, country, ai_consent) on public.profiles to authenticated;
 grant insert (user_id, date, id, content, updated_at, ai_feedback, hustle_score, ai_analyzed_at) on public.entries to authenticated;
 grant insert on public.analyses to service_role;

@@ -2,9 +2,9 @@
  * Earlier versions of logs (docs/specification/days-and-saving.md 12): which changes keep one, how many stay, who reads
  * them, and the view `deleted_days`.
  */
+import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
-import { dayLabel } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
 import { withDateHeader } from '#domain/log/entry-html.ts';
 import { MAX_VERSIONS_PER_DAY, VERSION_DAYS, VERSION_INTERVAL_MINUTES } from '#domain/log/entry-version.ts';
@@ -315,10 +315,9 @@ describe('moving a log', () => {
   const target = DAYS.firstOpen;
   const move = () =>
     runAs(db.database, 'free', 'update entries set date = $3 where user_id = $1 and date = $2', [FREE, TODAY, target]);
-  const header = (date: Day) => withDateHeader(date, '<p>first</p>');
 
-  test('takes its versions along, with the header of the new day, and keeps none itself', async () => {
-    await save(header(TODAY));
+  test('takes its versions along without changing their text, and keeps none itself', async () => {
+    await save(withDateHeader(TODAY, '<p>first</p>'));
     await passMinutes(VERSION_INTERVAL_MINUTES);
     await save(withDateHeader(TODAY, '<p>first and second</p>'));
     await remove(target);
@@ -326,8 +325,23 @@ describe('moving a log', () => {
     expect(await move()).toBe(1);
     expect(await textsOf()).toEqual([]);
     // Oldest last; "mine" was deleted on the target day before.
-    expect(await textsOf(FREE, target)).toEqual(['<p>mine</p>', header(target), '<p>mine</p>']);
-    expect(header(target)).toContain(dayLabel(target));
+    expect(await textsOf(FREE, target)).toEqual(['<p>mine</p>', '<p>first</p>', '<p>mine</p>']);
+  });
+
+  test('writes no text of its versions', async () => {
+    const long = (index: number) => `<p>${randomBytes(90_000).toString('base64')} ${index}</p>`;
+    for (let index = 0; index <= MAX_VERSIONS_PER_DAY; index += 1) {
+      await save(withDateHeader(TODAY, long(index)));
+      await passMinutes(VERSION_INTERVAL_MINUTES);
+    }
+    expect(await textsOf()).toHaveLength(MAX_VERSIONS_PER_DAY);
+    await remove(target);
+    const written = "select pg_current_wal_insert_lsn() - '0/0' as bytes";
+    const before = (await db.admin.query<{ bytes: string }>(written)).rows[0]!.bytes;
+    await move();
+    const after = (await db.admin.query<{ bytes: string }>(written)).rows[0]!.bytes;
+    // The log itself, of 120 KB, is written once with its new header.
+    expect(Number(after) - Number(before)).toBeLessThan(1_000_000);
   });
 
   test('leaves the versions of an earlier, deleted log of the day', async () => {
