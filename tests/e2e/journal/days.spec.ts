@@ -30,9 +30,14 @@ test('a quick option becomes the log of yesterday, is replaced by another one, a
   await page.getByRole('button', { name: 'Previous day' }).click();
   await expect(dayLabel(page)).toHaveText(labelOf(daysAgo(1)));
   await expect(options).toContainText('You can type your own entry above or select a quick option below');
-  await options.getByRole('button', { name: 'I am sick' }).click();
+  const sick = options.getByRole('button', { name: 'I am sick' });
+  const width = async () => (await sick.boundingBox())!.width;
+  const widthBefore = await width();
+  await sick.click();
   await expect(items(page)).toHaveText(['I am sick']);
   await expect(options).toContainText('Currently selected: I am sick');
+  await expect(sick).toHaveAttribute('aria-pressed', 'true');
+  expect(await width()).toBe(widthBefore);
   await expectSaved(page);
   expect(await readStoredLog(request, await sessionOf(page), daysAgo(1))).toBe(log('I am sick'));
 
@@ -209,6 +214,51 @@ test('the calendar shows which days have logs, opens one by keyboard, and change
         return Math.min(...sizes.flatMap(({ width, height }) => [width, height]));
       });
   await expect.poll(smallest, 'pixels of the smallest target').toBeGreaterThanOrEqual(24);
+});
+
+test('the heading of the calendar opens months and years, by keyboard and by tap, and leads to a day far away', async ({
+  page,
+  signUp,
+  expectAccessible,
+}) => {
+  await page.clock.setFixedTime('2026-11-28T12:30:00Z');
+  await page.setViewportSize({ width: 360, height: 620 });
+  await signUp(page, {
+    isCloser: true,
+    path: '/journal?date=2026-11-28',
+    logs: { [day('2019-03-14')]: log('long ago'), [day('2026-11-28')]: log('now') },
+  });
+  await expect(items(page)).toHaveText(['now']);
+  await page.keyboard.press('Alt+c');
+  const calendar = page.getByRole('dialog', { name: 'Select Date' });
+  const button = (name: string) => calendar.getByRole('button', { name, exact: true });
+  await button('November 2026').click();
+  await expect(button('November 2026, has entries')).toBeFocused();
+  await expect(button('December 2026')).toBeDisabled();
+  await inBothThemes(page, expectAccessible);
+  expect(await calendar.evaluate((element) => element.scrollWidth - element.clientWidth)).toBe(0);
+
+  // Up and down move by a row of three months, over the end of a year too.
+  for (let row = 0; row < 4; row += 1) await page.keyboard.press('ArrowUp');
+  await expect(button('November 2025')).toBeFocused();
+  await page.keyboard.press('PageDown');
+  await page.keyboard.press('ArrowRight');
+  await expect(button('November 2026, has entries')).toBeFocused();
+
+  await button('2019').click();
+  await expect(button('2019')).toHaveAttribute('aria-pressed', 'true');
+  await button('March 2019, has entries').click();
+  await expect(button('March 2019')).toBeVisible();
+  await expect(button('Sunday - March 31, 2019')).toBeFocused();
+  await page.keyboard.press('Enter');
+  await expect(dayLabel(page)).toHaveText('Sunday - March 31, 2019');
+
+  await dayLabel(page).click();
+  await button('March 2019').click();
+  await button('2019, back to the days').click();
+  await expect(button('Sunday - March 31, 2019')).toBeFocused();
+  await page.keyboard.press('Escape');
+  await expect(calendar).toBeHidden();
 });
 
 test('a user of the free plan sees which locked days have a log, and the page does not request locked days', async ({

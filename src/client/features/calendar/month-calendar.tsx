@@ -1,12 +1,15 @@
 /** A month with marks for days with logs and for locked days (docs/specification/screens.md 8). */
 import { ChevronLeft, ChevronRight, Lock } from 'lucide-react';
-import { useEffect, useMemo, useRef } from 'react';
+import { createContext, use, useEffect, useMemo, useRef, useState } from 'react';
+import type { ComponentProps } from 'react';
 import { DayPicker } from 'react-day-picker';
 import type { DayButtonProps, Labels } from 'react-day-picker';
 import { dayLabel, dayOf } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
 import { isLocked } from '#domain/plan/plan.ts';
 import styles from './calendar-dialog.module.css';
+import { monthOf, MonthsAndYears } from './months-and-years.tsx';
+import type { MonthNumber } from './months-and-years.tsx';
 
 type MonthCalendarProps = {
   /** The selected day; its month is shown first. */
@@ -27,6 +30,15 @@ function noonOf(date: Day): Date {
   return noon;
 }
 
+function noonOfMonth(month: MonthNumber): Date {
+  const noon = new Date(2000, month % 12, 1, 12);
+  noon.setFullYear(Math.floor(month / 12));
+  return noon;
+}
+
+/** Opens the months and years, for the button that DayPicker renders in its caption. */
+const OpenMonths = createContext(() => {});
+
 const CLASS_NAMES = {
   root: styles.root!,
   months: styles.months!,
@@ -42,6 +54,8 @@ const CLASS_NAMES = {
 
 export function MonthCalendar({ date, today, premium, datesWithEntries, emptyOnly, onSelect }: MonthCalendarProps) {
   const body = useRef<HTMLDivElement>(null);
+  const [month, setMonth] = useState(() => monthOf(date));
+  const [isChoosingMonth, setChoosingMonth] = useState(false);
   const logged = useMemo(() => new Set(datesWithEntries), [datesWithEntries]);
   const hasLog = (cell: Date): boolean => logged.has(dayOf(cell));
   const isLockedDay = (cell: Date): boolean => isLocked(dayOf(cell), premium, today);
@@ -50,8 +64,8 @@ export function MonthCalendar({ date, today, premium, datesWithEntries, emptyOnl
   // focus in an effect that runs after this one.
   useEffect(() => {
     const find = (cell: string) => body.current?.querySelectorAll<HTMLElement>(`${cell} button:enabled`) ?? [];
-    queueMicrotask(() => [...find('td'), ...find('[data-selected="true"]')].at(-1)?.focus());
-  }, []);
+    if (!isChoosingMonth) queueMicrotask(() => [...find('td'), ...find('[data-selected="true"]')].at(-1)?.focus());
+  }, [isChoosingMonth]);
 
   const labels: Partial<Labels> = {
     labelDayButton: (cell, modifiers) =>
@@ -66,14 +80,15 @@ export function MonthCalendar({ date, today, premium, datesWithEntries, emptyOnl
   };
 
   return (
-    <>
-      <div ref={body}>
+    <OpenMonths value={() => setChoosingMonth(true)}>
+      <div ref={body} hidden={isChoosingMonth}>
         <DayPicker
           mode="single"
           required
           selected={noonOf(date)}
           today={noonOf(today)}
-          defaultMonth={noonOf(date)}
+          month={noonOfMonth(month)}
+          onMonthChange={(first) => setMonth(monthOf(dayOf(first)))}
           endMonth={noonOf(today)}
           weekStartsOn={0}
           fixedWeeks
@@ -81,10 +96,22 @@ export function MonthCalendar({ date, today, premium, datesWithEntries, emptyOnl
           modifiers={{ logged: hasLog, locked: isLockedDay }}
           classNames={CLASS_NAMES}
           labels={labels}
-          components={{ DayButton: CalendarDay, Chevron: ChevronIcon }}
+          components={{ DayButton: CalendarDay, Chevron: ChevronIcon, CaptionLabel: MonthButton }}
           onSelect={(cell) => onSelect(dayOf(cell))}
         />
       </div>
+      {isChoosingMonth && (
+        <MonthsAndYears
+          month={month}
+          today={today}
+          datesWithEntries={datesWithEntries}
+          onChoose={(chosen) => {
+            setMonth(chosen);
+            setChoosingMonth(false);
+          }}
+          onBack={() => setChoosingMonth(false)}
+        />
+      )}
       <ul className={styles.legend}>
         <li>
           <b className={styles.todayKey} aria-hidden="true">
@@ -101,7 +128,24 @@ export function MonthCalendar({ date, today, premium, datesWithEntries, emptyOnl
           </li>
         )}
       </ul>
-    </>
+    </OpenMonths>
+  );
+}
+
+function MonthButton({ children, ...label }: ComponentProps<'span'>) {
+  const openMonths = use(OpenMonths);
+  return (
+    <span {...label}>
+      <button
+        type="button"
+        className={styles.captionButton}
+        aria-expanded={false}
+        onClick={openMonths}
+        title="Months and years"
+      >
+        {children}
+      </button>
+    </span>
   );
 }
 

@@ -1,0 +1,133 @@
+/** Months of a year and the years of the journal, to reach a day far away (docs/specification/screens.md 8). */
+import { ChevronLeft, ChevronRight } from 'lucide-react';
+import { useEffect, useRef, useState } from 'react';
+import type { KeyboardEvent } from 'react';
+import { MONTHS } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
+import styles from './calendar-dialog.module.css';
+
+/** Months since January of year 0, which makes the next month the next number. */
+export type MonthNumber = number;
+
+export const monthOf = (date: Day): MonthNumber => Number(date.slice(0, -6)) * 12 + Number(date.slice(-5, -3)) - 1;
+const yearOf = (month: MonthNumber): number => Math.floor(month / 12);
+const FIRST_MONTH = 12;
+
+/** Columns of the grid: the arrow keys up and down move by a row. */
+const COLUMNS = 3;
+
+type MonthsAndYearsProps = {
+  month: MonthNumber;
+  today: Day;
+  datesWithEntries: readonly Day[];
+  onChoose: (month: MonthNumber) => void;
+  onBack: () => void;
+};
+
+export function MonthsAndYears({ month, today, datesWithEntries, onChoose, onBack }: MonthsAndYearsProps) {
+  const last = monthOf(today);
+  /** The month with the focus, or the one that Tab leads to. */
+  const [current, setCurrent] = useState(month);
+  const grid = useRef<HTMLDivElement>(null);
+  const takesFocus = useRef(true);
+  useEffect(() => {
+    const focusMonth = (): void => grid.current?.querySelector<HTMLElement>('[tabindex="0"]')?.focus();
+    // In a microtask, because the browser moves the focus out of the removed button first.
+    if (takesFocus.current) queueMicrotask(focusMonth);
+    takesFocus.current = false;
+  });
+
+  const year = yearOf(current);
+  const logged = new Set(datesWithEntries.map(monthOf));
+  const firstYear = Math.min(year, ...[...logged].map(yearOf));
+  const years = Array.from({ length: yearOf(last) - firstYear + 1 }, (_, index) => yearOf(last) - index);
+  const clamp = (next: MonthNumber): MonthNumber => Math.max(FIRST_MONTH, Math.min(next, last));
+  const showYear = (next: number): void => setCurrent(clamp(current + (next - year) * 12));
+
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const step = {
+      ArrowLeft: -1,
+      ArrowRight: 1,
+      ArrowUp: -COLUMNS,
+      ArrowDown: COLUMNS,
+      Home: year * 12 - current,
+      End: year * 12 + 11 - current,
+      PageUp: -12,
+      PageDown: 12,
+    }[event.key];
+    if (step === undefined || event.altKey) return;
+    event.preventDefault();
+    takesFocus.current = true;
+    setCurrent(clamp(current + step));
+  };
+
+  return (
+    <div className={styles.chooser}>
+      <div className={styles.root}>
+        <div className={styles.caption}>
+          <button
+            type="button"
+            className={styles.captionButton}
+            aria-label={`${year}, back to the days`}
+            aria-expanded
+            onClick={onBack}
+          >
+            {year}
+          </button>
+        </div>
+        <div className={styles.nav}>
+          <button
+            type="button"
+            className={styles.navButton}
+            aria-label="Previous year"
+            aria-disabled={year === 1}
+            onClick={() => showYear(year - 1)}
+          >
+            <ChevronLeft aria-hidden />
+          </button>
+          <button
+            type="button"
+            className={styles.navButton}
+            aria-label="Next year"
+            aria-disabled={year === yearOf(last)}
+            onClick={() => showYear(year + 1)}
+          >
+            <ChevronRight aria-hidden />
+          </button>
+        </div>
+      </div>
+      <div ref={grid} className={styles.monthGrid} role="group" aria-label={`Months of ${year}`}>
+        {MONTHS.map((name, index) => {
+          const number = year * 12 + index;
+          const hasEntries = logged.has(number);
+          return (
+            <button
+              key={name}
+              type="button"
+              className={styles.month}
+              aria-label={`${name} ${year}${hasEntries ? ', has entries' : ''}`}
+              aria-current={number === last ? 'date' : undefined}
+              aria-pressed={number === month}
+              disabled={number > last}
+              tabIndex={number === current ? 0 : -1}
+              onClick={() => onChoose(number)}
+              onKeyDown={onKeyDown}
+            >
+              {name}
+              {hasEntries && <span className={styles.dot} />}
+            </button>
+          );
+        })}
+      </div>
+      {years.length > 1 && (
+        <div className={styles.years} role="group" aria-label="Years">
+          {years.map((one) => (
+            <button key={one} type="button" aria-pressed={one === year} onClick={() => showYear(one)}>
+              {one}
+            </button>
+          ))}
+        </div>
+      )}
+    </div>
+  );
+}
