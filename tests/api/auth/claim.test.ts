@@ -280,6 +280,13 @@ describe.each(['first', 'second'] as const)('a stranger who comes %s in a race w
     expect(rows).toEqual([{ new_email: null }]);
   });
 
+  test("does not end the owner's session", async () => {
+    const { id, email, access } = await world.signUpUser();
+    await race(id, email, () => world.request('POST', '/logout?scope=others', { token: access }));
+    const { rowCount } = await world.admin.query('select from auth.sessions where user_id = $1', [id]);
+    expect(rowCount).toBe(1);
+  });
+
   test('changes no name', async () => {
     const { id, email, access } = await world.signUpUser();
     const { status } = await race(id, email, () =>
@@ -300,6 +307,53 @@ test('no change by the stranger ends the link that the owner is about to open', 
   expect((await data(access_token)).status).toBe(200);
   expect((await signInWith(passkey)).status).toBe(400);
   expect((await post('/verify', link)).status).toBe(403);
+});
+
+test("a stranger's browser is no known device any more, and the stranger's consent to the coach is void", async () => {
+  const email = newAddress();
+  const signedUp = await post('/signup', { email, password: PASSWORD });
+  const { id } = signedUp.body.user;
+  const cookie = signedUp.headers.get('set-cookie')!.split(';')[0]!;
+  await world.admin.query(
+    'insert into public.profiles (id, ai_consent) values ($1, true) on conflict (id) do update set ai_consent = true',
+    [id],
+  );
+  const { access_token } = await PROOFS['a recovery link']!(email);
+  const profile = await world.admin.query('select ai_consent from public.profiles where id = $1', [id]);
+  expect(profile.rows).toEqual([{ ai_consent: false }]);
+  const password = 'a password of the owner';
+  ok(await world.request('PUT', '/user', { token: access_token, body: { password } }));
+  const stolen = await world.request('POST', '/token?grant_type=password', {
+    body: { email, password },
+    headers: { Cookie: cookie },
+  });
+  ok(stolen);
+  await world.waitForSignInNotices(email, 1);
+  const own = stolen.headers.get('set-cookie')!.split(';')[0]!;
+  ok(
+    await world.request('POST', '/token?grant_type=password', { body: { email, password }, headers: { Cookie: own } }),
+  );
+  await world.waitForSignInNotices(email, 1);
+});
+
+test('the exchange of an auth code waits for the user before it locks the flow', async () => {
+  const { id, email } = await world.signUpUser();
+  await world.proveAddress(email);
+  peer.claims = { sub: randomUUID(), email, email_verified: true };
+  const exchange = await startPkce();
+  const { code } = await raceForRow(id, exchange, async () => {
+    const held = await world.admin.connect();
+    try {
+      await held.query("set lock_timeout = '5s'");
+      // Only a flow that nobody has locked can be locked without waiting.
+      await held.query('select from auth.flows where user_id = $1 for update nowait', [id]);
+      await held.query('select from auth.users where id = $1 for update', [id]);
+    } finally {
+      held.release(true);
+    }
+    return { code: 'unlocked' };
+  }).then(([, result]) => result);
+  expect(code).toBe('unlocked');
 });
 
 test('the confirmation of a sign-up proves the address and keeps the password', async () => {

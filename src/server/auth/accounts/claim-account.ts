@@ -8,6 +8,7 @@
  * the stranger in flight either commits first and is undone here, or finds its session ended.
  */
 import type { AsService } from '#server/database/database.ts';
+import { queryBuilder } from '#server/database/query-builder.ts';
 import { updateUser } from './accounts.ts';
 import type { UserRow } from './accounts.ts';
 import { recordAuditEvent } from './audit-log.ts';
@@ -37,7 +38,8 @@ export const isUnproven = (user: UserRow): boolean =>
 
 /**
  * Requires a transaction that has locked the user's row. Ends every session, link, code and flow, cancels pending
- * changes, and removes the password, the phone number, identities, passkeys, second factors and recovery codes. The
+ * changes, removes the password, the phone number, identities, passkeys, second factors and recovery codes, and takes back
+ * the consent to the coach. The
  * journal stays. The caller then stores the proven address or identity.
  */
 export async function claimAccount(
@@ -56,6 +58,10 @@ export async function claimAccount(
     raw_user_meta_data: JSON.stringify(metadata),
     updated_at: now,
   });
+  // Threat: the stranger agrees that the owner's logs are sent to a model.
+  await transaction.run(
+    queryBuilder.updateTable('profiles').set({ ai_consent: false }).where('id', '=', user.id).returning('id'),
+  );
   const wasInUse = user.last_sign_in_at !== null;
   if (wasInUse) {
     const details = { method, sessions: endedSessions.length };

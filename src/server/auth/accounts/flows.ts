@@ -119,11 +119,18 @@ export async function lockFlowOfCode(transaction: AsService, code: string): Prom
   return flow ?? null;
 }
 
+/** Locks the user's row before the flow, in the order of a change that ends all flows. Otherwise the two could deadlock. */
+async function lockUserOfCode(transaction: AsService, code: string): Promise<void> {
+  const owner = queryBuilder.selectFrom('auth.flows').select('user_id').where('auth_code_hash', '=', hashToken(code));
+  await transaction.run(queryBuilder.selectFrom('auth.users').select('id').where('id', 'in', owner).forUpdate());
+}
+
 /** Requires a transaction. Deletes the flow if the code and the verifier are right, so a code is redeemed once. */
 export async function redeemAuthCode(
   transaction: AsService,
   { code, verifier, now }: { code: string; verifier: string; now: Date },
 ): Promise<CodeExchange> {
+  await lockUserOfCode(transaction, code);
   const flow = await lockFlowOfCode(transaction, code);
   if (!flow || flow.user_id === null) return { outcome: 'unknown' };
   if (flow.expires_at <= now) return { outcome: 'expired' };

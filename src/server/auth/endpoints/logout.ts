@@ -5,28 +5,36 @@
  * session that lacks its second step ends no session that has passed it.
  */
 import type { Endpoint } from '../auth-deps.ts';
+import { lockUser } from '../accounts/accounts.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';
 import { endSessions } from '../accounts/sessions.ts';
 import type { SessionScope, SessionRow } from '../accounts/sessions.ts';
 import { deviceOf } from '../wire/client-device.ts';
-import { lacksSecondStep, requireUser } from '../wire/require-user.ts';
+import { lacksSecondStep, requireLiveSession, requireUser } from '../wire/require-user.ts';
 import { AuthError } from '../wire/errors.ts';
 
 export const logout: Endpoint = async (context, deps) => {
   const scope = context.req.query('scope') ?? '';
   const { account, session } = await requireUser(context, deps);
-  const service = deps.database.asService('sign out');
-  const ended = await endSessions(service, account.user.id, {
+  const { id: userId } = account.user;
+  const sessions = {
     ...parseScope(scope, session),
-    ...(lacksSecondStep(account, session) && { aal: 'aal1' }),
-  });
-  await recordAuditEvent(service, {
-    at: deps.clock.now(),
-    userId: account.user.id,
-    actor: 'user',
-    event: 'signed_out',
-    device: deviceOf(context, deps),
-    details: { sessions: ended.length },
+    ...(lacksSecondStep(account, session) && { aal: 'aal1' as const }),
+  };
+  const ended = await deps.database.transactAsService('sign out', async (transaction) => {
+    // Threat: a stranger's request in flight ends the session with which the owner has just claimed the account.
+    await lockUser(transaction, userId);
+    await requireLiveSession(transaction, session);
+    const ids = await endSessions(transaction, userId, sessions);
+    await recordAuditEvent(transaction, {
+      at: deps.clock.now(),
+      userId,
+      actor: 'user',
+      event: 'signed_out',
+      device: deviceOf(context, deps),
+      details: { sessions: ids.length },
+    });
+    return ids;
   });
   for (const id of ended) deps.accessTokens.invalidateSession(id);
   return context.body(null, 204);

@@ -32,15 +32,22 @@ const PATH = '/auth/v1';
 /** The longest lifetime that browsers allow. */
 const MAX_AGE_SECONDS = 400 * 24 * 3_600;
 
-type Owner = Pick<UserRow, 'id' | 'email' | 'phone' | 'is_sso_user'>;
+type Owner = Pick<UserRow, 'id' | 'email' | 'phone' | 'is_sso_user' | 'email_confirmed_at' | 'email_proven_at'>;
 
 /**
  * Returns the name that a cookie is bound to: the account's address or number; null without either. Threat: a SAML
  * provider gives its users any address. So their cookies are bound to the account's id. Otherwise such a cookie would
  * give its browser guesses at another account with the same address, and hide a sign-in to that account from its owner.
+ *
+ * Threat: a stranger who used an account before its owner claimed it keeps a cookie, which would hide a later sign-in
+ * with a stolen password. The proof of a claim is later than the confirmation, so its time is part of the name.
  */
-const ownerOf = ({ id, email, phone, is_sso_user: isSso }: Owner): string | null =>
-  isSso ? `sso:${id}` : (email ?? phone);
+function ownerOf(user: Owner): string | null {
+  const { id, email, phone, is_sso_user: isSso, email_confirmed_at: confirmedAt, email_proven_at: provenAt } = user;
+  if (isSso) return `sso:${id}`;
+  const isClaimed = provenAt !== null && (confirmedAt === null || provenAt > confirmedAt);
+  return email !== null && isClaimed ? `${email} claimed ${provenAt.toISOString()}` : (email ?? phone);
+}
 
 type SignInAttempt = {
   /** The address or number that was sent. */
