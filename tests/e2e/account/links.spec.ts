@@ -134,7 +134,7 @@ test('a link under another host name is redirected to PUBLIC_URL and explained t
 
   await openAs(page, account, `${otherHost}/reset-password#error=access_denied&error_code=otp_expired&sb=`);
   await expect(page).toHaveURL(`${baseURL}/reset-password`);
-  await expect(page.getByRole('link', { name: 'Request a new link' })).toBeVisible();
+  await expect(page.getByRole('link', { name: 'Change your password' })).toBeVisible();
 
   await page.goto(
     `${otherHost}/#${new URLSearchParams({ access_token, refresh_token, type: 'magiclink' }).toString()}`,

@@ -1,8 +1,8 @@
 /** Setting a new password with the link of a mail, through the sandbox's mailbox. */
-import { waitForMailedLink } from '../../../scripts/screenshots/sandbox-mail.ts';
+import { waitForMailedCode, waitForMailedLink } from '../../../scripts/screenshots/sandbox-mail.ts';
 import { sessionOf } from '../support/journal.ts';
 import { signInByPassword, tracesOf } from '../support/session.ts';
-import { inBothThemes } from '../support/themes.ts';
+import { expectNoHorizontalScroll, inBothThemes } from '../support/themes.ts';
 import { expect, test } from '../support/test.ts';
 
 test('the link of a reset mail sets a new password once', async ({ page, accounts, expectAccessible }) => {
@@ -46,6 +46,45 @@ test('the link of a reset mail sets a new password once', async ({ page, account
     await inBothThemes(page, expectAccessible);
   });
 });
+
+test('a used reset link leads a signed-in user to the profile, and the code of another mail still works', async ({
+  page,
+  accounts,
+  signUp,
+  expectAccessible,
+}) => {
+  const { email: other } = (await accounts.create()).person;
+  const { email } = await signUp(page, { path: '/reset-password#error=access_denied&error_code=otp_expired&sb=' });
+  await expect(page.getByText('Invalid or expired reset link')).toBeVisible();
+  await expect(page.getByText(`You are signed in as ${email}.`)).toBeVisible();
+  // Both screens would send a signed-in user to the journal.
+  await expect(page.getByRole('link', { name: 'request a new link' })).toHaveCount(0);
+  await expect(page.getByRole('link', { name: 'Back to Login' })).toHaveCount(0);
+  await inBothThemes(page, expectAccessible);
+  await expectNoHorizontalScroll(page);
+  await page.getByRole('link', { name: 'Change your password' }).click();
+  await expect(page).toHaveURL('/profile');
+  await expect(page.getByLabel('New Password', { exact: true })).toBeVisible();
+
+  await page.goto('/reset-password#error=access_denied&error_code=otp_expired&sb=');
+  expect((await page.request.post('/auth/v1/recover', { data: { email: other } })).ok()).toBe(true);
+  await page.getByLabel('Email address').fill(other);
+  await page.getByLabel('Code from your email').fill(await waitForMailedCode(page, other));
+  await page.getByRole('button', { name: 'Use code' }).click();
+  await expect(page.getByText(`You are setting a new password for ${other}.`)).toBeVisible();
+});
+
+for (const type of ['magiclink', 'signup', '']) {
+  test(`tokens of type "${type}" are no reset link`, async ({ page, accounts }) => {
+    const { access_token, refresh_token } = (await accounts.create()).session;
+    await page.goto(`/reset-password#${new URLSearchParams({ access_token, refresh_token, type }).toString()}`);
+    await expect(page.getByText('Invalid or expired reset link')).toBeVisible();
+    await expect(page).toHaveURL('/reset-password');
+    expect(await tracesOf(page)).not.toContain(refresh_token);
+    await page.getByRole('link', { name: 'request a new link' }).click();
+    await expect(page).toHaveURL('/forgot-password');
+  });
+}
 
 test('a reset link with tokens names its account, and its session is stored with the new password only', async ({
   page,

@@ -26,7 +26,8 @@ export function findAuthLink({ pathname, search, hash }: Address): AuthLink | nu
   if (!AUTH_PARAMS.test(params)) return null;
   const type = /(?:^|&)type=(\w*)/.exec(params)?.[1];
   const resetPath = ROUTES.resetPassword.path;
-  const isRecovery = type === 'recovery' || (type === undefined && pathname === resetPath);
+  // The reset page also explains links of another type.
+  const isRecovery = type === 'recovery' || pathname === resetPath;
   return { path: isRecovery ? resetPath : ROUTES.login.path, params };
 }
 

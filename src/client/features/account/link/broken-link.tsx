@@ -33,7 +33,8 @@ export function BrokenLink({ text, isAddressChange, onContinue }: BrokenLinkProp
         <Notice kind="error">{text}</Notice>
         {user && (
           <p>
-            You are signed in as <strong>{user.email}</strong>. To get a new link, save the change again in your{' '}
+            You are signed in as <strong>{user.email}</strong>. If the link was to change your email address, save the
+            change again in your{' '}
             <Link to={ROUTES.profile.path} onClick={clearAuthLink}>
               profile
             </Link>

@@ -45,10 +45,10 @@ export function ResetPasswordScreen() {
   // Wait for the session: the screen names the signed-in account as well.
   if (status === 'loading') return <Checking />;
   if (codeAccount) return <VerifiedReset account={codeAccount} onDone={finish} />;
-  // A return from a provider is no recovery link, so it cannot set a password.
-  if (link?.kind === 'code' || link?.kind === 'providerError') return <InvalidLink onVerified={setCodeAccount} />;
-  if (link) return <WithLink link={link} onDone={finish} onVerified={setCodeAccount} />;
-  if (!user || expired) return <InvalidLink onVerified={setCodeAccount} />;
+  if (link && 'type' in link && link.type === 'recovery')
+    return <WithLink link={link} onDone={finish} onVerified={setCodeAccount} />;
+  // Every other link, a return from a provider too, is no recovery link, so it cannot set a password.
+  if (link || !user || expired) return <InvalidLink onVerified={setCodeAccount} />;
   return (
     <AccountLayout title={TITLE}>
       <SignedInAs />
@@ -119,19 +119,51 @@ function OpenLink({ onOpen }: { onOpen: () => Promise<Outcome> }) {
 }
 
 function InvalidLink({ onVerified }: Pick<ResetProps, 'onVerified'>) {
+  const { user, expired } = useSession();
+  const isSignedIn = user !== null && !expired;
   return (
-    <AccountLayout title={TITLE} footer={<Link to={ROUTES.login.path}>Back to Login</Link>}>
+    <AccountLayout
+      title={TITLE}
+      footer={
+        isSignedIn ? (
+          <Link to={ROUTES.journal.path} onClick={clearAuthLink}>
+            Back to the journal
+          </Link>
+        ) : (
+          <Link to={ROUTES.login.path}>Back to Login</Link>
+        )
+      }
+    >
       <div className={styles.notice}>
         <Notice kind="error">{MESSAGES.resetLinkInvalid}</Notice>
         <p>
           A link works once and expires after one hour. If you only reloaded this page, open the link in your email
-          again. Otherwise,{' '}
-          <Link to={ROUTES.forgotPassword.path} onClick={clearAuthLink}>
-            request a new link
-          </Link>
-          .
+          again.{' '}
+          {!isSignedIn && (
+            <>
+              Otherwise,{' '}
+              <Link to={ROUTES.forgotPassword.path} onClick={clearAuthLink}>
+                request a new link
+              </Link>
+              .
+            </>
+          )}
         </p>
-        <p>You can also enter the code from the email.</p>
+        {/* The guests' screens would send a signed-in user to the journal. */}
+        {isSignedIn && (
+          <p>
+            You are signed in as <strong>{user.email}</strong>.{' '}
+            <Link to={ROUTES.profile.path} onClick={clearAuthLink}>
+              Change your password
+            </Link>{' '}
+            in your profile.
+          </p>
+        )}
+        <p>
+          {isSignedIn
+            ? 'To reset the password of another account, enter its address and the code from the email.'
+            : 'You can also enter the code from the email.'}
+        </p>
       </div>
       <RecoveryCodeForm onVerified={onVerified} />
     </AccountLayout>
