@@ -1,5 +1,5 @@
 /** The profile page: the plan, and changes of name, address and password. */
-import type { Page } from '@playwright/test';
+import type { Locator, Page } from '@playwright/test';
 import { MESSAGES } from '#domain/messages.ts';
 import { waitForMailedCode, waitForMailedLink } from '../../scripts/screenshots/sandbox-mail.ts';
 import { ageSessions, forgetPassword } from './support/database.ts';
@@ -9,6 +9,10 @@ import { expectNoHorizontalScroll, inBothThemes } from './support/themes.ts';
 import { expect, expectToast, test } from './support/test.ts';
 
 const update = (page: Page) => page.getByRole('button', { name: 'Update Profile' }).click();
+const expectAbove = async (above: Locator, below: Locator): Promise<void> => {
+  const [first, second] = await Promise.all([above.boundingBox(), below.boundingBox()]);
+  expect(first!.y + first!.height).toBeLessThanOrEqual(second!.y);
+};
 const updatedMessage = (page: Page) => page.getByRole('status').filter({ hasText: 'Profile updated successfully' });
 
 test('the profile shows the plan, rejects an invalid form, and changes name and password', async ({
@@ -38,9 +42,16 @@ test('the profile shows the plan, rejects an invalid form, and changes name and 
     await update(page);
     await expect(page.getByRole('alert').filter({ hasText: 'No changes to save' })).toBeVisible();
     await inBothThemes(page, expectAccessible);
+    await page.setViewportSize({ width: 360, height: 620 });
     await page.getByLabel('New Password', { exact: true }).fill('a new horse');
     await update(page);
     const mismatch = page.getByRole('alert').filter({ hasText: 'Passwords do not match' });
+    await expect(mismatch).toBeInViewport({ ratio: 1 });
+    await expectAbove(mismatch, page.getByLabel('Full Name'));
+    const isNew = await mismatch.evaluateHandle((banner) => () => !banner.isConnected);
+    await update(page);
+    // Only a new element is announced again.
+    await expect.poll(() => isNew.evaluate((isGone) => isGone())).toBe(true);
     await expect(mismatch).toBeInViewport({ ratio: 1 });
   });
 
@@ -49,7 +60,8 @@ test('the profile shows the plan, rejects an invalid form, and changes name and 
     await page.getByLabel('Full Name').fill('Grace Brown');
     await page.getByLabel('Confirm New Password').fill('a new horse');
     await update(page);
-    await expect(updatedMessage(page)).toBeVisible();
+    await expect(updatedMessage(page)).toBeInViewport({ ratio: 1 });
+    await expectAbove(updatedMessage(page), page.getByLabel('Full Name'));
     await expect(page.getByLabel('New Password', { exact: true })).toHaveValue('');
     await expect(devices).toHaveCount(1);
     await signInByPassword(page.request, { email, password: 'a new horse' });

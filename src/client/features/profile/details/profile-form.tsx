@@ -1,5 +1,5 @@
 /** Name, address and password in one form (docs/specification/accounts.md 7). */
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import type { RefObject } from 'react';
 import {
   EMAIL_MAX_LENGTH,
@@ -13,6 +13,7 @@ import { accountName, useSession, useUser } from '#client/lib/session/session.ts
 import { isSsoUser } from '#client/lib/session/sso-user.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
 import { textOf, useSubmit } from '#client/lib/hooks/use-submit.ts';
+import type { Outcome } from '#client/lib/hooks/use-submit.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Field } from '#client/ui/form/field.tsx';
 import { Notice } from '#client/ui/notice.tsx';
@@ -64,6 +65,10 @@ export function ProfileForm({ hasPassword, emailField }: ProfileFormProps) {
     return { kind: 'success', text: isPending ? ADDRESS_PENDING : MESSAGES.profileUpdated };
   });
 
+  // Screen readers announce only a new element, also when the same text is the outcome again.
+  const [banner, setBanner] = useState({ outcome, key: 0 });
+  if (banner.outcome !== outcome) setBanner({ outcome, key: banner.key + 1 });
+
   // Hides "No user is signed in" after the user has signed in again, and the note about a pending address once no
   // change is pending.
   const isResolved =
@@ -72,6 +77,7 @@ export function ProfileForm({ hasPassword, emailField }: ProfileFormProps) {
   return (
     <>
       <form className={styles.form} onSubmit={onSubmit}>
+        {outcome && !isResolved && <Banner key={banner.key} outcome={outcome} />}
         <Field
           label="Full Name"
           name="name"
@@ -114,13 +120,25 @@ export function ProfileForm({ hasPassword, emailField }: ProfileFormProps) {
             <PasswordField label="Confirm New Password" name="confirmation" autoComplete="new-password" />
           </fieldset>
         )}
-        {/* Beside the button, because the top of the form may be out of sight. */}
-        {outcome && !isResolved && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
         <Button tone="primary" type="submit" busy={busy} busyLabel="Updating...">
           Update Profile
         </Button>
       </form>
       {dialog}
     </>
+  );
+}
+
+/** The outcome above the fields. The button is below them, so a new banner scrolls into view. */
+function Banner({ outcome }: { outcome: NonNullable<Outcome> }) {
+  const element = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    // In braces: some browsers return a promise, which React would take for a clean-up function.
+    element.current?.scrollIntoView({ block: 'center' });
+  }, []);
+  return (
+    <div ref={element}>
+      <Notice kind={outcome.kind}>{outcome.text}</Notice>
+    </div>
   );
 }
