@@ -1,4 +1,10 @@
 /** The profile page: subscription, details, sign-in, consent to the coach, payments, deletion of the account. */
+import { useQuery } from '@tanstack/react-query';
+import { useData } from '#client/lib/api/data-client.ts';
+import { planChangesQuery } from '#client/lib/plan/payment-queries.ts';
+import { usePremium } from '#client/lib/plan/premium.ts';
+import { useSession, useUser } from '#client/lib/session/session.ts';
+import { LoadingText } from '#client/ui/loading-text.tsx';
 import { useTitle } from '#client/lib/hooks/use-title.ts';
 import { BackToJournal } from '#client/ui/page/back-to-journal.tsx';
 import { Page } from '#client/ui/page/page.tsx';
@@ -11,14 +17,22 @@ import { Subscription } from './subscription.tsx';
 
 export function ProfileScreen({ onUpgrade }: { onUpgrade: () => void }) {
   useTitle('Profile');
+  const { profileState } = useSession();
+  // The notice of a Dabbler depends on earlier plans.
+  const history = useQuery({ ...planChangesQuery(useData(), useUser().id), enabled: usePremium() !== true });
+  const isLoading = profileState === 'loading' || (history.isLoading && history.failureCount === 0);
   return (
     <Page title="Profile" back={<BackToJournal />}>
-      <Subscription onUpgrade={onUpgrade} />
-      <DetailsSection />
-      <SignInSections />
-      <CoachConsentSection />
-      <PaymentHistory />
-      <DeleteAccountSection />
+      {isLoading && <LoadingText />}
+      {/* The first section has another height on each plan, so everything below would shift if it were visible before. */}
+      <div hidden={isLoading}>
+        <Subscription onUpgrade={onUpgrade} />
+        <DetailsSection />
+        <SignInSections />
+        <CoachConsentSection />
+        <PaymentHistory />
+        <DeleteAccountSection />
+      </div>
     </Page>
   );
 }

@@ -22,8 +22,6 @@ export function Subscription({ onUpgrade }: { onUpgrade: () => void }) {
   const { profile, profileState } = useSession();
   const isPremium = usePremium() === true;
   const hasSupport = useSupportAddress() !== undefined;
-  // A placeholder of the same height prevents a layout shift.
-  if (profileState === 'loading') return <div className={styles.pending} aria-hidden="true" />;
   if (profileState === 'unavailable') {
     return (
       <Section title="Subscription Details">
@@ -88,8 +86,7 @@ function DabblerNotice({ onUpgrade }: { onUpgrade: () => void }) {
   const isPaying = usePaymentPending();
   return (
     <>
-      {/* The text depends on earlier plans, so its space stays empty until they are loaded. */}
-      <p className={styles.notice} data-waiting={changes.isPending}>
+      <p className={styles.notice}>
         {ended === null ? (
           <>
             You're a Dabbler. You can open the last 30 days.

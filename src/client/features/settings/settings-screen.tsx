@@ -1,6 +1,7 @@
 /** The settings screen: export, import and editor font, all for premium users only. */
 import type { Day } from '#domain/day/day.ts';
 import type { UpgradeFeature } from '#domain/plan/upgrade.ts';
+import { useSession } from '#client/lib/session/session.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
 import { useTitle } from '#client/lib/hooks/use-title.ts';
 import { BackToJournal } from '#client/ui/page/back-to-journal.tsx';
@@ -19,12 +20,16 @@ type SettingsScreenProps = {
 export function SettingsScreen({ onUpgrade, sendAll }: SettingsScreenProps) {
   useTitle('Settings');
   const premium = usePremium();
+  const isLoading = useSession().profileState === 'loading';
   return (
     <Page title="Settings" back={<BackToJournal />}>
       {premium === null && <PlanPlaceholder />}
-      <ExportCard premium={premium} sendAll={sendAll} onUpgrade={() => onUpgrade('export')} />
-      {premium === true && <ImportCard />}
-      <FontCard premium={premium} onUpgrade={() => onUpgrade('font-options')} />
+      {/* The cards have other heights on each plan, so they would shift if they were visible before. */}
+      <div hidden={isLoading}>
+        <ExportCard premium={premium} sendAll={sendAll} onUpgrade={() => onUpgrade('export')} />
+        {premium === true && <ImportCard />}
+        <FontCard premium={premium} onUpgrade={() => onUpgrade('font-options')} />
+      </div>
     </Page>
   );
 }
