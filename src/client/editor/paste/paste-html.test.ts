@@ -1,6 +1,7 @@
 // @vitest-environment happy-dom
 /** Tests `cleanPastedHtml` with HTML of Word, Google Docs and Google Sheets, with links, styles and scripts. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
+import { withoutStyles } from '#client/lib/log-html/inert-html.ts';
 import { cleanPastedHtml } from './paste-html.ts';
 
 /** The cleaned HTML without layout attributes, on one line. */
@@ -134,5 +135,49 @@ describe('safety', () => {
 
   test('removes scripts', () => {
     expect(clean('<p>a<script>alert(1)</script></p>')).toBe('<p>a </p>');
+  });
+});
+
+describe('HTML that would take long', () => {
+  test('is read in as many passes with 500 active attributes as with 5', () => {
+    const passesFor = (count: number): number => {
+      const replace = vi.spyOn(String.prototype, 'replace');
+      withoutStyles(`<p ${'style=a '.repeat(count)}>x</p>`);
+      const passes = replace.mock.calls.length;
+      replace.mockRestore();
+      return passes;
+    };
+    expect(passesFor(500)).toBe(passesFor(5));
+    expect(withoutStyles(`<p ${'style=a onx=b '.repeat(500)}>`)).not.toMatch(/[ "'](?:style|onx)=/);
+  });
+
+  test('loses closed stylesheets and keeps the text behind an unclosed one', () => {
+    expect(clean('a<style>b</style>c<title>d</title>e<xml>f<style>g</style>')).toBe('a c e<xml>f </xml>');
+    const exec = vi.spyOn(RegExp.prototype, 'test');
+    const searchesFor = (count: number): number => {
+      exec.mockClear();
+      cleanPastedHtml('<xml>'.repeat(count));
+      return exec.mock.contexts.filter((pattern) => String(pattern).includes('xml')).length;
+    };
+    expect(searchesFor(100)).toBe(1);
+    exec.mockRestore();
+  });
+
+  test('becomes a paragraph for each line if it holds more than 10,000 elements', () => {
+    expect(cleanPastedHtml(`<div>a &amp; b</div>${'<b>'.repeat(10_000)}c<p>d <i>e</i></p>`)).toBe(
+      '<p>a &amp; b</p><p>c</p><p>d e</p>',
+    );
+  });
+
+  test('of Word continues a list after empty paragraphs', () => {
+    const html = `${wordItem(1, '1.', 'a')}<p></p>${wordItem(1, '2.', 'b')}<p> </p>${wordItem(1, '3.', 'c')}`;
+    expect(cleanPastedHtml(html).match(/<ol>/g)).toHaveLength(1);
+  });
+
+  test('is searched in the first 2,000 characters of a style', () => {
+    const styled = (filler: number) =>
+      cleanPastedHtml(`<span style="${'a:b;'.repeat(filler)}font-weight:bold">x</span>`);
+    expect(styled(400)).toContain('<strong>');
+    expect(styled(600)).not.toContain('<strong>');
   });
 });

@@ -9,10 +9,21 @@ import { parseInert, withoutStyles } from '#client/lib/log-html/inert-html.ts';
 
 const WORD_LIST = /mso-list:\s*[^;]*?level(\d)/i;
 
-const styleOf = (element: Element): string => element.getAttribute('data-style') ?? '';
+/**
+ * HTML with more elements and comments is pasted as plain text. A log of 256 KB, pasted from Word, has some 3,000. Threat: a copied
+ * page holds 90,000 unclosed elements, which the browser nests 512 levels deep, and the journal stops for a minute.
+ */
+const MAX_ELEMENTS = 10_000;
+/** Word writes some hundred characters. The patterns take time with the square of the length. */
+const MAX_STYLE_LENGTH = 2_000;
+
+const styleOf = (element: Element): string => (element.getAttribute('data-style') ?? '').slice(0, MAX_STYLE_LENGTH);
+const isBlank = ({ textContent }: Node): boolean => !/\S/.test(textContent ?? '');
 const textOf = (element: Element): string => (element.textContent ?? '').replace(/\s+/g, ' ').trim();
 
-export function cleanPastedHtml(html: string): string {
+export function cleanPastedHtml(pasted: string): string {
+  const html = withoutNonContent(pasted);
+  if ((html.match(/<[a-z!]/gi)?.length ?? 0) > MAX_ELEMENTS) return textAsHtml(html);
   // HTML copied from a ProseMirror editor needs no repair. ProseMirror reads the slice's open ends from this attribute.
   const isSlice = /\sdata-pm-slice=/.test(html);
   if (isSlice && !/<a\s/i.test(html)) return withoutStyles(html);
@@ -27,6 +38,34 @@ export function cleanPastedHtml(html: string): string {
   removeBlankLines(body);
   return body.innerHTML;
 }
+
+const NON_CONTENT = /<(style|script|head|title|xml|o:p)\b[^<>]*>/gi;
+
+/** Removes stylesheets and scripts. Searches the end of unclosed ones once. */
+function withoutNonContent(html: string): string {
+  const kept: string[] = [];
+  const unclosed = new Set<string>();
+  let from = 0;
+  for (const { 0: tag, 1: name, index } of html.matchAll(NON_CONTENT)) {
+    if (index < from || unclosed.has(name!)) continue;
+    const closing = new RegExp(`</${name}\\s*>`, 'gi');
+    closing.lastIndex = index + tag.length;
+    if (closing.test(html)) {
+      kept.push(html.slice(from, index));
+      from = closing.lastIndex;
+    } else unclosed.add(name!);
+  }
+  return [...kept, html.slice(from)].join(' ');
+}
+
+/** One paragraph for each line. The text keeps its character references. */
+const textAsHtml = (html: string): string =>
+  withoutStyles(html)
+    .replace(/<!--[^<>]*-->|<\/?(?:strong|em|b|i|u|s|a|code|span|font)\b[^<>]*>/gi, '')
+    .split(/<[^<>]*>?|[\r\n]+/)
+    .filter((line) => line.trim() !== '')
+    .map((line) => `<p>${line}</p>`)
+    .join('');
 
 function removeComments(root: Element): void {
   const document = root.ownerDocument;
@@ -80,17 +119,22 @@ function tablesToLines(root: Element): void {
 /** Converts paragraphs that Word styles as list items to nested lists. */
 function wordListsToLists(root: Element): void {
   let lists: Element[] = [];
-  let last: Element | null = null;
+  /** The last node that follows the outermost list without text between them, or that list. */
+  let end: Node | null = null;
   for (const paragraph of root.querySelectorAll('p[data-style*="mso-list"], li[data-style*="mso-list"]')) {
     const level = Number(WORD_LIST.exec(styleOf(paragraph))?.[1] ?? 0);
     if (level === 0 || paragraph.localName === 'li') continue;
     const marker = takeWordMarker(paragraph);
-    if (last === null || !follows(last, paragraph)) lists = [];
+    end = end && lastBlankBefore(end, paragraph);
+    if (end?.nextSibling !== paragraph) {
+      lists = [];
+      end = null;
+    }
     lists.length = Math.min(lists.length, level);
     while (lists.length < level) lists.push(openList(paragraph, lists.at(-1), marker));
     const item = lists.at(-1)!.appendChild(root.ownerDocument.createElement('li'));
     item.append(...paragraph.childNodes);
-    last = lists[0]!;
+    end ??= lists[0]!;
     paragraph.remove();
   }
 }
@@ -102,11 +146,11 @@ function takeWordMarker(paragraph: Element): string {
   return marker ? textOf(marker) : '';
 }
 
-/** Whether no text is between a list and the paragraph that may continue it. */
-function follows(list: Element, paragraph: Element): boolean {
-  let next = list.nextSibling;
-  while (next !== null && next !== paragraph && (next.textContent ?? '').trim() === '') next = next.nextSibling;
-  return next === paragraph;
+/** The last node before `paragraph`, or before the next text, from `from` on. */
+function lastBlankBefore(from: Node, paragraph: Element): Node {
+  let last = from;
+  for (let next = last.nextSibling; next && next !== paragraph && isBlank(next); next = last.nextSibling) last = next;
+  return last;
 }
 
 function openList(paragraph: Element, parent: Element | undefined, marker: string): Element {
@@ -154,8 +198,7 @@ function stylesToMarks(root: Element): void {
 
 /** Removes empty paragraphs and the line breaks between blocks, which word processors use as spacing. */
 function removeBlankLines(root: Element): void {
-  for (const block of root.querySelectorAll('p, div'))
-    if (textOf(block) === '' && !block.querySelector('li')) block.remove();
+  for (const block of root.querySelectorAll('p, div')) if (isBlank(block) && !block.querySelector('li')) block.remove();
   for (const lineBreak of root.querySelectorAll('br')) {
     const between = lineBreak.previousElementSibling ?? lineBreak.nextElementSibling;
     if (lineBreak.parentElement === root && /^(?:p|ul|ol|h\d|div)$/.test(between?.localName ?? '')) lineBreak.remove();

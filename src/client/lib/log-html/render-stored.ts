@@ -17,8 +17,9 @@ export function renderStored<T>(nodes: Iterable<Node>, create: NodeFactory<T>): 
   return [...nodes].flatMap((node) => {
     if (node instanceof Text) return create.text(node);
     if (!(node instanceof Element)) return [];
-    const children = renderStored(node.childNodes, create);
     const tag = node.localName;
+    if (tag === 'script' || tag === 'style') return [];
+    const children = renderStored(node.childNodes, create);
     if (!ALLOWED.has(tag)) return children;
     const start = tag === 'ol' ? (node.getAttribute('start') ?? '') : '';
     // A break gives an empty line its height, as in the editor.
