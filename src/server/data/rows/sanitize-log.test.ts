@@ -211,7 +211,12 @@ describe('the limits of a log', () => {
     expect(sanitizeLog('<blockquote>'.repeat(150) + 'x')).toBe(
       '<blockquote>'.repeat(100) + 'x' + '</blockquote>'.repeat(100),
     );
-    expect(() => sanitizeLog('<b>'.repeat(60_000))).toThrow(expect.objectContaining({ code: '54001', status: 400 }));
+    expect(() => sanitizeLog('<b>'.repeat(513))).toThrow(expect.objectContaining({ code: '54001', status: 400 }));
+    expect(sanitizeLog('<b>'.repeat(512))).toBe('');
+  });
+  test.each(['<b>', '<P></P>', '<', '<!---->'])('are rejected with more than 30,000 of %s', (tag) => {
+    const message = 'A log can hold 30000 HTML tags at most. Please shorten it';
+    expect(() => sanitizeLog(tag.repeat(30_001))).toThrow(expect.objectContaining({ code: '54000', message }));
   });
 });
 
@@ -234,7 +239,7 @@ describe('the log sanitizer of all requests', () => {
 
   test('continues with the next log after a rejected one', async () => {
     const sanitize = createLogSanitizer(createConcurrencyLimiter(ONE_AT_A_TIME));
-    const rejected = sanitize('<b>'.repeat(60_000));
+    const rejected = sanitize('<b>'.repeat(6_000));
     const next = sanitize('<b>next</b>');
     await expect(rejected).rejects.toMatchObject({ code: '54001' });
     expect(await next).toBe('next');
