@@ -285,6 +285,48 @@ test('the panel follows the open day, shows feedback of another device, and is p
   });
 });
 
+test('beside the panel the shortcuts work, and feedback on a log that changed since is outdated at once', async ({
+  page,
+  signUpCloser,
+}) => {
+  await signUpCloser(...GOOD_DAY);
+  await openPanel(page);
+  await panel(page).getByRole('button', { name: 'Get Fresh Analysis' }).click();
+  await expect(panel(page).getByText('Up to date')).toBeVisible();
+
+  await test.step('shortcuts', async () => {
+    await page.keyboard.press('Alt+ArrowLeft');
+    await expect(page).toHaveURL(new RegExp(`date=${daysAgo(1)}`));
+    await page.keyboard.press('Alt+t');
+    await expect(panel(page).getByText('Up to date')).toBeVisible();
+    await page.keyboard.press('ControlOrMeta+k');
+    await expect(page.getByRole('combobox')).toBeFocused();
+    // A modal dialog blocks them.
+    await page.keyboard.press('Alt+ArrowLeft');
+    await page.keyboard.press('Escape');
+    await expect(page.getByRole('combobox')).toBeHidden();
+    await expect(panel(page).getByText('Up to date')).toBeVisible();
+  });
+
+  await test.step('a change while the panel is closed', async () => {
+    await panel(page).getByRole('button', { name: 'Close' }).click();
+    await items(page).first().click();
+    await page.keyboard.press('End');
+    await page.keyboard.type(' at last');
+    await expectSaved(page);
+    // Without an answer the panel knows it from the revision of the open log.
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    await page.route('**/rest/v1/entries?*ai_feedback*', async (route) => {
+      await released;
+      await route.continue();
+    });
+    await openPanel(page);
+    await expect(panel(page).getByText('Analysis outdated')).toBeVisible();
+    await expect(panel(page).getByRole('button', { name: 'Refresh Analysis' })).toBeVisible();
+    release();
+  });
+});
+
 test.describe('a log without feedback', () => {
   test.use({ expectedErrors: /Failed to load resource: net::ERR_INTERNET_DISCONNECTED/ });
 

@@ -13,7 +13,8 @@ import { useAnalysis } from '#client/lib/coach/use-analysis.ts';
 import { toStoredFeedback } from './stored-feedback.ts';
 import type { StoredFeedback } from './stored-feedback.ts';
 
-type DayFeedback = { hasLog: boolean; feedback: StoredFeedback | null };
+/** `revision`: the revision of the log at the read; null without a log, and after an analysis until the next read. */
+type DayFeedback = { hasLog: boolean; revision: number | null; feedback: StoredFeedback | null };
 
 /** The state of the open day that the feedback panel needs. */
 export type OpenLog = {
@@ -41,7 +42,7 @@ export function useFeedback(date: Day, log: OpenLog) {
       const [{ data: entry }, { data: analysis }] = await Promise.all([
         data
           .from('entries')
-          .select('ai_feedback, hustle_score, ai_analyzed_at, updated_at')
+          .select('ai_feedback, hustle_score, ai_analyzed_at, updated_at, revision')
           .eq('user_id', user.id)
           .eq('date', date)
           .abortSignal(signal)
@@ -58,9 +59,16 @@ export function useFeedback(date: Day, log: OpenLog) {
           .abortSignal(signal)
           .maybeSingle(),
       ]);
-      return { hasLog: entry !== null, feedback: toStoredFeedback(entry, analysis) };
+      return {
+        hasLog: entry !== null,
+        revision: entry?.revision ?? null,
+        feedback: toStoredFeedback(entry, analysis),
+      };
     },
     networkMode: 'always',
+    // The log may have changed while the panel was closed.
+    staleTime: 0,
+    select: useCallback((day: DayFeedback) => toCurrentFeedback(day, log.revision), [log.revision]),
     // An analysis from another tab or device does not invalidate this query.
     refetchOnWindowFocus: 'always',
   });
@@ -96,7 +104,7 @@ export function useFeedback(date: Day, log: OpenLog) {
         async (result) => {
           // A query in flight may return the state before this analysis.
           await queries.cancelQueries({ queryKey: ['feedback', date] });
-          queries.setQueryData<DayFeedback>(['feedback', date], { hasLog: true, feedback: result });
+          queries.setQueryData<DayFeedback>(['feedback', date], { hasLog: true, revision: null, feedback: result });
           void queries.invalidateQueries({ queryKey: ['feedback', date] });
           invalidateEntryCache(queries);
         },
@@ -105,6 +113,13 @@ export function useFeedback(date: Day, log: OpenLog) {
   );
 
   return { stored, view, analyze, cancel };
+}
+
+/** Feedback that was read before the open log's last save is outdated, without waiting for the next read. */
+function toCurrentFeedback(day: DayFeedback, openRevision: number | null): DayFeedback {
+  const { revision, feedback } = day;
+  const isOlder = revision !== null && openRevision !== null && revision < openRevision;
+  return isOlder && feedback ? { ...day, feedback: { ...feedback, upToDate: false } } : day;
 }
 
 function isFeedback(data: unknown): data is FeedbackResult {

@@ -39,10 +39,11 @@ export function useShortcuts(shortcuts: Shortcuts): void {
   const onKey = useEffectEvent((event: KeyboardEvent) => {
     const action = actionOf(event);
     if (action === null || event.isComposing) return;
-    const hasDialog = document.querySelector('dialog[open]') !== null;
+    // The feedback panel beside the log is a dialog that is not modal.
+    const hasModal = document.querySelector('dialog:modal') !== null;
     // A repeated Ctrl+K must not open the browser's own search.
-    if (!hasDialog || action === 'find') event.preventDefault();
-    if (!hasDialog) shortcuts[action]();
+    if (!hasModal || action === 'find') event.preventDefault();
+    if (!hasModal) shortcuts[action]();
   });
   useEffect(() => {
     const listener = (event: KeyboardEvent): void => onKey(event);
