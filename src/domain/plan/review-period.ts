@@ -9,3 +9,19 @@ export const REVIEW_PERIODS = {
 export type ReviewPeriod = keyof typeof REVIEW_PERIODS;
 
 export const firstDayOf = (period: ReviewPeriod, today: Day): Day => addDays(today, 1 - REVIEW_PERIODS[period].days);
+
+/** A stored review is shown on the last day of its period and on the six days after it. */
+const SHOWN_DAYS = 7;
+
+/**
+ * The first and last days of stored reviews that are shown for this period. A row holds no name of its period, so the
+ * bounds exclude reviews of another length.
+ */
+export const storedReviewBounds = (
+  period: ReviewPeriod,
+  today: Day,
+): { firstFrom: Day; lastFrom: Day; firstTo: Day } => ({
+  firstFrom: addDays(firstDayOf(period, today), 1 - SHOWN_DAYS),
+  lastFrom: firstDayOf(period, today),
+  firstTo: addDays(today, 1 - SHOWN_DAYS),
+});

@@ -23,6 +23,7 @@ test('a failed review counts its attempts, each period has a stored review, and 
   seedCloser,
   openAs,
   request,
+  browser,
   expectAccessible,
 }) => {
   const account = await seedCloser(log(...GOOD_DAY));
@@ -65,6 +66,28 @@ test('a failed review counts its attempts, each period has a stored review, and 
   await expect(result).toBeHidden();
   await page.getByRole('button', { name: 'Generate 30-Day Analysis' }).click();
   await expect(result).toContainText('4 entries analyzed');
+
+  await test.step('each period shows its stored review, also after a reload and on another device', async () => {
+    for (const open of [() => page.getByRole('radio', { name: /Last 7 Days/ }).check(), () => page.reload()]) {
+      await open();
+      await expect(result.getByRole('heading', { name: '7-Day Hustle Review' })).toBeVisible();
+      await expect(result).toContainText('3 entries analyzed');
+      await expect(result).toContainText('Generated');
+      await expect(page.getByRole('button', { name: 'Regenerate Analysis' })).toBeEnabled();
+      await expect(page.getByRole('heading', { name: 'First lines of your logs' })).toBeHidden();
+    }
+    await page.getByRole('link', { name: 'Back to Journal' }).click();
+    const other = await browser.newContext();
+    const device = await other.newPage();
+    await openAs(device, account, '/reviews');
+    const read = device.getByRole('region', { name: 'Analysis', exact: true });
+    await expect(read).toContainText('Sandbox model: 3 days');
+    await expect(read).not.toContainText('analyzed');
+    await device.getByRole('radio', { name: /Last 30 Days/ }).check();
+    await expect(read).toContainText('Sandbox model: 4 days');
+    await inBothThemes(device, expectAccessible);
+    await other.close();
+  });
 });
 
 test('the scores of a period are a plot that arrow keys navigate, and a table', async ({

@@ -12,8 +12,13 @@ import { Wins } from './wins.tsx';
 
 export const titleOf = (period: ReviewPeriod): string => `${REVIEW_PERIODS[period].days}-Day Hustle Review`;
 
+/** `entryCount` is null for a review that another device generated: the server does not store it. */
+export type ShownReview = Pick<TrendResult, 'period' | 'analysis' | 'dateRange' | 'generatedAt'> & {
+  entryCount: number | null;
+};
+
 type ReviewCardProps = {
-  result: TrendResult;
+  result: ShownReview;
   label: string;
   isReplaced?: boolean;
   /** Where the review comes from, if not from the server. */
@@ -29,9 +34,11 @@ export function ReviewCard({ result, label, isReplaced = false, source }: Review
         <span>
           {dateLabel(dateRange.from)} – {dateLabel(dateRange.to)}
         </span>
-        <span>
-          {entryCount} {entryCount === 1 ? 'entry' : 'entries'} analyzed
-        </span>
+        {entryCount !== null && (
+          <span>
+            {entryCount} {entryCount === 1 ? 'entry' : 'entries'} analyzed
+          </span>
+        )}
         <span>
           Generated <TimeAgo at={generatedAt} />
         </span>
@@ -54,8 +61,8 @@ export function ReviewText({ analysis, writing = false }: { analysis: string; wr
   );
 }
 
-export function isTrend(data: unknown): data is TrendResult {
-  const { period, analysis, dateRange, generatedAt } = (data ?? {}) as Partial<TrendResult>;
+export function isReview(data: unknown): data is ShownReview {
+  const { period, analysis, dateRange, generatedAt } = (data ?? {}) as Partial<ShownReview>;
   return (
     period !== undefined &&
     typeof analysis === 'string' &&
@@ -63,3 +70,5 @@ export function isTrend(data: unknown): data is TrendResult {
     typeof generatedAt === 'string'
   );
 }
+
+export const isTrend = (data: unknown): data is TrendResult => isReview(data) && data.entryCount !== null;

@@ -1,4 +1,5 @@
 /** The reviews on the premium plan: the period, its analysis and the charts. */
+import { useQueryClient } from '@tanstack/react-query';
 import { lazy, Suspense, useState } from 'react';
 import type { TrendResult } from '#domain/coach/coach.ts';
 import { firstDayOf, REVIEW_PERIODS } from '#domain/plan/review-period.ts';
@@ -9,9 +10,9 @@ import { Notice } from '#client/ui/notice.tsx';
 import { LoadingText } from '#client/ui/loading-text.tsx';
 import { useLocalCopies } from '#client/sync/day-savers-provider.tsx';
 import { reviewCopyKey } from '#client/sync/store/prune-copies.ts';
-import { StoredReview } from './stored-review.tsx';
 import { Review } from './review.tsx';
 import styles from './reviews.module.css';
+import { ReviewCopy, reviewKey, useStoredReview } from './stored-review.tsx';
 import { useLoggedDays } from './use-logged-days.ts';
 
 const loadCharts = () => import('./charts/review-charts.tsx');
@@ -29,19 +30,22 @@ const PERIODS = Object.keys(REVIEW_PERIODS) as ReviewPeriod[];
 export function ReviewPeriods() {
   const today = useToday();
   const [period, setPeriod] = useState<ReviewPeriod>('7-day');
-  const [result, setResult] = useState<TrendResult | null>(null);
   const logged = useLoggedDays(today);
+  const stored = useStoredReview(period, today);
+  const queries = useQueryClient();
   const copies = useLocalCopies();
-  // Switching the period clears the result and the error (docs/specification/screens.md 11).
-  const choose = (next: ReviewPeriod): void => {
-    setPeriod(next);
-    setResult(null);
-  };
-  // The analysis used the current logs, so refetch the counts and charts too.
-  const show = (made: TrendResult): void => {
-    setResult(made);
+  const show = async (made: TrendResult): Promise<void> => {
+    const key = reviewKey(made.period, today);
+    // A query in flight may return the review before this one.
+    await queries.cancelQueries({ queryKey: key });
+    queries.setQueryData(key, made);
     void copies?.storeCopy(reviewCopyKey(made.period), made);
+    // The analysis used the current logs, so refetch the counts and charts too.
     void logged.refetch();
+  };
+  const reload = (): void => {
+    void logged.refetch();
+    void stored.refetch();
   };
   const count = (of: ReviewPeriod): number | null =>
     logged.data?.filter(({ date }) => date >= firstDayOf(of, today)).length ?? null;
@@ -52,30 +56,31 @@ export function ReviewPeriods() {
         <legend className="unseen">Period</legend>
         {PERIODS.map((each) => (
           <label key={each} className={styles.period}>
-            <input type="radio" name="period" value={each} checked={period === each} onChange={() => choose(each)} />
+            <input type="radio" name="period" value={each} checked={period === each} onChange={() => setPeriod(each)} />
             <span className={styles.title}>{REVIEW_PERIODS[each].title}</span>
             <span className={styles.count}>{entriesLabel(count(each))}</span>
           </label>
         ))}
       </fieldset>
-      {logged.isError ? (
+      {logged.isError || stored.isError ? (
         <>
           <div className={styles.failed}>
             <Notice kind="error">
               Couldn't load your entries. They are safe. Check your connection and try again.
             </Notice>
-            <Button onClick={() => void logged.refetch()} busy={logged.isFetching} busyLabel="Loading...">
+            <Button onClick={reload} busy={logged.isFetching || stored.isFetching} busyLabel="Loading...">
               Try Again
             </Button>
           </div>
-          <StoredReview key={period} period={period} />
+          <ReviewCopy key={period} period={period} />
         </>
       ) : (
-        <Review key={period} period={period} today={today} count={count(period)} result={result} onResult={show} />
+        // The key clears the error of the other period.
+        <Review key={period} period={period} today={today} count={count(period)} result={stored.data} onResult={show} />
       )}
-      {logged.data && (
+      {logged.data && !stored.isPending && (
         <Suspense fallback={<LoadingText />}>
-          <ReviewCharts period={period} today={today} logged={logged.data} hasAnalysis={result !== null} />
+          <ReviewCharts period={period} today={today} logged={logged.data} hasAnalysis={Boolean(stored.data)} />
         </Suspense>
       )}
     </>

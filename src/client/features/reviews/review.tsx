@@ -15,6 +15,7 @@ import { AnalysisFailure, useRetryWait } from '#client/ui/coach/analysis-failure
 import { Button } from '#client/ui/button.tsx';
 import { CoachConsent } from '#client/ui/coach/coach-consent.tsx';
 import { isTrend, ReviewCard, ReviewText, titleOf } from './review-card.tsx';
+import type { ShownReview } from './review-card.tsx';
 import styles from './reviews.module.css';
 import { useScrollIntoView } from './use-scroll-into-view.ts';
 
@@ -22,7 +23,8 @@ type ReviewProps = {
   period: ReviewPeriod;
   today: Day;
   count: number | null;
-  result: TrendResult | null;
+  /** The stored review; null without one, undefined until it is read. */
+  result: ShownReview | null | undefined;
   onResult: (result: TrendResult) => void;
 };
 
@@ -54,6 +56,7 @@ export function Review({ period, today, count, result, onResult }: ReviewProps) 
     return (
       <div className={styles.generate} {...areaProps}>
         <CoachConsent button={fallbackRef} />
+        {result && <ReviewCard result={result} label="Analysis" />}
       </div>
     );
   }
@@ -66,10 +69,10 @@ export function Review({ period, today, count, result, onResult }: ReviewProps) 
           tone={result ? 'plain' : 'primary'}
           busy={isRunning}
           busyLabel={result ? 'Regenerating...' : 'Analyzing Your Hustle...'}
-          disabled={!count || !features.coach}
+          disabled={!count || result === undefined || !features.coach}
           softDisabled={wait !== null}
           aria-describedby="generate-note"
-          onClick={() => generate(result !== null)}
+          onClick={() => generate(Boolean(result))}
         >
           {result ? 'Regenerate Analysis' : REVIEW_PERIODS[period].generate}
         </Button>

@@ -41,6 +41,8 @@ type Analysis = {
   user_id: string;
   kind: 'feedback' | 'trend';
   date: Day | null;
+  period_from: Day | null;
+  period_to: Day | null;
   text: string;
   cited: number[];
   cited_refs: string[] | null;
