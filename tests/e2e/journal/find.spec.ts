@@ -1,7 +1,7 @@
 /** Find: words of open days and days by their names, by keyboard and mouse, on a narrow screen, and offline. */
 import type { Page } from '@playwright/test';
 import { addDays, dayLabel as labelOf } from '#domain/day/day.ts';
-import { dayLabel, daysAgo, editor, log, today } from '../support/journal.ts';
+import { dayLabel, daysAgo, editor, items, log, today } from '../support/journal.ts';
 import { dayAtOffset } from '../../support/local-days.ts';
 import { inBothThemes } from '../support/themes.ts';
 import { expect, test } from '../support/test.ts';
@@ -64,8 +64,9 @@ test('Find shows words while they are typed, and opens a day with them highlight
   await expect(dayLabel(page)).toHaveText(labelOf(daysAgo(3)));
   await expect(page).toHaveURL(new RegExp(`date=${daysAgo(3)}$`));
   await expect.poll(() => marks(page)).toBe(1);
-  await editor(page).click();
-  await page.keyboard.type('x');
+  await expect(editor(page)).toBeFocused();
+  await page.keyboard.type('n');
+  await expect(items(page).first()).toHaveText('Die Straßen war frei');
   await expect.poll(() => marks(page)).toBe(0);
 
   await test.step('Enter right after the last key opens the result of the whole query', async () => {
@@ -79,6 +80,25 @@ test('Find shows words while they are typed, and opens a day with them highlight
     await page.keyboard.type('needle');
     await page.keyboard.press('Enter');
     await expect(dayLabel(page)).toHaveText(labelOf(daysAgo(1)));
+  });
+
+  await test.step('a date, and a word of the open day, opened from the menu: the caret is in the log', async () => {
+    for (const [query, text] of [
+      [daysAgo(4), 'needlework!'],
+      ['needle', 'needlework!!'],
+    ] as const) {
+      await page.getByRole('button', { name: 'Open menu' }).click();
+      await page.getByRole('button', { name: 'Find', exact: true }).click();
+      await box(page).fill(query);
+      await options(page).last().click();
+      await expect(dialog(page)).toBeHidden();
+      await expect(dayLabel(page)).toHaveText(labelOf(daysAgo(4)));
+      await expect(editor(page)).toBeFocused();
+      await page.keyboard.type('!');
+      await expect(items(page)).toHaveText([text]);
+    }
+    for (let key = 0; key < 2; key += 1) await page.keyboard.press('End').then(() => page.keyboard.press('Backspace'));
+    await expect(items(page)).toHaveText(['needlework']);
   });
 
   await test.step('no result, a query without letters, Escape', async () => {

@@ -6,6 +6,7 @@ import type { KeyboardEvent, ReactNode } from 'react';
 import { dayLabel } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
 import { QUERY_MAX_LENGTH } from '#domain/find/match-search.ts';
+import type { SearchTerm } from '#domain/find/match-search.ts';
 import { isLocked } from '#domain/plan/plan.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { parseDateQuery } from '#domain/day/parse-date-query.ts';
@@ -14,7 +15,7 @@ import { useToday } from '#client/lib/hooks/use-today.ts';
 import { UpgradeLink } from '#client/ui/plan/upgrade-button.tsx';
 import { Dialog } from '#client/ui/dialog.tsx';
 import styles from './find-dialog.module.css';
-import { highlightFound } from './highlight-found.ts';
+import { showFound } from './show-found.ts';
 import { useFind } from './use-find.ts';
 import type { SearchState, FoundLog, UnsavedLog } from './use-find.ts';
 
@@ -43,16 +44,15 @@ export function FindDialog({ unsaved, onClose, onUpgrade }: FindDialogProps) {
   const active = Math.min(selectedIndex, count - 1);
   const optionId = (index: number): string => `${ids}-${index}`;
 
-  const open = (date: Day): void => {
+  const open = (date: Day, searched: readonly SearchTerm[]): void => {
     onClose();
     void navigate({ to: ROUTES.journal.path, search: { date } as never });
+    showFound(date, searched);
   };
   const choose = (index: number): void => {
-    if (queryDate && index === 0) return isDateLocked ? onUpgrade() : open(queryDate);
+    if (queryDate && index === 0) return isDateLocked ? onUpgrade() : open(queryDate, []);
     const log = found[queryDate ? index - 1 : index];
-    if (!log) return;
-    open(log.date);
-    highlightFound(log.date, words);
+    if (log) open(log.date, words);
   };
 
   const chooseFirst = useEffectEvent(() => choose(0));

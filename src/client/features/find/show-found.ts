@@ -1,6 +1,7 @@
 /**
- * Highlights the search words in an opened log until the log is edited or closed. Uses the CSS Custom Highlight API,
- * because only the editor may change the log's elements. Browsers without it show no highlights.
+ * Puts the caret into an opened log, behind the first search word, and highlights the words until the log is edited or
+ * closed. Uses the CSS Custom Highlight API, because only the editor may change the log's elements. Browsers without it
+ * show no highlights.
  */
 import { findMatches } from '#domain/find/match-search.ts';
 import type { SearchTerm } from '#domain/find/match-search.ts';
@@ -14,34 +15,37 @@ const OPEN_TIMEOUT_MS = 15_000;
 
 let stopPrevious: () => void = () => undefined;
 
-export function highlightFound(date: Day, words: readonly SearchTerm[]): void {
+export function showFound(date: Day, words: readonly SearchTerm[]): void {
   stopPrevious();
-  if (words.length === 0 || !('highlights' in CSS)) return;
   const listeners = new AbortController();
   let log: HTMLElement | null = null;
 
-  const tryHighlight = (): void => {
+  const tryShow = (): void => {
     if (log) return void (log.isConnected || stop());
+    // The page below an open dialog is inert and takes no focus.
+    if (document.querySelector('dialog:modal')) return;
     log = document.querySelector<HTMLElement>(`.ProseMirror[aria-label="Log for ${dayLabel(date)}"]`);
     if (!log) return;
     clearTimeout(timeout);
-    highlight(log, words);
+    const ranges = findRanges(log, words);
+    placeCaret(log, ranges[0]);
+    if ('highlights' in CSS) highlight(ranges);
     log.addEventListener('input', stop, { signal: listeners.signal });
   };
-  const observer = new MutationObserver(tryHighlight);
+  const observer = new MutationObserver(tryShow);
   const timeout = setTimeout(() => log ?? stop(), OPEN_TIMEOUT_MS);
   const stop = (): void => {
     listeners.abort();
     observer.disconnect();
     clearTimeout(timeout);
-    CSS.highlights.delete(HIGHLIGHT_NAME);
+    if ('highlights' in CSS) CSS.highlights.delete(HIGHLIGHT_NAME);
   };
   stopPrevious = stop;
   observer.observe(document.body, { childList: true, subtree: true });
-  tryHighlight();
+  tryShow();
 }
 
-function highlight(log: HTMLElement, words: readonly SearchTerm[]): void {
+function findRanges(log: HTMLElement, words: readonly SearchTerm[]): Range[] {
   const ranges: Range[] = [];
   const texts = document.createTreeWalker(log, NodeFilter.SHOW_TEXT);
   for (let node = texts.nextNode(); node; node = texts.nextNode()) {
@@ -52,6 +56,24 @@ function highlight(log: HTMLElement, words: readonly SearchTerm[]): void {
       ranges.push(range);
     }
   }
+  return ranges;
+}
+
+/** Without a found word at the end of the log. Not on a phone, where the focus opens the keyboard over the found words. */
+function placeCaret(log: HTMLElement, found: Range | undefined): void {
+  if (!matchMedia('(pointer: fine)').matches) return;
+  const caret = new Range();
+  caret.selectNodeContents([...log.querySelectorAll('p, h1, h2, h3, pre')].at(-1) ?? log);
+  if (found) caret.setEnd(found.endContainer, found.endOffset);
+  caret.collapse(false);
+  log.focus({ preventScroll: true });
+  // Set after the focus, with which the editor restores its own caret. The editor reads this one before the next key.
+  const selection = getSelection();
+  selection?.removeAllRanges();
+  selection?.addRange(caret);
+}
+
+function highlight(ranges: readonly Range[]): void {
   const [first] = ranges;
   if (!first) return;
   CSS.highlights.set(HIGHLIGHT_NAME, new Highlight(...ranges));
