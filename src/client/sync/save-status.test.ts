@@ -18,7 +18,7 @@ const STATES: [SaveStatus, string, announced: boolean, alarming: boolean][] = [
     false,
   ],
   [{ kind: 'retrying' }, 'Not saved – retrying', true, true],
-  [{ kind: 'offline' }, 'On this device only – sending when online', true, true],
+  [{ kind: 'offline' }, 'On this device only – sending when online', true, false],
   [{ kind: 'signedOut' }, 'Not saved – sign in to save it', true, true],
   [{ kind: 'conflict' }, 'Not saved – changed elsewhere', true, true],
   [{ kind: 'locked' }, "Not saved – your plan doesn't include this day", true, true],

@@ -64,9 +64,12 @@ export function statusText(status: SaveStatus, now: number): string {
 /** True if a screen reader announces the status. Progress is not announced: a save follows every pause in typing. */
 export const isAnnounced = (status: SaveStatus): boolean => !['empty', 'unsaved', 'saving'].includes(status.kind);
 
-/** True if the status line is coloured, because text on this device is not on the server. */
+/**
+ * True if the status line is coloured, because something keeps the text of this device from the server. Being offline is
+ * no alarm: the text is safe here, and is sent without the user.
+ */
 export const isAlarming = (status: SaveStatus): boolean =>
-  isAnnounced(status) && !['saved', 'unconfirmed'].includes(status.kind);
+  isAnnounced(status) && !['saved', 'unconfirmed', 'offline'].includes(status.kind);
 
 /** Shown while unsaved text is in the memory of this page alone. */
 export const KEEP_TAB_OPEN = 'This browser cannot keep a copy. Leave this tab open until your text is saved.';

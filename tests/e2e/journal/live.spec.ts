@@ -64,7 +64,7 @@ test('two tabs share one connection, and a hidden or signed-out browser has none
   const second = await context.newPage();
   await openDay(second, today());
   await skipToIdleTime(second);
-  await expectFetched(second, ['background-tasks']);
+  await expectFetched(second, ['members-background']);
 
   await storeLog(page.request, await sessionOf(page), today(), log('for both tabs'));
   for (const tab of [page, second]) await expect(items(tab)).toHaveText(['for both tabs'], { timeout: 2_000 });

@@ -1,7 +1,17 @@
 /** The journal and the screens that depend on the plan, while the profile is loading, missing or unavailable. */
 import type { Page } from '@playwright/test';
 import { dayLabel as labelOf } from '#domain/day/day.ts';
-import { daysAgo, editor, expectSaved, items, log, sessionOf, readStoredLog, today } from '../support/journal.ts';
+import {
+  daysAgo,
+  editor,
+  expectSaved,
+  items,
+  log,
+  sessionOf,
+  readStoredLog,
+  status,
+  today,
+} from '../support/journal.ts';
 import { expect, expectToast, test } from '../support/test.ts';
 
 test('today can be written while the profile loads, and a missing profile can be loaded again', async ({
@@ -94,6 +104,34 @@ test.describe('a plan that cannot be loaded', () => {
     await expectAccessible(page);
     await page.getByRole('button', { name: 'Refresh Profile' }).click();
     await expect(page.getByText('Failed to refresh profile. Please try again.')).toBeVisible();
+  });
+
+  test.describe('once the page has had idle time', () => {
+    test.use({ isIdle: true, expectedErrors: /status of 503|net::ERR_INTERNET_DISCONNECTED/ });
+
+    test('is requested again without the user, and the journal does not mention it while offline', async ({
+      page,
+      context,
+      signUp,
+    }) => {
+      await fail(page);
+      await signUp(page);
+      await expect(page.getByText(UNREAD)).toBeVisible();
+      await context.setOffline(true);
+      await expect(page.getByText(UNREAD)).toBeHidden();
+      await page.keyboard.type('on the train');
+      const offline = status(page, 'On this device only – sending when online');
+      await expect(offline).toHaveAttribute('data-alarm', 'false');
+      await page.getByRole('button', { name: 'Previous day' }).click();
+      await expect(page.getByText(UNREAD)).toBeHidden();
+      await context.setOffline(false);
+      await expect(page.getByText(UNREAD)).toBeVisible();
+      // No event tells that the server answers again.
+      await page.unroute(PROFILE);
+      await expect(page.getByText(UNREAD)).toBeHidden();
+      await page.getByRole('button', { name: 'Open menu' }).click();
+      await expect(page.getByRole('dialog', { name: 'Menu' }).getByText('Dabbler')).toBeVisible();
+    });
   });
 
   test('locks no old day, and opens it once the plan is known', async ({ page, signUp, expectAccessible }) => {

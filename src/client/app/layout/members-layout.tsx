@@ -14,7 +14,6 @@ import { RedirectToLogin, useMemberAccess } from '../guards.tsx';
 import { LoadingScreen } from '../loading-screen.tsx';
 import { UpgradeContext } from './upgrade-context.ts';
 import { useDeletedDayToast } from './use-deleted-day-toast.ts';
-import { useLostTextToast } from './use-lost-text-toast.ts';
 import { usePlanChange } from '../session/use-plan-change.ts';
 
 const upgrade = lazyChunk(async () => (await import('#client/features/billing/upgrade-dialog.tsx')).UpgradeDialog);
@@ -22,7 +21,7 @@ const signIn = lazyChunk(async () => (await import('#client/features/account/sig
 const otherUsersDrafts = lazyChunk(
   async () => (await import('#client/features/account/other-users-drafts.tsx')).OtherUsersDrafts,
 );
-const background = lazyChunk(async () => (await import('#client/sync/background-tasks.tsx')).BackgroundTasks);
+const background = lazyChunk(async () => (await import('./members-background.tsx')).MembersBackground);
 
 export function MembersLayout() {
   const access = useMemberAccess();
@@ -51,7 +50,6 @@ function Members() {
   const [hasOthersDrafts, setHasOthersDrafts] = useState(false);
   const openChunk = useOpenChunk();
   const showDeletedDay = useDeletedDayToast();
-  const showLostText = useLostTextToast();
   const openOffer = useCallback((feature: UpgradeFeature) => openChunk(upgrade, () => setOffer(feature)), [openChunk]);
 
   // No click opens the sign-in overlay, so no click retries when its code fails to load. This effect retries on
@@ -90,7 +88,7 @@ function Members() {
       <DataContext value={data}>
         <UpgradeContext value={openOffer}>
           <DaySaversProvider onRemoved={showDeletedDay}>
-            {hasBackground && <background.View onTextLost={showLostText} />}
+            {hasBackground && <background.View />}
             <Outlet />
           </DaySaversProvider>
         </UpgradeContext>

@@ -1,9 +1,13 @@
 /** Placeholder and notices while the profile is loading, missing or unavailable (docs/specification/screens.md 5). */
+import { useEffect, useState } from 'react';
 import type { ReactNode } from 'react';
 import { useSession } from '#client/lib/session/session.ts';
 import { LoadingText } from '#client/ui/loading-text.tsx';
-import { PlanUnavailable } from '#client/ui/plan/plan-placeholder.tsx';
+import { lazyChunk, tryLoad } from '#client/ui/lazy-chunk.ts';
 import styles from './journal.module.css';
+
+/** Most pages never show it. */
+const planNotice = lazyChunk(async () => (await import('./plan-notice.tsx')).PlanNotice);
 
 /**
  * A missing or unavailable profile adds a notice and does not replace the day. The notice appears late, so it is below
@@ -12,14 +16,16 @@ import styles from './journal.module.css';
  */
 export function ProfileGate({ isReady, children }: { isReady: boolean; children: ReactNode }) {
   const { profileState } = useSession();
+  const [, setHasNotice] = useState(false);
+  const isUnknown = profileState === 'missing' || profileState === 'unavailable';
+  useEffect(() => {
+    // Best effort: the plan is requested again without the notice, too.
+    if (isUnknown) void tryLoad(planNotice.load).then(setHasNotice);
+  }, [isUnknown]);
   return (
     <>
       {isReady && children}
-      {(profileState === 'missing' || profileState === 'unavailable') && (
-        <div className={styles.plan}>
-          <PlanUnavailable />
-        </div>
-      )}
+      {isUnknown && <planNotice.View />}
       {!isReady && profileState !== 'missing' && (
         <div className={styles.wait}>
           {profileState === 'unavailable' ? (
