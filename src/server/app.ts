@@ -13,6 +13,7 @@ import type { Clock } from './clock.ts';
 import type { Coach } from './coach/coach.ts';
 import type { Config } from './config/config.ts';
 import { dataRoutes } from './data/routes.ts';
+import { createWriteQuota } from './data/write-quota.ts';
 import type { Database } from './database/database.ts';
 import { functionRoutes } from './functions/routes.ts';
 import type { AppEnv } from './http/app-env.ts';
@@ -81,14 +82,15 @@ export function createApp(deps: Deps): Hono<AppEnv> {
   app.route('/auth/v1', authRoutes(auth));
 
   app.use('/rest/v1/*', limitBody(DATA_BODY_BYTES));
-  app.route('/rest/v1', dataRoutes(deps));
+  const writeQuota = createWriteQuota(deps);
+  app.route('/rest/v1', dataRoutes({ ...deps, writeQuota }));
 
   app.route('/functions/v1/paypal-webhook', webhookRoutes(deps));
   app.use(
     '/functions/v1/*',
     limitBody(SMALL_BODY_BYTES, { limitsByPath: { '/functions/v1/import-entries': IMPORT_BODY_BYTES } }),
   );
-  app.route('/functions/v1', functionRoutes({ ...deps, auth }));
+  app.route('/functions/v1', functionRoutes({ ...deps, auth, writeQuota }));
 
   if (config.sandbox.url !== null) {
     const forward = sandboxForward(config.sandbox.url);

@@ -16,6 +16,7 @@ export type EntryVersion = {
   date: Day;
   id: string;
   entry_id: string;
+  /** HTML without the date header. */
   content: string;
   /** When the text was saved, and when it was replaced. */
   written_at: string;

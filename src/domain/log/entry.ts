@@ -3,6 +3,11 @@ import type { Day } from '../day/day.ts';
 /** The largest log that the server accepts, in UTF-8 bytes of HTML (docs/specification/days-and-saving.md 4). */
 export const ENTRY_MAX_BYTES = 256 * 1024;
 
+/** The maximum size of a user's logs and their earlier versions in all: 20 years of 10 KB a day are 75 MB. */
+export const STORED_MAX_BYTES = 256 * 1024 * 1024;
+/** The code of a write that is refused because of it. */
+export const STORAGE_FULL_CODE = '53100';
+
 /** Maximum UTF-16 length of the line typed on the landing page, which becomes the first item of the first log. */
 export const FIRST_LINE_MAX_LENGTH = 500;
 

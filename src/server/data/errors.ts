@@ -2,7 +2,7 @@
  * The catalogue of the data wire's errors (docs/specification/wire.md 21). Five-character codes are PostgreSQL
  * SQLSTATEs, used where the wire rejects what the database would reject too.
  */
-import { ENTRY_MAX_BYTES } from '#domain/log/entry.ts';
+import { ENTRY_MAX_BYTES, STORAGE_FULL_CODE, STORED_MAX_BYTES } from '#domain/log/entry.ts';
 
 /**
  * Rows per write: the default page size of a hosted project's data API, so a client can write in one request what it
@@ -39,12 +39,23 @@ const DATA_ERRORS = {
   '54000': { status: 413, message: `A log can hold ${ENTRY_MAX_BYTES / 1024} KB at most. Please shorten it` },
   '54001': { status: 400, message: 'The log is nested too deeply' },
   '54023': { status: 413, message: `A request can write ${MAX_ROWS} rows at most. Please send fewer at once` },
+  [STORAGE_FULL_CODE]: {
+    status: 413,
+    message: `The logs of an account can hold ${STORED_MAX_BYTES / 1024 ** 2} MB. Please delete some to make room`,
+  },
+  '53400': { status: 429, message: 'You have written more than 32 MB in a minute. Please try again later' },
   XX000: { status: 500, message: 'Something went wrong on our side' },
 } as const satisfies Record<string, CatalogueEntry>;
 
 export type DataErrorCode = keyof typeof DATA_ERRORS;
 
-type ErrorOverrides = { message?: string; details?: string | null; hint?: string | null; status?: 401 };
+type ErrorOverrides = {
+  message?: string;
+  details?: string | null;
+  hint?: string | null;
+  status?: 401;
+  retryAfterSeconds?: number;
+};
 
 /** The JSON body of an error response, and its status. */
 export class DataError extends Error {
@@ -52,20 +63,30 @@ export class DataError extends Error {
   readonly code: string;
   readonly details: string | null;
   readonly hint: string | null;
+  /** For the header `Retry-After`. */
+  readonly retryAfterSeconds: number | null;
 
-  constructor(status: number, code: string, message: string, details: string | null, hint: string | null) {
+  constructor(
+    status: number,
+    code: string,
+    message: string,
+    details: string | null,
+    hint: string | null,
+    retryAfterSeconds: number | null = null,
+  ) {
     super(message);
     this.name = 'DataError';
     this.status = status;
     this.code = code;
     this.details = details;
     this.hint = hint;
+    this.retryAfterSeconds = retryAfterSeconds;
   }
 }
 
 /** Creates an error of the catalogue with optional overrides. `status` 401 is for guests. */
 export function dataError(code: DataErrorCode, overrides: ErrorOverrides = {}): DataError {
   const entry = DATA_ERRORS[code];
-  const { message, details = null, hint = null, status = entry.status } = overrides;
-  return new DataError(status, code, message ?? entry.message, details, hint);
+  const { message, details = null, hint = null, status = entry.status, retryAfterSeconds = null } = overrides;
+  return new DataError(status, code, message ?? entry.message, details, hint, retryAfterSeconds);
 }

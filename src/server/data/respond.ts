@@ -69,7 +69,7 @@ function contentRange({ method, range, preferences }: ResponseOptions, { amount,
 
 /** Always sends all four keys, because clients read `details` and `hint` unconditionally. */
 export function toErrorResponse(error: DataError): Response {
-  const { status, code, message, details, hint } = error;
+  const { status, code, message, details, hint, retryAfterSeconds } = error;
   const headers: Record<string, string> = {
     'content-type': 'application/json; charset=utf-8',
     'cache-control': NO_STORE,
@@ -77,6 +77,7 @@ export function toErrorResponse(error: DataError): Response {
   if (status === 401) headers['www-authenticate'] = challengeFor(error);
   if (status === 405) headers['allow'] = ALLOWED_METHODS;
   if (status === 503) headers['retry-after'] = RETRY_AFTER_SECONDS;
+  if (retryAfterSeconds !== null) headers['retry-after'] = String(retryAfterSeconds);
   return new Response(JSON.stringify({ code, details, hint, message }), { status, headers });
 }
 

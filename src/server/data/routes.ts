@@ -30,6 +30,8 @@ import { ALLOWED_METHODS, toResponse, toErrorResponse, checkSingle } from './res
 import type { Sql } from './sql/sql-text.ts';
 import { MAX_TEXT_BYTES } from './sql/to-sql.ts';
 import type { QueryResult } from './sql/to-sql.ts';
+import { WRITE_WITHOUT_TEXT_BYTES } from './write-quota.ts';
+import type { WriteQuota } from './write-quota.ts';
 import { BusyError } from '../load/busy-error.ts';
 import { runLimited } from '../load/concurrency-limiter.ts';
 import type { Limits } from '../load/concurrency-limiter.ts';
@@ -40,6 +42,7 @@ type DataDeps = {
   database: Database;
   accessTokens: Pick<AccessTokens, 'verify'>;
   limiters: Limiters;
+  writeQuota: WriteQuota;
   log: Logger;
 };
 
@@ -54,7 +57,7 @@ const SANITIZER: Limits = { maxRunning: 1, maxQueued: 200 };
 
 const TOO_LONG = `An answer can hold ${MAX_TEXT_BYTES / 2 ** 20} MB of texts at most. Please ask for fewer rows at once`;
 
-export function dataRoutes({ config, database, accessTokens, limiters, log }: DataDeps): Hono<AppEnv> {
+export function dataRoutes({ config, database, accessTokens, limiters, writeQuota, log }: DataDeps): Hono<AppEnv> {
   const { publishableKey } = config;
   const routes = new Hono<AppEnv>();
   const sanitize = createLogSanitizer(limiters.createLimiter('sanitizer', SANITIZER));
@@ -101,8 +104,14 @@ export function dataRoutes({ config, database, accessTokens, limiters, log }: Da
     if (userId === null)
       throw dataError('42501', { message: `permission denied for table ${table.name}`, status: 401 });
     const body = request.method === 'DELETE' ? '' : await readText(context);
+    // A deletion makes room, so it is never refused.
+    const bytes = request.method === 'DELETE' ? 0 : writtenBytes(request, body);
+    if (bytes > 0) await writeQuota.spend(userId, bytes);
     const run = async () => execute(request, await writeSql(request, body, sanitize, userId), caller);
-    return request.costly || isBulk(body) ? runLimited(bulkWriteLimiter, run) : run();
+    const result = await (request.costly || isBulk(body) ? runLimited(bulkWriteLimiter, run) : run());
+    // A PATCH writes its text to each row that it matches.
+    if (request.method === 'PATCH' && result.amount > 1) writeQuota.add(userId, bytes * (result.amount - 1));
+    return result;
   }
 
   /** A wrong number of rows, or too long texts, roll a write back, so such a write runs in a transaction. */
@@ -164,5 +173,11 @@ function toTokenError({ reason }: AccessTokenError): DataError {
       return dataError('42501', { message: 'Two-step verification is not complete' });
   }
 }
+
+/** How much a write stores at least. A change of a log without a new text, such as a move, rewrites its text. */
+const writtenBytes = ({ table, method }: WriteRequest, body: string): number =>
+  table.log !== null && method === 'PATCH' && !body.includes(`"${table.log.content.name}"`)
+    ? WRITE_WITHOUT_TEXT_BYTES
+    : Buffer.byteLength(body);
 
 const optionsResponse = (): Response => new Response(null, { status: 200, headers: { allow: ALLOWED_METHODS } });

@@ -23,6 +23,7 @@ import type { Clock } from '../clock.ts';
 import { stripInvisible } from '#domain/coach/strip-invisible.ts';
 import { sanitizeLog } from '../data/rows/sanitize-log.ts';
 import { DataError } from '../data/errors.ts';
+import type { WriteQuota } from '../data/write-quota.ts';
 import { withDateHeaderSql } from '../data/sql/to-sql.ts';
 import type { Limiters } from '../load/limiters.ts';
 import { PERMISSION_DENIED, sqlStateOf } from '../database/database-error.ts';
@@ -32,7 +33,7 @@ import type { Caller } from '../http/authenticate.ts';
 import { isCallerPremium } from '../plans/is-caller-premium.ts';
 import { readBody } from './read-body.ts';
 
-type ImportDeps = { database: Database; clock: Clock; limiters: Limiters };
+type ImportDeps = { database: Database; clock: Clock; limiters: Limiters; writeQuota: WriteQuota };
 
 /** A validated day: its log is sanitized and not empty, and its date is not in the future. */
 type WritableDay = ImportedDay & { replaces: Version | null };
@@ -69,7 +70,7 @@ const WRITE_FEEDBACK = `
    where entry.user_id = $1::uuid and entry.date = sent.date and entry.id = sent.id and entry.revision = sent.revision
      and (entry.ai_analyzed_at < entry.updated_at) is not false`;
 
-export function importEntries({ database, clock, limiters }: ImportDeps) {
+export function importEntries({ database, clock, limiters, writeQuota }: ImportDeps) {
   // Cleaning foreign HTML is expensive: few users at a time, one request per user.
   const limiter = limiters.createLimiter('imports', {
     maxRunning: 2,
@@ -89,6 +90,7 @@ export function importEntries({ database, clock, limiters }: ImportDeps) {
     let release: (() => void) | null = null;
     try {
       release = await limiter.acquire();
+      await writeQuota.spend(userId, Buffer.byteLength(JSON.stringify(entries)));
       const { writable, outcomes } = await validateEntries(entries, latestToday(clock.now()));
       const written = new Map(
         [

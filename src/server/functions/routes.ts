@@ -12,6 +12,8 @@ import { AccessTokenError } from '../auth/keys/access-tokens.ts';
 import type { AccessTokens } from '../auth/keys/access-tokens.ts';
 import type { Clock } from '../clock.ts';
 import type { Coach } from '../coach/coach.ts';
+import { DataError } from '../data/errors.ts';
+import type { WriteQuota } from '../data/write-quota.ts';
 import { toDataError } from '../data/to-data-error.ts';
 import { redactRow } from '../database/database-error.ts';
 import { RETRY_AFTER_SECONDS } from '../data/respond.ts';
@@ -38,6 +40,7 @@ import { handleCreateOrder } from './paypal-create-order.ts';
 const PATH = '/functions/v1/';
 
 type FunctionDeps = {
+  writeQuota: WriteQuota;
   config: { publishableKey: string };
   database: Database;
   clock: Clock;
@@ -99,6 +102,10 @@ export function functionRoutes(deps: FunctionDeps): Hono<AppEnv> {
       if (error instanceof AuthError) {
         if (error.retryAfterSeconds !== null) context.header('Retry-After', String(error.retryAfterSeconds));
         return refuse(context, error.status, error.code, error.message);
+      }
+      if (error instanceof DataError && error.status < 500) {
+        if (error.retryAfterSeconds !== null) context.header('Retry-After', String(error.retryAfterSeconds));
+        return refuse(context, error.status as ContentfulStatusCode, error.code, error.message);
       }
       return refuseIfBusy(context, error);
     }

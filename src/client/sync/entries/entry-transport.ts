@@ -2,7 +2,7 @@
 import type { PostgrestSingleResponse } from '@supabase/postgrest-js';
 import { earliestToday, latestToday } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
-import { ENTRY_MAX_BYTES } from '#domain/log/entry.ts';
+import { ENTRY_MAX_BYTES, STORAGE_FULL_CODE } from '#domain/log/entry.ts';
 import { withDateHeader, withoutDateHeader } from '#domain/log/entry-html.ts';
 import { isLocked, isPremium } from '#domain/plan/plan.ts';
 import type { DataClient } from '#client/lib/api/data-client.ts';
@@ -43,6 +43,7 @@ export const createEntryFetch = (userId: string, onAnswer?: (answer: Response) =
     return answer;
   });
 
+const STORAGE_FULL = 'your logs fill your account. Delete some to make room';
 const SIZE_LIMIT = `this log is larger than ${ENTRY_MAX_BYTES / 1024} KB`;
 
 /**
@@ -55,7 +56,7 @@ function failure(answer: { status: number; error: { code: string } | null }, dat
   if (status === 401) return { kind: 'signedOut' };
   const isFinal = status >= 400 && status < 500 && status !== 408 && status !== 429;
   if (!isFinal || !error?.code) return { kind: 'unreachable' };
-  if (status === 413) return { kind: 'refused', reason: SIZE_LIMIT };
+  if (status === 413) return { kind: 'refused', reason: error.code === STORAGE_FULL_CODE ? STORAGE_FULL : SIZE_LIMIT };
   if (status === 403) {
     const mayBeLocked = isLocked(date, false, latestToday(new Date()));
     return mayBeLocked ? { kind: 'locked' } : { kind: 'refused', reason: 'this day is not open to you' };
