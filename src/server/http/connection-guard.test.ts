@@ -16,10 +16,14 @@ async function startServer(maxBufferedBytes: number) {
   let check = (): void => {};
   let now = 0;
   let answered = 0;
+  let ended = 0;
   const held: IncomingMessage[] = [];
   const server = createServer((incoming, outgoing) => {
     if (!guard.beginRequest(incoming, outgoing)) return;
-    outgoing.once('close', () => guard.endRequest(incoming, outgoing));
+    outgoing.once('close', () => {
+      guard.endRequest(incoming, outgoing);
+      ended += 1;
+    });
     if (incoming.method === 'PUT') {
       held.push(incoming);
       return;
@@ -48,6 +52,7 @@ async function startServer(maxBufferedBytes: number) {
   return {
     limiters,
     unreadBytes,
+    ended: () => ended,
     check: () => check(),
     advance: (ms: number) => void (now += ms),
     request,
@@ -96,6 +101,16 @@ describe('a body in pieces of one byte', () => {
     const [response] = (await once(socket, 'data')) as [Buffer];
     expect(response.toString()).toMatch(/^HTTP\/1\.1 400 .*"code":"too_many_pieces"/s);
     expect(server.unreadBytes()).toBeLessThan(1_100);
+  });
+
+  test('ends the connection also after the response', async () => {
+    const server = await startServer(40 * MEGABYTE);
+    const socket = server.connect();
+    socket.write('POST /0 HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n');
+    socket.resume();
+    await vi.waitFor(() => expect(server.ended()).toBe(1));
+    socket.write('1\r\na\r\n'.repeat(2_000));
+    await vi.waitFor(() => expect(socket.destroyed).toBe(true));
   });
 
   test('passes in as many pieces of 64 bytes as it has', async () => {
