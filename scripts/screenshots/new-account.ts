@@ -29,7 +29,7 @@ export async function enterPassword(page: Page, email: string): Promise<void> {
 
 /** Starts to set up an authenticator app. Returns its secret. */
 export async function startApp(page: Page): Promise<string> {
-  await page.goto(ROUTES.profile.path);
+  await page.goto(`${ROUTES.profile.path}#security`);
   await button(page, 'Set up: Two-step verification').click();
   await button(page, 'Use an authenticator app').click();
   await page.getByRole('img', { name: 'QR code for your authenticator app' }).waitFor();

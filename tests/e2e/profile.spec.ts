@@ -25,7 +25,7 @@ test('the profile shows the plan, rejects an invalid form, and changes name and 
   const account = await accounts.create();
   await accounts.signInAgain(account);
   const { name, email } = account.person;
-  await openAs(page, account, '/profile');
+  await openAs(page, account, '/profile#security');
   const devices = page.getByRole('group', { name: 'Signed-in devices' }).getByRole('listitem');
   await expect(page.getByText('Subscription Details')).toBeVisible();
   await expect(page.getByText('Dabbler', { exact: true })).toBeVisible();
@@ -89,7 +89,7 @@ test('a session older than a day needs a code from the mailbox to change the pas
   const account = await accounts.create();
   const { email } = account.person;
   await ageSessions(baseURL!, email, 25);
-  await openAs(page, account, '/profile');
+  await openAs(page, account, '/profile#security');
   await page.getByLabel('New Password', { exact: true }).fill('a new horse');
   await page.getByLabel('Confirm New Password').fill('a new horse');
   await update(page);
@@ -126,7 +126,7 @@ test('an account without a password sets one, which must be hard to guess', asyn
   const account = await accounts.create();
   const { email } = account.person;
   await forgetPassword(baseURL!, email);
-  await openAs(page, account, '/profile');
+  await openAs(page, account, '/profile#security');
   await expect(page.getByRole('group', { name: 'Set a password' })).toBeVisible();
   const choose = async (password: string): Promise<void> => {
     await page.getByLabel('New Password', { exact: true }).fill(password);

@@ -16,7 +16,7 @@ const profileScene = (name: string, section: string, prepare: Prepare): Scene =>
   path: ROUTES.login.path,
   prepare: async (page, server) => {
     await signInAsNewAccount(page, server);
-    await page.goto(ROUTES.profile.path);
+    await page.goto(`${ROUTES.profile.path}#security`);
     await prepare(page, server);
     await page
       .getByRole('heading', { name: section, exact: true })

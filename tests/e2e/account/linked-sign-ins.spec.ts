@@ -22,8 +22,8 @@ async function remove(page: Page, label: string): Promise<void> {
 const newAddress = () => `${crypto.randomUUID()}@example.com`;
 
 test('the owner links a provider and removes it, by keyboard alone', async ({ page, signUp, expectAccessible }) => {
-  const { email } = await signUp(page, { path: '/profile' });
-  const section = page.locator('section', { has: page.getByRole('heading', { name: 'Linked sign-ins' }) });
+  const { email } = await signUp(page, { path: '/profile#security' });
+  const section = page.locator('section', { has: page.getByRole('heading', { name: 'Linked sign-ins' }) }).last();
   await expect(section).toContainText('Email');
   await page.getByRole('button', { name: 'Set up: Linked sign-ins' }).click();
   await expect(page.getByText('This is the only one, so it cannot be removed. Link another one first.')).toBeVisible();
@@ -31,7 +31,7 @@ test('the owner links a provider and removes it, by keyboard alone', async ({ pa
   const address = newAddress();
   await link(page, 'Google', address);
   await expectToast(page, 'You can now sign in with Google.');
-  await expect(page).toHaveURL('/profile');
+  await expect(page).toHaveURL('/profile#security');
   await expect(page.getByText('Email and Google', { exact: true })).toBeVisible();
   await page.getByRole('button', { name: 'Change: Linked sign-ins' }).click();
   const list = page.getByRole('list', { name: 'Linked sign-ins' });
@@ -55,7 +55,7 @@ test('a sign-in that cannot be linked or removed says why', async ({ page, accou
   const [address, taken] = [newAddress(), newAddress()];
   await accounts.link(await accounts.create(), { provider: 'github', providerId: String(idOf(taken)), email: taken });
   const own = { provider: 'google', providerId: crypto.randomUUID(), email: address } as const;
-  await openAs(page, await accounts.link(await accounts.create(), own), '/profile');
+  await openAs(page, await accounts.link(await accounts.create(), own), '/profile#security');
   await openSection(page);
 
   await test.step('the account at the provider opens another account', async () => {
@@ -63,7 +63,7 @@ test('a sign-in that cannot be linked or removed says why', async ({ page, accou
     await expect(page.getByText('This account at GitHub already opens another account here.')).toBeVisible();
     await inBothThemes(page, expectAccessible);
     await page.getByRole('button', { name: 'Back to your profile' }).click();
-    await expect(page).toHaveURL('/profile');
+    await expect(page).toHaveURL('/profile#security');
   });
 
   await test.step('the address of the remaining sign-in belongs to another account', async () => {
@@ -98,7 +98,7 @@ test('the owner of an account that began with a provider sets a password and rem
   await page.getByRole('button', { name: 'Continue with Google' }).click();
   await consentAt(page, 'Google', newAddress());
   await expect(page).toHaveURL('/journal');
-  await page.goto('/profile');
+  await page.goto('/profile#security');
   await openSection(page);
   await expect(page.getByText('This is the only one, so it cannot be removed.')).toBeVisible();
   await expect(page.getByRole('button', { name: 'Remove Google' })).toHaveCount(0);

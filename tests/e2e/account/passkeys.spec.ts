@@ -11,7 +11,7 @@ test('the owner adds, names and removes a passkey, which signs in meanwhile', as
   expectAccessible,
 }) => {
   const authenticator = await addAuthenticator(page, { verifiesUser: true });
-  await signUp(page, { path: '/profile' });
+  await signUp(page, { path: '/profile#security' });
   const open = page.getByRole('button', { name: 'Set up: Passkeys' });
   await open.focus();
   await page.keyboard.press('Enter');
@@ -51,7 +51,7 @@ test('the owner adds, names and removes a passkey, which signs in meanwhile', as
     const overlay = page.getByRole('dialog', { name: 'Sign in again' });
     await overlay.getByRole('button', { name: 'Use a passkey' }).click();
     await expect(overlay).toHaveCount(0);
-    await page.goto('/profile');
+    await page.goto('/profile#security');
     await expect(page.getByText('1 passkey', { exact: true })).toBeVisible();
   });
 

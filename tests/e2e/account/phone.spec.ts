@@ -7,7 +7,8 @@ import { expectNoHorizontalScroll, inBothThemes } from '../support/themes.ts';
 import { expect, expectToast, test } from '../support/test.ts';
 
 const codeField = (page: Page) => page.getByLabel('Code from your text message');
-const section = (page: Page) => page.locator('section', { has: page.getByRole('heading', { name: 'Phone number' }) });
+const section = (page: Page) =>
+  page.locator('section', { has: page.getByRole('heading', { name: 'Phone number' }) }).last();
 
 async function enterNumber(page: Page, phone: string): Promise<void> {
   await section(page)
@@ -41,7 +42,7 @@ test('a number that was added on the profile page signs in with a texted code', 
 
   await test.step('a session older than a day is confirmed by mail first', async () => {
     await ageSessions(baseURL!, email, 25);
-    await openAs(page, account, '/profile');
+    await openAs(page, account, '/profile#security');
     await expect(section(page)).toContainText('None');
     await page.getByRole('button', { name: 'Set up: Phone number' }).click();
     await enterNumber(page, '0151 23');
@@ -97,6 +98,7 @@ test('a number that was added on the profile page signs in with a texted code', 
     await page.getByRole('button', { name: 'Text me a code' }).click();
     await enterCode(page, await waitForTextedCode(page, next, 2));
     await expect(page).toHaveURL('/profile');
+    await page.getByRole('button', { name: 'Show security' }).click();
   });
 
   await test.step('the number is removed', async () => {
@@ -118,7 +120,7 @@ test('a number that cannot be added says so, without naming another account', as
 }) => {
   const phone = newNumber();
   await givePhone(baseURL!, (await accounts.create()).person.email, phone);
-  await signUp(page, { path: '/profile' });
+  await signUp(page, { path: '/profile#security' });
   await addNumber(page, phone);
   await enterCode(page, await waitForTextedCode(page, phone));
   await expect(page.getByText("This number can't be added to your account. Use another number.")).toBeVisible();
@@ -135,7 +137,7 @@ test('a number that cannot be added says so, without naming another account', as
 
 test("a stranger's code for the number of the user changes nothing here", async ({ page, accounts, signUp }) => {
   const phone = newNumber();
-  await signUp(page, { path: '/profile' });
+  await signUp(page, { path: '/profile#security' });
   await addNumber(page, phone);
   await waitForTextedCode(page, phone);
   const { session: stranger } = await accounts.create();

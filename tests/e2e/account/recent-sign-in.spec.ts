@@ -17,7 +17,7 @@ test('a session older than a day is confirmed by mail before a passkey, an app o
   const { email } = account.person;
   await addAuthenticator(page, { verifiesUser: true });
   await ageSessions(baseURL!, email, 25);
-  await openAs(page, account, '/profile');
+  await openAs(page, account, '/profile#security');
   const code = page.getByRole('dialog', { name: 'Confirm that it is you' }).getByLabel('Code from your email');
   const enterMailedCode = async (count: number): Promise<void> => {
     await code.fill(await waitForMailedCode(page, email, count));
@@ -57,7 +57,7 @@ test('a session older than a day is confirmed by mail before a passkey is rename
   const account = await accounts.create();
   const { email } = account.person;
   await addAuthenticator(page, { verifiesUser: true });
-  await openAs(page, account, '/profile');
+  await openAs(page, account, '/profile#security');
   await page.getByRole('button', { name: 'Set up: Passkeys' }).click();
   await page.getByRole('button', { name: 'Add a passkey' }).click();
   const name = page.getByLabel('Name of this passkey');

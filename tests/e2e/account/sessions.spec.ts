@@ -16,7 +16,7 @@ test('the profile lists the devices, signs one of them out and then all others',
 }) => {
   const account = await accounts.create();
   const { email, password } = account.person;
-  await openAs(page, account, '/profile');
+  await openAs(page, account, '/profile#security');
   await expect(rows(page)).toHaveCount(1);
   await expect(list(page)).toContainText('You are signed in on this device only.');
 
@@ -51,9 +51,47 @@ test('the profile lists the devices, signs one of them out and then all others',
   const device = await browser.newContext({ baseURL: baseURL! });
   await device.addInitScript(reportNoIdleTime);
   const otherPage = await device.newPage();
-  await openAs(otherPage, other, '/profile');
+  await openAs(otherPage, other, '/profile#security');
   await expect(otherPage.getByRole('dialog', { name: 'Sign in again' })).toBeVisible();
   await device.close();
+});
+
+test('security is one folded section that sums itself up, keeps what was begun, and opens by a link', async ({
+  page,
+  accounts,
+  openAs,
+  expectAccessible,
+}) => {
+  await page.setViewportSize({ width: 360, height: 620 });
+  const account = await accounts.create();
+  await accounts.signInAgain(account);
+  await openAs(page, account, '/profile');
+  await expect(page.getByText('Two-step verification off · no passkeys · 2 devices')).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'Two-step verification' })).toHaveCount(0);
+  await page.getByRole('button', { name: 'Show security' }).press('Enter');
+  for (const name of [
+    'Two-step verification',
+    'Passkeys',
+    'Phone number',
+    'Linked sign-ins',
+    'Where you are signed in',
+  ])
+    await expect(page.getByRole('heading', { name, level: 3 })).toBeVisible();
+  await expect(rows(page)).toHaveCount(2);
+  await inBothThemes(page, expectAccessible);
+  await expectNoHorizontalScroll(page);
+
+  const phone = page.getByLabel('Phone number', { exact: true });
+  await page.getByRole('button', { name: 'Set up: Phone number' }).click();
+  await phone.fill('+4915123');
+  await page.getByRole('button', { name: 'Hide security' }).click();
+  await expect(phone).toBeHidden();
+  await expect(page.getByRole('button', { name: 'Show security' })).toBeFocused();
+  await page.getByRole('button', { name: 'Show security' }).click();
+  await expect(phone).toHaveValue('+4915123');
+
+  await list(page).getByRole('button', { name: 'Sign out everywhere else' }).click();
+  await expect(page.getByText('Two-step verification off · no passkeys · 1 device')).toBeVisible();
 });
 
 test.describe('without a connection', () => {
@@ -66,7 +104,7 @@ test.describe('without a connection', () => {
   }) => {
     await page.route('**/auth/v1/sessions', (route) => route.abort());
     await page.route('**/auth/v1/passkeys', (route) => route.fulfill({ status: 400, body: '{}' }));
-    await signUp(page, { path: '/profile' });
+    await signUp(page, { path: '/profile#security' });
     await page.getByRole('button', { name: 'Set up: Passkeys' }).click();
     await expect(page.getByText("Couldn't load your passkeys. They still work.")).toBeVisible();
     await expect(list(page).getByRole('alert')).toHaveText("Couldn't load your devices. You stay signed in.");

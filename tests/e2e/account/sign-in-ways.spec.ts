@@ -183,7 +183,7 @@ test("a company's provider signs in and goes back to the page that needed the si
   });
 
   await test.step('the profile offers no change that the company makes', async () => {
-    await page.goto('/profile');
+    await page.goto('/profile#security');
     const address = page.getByLabel('Email Address');
     await expect(address).toHaveValue('ana@sso.example');
     await expect(address).not.toBeEditable();

@@ -40,7 +40,7 @@ test('an authenticator app is asked for at each sign-in, before anything of the 
   signUp,
   expectAccessible,
 }) => {
-  const person = await signUp(page, { path: '/profile' });
+  const person = await signUp(page, { path: '/profile#security' });
   const secret = await addApp(page);
   const codes = await readShownCodes(page);
   await test.step('the new recovery codes are downloaded', async () => {
@@ -216,7 +216,7 @@ test('the mail that resets a password does not replace the second step', async (
 test('a texted code and a security key confirm a sign-in too', async ({ page, signUp, expectAccessible }) => {
   const phone = newNumber();
   await addAuthenticator(page, { verifiesUser: false });
-  const person = await signUp(page, { path: '/profile' });
+  const person = await signUp(page, { path: '/profile#security' });
   await page.getByRole('button', { name: 'Set up: Two-step verification' }).click();
   await page.getByRole('button', { name: 'Use text messages' }).click();
   await page.getByLabel('Phone number', { exact: true }).fill('0151 23');

@@ -12,7 +12,7 @@ import { CoachConsentSection } from './coach-consent-section.tsx';
 import { DeleteAccountSection } from './delete-account/delete-account-section.tsx';
 import { DetailsSection } from './details/details-section.tsx';
 import { PaymentHistory } from './payment-history.tsx';
-import { SignInSections } from './sign-in-sections.tsx';
+import { SecuritySection } from './security/security-sections.tsx';
 import { Subscription } from './subscription.tsx';
 
 export function ProfileScreen({ onUpgrade }: { onUpgrade: () => void }) {
@@ -28,7 +28,7 @@ export function ProfileScreen({ onUpgrade }: { onUpgrade: () => void }) {
       <div hidden={isLoading}>
         <Subscription onUpgrade={onUpgrade} />
         <DetailsSection />
-        <SignInSections />
+        <SecuritySection isShown={!isLoading} />
         <CoachConsentSection />
         <PaymentHistory />
         <DeleteAccountSection />

@@ -16,19 +16,20 @@ export function Page({ title, back, children }: { title: string; back: ReactNode
   );
 }
 
-/** A section with a heading. `locked` marks a section that the user's plan does not include. */
-export function Section({
-  title,
-  children,
-  locked = false,
-}: {
+type SectionProps = {
   title: ReactNode;
   children: ReactNode;
+  /** Marks a section that the user's plan does not include. */
   locked?: boolean;
-}) {
+  /** A part of another section. */
+  isPart?: boolean;
+};
+
+export function Section({ title, children, locked = false, isPart = false }: SectionProps) {
+  const Heading = isPart ? 'h3' : 'h2';
   return (
-    <section className={styles.section} data-locked={locked || undefined}>
-      <h2 className={styles.heading}>{title}</h2>
+    <section className={isPart ? styles.part : styles.section} data-locked={locked || undefined}>
+      <Heading className={styles.heading}>{title}</Heading>
       <div className={styles.content}>{children}</div>
     </section>
   );

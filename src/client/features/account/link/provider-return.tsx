@@ -20,6 +20,7 @@ import { AccountLayout } from '../account-layout.tsx';
 import type { ProviderReturn as Arrived } from './arrived-link.ts';
 import { signInAtProvider } from '../ways/provider-sign-in.ts';
 import { providerReturnMessage } from './provider-return-message.ts';
+import { SECURITY_HASH } from '#client/ui/second-step/recovery-notice.ts';
 import styles from '../account.module.css';
 
 type ProviderReturnProps = {
@@ -50,7 +51,7 @@ export function ProviderReturn({ arrived, onDrop }: ProviderReturnProps) {
     );
   }
   const openPage = async (path: typeof ROUTES.journal.path | typeof ROUTES.profile.path): Promise<void> => {
-    await navigate({ to: path, replace: true });
+    await navigate({ to: path, replace: true, ...(isLink && { hash: SECURITY_HASH }) });
     onDrop();
   };
   return (
@@ -107,7 +108,7 @@ function useFinishedFlow(arrived: Arrived, label: string, onDrop: () => void): F
       await flowAuth.signOut({ scope: 'local' });
       await auth.refreshSession();
       toast({ kind: 'success', text: `You can now sign in with ${label}.` });
-      await navigate({ to: ROUTES.profile.path, replace: true });
+      await navigate({ to: ROUTES.profile.path, hash: SECURITY_HASH, replace: true });
       return onDrop();
     }
     if (arrived.flow === 'signIn') {

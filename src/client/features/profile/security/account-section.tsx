@@ -45,7 +45,7 @@ export function AccountSection({ title, summary, openLabel, panel, hash }: Accou
   }, [hash, openChunk, panel]);
   const label = isOpen ? 'Close' : openLabel;
   return (
-    <Section title={title}>
+    <Section title={title} isPart>
       <div ref={summaryElement} className={styles.summary}>
         <div>{summary}</div>
         {isClosable && (

@@ -1,22 +1,90 @@
-/** The profile's sections on second factors, passkeys, the phone number and linked sign-ins. */
+/** The profile's section on second factors, passkeys, the phone number, linked sign-ins and devices. */
+import { useEffect, useId, useRef, useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { useClientConfig, useSupabase } from '#client/lib/api/supabase.ts';
 import { useUser } from '#client/lib/session/session.ts';
 import { isSsoUser } from '#client/lib/session/sso-user.ts';
 import { lazyChunk } from '#client/ui/lazy-chunk.ts';
-import { TWO_STEP_HASH } from '#client/ui/second-step/recovery-notice.ts';
+import { Button } from '#client/ui/button.tsx';
+import { Section } from '#client/ui/page/page.tsx';
+import { SECURITY_HASH, TWO_STEP_HASH } from '#client/ui/second-step/recovery-notice.ts';
+import { SessionsSection, useOwnSessions } from '../sessions/sessions-section.tsx';
 import { AccountSection } from './account-section.tsx';
 import { joinWords } from './join-words.ts';
 import { useLinkedSignIns } from './linked/use-linked-sign-ins.ts';
 import { passkeysQuery } from './passkeys/passkeys-query.ts';
 import { confirmedPhone } from './phone/confirmed-phone.ts';
+import styles from './security.module.css';
 
 const twoStepPanel = lazyChunk(async () => (await import('./two-step/two-step-panel.tsx')).TwoStepPanel);
 const passkeysPanel = lazyChunk(async () => (await import('./passkeys/passkeys-panel.tsx')).PasskeysPanel);
 const phonePanel = lazyChunk(async () => (await import('./phone/phone-panel.tsx')).PhonePanel);
 const linkedPanel = lazyChunk(async () => (await import('./linked/linked-panel.tsx')).LinkedPanel);
 
-export function SecuritySections() {
+/** `isShown`: false while the page loads. A hidden section cannot be scrolled to. */
+export function SecuritySection({ isShown }: { isShown: boolean }) {
+  const partsId = useId();
+  const line = useRef<HTMLDivElement>(null);
+  const [isOpen, setOpen] = useState(false);
+  // Once unfolded, the parts stay mounted: a fold loses neither new recovery codes nor what was typed.
+  const [wasOpened, setWasOpened] = useState(false);
+  if (isOpen && !wasOpened) setWasOpened(true);
+  useEffect(() => {
+    if (!isShown) return;
+    const openLinked = (): void => {
+      const isSection = location.hash === `#${SECURITY_HASH}`;
+      // The part on two-step verification scrolls to itself.
+      if (isSection || location.hash === TWO_STEP_HASH) setOpen(true);
+      if (isSection) line.current?.closest('section')?.scrollIntoView();
+    };
+    openLinked();
+    addEventListener('hashchange', openLinked);
+    return () => removeEventListener('hashchange', openLinked);
+  }, [isShown]);
+  const label = isOpen ? 'Hide' : 'Show';
+  return (
+    <Section title="Security">
+      <div ref={line} className={styles.summary}>
+        <SecuritySummary />
+        <Button
+          aria-expanded={isOpen}
+          aria-controls={wasOpened ? partsId : undefined}
+          aria-label={`${label} security`}
+          onClick={() => setOpen(!isOpen)}
+        >
+          {label}
+        </Button>
+      </div>
+      {wasOpened && (
+        <div id={partsId} className={styles.parts} hidden={!isOpen}>
+          <SecurityParts />
+          <SessionsSection />
+        </div>
+      )}
+    </Section>
+  );
+}
+
+/** For example "Two-step verification on · 2 passkeys · 3 devices". Leaves out what is not known. */
+function SecuritySummary() {
+  const user = useUser();
+  const { auth } = useSupabase();
+  const hasPasskeys = useClientConfig().signIn.passkeys && !isSsoUser(user);
+  const { data: passkeys } = useQuery({ ...passkeysQuery(auth, user.id), enabled: hasPasskeys });
+  const { data: sessions } = useOwnSessions();
+  const isTwoStepOn = user.factors?.some(({ status }) => status === 'verified') === true;
+  const facts = [
+    `Two-step verification ${isTwoStepOn ? 'on' : 'off'}`,
+    hasPasskeys && passkeys && (passkeys.length === 0 ? 'no passkeys' : countLabel(passkeys.length)),
+    sessions && (sessions.length === 1 ? '1 device' : `${sessions.length} devices`),
+  ];
+  // A fact is not divided at the end of a line.
+  // No-break spaces: a line does not end within a fact.
+  const known = facts.flatMap((fact) => fact || []).map((fact) => fact.replaceAll(' ', '\u00a0'));
+  return <div>{known.join(' · ')}</div>;
+}
+
+function SecurityParts() {
   const { passkeys, phone, linking, providers } = useClientConfig().signIn;
   const user = useUser();
   const hasProvider = user.identities?.some(({ provider }) => provider !== 'email') === true;

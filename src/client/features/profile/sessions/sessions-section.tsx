@@ -19,20 +19,25 @@ import styles from './sessions-section.module.css';
 type Ending = string | null;
 type Outcome = { kind: 'success' | 'error'; text: string } | null;
 
-export function SessionsSection() {
+export function useOwnSessions() {
   const { id: userId, updated_at: changedAt, factors = [], identities = [] } = useUser();
-  const { auth } = useSupabase();
   const account = useOwnAccount();
-  const { fallbackRef, areaProps } = useFocusRestore();
-  const [ending, setEnding] = useState<Ending>(null);
-  const [outcome, setOutcome] = useState<Outcome>(null);
   const verifiedFactors = factors.filter(({ status }) => status === 'verified');
-  const sessions = useQuery({
+  return useQuery({
     // Reads the list again after a change of the password, factors or linked sign-ins: it may have ended other sessions.
     queryKey: ['own-sessions', userId, changedAt, verifiedFactors.length, identities.length],
     queryFn: ({ signal }) => account.listSessions(signal),
     placeholderData: keepPreviousData,
   });
+}
+
+export function SessionsSection() {
+  const { auth } = useSupabase();
+  const account = useOwnAccount();
+  const { fallbackRef, areaProps } = useFocusRestore();
+  const [ending, setEnding] = useState<Ending>(null);
+  const [outcome, setOutcome] = useState<Outcome>(null);
+  const sessions = useOwnSessions();
 
   async function end(which: string, request: () => Promise<void>, done: string): Promise<void> {
     setEnding(which);
@@ -62,7 +67,7 @@ export function SessionsSection() {
     );
 
   return (
-    <Section title="Where you are signed in">
+    <Section title="Where you are signed in" isPart>
       {/* Takes the focus by script only (focus restore), when the focused button disappears with its row. */}
       <div
         ref={fallbackRef}
