@@ -71,6 +71,10 @@ const CHUNKS = [
   },
 ];
 
+/** Chunks that `main` imports statically. */
+const SHARED = ['rolldown-runtime', 'base', 'vendor'];
+/** Chunks that the journal has loaded before it imports another one. */
+const JOURNAL = ['members', 'early', 'editor', 'journal-route'];
 const PRELOADED = ['main', ...(LAZY_MODULES.journal ?? []).map((module) => parse(module).name)];
 
 export default defineConfig({
@@ -117,8 +121,17 @@ export default defineConfig({
     modulePreload: {
       polyfill: false,
       // The server preloads the journal's chunks. A second link for each of them took a tenth of the journal's start.
-      resolveDependencies: (file, chunks, { hostType }) =>
-        hostType === 'js' && PRELOADED.some((name) => file.startsWith(`assets/${name}-`)) ? [] : chunks,
+      // A link for a chunk that the importing one has loaded is useless, and its name does not compress.
+      resolveDependencies: (file, chunks, { hostId, hostType }) => {
+        const isOneOf = (names: readonly string[], chunk: string): boolean =>
+          names.some(
+            (name) => chunk.startsWith(`assets/${name}-`) && chunk.length === `assets/${name}-12345678.js`.length,
+          );
+        if (hostType !== 'js') return chunks;
+        if (isOneOf(PRELOADED, file)) return [];
+        const loaded = isOneOf(JOURNAL, hostId) ? [...SHARED, ...JOURNAL] : isOneOf(['main'], hostId) ? SHARED : [];
+        return chunks.filter((chunk) => !isOneOf(loaded, chunk));
+      },
     },
     // A font inlined as a data: address would be refused by the content security policy.
     assetsInlineLimit: 0,
