@@ -339,3 +339,53 @@ test('past midnight the day stays open and the new day is offered, and stays ope
   await expect(status(page, /^Saved /)).toBeVisible();
   await expect(dayLabel(page)).toHaveText(labelOf(today()));
 });
+
+test('a tab left over night becomes today unless it has unsaved text, and a toast goes back', async ({
+  page,
+  signUp,
+}) => {
+  const now = new Date();
+  const evening = new Date(now.getFullYear(), now.getMonth(), now.getDate() - 1, 21, 0);
+  const left = dayOf(evening);
+  await page.clock.install({ time: evening });
+  const behaviour = page.waitForResponse(/page-behaviour/);
+  await signUp(page);
+  await behaviour;
+  await expect(page).toHaveURL('/journal');
+  const release = await holdWrites(page);
+  await page.keyboard.type('evening work');
+  await page.clock.fastForward('11:00:00');
+  await page.evaluate(() => dispatchEvent(new Event('focus')));
+  await expect(page.getByRole('button', { name: /^It is .* now$/ })).toBeVisible();
+  await expect(items(page)).toHaveText(['evening work']);
+
+  await test.step('input on the next morning, and a save', async () => {
+    await page.mouse.move(200, 300);
+    release();
+    await expectSaved(page);
+    await page.evaluate(() => dispatchEvent(new Event('focus')));
+    await expect(dayLabel(page)).toHaveText(labelOf(left));
+  });
+
+  await test.step('another night', async () => {
+    await page.clock.fastForward('23:00:00');
+    await page.evaluate(() => dispatchEvent(new Event('focus')));
+    const shown = dayOf(new Date(await page.evaluate(() => Date.now())));
+    await expect(dayLabel(page)).toHaveText(labelOf(shown));
+    await expect(page).toHaveURL('/journal');
+    await expect(editor(page)).toBeFocused();
+    await page.keyboard.type('morning work');
+    await expect(items(page)).toHaveText(['morning work']);
+    const toast = status(page, `This page was left on ${labelOf(left)} and shows today now.`);
+    await toast.getByRole('button', { name: 'Go back' }).click();
+    await expect(items(page)).toHaveText(['evening work']);
+    await expect(page).toHaveURL(`/journal?date=${left}`);
+  });
+
+  await test.step('a day that the address names stays', async () => {
+    await page.clock.fastForward('23:00:00');
+    await page.evaluate(() => dispatchEvent(new Event('focus')));
+    await expect(page.getByText('3 days ago')).toBeVisible();
+    await expect(items(page)).toHaveText(['evening work']);
+  });
+});

@@ -1,6 +1,6 @@
 /** The journal: the bar with the day, and the page of the day. */
 import { useQueryClient } from '@tanstack/react-query';
-import { useEffect, useRef, useState } from 'react';
+import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { addDays, dayLabel, FIRST_DAY, isBefore } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
 import { isLocked } from '#domain/plan/plan.ts';
@@ -16,8 +16,15 @@ import { ProfileGate } from './profile-gate.tsx';
 import styles from './journal.module.css';
 import { useOpenDay } from './day/use-open-day.ts';
 import { UnsavedDays } from './day/unsaved-days.tsx';
-import { useFocusMode } from './use-focus-mode.ts';
 import { useShortcuts } from './use-shortcuts.ts';
+
+const PageBehaviour = lazy(() =>
+  import('./page-behaviour.tsx').then(
+    (module) => ({ default: module.PageBehaviour }),
+    // Best effort: the page works without it.
+    () => ({ default: () => null }),
+  ),
+);
 
 type JournalScreenProps = {
   onOpen: (overlay: 'menu' | 'day' | 'calendar' | 'find' | 'move', date: Day | null) => void;
@@ -30,11 +37,13 @@ export function JournalScreen({ onOpen, onOpenFeedback, onUpgrade }: JournalScre
   const premium = usePremium();
   const { profileState } = useSession();
   // An unavailable plan counts as the free one here, so the journal opens without waiting.
-  const { date, datesWithEntries, open } = useOpenDay(today, profileState === 'unavailable' ? false : premium);
+  const { date, datesWithEntries, open, replaceInitial } = useOpenDay(
+    today,
+    profileState === 'unavailable' ? false : premium,
+  );
   const locked = date && isDayLocked(date, premium, today);
   const travel = useTravel(date);
   const page = useRef<HTMLDivElement>(null);
-  useFocusMode(page);
   usePrefetch(date, today, premium === true);
 
   const hasNext = date !== null && isBefore(date, today);
@@ -79,6 +88,11 @@ export function JournalScreen({ onOpen, onOpenFeedback, onUpgrade }: JournalScre
         </ProfileGate>
         {date !== null && <UnsavedDays except={date} onOpenDay={open} />}
       </main>
+      {date !== null && (
+        <Suspense>
+          <PageBehaviour page={page} date={date} onReturn={replaceInitial} onGoBack={open} />
+        </Suspense>
+      )}
     </div>
   );
 }

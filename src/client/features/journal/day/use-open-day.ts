@@ -13,6 +13,8 @@ export type OpenDay = {
   date: Day | null;
   datesWithEntries: readonly Day[];
   open: (date: Day) => void;
+  /** Shows this day instead of the initial one. Null if the URL has a date. */
+  replaceInitial: ((date: Day) => void) | null;
 };
 
 export function useOpenDay(today: Day, premium: boolean | null): OpenDay {
@@ -42,6 +44,7 @@ export function useOpenDay(today: Day, premium: boolean | null): OpenDay {
     date,
     datesWithEntries: dates.data ?? [],
     open: (next) => void navigate({ to: ROUTES.journal.path, search: { date: next } as never }),
+    replaceInitial: requested === undefined ? setInitial : null,
   };
 }
 

@@ -1,0 +1,78 @@
+/**
+ * Starts the focus mode, and shows today in a page that was left alone. Loaded after the page, which works without it: the
+ * focus mode only changes how the bars look, and a tab becomes stale only after hours.
+ */
+import { useEffect, useEffectEvent } from 'react';
+import type { RefObject } from 'react';
+import { dayLabel, dayOf } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
+import { subscribeToClock } from '#client/lib/hooks/use-clock.ts';
+import { useJournal } from '#client/sync/day-savers-provider.tsx';
+import { useToast } from '#client/ui/toast.tsx';
+import { startFocusMode } from './focus-mode.ts';
+
+const IDLE_MS = 4 * 60 * 60 * 1_000;
+const INPUTS = ['keydown', 'pointerdown', 'pointermove', 'wheel'] as const;
+
+type PageBehaviourProps = { page: RefObject<HTMLElement | null> } & Omit<IdleReturnProps, 'onReturn'> & {
+    /** Null if the URL has a date, which stays. */
+    onReturn: IdleReturnProps['onReturn'] | null;
+  };
+
+export function PageBehaviour({ page, onReturn, ...props }: PageBehaviourProps) {
+  useEffect(() => (page.current ? startFocusMode(page.current) : undefined), [page]);
+  return onReturn && <IdleReturn {...props} onReturn={onReturn} />;
+}
+
+type IdleReturnProps = {
+  date: Day;
+  /** Shows this day without a date in the address. */
+  onReturn: (today: Day) => void;
+  onGoBack: (date: Day) => void;
+};
+
+/** Shows today instead of the day on which a tab was left (docs/specification/days-and-saving.md 1). */
+function IdleReturn({ date, onReturn, onGoBack }: IdleReturnProps) {
+  const { savers } = useJournal();
+  const toast = useToast();
+
+  /** True if today is shown from now on. */
+  const returnToToday = useEffectEvent((lastInputAt: number): boolean => {
+    const now = Date.now();
+    const today = dayOf(new Date(now));
+    const isStale = now - lastInputAt > IDLE_MS && dayOf(new Date(lastInputAt)) !== today && date !== today;
+    if (!isStale || savers.getUnsaved(date) || document.querySelector('dialog:modal')) return false;
+    onReturn(today);
+    return true;
+  });
+  const tell = useEffectEvent((left: Day) =>
+    toast({
+      kind: 'info',
+      text: `This page was left on ${dayLabel(left)} and shows today now.`,
+      action: { label: 'Go back', run: () => onGoBack(left) },
+    }),
+  );
+  const shownDay = useEffectEvent(() => date);
+
+  useEffect(() => {
+    const listening = new AbortController();
+    let lastInputAt = Date.now();
+    /** The day that was left, until the user is there to read about it. */
+    let left: Day | null = null;
+    const stopClock = subscribeToClock(() => {
+      const day = shownDay();
+      if (returnToToday(lastInputAt)) left = day;
+    });
+    const onInput = (): void => {
+      lastInputAt = Date.now();
+      if (left !== null) tell(left);
+      left = null;
+    };
+    for (const input of INPUTS) addEventListener(input, onInput, { passive: true, signal: listening.signal });
+    return () => {
+      stopClock();
+      listening.abort();
+    };
+  }, []);
+  return null;
+}
