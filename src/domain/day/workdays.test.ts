@@ -24,8 +24,14 @@ test('ignores logs outside the period', () => {
   expect(countWorkdays(monday, sunday, sunday, logged(-3, -7, 8))).toEqual({ accounted: 0, workdays: 5 });
 });
 
+test('ignores workdays before the first log, so that a new user has missed none', () => {
+  expect(countWorkdays(addDays(monday, -20), sunday, sunday, logged(3))).toEqual({ accounted: 1, workdays: 2 });
+  expect(countWorkdays(monday, sunday, sunday, logged(5))).toEqual({ accounted: 0, workdays: 0 });
+  expect(countWorkdays(monday, sunday, sunday, logged())).toEqual({ accounted: 0, workdays: 0 });
+});
+
 test('counts the workdays of a period of thirty days in two months', () => {
-  expect(countWorkdays(day('2026-10-05'), day('2026-11-03'), day('2026-11-03'), new Set())).toEqual({
+  expect(countWorkdays(day('2026-10-05'), day('2026-11-03'), day('2026-11-03'), logged(-90))).toEqual({
     accounted: 0,
     workdays: 22,
   });
@@ -34,4 +40,5 @@ test('counts the workdays of a period of thirty days in two months', () => {
 test('formats the count with singular and plural', () => {
   expect(workdaysText({ accounted: 21, workdays: 22 })).toBe('21 of 22 workdays accounted for');
   expect(workdaysText({ accounted: 1, workdays: 1 })).toBe('1 of 1 workday accounted for');
+  expect(workdaysText({ accounted: 0, workdays: 0 })).toBe('No workdays yet');
 });

@@ -9,12 +9,17 @@ export type Workdays = { accounted: number; workdays: number };
 
 const isWorkday = (of: Day): boolean => !['Saturday', 'Sunday'].includes(weekdayOf(of));
 
-/** `from` and `to` are inclusive; days after `today` don't count. */
+/**
+ * `from` and `to` are inclusive. Days after `today` and days before the first log don't count: nobody misses a day before
+ * they begin.
+ */
 export function countWorkdays(from: Day, to: Day, today: Day, logged: ReadonlySet<Day>): Workdays {
+  const first = [...logged].reduce<Day | null>((earliest, date) => (earliest ? earlierOf(earliest, date) : date), null);
+  if (first === null) return { accounted: 0, workdays: 0 };
   const last = earlierOf(to, today);
   let workdays = 0;
   let accounted = 0;
-  for (let date = from; date <= last; date = addDays(date, 1)) {
+  for (let date = first > from ? first : from; date <= last; date = addDays(date, 1)) {
     if (!isWorkday(date)) continue;
     workdays += 1;
     if (logged.has(date)) accounted += 1;
@@ -24,4 +29,6 @@ export function countWorkdays(from: Day, to: Day, today: Day, logged: ReadonlySe
 
 /** `21 of 22 workdays accounted for`. */
 export const workdaysText = ({ accounted, workdays }: Workdays): string =>
-  `${accounted} of ${workdays} ${workdays === 1 ? 'workday' : 'workdays'} accounted for`;
+  workdays === 0
+    ? 'No workdays yet'
+    : `${accounted} of ${workdays} ${workdays === 1 ? 'workday' : 'workdays'} accounted for`;

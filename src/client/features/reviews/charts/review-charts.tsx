@@ -37,7 +37,7 @@ export function ReviewCharts({ period, today, logged, hasAnalysis }: ReviewChart
           {workdaysText(workdays)}
         </h2>
         <p className={styles.quiet}>
-          Monday to Friday of this period, up to today. Quick entries such as “I am sick” count too.
+          Monday to Friday of this period, from your first log to today. Quick entries such as “I am sick” count too.
         </p>
       </section>
       <ScorePlot from={from} today={today} logged={logged} />
