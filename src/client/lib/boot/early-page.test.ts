@@ -13,7 +13,7 @@ beforeEach(() => {
   localStorage.clear();
   history.replaceState(null, '', '/journal');
   document.body.innerHTML = `<div id="root"></div><template id="journal-frame"><div class="frame"><header><button></button><h1>
-    <button>Day - <span>date</span></button></h1></header><div role="group"></div></div></template>`;
+    <button>Day<i> - </i><span>date</span></button></h1></header><div role="group"></div></div></template>`;
   Object.assign(globalThis, { testEditor: { close } });
   storeTodayCopy(localStorage, 'ada', TODAY, TODAY, { id: 'row', html: '<p>words</p>', revision: 1, savedAt: 1 });
 });

@@ -6,7 +6,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import type { AppEnv } from '../app-env.ts';
 import { readConfig } from '#server/config/config.ts';
 import { canonicalHost } from './canonical-host.ts';
@@ -127,11 +127,11 @@ test('readText copies a body that arrives byte by byte into one buffer', async (
   const socket = connect(port, '127.0.0.1');
   const head = 'POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n';
   socket.write(head);
-  await vi.waitFor(() => expect(bytesRead()).toBe(head.length));
+  await expect.poll(bytesRead).toBe(head.length);
   collectGarbage();
   const before = process.memoryUsage().heapUsed;
   for (let sent = 0; sent < LENGTH; sent += 10_000) socket.write('1\r\na\r\n'.repeat(10_000));
-  await vi.waitFor(() => expect(bytesRead()).toBe(head.length + LENGTH * 6));
+  await expect.poll(bytesRead).toBe(head.length + LENGTH * 6);
   collectGarbage();
   // With an object for each piece it is more than 20 MB.
   expect(process.memoryUsage().heapUsed - before).toBeLessThan(10 * 1024 * 1024);
