@@ -4,7 +4,7 @@ import { MESSAGES } from '#domain/messages.ts';
 import { UPGRADE_OFFERS } from '#domain/plan/upgrade.ts';
 import type { UpgradeFeature } from '#domain/plan/upgrade.ts';
 import { expectPaid, goToPaypal, offer, openOffer, readPaypalOrder, readOwnRows, payNow } from '../support/billing.ts';
-import { daysAgo, items, log, storeLog } from '../support/journal.ts';
+import { daysAgo, items, log, storeLog, today } from '../support/journal.ts';
 import { expectNoHorizontalScroll, inBothThemes } from '../support/themes.ts';
 import { expect, test } from '../support/test.ts';
 
@@ -29,7 +29,7 @@ test('a locked day leads to PayPal and back, and is open after the payment', asy
   await expectPaid(page);
   expect((await readPaypalOrder(request, orderId)).status).toBe('COMPLETED');
 
-  await page.goto(`/journal?date=${daysAgo(40)}`);
+  await expect(page).toHaveURL(`/journal?date=${daysAgo(40)}`);
   await expect(items(page)).toHaveText(['long ago']);
   await page.getByRole('button', { name: 'Open menu' }).click();
   const menu = page.getByRole('dialog', { name: 'Menu' });
@@ -37,6 +37,32 @@ test('a locked day leads to PayPal and back, and is open after the payment', asy
   await expect(menu.getByRole('button', { name: 'Upgrade to Closer' })).toHaveCount(0);
   const [profile] = await readOwnRows<{ country: string }>(page, 'profiles');
   expect(profile!.country).toBe('AN');
+});
+
+test('the feedback panel and the settings open again after the payment that began there', async ({
+  page,
+  signUp,
+  admin,
+}) => {
+  const upgrade = page.getByRole('button', { name: 'Upgrade to Closer' });
+  const pay = async (): Promise<void> => {
+    await upgrade.first().click();
+    await goToPaypal(page, 'AN');
+    await payNow(page).click();
+    await expectPaid(page);
+  };
+  const person = await signUp(page, { path: '/settings' });
+  await pay();
+  await expect(page).toHaveURL('/settings');
+  await expect(page.getByRole('button', { name: 'Export All Entries' })).toBeEnabled();
+  await admin('plan:revoke', person.email);
+
+  await page.goto('/journal');
+  await page.getByRole('button', { name: 'Open feedback' }).click();
+  await pay();
+  await expect(page.getByRole('dialog', { name: 'HAI Feedback' })).toBeVisible();
+  await expect(page).toHaveURL(`/journal?date=${today()}`);
+  await expect(upgrade).toHaveCount(0);
 });
 
 test('each locked feature makes its own offer at one price, and none without PayPal', async ({

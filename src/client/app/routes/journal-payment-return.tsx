@@ -1,33 +1,61 @@
-/** The return from PayPal: sends unsaved text, captures the order, and reloads once no day has unsaved text. */
-import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useState } from 'react';
+/**
+ * The return from PayPal: sends unsaved text, captures the order, shows what the purchase began from, and reloads once no
+ * day has unsaved text.
+ */
+import { useNavigate, useRouter, useSearch } from '@tanstack/react-router';
+import { useEffect, useEffectEvent, useState } from 'react';
+import { isDay } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { PaymentReturn } from '#client/features/billing/payment-return.tsx';
 import type { ReturnParameters } from '#client/features/billing/payment-return.tsx';
+import { OPEN_FEEDBACK, takePurchaseOrigin } from '#client/features/billing/purchase-origin.ts';
 import { useJournal } from '#client/sync/day-savers-provider.tsx';
 import type { DaySavers } from '#client/sync/day-savers.ts';
 
 const RELOAD_MS = 2_000;
 
-export function JournalPaymentReturn({ onEnd }: { onEnd: () => void }) {
+/** `onEnd` gets the day whose feedback the purchase was for. */
+type JournalPaymentReturnProps = { onEnd: (feedbackOn?: Day) => void };
+
+export function JournalPaymentReturn({ onEnd }: JournalPaymentReturnProps) {
   const { savers } = useJournal();
   const navigate = useNavigate();
-  const search: ReturnParameters & { PayerID?: string } = useSearch({ strict: false });
+  const { history } = useRouter();
+  const search: ReturnParameters & { PayerID?: string; date?: unknown } = useSearch({ strict: false });
   // Read once: `clearAddress` removes them from the URL.
   const [parameters] = useState(search);
-
+  const clearAddress = (): void => {
+    const { payment: _payment, token: _token, PayerID: _payer, ...others } = search;
+    void navigate({ to: ROUTES.journal.path, search: others as never, replace: true });
+  };
+  if (parameters.payment === OPEN_FEEDBACK) {
+    const { date } = parameters;
+    return <FeedbackAfterPurchase clearAddress={clearAddress} onEnd={() => onEnd(isDay(date) ? date : undefined)} />;
+  }
   return (
     <PaymentReturn
       parameters={parameters}
       sendAll={() => savers.sendAll()}
-      clearAddress={() => {
-        const { payment: _payment, token: _token, PayerID: _payer, ...others } = search;
-        void navigate({ to: ROUTES.journal.path, search: others as never, replace: true });
+      clearAddress={clearAddress}
+      onEnd={() => onEnd()}
+      onPaid={() => {
+        const origin = takePurchaseOrigin();
+        if (origin !== null) history.replace(origin);
+        setTimeout(() => reloadWhenSaved(savers), RELOAD_MS);
       }}
-      onEnd={onEnd}
-      onPaid={() => setTimeout(() => reloadWhenSaved(savers), RELOAD_MS)}
     />
   );
+}
+
+/** After the reload that follows a payment for feedback. */
+function FeedbackAfterPurchase({ clearAddress, onEnd }: { clearAddress: () => void; onEnd: () => void }): null {
+  const open = useEffectEvent(() => {
+    clearAddress();
+    onEnd();
+  });
+  useEffect(() => open(), []);
+  return null;
 }
 
 /** Defers the reload while any day has unsaved text. The reload can wait: the page already knows the paid plan. */

@@ -41,6 +41,7 @@ export function JournalRoute() {
     close();
     openChunk(overlays[overlay], () => setShown({ overlay, date }));
   };
+  const openFeedback = (date: Day): void => openChunk(feedback, () => setFeedbackOn(date));
   const isEditable = useEditor().module !== null;
   const config = useClientConfig();
   const toast = useToast();
@@ -61,18 +62,19 @@ export function JournalRoute() {
   if (returning) {
     return (
       <Suspense fallback={<LoadingScreen />}>
-        <JournalPaymentReturn onEnd={() => setReturning(false)} />
+        <JournalPaymentReturn
+          onEnd={(day) => {
+            setReturning(false);
+            if (day) openFeedback(day);
+          }}
+        />
       </Suspense>
     );
   }
   const View = shown && overlays[shown.overlay].View;
   return (
     <>
-      <JournalScreen
-        onOpen={open}
-        onOpenFeedback={(date) => openChunk(feedback, () => setFeedbackOn(date))}
-        onUpgrade={upgrade}
-      />
+      <JournalScreen onOpen={open} onOpenFeedback={openFeedback} onUpgrade={upgrade} />
       {View && <View key={shown.overlay} date={shown.date} onClose={close} onOpen={open} onUpgrade={offer} />}
       {feedbackOn && (
         <feedback.View openedOn={feedbackOn} onClose={closeFeedback} onUpgrade={() => offer('ai-feedback')} />

@@ -42,7 +42,9 @@ export function UpgradeDialog({ feature, onClose }: { feature: UpgradeFeature; o
         <>
           {isRenewal ? <Renewal validUntil={validUntil} /> : <Offer feature={feature} />}
           {/* A plan without an end date cannot be renewed. */}
-          {(!isRenewal || validUntil !== null) && <PaymentForm renewal={isRenewal} onClose={onClose} />}
+          {(!isRenewal || validUntil !== null) && (
+            <PaymentForm feature={feature} renewal={isRenewal} onClose={onClose} />
+          )}
         </>
       )}
     </Dialog>
@@ -120,10 +122,12 @@ const OPTIONS = [{ code: '', name: 'Choose your country' }, ...COUNTRIES].map(({
   </option>
 ));
 
-function PaymentForm({ renewal, onClose }: { renewal: boolean; onClose: () => void }) {
+type PaymentFormProps = { feature: UpgradeFeature; renewal: boolean; onClose: () => void };
+
+function PaymentForm({ feature, renewal, onClose }: PaymentFormProps) {
   const { profile } = useSession();
   const { features, paymentBlockedCountries } = useClientConfig();
-  const upgrade = useUpgrade();
+  const upgrade = useUpgrade(feature);
   const [isRedirecting, setRedirecting] = useRedirecting();
   const [guess] = useState(() => guessCountry(Intl.DateTimeFormat().resolvedOptions().timeZone, navigator.languages));
   // A suggestion is not the user's choice: it is sent only with the form.

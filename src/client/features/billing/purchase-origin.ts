@@ -1,0 +1,31 @@
+/** Remembers in this tab where a purchase began, because PayPal returns to the journal. */
+import { dayOf, isDay } from '#domain/day/day.ts';
+import type { UpgradeFeature } from '#domain/plan/upgrade.ts';
+import { ROUTES } from '#domain/routes.ts';
+
+const ORIGIN_KEY = 'hustle-forge:purchase-origin';
+
+/** The value of `payment` in the URL of a journal that opens the feedback panel after a purchase. */
+export const OPEN_FEEDBACK = 'feedback';
+
+/** Best effort: without the storage the journal is shown after the payment. */
+export function rememberPurchaseOrigin(feature: UpgradeFeature): void {
+  const { pathname, search } = location;
+  const date = new URLSearchParams(search).get('date');
+  // The panel was open beside a day, which after the payment is no longer the initial one of an address without a date.
+  const shown = isDay(date) ? date : dayOf(new Date());
+  const isFeedback = feature === 'ai-feedback' && pathname === ROUTES.journal.path;
+  const path = isFeedback ? `${pathname}?date=${shown}&payment=${OPEN_FEEDBACK}` : pathname + search;
+  try {
+    sessionStorage.setItem(ORIGIN_KEY, path);
+  } catch {
+    // The storage is full or blocked.
+  }
+}
+
+/** Returns the path once, after the payment; null if this tab began no purchase. */
+export function takePurchaseOrigin(): string | null {
+  const path = sessionStorage.getItem(ORIGIN_KEY);
+  sessionStorage.removeItem(ORIGIN_KEY);
+  return path;
+}
