@@ -102,6 +102,32 @@ test('rejects an SMTP_URL without a host', () => {
   ]);
 });
 
+test.each(['SMTP_URL', 'DATABASE_URL'])('rejects %s with a bare % in its password', (name) => {
+  const protocol = name === 'SMTP_URL' ? 'smtps' : 'postgres';
+  expect(problemsOf({ [name]: `${protocol}://user:50%off@mail.example.com/forge` })).toEqual([
+    expect.stringContaining(
+      `${name} has a % that begins no escape: in a user or password, write %, @, /, ? and # as %25`,
+    ),
+  ]);
+  expect(problemsOf({ [name]: `${protocol}://user:50%25off@mail.example.com/forge` })).toEqual([]);
+});
+
+test('names a setting in quotes, and no other fault of it', () => {
+  expect(problemsOf({ PUBLIC_URL: '"http://localhost:3000"', PORT: "'3000'" }).toSorted()).toEqual([
+    expect.stringMatching(/^PORT stands in quotes, which Docker’s env files do not remove/),
+    expect.stringMatching(/^PUBLIC_URL stands in quotes/),
+  ]);
+  expect(problemsOf({ MAIL_FROM: '"Journal" <journal@example.com>' })).toEqual([]);
+});
+
+test('lets mails leave without encryption to a relay on a private network only', () => {
+  const tlsOf = (host: string) => readConfig({ SMTP_URL: `smtp://${host}`, SMTP_TLS: 'off' }).mail.tls;
+  expect([tlsOf('10.0.0.9:25'), tlsOf('relay.internal')]).toEqual([false, false]);
+  for (const SMTP_URL of ['smtp://mail.example.com', '']) {
+    expect(problemsOf({ SMTP_URL, SMTP_TLS: 'off' })).toEqual([expect.stringMatching(/^SMTP_TLS can be off only/)]);
+  }
+});
+
 test.each(['support', 'a@b?cc=c@d', 'a@b,c@d', 'Support <a@b>', 'a@b&body=x'])(
   'rejects SUPPORT_EMAIL=%s, which would inject into a mailto link',
   (address) => {

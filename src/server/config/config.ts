@@ -15,6 +15,7 @@ import type { DatabaseSettings } from './database-settings.ts';
 import { isLoopback } from './loopback.ts';
 import { readBlockedCountries, readPaypalSettings } from '../payments/paypal/paypal-settings.ts';
 import type { PaypalSettings } from '../payments/paypal/paypal-settings.ts';
+import { isPrivateNetworkHost } from './private-network.ts';
 import { Secret } from './secret.ts';
 import { SettingsReader } from './settings-reader.ts';
 import { readTracingSettings } from '../tracing/tracing-settings.ts';
@@ -40,7 +41,7 @@ export type Config = DatabaseSettings & {
   /** `url` is the base URL of the simulators' process; null when none is running. */
   readonly sandbox: { readonly on: boolean; readonly url: string | null };
   readonly auth: AuthSettings;
-  readonly mail: { readonly smtpUrl: Secret | null; readonly from: string };
+  readonly mail: { readonly smtpUrl: Secret | null; readonly from: string; readonly tls: boolean };
   /** null: payments are off. */
   readonly paypal: PaypalSettings | null;
   /** Two-letter codes of countries whose residents cannot pay; the upgrade dialog says so. */
@@ -117,6 +118,7 @@ export function inspectConfig(env: Environment = process.env): { config: Config;
     mail: {
       smtpUrl,
       from: settings.sender('MAIL_FROM', 'Hustle Forge <journal@localhost>'),
+      tls: readSmtpTls(settings, smtpUrl),
     },
     paypal: readPaypalSettings(settings, isProduction),
     paymentBlockedCountries: readBlockedCountries(settings),
@@ -141,6 +143,15 @@ function readHost(settings: SettingsReader): string {
   if (URL.canParse(`http://${defaultHostname(host)}`)) return host;
   settings.problem('HOST', `must be an address of this machine, not "${host}"`, DEFAULT_HOST);
   return DEFAULT_HOST;
+}
+
+/** Threat: on the way to a mail server, somebody reads recovery links. So only a relay on a private network may do without. */
+function readSmtpTls(settings: SettingsReader, smtpUrl: Secret | null): boolean {
+  const isOn = settings.onOff('SMTP_TLS', true);
+  const host = smtpUrl === null ? null : new URL(smtpUrl.reveal()).hostname;
+  if (isOn || (host !== null && isPrivateNetworkHost(host))) return isOn;
+  settings.problem('SMTP_TLS', 'can be off only for an SMTP_URL whose host is on a private network', 'on');
+  return true;
 }
 
 /**

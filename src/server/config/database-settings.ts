@@ -1,6 +1,7 @@
 /** The addresses of PostgreSQL: directly for migrations, locks and LISTEN, and optionally through a pooler for requests. */
 import { sessionAttributes, splitHosts } from '../database/connection/split-hosts.ts';
 import { Secret } from './secret.ts';
+import { hasDecodableLogin, UNDECODABLE_LOGIN } from './settings-reader.ts';
 import type { SettingsReader } from './settings-reader.ts';
 
 export type DatabaseSettings = {
@@ -30,6 +31,10 @@ function readUrl(settings: SettingsReader, name: string, example: string): Secre
   const urls = splitHosts(value);
   if (!urls.every((url) => /^postgres(?:ql)?:$/.test(parseUrl(url)?.protocol ?? ''))) {
     settings.problem(name, 'must be an address that begins with postgres: or postgresql:', example);
+    return null;
+  }
+  if (!urls.every((url) => hasDecodableLogin(parseUrl(url)!))) {
+    settings.problem(name, UNDECODABLE_LOGIN, example);
     return null;
   }
   const attributes = sessionAttributes(value);

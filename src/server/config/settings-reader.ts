@@ -6,6 +6,22 @@ import { parseRedirectPattern } from './redirect-patterns.ts';
 import type { RedirectPattern } from './redirect-patterns.ts';
 import { Secret } from './secret.ts';
 
+/** A value as a shell would need it. */
+const QUOTED = /^(["'])(.+)\1$/s;
+
+const ESCAPES = 'in a user or password, write %, @, /, ? and # as %25, %40, %2F, %3F and %23';
+export const UNDECODABLE_LOGIN = `has a % that begins no escape: ${ESCAPES}`;
+
+/** Whether the user and the password of an address can be decoded. A bare `%` is no escape. */
+export function hasDecodableLogin({ username, password }: URL): boolean {
+  try {
+    decodeURIComponent(username + password);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 export class SettingsReader {
   readonly problems: string[] = [];
   readonly #env: Readonly<Record<string, string | undefined>>;
@@ -21,7 +37,12 @@ export class SettingsReader {
   /** Null if missing or blank: `NAME=` in an env file means "not set". */
   optional(name: string): string | null {
     const value = this.#env[name]?.trim();
-    return value === undefined || value === '' ? null : value;
+    if (value === undefined || value === '') return null;
+    const [, , unquoted] = QUOTED.exec(value) ?? [];
+    if (unquoted === undefined) return value;
+    const problem = `${name} stands in quotes, which Docker’s env files do not remove: remove them`;
+    if (!this.problems.includes(problem)) this.problems.push(problem);
+    return unquoted;
   }
 
   text(name: string, fallback: string): string {
@@ -94,9 +115,13 @@ export class SettingsReader {
     const value = this.optional(name);
     if (value === null) return null;
     const url = URL.parse(value);
-    if (url && protocols.includes(url.protocol) && url.hostname !== '') return new Secret(value);
+    if (url && protocols.includes(url.protocol) && url.hostname !== '') {
+      if (hasDecodableLogin(url)) return new Secret(value);
+      this.problem(name, UNDECODABLE_LOGIN, example);
+      return null;
+    }
     const beginnings = protocols.map((protocol) => `${protocol}//`).join(' or ');
-    this.problem(name, `must be an address that begins with ${beginnings} and names a host`, example);
+    this.problem(name, `must be an address that begins with ${beginnings} and names a host; ${ESCAPES}`, example);
     return null;
   }
 

@@ -1,4 +1,6 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { AddressInfo } from 'node:net';
+import { SMTPServer } from 'smtp-server';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createLog } from '#server/log.ts';
 import { Secret } from '#server/config/secret.ts';
 import { startMailbox } from '../../../simulators/mailbox.ts';
@@ -14,7 +16,7 @@ beforeEach(async () => {
   mailbox = await startMailbox();
   lines = [];
   const log = createLog('info', { write: (line: string) => void lines.push(line) });
-  const config = { smtpUrl: new Secret(mailbox.smtpUrl), from: 'Hustle Forge <journal@example.com>' };
+  const config = { smtpUrl: new Secret(mailbox.smtpUrl), from: 'Hustle Forge <journal@example.com>', tls: true };
   mailer = createMailer(config, log, { retryDelaysMs: [1, 1] });
 });
 afterEach(async () => {
@@ -101,16 +103,38 @@ describe('the mailer', () => {
     await expect(mailer.deliver(message('later@example.com'))).rejects.toBeInstanceOf(MailDeferred);
     mailbox.refuseNext(1, 550);
     await expect(mailer.deliver(message('never@example.com'))).rejects.toBeInstanceOf(MailRejected);
-    const unreachable = { smtpUrl: new Secret('smtp://127.0.0.1:1'), from: 'x@example.com' };
+    const unreachable = { smtpUrl: new Secret('smtp://127.0.0.1:1'), from: 'x@example.com', tls: true };
     const failing = createMailer(unreachable, createLog('info', { write: (line: string) => void lines.push(line) }));
     await expect(failing.deliver(message('gone@example.com'))).rejects.toBeInstanceOf(MailDeferred);
     await failing.close();
     expect(lines.join('')).not.toMatch(/example|Words/);
   });
 
+  test('sends to a server without encryption only if it may', async () => {
+    const plain = new SMTPServer({
+      disabledCommands: ['STARTTLS', 'AUTH'],
+      onData: (stream, _session, done) => void stream.resume().on('end', done),
+    });
+    plain.on('error', () => undefined);
+    await new Promise<void>((listening) => plain.listen(0, '127.0.0.1', listening));
+    onTestFinished(() => new Promise<void>((closed) => plain.close(closed)));
+    // Another form of the address of this machine, which needs no encryption otherwise.
+    const smtpUrl = new Secret(`smtp://[::ffff:127.0.0.1]:${(plain.server.address() as AddressInfo).port}`);
+    const deliver = async (tls: boolean) => {
+      const relaying = createMailer({ smtpUrl, from: 'x@example.com', tls }, createLog('silent'));
+      try {
+        await relaying.deliver(message('a@example.com'));
+      } finally {
+        await relaying.close();
+      }
+    };
+    await expect(deliver(true)).rejects.toBeInstanceOf(MailDeferred);
+    await deliver(false);
+  });
+
   test('drops mail with a log line when SMTP_URL is not set', async () => {
     const silent = createMailer(
-      { smtpUrl: null, from: 'x' },
+      { smtpUrl: null, from: 'x', tls: true },
       createLog('warn', { write: (line: string) => void lines.push(line) }),
     );
     silent.send(message('a@example.com'));

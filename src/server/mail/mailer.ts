@@ -47,7 +47,8 @@ export class MailRejected extends Error {}
 /** A later attempt may succeed: no mail server, no response, a 4xx reply, or a 5xx reply about our login or sender. */
 export class MailDeferred extends Error {}
 
-type MailConfig = { readonly smtpUrl: Secret | null; readonly from: string };
+/** `tls`: false sends without encryption to a relay on a private network. */
+type MailConfig = { readonly smtpUrl: Secret | null; readonly from: string; readonly tls: boolean };
 
 type MailerOptions = {
   /** The delay after each failed attempt. */
@@ -66,8 +67,8 @@ export function createMailer(config: MailConfig, log: Logger, options: MailerOpt
     const refuse = (): Promise<void> => Promise.reject(new MailDeferred('SMTP_URL is not set'));
     return { isSetUp: false, send: drop, prepare: drop, deliver: refuse, queued: () => 0, close: async () => {} };
   }
-  const { smtpUrl } = config;
-  const { host } = connectionOf(smtpUrl);
+  const { smtpUrl, tls } = config;
+  const { host } = connectionOf(smtpUrl, tls);
   // Nodemailer is loaded lazily: it takes ten megabytes, and most servers send few mails.
   let connecting: ReturnType<typeof connect> | null = null;
   const closing = new AbortController();
@@ -75,7 +76,7 @@ export function createMailer(config: MailConfig, log: Logger, options: MailerOpt
   let isClosed = false;
 
   async function sendOnce(message: MailMessage): Promise<void> {
-    const transport = await (connecting ??= connect(smtpUrl));
+    const transport = await (connecting ??= connect(smtpUrl, tls));
     const mail = { ...message, from: config.from, to: { name: '', address: message.to }, headers };
     await traceMail(host, () => transport.sendMail(mail));
   }
@@ -156,8 +157,8 @@ export function createMailer(config: MailConfig, log: Logger, options: MailerOpt
 }
 
 /** Connects, logs in and leaves. @throws the error of the mail server or of the connection */
-export async function greetMailServer(smtpUrl: Secret): Promise<void> {
-  const transport = await connect(smtpUrl);
+export async function greetMailServer(smtpUrl: Secret, tls: boolean): Promise<void> {
+  const transport = await connect(smtpUrl, tls);
   try {
     await transport.verify();
   } finally {
@@ -173,10 +174,10 @@ const headers = { 'Auto-Submitted': 'auto-generated' };
 /** 5xx is permanent; 4xx, timeouts and lost connections are temporary. */
 const isFinal = (responseCode: number | undefined): boolean => responseCode !== undefined && responseCode >= 500;
 
-async function connect(smtpUrl: Secret) {
+async function connect(smtpUrl: Secret, tls: boolean) {
   const { createTransport } = await import('nodemailer');
   return createTransport({
-    ...connectionOf(smtpUrl),
+    ...connectionOf(smtpUrl, tls),
     pool: true,
     maxConnections: MAX_CONNECTIONS,
     connectionTimeout: TIMEOUT_MS,
@@ -189,7 +190,7 @@ async function connect(smtpUrl: Secret) {
 }
 
 /** Parses the URL here, because nodemailer ignores other options next to a URL. */
-function connectionOf(smtpUrl: Secret) {
+function connectionOf(smtpUrl: Secret, tls: boolean) {
   const url = new URL(smtpUrl.reveal());
   const secure = url.protocol === 'smtps:';
   const user = decodeURIComponent(url.username);
@@ -199,8 +200,8 @@ function connectionOf(smtpUrl: Secret) {
     port: url.port === '' ? (secure ? 465 : 587) : Number(url.port),
     secure,
     // Threat: a network that strips STARTTLS would read every recovery link.
-    requireTLS: !secure && !isLocal,
-    ignoreTLS: !secure && isLocal,
+    requireTLS: !secure && !isLocal && tls,
+    ignoreTLS: !secure && (isLocal || !tls),
     ...(user === '' ? {} : { auth: { user, pass: decodeURIComponent(url.password) } }),
   };
 }

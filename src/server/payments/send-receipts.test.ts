@@ -26,7 +26,10 @@ beforeEach(async () => {
   lines = [];
   aheadMs = 0;
   mailbox = await startMailbox();
-  mailer = createMailer({ smtpUrl: new Secret(mailbox.smtpUrl), from: 'Hustle Forge <journal@example.com>' }, log);
+  mailer = createMailer(
+    { smtpUrl: new Secret(mailbox.smtpUrl), from: 'Hustle Forge <journal@example.com>', tls: true },
+    log,
+  );
 });
 afterEach(async () => {
   await mailer.close();

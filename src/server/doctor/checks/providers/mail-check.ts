@@ -14,13 +14,13 @@ export const mailCheck = ({ mail, publicUrl, sandbox }: Config, address: string 
   name: 'mail',
   timeoutMs: MAIL_TIMEOUT_MS,
   async run() {
-    const { smtpUrl, from } = mail;
+    const { smtpUrl, from, tls } = mail;
     if (smtpUrl === null && sandbox.on) return [off('the sandbox keeps all mail: SMTP_URL is not set')];
     if (smtpUrl === null) {
       return [warning('SMTP_URL is not set', 'Without mail nobody can reset a password: set SMTP_URL and MAIL_FROM.')];
     }
     try {
-      await greetMailServer(smtpUrl);
+      await greetMailServer(smtpUrl, tls);
     } catch (error) {
       return [describeMailFailure(error)];
     }
@@ -55,7 +55,10 @@ function describeMailFailure(error: unknown): Finding {
       'Check user and password in SMTP_URL.',
     );
   if (code === 'ETLS')
-    return fault('the mail server offers no encryption', 'Use smtps:// and port 465, or a server with STARTTLS.');
+    return fault(
+      'the mail server offers no encryption',
+      'Use smtps:// and port 465, or a server with STARTTLS; SMTP_TLS=off for a relay on a private network.',
+    );
   const { problem } = describeFailure(error);
   return fault(
     `the mail server: ${problem}`,
