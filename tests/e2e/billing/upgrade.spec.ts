@@ -137,7 +137,7 @@ test.describe('in a browser of another country', () => {
     await openOffer(page);
     const country = page.getByLabel('Country');
     const pay = page.getByRole('button', { name: 'Upgrade with PayPal' });
-    const hint = page.getByText('Change it if it is wrong');
+    const hint = page.getByText('Suggested from your browser settings.');
     await expect(country).toHaveValue('IN');
     await expect(hint).toBeVisible();
 
@@ -155,6 +155,8 @@ test.describe('in a browser of another country', () => {
       await expect(country.getByRole('option')).toHaveCount(COUNTRIES.length + 1);
       await pay.click();
       await expect(page.locator('select[name=country]:invalid')).toBeFocused();
+      await expect(country).toHaveAccessibleDescription('Choose your country');
+      await expect(page.getByRole('alert').filter({ hasText: 'Choose your country' })).toBeInViewport({ ratio: 1 });
     });
     await page.getByRole('button', { name: 'Maybe Later' }).click();
     expect(sent, 'nothing before the form is sent').toEqual([]);
@@ -183,6 +185,41 @@ test.describe('in a browser of another country', () => {
     await expect(page.getByLabel('Country')).toHaveValue('ZM');
   });
 });
+
+// The lower window is that of a phone whose on-screen keyboard is open.
+for (const height of [620, 340]) {
+  test.describe(`on a phone of 360x${height}`, () => {
+    test.use({ viewport: { width: 360, height }, timezoneId: 'Europe/Berlin' });
+
+    test('price, country and button stay visible while the offer scrolls', async ({
+      page,
+      signUp,
+      expectAccessible,
+    }) => {
+      await signUp(page, { path: '/reviews' });
+      await page.getByRole('button', { name: 'Upgrade to Closer' }).click();
+      const pay = page.getByRole('button', { name: 'Upgrade with PayPal' });
+      const expectFooter = async (): Promise<void> => {
+        await expect(pay).toBeInViewport({ ratio: 1 });
+        await expect(offer(page).getByText('$24/year')).toBeInViewport({ ratio: 1 });
+        await expect(page.getByLabel('Country')).toBeInViewport({ ratio: 1 });
+        // The trial fails if another element covers the button.
+        await pay.click({ trial: true });
+      };
+      await expect(page.getByLabel('Country')).toHaveValue('DE');
+      await expectFooter();
+      await inBothThemes(page, expectAccessible);
+      await offer(page).evaluate((dialog) => dialog.scrollTo(0, dialog.scrollHeight));
+      await expect(page.getByRole('button', { name: 'Maybe Later' })).toBeInViewport({ ratio: 1 });
+      await expectFooter();
+      await offer(page).evaluate((dialog) => dialog.scrollTo(0, 0));
+      await page.getByLabel('Country').selectOption('KP');
+      await expect(page.getByText(/^PayPal payments are not available in North Korea\./)).toBeInViewport();
+      await expect(pay).toBeDisabled();
+      await expectNoHorizontalScroll(page);
+    });
+  });
+}
 
 test('the offer can be accepted again when the browser restores its page from memory', async ({ page, signUp }) => {
   await signUp(page);

@@ -1,8 +1,8 @@
 /**
  * The upgrade dialog offers the premium plan, or a renewal to a premium user (docs/specification/screens.md 12).
  */
-import { Crown } from 'lucide-react';
-import { useState } from 'react';
+import { ChevronDown, Crown } from 'lucide-react';
+import { useId, useState } from 'react';
 import { AI_MESSAGES } from '#domain/coach/coach.ts';
 import { COUNTRIES } from '#domain/payment/countries.ts';
 import { dateLabel, dayOf } from '#domain/day/day.ts';
@@ -23,7 +23,7 @@ import { useToday } from '#client/lib/hooks/use-today.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Dialog } from '#client/ui/dialog.tsx';
 import { Notice } from '#client/ui/notice.tsx';
-import { SelectField } from '#client/ui/form/select-field.tsx';
+import { FieldError, useInvalidText } from '#client/ui/form/field.tsx';
 import { TextWithSupportLink } from '#client/ui/account/support-link.tsx';
 import styles from './upgrade-dialog.module.css';
 import { useRedirecting } from './use-redirecting.ts';
@@ -115,7 +115,7 @@ function Benefits({ of, more = null }: { of: readonly string[]; more?: string | 
   );
 }
 
-/** Created once, so typing in the select does not re-render 250 options. */
+/** Created once, so a change of the select does not re-render 250 options. */
 const OPTIONS = [{ code: '', name: 'Choose your country' }, ...COUNTRIES].map(({ code, name }) => (
   <option key={code} value={code}>
     {name}
@@ -144,51 +144,80 @@ function PaymentForm({ feature, renewal, onClose }: PaymentFormProps) {
 
   return (
     <form className={styles.form} onSubmit={onSubmit}>
-      <p className={styles.price}>
-        <Crown className={styles.crown} size={20} strokeWidth={1.8} aria-hidden />
-        <strong>{PREMIUM_PRICE.label}</strong>
-        <span>One year. No automatic renewal.</span>
-      </p>
-      {features.payments ? (
-        <>
-          <div>
-            <SelectField
-              label="Country"
-              name="country"
-              autoComplete="country"
-              value={country}
-              onChange={(event) => setCountry(event.target.value)}
-              required
-            >
-              {OPTIONS}
-            </SelectField>
-            {isGuess && <p className={styles.guess}>Suggested from your browser settings. Change it if it is wrong.</p>}
+      <div className={styles.footer}>
+        <p className={styles.price}>
+          <Crown className={styles.crown} size={20} strokeWidth={1.8} aria-hidden />
+          <strong>{PREMIUM_PRICE.label}</strong>
+          <span>One year. No automatic renewal.</span>
+        </p>
+        {features.payments ? (
+          <>
+            <CountryField value={country} isGuess={isGuess} onChange={setCountry} />
             <div className={styles.blocked} role="status">
               {isBlocked && <Blocked country={country} />}
             </div>
-          </div>
-          {outcome && !isBlocked && (
-            <Notice kind={outcome.kind}>
-              <TextWithSupportLink text={outcome.text} about="payment" />
-            </Notice>
-          )}
-          <Button
-            tone="primary"
-            type="submit"
-            disabled={isBlocked}
-            busy={busy || isRedirecting}
-            busyLabel="Redirecting to PayPal..."
-          >
-            {renewal ? 'Renew with PayPal' : 'Upgrade with PayPal'}
-          </Button>
-        </>
-      ) : (
-        <Notice kind="info">{MESSAGES.paymentsOff}</Notice>
-      )}
-      <Button tone="text" onClick={onClose}>
+            {outcome && !isBlocked && (
+              <Notice kind={outcome.kind}>
+                <TextWithSupportLink text={outcome.text} about="payment" />
+              </Notice>
+            )}
+            <Button
+              tone="primary"
+              type="submit"
+              disabled={isBlocked}
+              busy={busy || isRedirecting}
+              busyLabel="Redirecting to PayPal..."
+            >
+              {renewal ? 'Renew with PayPal' : 'Upgrade with PayPal'}
+            </Button>
+          </>
+        ) : (
+          <Notice kind="info">{MESSAGES.paymentsOff}</Notice>
+        )}
+      </div>
+      <Button className={styles.later} tone="text" onClick={onClose}>
         Maybe Later
       </Button>
     </form>
+  );
+}
+
+type CountryFieldProps = { value: string; isGuess: boolean; onChange: (country: string) => void };
+
+/** The country on one line. The native select covers the line, so a tap on "Change" opens its list. */
+function CountryField({ value, isGuess, onChange }: CountryFieldProps) {
+  const id = useId();
+  const { problem, onInvalid, clearProblem } = useInvalidText('Choose your country');
+  return (
+    <div>
+      <div className={styles.country}>
+        <label htmlFor={id}>Country</label>
+        <select
+          id={id}
+          name="country"
+          autoComplete="country"
+          value={value}
+          required
+          aria-invalid={problem !== null || undefined}
+          aria-describedby={problem !== null ? `${id}-problem` : isGuess ? `${id}-guess` : undefined}
+          onInvalid={onInvalid}
+          onChange={(event) => {
+            clearProblem();
+            onChange(event.target.value);
+          }}
+        >
+          {OPTIONS}
+        </select>
+        {value !== '' && <span aria-hidden="true">Change</span>}
+        {value === '' && <ChevronDown aria-hidden />}
+      </div>
+      {isGuess && (
+        <p id={`${id}-guess`} className={styles.guess}>
+          Suggested from your browser settings.
+        </p>
+      )}
+      {problem !== null && <FieldError id={`${id}-problem`}>{problem}</FieldError>}
+    </div>
   );
 }
 
