@@ -138,6 +138,7 @@ function Plot({ from, today, points }: { from: Day; today: Day; points: readonly
       <svg
         width={width}
         height={HEIGHT}
+        viewBox={`0 0 ${width} ${HEIGHT}`}
         role="group"
         aria-label="HustleScores by day. Use the left and right arrow keys to move between days."
       >

@@ -22,6 +22,9 @@ const SHADES = [
   { shade: 'good', words: '8–10' },
 ] as const;
 
+/** Fractional positions round to a ratio a little below 1. */
+const UNCUT_RATIO = 0.97;
+
 const shadeOf = (logged: LoggedDay | undefined): (typeof SHADES)[number]['shade'] =>
   logged === undefined ? 'none' : logged.score === null ? 'log' : scoreBand(logged.score).name;
 
@@ -48,6 +51,7 @@ export function YearMap({ today, logged }: { today: Day; logged: readonly Logged
   );
 
   useStickToEnd(box);
+  useHideCutMonths(box);
   const open = (date: Day): void => void navigate({ to: ROUTES.journal.path, search: { date } as never });
 
   return (
@@ -63,7 +67,7 @@ export function YearMap({ today, logged }: { today: Day; logged: readonly Logged
           <span />
           {monthsOf(rows).map(({ name, weeks: span, from }) => (
             <span key={from} style={{ gridColumn: `span ${span}` }}>
-              {span > 2 ? name : ''}
+              {span > 2 && <span data-month>{name}</span>}
             </span>
           ))}
         </div>
@@ -129,6 +133,25 @@ function useStickToEnd(box: RefObject<HTMLElement | null>): void {
       element.removeEventListener('scroll', onScroll);
       observer.disconnect();
     };
+  }, [box]);
+}
+
+/** Hides the name of a month that an edge of the box cuts. */
+function useHideCutMonths(box: RefObject<HTMLElement | null>): void {
+  useLayoutEffect(() => {
+    const element = box.current;
+    if (!element) return;
+    const corner = element.querySelector<HTMLElement>('[role=rowheader]')!.offsetWidth;
+    const observer = new IntersectionObserver(
+      (entries) => {
+        for (const { target, intersectionRatio } of entries)
+          target.toggleAttribute('data-cut', intersectionRatio < UNCUT_RATIO);
+      },
+      // Names also scroll below the sticky column of weekdays.
+      { root: element, rootMargin: `0px 0px 0px -${corner}px`, threshold: UNCUT_RATIO },
+    );
+    for (const month of element.querySelectorAll('[data-month]')) observer.observe(month);
+    return () => observer.disconnect();
   }, [box]);
 }
 
