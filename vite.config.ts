@@ -128,7 +128,8 @@ export default defineConfig({
             (name) => chunk.startsWith(`assets/${name}-`) && chunk.length === `assets/${name}-12345678.js`.length,
           );
         if (hostType !== 'js') return chunks;
-        if (isOneOf(PRELOADED, file)) return [];
+        // `members` imports chunks that load late or on an idle page, where one more round trip costs less.
+        if (isOneOf(PRELOADED, file) || isOneOf(['members'], hostId)) return [];
         const loaded = isOneOf(JOURNAL, hostId) ? [...SHARED, ...JOURNAL] : isOneOf(['main'], hostId) ? SHARED : [];
         return chunks.filter((chunk) => !isOneOf(loaded, chunk));
       },

@@ -1,4 +1,5 @@
 /** The service worker: opening without a server, new versions, removal, and text that other apps share. */
+import { isolate } from '#domain/isolate.ts';
 import type { Page } from '@playwright/test';
 import { daysAgo, editor, expectSaved, items, log, readStoredLog, storeLog, today } from './support/journal.ts';
 import { openGateway } from './support/gateway.ts';
@@ -289,7 +290,9 @@ test.describe('text that another app shares', () => {
   test('is asked about if a site opened it in a tab', async ({ page, request, accounts, openAs }) => {
     const account = await accounts.create();
     await storeLog(request, account.session, today(), log('mine'));
-    const question = page.getByText('A site or an app sent text to your log of today: “Buy <b>pills</b>”');
+    const question = page.getByText(
+      `A site or an app sent text to your log of today: “${isolate('Buy <b>pills</b>')}”`,
+    );
     const shared = '/share?text=Buy%20%3Cb%3Epills%3C/b%3E';
     const expectQuestion = async (): Promise<void> => {
       await expect(question).toBeVisible();

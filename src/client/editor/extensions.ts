@@ -36,6 +36,18 @@ const NumberedList = OrderedList.extend({
   addProseMirrorPlugins: () => [],
 });
 
+/**
+ * Items and quotes take the direction of their text, so that a Hebrew item has its number on the right. A node view,
+ * because `renderHTML` would write the attribute into the log.
+ */
+const withOwnDirection = <Type extends typeof ListItem | typeof Blockquote>(type: Type, tag: string): Type =>
+  type.extend({
+    addNodeView: () => () => {
+      const dom = Object.assign(document.createElement(tag), { dir: 'auto' });
+      return { dom, contentDOM: dom };
+    },
+  }) as Type;
+
 /** Without the language attribute: there is no syntax highlighting. */
 const PlainCodeBlock = CodeBlock.extend({
   addAttributes: () => ({}),
@@ -68,11 +80,11 @@ export function journalExtensions(placeholder: () => string = () => ''): AnyExte
     Text,
     HardBreak,
     Heading.configure({ levels: [1, 2, 3] }),
-    Blockquote,
+    withOwnDirection(Blockquote, 'blockquote'),
     PlainCodeBlock,
     BulletList,
     NumberedList,
-    ListItem,
+    withOwnDirection(ListItem, 'li'),
     ListKeymap.configure({ listTypes: [{ itemName: 'listItem', wrapperNames: ['bulletList', 'orderedList'] }] }),
     Bold,
     Italic,

@@ -7,7 +7,7 @@ import styles from './dialog.module.css';
 import { useAttachToasts } from './toast.tsx';
 
 type DialogProps = {
-  title: string;
+  title: ReactNode;
   onClose: () => void;
   children: ReactNode;
   /** A centered card, or a sheet along the inline-start edge. */
@@ -75,7 +75,7 @@ export function Dialog({
 }
 
 type DialogFrameProps = {
-  title: string;
+  title: ReactNode;
   titleId: string;
   heading?: ReactNode;
   /** Null hides the close button. */

@@ -1,4 +1,5 @@
 /** Passkeys on the profile page: added, named and removed, and what the page shows when that fails. */
+import { isolate } from '#domain/isolate.ts';
 import { editor } from '../support/journal.ts';
 import { addAuthenticator } from '../support/second-factors.ts';
 import { endSession } from '../support/session.ts';
@@ -67,7 +68,7 @@ test('the owner adds, names and removes a passkey, which signs in meanwhile', as
     await expect(remove).toBeFocused();
     await remove.click();
     await dialog.getByRole('button', { name: 'Remove' }).click();
-    await expectToast(page, 'Removed: Work laptop.');
+    await expectToast(page, `Removed: ${isolate('Work laptop')}.`);
     await expect(page.getByRole('button', { name: 'Add a passkey' })).toBeVisible();
   });
 });

@@ -1,4 +1,5 @@
 /** Changes of how an account signs in that need a recent sign-in: an older session is confirmed with a mailed code. */
+import { isolate } from '#domain/isolate.ts';
 import { waitForMailedCode } from '../../../scripts/screenshots/sandbox-mail.ts';
 import { ageSessions } from '../support/database.ts';
 import { consentAt } from '../support/providers.ts';
@@ -83,6 +84,6 @@ test('a session older than a day is confirmed by mail before a passkey is rename
   await inBothThemes(page, expectAccessible);
   await code.fill(await waitForMailedCode(page, email, 3));
   await page.keyboard.press('Enter');
-  await expectToast(page, 'Removed: Laptop.');
+  await expectToast(page, `Removed: ${isolate('Laptop')}.`);
   await expect(page.getByRole('button', { name: 'Add a passkey' })).toBeVisible();
 });

@@ -1,6 +1,17 @@
 /** The presentation of the journal: themes, small screens, touch, reduced motion, print. */
 import type { Page } from '@playwright/test';
-import { dayLabel, daysAgo, editor, expectSaved, items, log, paste, today } from '../support/journal.ts';
+import {
+  dayLabel,
+  daysAgo,
+  editor,
+  expectSaved,
+  items,
+  log,
+  paste,
+  readStoredLog,
+  sessionOf,
+  today,
+} from '../support/journal.ts';
 import { expect, test } from '../support/test.ts';
 
 test('the journal, its toolbar and its calendar fit 320 pixels, and the arrows of the day bar have a fixed place', async ({
@@ -155,6 +166,41 @@ test.describe('on a touch screen', () => {
     await page.evaluate(() => scrollTo(0, 200));
     await expect(header).toBeInViewport();
   });
+});
+
+test('a right-to-left item has its number on its own side, in the editor and in print', async ({ page, signUp }) => {
+  const nested = '<li><p>שלום</p><ul><li><p>ילד</p></li></ul></li>';
+  await signUp(page, {
+    logs: { [today()]: `<ol><li><p>words</p></li>${nested}</ol><blockquote><p>ציטוט</p></blockquote>` },
+  });
+  /** The space for the number at the left and the right of each item, and the side of the quote's line. */
+  const sides = () =>
+    editor(page).evaluate((text) => [
+      ...[...text.querySelectorAll('li')].map((item) => {
+        const { marginLeft, marginRight, direction } = getComputedStyle(item);
+        return [direction, parseFloat(marginLeft) > 0, parseFloat(marginRight) > 0];
+      }),
+      getComputedStyle(text.querySelector('blockquote')!).borderRightStyle,
+    ]);
+  const expected = [['ltr', true, false], ['rtl', false, true], ['rtl', false, true], 'solid'];
+  await expect(items(page)).toHaveText(['words', /שלום/, 'ילד']);
+  expect(await sides()).toEqual(expected);
+  await page.emulateMedia({ media: 'print' });
+  expect(await sides()).toEqual(expected);
+  await page.emulateMedia({ media: 'screen' });
+  // The direction is the page's and not the log's.
+  await items(page).first().click();
+  await page.keyboard.press('End');
+  await page.keyboard.type(' more');
+  await expectSaved(page);
+  expect(await readStoredLog(page.request, await sessionOf(page), today())).toBe(
+    `<ol><li><p>words more</p></li>${nested}</ol><blockquote><p>ציטוט</p></blockquote>`,
+  );
+
+  // An item takes its direction as it is typed.
+  await page.keyboard.press('Enter');
+  await page.keyboard.insertText('עברית');
+  await expect.poll(async () => (await sides())[1]).toEqual(['rtl', false, true]);
 });
 
 test('the print of a day has its label and its words, and the print of a screen has no controls', async ({

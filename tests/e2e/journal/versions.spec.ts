@@ -117,6 +117,15 @@ test('unsaved text is saved first, which lists the text before it, stays as a ve
   await expect(editor(page).getByRole('paragraph')).toHaveText(['short and typed just now', 'written since']);
 });
 
+test('a right-to-left line of a version has its sign and number on its own side', async ({ page, signUp, request }) => {
+  await signUp(page, { logs: { [today()]: log('called Ann', 'תיקנתי', 'wrote notes', 'paid bills') } });
+  await expect(items(page)).toHaveCount(4);
+  await storeLog(request, await sessionOf(page), today(), log('rested'));
+  await openFromMenu(page, 'Earlier versions…');
+  await expect(lines(page).filter({ hasText: 'תיקנתי' })).toHaveCSS('direction', 'rtl');
+  await expect(lines(page).filter({ hasText: 'called Ann' })).toHaveCSS('direction', 'ltr');
+});
+
 test('a day that is emptied is undone from the toast, by keys, and is announced', async ({ page, signUp, request }) => {
   await page.clock.install();
   await signUp(page, { logs: { [today()]: log('a whole day of work') } });

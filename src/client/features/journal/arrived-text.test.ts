@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { isolate } from '#domain/isolate.ts';
 import { FIRST_LINE_KEY, SHARED_TEXTS_PREFIX } from '#client/lib/session/storage-keys.ts';
 import type { Toast } from '#client/ui/toast.tsx';
 import { addArrivedText, appendItem, offerSharedText } from './arrived-text.ts';
@@ -97,7 +98,7 @@ describe('text that a site may have sent', () => {
     storage.setItem(OWN, '["one","two <b>"]');
     storage.setItem(SHARED_TEXTS_PREFIX, '["before"]');
     const question = offer();
-    expect(question?.text).toContain('“before one two <b>”');
+    expect(question?.text).toContain(`“${isolate('before one two <b>')}”`);
     expect([day.html, storage.values.size, offer()]).toEqual([`<ol>${item('a')}</ol>`, 0, undefined]);
     question?.action?.run();
     expect(day.html).toBe(`<ol>${['a', 'before', 'one', 'two &lt;b&gt;'].map(item).join('')}</ol>`);

@@ -3,6 +3,7 @@
  * landing page, and text that another app shared. Loaded only when such text is in the storage.
  */
 import { escapeHtml } from '#domain/export/escape-html.ts';
+import { isolate } from '#domain/isolate.ts';
 import { stripInvisible } from '#domain/coach/strip-invisible.ts';
 import { FIRST_LINE_MAX_LENGTH } from '#domain/log/entry.ts';
 import { FIRST_LINE_KEY, sharedTextsKeys } from '#client/lib/session/storage-keys.ts';
@@ -50,7 +51,7 @@ export function offerSharedText(
   const excerpt = words.length > EXCERPT_LENGTH ? `${words.slice(0, EXCERPT_LENGTH).toWellFormed()}…` : words;
   ask({
     kind: 'info',
-    text: `A site or an app sent text to your log of today: “${excerpt}”`,
+    text: `A site or an app sent text to your log of today: “${isolate(excerpt)}”`,
     action: {
       label: 'Add to today',
       run: () => {

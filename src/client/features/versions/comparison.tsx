@@ -28,16 +28,18 @@ export function Comparison({ lines, label, isSameFormatting }: ComparisonProps) 
           <li
             key={index}
             className={styles.line}
+            // The direction of the user's words: `bdi` leaves ours out.
+            dir="auto"
             data-change={line.change}
             data-heading={line.isHeading}
             style={{ '--depth': Math.min(line.depth, 4) } as CSSProperties}
           >
-            <span className={styles.sign} aria-hidden="true">
+            <bdi className={styles.sign} aria-hidden="true">
               {SIGNS[line.change]}
-            </span>
-            <span className={styles.marker}>{line.marker}</span>
-            <p dir="auto">
-              {line.change !== 'same' && <span className="unseen">{SPOKEN[line.change]}</span>}
+            </bdi>
+            <bdi className={styles.marker}>{line.marker}</bdi>
+            <p>
+              {line.change !== 'same' && <bdi className="unseen">{SPOKEN[line.change]}</bdi>}
               {line.parts.map((part, at) => (
                 <ComparedPart key={at} part={part} isSpoken={line.change === 'edited'} />
               ))}
@@ -61,9 +63,9 @@ function ComparedPart({ part: { change, text }, isSpoken }: { part: Part; isSpok
   if (change === 'same' || !isSpoken) return <Element>{text}</Element>;
   return (
     <Element>
-      <span className="unseen">{change === 'removed' ? ' (removed: ' : ' (added: '}</span>
+      <bdi className="unseen">{change === 'removed' ? ' (removed: ' : ' (added: '}</bdi>
       {text}
-      <span className="unseen">) </span>
+      <bdi className="unseen">) </bdi>
     </Element>
   );
 }

@@ -56,7 +56,9 @@ describe('the early page shows the text of today', () => {
     const html = '<ol start="3"><li><p onclick="x()">a<img src="x" onerror="x()"><script>x()</script></p></li></ol>';
     storeTodayCopy(localStorage, 'ada', TODAY, TODAY, { id: 'row', html, revision: 1, savedAt: 1 });
     await open();
-    expect(frame()?.querySelector('[role=group]')?.innerHTML).toMatch(/^<ol start="3"><li><p>a *<\/p><\/li><\/ol>$/);
+    expect(frame()?.querySelector('[role=group]')?.innerHTML).toMatch(
+      /^<ol start="3"><li dir="auto"><p>a *<\/p><\/li><\/ol>$/,
+    );
   });
 });
 

@@ -7,6 +7,7 @@ import { dateLabel, dayLabel, dayOf, weekdayOf } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
 import { parseInert } from '../log-html/inert-html.ts';
 import { renderStored } from '../log-html/render-stored.ts';
+import type { StoredAttributes } from '../log-html/render-stored.ts';
 import { readTodayCopy } from './today-copy.ts';
 import type { CopiedLog } from './today-copy.ts';
 
@@ -128,7 +129,7 @@ function rememberClick(frame: HTMLElement): (root: HTMLElement, focused: Element
 
 const copyText = (node: Text): Node => document.createTextNode(node.data);
 
-function createNode(tag: string, attributes: { start?: number }, children: Node[]): Node {
+function createNode(tag: string, attributes: StoredAttributes, children: Node[]): Node {
   const element = Object.assign(document.createElement(tag), attributes);
   element.append(...children);
   return element;

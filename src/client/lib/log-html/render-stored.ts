@@ -4,14 +4,17 @@ import { ENTRY_TAGS, LIST_START } from '#domain/log/entry-html.ts';
 const ALLOWED: ReadonlySet<string> = new Set(ENTRY_TAGS);
 const TEXT_BLOCKS: ReadonlySet<string> = new Set(['p', 'h1', 'h2', 'h3']);
 
+/** `dir`: items and quotes take the direction of their text, as in the editor. */
+export type StoredAttributes = { start?: number; dir?: 'auto' };
+
 export type NodeFactory<T> = {
   text: (node: Text) => T;
-  element: (tag: string, attributes: { start?: number }, children: T[]) => T;
+  element: (tag: string, attributes: StoredAttributes, children: T[]) => T;
 };
 
 /**
  * Threat: a compromised or foreign server stores scripts. Although the server cleans logs, this creates only elements
- * of the allow-list, without attributes except a list's `start`.
+ * of the allow-list, of whose attributes it takes only a list's `start`.
  */
 export function renderStored<T>(nodes: Iterable<Node>, create: NodeFactory<T>): T[] {
   return [...nodes].flatMap((node) => {
@@ -24,6 +27,8 @@ export function renderStored<T>(nodes: Iterable<Node>, create: NodeFactory<T>): 
     const start = tag === 'ol' ? (node.getAttribute('start') ?? '') : '';
     // A break gives an empty line its height, as in the editor.
     if (TEXT_BLOCKS.has(tag) && children.length === 0) children.push(create.element('br', {}, []));
-    return create.element(tag, LIST_START.test(start) ? { start: Number(start) } : {}, children);
+    const attributes: StoredAttributes = LIST_START.test(start) ? { start: Number(start) } : {};
+    if (tag === 'li' || tag === 'blockquote') attributes.dir = 'auto';
+    return create.element(tag, attributes, children);
   });
 }

@@ -2,6 +2,7 @@
  * Asks for the second step of a sign-in: a code, a security key or a recovery code (docs/specification/accounts.md 14).
  * On success the session of `auth` is raised to the assurance level `aal2`.
  */
+import { isolate } from '#domain/isolate.ts';
 import type { Factor } from '@supabase/auth-js';
 import { useState } from 'react';
 import type { ReactNode } from 'react';
@@ -80,5 +81,5 @@ const OFFERS = {
 /** Names the factor if the user has several of its kind. */
 function offerOf(factor: Factor, factors: readonly Factor[]): string {
   const isOnlyOne = factors.filter(({ factor_type }) => factor_type === factor.factor_type).length === 1;
-  return isOnlyOne || !factor.friendly_name ? OFFERS[factor.factor_type] : `Use “${factor.friendly_name}”`;
+  return isOnlyOne || !factor.friendly_name ? OFFERS[factor.factor_type] : `Use “${isolate(factor.friendly_name)}”`;
 }

@@ -158,7 +158,7 @@ describe('HTML', () => {
     );
     const rel = 'rel="noopener noreferrer nofollow"';
     expect(html).toContain(
-      `<li><p>see <a href="https://a.example/?x=1&amp;y=2" ${rel}>https://a.example/?x=1&amp;y=2</a>, "b\u00A0c"</p></li>`,
+      `<li dir="auto"><p>see <a href="https://a.example/?x=1&amp;y=2" ${rel}>https://a.example/?x=1&amp;y=2</a>, "b\u00A0c"</p></li>`,
     );
     expect(html).toContain(
       `<p><a href="https://a.example/b" ${rel}>https://a.</a><strong><a href="https://a.example/b" ${rel}>example/b</a></strong></p><p><a href="mailto:c@d.example" ${rel}>c@d.example</a></p>`,

@@ -16,13 +16,13 @@ h1,h2,h3,h4,h5{font-family:Georgia,serif;font-weight:500;line-height:1.25}
 header p{color:var(--quiet)}
 article{margin-top:2.5rem;padding-top:1.5rem;border-top:1px solid var(--line)}
 article>h2{margin:0 0 1rem}
-.log p,.log h3,.log h4,.log h5,.log pre,.log blockquote,.log ol,.log ul{margin:.5em 0;unicode-bidi:plaintext}
-.log p:empty{min-height:1.6em}
+.log p,.log h3,.log h4,.log h5,.log pre,.log blockquote,.log ol,.log ul{margin-block:.5em;unicode-bidi:plaintext}
+.log ol,.log ul{padding:0}.log li{margin-inline-start:2.2em}.log p:empty{min-height:1.6em}
 .log,.log p,.log li{white-space:break-spaces}
 pre{padding:.75rem 1rem;background:var(--wash);white-space:pre-wrap}
 code{font:.88em ui-monospace,monospace;background:var(--wash)}
 a{color:inherit;text-underline-offset:.15em}
-blockquote{padding-left:1rem;border-left:2px solid var(--line);color:var(--quiet)}
+blockquote{padding-inline-start:1rem;border-inline-start:2px solid var(--line);color:var(--quiet)}
 .coach{color:var(--quiet);font-size:.88em;white-space:pre-line}
 @media print{:root{--paper:#fff;--ink:#000;--quiet:#333;--line:#bbb}body{max-width:none;padding:0;font-size:11pt}article>h2{break-after:avoid}li,p{break-inside:avoid}}
 `;
@@ -56,10 +56,9 @@ export function htmlWriter({ today }: { today: Day }): FormatWriter {
 function bodyOf({ content }: ExportedEntry): string {
   const log = withoutDateHeader(content);
   if (isCleanLog(log))
-    return withLinks(log).replace(
-      /<(\/?)h([123])>/g,
-      (_tag, slash: string, level: string) => `<${slash}h${Number(level) + 2}>`,
-    );
+    return withLinks(log)
+      .replace(/<(\/?)h([123])>/g, (_tag, slash: string, level: string) => `<${slash}h${Number(level) + 2}>`)
+      .replace(/<(li|blockquote)>/g, '<$1 dir="auto">');
   return entryText(content)
     .split('\n')
     .map((line) => `<p>${escapeHtml(line)}</p>`)

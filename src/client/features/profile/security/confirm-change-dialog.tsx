@@ -8,7 +8,7 @@ import { Notice } from '#client/ui/notice.tsx';
 import styles from './security.module.css';
 
 type ConfirmChangeDialogProps = {
-  title: string;
+  title: ReactNode;
   label?: string;
   busyLabel?: string;
   children: ReactNode;

@@ -1,4 +1,5 @@
 /** Adds, renames and removes the user's passkeys. */
+import { isolate } from '#domain/isolate.ts';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import type { PasskeyListItem } from '@supabase/auth-js';
 import { browserSupportsWebAuthn, startRegistration } from '@simplewebauthn/browser';
@@ -121,10 +122,10 @@ function PasskeyRow({ passkey, isNew, onRenamed, onRemove }: PasskeyRowProps) {
           <div className={styles.buttons}>
             {/* Takes the focus from the form that it replaces. */}
             <Button autoFocus={state === 'renamed'} onClick={() => setState('renaming')}>
-              Rename<span className="unseen"> {name}</span>
+              Rename<bdi className="unseen"> {name}</bdi>
             </Button>
             <Button onClick={onRemove}>
-              Remove<span className="unseen"> {name}</span>
+              Remove<bdi className="unseen"> {name}</bdi>
             </Button>
           </div>
         </>
@@ -244,7 +245,11 @@ function RemovePasskey({ passkey, onRemoved, onClose }: RemovePasskeyProps) {
   return (
     <>
       <ConfirmChangeDialog
-        title={`Remove “${name}”?`}
+        title={
+          <>
+            Remove “<bdi>{name}</bdi>”?
+          </>
+        }
         onClose={onClose}
         onConfirm={async () => {
           const error = await applyChange((nonce) =>
@@ -252,7 +257,7 @@ function RemovePasskey({ passkey, onRemoved, onClose }: RemovePasskeyProps) {
           );
           if (error) return toOutcome(error);
           await onRemoved();
-          toast({ kind: 'success', text: `Removed: ${name}.` });
+          toast({ kind: 'success', text: `Removed: ${isolate(name)}.` });
           onClose();
           return null;
         }}

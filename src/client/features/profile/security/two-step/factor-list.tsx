@@ -1,4 +1,5 @@
 /** The account's second factors and recovery codes; without a factor, an explanation of two-step verification. */
+import { isolate } from '#domain/isolate.ts';
 import { useQuery } from '@tanstack/react-query';
 import type { Factor } from '@supabase/auth-js';
 import { useState } from 'react';
@@ -70,7 +71,11 @@ function RemoveFactor({ factor, isLast, onClose }: RemoveFactorProps) {
   return (
     <>
       <ConfirmChangeDialog
-        title={`Remove “${name}”?`}
+        title={
+          <>
+            Remove “<bdi>{name}</bdi>”?
+          </>
+        }
         label={isLast ? 'Turn off' : 'Remove'}
         onClose={onClose}
         onConfirm={async () => {
@@ -78,7 +83,7 @@ function RemoveFactor({ factor, isLast, onClose }: RemoveFactorProps) {
           if (error) return toOutcome(error);
           // Refreshes the token and the stored user, which still name the factor.
           await auth.refreshSession();
-          toast({ kind: 'success', text: isLast ? 'Two-step verification is off.' : `Removed: ${name}.` });
+          toast({ kind: 'success', text: isLast ? 'Two-step verification is off.' : `Removed: ${isolate(name)}.` });
           onClose();
           return null;
         }}
