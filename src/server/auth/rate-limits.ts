@@ -37,6 +37,9 @@ const BUCKETS = {
   factor_challenge: { points: 15, duration: MINUTE },
   factor_verify: { points: 15, duration: MINUTE },
   passkey: { points: 30, duration: FIVE_MINUTES },
+  factor: { points: 30, duration: FIVE_MINUTES },
+  /** Only sign-outs that ended no session: an owner who signs a thief out is never refused. */
+  idle_logout: { points: 30, duration: FIVE_MINUTES },
 } as const;
 
 type Bucket = keyof typeof BUCKETS;
@@ -88,6 +91,19 @@ const FACTOR_WINDOWS = [
   { keyPrefix: 'factor-day', points: 30, duration: 86_400 },
 ] as const;
 
+/**
+ * Changes of how an account is signed in to, by one session from all network addresses. Each writes an audit row, which is
+ * kept for 400 days, and most send the owner a mail. Threat: a thief of a session uses up the changes of the account,
+ * so that the owner cannot undo them. A new session has changes of its own.
+ */
+const CHANGE_WINDOW = { keyPrefix: 'change', points: 60, duration: HOUR } as const;
+
+/**
+ * Sign-ins with the right password per key of `signInKey`. Threat: the owner of an account writes audit rows and sessions
+ * from thousands of network addresses.
+ */
+const PASSED_SIGN_INS = { keyPrefix: 'signed-in', points: 300, duration: HOUR } as const;
+
 /** Takes a counted attempt back, so that it does not count against the limit. */
 export type Refund = () => Promise<void>;
 
@@ -121,6 +137,13 @@ export interface RateLimits {
    * guess a thousand codes for the stranger's address at once.
    */
   allowsMailTo(address: string): Promise<boolean>;
+  /**
+   * Counts a change of how the account is signed in to. Call it for each request that adds an audit row. Throws
+   * `over_request_rate_limit`.
+   */
+  consumeChange(signedIn: { account: { user: { id: string } }; session: { id: string } | null }): Promise<void>;
+  /** Counts a sign-in whose password was right. Throws `over_request_rate_limit`. */
+  consumePassedSignIn(account: string): Promise<void>;
   /** Counts a download of a user's archive. Throws `over_archive_limit`. */
   consumeArchive(userId: string): Promise<void>;
 }
@@ -138,12 +161,16 @@ export function createRateLimits({ config, database }: RateLimitDeps): RateLimit
       consumeSmsServer: unlimited,
       allowsMailTo: async () => true,
       consumeArchive: unlimited,
+      consumeChange: unlimited,
+      consumePassedSignIn: unlimited,
     };
   }
   const store = rateLimitStore(database);
   const createLimiter = (window: { keyPrefix: string; points: number; duration: number }) =>
     new RateLimiterPostgres({ ...store, ...window, clearExpiredByTimeout: false });
   const archiveLimiter = createLimiter(ARCHIVE_WINDOW);
+  const changeLimiter = createLimiter(CHANGE_WINDOW);
+  const passedSignInLimiter = createLimiter(PASSED_SIGN_INS);
   const signInLimiters = SIGN_IN_WINDOWS.map(createLimiter);
   const mailLimiter = createLimiter(FOREIGN_MAILS);
   const factorLimiters = FACTOR_WINDOWS.map(createLimiter);
@@ -196,6 +223,8 @@ export function createRateLimits({ config, database }: RateLimitDeps): RateLimit
     async consumeSmsServer() {
       for (const limiter of serverLimiters) await consumeOr429(limiter, 'all', { error: 'sms_budget_exhausted' });
     },
+    consumeChange: ({ account, session }) => consumeOr429(changeLimiter, session?.id ?? account.user.id),
+    consumePassedSignIn: (account) => consumeOr429(passedSignInLimiter, account),
     consumeArchive: (userId) => consumeOr429(archiveLimiter, userId, { error: 'over_archive_limit' }),
     async allowsMailTo(address) {
       try {

@@ -32,7 +32,7 @@ import { AuthError } from './wire/errors.ts';
 
 const MAX_BODY_BYTES = 1_048_576;
 
-const ENDPOINTS: readonly Route[] = [
+export const ENDPOINTS: readonly Route[] = [
   ['POST', '/signup', signup],
   ['POST', '/token', token],
   ['POST', '/logout', logout],

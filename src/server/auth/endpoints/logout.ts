@@ -3,6 +3,8 @@
  *
  * Threat: the thief of a password, who lacks the second factor, signs the owner out again and again. Therefore a
  * session that lacks its second step ends no session that has passed it.
+ *
+ * A sign-out that ends sessions has no limit, because each of them has cost a sign-in. One that ends none adds no audit row.
  */
 import type { Endpoint } from '../auth-deps.ts';
 import { lockUser } from '../accounts/accounts.ts';
@@ -17,6 +19,7 @@ export const logout: Endpoint = async (context, deps) => {
   const scope = context.req.query('scope') ?? '';
   const { account, session } = await requireUser(context, deps);
   const { id: userId } = account.user;
+  const device = deviceOf(context, deps);
   const sessions = {
     ...parseScope(scope, session),
     ...(lacksSecondStep(account, session) && { aal: 'aal1' as const }),
@@ -26,16 +29,19 @@ export const logout: Endpoint = async (context, deps) => {
     await lockUser(transaction, userId);
     await requireLiveSession(transaction, session);
     const ids = await endSessions(transaction, userId, sessions);
-    await recordAuditEvent(transaction, {
-      at: deps.clock.now(),
-      userId,
-      actor: 'user',
-      event: 'signed_out',
-      device: deviceOf(context, deps),
-      details: { sessions: ids.length },
-    });
+    if (ids.length > 0) {
+      await recordAuditEvent(transaction, {
+        at: deps.clock.now(),
+        userId,
+        actor: 'user',
+        event: 'signed_out',
+        device,
+        details: { sessions: ids.length },
+      });
+    }
     return ids;
   });
+  if (ended.length === 0) await deps.limits.consume('idle_logout', device.ip);
   for (const id of ended) deps.accessTokens.invalidateSession(id);
   return context.body(null, 204);
 };

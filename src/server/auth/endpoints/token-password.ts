@@ -29,13 +29,15 @@ export const grantPassword: Endpoint = async (context, deps) => {
   const now = clock.now();
   // Threat: account enumeration. An unknown address takes as long as a wrong password, and only a correct password
   // reveals that an account is banned or unconfirmed.
-  const refund = await limits.consumeSignIn(signInKey(context, deps, { address, user }));
+  const key = signInKey(context, deps, { address, user });
+  const refund = await limits.consumeSignIn(key);
   const matches = await passwords.matches(password, user?.password_hash ?? null).catch(async (error: unknown) => {
     await refund();
     throw error;
   });
   if (!user || !matches) throw new AuthError('invalid_credentials');
   await refund();
+  await limits.consumePassedSignIn(key);
   if (isBanned(user, now)) throw new AuthError('sign_in_banned');
   const confirmedAt = byPhone ? user.phone_confirmed_at : user.email_confirmed_at;
   if (confirmedAt === null) throw new AuthError(byPhone ? 'phone_not_confirmed' : 'email_not_confirmed');

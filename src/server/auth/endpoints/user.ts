@@ -56,6 +56,7 @@ export const changeUser: Endpoint = async (context, deps) => {
   if ((changesSignIn || data !== null) && lacksSecondStep(account, session))
     throw new AuthError('user_change_needs_second_step');
 
+  if (changesSignIn) await deps.limits.consumeChange({ account, session });
   // Validate everything before changing anything.
   checkMayChange(user, { addsAddress: changesEmail || newPhone !== null, password, nonce });
   const metadata = data === null ? null : checkMetadata(mergeMetadata(user.raw_user_meta_data, data));

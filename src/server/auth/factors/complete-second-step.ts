@@ -39,16 +39,17 @@ export async function countGuess(
   }
 }
 
-/** Throws the error after recording the wrong answer. */
+/** Throws the error after recording the wrong answer; `over_request_rate_limit` instead of recording too many. */
 export async function failSecondStep(
   context: Context<AppEnv>,
   deps: AuthDeps,
-  { account }: FactorUser,
+  user: FactorUser,
   failure: { details: Record<string, string>; error: AuthErrorName },
 ): Promise<never> {
+  await deps.limits.consumeChange(user);
   await recordAuditEvent(deps.database.asService('record a wrong second step'), {
     at: deps.clock.now(),
-    userId: account.user.id,
+    userId: user.account.user.id,
     actor: 'user',
     event: 'factor_failed',
     device: deviceOf(context, deps),
@@ -74,12 +75,9 @@ type SecondStep = {
  * Returns the session response. Null if a concurrent request has used the proof: nothing is stored then. Throws
  * `session_not_found` if the session has ended, and the errors of `accept`.
  */
-export async function completeSecondStep(
-  context: Context<AppEnv>,
-  deps: AuthDeps,
-  { account, session }: FactorUser,
-  step: SecondStep,
-) {
+export async function completeSecondStep(context: Context<AppEnv>, deps: AuthDeps, user: FactorUser, step: SecondStep) {
+  await deps.limits.consumeChange(user);
+  const { account, session } = user;
   const { id: userId } = account.user;
   const [device, now] = [deviceOf(context, deps), deps.clock.now()];
   const passing = deps.database.transactAsService('pass a second step', async (transaction) => {

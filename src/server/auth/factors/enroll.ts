@@ -25,6 +25,7 @@ const PROBLEMS = {
 } as const satisfies Record<EnrolmentProblem, AuthErrorName>;
 
 export const enroll: Endpoint = async (context, deps) => {
+  await deps.limits.consume('factor', deviceOf(context, deps).ip);
   const { user, body } = await requireFactorUserWithBody(context, deps, readBody);
   const type = parseType(deps, body);
   const friendlyName = checkFriendlyName(body.text('friendly_name'));
@@ -35,6 +36,7 @@ export const enroll: Endpoint = async (context, deps) => {
   const needsSecondStep =
     user.session.aal === 'aal1' && user.account.factors.some(({ status }) => status === 'verified');
   if (!needsSecondStep) await requireRecentSignIn(deps, user, body.text('nonce'));
+  await deps.limits.consumeChange(user);
   const problem = await deps.database.transactAsService('enrol a factor', (transaction) =>
     createFactor(transaction, {
       id,

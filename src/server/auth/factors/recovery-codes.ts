@@ -40,6 +40,7 @@ export const showRecoveryCodes: Endpoint = async (context, deps) => {
 };
 
 export const createRecoveryCodes: Endpoint = async (context, deps) => {
+  await deps.limits.consume('factor', deviceOf(context, deps).ip);
   const { user, body } = await requireFactorUserWithBody(context, deps, readOptionalBody);
   const friendlyName = checkFriendlyName(body.text('friendly_name')) || DEFAULT_NAME;
   return issueCodes(context, deps, user, async (transaction, codes) => {
@@ -52,6 +53,7 @@ export const createRecoveryCodes: Endpoint = async (context, deps) => {
 };
 
 export const regenerateRecoveryCodes: Endpoint = async (context, deps) => {
+  await deps.limits.consume('factor', deviceOf(context, deps).ip);
   const user = await requireFactorUser(context, deps);
   return issueCodes(context, deps, user, async (transaction, codes) => {
     const issued = await replaceCodes(transaction, codes);
@@ -70,6 +72,7 @@ async function issueCodes(
   issue: (transaction: AsService, codes: NewCodes) => Promise<IssuedCodes>,
 ): Promise<Response> {
   await requireRecentSecondStep(deps, user);
+  await deps.limits.consumeChange(user);
   const [userId, now] = [user.account.user.id, deps.clock.now()];
   const { set, codes } = await deps.database.transactAsService('issue recovery codes', async (transaction) => {
     await lockUser(transaction, userId);
@@ -123,8 +126,11 @@ export const verifyRecoveryCode: Endpoint = async (context, deps) => {
 };
 
 export const deleteRecoveryCodes: Endpoint = async (context, deps) => {
+  const device = deviceOf(context, deps);
+  await deps.limits.consume('factor', device.ip);
   const user = await requireFactorUser(context, deps);
   await requireRecentSecondStep(deps, user);
+  await deps.limits.consumeChange(user);
   const userId = user.account.user.id;
   const set = await deps.database.transactAsService('delete recovery codes', async (transaction) => {
     await lockUser(transaction, userId);
@@ -138,7 +144,7 @@ export const deleteRecoveryCodes: Endpoint = async (context, deps) => {
       userId,
       actor: 'user',
       event: 'factor_removed',
-      device: deviceOf(context, deps),
+      device,
       details: { factor_type: TYPE },
     });
     return deleted;

@@ -9,12 +9,15 @@ import { removeFactor } from './factor-store.ts';
 import { requireFactor, requireFactorUser, requireRecentSignIn } from './require-factor-user.ts';
 
 export const unenroll: Endpoint = async (context, deps) => {
+  const device = deviceOf(context, deps);
+  await deps.limits.consume('factor', device.ip);
   const user = await requireFactorUser(context, deps);
   const { id, status } = await requireFactor(context, deps, user);
   if (status === 'verified') {
     if (user.session.aal === 'aal1') throw new AuthError('unenroll_needs_second_step');
     await requireRecentSignIn(deps, user, '');
   }
+  await deps.limits.consumeChange(user);
   const userId = user.account.user.id;
   const removed = await deps.database.transactAsService('remove a factor', async (transaction) => {
     await lockUser(transaction, userId);
@@ -23,7 +26,7 @@ export const unenroll: Endpoint = async (context, deps) => {
       id,
       userId,
       actor: 'user',
-      device: deviceOf(context, deps),
+      device,
       now: deps.clock.now(),
       // The factor may have been verified since it was read.
       onlyUnverified: status === 'unverified',

@@ -29,6 +29,7 @@ export async function requireLinking(context: Context<AppEnv>, deps: AuthDeps, n
   const { user } = account;
   if (!deps.config.auth.manualLinking || user.is_sso_user) throw new AuthError('manual_linking_disabled');
   if (lacksSecondStep(account, session)) throw new AuthError('identity_needs_aal2');
+  await deps.limits.consumeChange({ account, session });
   const error = 'identity_needs_reauthentication';
   const code = await requireReauthentication(deps, { user, session, nonce, error });
   return {

@@ -26,6 +26,7 @@ export const requestDeletion: Endpoint = async (context, deps) => {
   const body = await readBody(context);
   const given = { password: body.text('password'), nonce: body.text('nonce') };
   const proof = await proveIdentity(context, deps, signedIn, given);
+  await deps.limits.consumeChange(signedIn);
   const { dueAt, undoToken, ended } = await deps.database.transactAsService('request a deletion', (transaction) =>
     markForDeletion(transaction, deps, { signedIn, proof, device }),
   );

@@ -31,6 +31,7 @@ export const endAddressChange: Endpoint = async (context, deps) => {
   const device = deviceOf(context, deps);
   await deps.limits.consume('user', device.ip);
   const { account, session } = await requireUser(context, deps);
+  await deps.limits.consumeChange({ account, session });
   if (lacksSecondStep(account, session)) throw new AuthError('user_change_needs_second_step');
   await deps.database.transactAsService('cancel an address change', (transaction) =>
     cancelAddressChange(transaction, { userId: account.user.id, device, now: deps.clock.now() }),

@@ -29,6 +29,7 @@ export const listPasskeys: Endpoint = async (context, deps) => {
 const NAMING_MS = 10 * 60_000;
 
 export const updatePasskey: Endpoint = async (context, deps) => {
+  await deps.limits.consume('factor', deviceOf(context, deps).ip);
   const { user: signedIn, body } = await requireFactorUserWithBody(context, deps, readBody);
   const { id, user } = requireOwnPasskey(context, signedIn);
   const friendlyName = checkFriendlyName(body.text('friendly_name'));
@@ -50,9 +51,12 @@ export const updatePasskey: Endpoint = async (context, deps) => {
 };
 
 export const deletePasskey: Endpoint = async (context, deps) => {
+  const device = deviceOf(context, deps);
+  await deps.limits.consume('factor', device.ip);
   const signedIn = await requireFactorUser(context, deps);
   const { id, user, session } = requireOwnPasskey(context, signedIn);
   await requireRecentSignIn(deps, signedIn, context.req.query('nonce') ?? '');
+  await deps.limits.consumeChange(signedIn);
   const removed = await deps.database.transactAsService('remove a passkey', async (transaction) => {
     await lockUser(transaction, user.id);
     await requireLiveSession(transaction, session);
@@ -60,7 +64,7 @@ export const deletePasskey: Endpoint = async (context, deps) => {
       id,
       userId: user.id,
       actor: 'user',
-      device: deviceOf(context, deps),
+      device,
       now: deps.clock.now(),
     });
   });

@@ -44,6 +44,7 @@ export const registrationOptions: Endpoint = async (context, deps) => {
 export const verifyRegistration: Endpoint = async (context, deps) => {
   const { user: factorUser, body } = await requireFactorUserWithBody(context, deps, readBody);
   requireMayRegister(factorUser);
+  await deps.limits.consumeChange(factorUser);
   const { user } = factorUser.account;
   const { challenge, answer } = await readCeremony(deps, body, user.id);
   const credential = await checkNewCredential(answer, {

@@ -1,0 +1,149 @@
+/** The budgets of routes that write security events (docs/specification/limits.md 2). */
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { ENDPOINTS } from '#server/auth/routes.ts';
+import { newKeyPair } from '../../../simulators/saml/key-pair.ts';
+import { PASSWORD, newAddress, startAuthWorld } from './fixture.ts';
+
+const folder = await mkdtemp(join(tmpdir(), 'hustle-forge-budgets-'));
+const { privateKey, certificate } = await newKeyPair('hustle-forge');
+await writeFile(join(folder, 'saml.pem'), privateKey + certificate);
+const world = await startAuthWorld(
+  {
+    AUTH_RATE_LIMITS: 'on',
+    CLIENT_ADDRESS_HEADER: 'X-Real-Ip',
+    AUTH_ETHEREUM: 'on',
+    AUTH_SAML_KEY_FILE: join(folder, 'saml.pem'),
+    AUTH_ANONYMOUS: 'on',
+  },
+  { sms: 'on' },
+);
+afterAll(async () => {
+  await world.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+let lastNetwork = 0;
+/** A client address in a network that no other request uses. */
+const newNetwork = () => {
+  lastNetwork += 1;
+  return { 'X-Real-Ip': `198.18.${Math.floor(lastNetwork / 250)}.${(lastNetwork % 250) + 1}` };
+};
+const signUp = async (): Promise<{ access: string; id: string }> => {
+  const body = { email: newAddress(), password: PASSWORD };
+  const answer = await world.request('POST', '/signup', { body, headers: newNetwork() });
+  expect(answer.status).toBe(200);
+  return { access: answer.body.access_token, id: answer.body.user.id };
+};
+const countEvents = async (userId: string, event: string): Promise<number> => {
+  const { rows } = await world.admin.query<{ count: number }>(
+    'select count(*)::int as count from auth.audit_log where user_id = $1 and event = $2',
+    [userId, event],
+  );
+  return rows[0]!.count;
+};
+
+/** More than any route accepts from one network address. */
+const FLOOD = 160;
+const FLOOD_AT_ONCE = 16;
+
+/** Routes that write nothing. The answers of POST /logout that end a session are bounded by the sign-ins. */
+const READS = new Set([
+  'GET /user',
+  'GET /verify',
+  'GET /factors/:id',
+  'GET /passkeys',
+  'GET /settings',
+  'GET /health',
+  'GET /.well-known/jwks.json',
+  'GET /sessions',
+  'GET /account',
+  'GET /account/undo-deletion',
+  'GET /sso/saml/metadata',
+]);
+const limited = ENDPOINTS.filter(([, path]) => !path.startsWith('/admin') && path !== '/invite')
+  .map(([method, path]) => [`${method} ${path}`, method, path] as const)
+  .filter(([name]) => !READS.has(name));
+
+const QUERIES: Readonly<Record<string, string>> = {
+  '/token': '?grant_type=password',
+  '/logout': '?scope=others',
+  '/authorize': '?provider=google',
+};
+
+test.each(limited)('%s refuses a flood from one network address', async (_name, method, path) => {
+  const { access: token } = await signUp();
+  const headers = newNetwork();
+  const id = path.startsWith('/factors/:id') && method === 'POST' ? 'recovery-codes' : randomUUID();
+  const url = path.replace(':id', id) + (QUERIES[path] ?? '');
+  const statuses: number[] = [];
+  for (let sent = 0; sent < FLOOD; sent += FLOOD_AT_ONCE) {
+    const answers = await Promise.all(
+      Array.from({ length: FLOOD_AT_ONCE }, () =>
+        world.request(method, url, { token, headers, ...(method !== 'GET' && { body: {} }) }),
+      ),
+    );
+    statuses.push(
+      ...answers.map((answer) =>
+        answer.headers.get('location')?.includes('over_request_rate_limit') ? 429 : answer.status,
+      ),
+    );
+    if (statuses.includes(429)) break;
+  }
+  expect(statuses).toContain(429);
+});
+
+test('a sign-out that ends no session adds no audit row, and one that ends a session is never refused', async () => {
+  const { access, id } = await signUp();
+  const headers = newNetwork();
+  const signOut = (token: string, scope: string) => world.request('POST', `/logout?scope=${scope}`, { token, headers });
+  const statuses = new Set<number>();
+  for (let count = 0; count < 40; count += 1) statuses.add((await signOut(access, 'others')).status);
+  expect([...statuses]).toEqual([204, 429]);
+  expect(await countEvents(id, 'signed_out')).toBe(0);
+  expect((await signOut(access, 'global')).status).toBe(204);
+  expect(await countEvents(id, 'signed_out')).toBe(1);
+});
+
+test('a session changes its account sixty times an hour from all networks together', async () => {
+  const email = newAddress();
+  const answer = await world.request('POST', '/signup', { body: { email, password: PASSWORD }, headers: newNetwork() });
+  const { access_token: token, user } = answer.body;
+  const enroll = (session: string) =>
+    world.request('POST', '/factors', {
+      token: session,
+      body: { factor_type: 'phone', phone: '+4915112345678', friendly_name: randomUUID() },
+      headers: newNetwork(),
+    });
+  const statuses: number[] = [];
+  for (let count = 0; count < 70; count += 1) statuses.push((await enroll(token)).status);
+  expect(statuses.filter((status) => status === 200)).toHaveLength(60);
+  expect(statuses.slice(60)).toEqual(Array.from({ length: 10 }, () => 429));
+  expect(await countEvents(user.id, 'factor_enrolled')).toBe(60);
+
+  const thiefsLeftover = await world.request('DELETE', `/factors/${randomUUID()}`, { token, headers: newNetwork() });
+  expect(thiefsLeftover.status).toBe(404);
+  const signedIn = await world.request('POST', '/token?grant_type=password', {
+    body: { email, password: PASSWORD },
+    headers: newNetwork(),
+  });
+  expect((await enroll(signedIn.body.access_token)).status).toBe(200);
+});
+
+test('three hundred sign-ins an hour with the right password leave audit rows', async () => {
+  const email = newAddress();
+  const signedUp = await world.request('POST', '/signup', {
+    body: { email, password: PASSWORD },
+    headers: newNetwork(),
+  });
+  const signIn = () =>
+    world.request('POST', '/token?grant_type=password', { body: { email, password: PASSWORD }, headers: newNetwork() });
+  await signIn();
+  await world.admin.query(`update auth.rate_limits set points = 299 where key like 'signed-in:%'`);
+  expect((await signIn()).status).toBe(200);
+  expect((await signIn()).status).toBe(429);
+  expect(await countEvents(signedUp.body.user.id, 'signed_in')).toBe(3);
+});
