@@ -64,6 +64,9 @@ const SIGN_IN_WINDOWS = [
 /**
  * Text messages: one a minute and ten a day to a number, and ten an hour for a network address. The operator sets how
  * many texts the whole server sends a day; at most a tenth of them is sent in an hour.
+ *
+ * Threat: a few strangers use up the server's texts, and nobody passes a second step by text any more. Half of each budget is
+ * therefore reserved for numbers that have been confirmed and for second steps. A stranger's text is `open`.
  */
 const NUMBER_WINDOWS = [
   { keyPrefix: 'sms-number', points: 1, duration: 60 },
@@ -71,6 +74,10 @@ const NUMBER_WINDOWS = [
 ] as const;
 const TEXTS_PER_ADDRESS = { keyPrefix: 'sms-address', points: 10, duration: 3_600 } as const;
 const HOURLY_TEXTS_DIVISOR = 10;
+const OPEN_TEXTS_DIVISOR = 2;
+
+/** `reserved`: the text goes to a confirmed number or a verified second factor. */
+export type TextShare = 'open' | 'reserved';
 /** Mails to one address that other users want to move their account to. */
 const FOREIGN_MAILS = { keyPrefix: 'mail-to', points: 10, duration: HOUR } as const;
 
@@ -128,9 +135,15 @@ export interface RateLimits {
    */
   consumeSmsRecipient(recipient: string, ip: string): Promise<void>;
   /**
-   * Counts a text that is about to be sent. Throws `over_sms_send_rate_limit` once the server's budget is exhausted.
+   * Counts a text that is about to be sent. Throws `over_sms_send_rate_limit` once the server's budget for this share is
+   * exhausted.
    */
-  consumeSmsServer(): Promise<void>;
+  consumeSmsServer(share: TextShare): Promise<void>;
+  /**
+   * Counts a text to a number that may have an account or none. False if only reserved texts are left. Throws
+   * `over_sms_send_rate_limit` if none is left.
+   */
+  consumeOpenText(): Promise<boolean>;
   /**
    * Counts a mail to an address that a user wants to move to. False once the address has got ten such mails in an hour.
    * Threat: with the limit of one mail a minute for each account alone, a thousand accounts would flood a stranger, and
@@ -159,6 +172,7 @@ export function createRateLimits({ config, database }: RateLimitDeps): RateLimit
       consumeFactorGuess: async () => unlimited,
       consumeSmsRecipient: unlimited,
       consumeSmsServer: unlimited,
+      consumeOpenText: async () => true,
       allowsMailTo: async () => true,
       consumeArchive: unlimited,
       consumeChange: unlimited,
@@ -182,6 +196,15 @@ export function createRateLimits({ config, database }: RateLimitDeps): RateLimit
     createLimiter({ keyPrefix: 'sms-server', points: textsPerHour, duration: 3_600 }),
     createLimiter({ keyPrefix: 'sms-server-day', points: textsPerDay, duration: 86_400 }),
   ];
+  const openTextLimiters = [
+    createLimiter({ keyPrefix: 'sms-open', points: halfOf(textsPerHour), duration: 3_600 }),
+    createLimiter({ keyPrefix: 'sms-open-day', points: halfOf(textsPerDay), duration: 86_400 }),
+  ];
+  const consumeTexts = async (share: TextShare): Promise<void> => {
+    // The open share comes first: a stranger's refused request must not use up a reserved text.
+    for (const limiter of share === 'open' ? [...openTextLimiters, ...serverLimiters] : serverLimiters)
+      await consumeOr429(limiter, 'all', { error: 'sms_budget_exhausted' });
+  };
   const limiters = new Map(
     Object.entries(BUCKETS).map(([bucket, { points, duration }]) => {
       const options = {
@@ -220,8 +243,17 @@ export function createRateLimits({ config, database }: RateLimitDeps): RateLimit
         throw error;
       }
     },
-    async consumeSmsServer() {
-      for (const limiter of serverLimiters) await consumeOr429(limiter, 'all', { error: 'sms_budget_exhausted' });
+    consumeSmsServer: consumeTexts,
+    async consumeOpenText() {
+      try {
+        await consumeTexts('open');
+        return true;
+      } catch (error) {
+        if (!(error instanceof AuthError)) throw error;
+        const used = await Promise.all(serverLimiters.map((limiter) => limiter.get('all')));
+        if (used.some((counter) => counter !== null && counter.remainingPoints <= 0)) throw error;
+        return false;
+      }
     },
     consumeChange: ({ account, session }) => consumeOr429(changeLimiter, session?.id ?? account.user.id),
     consumePassedSignIn: (account) => consumeOr429(passedSignInLimiter, account),
@@ -237,6 +269,8 @@ export function createRateLimits({ config, database }: RateLimitDeps): RateLimit
     },
   };
 }
+
+const halfOf = (texts: number): number => Math.ceil(texts / OPEN_TEXTS_DIVISOR);
 
 async function consumeAll(limiters: readonly RateLimiterPostgres[], key: string): Promise<Refund> {
   for (const limiter of limiters) await consumeOr429(limiter, key);

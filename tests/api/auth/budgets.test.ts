@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { ENDPOINTS } from '#server/auth/routes.ts';
 import { newKeyPair } from '../../../simulators/saml/key-pair.ts';
-import { PASSWORD, newAddress, startAuthWorld } from './fixture.ts';
+import { PASSWORD, newAddress, newNumber, startAuthWorld } from './fixture.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'hustle-forge-budgets-'));
 const { privateKey, certificate } = await newKeyPair('hustle-forge');
@@ -146,4 +146,19 @@ test('three hundred sign-ins an hour with the right password leave audit rows', 
   expect((await signIn()).status).toBe(200);
   expect((await signIn()).status).toBe(429);
   expect(await countEvents(signedUp.body.user.id, 'signed_in')).toBe(3);
+});
+
+test('a sign-up by phone whose text is not accepted leaves no audit row', async () => {
+  const countSignUps = async () =>
+    (await world.admin.query(`select from auth.audit_log where event = 'signed_up' and details->>'provider' = 'phone'`))
+      .rowCount;
+  for (const path of ['/otp', '/signup']) {
+    world.sms!.control.fail({ code: 21614 });
+    const body = { phone: newNumber(), ...(path === '/signup' && { password: PASSWORD }) };
+    const answer = await world.request('POST', path, { body, headers: newNetwork() });
+    expect(answer.body.code).toBe('sms_send_failed');
+  }
+  expect(await countSignUps()).toBe(0);
+  await world.request('POST', '/otp', { body: { phone: newNumber() }, headers: newNetwork() });
+  expect(await countSignUps()).toBe(1);
 });

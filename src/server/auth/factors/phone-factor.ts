@@ -14,7 +14,9 @@ export async function createTextedCode(deps: AuthDeps, factor: StoredFactor, ip:
   await consumeRecipientBudget(deps, { phone, ip });
   const code = String(randomInt(1_000_000)).padStart(6, '0');
   const text = secondStepText({ code, publicUrl: deps.config.publicUrl });
-  return { codeHash: hashCode(deps, factor, code), send: () => sendText(deps, phone, text) };
+  // Threat: a free account enrols a stranger's number after another. Only a verified factor gets a reserved text.
+  const share = factor.status === 'verified' ? 'reserved' : 'open';
+  return { codeHash: hashCode(deps, factor, code), send: () => sendText(deps, { phone, text, share }) };
 }
 
 export const isTextedCode = (deps: AuthDeps, factor: StoredFactor, challenge: StoredChallenge, code: string): boolean =>

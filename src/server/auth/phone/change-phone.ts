@@ -39,7 +39,7 @@ export async function requestPhoneChange(deps: AuthDeps, { user, session, phone 
     return issuePhoneCode(deps, transaction, { userId: user.id, purpose: 'phone_change', phone });
   });
   try {
-    await sendText(deps, phone, text);
+    await sendText(deps, { phone, text, share: 'open' });
   } catch (error) {
     const service = deps.database.asService('undo a change of a phone number');
     await updateUser(service, user.id, { new_phone: user.new_phone, phone_change_sent_at: user.phone_change_sent_at });

@@ -5,8 +5,6 @@ import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
 import { syncProviders, updateUser } from '../accounts/accounts.ts';
 import type { Account, UserRow } from '../accounts/accounts.ts';
-import { recordAuditEvent } from '../accounts/audit-log.ts';
-import type { Device } from '../accounts/device.ts';
 
 export const PHONE_APP_METADATA = { provider: 'phone', providers: ['phone'] } as const;
 
@@ -23,12 +21,12 @@ export async function findUserByPhone(service: AsService, phone: string): Promis
   return rows[0] ?? null;
 }
 
-type NewPhoneAccount = { phone: string; passwordHash: string | null; data: JsonObject; device: Device; now: Date };
+type NewPhoneAccount = { phone: string; passwordHash: string | null; data: JsonObject; now: Date };
 
-/** Requires a transaction. Null if another request took the number. */
+/** Requires a transaction. Null if another request took the number. `sendSignUpText` records the sign-up. */
 export async function createPhoneAccount(transaction: AsService, account: NewPhoneAccount): Promise<Account | null> {
   const id = randomUUID();
-  const { phone, now, device } = account;
+  const { phone, now } = account;
   const facts = JSON.stringify({ ...account.data, ...phoneIdentityData(id, phone, false) });
   const [user] = await transaction.run(
     queryBuilder
@@ -60,8 +58,6 @@ export async function createPhoneAccount(transaction: AsService, account: NewPho
       })
       .returningAll(),
   );
-  const details = { provider: 'phone' };
-  await recordAuditEvent(transaction, { at: now, userId: id, actor: 'user', event: 'signed_up', device, details });
   return { user, identities, factors: [] };
 }
 

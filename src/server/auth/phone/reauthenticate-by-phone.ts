@@ -25,5 +25,5 @@ export async function textReauthentication(deps: AuthDeps, user: UserRow, phone:
   const service = deps.database.asService('reauthenticate by phone');
   const text = await issuePhoneCode(deps, service, { userId: user.id, purpose: 'reauthentication', phone });
   await updateUser(service, user.id, { reauthentication_sent_at: deps.clock.now() });
-  await sendText(deps, phone, text);
+  await sendText(deps, { phone, text, share: 'reserved' });
 }

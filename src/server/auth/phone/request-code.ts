@@ -2,7 +2,8 @@
  * POST /otp and POST /resend for a number: text a code (docs/specification/wire.md 26).
  *
  * Threat: account enumeration. If the request may create an account, every number gets a code, and the answer can
- * report a failed text. Otherwise the account is looked up after the response, which is the same for every number.
+ * report a failed text. Otherwise the account is looked up after the response, which is the same for every number. So it
+ * is once only reserved texts are left: a confirmed number then gets its code, and any other number the same answer.
  */
 import type { Context } from 'hono';
 import type { AsService } from '#server/database/database.ts';
@@ -20,8 +21,8 @@ import { startPadding } from '../response-padding.ts';
 import { clearUnprovenPassword, createPhoneAccount, findUserByPhone } from './phone-accounts.ts';
 import { checkChannel, issuePhoneCode, issueSignInCode } from './phone-codes.ts';
 import { parsePhone } from './phone-number.ts';
-import { consumeRecipientBudget, sendText, sendTextLater, undoOnFailure } from './send-text.ts';
-import type { Recipient } from './send-text.ts';
+import { consumeRecipientBudget, sendSignUpText, sendTextLater } from './send-text.ts';
+import type { Recipient, TextMessage } from './send-text.ts';
 
 export async function requestPhoneCode(context: Context<AppEnv>, deps: AuthDeps, body: Body): Promise<Response> {
   checkChannel(body);
@@ -32,7 +33,7 @@ export async function requestPhoneCode(context: Context<AppEnv>, deps: AuthDeps,
   const request = { phone, data, createsUser, device: deviceOf(context, deps) };
   const prepared = await prepareRequestedText(deps, request);
   if (prepared === null) sendTextLater(deps, () => prepareSignInText(deps, phone));
-  else await undoOnFailure(deps, prepared.created, () => sendText(deps, phone, prepared.text));
+  else await sendSignUpText(deps, { phone, ...prepared, device: request.device });
   return context.json({});
 }
 
@@ -50,8 +51,8 @@ async function prepareRequestedText(deps: AuthDeps, { phone, data, createsUser, 
     // and the stranger's password must not survive that.
     await clearUnprovenPassword(service, phone);
     await consumeRecipientBudget(deps, { phone, ip: device.ip });
-    if (!createsUser) return null;
-    const newAccount = { phone, passwordHash: null, data, device, now: deps.clock.now() };
+    if (!createsUser || !(await deps.limits.consumeOpenText())) return null;
+    const newAccount = { phone, passwordHash: null, data, now: deps.clock.now() };
     const existing = await findUserByPhone(service, phone);
     const created = existing
       ? null
@@ -66,10 +67,12 @@ async function prepareRequestedText(deps: AuthDeps, { phone, data, createsUser, 
   }
 }
 
-async function prepareSignInText(deps: AuthDeps, phone: string) {
+async function prepareSignInText(deps: AuthDeps, phone: string): Promise<TextMessage | null> {
   const service = deps.database.asService('sign in by phone');
   const user = await findUserByPhone(service, phone);
-  return user && { phone, text: await issueSignInCode(deps, service, user, phone) };
+  if (!user) return null;
+  const share = user.phone_confirmed_at === null ? 'open' : 'reserved';
+  return { phone, share, text: await issueSignInCode(deps, service, user, phone) };
 }
 
 /** `sms` repeats the code of a sign-up, `phone_change` that of a change of number. */
@@ -88,21 +91,22 @@ export async function resendPhoneCode(
   return context.json({});
 }
 
-async function prepareConfirmation(deps: AuthDeps, phone: string) {
+async function prepareConfirmation(deps: AuthDeps, phone: string): Promise<TextMessage | null> {
   const service = deps.database.asService('resend a text');
   const user = await findUserByPhone(service, phone);
   if (!user || user.phone_confirmed_at !== null) return null;
-  return { phone, text: await issueSignInCode(deps, service, user, phone) };
+  return { phone, share: 'open', text: await issueSignInCode(deps, service, user, phone) };
 }
 
-async function prepareChange(deps: AuthDeps, named: Recipient) {
+async function prepareChange(deps: AuthDeps, named: Recipient): Promise<TextMessage | null> {
   const service = deps.database.asService('resend a text');
   const change = await findPendingChange(service, named.phone);
   if (!change) return null;
   const { id: userId, new_phone: phone } = change;
   if (phone !== named.phone) await consumeRecipientBudget(deps, { ...named, phone });
   await updateUser(service, userId, { phone_change_sent_at: deps.clock.now() });
-  return { phone, text: await issuePhoneCode(deps, service, { userId, purpose: 'phone_change', phone }) };
+  const text = await issuePhoneCode(deps, service, { userId, purpose: 'phone_change', phone });
+  return { phone, text, share: 'open' };
 }
 
 /**

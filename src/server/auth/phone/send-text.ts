@@ -9,7 +9,10 @@ import { createHmac } from 'node:crypto';
 import { SmsError } from '#server/sms/sms-sender.ts';
 import type { SmsFailure } from '#server/sms/sms-sender.ts';
 import type { Account } from '../accounts/accounts.ts';
+import { recordAuditEvent } from '../accounts/audit-log.ts';
+import type { Device } from '../accounts/device.ts';
 import type { AuthDeps } from '../auth-deps.ts';
+import type { TextShare } from '../rate-limits.ts';
 import { AuthError } from '../wire/errors.ts';
 import { startPadding } from '../response-padding.ts';
 import { deleteUnconfirmedAccount } from './phone-accounts.ts';
@@ -33,13 +36,25 @@ export async function consumeRecipientBudget(deps: AuthDeps, { phone, ip }: Reci
   await limits.consumeSmsRecipient(recipient, ip);
 }
 
+export type TextMessage = {
+  phone: string;
+  text: string;
+  share: TextShare;
+};
+
 /**
  * The caller has called `consumeRecipientBudget`. Throws `sms_send_failed`, and `over_sms_send_rate_limit` if the
  * server's budget is used up.
  */
-export async function sendText(deps: Pick<AuthDeps, 'limits' | 'sms'>, phone: string, text: string): Promise<void> {
+export async function sendText(deps: SendDeps, { phone, text, share }: TextMessage): Promise<void> {
+  await deps.limits.consumeSmsServer(share);
+  await deliverText(deps, { phone, text });
+}
+
+type SendDeps = Pick<AuthDeps, 'limits' | 'sms'>;
+
+async function deliverText(deps: SendDeps, { phone, text }: Omit<TextMessage, 'share'>): Promise<void> {
   if (deps.sms === null) throw new AuthError('sms_send_failed', FAILURES.misconfigured);
-  await deps.limits.consumeSmsServer();
   try {
     await deps.sms.send({ to: `+${phone}`, text });
   } catch (error) {
@@ -59,13 +74,24 @@ const FAILURES: Readonly<Record<SmsFailure, string>> = {
   unavailable: NOT_NOW,
 };
 
+type SignUpText = {
+  phone: string;
+  text: string;
+  /** The account that this request has created; null if the number had one. */
+  created: Account | null;
+  device: Device;
+};
+
 /**
- * Deletes the account that this request has created if its text cannot be sent. Threat: once the server's budget is
- * used up, the time of the refusal would reveal which numbers have an account. So the time of the deletion is padded.
+ * Sends a text that `consumeOpenText` has counted. Records the sign-up only once the provider has accepted the text, and
+ * deletes the created account if it has not: a number that gets no texts leaves nothing behind. Threat: the time of the
+ * answer would reveal which numbers have an account. So the time of the deletion is padded, and the event is recorded
+ * after the response.
  */
-export async function undoOnFailure(deps: AuthDeps, created: Account | null, send: () => Promise<void>): Promise<void> {
+export async function sendSignUpText(deps: AuthDeps, { phone, text, created, device }: SignUpText): Promise<void> {
   try {
-    await send();
+    await deliverText(deps, { phone, text });
+    if (created) deps.background.run(() => recordPhoneSignUp(deps, created.user.id, device));
   } catch (error) {
     const padding = startPadding();
     if (created) await deleteUnconfirmedAccount(deps.database.asService('undo a sign-up'), created.user.id);
@@ -74,12 +100,18 @@ export async function undoOnFailure(deps: AuthDeps, created: Account | null, sen
   }
 }
 
+function recordPhoneSignUp({ database, clock }: AuthDeps, userId: string, device: Device): Promise<void> {
+  const details = { provider: 'phone' };
+  const entry = { at: clock.now(), userId, actor: 'user', event: 'signed_up', device, details } as const;
+  return recordAuditEvent(database.asService('record a sign-up'), entry);
+}
+
 /** Sends a text after the response, whose time must not reveal whether one is sent. Logs a failure. */
-export function sendTextLater(deps: AuthDeps, prepare: () => Promise<{ phone: string; text: string } | null>): void {
+export function sendTextLater(deps: AuthDeps, prepare: () => Promise<TextMessage | null>): void {
   deps.background.run(async () => {
     try {
       const message = await prepare();
-      if (message !== null) await sendText(deps, message.phone, message.text);
+      if (message !== null) await sendText(deps, message);
     } catch (error) {
       // The sender has logged the provider's answer.
       if (!(error instanceof AuthError)) throw error;

@@ -28,7 +28,8 @@ import {
 } from './phone-accounts.ts';
 import { checkChannel, issueSignInCode } from './phone-codes.ts';
 import { parsePhone } from './phone-number.ts';
-import { consumeRecipientBudget, sendText, undoOnFailure } from './send-text.ts';
+import { consumeRecipientBudget, sendSignUpText } from './send-text.ts';
+import type { Recipient } from './send-text.ts';
 import { accountExistsText } from './texts.ts';
 
 export async function signUpByPhone(context: Context<AppEnv>, deps: AuthDeps, body: Body): Promise<Response> {
@@ -51,11 +52,11 @@ export async function signUpByPhone(context: Context<AppEnv>, deps: AuthDeps, bo
   // Runs before the budget may refuse the request. The owner may then enter the code of a stranger's earlier sign-up,
   // and the stranger's password must not survive that.
   if (existing && !matches) await clearUnprovenPassword(service, phone);
-  await consumeRecipientBudget(deps, { phone, ip: device.ip }).catch(async (error: unknown) => {
+  await consumeBudgets(deps, { phone, ip: device.ip }).catch(async (error: unknown) => {
     await padding.finish();
     throw error;
   });
-  const newAccount = { phone, passwordHash, data, device, now };
+  const newAccount = { phone, passwordHash, data, now };
   const created = existing
     ? null
     : await deps.database.transactAsService('sign up', (transaction) => createPhoneAccount(transaction, newAccount));
@@ -64,9 +65,15 @@ export async function signUpByPhone(context: Context<AppEnv>, deps: AuthDeps, bo
   const text = await issueText(deps, service, user, phone);
   const ids = await findIds(deps, service, { user, created, phone });
   await padding.finish();
-  await undoOnFailure(deps, created, () => sendText(deps, phone, text));
+  await sendSignUpText(deps, { phone, text, created, device });
   const facts = { ...data, ...phoneIdentityData(ids.userId, phone, false) };
   return context.json(signUpResponse({ ids, address: { phone }, facts, appMetadata: PHONE_APP_METADATA, now }));
+}
+
+/** Every number counts as one of a stranger, so that a refusal reveals no account. */
+async function consumeBudgets(deps: AuthDeps, recipient: Recipient): Promise<void> {
+  await consumeRecipientBudget(deps, recipient);
+  await deps.limits.consumeSmsServer('open');
 }
 
 /** The owner of a taken number gets a notice instead of a code. */

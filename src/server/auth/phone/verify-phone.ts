@@ -73,5 +73,5 @@ function notifyOfChange(deps: AuthDeps, { previousPhone, owner }: PhoneChange): 
   mailPhoneChanged(deps, owner);
   if (previousPhone === null) return;
   const text = phoneChangedText(`${deps.config.publicUrl}${ROUTES.login.path}`);
-  sendTextLater(deps, async () => ({ phone: previousPhone, text }));
+  sendTextLater(deps, async () => ({ phone: previousPhone, text, share: 'reserved' }));
 }

@@ -74,6 +74,7 @@ describe('a number', () => {
       expect((await post('/otp', { phone })).status).toBe(200);
       await expire('sms-number');
       await expire('sms-server');
+      await expire('sms-open');
     }
     const limited = await post('/otp', { phone });
     expect([limited.status, limited.body.code]).toEqual([429, 'over_sms_send_rate_limit']);
@@ -110,31 +111,95 @@ test('a request that its number refuses does not count for the network address',
 });
 
 describe('the server', () => {
-  test('sends a tenth of its daily texts in an hour', async () => {
-    for (let count = 0; count < 12; count += 1) {
-      expect((await post('/otp', { phone: newNumber() })).status).toBe(200);
-    }
+  /** A number that a texted code has confirmed, and the token of its session. */
+  async function confirmNumber(): Promise<{ phone: string; token: string }> {
     const phone = newNumber();
-    const limited = await post('/otp', { phone });
-    expect([limited.status, limited.body]).toEqual([
-      429,
-      { code: 'over_sms_send_rate_limit', message: 'SMS rate limit exceeded' },
-    ]);
-    expect(limited.headers.get('retry-after')).toMatch(/^\d+$/);
-    expect(control.messages(phone)).toEqual([]);
+    expect((await post('/otp', { phone })).status).toBe(200);
+    const { code } = control.messages(phone)[0]!;
+    const { status, body } = await post('/verify', { type: 'sms', phone, token: code });
+    expect(status).toBe(200);
+    await world.admin.query('delete from auth.rate_limits');
+    return { phone, token: body.access_token };
+  }
+  /** Strangers ask for codes until their half of the hourly texts is used: six of twelve. */
+  async function useUpOpenTexts(): Promise<void> {
+    for (let count = 0; count < 6; count += 1) {
+      const phone = newNumber();
+      expect((await post('/otp', { phone })).status).toBe(200);
+      expect(control.messages(phone)).toHaveLength(1);
+    }
+  }
+  const useUpAllTexts = async () => {
+    await useUpOpenTexts();
+    await world.admin.query(`update auth.rate_limits set points = 12 where key = 'sms-server:all'`);
+  };
+  const answerOf = ({ status, body }: { status: number; body: unknown }) => [status, body];
+
+  test('reserves half of its hourly texts for confirmed numbers', async () => {
+    const { phone } = await confirmNumber();
+    await useUpOpenTexts();
+    const stranger = newNumber();
+    // Alike in words. Neither waits for the provider, so they are alike in time too.
+    expect(answerOf(await post('/otp', { phone: stranger }))).toEqual([200, {}]);
+    expect(answerOf(await post('/otp', { phone }))).toEqual([200, {}]);
+    const { code: token } = await world.waitForText(phone, 2);
+    expect((await post('/verify', { type: 'sms', phone, token })).status).toBe(200);
+    expect(control.messages(stranger)).toEqual([]);
+    const account = await world.admin.query('select from auth.users where phone = $1', [stranger.slice(1)]);
+    expect(account.rowCount, 'an account without a text').toBe(0);
   });
 
-  test('answers a request without create_user alike when its budget is exhausted', async () => {
-    const phone = newNumber();
-    await post('/otp', { phone });
-    for (let count = 0; count < 11; count += 1) await post('/otp', { phone: newNumber() });
-    await expire('sms-number');
-    const requestCode = (number: string) => post('/otp', { phone: number, create_user: false });
-    const answers = [await requestCode(phone), await requestCode(newNumber())];
-    expect(answers.map(({ status, body }) => [status, body])).toEqual([
-      [200, {}],
-      [200, {}],
-    ]);
+  test('refuses a sign-up with a password for every number alike once the open half is used', async () => {
+    const { phone } = await confirmNumber();
+    await useUpOpenTexts();
+    const answers = [phone, newNumber()].map((number) => post('/signup', { phone: number, password: PASSWORD }));
+    for (const answer of await Promise.all(answers)) {
+      expect(answerOf(answer)).toEqual([429, { code: 'over_sms_send_rate_limit', message: 'SMS rate limit exceeded' }]);
+    }
+  });
+
+  test('reserves texts for verified second factors, and none for a number that a user only enrols', async () => {
+    const { phone, token } = await confirmNumber();
+    const enroll = async (number: string): Promise<string> => {
+      const body = { factor_type: 'phone', phone: number, friendly_name: number };
+      const answer = await world.request('POST', '/factors', { token, body, headers: newNetwork() });
+      expect(answer.status).toBe(200);
+      return answer.body.id;
+    };
+    const challenge = (id: string) =>
+      world.request('POST', `/factors/${id}/challenge`, { token, body: {}, headers: newNetwork() });
+    const factor = await enroll(phone);
+    await useUpOpenTexts();
+    const foreign = newNumber();
+    const refused = await challenge(await enroll(foreign));
+    expect([refused.status, refused.body.code]).toEqual([429, 'over_sms_send_rate_limit']);
+    expect(control.messages(foreign)).toEqual([]);
+    await world.admin.query(`update auth.mfa_factors set status = 'verified' where id = $1`, [factor]);
+    expect((await challenge(factor)).status).toBe(200);
+    expect(control.messages(phone)).toHaveLength(2);
+  });
+
+  test('counts no reserved text for the requests that it refuses', async () => {
+    await useUpOpenTexts();
+    for (let count = 0; count < 20; count += 1) await post('/otp', { phone: newNumber() });
+    const { rows } = await world.admin.query(`select points from auth.rate_limits where key = 'sms-server:all'`);
+    expect(rows).toEqual([{ points: 6 }]);
+  });
+
+  test('refuses a known and an unknown number alike once all texts are used', async () => {
+    const { phone } = await confirmNumber();
+    await useUpAllTexts();
+    for (const number of [phone, newNumber()]) {
+      const limited = await post('/otp', { phone: number });
+      expect(answerOf(limited)).toEqual([
+        429,
+        { code: 'over_sms_send_rate_limit', message: 'SMS rate limit exceeded' },
+      ]);
+      expect(limited.headers.get('retry-after')).toMatch(/^\d+$/);
+      await expire('sms-number');
+      // Without create_user the account is looked up after the response.
+      expect(answerOf(await post('/otp', { phone: number, create_user: false }))).toEqual([200, {}]);
+    }
   });
 });
 
