@@ -78,6 +78,7 @@ server.listen(0, '127.0.0.1', () => {
     SANDBOX_URL: httpUrl,
     SMTP_URL: mailbox.smtpUrl,
     SUPPORT_EMAIL: 'support@hustle-forge.example',
+    SOCIAL_LINKS: 'GitHub=https://github.example/hustle-forge,Mastodon=https://mastodon.example/@hustleforge',
     ...paypal.settingsAt(httpUrl),
     ...modelSettingsAt(httpUrl + MODEL_PATH),
     ...smsSettingsAt(httpUrl),

@@ -34,6 +34,12 @@ test('the line that a visitor types becomes the first item of their first log', 
   await expect(page.getByRole('dialog')).toContainText('Dabbler');
 });
 
+test('the footer of the sandbox has sample social links', async ({ page }) => {
+  await page.goto('/');
+  await expect(page.getByRole('contentinfo').getByRole('link', { name: 'GitHub' })).toBeVisible();
+  await expect(page.getByRole('contentinfo').getByRole('link', { name: 'Mastodon' })).toBeVisible();
+});
+
 test.describe('without JavaScript', () => {
   test.use({ javaScriptEnabled: false });
 
