@@ -34,6 +34,30 @@ test('the line that a visitor types becomes the first item of their first log', 
   await expect(page.getByRole('dialog')).toContainText('Dabbler');
 });
 
+test('a sample shows a score with two cited lines, and features and samples fit every width', async ({
+  page,
+  expectAccessible,
+}) => {
+  await page.goto('/');
+  const sample = page.getByRole('figure', { name: 'A sample log and its feedback' });
+  await expect(sample.getByText(/^7\s*of 10 · Solid/)).toBeVisible();
+  await expect(sample.getByText(/^line [23]$/)).toHaveCount(2);
+  await expect(sample.getByRole('img', { name: 'HustleScores of two weeks' })).toBeVisible();
+  const features = page.getByRole('region', { name: 'Why Hustle Forge?' }).getByRole('listitem');
+  for (const [width, rows] of [
+    [360, 3],
+    [390, 3],
+    [768, 1],
+    [1280, 1],
+  ] as const) {
+    await page.setViewportSize({ width, height: 800 });
+    const tops = await features.evaluateAll((elements) => elements.map((item) => item.getBoundingClientRect().top));
+    expect(new Set(tops).size, `${width} px`).toBe(rows);
+    await inBothThemes(page, expectAccessible);
+    await expectNoHorizontalScroll(page);
+  }
+});
+
 test('the footer of the sandbox has sample social links', async ({ page }) => {
   await page.goto('/');
   await expect(page.getByRole('contentinfo').getByRole('link', { name: 'GitHub' })).toBeVisible();

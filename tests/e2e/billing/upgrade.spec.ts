@@ -89,7 +89,10 @@ test('each locked feature makes its own offer at one price, and none without Pay
   await inBothThemes(page, expectAccessible);
   await expectOffer('default');
   await page.getByRole('button', { name: 'Open feedback' }).click();
-  await page.getByRole('dialog', { name: 'HAI Feedback' }).getByRole('button', { name: 'Upgrade to Closer' }).click();
+  const feedback = page.getByRole('dialog', { name: 'HAI Feedback' });
+  await expect(feedback.getByRole('figure', { name: 'A sample log and its feedback' })).toBeVisible();
+  await inBothThemes(page, expectAccessible);
+  await feedback.getByRole('button', { name: 'Upgrade to Closer' }).click();
   await expectOffer('ai-feedback');
 
   await page.goto('/settings');
@@ -104,6 +107,8 @@ test('each locked feature makes its own offer at one price, and none without Pay
   await expectNoHorizontalScroll(page);
 
   await page.goto('/reviews');
+  await expect(page.getByRole('figure', { name: 'A sample review of two weeks' })).toBeVisible();
+  await inBothThemes(page, expectAccessible);
   await upgrade.click();
   await expectNoHorizontalScroll(page);
   await expectOffer('trend-analysis');

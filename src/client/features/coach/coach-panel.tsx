@@ -6,6 +6,7 @@ import { PREMIUM_PRICE } from '#domain/plan/plan.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
 import { useClientConfig } from '#client/lib/api/supabase.ts';
 import { useFocusRestore } from '#client/lib/hooks/use-focus-restore.ts';
+import { SampleDay } from '#client/ui/coach/sample.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { PlanPlaceholder } from '#client/ui/plan/plan-placeholder.tsx';
 import { UpgradeButton } from '#client/ui/plan/upgrade-button.tsx';
@@ -39,23 +40,30 @@ type PitchProps = { configured: boolean; button: Ref<HTMLButtonElement>; onUpgra
 
 function Pitch({ configured, button, onUpgrade }: PitchProps) {
   return (
-    <div className={styles.stack}>
-      {configured ? (
-        <>
-          <p className={styles.lead}>{AI_MESSAGES.premium}</p>
-          <ul className={styles.points}>
-            <li>A HustleScore from 1 to 10 for every day</li>
-            <li>Raw feedback that cites what you wrote</li>
-            <li>As often as you like</li>
-          </ul>
-          <p className={styles.quiet}>{FAIR_USE_NOTE}</p>
-        </>
-      ) : (
-        // A server without a coach cannot sell feedback. The upgrade button stays, because the plan has other benefits.
-        <Notice kind="info">{AI_MESSAGES.notConfigured}</Notice>
-      )}
-      <UpgradeButton button={button} onClick={onUpgrade} />
-      <p className={styles.quiet}>{PREMIUM_PRICE.label}</p>
-    </div>
+    <>
+      <div className={styles.stack}>
+        {configured ? (
+          <>
+            <p className={styles.lead}>{AI_MESSAGES.premium}</p>
+            <SampleDay />
+            <ul className={styles.points}>
+              <li>A HustleScore from 1 to 10 for every day</li>
+              <li>Raw feedback that cites what you wrote</li>
+              <li>As often as you like</li>
+            </ul>
+            <p className={styles.quiet}>{FAIR_USE_NOTE}</p>
+          </>
+        ) : (
+          // A server without a coach cannot sell feedback. The upgrade button stays, because the plan has other benefits.
+          <Notice kind="info">{AI_MESSAGES.notConfigured}</Notice>
+        )}
+      </div>
+      <div className={styles.foot}>
+        <div className={styles.offer}>
+          <UpgradeButton button={button} onClick={onUpgrade} />
+          <p>{PREMIUM_PRICE.label}</p>
+        </div>
+      </div>
+    </>
   );
 }

@@ -4,6 +4,7 @@ import { FAIR_USE_NOTE } from '#domain/coach/coach.ts';
 import { FIRST_LINE_MAX_LENGTH } from '#domain/log/entry.ts';
 import { PLANS } from '#domain/plan/plan.ts';
 import { ROUTES } from '#domain/routes.ts';
+import { SampleDay } from '#client/ui/coach/sample.tsx';
 import { Brand } from '#client/ui/page/brand.tsx';
 import button from '#client/ui/button.module.css';
 import styles from './landing-page.module.css';
@@ -58,6 +59,11 @@ export function LandingPage() {
         {/* Filled by deletion-notice.ts. */}
         <p id="leaving" className={styles.leaving} role="status" />
         <Hero />
+        <hf-when name="coach">
+          <section className={styles.sample} aria-label="A sample">
+            <SampleDay hasPlot />
+          </section>
+        </hf-when>
         <section aria-labelledby="why">
           <h2 id="why">Why Hustle Forge?</h2>
           <ul className={styles.why}>

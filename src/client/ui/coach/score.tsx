@@ -1,6 +1,6 @@
 /** A large HustleScore: the number, and its colour band as a word. */
 import { scoreBand } from '#domain/coach/hustle-score.ts';
-import styles from './coach-panel.module.css';
+import styles from './score.module.css';
 
 /** Null renders a placeholder. */
 export function Score({ score }: { score: number | null }) {
