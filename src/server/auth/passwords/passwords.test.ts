@@ -1,3 +1,4 @@
+import { hash as argon2 } from '@node-rs/argon2';
 import { afterAll, describe, expect, test } from 'vitest';
 import { BusyError } from '#server/load/busy-error.ts';
 import { createConcurrencyLimiter } from '#server/load/concurrency-limiter.ts';
@@ -14,6 +15,16 @@ describe('passwords', () => {
     expect(await passwords.matches('correct horse', hash)).toBe(true);
     expect(await passwords.matches('correct mule', hash)).toBe(false);
     expect(await passwords.matches('', hash)).toBe(false);
+  });
+
+  test('match in both forms of a letter with an accent, also hashes of the form as it was typed', async () => {
+    const [composed, decomposed] = ['caf\u00e9 horse', 'cafe\u0301 horse'];
+    const hash = await passwords.hash(decomposed);
+    expect([await passwords.matches(composed, hash), await passwords.matches(decomposed, hash)]).toEqual([true, true]);
+    const earlier = await argon2(decomposed, { memoryCost: 8, timeCost: 1, parallelism: 1 });
+    expect(await passwords.matches(decomposed, earlier)).toBe(true);
+    expect(await passwords.matches(decomposed, null)).toBe(false);
+    expect(await passwords.matches('cafe\u0301 mule', hash)).toBe(false);
   });
 
   test('take as long to reject for an unknown account as for a known one', async () => {

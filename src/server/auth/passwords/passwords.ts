@@ -23,7 +23,10 @@ export const PASSWORD_LIMITS: Limits = { maxRunning: 2, maxQueued: 38 };
 const DUMMY_HASH = '$argon2id$v=19$m=19456,t=2,p=1$yUdyTzN8sZHup0DdEJzFeA$SqVayViDc+CXbc8ZhE2trnzxWaiYsvDWVsVXvB81Ges';
 
 export interface Passwords {
-  /** Returns an argon2id hash in the PHC string format. Throws BusyError. */
+  /**
+   * Returns an argon2id hash in the PHC string format, of the password in Unicode's form NFC: keyboards write `é` as one
+   * character or as two. Throws BusyError.
+   */
   hash(password: string): Promise<string>;
   /**
    * With `hash` null (no such account, or no password) it returns false after the same time as with a real hash.
@@ -52,14 +55,18 @@ export function createPasswords(limiter: ConcurrencyLimiter = createConcurrencyL
 
   return {
     async hash(password) {
-      const result = await runJob({ kind: 'hash', password });
+      const result = await runJob({ kind: 'hash', password: password.normalize('NFC') });
       if ('hash' in result) return result.hash;
       throw new Error('cannot hash the password');
     },
     async matches(password, hash) {
-      const result = await runJob({ kind: 'verify', password, hash: hash ?? DUMMY_HASH });
-      if ('matches' in result) return hash !== null && result.matches;
-      throw new Error('cannot verify the password hash');
+      // The form as it was typed is for hashes from before the normal form. Without an account it takes the same time.
+      for (const form of new Set([password.normalize('NFC'), password])) {
+        const result = await runJob({ kind: 'verify', password: form, hash: hash ?? DUMMY_HASH });
+        if (!('matches' in result)) throw new Error('cannot verify the password hash');
+        if (hash !== null && result.matches) return true;
+      }
+      return false;
     },
     async isGuessable(password, ownTexts) {
       const result = await runJob({ kind: 'estimate', password, ownTexts });
