@@ -1,5 +1,5 @@
 /** Moving between days: quick options, the calendar, locked days, midnight, and the keys. */
-import { day, dayLabel as labelOf, dayOf, MONTHS, weekdayOf } from '#domain/day/day.ts';
+import { dateLabel, day, dayLabel as labelOf, dayOf, MONTHS, weekdayOf } from '#domain/day/day.ts';
 import {
   dayLabel,
   daysAgo,
@@ -376,7 +376,7 @@ test('a tab left over night becomes today unless it has unsaved text, and a toas
     await expect(editor(page)).toBeFocused();
     await page.keyboard.type('morning work');
     await expect(items(page)).toHaveText(['morning work']);
-    const toast = status(page, `This page was left on ${labelOf(left)} and shows today now.`);
+    const toast = status(page, `Showing today instead of ${dateLabel(left)}.`);
     await toast.getByRole('button', { name: 'Go back' }).click();
     await expect(items(page)).toHaveText(['evening work']);
     await expect(page).toHaveURL(`/journal?date=${left}`);

@@ -4,7 +4,7 @@
  */
 import { useEffect, useEffectEvent } from 'react';
 import type { RefObject } from 'react';
-import { dayLabel, dayOf } from '#domain/day/day.ts';
+import { dateLabel, dayOf } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
 import { subscribeToClock } from '#client/lib/hooks/use-clock.ts';
 import { useJournal } from '#client/sync/day-savers-provider.tsx';
@@ -48,7 +48,7 @@ function IdleReturn({ date, onReturn, onGoBack }: IdleReturnProps) {
   const tell = useEffectEvent((left: Day) =>
     toast({
       kind: 'info',
-      text: `This page was left on ${dayLabel(left)} and shows today now.`,
+      text: `Showing today instead of ${dateLabel(left)}.`,
       action: { label: 'Go back', run: () => onGoBack(left) },
     }),
   );
