@@ -977,7 +977,8 @@ begin
         change := 'restore';
       elsif public.drops_most_items(old.content_text, new.content_text) then
         change := 'drop';
-      elsif greatest(last_kept, old.created_at) > now() - interval '10 minutes' then
+      elsif current_setting('hustle_forge.keeps_version', true) is distinct from 'on'
+            and greatest(last_kept, old.created_at) > now() - interval '10 minutes' then
         exit version;
       else
         change := 'edit';

@@ -49,10 +49,12 @@ const INSERT = `
   on conflict (user_id, date) do nothing
   returning date, id, revision`;
 
+/** The setting makes `follow_entry` keep the replaced text as a version, however young the log is. */
 const REPLACE = `
   update public.entries as entry set content = ${withDateHeaderSql('entry.date', 'sent.content')}
-    from json_to_recordset($2::json) as sent(date date, content text, id uuid, revision integer)
-   where entry.user_id = $1::uuid and entry.date = sent.date and entry.id = sent.id and entry.revision = sent.revision
+    from (select set_config('hustle_forge.keeps_version', 'on', true) as value) as setting,
+         json_to_recordset($2::json) as sent(date date, content text, id uuid, revision integer)
+   where setting.value = 'on' and entry.user_id = $1::uuid and entry.date = sent.date and entry.id = sent.id and entry.revision = sent.revision
   returning entry.date, entry.id, entry.revision`;
 
 /**

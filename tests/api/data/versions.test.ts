@@ -142,6 +142,27 @@ test('an import that replaces a day keeps the text', async () => {
   expect(await readVersions(cleo)).toEqual([{ content: '<p>one</p>', replaced_by: 'drop' }]);
 });
 
+test('an import keeps every text that it replaces, also of a log that is minutes old', async () => {
+  const { cleo } = world;
+  const own = ['<p>one</p><p>two</p><p>three</p>', '<p>one</p><p>two</p><p>four</p>'];
+  const row = { user_id: cleo.id, date: today(), content: own[0]! };
+  const inserted = await cleo.client.from('entries').insert(row).select('id, revision').single().throwOnError();
+  const { id } = inserted.data;
+  let { revision } = inserted.data;
+  for (const content of [own[1]!, '<p>one</p><p>two</p>']) {
+    const answer = await world.request(cleo, 'POST', '/functions/v1/import-entries', {
+      body: { entries: [{ date: today(), content, replaces: { id, revision } }] },
+    });
+    expect(answer.json).toMatchObject({ success: true, outcomes: [{ outcome: 'written' }] });
+    revision += 1;
+  }
+  expect(await readVersions(cleo)).toEqual(own.toReversed().map((content) => ({ content, replaced_by: 'edit' })));
+
+  // A save after the import follows the ordinary rule again.
+  await save({ id, revision }, '<p>one</p><p>two</p><p>five</p>', cleo);
+  expect(await readVersions(cleo)).toHaveLength(2);
+});
+
 test('a moved log takes its versions along', async () => {
   const row = await save(await insertLog('<p>one</p>'), '<p>one two</p>');
   await world.ana.client
