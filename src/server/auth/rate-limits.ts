@@ -78,8 +78,31 @@ const OPEN_TEXTS_DIVISOR = 2;
 
 /** `reserved`: the text goes to a confirmed number or a verified second factor. */
 export type TextShare = 'open' | 'reserved';
-/** Mails to one address that other users want to move their account to. */
-const FOREIGN_MAILS = { keyPrefix: 'mail-to', points: 10, duration: HOUR } as const;
+/**
+ * Mails to one address: ten an hour over all kinds, in four shares. Threat: a stranger has mails of every kind sent, to
+ * flood a mailbox, or to use up the mails of its owner. Everybody can use up `open`, and nobody else's share with it.
+ * `notice` is only for what somebody has done who is signed in to the account.
+ *
+ * `entry` is only for mails whose link lets the reader in from any browser. A stranger can use it up too, but then the
+ * owner has three links that work until the hour is over.
+ */
+const MAIL_SHARES = { open: 3, entry: 3, notice: 3, urgent: 1 } as const;
+type MailShare = keyof typeof MAIL_SHARES;
+/** The shares that mails of a kind may use, in this order. */
+const SHARES_OF_MAIL = {
+  entry: ['open', 'entry'],
+  notice: ['open', 'notice'],
+  /** A notice that its owner must not miss. */
+  urgent: ['open', 'notice', 'urgent'],
+  stranger: ['open'],
+} as const satisfies Record<string, readonly MailShare[]>;
+export type MailKind = keyof typeof SHARES_OF_MAIL;
+/**
+ * Mails to all addresses of a mailbox that differ in what follows a plus sign. Threat: a stranger signs up as
+ * `owner+1@`, `owner+2@` and so on. Addresses that have been proven are not counted, or the stranger would use up
+ * the mails of an owner with such an address.
+ */
+const MAILBOX_WINDOW = { keyPrefix: 'mailbox', points: 10, duration: HOUR } as const;
 
 /**
  * Downloads of the archive of a whole journal, which is offered before an account is deleted: three in 30 days, so that
@@ -145,11 +168,12 @@ export interface RateLimits {
    */
   consumeOpenText(): Promise<boolean>;
   /**
-   * Counts a mail to an address that a user wants to move to. False once the address has got ten such mails in an hour.
-   * Threat: with the limit of one mail a minute for each account alone, a thousand accounts would flood a stranger, and
-   * guess a thousand codes for the stranger's address at once.
+   * Counts a mail that is about to be sent. `no`: do not send it, and answer as if it had been sent. `last`: no other mail
+   * of this kind will be allowed until the window ends.
+   *
+   * @param isProven whether a mailed link, a code or a provider has proven the address
    */
-  allowsMailTo(address: string): Promise<boolean>;
+  allowMail(kind: MailKind, to: { address: string; isProven: boolean }): Promise<'yes' | 'last' | 'no'>;
   /**
    * Counts a change of how the account is signed in to. Call it for each request that adds an audit row. Throws
    * `over_request_rate_limit`.
@@ -173,7 +197,7 @@ export function createRateLimits({ config, database }: RateLimitDeps): RateLimit
       consumeSmsRecipient: unlimited,
       consumeSmsServer: unlimited,
       consumeOpenText: async () => true,
-      allowsMailTo: async () => true,
+      allowMail: async () => 'yes',
       consumeArchive: unlimited,
       consumeChange: unlimited,
       consumePassedSignIn: unlimited,
@@ -186,7 +210,15 @@ export function createRateLimits({ config, database }: RateLimitDeps): RateLimit
   const changeLimiter = createLimiter(CHANGE_WINDOW);
   const passedSignInLimiter = createLimiter(PASSED_SIGN_INS);
   const signInLimiters = SIGN_IN_WINDOWS.map(createLimiter);
-  const mailLimiter = createLimiter(FOREIGN_MAILS);
+  const createMailLimiter = (share: MailShare) =>
+    createLimiter({ keyPrefix: `mail-${share}`, points: MAIL_SHARES[share], duration: HOUR });
+  const mailLimiters = {
+    open: createMailLimiter('open'),
+    entry: createMailLimiter('entry'),
+    notice: createMailLimiter('notice'),
+    urgent: createMailLimiter('urgent'),
+  };
+  const mailboxLimiter = createLimiter(MAILBOX_WINDOW);
   const factorLimiters = FACTOR_WINDOWS.map(createLimiter);
   const numberLimiters = NUMBER_WINDOWS.map(createLimiter);
   const textAddressLimiter = createLimiter(TEXTS_PER_ADDRESS);
@@ -258,19 +290,33 @@ export function createRateLimits({ config, database }: RateLimitDeps): RateLimit
     consumeChange: ({ account, session }) => consumeOr429(changeLimiter, session?.id ?? account.user.id),
     consumePassedSignIn: (account) => consumeOr429(passedSignInLimiter, account),
     consumeArchive: (userId) => consumeOr429(archiveLimiter, userId, { error: 'over_archive_limit' }),
-    async allowsMailTo(address) {
-      try {
-        await mailLimiter.consume(createHash('sha256').update(address).digest('base64url'));
-        return true;
-      } catch (error) {
-        if (error instanceof RateLimiterRes) return false;
-        throw error;
+    async allowMail(kind, { address, isProven }) {
+      const shares = SHARES_OF_MAIL[kind];
+      const mailbox = address.replace(/\+[^@]*@/, '@');
+      if (mailbox !== address && !isProven && (await remainingAfter(mailboxLimiter, hashOf(mailbox))) === null)
+        return 'no';
+      for (const share of shares) {
+        const remaining = await remainingAfter(mailLimiters[share], hashOf(address));
+        if (remaining !== null) return remaining === 0 && share === shares.at(-1) ? 'last' : 'yes';
       }
+      return 'no';
     },
   };
 }
 
 const halfOf = (texts: number): number => Math.ceil(texts / OPEN_TEXTS_DIVISOR);
+
+const hashOf = (address: string): string => createHash('sha256').update(address).digest('base64url');
+
+/** Returns the remaining points; null once the limit is exceeded. */
+async function remainingAfter(limiter: RateLimiterPostgres, key: string): Promise<number | null> {
+  try {
+    return (await limiter.consume(key)).remainingPoints;
+  } catch (error) {
+    if (error instanceof RateLimiterRes) return null;
+    throw error;
+  }
+}
 
 async function consumeAll(limiters: readonly RateLimiterPostgres[], key: string): Promise<Refund> {
   for (const limiter of limiters) await consumeOr429(limiter, key);

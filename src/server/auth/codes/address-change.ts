@@ -131,20 +131,22 @@ export async function mailAddressChange(
   const securing = securingOf(deps.config, account);
   for (const { purpose, address, linkToken, code } of halves) {
     const link = mailLink(deps.config, 'email_change', linkToken, request.redirectTo);
-    if (purpose === 'email_change_current') {
-      deps.mailer.send(confirmOldAddressMail({ to: address, newEmail, link, code, securing }));
+    const isCurrent = purpose === 'email_change_current';
+    const owner = isCurrent ? null : await findUserByEmail(service, address);
+    // An account that never confirmed the address does not own it: confirming the change takes it from that account.
+    if (owner && owner.email_confirmed_at !== null) {
+      await mailAccountExists(deps, owner);
       continue;
     }
-    const owner = await findUserByEmail(service, address);
-    // An account that never confirmed the address does not own it: confirming the change takes it from that account.
-    if (owner && owner.email_confirmed_at !== null) await mailAccountExists(deps, service, owner);
-    else if (await deps.limits.allowsMailTo(address)) {
-      deps.mailer.send((user.email === null ? addAddressMail : confirmNewAddressMail)({ to: address, link, code }));
-    } else {
-      // The address's limit is used up: no mail is sent, so the code must not work. Threat: a guess is compared with
-      // the codes of all accounts that want this address. An attacker with a thousand accounts would guess at a
-      // thousand codes at once.
+    const isProven = isCurrent && account.user.email_proven_at !== null;
+    if ((await deps.limits.allowMail(isCurrent ? 'notice' : 'stranger', { address, isProven })) === 'no') {
+      // No mail is sent, so the code must not work. Threat: a guess is compared with the codes of all accounts that want
+      // this address. An attacker with a thousand accounts would guess at a thousand codes at once.
       await endCode(service, { userId: user.id, purpose, address });
+    } else if (isCurrent) {
+      deps.mailer.send(confirmOldAddressMail({ to: address, newEmail, link, code, securing }));
+    } else {
+      deps.mailer.send((user.email === null ? addAddressMail : confirmNewAddressMail)({ to: address, link, code }));
     }
   }
 }

@@ -118,9 +118,7 @@ async function signUpWithConfirmation(context: Context<AppEnv>, deps: AuthDeps, 
     ids = { userId: user.id, identityId: identities[0]?.id ?? user.id };
   }
   deps.mailer.prepare(() =>
-    user.email_confirmed_at === null
-      ? mailConfirmation(deps, user, request)
-      : mailAccountExists(deps, deps.database.asService('notify an owner'), user),
+    user.email_confirmed_at === null ? mailConfirmation(deps, user, request) : mailAccountExists(deps, user),
   );
   await padding.finish();
   const facts = { ...data, ...emailIdentityData(ids.userId, email, false) };

@@ -1,7 +1,7 @@
 /**
  * Issues the one-time tokens that emails carry, and queues the emails. A mail that follows another of its kind within
- * `mailIntervalMs` is dropped silently. Call these functions in `mailer.prepare`, after the response, where the
- * existence of an account is a secret.
+ * `mailIntervalMs`, or exceeds the mails of its recipient (`limits.allowMail`), is dropped silently. Call these functions
+ * in `mailer.prepare`, after the response, where the existence of an account is a secret.
  */
 import { ROUTES } from '#domain/routes.ts';
 import type { AsService } from '#server/database/database.ts';
@@ -19,6 +19,7 @@ import {
 } from '#server/mail/account-emails.ts';
 import type { MailMessage } from '#server/mail/mail-message.ts';
 import type { AuthDeps } from '../auth-deps.ts';
+import type { MailKind } from '../rate-limits.ts';
 import type { Account, UserRow } from '../accounts/accounts.ts';
 import { claimMail } from './claim-mail.ts';
 import type { SentColumn } from './claim-mail.ts';
@@ -29,7 +30,7 @@ import { issueOneTimeToken } from '../accounts/one-time-tokens.ts';
 import type { SignInMethod } from '../accounts/sessions.ts';
 import type { MailRequest, MailTarget } from './mail-request.ts';
 import { mailLink } from './mail-links.ts';
-import { securingOf, sendNotice } from './security-notice.ts';
+import { securingOf, sendNotice, sendUrgent } from './security-notice.ts';
 
 const MAIL_INTERVAL_MS = 60_000;
 
@@ -37,8 +38,16 @@ const MAIL_INTERVAL_MS = 60_000;
 export const mailIntervalMs = ({ config }: Pick<AuthDeps, 'config'>): number =>
   config.auth.rateLimits ? MAIL_INTERVAL_MS : 0;
 
-const claimInterval = (deps: AuthDeps, service: AsService, userId: string, column: SentColumn): Promise<boolean> =>
-  claimMail(service, { userId, column, intervalMs: mailIntervalMs(deps), now: deps.clock.now() });
+type Claim = { user: UserRow; column: SentColumn; kind: MailKind };
+
+/** The counters are not part of a transaction, which would hold a second connection. So call it before one. */
+async function maySend(deps: AuthDeps, { user, column, kind }: Claim): Promise<boolean> {
+  const service = deps.database.asService('claim a mail');
+  const claim = { userId: user.id, column, intervalMs: mailIntervalMs(deps), now: deps.clock.now() };
+  if (user.email === null || !(await claimMail(service, claim))) return false;
+  const to = { address: user.email, isProven: user.email_proven_at !== null };
+  return (await deps.limits.allowMail(kind, to)) !== 'no';
+}
 
 /** Requires a transaction. Returns the id of the new flow; null for the implicit flow, which has none. */
 export async function startMailFlow(
@@ -89,8 +98,10 @@ async function sendLink(
   if (to === null) return;
   const now = deps.clock.now();
   const { type, column, method } = mail;
+  // The link of a PKCE flow lets nobody in but the browser that began it, which may be a stranger's.
+  const kind = target.challenge === null ? 'entry' : 'stranger';
+  if (!(await maySend(deps, { user, column, kind }))) return;
   const issued = await deps.database.transactAsService('mail a link', async (transaction) => {
-    if (!(await claimInterval(deps, transaction, userId, column))) return null;
     const flowId = await startMailFlow(deps, transaction, target, method);
     if (type === 'recovery') {
       const { device } = target;
@@ -108,7 +119,6 @@ async function sendLink(
       keepsEarlierLinks: true,
     });
   });
-  if (issued === null) return;
   const link = mailLink(deps.config, type, issued.linkToken, target.redirectTo);
   deps.mailer.send(mail.compose({ to, link, code: issued.code }));
 }
@@ -125,17 +135,19 @@ export const mailRecovery = (deps: AuthDeps, user: UserRow, request: MailRequest
   sendLink(deps, user, request, RECOVERY);
 
 export async function mailReauthentication(deps: AuthDeps, service: AsService, account: Account): Promise<void> {
-  const { email: to, id: userId } = account.user;
-  if (to === null || !(await claimInterval(deps, service, userId, 'reauthentication_sent_at'))) return;
+  const { user } = account;
+  const { email: to, id: userId } = user;
+  const column = 'reauthentication_sent_at';
+  if (to === null || !(await maySend(deps, { user, column, kind: 'notice' }))) return;
   const [now, key] = [deps.clock.now(), deps.secrets.oneTimeCodes];
   const { code } = await issueOneTimeToken(service, { userId, purpose: 'reauthentication', address: to, now, key });
   deps.mailer.send(reauthenticationMail({ to, code, securing: securingOf(deps.config, account) }));
 }
 
 /** Only the owner of a taken address learns of the attempt; the caller gets the same answer as for a free address. */
-export async function mailAccountExists(deps: AuthDeps, service: AsService, owner: UserRow): Promise<void> {
-  if (owner.email === null || !(await claimInterval(deps, service, owner.id, 'existing_account_notice_sent_at')))
-    return;
+export async function mailAccountExists(deps: AuthDeps, owner: UserRow): Promise<void> {
+  const column = 'existing_account_notice_sent_at';
+  if (owner.email === null || !(await maySend(deps, { user: owner, column, kind: 'stranger' }))) return;
   const { publicUrl } = deps.config;
   const [loginLink, resetLink] = [`${publicUrl}${ROUTES.login.path}`, `${publicUrl}${ROUTES.forgotPassword.path}`];
   const hasPassword = owner.password_hash !== null;
@@ -161,8 +173,6 @@ export function mailIdentityUnlinked(deps: AuthDeps, user: UserRow, label: strin
 }
 
 export function mailAddressChanged(deps: AuthDeps, oldEmail: string, newEmail: string): void {
-  const { contact } = deps.config;
-  deps.mailer.send(
-    emailChangedMail({ to: oldEmail, newEmail, contact: contact.supportEmail ?? contact.email ?? null }),
-  );
+  const { supportEmail, email } = deps.config.contact;
+  sendUrgent(deps, oldEmail, emailChangedMail({ to: oldEmail, newEmail, contact: supportEmail ?? email ?? null }));
 }

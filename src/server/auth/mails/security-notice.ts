@@ -6,27 +6,42 @@ import type { Securing } from '#server/mail/securing-blocks.ts';
 import { accountQuery, toAccount } from '../accounts/accounts.ts';
 import type { Account, IdentityRow, UserRow } from '../accounts/accounts.ts';
 import type { AuthDeps } from '../auth-deps.ts';
+import type { MailKind } from '../rate-limits.ts';
 
-export type MailDeps = Pick<AuthDeps, 'config' | 'mailer' | 'clock' | 'database'>;
+export type MailDeps = Pick<AuthDeps, 'config' | 'mailer' | 'clock' | 'database' | 'limits'>;
 export type Notice = { to: string; securing: Securing };
 
 /**
- * Reads the account and sends after the response, so the advice fits the account after the change.
+ * Reads the account and sends after the response, so the advice fits the account after the change. Sends nothing beyond
+ * the mails of the recipient (`limits.allowMail`); the last one says so.
  *
+ * @param kind null for a mail that the caller has counted
  * @param user the account before the change: the mail goes to its address
  */
 export function sendNotice(
   deps: MailDeps,
   user: Pick<UserRow, 'id' | 'email'>,
   compose: (notice: Notice, account: Account) => MailMessage,
+  kind: MailKind | null = 'notice',
 ): void {
   const { id, email: to } = user;
   if (to === null) return;
   deps.mailer.prepare(async () => {
     const account = await findAccount(deps.database.asService('advise an owner'), id);
-    if (account) deps.mailer.send(compose({ to, securing: securingOf(deps.config, account) }, account));
+    if (!account) return;
+    const recipient = { address: to, isProven: account.user.email_proven_at !== null };
+    const allowed = kind === null ? 'yes' : await deps.limits.allowMail(kind, recipient);
+    if (allowed === 'no') return;
+    const securing = { ...securingOf(deps.config, account), isLast: allowed === 'last' };
+    deps.mailer.send(compose({ to, securing }, account));
   });
 }
+
+/** Sends a notice that its reader must not miss, and that needs no account. The address has been proven. */
+export const sendUrgent = (deps: Pick<MailDeps, 'mailer' | 'limits'>, address: string, message: MailMessage): void =>
+  deps.mailer.prepare(async () => {
+    if ((await deps.limits.allowMail('urgent', { address, isProven: true })) !== 'no') deps.mailer.send(message);
+  });
 
 /** Null if the account is gone. */
 export async function findAccount(service: AsService, userId: string): Promise<Account | null> {

@@ -102,7 +102,7 @@ async function mailAboutIdentity(deps: AuthDeps, result: IdentityOutcome, { labe
   if (result.outcome === 'address_taken') {
     const { owner } = result;
     if (owner.email_confirmed_at === null) await mailConfirmation(deps, owner, target);
-    else await mailAccountExists(deps, service, owner);
+    else await mailAccountExists(deps, owner);
   }
   if (result.outcome === 'signed_in' && result.change === 'claimed') {
     const owner = await findUserById(service, result.userId);

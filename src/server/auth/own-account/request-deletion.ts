@@ -10,7 +10,7 @@ import { UNDO_DELETION_MS } from '../accounts/delete-account.ts';
 import type { Device } from '../accounts/device.ts';
 import { deleteOneTimeTokens, issueOneTimeToken } from '../accounts/one-time-tokens.ts';
 import { endSessions } from '../accounts/sessions.ts';
-import { mailDeletionRequested } from '../mails/deletion-mails.ts';
+import { countDeletionMail, mailDeletionRequested } from '../mails/deletion-mails.ts';
 import { readBody } from '../wire/body.ts';
 import { deviceOf } from '../wire/client-device.ts';
 import { AuthError } from '../wire/errors.ts';
@@ -27,6 +27,7 @@ export const requestDeletion: Endpoint = async (context, deps) => {
   const given = { password: body.text('password'), nonce: body.text('nonce') };
   const proof = await proveIdentity(context, deps, signedIn, given);
   await deps.limits.consumeChange(signedIn);
+  await countDeletionMail(deps, signedIn.account.user);
   const { dueAt, undoToken, ended } = await deps.database.transactAsService('request a deletion', (transaction) =>
     markForDeletion(transaction, deps, { signedIn, proof, device }),
   );
