@@ -48,7 +48,7 @@ const CHUNKS = [
   },
   {
     name: 'members',
-    test: /node_modules\/(@tanstack\/(react-query|query-core)|@supabase\/postgrest-js)\/|client\/(lib\/(api\/data-client|is-apple|day-keys|plan\/premium|hooks\/use-today)|ui\/plan\/plan-placeholder|app\/layout\/(members-layout|upgrade-context)|editor\/stored\/(log-text|stored-log)|sync\/(save-status|entries\/entry-dates)|features\/journal\/(journal\.module|day\/save-status-line))|domain\/export\/escape-html|icons\/chevron-/,
+    test: /node_modules\/(@tanstack\/(react-query|query-core)|@supabase\/postgrest-js)\/|client\/(lib\/(api\/data-client|keys\.|plan\/premium|hooks\/use-today)|ui\/plan\/plan-placeholder|app\/layout\/(members-layout|upgrade-context)|editor\/stored\/(log-text|stored-log)|sync\/(save-status|entries\/entry-dates)|features\/journal\/(journal\.module|day\/save-status-line))|domain\/export\/escape-html|icons\/chevron-/,
     priority: 1,
   },
   {

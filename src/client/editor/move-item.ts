@@ -3,7 +3,7 @@ import { closeHistory } from '@tiptap/pm/history';
 import { keydownHandler } from '@tiptap/pm/keymap';
 import { Plugin } from '@tiptap/pm/state';
 import type { Command } from '@tiptap/pm/state';
-import { isApple } from '#client/lib/is-apple.ts';
+import { isApple } from '#client/lib/keys.ts';
 
 /** Handles the key even where no item can move, or the caret would jump. */
 const moveItem =

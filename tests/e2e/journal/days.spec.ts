@@ -101,6 +101,14 @@ test('keys, buttons and addresses open a day, and an invalid date in the URL is 
       await expect(page).toHaveURL(`/journal?date=${today()}&from=mail`);
     };
     await signUp(page, { path: '/journal?date=2199-01-01&from=mail' });
+    await test.step('the controls name their keys', async () => {
+      for (const [name, title] of [
+        ['Previous day', 'Previous day (Alt+←)'],
+        ['Next day', 'Next day (Alt+→)'],
+      ] as const)
+        await expect(page.getByRole('button', { name })).toHaveAttribute('title', title);
+      await expect(dayLabel(page)).toHaveAttribute('title', 'Calendar (Alt+C)');
+    });
     await expectToday();
     await page.goto('/journal?date=2026-02-30&from=mail');
     await expectToday();

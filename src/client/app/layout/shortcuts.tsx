@@ -1,47 +1,19 @@
 /** The list of keyboard shortcuts in the menu. */
-import { isApple } from '#client/lib/is-apple.ts';
+import { FORMATTING } from '#client/editor/toolbar/formatting-keys.ts';
+import type { Shortcut } from '#client/editor/toolbar/formatting-keys.ts';
+import { ALT_KEYS, DAY_KEYS, isApple } from '#client/lib/keys.ts';
 import styles from './sidebar.module.css';
 
 export const FIND_KEYS = [isApple ? '⌘' : 'Ctrl', 'K'] as const;
-/** Control and Option on a Mac, where Option alone moves the caret or types special characters. */
-const ALT_KEYS = isApple ? ['⌃', '⌥'] : ['Alt'];
-
-const MOD = isApple ? '⌘' : 'Ctrl';
-const ALT = isApple ? '⌥' : 'Alt';
-const SHIFT = isApple ? '⇧' : 'Shift';
-
-type Shortcut = { keys: readonly string[]; does: string };
 const KEYS: readonly Shortcut[] = [
   { keys: FIND_KEYS, does: 'Find' },
-  { keys: [...ALT_KEYS, '←'], does: 'Previous day' },
-  { keys: [...ALT_KEYS, '→'], does: 'Next day' },
-  { keys: [...ALT_KEYS, 'T'], does: 'Today' },
-  { keys: [...ALT_KEYS, 'C'], does: 'Calendar' },
-  { keys: [...ALT_KEYS, 'M'], does: 'Move this log' },
+  { keys: [...ALT_KEYS, DAY_KEYS.previous], does: 'Previous day' },
+  { keys: [...ALT_KEYS, DAY_KEYS.next], does: 'Next day' },
+  { keys: [...ALT_KEYS, DAY_KEYS.today], does: 'Today' },
+  { keys: [...ALT_KEYS, DAY_KEYS.calendar], does: 'Calendar' },
+  { keys: [...ALT_KEYS, DAY_KEYS.move], does: 'Move this log' },
   { keys: ['?'], does: 'Keyboard shortcuts' },
 ];
-const FORMATTING: readonly Shortcut[] = [
-  { keys: [MOD, 'B'], does: 'Bold' },
-  { keys: [MOD, 'I'], does: 'Italic' },
-  { keys: [MOD, 'U'], does: 'Underline' },
-  { keys: [MOD, SHIFT, 'S'], does: 'Strikethrough' },
-  { keys: [MOD, 'E'], does: 'Code' },
-  { keys: [MOD, ALT, '1–3'], does: 'Heading' },
-  { keys: [MOD, SHIFT, '7'], does: 'Numbered list' },
-  { keys: [MOD, SHIFT, '8'], does: 'Bullet list' },
-  { keys: ['Tab'], does: 'Indent an item' },
-  { keys: [SHIFT, 'Tab'], does: 'Outdent an item' },
-  { keys: [...ALT_KEYS, '↑'], does: 'Move an item up' },
-  { keys: [...ALT_KEYS, '↓'], does: 'Move an item down' },
-  { keys: [MOD, SHIFT, 'B'], does: 'Quote' },
-  { keys: [MOD, ALT, 'C'], does: 'Code block' },
-  { keys: [MOD, 'Z'], does: 'Undo' },
-  { keys: [MOD, SHIFT, 'Z'], does: 'Redo' },
-  { keys: [MOD, SHIFT, 'V'], does: 'Paste as plain text' },
-  { keys: [ALT, isApple ? 'Return' : 'Enter'], does: 'Open the link at the caret' },
-  { keys: [ALT, 'F10'], does: 'Formatting toolbar' },
-];
-
 /** The list opens at the end of the menu, mostly below the fold of a small window. */
 const scrollIntoView = (list: HTMLElement | null): void => list?.scrollIntoView({ block: 'nearest' });
 

@@ -2,6 +2,7 @@
 import { useEffect, useRef } from 'react';
 import type { KeyboardEvent } from 'react';
 import { useJournal } from '#client/sync/day-savers-provider.tsx';
+import { withDayKey } from '#client/lib/keys.ts';
 import styles from './journal-day-menu.module.css';
 import type { Overlay, OverlayProps } from './overlay-props.ts';
 
@@ -38,8 +39,8 @@ export function JournalDayMenu({ date, onClose, onOpen }: OverlayProps) {
     items[(next + items.length) % items.length]?.focus();
     event.preventDefault();
   };
-  const item = (overlay: Overlay, label: string) => (
-    <button type="button" role="menuitem" onClick={() => onOpen(overlay, date)}>
+  const item = (overlay: Overlay, label: string, title?: string) => (
+    <button type="button" role="menuitem" title={title} onClick={() => onOpen(overlay, date)}>
       {label}
     </button>
   );
@@ -54,7 +55,7 @@ export function JournalDayMenu({ date, onClose, onOpen }: OverlayProps) {
         onKeyDown={onKeyDown}
         onToggle={({ newState }) => newState === 'closed' && onClose()}
       >
-        {hasLog && item('move', 'Move this log to another day…')}
+        {hasLog && item('move', 'Move this log to another day…', withDayKey('Move this log', 'move'))}
         {isOpen && item('versions', 'Earlier versions…')}
         {item('deleted', 'Deleted days…')}
       </div>

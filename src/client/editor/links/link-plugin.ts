@@ -10,7 +10,7 @@ import { Decoration, DecorationSet } from '@tiptap/pm/view';
 import type { EditorView } from '@tiptap/pm/view';
 import { findLinks, LINK_REL } from '#domain/log/links.ts';
 import type { TextLink } from '#domain/log/links.ts';
-import { isApple } from '#client/lib/is-apple.ts';
+import { isApple } from '#client/lib/keys.ts';
 import { openLinkButton } from './open-link-button.ts';
 
 type Range = { from: number; to: number };

@@ -9,6 +9,7 @@ import type { KeyboardEvent, RefObject } from 'react';
 import { DAY_BAR_PX } from '../caret/follow-caret.ts';
 import { useToast } from '#client/ui/toast.tsx';
 import { isTextless } from '../paste/paste-html.ts';
+import { withFormattingKey } from './formatting-keys.ts';
 import { BLOCK_ACTIONS, MARK_ACTIONS, TOUCH_BAR } from './toolbar-actions.ts';
 import { positionToolbar } from './toolbar-position.ts';
 import { createToolbarState } from './toolbar-state.ts';
@@ -124,7 +125,7 @@ function ToolbarBar({ ref, editor, pressed, disabled, touch, onEscape, onLeave }
           type="button"
           className={styles.button}
           aria-label={label}
-          title={label}
+          title={withFormattingKey(label)}
           aria-pressed={isActive && pressed.has(name)}
           // Not `disabled`: a tap on it must not take the focus from the text.
           aria-disabled={disabled.has(name) || undefined}

@@ -3,9 +3,10 @@
  * Alt+M to move the log, Ctrl or Cmd+K to find.
  */
 import { useEffect, useEffectEvent } from 'react';
-import { isApple } from '#client/lib/is-apple.ts';
+import { DAY_KEYS, isApple } from '#client/lib/keys.ts';
+import type { DayAction } from '#client/lib/keys.ts';
 
-type Shortcuts = Record<'previous' | 'next' | 'today' | 'calendar' | 'move' | 'find', () => void>;
+type Shortcuts = Record<DayAction | 'find', () => void>;
 
 /** On a Mac, Option moves the caret by words and types special letters, so the shortcuts require Control as well. */
 const isDayKey = (event: KeyboardEvent): boolean =>
@@ -15,24 +16,18 @@ const isDayKey = (event: KeyboardEvent): boolean =>
 const isFindKey = (event: KeyboardEvent): boolean =>
   event.metaKey === isApple && event.ctrlKey !== isApple && !event.altKey && !event.shiftKey;
 
-const DAY_KEYS: Record<string, keyof Shortcuts> = {
-  ArrowLeft: 'previous',
-  ArrowRight: 'next',
-  KeyT: 'today',
-  KeyC: 'calendar',
-  KeyM: 'move',
-};
-
 /**
  * The typed letter, because Dvorak and AZERTY place letters differently. If the key types no Latin letter (Option,
  * Cyrillic, Hebrew), the position of the key on a QWERTY keyboard.
  */
-const keyOf = ({ key, code }: KeyboardEvent): string => (/^[a-z]$/i.test(key) ? `Key${key.toUpperCase()}` : code);
+const keyOf = ({ key, code }: KeyboardEvent): string =>
+  /^[a-z]$/i.test(key) ? key.toUpperCase() : code.replace('Key', '');
 
 function actionOf(event: KeyboardEvent): keyof Shortcuts | null {
-  if (keyOf(event) === 'KeyK' && isFindKey(event)) return 'find';
+  if (keyOf(event) === 'K' && isFindKey(event)) return 'find';
   if (!isDayKey(event)) return null;
-  return DAY_KEYS[keyOf(event)] ?? null;
+  const pressed = keyOf(event).replace('ArrowLeft', '←').replace('ArrowRight', '→');
+  return (Object.keys(DAY_KEYS) as DayAction[]).find((action) => DAY_KEYS[action] === pressed) ?? null;
 }
 
 export function useShortcuts(shortcuts: Shortcuts): void {

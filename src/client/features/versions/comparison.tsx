@@ -34,10 +34,10 @@ export function Comparison({ lines, label, isSameFormatting }: ComparisonProps) 
             data-heading={line.isHeading}
             style={{ '--depth': Math.min(line.depth, 4) } as CSSProperties}
           >
-            <bdi className={styles.sign} aria-hidden="true">
+            <span className={styles.sign} aria-hidden="true">
               {SIGNS[line.change]}
-            </bdi>
-            <bdi className={styles.marker}>{line.marker}</bdi>
+            </span>
+            <span className={styles.marker}>{line.marker}</span>
             <p>
               {line.change !== 'same' && <bdi className="unseen">{SPOKEN[line.change]}</bdi>}
               {line.parts.map((part, at) => (

@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { dateLabel, FIRST_DAY, isBefore, weekdayOf } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
 import { daysAgoLabel } from '#domain/day/past-day.ts';
+import { withDayKey } from '#client/lib/keys.ts';
 import { IconButton } from '#client/ui/button.tsx';
 import styles from './day-bar.module.css';
 
@@ -27,6 +28,7 @@ export function DayBar({ date, today, onPrevious, onNext, onToday, onOpen, onOpe
       <div className={styles.day}>
         <IconButton
           label="Previous day"
+          title={withDayKey('Previous day', 'previous')}
           className={styles.arrow}
           onClick={onPrevious}
           disabled={date === null || date === FIRST_DAY}
@@ -39,6 +41,7 @@ export function DayBar({ date, today, onPrevious, onNext, onToday, onOpen, onOpe
               type="button"
               className={styles.label}
               data-today={date === today}
+              title={withDayKey('Calendar', 'calendar')}
               onClick={() => onOpen('calendar')}
               aria-haspopup="dialog"
             >
@@ -51,6 +54,7 @@ export function DayBar({ date, today, onPrevious, onNext, onToday, onOpen, onOpe
         {/* Not `disabled`: the step to today would take the keyboard focus from the button. */}
         <IconButton
           label="Next day"
+          title={withDayKey('Next day', 'next')}
           className={styles.arrow}
           onClick={isPast ? onNext : undefined}
           aria-disabled={!isPast}
@@ -74,7 +78,7 @@ export function DayBar({ date, today, onPrevious, onNext, onToday, onOpen, onOpe
         {isPast && (
           <>
             {!hasNewDay && <span>{daysAgoLabel(date, today)}</span>}
-            <button type="button" onClick={onToday}>
+            <button type="button" title={withDayKey('Today', 'today')} onClick={onToday}>
               {hasNewDay ? `It is ${weekdayOf(today)} now` : 'Go to today'}
             </button>
           </>
