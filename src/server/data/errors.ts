@@ -2,6 +2,7 @@
  * The catalogue of the data wire's errors (docs/specification/wire.md 21). Five-character codes are PostgreSQL
  * SQLSTATEs, used where the wire rejects what the database would reject too.
  */
+import { VERSION_DAYS } from '#domain/log/entry-version.ts';
 import { ENTRY_MAX_BYTES, STORAGE_FULL_CODE, STORED_MAX_BYTES } from '#domain/log/entry.ts';
 
 /**
@@ -41,9 +42,9 @@ const DATA_ERRORS = {
   '54023': { status: 413, message: `A request can write ${MAX_ROWS} rows at most. Please send fewer at once` },
   [STORAGE_FULL_CODE]: {
     status: 413,
-    message: `The logs of an account can hold ${STORED_MAX_BYTES / 1024 ** 2} MB. Please delete some to make room`,
+    message: `Your logs and their versions fill ${STORED_MAX_BYTES / 1024 ** 2} MB. A deleted log makes room after ${VERSION_DAYS} days`,
   },
-  '53400': { status: 429, message: 'You have written more than 32 MB in a minute. Please try again later' },
+  '53400': { status: 429, message: 'You have written more than 32 MB in a minute. Please continue in a minute' },
   XX000: { status: 500, message: 'Something went wrong on our side' },
 } as const satisfies Record<string, CatalogueEntry>;
 

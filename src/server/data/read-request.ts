@@ -2,9 +2,10 @@
  * Translates a request of the data wire into a statement, without touching the database.
  *
  * Two steps: `parseRequest` reads only method, headers and query, so that a request can be rejected before its body is
- * read; `writeSql` then parses the body.
+ * read; `buildWrite` then parses the body.
  */
 import type { HonoRequest } from 'hono';
+import { ENTRY_MAX_BYTES } from '#domain/log/entry.ts';
 import { checkDates } from './rows/check-dates.ts';
 import type { SanitizeLog } from './rows/sanitize-log.ts';
 import { sanitizeRows } from './rows/sanitize-rows.ts';
@@ -21,7 +22,7 @@ import type { ExposedTable } from './exposed-tables.ts';
 import { checkSchema, JSON_OBJECT, parseAccept, parsePreferences, applyRangeHeader } from './parse/parse-headers.ts';
 import { parseQuery } from './parse/parse-query.ts';
 import { parseChanges, checkContentType, parseBody, parseInsertRows } from './parse/parse-rows.ts';
-import type { Condition, Query } from './query.ts';
+import type { Condition, Query, Rows } from './query.ts';
 import type { ResponseOptions } from './respond.ts';
 import type { Sql } from './sql/sql-text.ts';
 import { deleteSql, insertSql, selectSql, updateSql } from './sql/to-sql.ts';
@@ -82,27 +83,47 @@ export function parseRequest(
   return { method, single, preferences: applied, range: query.range, table, query, returnsRow, costly };
 }
 
+export type Write = {
+  readonly sql: Sql;
+  /** The least number of bytes that a row takes. */
+  readonly bytes: number;
+};
+
 /** Builds the statement of a write; null for a no-op, which is answered like zero rows. Throws a DataError. */
-export async function writeSql(
+export async function buildWrite(
   { method, table, query: parsed, preferences }: WriteRequest,
   body: string,
   sanitize: SanitizeLog,
   userId: string,
-): Promise<Sql | null> {
+): Promise<Write | null> {
   const query = { ...parsed, where: nameUser(table, parsed.where, userId) };
   const limited = limitedTexts(table, parsed);
-  if (method === 'DELETE') return deleteSql(table, query, preferences, limited);
+  // A deletion makes room, so it is never refused.
+  if (method === 'DELETE') return { sql: deleteSql(table, query, preferences, limited), bytes: 0 };
   const value = parseBody(table, body);
+  const bytes = Buffer.byteLength(body);
   if (method === 'POST') {
     const rows = await sanitizeRows(
       table,
       parseInsertRows(table, value, query.columns, preferences.missingIsDefault),
       sanitize,
     );
-    return rows.rows.length === 0 ? null : insertSql(table, query, rows, preferences, userId);
+    return rows.rows.length === 0 ? null : { sql: insertSql(table, query, rows, preferences, userId), bytes };
   }
   const changes = await sanitizeRows(table, parseChanges(table, value, query.columns), sanitize);
-  return changes.columns.length === 0 ? null : updateSql(table, query, changes, preferences, limited);
+  if (changes.columns.length === 0) return null;
+  const sql = updateSql(table, query, changes, preferences, limited);
+  return { sql, bytes: rewritesLog(table, changes) ? ENTRY_MAX_BYTES : bytes };
+}
+
+/** Threat: a move of a few bytes writes the header, and with it the whole log, anew. */
+const rewritesLog = ({ log }: ExposedTable, { columns }: Rows): boolean =>
+  log !== null && columns.includes(log.day) && !columns.includes(log.content);
+
+/** Counts the rows that a write changes. */
+export function countSql({ table, query }: WriteRequest, userId: string): Sql {
+  const where = nameUser(table, query.where, userId);
+  return selectSql(table, { ...query, where }, { body: false, total: false });
 }
 
 /** The user id in the statement of a guest. No row has this id. */

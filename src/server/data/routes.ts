@@ -24,13 +24,12 @@ import { dataError } from './errors.ts';
 import type { DataError } from './errors.ts';
 import { EXPOSED_TABLES } from './exposed-tables.ts';
 import type { ExposedTable } from './exposed-tables.ts';
-import { isReadRequest, parseRequest, writeSql } from './read-request.ts';
+import { buildWrite, countSql, isReadRequest, parseRequest } from './read-request.ts';
 import type { ReadRequest, WriteRequest } from './read-request.ts';
 import { ALLOWED_METHODS, toResponse, toErrorResponse, checkSingle } from './respond.ts';
 import type { Sql } from './sql/sql-text.ts';
 import { MAX_TEXT_BYTES } from './sql/to-sql.ts';
 import type { QueryResult } from './sql/to-sql.ts';
-import { WRITE_WITHOUT_TEXT_BYTES } from './write-quota.ts';
 import type { WriteQuota } from './write-quota.ts';
 import { BusyError } from '../load/busy-error.ts';
 import { runLimited } from '../load/concurrency-limiter.ts';
@@ -103,15 +102,23 @@ export function dataRoutes({ config, database, accessTokens, limiters, writeQuot
     const { userId } = caller;
     if (userId === null)
       throw dataError('42501', { message: `permission denied for table ${table.name}`, status: 401 });
+    if (request.method !== 'DELETE') writeQuota.check(userId);
     const body = request.method === 'DELETE' ? '' : await readText(context);
-    // A deletion makes room, so it is never refused.
-    const bytes = request.method === 'DELETE' ? 0 : writtenBytes(request, body);
-    if (bytes > 0) await writeQuota.spend(userId, bytes);
-    const run = async () => execute(request, await writeSql(request, body, sanitize, userId), caller);
-    const result = await (request.costly || isBulk(body) ? runLimited(bulkWriteLimiter, run) : run());
-    // A PATCH writes its text to each row that it matches.
-    if (request.method === 'PATCH' && result.amount > 1) writeQuota.add(userId, bytes * (result.amount - 1));
-    return result;
+    const run = async () => {
+      const built = await buildWrite(request, body, sanitize, userId);
+      if (built !== null && built.bytes > 0) await spend(request, built.bytes, caller, userId);
+      return execute(request, built?.sql ?? null, caller);
+    };
+    return request.costly || isBulk(body) ? runLimited(bulkWriteLimiter, run) : run();
+  }
+
+  async function spend(request: WriteRequest, bytes: number, { identity }: Caller, userId: string): Promise<void> {
+    // Threat: a PATCH writes its text to each row that it matches. A costly one may match many.
+    const hasManyRows = request.method === 'PATCH' && request.costly;
+    if (!hasManyRows) return writeQuota.spend(userId, bytes);
+    const { text, values } = countSql(request, userId);
+    const { rows } = await database.asUser(identity).statement<QueryResult>(text, values);
+    return writeQuota.spend(userId, bytes * (rows[0]?.amount ?? 0));
   }
 
   /** A wrong number of rows, or too long texts, roll a write back, so such a write runs in a transaction. */
@@ -173,11 +180,5 @@ function toTokenError({ reason }: AccessTokenError): DataError {
       return dataError('42501', { message: 'Two-step verification is not complete' });
   }
 }
-
-/** How much a write stores at least. A change of a log without a new text, such as a move, rewrites its text. */
-const writtenBytes = ({ table, method }: WriteRequest, body: string): number =>
-  table.log !== null && method === 'PATCH' && !body.includes(`"${table.log.content.name}"`)
-    ? WRITE_WITHOUT_TEXT_BYTES
-    : Buffer.byteLength(body);
 
 const optionsResponse = (): Response => new Response(null, { status: 200, headers: { allow: ALLOWED_METHODS } });

@@ -1,92 +1,127 @@
 /**
  * Limits the bytes that a user writes in a minute and stores in all (docs/specification/limits.md 6).
  *
- * Threat: a free account fills the disk, or the write-ahead log. The counts are those of this process: with several, a user
- * gets that much from each. Only who has written megabytes is measured in the database, so a save of a normal user costs
- * nothing.
+ * Threat: a free account fills the disk, or the write-ahead log. All processes count a minute together, in steps of a
+ * megabyte, so only one save of many costs a statement.
  */
 import { LRUCache } from 'lru-cache';
-import { ENTRY_MAX_BYTES, STORAGE_FULL_CODE, STORED_MAX_BYTES } from '#domain/log/entry.ts';
+import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
+import { STORAGE_FULL_CODE, STORED_MAX_BYTES } from '#domain/log/entry.ts';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
+import { rateLimitStore } from '../http/requests/rate-limit-store.ts';
 import type { Limiters } from '../load/limiters.ts';
 import { dataError } from './errors.ts';
 
 const MEBIBYTE = 1024 * 1024;
-/** More than an import of the largest file needs in its time, and 3,000 times what a fast typist saves. */
+/** Half of the largest file that can be imported, and 3,000 times what a fast typist saves. */
 export const MAX_WRITTEN_BYTES_PER_MINUTE = 32 * MEBIBYTE;
+const COUNTED_BYTES = MEBIBYTE;
 /** A user is measured again after so many bytes. */
-const MEASURE_AFTER_BYTES = 4 * MEBIBYTE;
-/** A user without space is measured again after this time: a log may have been deleted. */
+const MEASURED_BYTES = 4 * MEBIBYTE;
+/** A user without space is measured again after this time: versions may have expired. */
 const MEASURE_AFTER_MS = 10_000;
 const MAX_USERS = 10_000;
-const MINUTE_MS = 60_000;
 
-/** Also rewritten by a write that names no text, such as a move. */
-export const WRITE_WITHOUT_TEXT_BYTES = ENTRY_MAX_BYTES;
-
+/** PostgreSQL knows the lengths without reading the texts. */
 const STORED_BYTES = `
   select (select coalesce(sum(octet_length(content)), 0) from public.entries where user_id = $1)
        + (select coalesce(sum(octet_length(content)), 0) from public.entry_versions where user_id = $1) as bytes`;
 
-type Account = { level: number; at: number; unmeasured: number; fullUntil: number };
+/** The state of a user in this process. Times in milliseconds. */
+type Account = { uncounted: number; unmeasured: number; blockedUntil: number; fullUntil: number };
+
+/**
+ * Begins at a random level, so that of many processes, restarts and evictions each counts its share: a user who writes a
+ * tenth of a step is counted every tenth time.
+ */
+const newAccount = (): Account => ({
+  uncounted: Math.random() * COUNTED_BYTES,
+  unmeasured: Math.random() * MEASURED_BYTES,
+  blockedUntil: 0,
+  fullUntil: 0,
+});
 
 export type WriteQuota = {
-  /** @throws DataError `53400` (429, with the seconds to wait), or `53100` if the user's space is full */
+  /** Refuses a user over a limit before any work. @throws as `spend` */
+  check(userId: string): void;
+  /**
+   * Counts a write that is about to begin.
+   *
+   * @throws DataError `53400` (429, with the seconds to wait), `53100` if the user's space is full, or `54000` for more
+   *   bytes than those of a minute
+   */
   spend(userId: string, bytes: number): Promise<void>;
-  /** Counts bytes that are known only after the write. */
-  add(userId: string, bytes: number): void;
 };
 
 type Deps = { clock: Clock; database: Database; limiters: Limiters; config: { auth: { rateLimits: boolean } } };
 
 export function createWriteQuota({ clock, database, limiters, config }: Deps): WriteQuota {
+  if (!config.auth.rateLimits) return { check: () => undefined, spend: async () => undefined };
   const accounts = new LRUCache<string, Account>({ max: MAX_USERS });
   const refused = limiters.createCounter('write_quota');
+  const minute = new RateLimiterPostgres({
+    ...rateLimitStore(database),
+    keyPrefix: 'written',
+    points: MAX_WRITTEN_BYTES_PER_MINUTE / COUNTED_BYTES,
+    duration: 60,
+    // One limiter in `auth/rate-limits.ts` purges the expired rows of all limiters.
+    clearExpiredByTimeout: false,
+  });
 
-  /** The account, whose level falls with time like the water of a leaky bucket. */
+  const now = (): number => clock.now().getTime();
+
   function accountOf(userId: string): Account {
-    const now = clock.now().getTime();
-    const account = accounts.get(userId) ?? { level: 0, at: now, unmeasured: 0, fullUntil: 0 };
-    const drained = (Math.max(now - account.at, 0) / MINUTE_MS) * MAX_WRITTEN_BYTES_PER_MINUTE;
-    account.level = Math.max(account.level - drained, 0);
-    account.at = now;
+    const account = accounts.get(userId) ?? newAccount();
     accounts.set(userId, account);
     return account;
   }
 
-  function add(userId: string, bytes: number): void {
-    const account = accountOf(userId);
-    account.level += bytes;
-    account.unmeasured += bytes;
+  function rejectAtLimit({ blockedUntil, fullUntil }: Account): void {
+    const waitMs = blockedUntil - now();
+    if (waitMs <= 0 && fullUntil <= now()) return;
+    refused.add();
+    if (waitMs <= 0) throw dataError(STORAGE_FULL_CODE);
+    throw dataError('53400', { retryAfterSeconds: Math.ceil(waitMs / 1_000) });
+  }
+
+  async function count(userId: string, account: Account): Promise<void> {
+    const steps = Math.floor(account.uncounted / COUNTED_BYTES);
+    if (steps === 0) return;
+    account.uncounted -= steps * COUNTED_BYTES;
+    try {
+      await minute.consume(userId, steps);
+    } catch (rejection) {
+      if (!(rejection instanceof RateLimiterRes)) throw rejection;
+      account.blockedUntil = now() + rejection.msBeforeNext;
+    }
   }
 
   async function measure(userId: string, account: Account): Promise<void> {
+    if (account.unmeasured < MEASURED_BYTES && account.fullUntil === 0) return;
     account.unmeasured = 0;
     const { rows } = await database
       .asService('stored bytes of a user')
       .statement<{ bytes: string | number }>(STORED_BYTES, [userId]);
-    account.fullUntil = Number(rows[0]?.bytes ?? 0) > STORED_MAX_BYTES ? account.at + MEASURE_AFTER_MS : 0;
+    account.fullUntil = Number(rows[0]?.bytes ?? 0) > STORED_MAX_BYTES ? now() + MEASURE_AFTER_MS : 0;
   }
 
   return {
-    async spend(userId, bytes) {
-      if (!config.auth.rateLimits) return;
-      const account = accountOf(userId);
-      if (account.level >= MAX_WRITTEN_BYTES_PER_MINUTE) {
-        refused.add();
-        const excess = account.level - MAX_WRITTEN_BYTES_PER_MINUTE;
-        const seconds = Math.ceil((excess / MAX_WRITTEN_BYTES_PER_MINUTE) * (MINUTE_MS / 1000)) + 1;
-        throw dataError('53400', { retryAfterSeconds: seconds });
-      }
-      const isDue = account.fullUntil > 0 && account.at >= account.fullUntil;
-      if (isDue || account.unmeasured >= MEASURE_AFTER_BYTES) await measure(userId, account);
-      if (account.fullUntil > 0) {
-        refused.add();
-        throw dataError(STORAGE_FULL_CODE);
-      }
-      add(userId, bytes);
+    check(userId) {
+      const account = accounts.get(userId);
+      if (account) rejectAtLimit(account);
     },
-    add,
+    async spend(userId, bytes) {
+      if (bytes > MAX_WRITTEN_BYTES_PER_MINUTE) throw dataError('54000', { message: TOO_MANY_BYTES });
+      const account = accountOf(userId);
+      rejectAtLimit(account);
+      account.uncounted += bytes;
+      account.unmeasured += bytes;
+      await count(userId, account);
+      await measure(userId, account);
+      rejectAtLimit(account);
+    },
   };
 }
+
+const TOO_MANY_BYTES = `A request can write ${MAX_WRITTEN_BYTES_PER_MINUTE / MEBIBYTE} MB at most. Please change fewer rows at once`;

@@ -85,6 +85,7 @@ export function importEntries({ database, clock, limiters, writeQuota }: ImportD
     if (userId === null || !(await isCallerPremium(database, identity))) {
       return answer(context, { success: false, error: MESSAGES.importIsPremium }, 403);
     }
+    writeQuota.check(userId);
     const entries = await readEntryList(context);
     if (entries === null) {
       return answer(context, { success: false, error: `Send one to ${IMPORT_MAX_ENTRIES} entries.` }, 400);

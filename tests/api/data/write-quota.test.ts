@@ -1,12 +1,14 @@
 /** The bytes that a user may write in a minute and store in all. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ENTRY_MAX_BYTES, STORED_MAX_BYTES } from '#domain/log/entry.ts';
-import { MAX_WRITTEN_BYTES_PER_MINUTE } from '#server/data/write-quota.ts';
+import { createWriteQuota, MAX_WRITTEN_BYTES_PER_MINUTE } from '#server/data/write-quota.ts';
+import { createLimiters } from '#server/load/limiters.ts';
 import { startTestServer } from '../../support/start-server.ts';
 import type { TestServer } from '../../support/start-server.ts';
 import { daysAgo, request, signUp, today } from './fixture.ts';
 import type { Person } from './fixture.ts';
 
+const MEBIBYTE = 1024 * 1024;
 let server: TestServer;
 let ana: Person;
 let ben: Person;
@@ -22,8 +24,8 @@ const write = (person: Person, content = '<p>words</p>') =>
     body: { user_id: person.id, date: today(), content },
     headers: { prefer: 'resolution=merge-duplicates' },
   });
-/** A write of a few bytes, which may rewrite a whole log. */
-const touch = (person: Person) => request(server, person, 'PATCH', day, { body: { ai_feedback: null } });
+/** A write of a few bytes, which rewrites a whole log. */
+const touch = (person: Person) => request(server, person, 'PATCH', day, { body: { date: today() } });
 
 test('a user who writes more than the bytes of a minute waits, and nobody else does', async () => {
   expect((await write(ana)).status).toBe(201);
@@ -46,16 +48,64 @@ test('a user who writes more than the bytes of a minute waits, and nobody else d
 });
 
 test('a PATCH counts for each row that it writes', async () => {
-  server.clock.advance(60_000);
+  const person = await signUp(server, 'dora');
   const content = `<p>${'x'.repeat(250_000)}</p>`;
-  const rows = Array.from({ length: 29 }, (_, index) => ({ user_id: ana.id, date: daysAgo(index), content: 'x' }));
+  const rows = Array.from({ length: 29 }, (_, index) => ({ user_id: person.id, date: daysAgo(index), content: 'x' }));
   const headers = { prefer: 'resolution=merge-duplicates' };
-  await request(server, ana, 'POST', '/rest/v1/entries?on_conflict=user_id,date', { body: rows, headers });
-  const all = () => request(server, ana, 'PATCH', `/rest/v1/entries?user_id=eq.${ana.id}`, { body: { content } });
+  await request(server, person, 'POST', '/rest/v1/entries?on_conflict=user_id,date', { body: rows, headers });
+  const all = () => request(server, person, 'PATCH', `/rest/v1/entries?user_id=eq.${person.id}`, { body: { content } });
   const statuses = [];
   for (let times = 0; times < 6; times += 1) statuses.push((await all()).status);
+  expect(statuses[0]).toBe(204);
   expect(statuses.at(-1)).toBe(429);
   expect(statuses.filter((status) => status === 204).length).toBeLessThanOrEqual(5);
+});
+
+test('a PATCH of more bytes than a user may write in a minute changes no row', async () => {
+  const person = await signUp(server, 'emil');
+  await server.admin.query(`update public.profiles set subscription_plan = 'premium' where id = $1`, [person.id]);
+  const count = Math.ceil(MAX_WRITTEN_BYTES_PER_MINUTE / 250_000);
+  const rows = Array.from({ length: count }, (_, index) => ({
+    user_id: person.id,
+    date: daysAgo(index),
+    content: 'x',
+  }));
+  await request(server, person, 'POST', '/rest/v1/entries', { body: rows });
+  const body = { content: `<p>${'x'.repeat(250_000)}</p>` };
+  const refused = await request(server, person, 'PATCH', `/rest/v1/entries?user_id=eq.${person.id}`, { body });
+  expect(refused).toMatchObject({ status: 413, json: { code: '54000', message: expect.stringContaining('32 MB') } });
+  const { data } = await person.client.from('entries').select('date').eq('revision', 1);
+  expect(data).toHaveLength(count);
+});
+
+test.each([
+  ['a move', '', { date: daysAgo(1) }],
+  ['a move that names its columns', '&columns=date', { date: daysAgo(1), content: '' }],
+  ['a move whose key is escaped', '', `{"d\\u0061te":"${daysAgo(1)}"}`],
+])('%s counts the log that it rewrites', async (what, columns, body) => {
+  const person = await signUp(server, `mover-${what.length}`);
+  await write(person);
+  const path = `/rest/v1/entries?user_id=eq.${person.id}&date=eq.${today()}${columns}`;
+  let answer: Awaited<ReturnType<typeof request>>;
+  let count = 0;
+  // The log is gone from this day after the first move; the request is counted before.
+  do answer = await request(server, person, 'PATCH', path, { body });
+  while (answer.status === 204 && (count += 1) < (2 * MAX_WRITTEN_BYTES_PER_MINUTE) / ENTRY_MAX_BYTES);
+  expect(answer.status).toBe(429);
+});
+
+test('several processes count the bytes of a user together', async () => {
+  const processes = Array.from({ length: 4 }, () => createWriteQuota({ ...server, limiters: createLimiters() }));
+  const spent = await Promise.allSettled(
+    Array.from({ length: (2 * MAX_WRITTEN_BYTES_PER_MINUTE) / MEBIBYTE }, (_, index) =>
+      processes[index % processes.length]!.spend(ben.id, MEBIBYTE),
+    ),
+  );
+  expect(spent.filter(({ status }) => status === 'fulfilled').length * MEBIBYTE).toBeLessThanOrEqual(
+    MAX_WRITTEN_BYTES_PER_MINUTE + processes.length * MEBIBYTE,
+  );
+  expect(() => processes[0]!.check(ben.id)).toThrow('in a minute');
+  expect(() => processes[0]!.check(ana.id)).not.toThrow();
 });
 
 test('a user whose logs fill the space can delete, and then write again', async () => {

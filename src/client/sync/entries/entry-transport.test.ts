@@ -214,7 +214,7 @@ describe('writing', () => {
   test.each([
     [401, 'PGRST303', { kind: 'signedOut' }],
     [403, '42501', { kind: 'refused', reason: 'this day is not open to you' }],
-    [413, '53100', { kind: 'refused', reason: 'your logs fill your account. Delete some to make room' }],
+    [413, '53100', { kind: 'refused', reason: 'your logs fill your account. A deleted log makes room after 30 days' }],
     [429, '53400', { kind: 'unreachable' }],
     [413, '54000', { kind: 'refused', reason: 'this log is larger than 256 KB' }],
     [400, '22P02', { kind: 'refused', reason: 'the server refused it (22P02)' }],

@@ -43,7 +43,7 @@ export const createEntryFetch = (userId: string, onAnswer?: (answer: Response) =
     return answer;
   });
 
-const STORAGE_FULL = 'your logs fill your account. Delete some to make room';
+const STORAGE_FULL = 'your logs fill your account. A deleted log makes room after 30 days';
 const SIZE_LIMIT = `this log is larger than ${ENTRY_MAX_BYTES / 1024} KB`;
 
 /**
