@@ -944,7 +944,8 @@ declare
   last_kept timestamptz;
   is_restored boolean;
   change text;
-  kept text;
+  replaced text;
+  successor text;
 begin
   if is_deleted or is_emptied or is_moved then
     delete from public.analyses
@@ -971,7 +972,9 @@ begin
       exit version when is_deleted and not exists (select from auth.users where id = old.user_id);
       change := 'deletion';
     else
-      select max(kept_at), bool_or(content = public.without_date_header(new.content)) into last_kept, is_restored
+      -- Versions that were kept before 0037 have the header.
+      successor := public.without_date_header(new.content);
+      select max(kept_at), bool_or(content = successor or content = new.content) into last_kept, is_restored
         from public.entry_versions where user_id = old.user_id and date = day;
       if is_restored then
         change := 'restore';
@@ -986,10 +989,11 @@ begin
     end if;
 
     -- A text that was brought back and replaced again is one version, not two.
-    kept := public.without_date_header(old.content);
-    delete from public.entry_versions where user_id = old.user_id and date = day and content = kept;
+    replaced := public.without_date_header(old.content);
+    delete from public.entry_versions
+     where user_id = old.user_id and date = day and (content = replaced or content = old.content);
     insert into public.entry_versions (user_id, date, entry_id, content, written_at, replaced_by)
-      values (old.user_id, day, old.id, kept, old.updated_at, change);
+      values (old.user_id, day, old.id, replaced, old.updated_at, change);
     perform public.thin_versions(old.user_id, day);
   end;
 
@@ -1208,7 +1212,6 @@ CREATE OR REPLACE FUNCTION public.without_date_header(content text)
  RETURNS text
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE STRICT
- SET search_path TO ''
 RETURN CASE WHEN starts_with(content, '<h2 class="date-header">'::text) THEN substr(content, (strpos(content, '</h2>'::text) + 5)) ELSE content END;
 
 CREATE TRIGGER never_changed BEFORE UPDATE OF id, kind, period_from, period_to, input_hash, provider, model, model_version, prompt_version, finish_reason, input_tokens, output_tokens, duration_ms, score, text, cited, cited_refs, missing_fact, created_at ON public.analyses FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_change_of_ledger();
