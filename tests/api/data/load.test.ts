@@ -157,6 +157,30 @@ test('queues a user beyond half of the connections without delaying another user
   for (const { status } of await Promise.all(saves)) expect(status).toBe(204);
 });
 
+test('a read that never ends delays the quick reads of another user for its time limit only', async () => {
+  const { ana, ben } = world;
+  const own = `${entries}?select=revision&date=eq.${today()}`;
+  const foreign = `/rest/v1/analyses?select=score&id=eq.${ana.id}`;
+  const readTogether = (...paths: [Person, string, number][]) =>
+    paths.flatMap(([person, path, times]) => Array.from({ length: times }, () => world.request(person, 'GET', path)));
+  // The statements are prepared on the connections, so that reads join each other's pipelines.
+  for (let round = 0; round < 5; round += 1) await Promise.all(readTogether([ana, foreign, 8], [ben, own, 8]));
+
+  const holder = await world.server.admin.connect();
+  await holder.query('begin; lock table public.analyses in access exclusive mode');
+  let endless = 0;
+  const blocked: Promise<unknown>[] = [];
+  // As many as a user may have at once, so that none of them waits for a connection of its own.
+  for (let round = 0; round < 2; round += 1) {
+    blocked.push(...readTogether([ana, foreign, 4]).map((read) => read.finally(() => (endless += 1))));
+    for (const { status } of await Promise.all(readTogether([ben, own, 8]))) expect(status).toBe(200);
+  }
+  expect(endless, 'reads that ended before the lock').toBe(0);
+  await holder.query('rollback');
+  holder.release();
+  await Promise.all(blocked);
+});
+
 /** Waits until at least `count` statements wait for a lock, and returns their number. */
 async function waitForLockedStatements(count: number): Promise<number> {
   return vi.waitFor(async () => {
