@@ -162,3 +162,20 @@ test('a sign-up by phone whose text is not accepted leaves no audit row', async 
   await world.request('POST', '/otp', { body: { phone: newNumber() }, headers: newNetwork() });
   expect(await countSignUps()).toBe(1);
 });
+
+test.each(['/signup', '/otp', '/magiclink'])(
+  '%s stores at most 1,024 bytes of metadata of a stranger',
+  async (path) => {
+    const send = (bytes: number, to: object) => {
+      const body = { ...to, password: PASSWORD, data: { full_name: 'x'.repeat(bytes - '{"full_name":""}'.length) } };
+      return world.request('POST', path, { body, headers: newNetwork() });
+    };
+    const recipients =
+      path === '/magiclink' ? [{ email: newAddress() }] : [{ email: newAddress() }, { phone: newNumber() }];
+    for (const to of recipients) {
+      const refused = await send(1_025, to);
+      expect([refused.status, refused.body.code]).toEqual([400, 'validation_failed']);
+      expect((await send(1_024, to)).status).toBe(200);
+    }
+  },
+);

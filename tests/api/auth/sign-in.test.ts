@@ -154,10 +154,10 @@ describe('signing up with autoconfirm', () => {
     ],
     [
       'large data',
-      { email: 'a@b.co', password: PASSWORD, data: { name: 'x'.repeat(9_000) } },
+      { email: 'a@b.co', password: PASSWORD, data: { name: 'x'.repeat(1_100) } },
       400,
       'validation_failed',
-      'User metadata must not exceed 8192 bytes of JSON',
+      'User metadata of a sign-up must not exceed 1024 bytes of JSON. Send more with PUT /user after the sign-in',
     ],
   ])('rejects %s', async (_name, body, status, code, message) => {
     const response = await world.request('POST', '/signup', { body });

@@ -17,7 +17,7 @@ import { mailConfirmation, mailSignInLink } from '../mails/account-mails.ts';
 import { requestPhoneCode } from '../phone/request-code.ts';
 import { readBody } from '../wire/body.ts';
 import type { Body } from '../wire/body.ts';
-import { checkMetadata, parseEmail } from '../wire/credentials.ts';
+import { checkSignUpMetadata, parseEmail } from '../wire/credentials.ts';
 import { deviceOf } from '../wire/client-device.ts';
 import { AuthError } from '../wire/errors.ts';
 import { readMailRequest } from '../mails/mail-request.ts';
@@ -53,7 +53,7 @@ function mailSignInCode(
 ): Response {
   if (!deps.mailer.isSetUp) throw new AuthError('magic_link_disabled');
   const email = parseEmail(body.text('email'));
-  const data = checkMetadata(body.object('data') ?? {});
+  const data = checkSignUpMetadata(body.object('data') ?? {});
   const request = readMailRequest(context, deps, body);
   deps.mailer.prepare(async () => {
     const user = await findOrCreateUser(deps, { email, data, createUser, request });

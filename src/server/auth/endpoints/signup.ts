@@ -27,7 +27,7 @@ import { createAccountIfFree, createAnonymousAccount } from '../codes/create-acc
 import { signUpByPhone } from '../phone/sign-up-by-phone.ts';
 import { startPadding } from '../response-padding.ts';
 import { readBody } from '../wire/body.ts';
-import { checkMetadata, checkNewPassword, checkPasswordFormat, parseEmail } from '../wire/credentials.ts';
+import { checkSignUpMetadata, checkNewPassword, checkPasswordFormat, parseEmail } from '../wire/credentials.ts';
 import { deviceOf } from '../wire/client-device.ts';
 import { AuthError } from '../wire/errors.ts';
 import { readMailRequest } from '../mails/mail-request.ts';
@@ -42,7 +42,7 @@ export const signup: Endpoint = async (context, deps) => {
   const body = await readBody(context);
   await requireCaptcha(context, deps, body);
   const [email, phone, password] = [body.text('email'), body.text('phone'), body.text('password')];
-  const data = checkMetadata(body.object('data') ?? {});
+  const data = checkSignUpMetadata(body.object('data') ?? {});
   if (email === '' && phone === '') return signUpAnonymously(context, deps, data);
   if (!deps.config.auth.signups) throw new AuthError('signup_disabled');
   if (password === '') throw new AuthError('signup_without_password');

@@ -15,7 +15,7 @@ import type { Device } from '../accounts/device.ts';
 import type { AuthDeps } from '../auth-deps.ts';
 import type { Body } from '../wire/body.ts';
 import { deviceOf } from '../wire/client-device.ts';
-import { checkMetadata } from '../wire/credentials.ts';
+import { checkSignUpMetadata } from '../wire/credentials.ts';
 import { AuthError } from '../wire/errors.ts';
 import { startPadding } from '../response-padding.ts';
 import { clearUnprovenPassword, createPhoneAccount, findUserByPhone } from './phone-accounts.ts';
@@ -28,7 +28,7 @@ export async function requestPhoneCode(context: Context<AppEnv>, deps: AuthDeps,
   checkChannel(body);
   if (deps.sms === null) throw new AuthError('unsupported_phone_provider');
   const phone = parsePhone(body.text('phone'));
-  const data = checkMetadata(body.object('data') ?? {});
+  const data = checkSignUpMetadata(body.object('data') ?? {});
   const createsUser = body.flag('create_user', true) && deps.config.auth.signups;
   const request = { phone, data, createsUser, device: deviceOf(context, deps) };
   const prepared = await prepareRequestedText(deps, request);

@@ -14,7 +14,7 @@ import type { Account, UserRow } from '../accounts/accounts.ts';
 import type { AuthDeps } from '../auth-deps.ts';
 import type { Body } from '../wire/body.ts';
 import { deviceOf } from '../wire/client-device.ts';
-import { checkMetadata, checkNewPassword } from '../wire/credentials.ts';
+import { checkSignUpMetadata, checkNewPassword } from '../wire/credentials.ts';
 import { AuthError } from '../wire/errors.ts';
 import { startPadding } from '../response-padding.ts';
 import { decoyIds, signUpResponse } from '../wire/sign-up-response.ts';
@@ -36,7 +36,7 @@ export async function signUpByPhone(context: Context<AppEnv>, deps: AuthDeps, bo
   checkChannel(body);
   if (deps.sms === null) throw new AuthError('phone_provider_disabled');
   const phone = parsePhone(body.text('phone'));
-  const data = checkMetadata(body.object('data') ?? {});
+  const data = checkSignUpMetadata(body.object('data') ?? {});
   const device = deviceOf(context, deps);
   const password = body.text('password');
   await checkNewPassword(deps.passwords, password, { email: null, phone, data });

@@ -69,6 +69,18 @@ export function checkPasswordFormat(password: string): void {
 /** User metadata travels in every access token, and Node refuses requests with more than 16 KB of headers. */
 const MAX_METADATA_BYTES = 8_192;
 
+/**
+ * The metadata of a sign-up is stored twice, in the user and in the identity, until the address is
+ * confirmed or 30 days are over. Threat: a stranger fills the database with sign-ups of addresses that nobody confirms.
+ */
+const MAX_SIGN_UP_METADATA_BYTES = 1_024;
+
+export function checkSignUpMetadata(data: JsonObject): JsonObject {
+  if (Buffer.byteLength(JSON.stringify(data)) > MAX_SIGN_UP_METADATA_BYTES)
+    throw new AuthError('sign_up_metadata_too_large');
+  return data;
+}
+
 export function checkMetadata(data: JsonObject): JsonObject {
   if (Buffer.byteLength(JSON.stringify(data)) > MAX_METADATA_BYTES) throw new AuthError('metadata_too_large');
   return data;

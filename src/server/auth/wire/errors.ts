@@ -321,6 +321,11 @@ const CATALOGUE = {
     code: 'validation_failed',
     text: 'User metadata must not exceed 8192 bytes of JSON',
   },
+  sign_up_metadata_too_large: {
+    status: 400,
+    code: 'validation_failed',
+    text: 'User metadata of a sign-up must not exceed 1024 bytes of JSON. Send more with PUT /user after the sign-in',
+  },
 
   unsupported_logout_scope: { status: 400, code: 'validation_failed', text: 'Unsupported logout scope "%"' },
 
