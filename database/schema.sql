@@ -328,6 +328,7 @@ CREATE INDEX sso_domains_provider_id_idx ON auth.sso_domains USING btree (provid
 CREATE INDEX used_id_tokens_expires_at_idx ON auth.used_id_tokens USING btree (expires_at);
 CREATE INDEX users_deletion_due ON auth.users USING btree (deletion_due_at) WHERE (deletion_due_at IS NOT NULL);
 CREATE UNIQUE INDEX users_email_key ON auth.users USING btree (email) WHERE (NOT is_sso_user);
+CREATE INDEX users_unconfirmed ON auth.users USING btree (created_at) WHERE ((email_confirmed_at IS NULL) AND (phone_confirmed_at IS NULL));
 CREATE INDEX webauthn_credentials_user_id_idx ON auth.webauthn_credentials USING btree (user_id);
 
 CREATE OR REPLACE FUNCTION auth.erase_audit_log(erased_user uuid)

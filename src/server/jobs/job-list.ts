@@ -1,5 +1,5 @@
 /** The jobs of this installation and their schedules; features that are not configured have none. */
-import { purgeExpired } from '../auth/accounts/purge-expired.ts';
+import { purgeExpired, purgeUnconfirmedAccounts } from '../auth/accounts/purge-expired.ts';
 import { purgeAuditLog, purgeUnusedSessions } from '../auth/accounts/purge-old-records.ts';
 import { deleteAbandonedAnonymousUsers, deleteDueAccounts } from '../auth/own-account/delete-accounts.ts';
 import { accountGuessKey } from '../auth/wire/device-cookie.ts';
@@ -47,10 +47,14 @@ export function jobList(deps: Deps): Job[] {
       name: 'purge-sign-in-data',
       everySeconds: HOUR,
       retryDelaySeconds: 300,
-      run: async (signal) => ({
-        deleted: await purgeExpired(database.asService('purge sign-in data'), clock.now(), signal),
-        anonymousUsers: await deleteAbandonedAnonymousUsers(deletion, signal),
-      }),
+      run: async (signal) => {
+        const service = database.asService('purge sign-in data');
+        return {
+          deleted: await purgeExpired(service, clock.now(), signal),
+          unconfirmedAccounts: await purgeUnconfirmedAccounts(service, clock.now(), signal),
+          anonymousUsers: await deleteAbandonedAnonymousUsers(deletion, signal),
+        };
+      },
     },
     {
       name: 'delete-accounts',

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createTestDatabase } from '../../../tests/support/test-database.ts';
 import type { TestDatabase } from '../../../tests/support/test-database.ts';
 
-import { purgeExpired } from '../auth/accounts/purge-expired.ts';
+import { purgeExpired, purgeUnconfirmedAccounts } from '../auth/accounts/purge-expired.ts';
 import { purgeAuditLog, purgeUnusedSessions } from '../auth/accounts/purge-old-records.ts';
 import { purgeAnalysisRuns } from '../coach/purge-analysis-runs.ts';
 import type { AsService } from '../database/database.ts';
@@ -87,6 +87,47 @@ test('a challenge of a factor is deleted a day after its end, so that a late cod
   );
   expect(await purgeExpired(service, now, signal)).toBe(1);
   expect(await read('select ip as kept from auth.mfa_challenges')).toEqual(['late']);
+});
+
+test('an account that nobody has confirmed or used is deleted after 30 days, and its audit rows name no one', async () => {
+  await db.admin.query(
+    `insert into auth.users (email, created_at, email_confirmed_at, email_proven_at, last_sign_in_at, is_anonymous, invited_at, banned_until)
+     select name || '@example.com', now() - age::interval, confirmed, confirmed, used, is_anonymous, invited, banned
+       from (values ('old', '31 days', null::timestamptz, null::timestamptz, false, null::timestamptz, null::timestamptz),
+                    ('ban-over', '31 days', null, null, false, null, now() - interval '1 day'),
+                    ('young', '29 days', null, null, false, null, null),
+                    ('confirmed', '31 days', now(), null, false, null, null),
+                    ('used', '31 days', null, now(), false, null, null),
+                    ('anonymous', '31 days', null, null, true, null, null),
+                    ('invited', '31 days', null, null, false, now(), null),
+                    ('banned', '31 days', null, null, false, null, now() + interval '1 day'),
+                    ('linked', '31 days', null, null, false, null, null),
+                    ('made', '31 days', null, null, false, null, null))
+         v (name, age, confirmed, used, is_anonymous, invited, banned)`,
+  );
+  await db.admin.query(
+    `insert into auth.one_time_tokens (user_id, purpose, address, code_hash, expires_at)
+     select id, 'signup', email, sha256('x'), now() + interval '1 minute' from auth.users where email = 'linked@example.com'`,
+  );
+  await db.admin.query(
+    `insert into auth.audit_log (user_id, actor, event, ip)
+     select id, 'user', case when email = 'made@example.com' then 'created_by_admin' else 'signed_up' end, '192.0.2.1'
+       from auth.users where email in ('old@example.com', 'made@example.com')`,
+  );
+  expect(await purgeUnconfirmedAccounts(service, now, signal)).toBe(2);
+  expect(
+    await read(`select split_part(email, '@', 1) as kept from auth.users where email is not null order by email`),
+  ).toEqual(['anonymous', 'banned', 'confirmed', 'invited', 'linked', 'made', 'used', 'young']);
+  expect(await read(`select user_id || ip as kept from auth.audit_log where event = 'signed_up'`)).toEqual([null]);
+});
+
+test('all unconfirmed accounts are deleted, in batches', async () => {
+  await db.admin.query(
+    `insert into auth.users (email, created_at)
+     select n || '@example.net', now() - interval '31 days' from generate_series(1, $1) n`,
+    [BATCH_ROWS + 1],
+  );
+  expect(await purgeUnconfirmedAccounts(service, now, signal)).toBe(BATCH_ROWS + 1);
 });
 
 test('all expired rows are deleted, in batches', async () => {

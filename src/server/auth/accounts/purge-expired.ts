@@ -1,6 +1,6 @@
 /**
- * Deletes expired flows, challenges, mailed links and codes, SAML requests, nonces and used ID tokens, and factors never
- * verified.
+ * Deletes expired flows, challenges, mailed links and codes, SAML requests, nonces and used ID tokens, factors never
+ * verified and accounts never confirmed.
  */
 import type { AsService } from '#server/database/database.ts';
 import { BATCH_ROWS, runInBatches } from '#server/jobs/run-in-batches.ts';
@@ -18,6 +18,33 @@ const EXPIRED: readonly (readonly [string, string, string])[] = [
   // A day later, because the wrong guesses of a code count for a day (docs/specification/limits.md 2).
   ['auth.one_time_tokens', 'user_id, purpose', "expires_at <= $1::timestamptz - interval '1 day'"],
 ];
+
+/**
+ * An account that a signed-out person has made, and that nobody has confirmed or used in 30 days. One whose link or code is
+ * still valid stays, and so does one that an administrator has made or invited, or banned. The index
+ * `users_unconfirmed` finds it.
+ */
+const UNCONFIRMED = `
+  email_confirmed_at is null and phone_confirmed_at is null and created_at <= $1::timestamptz - interval '30 days'
+  and last_sign_in_at is null and not is_anonymous and not is_sso_user and (email is not null or phone is not null)
+  and invited_at is null and (banned_until is null or banned_until <= $1)
+  and not exists (select from auth.one_time_tokens t where t.user_id = users.id and t.expires_at > $1)
+  and not exists (select from auth.audit_log a where a.user_id = users.id and a.event = 'created_by_admin')`;
+
+/** Returns the number of deleted accounts. They were never used, so no mail is sent and no audit row is added. */
+export const purgeUnconfirmedAccounts = (service: AsService, now: Date, signal: AbortSignal): Promise<number> =>
+  runInBatches(
+    service,
+    // The condition stands twice, because the account may have been confirmed since the inner select. The array makes
+    // PostgreSQL evaluate that select once, also with old statistics.
+    `with gone as (
+       delete from auth.users where ${UNCONFIRMED}
+          and id = any (array(select id from auth.users where ${UNCONFIRMED} limit ${BATCH_ROWS}))
+       returning id)
+     select auth.erase_audit_log(id) from gone`,
+    [now],
+    signal,
+  );
 
 /** Returns the number of deleted rows. */
 export async function purgeExpired(service: AsService, now: Date, signal: AbortSignal): Promise<number> {
