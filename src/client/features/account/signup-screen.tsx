@@ -117,7 +117,7 @@ function SignupForm() {
 function TermsField({ isChecked, onChange }: { isChecked: boolean; onChange: (isChecked: boolean) => void }) {
   const { problem, onInvalid, clearProblem } = useInvalidText(TERMS_PROBLEM);
   return (
-    <div>
+    <div className={styles.termsField}>
       <label className={styles.terms}>
         <input
           type="checkbox"
