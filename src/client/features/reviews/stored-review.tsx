@@ -37,11 +37,17 @@ export function useStoredReview(period: ReviewPeriod, today: Day) {
         .maybeSingle()
         .throwOnError();
       if (!row) return null;
-      const generatedAt = new Date(row.created_at).toISOString();
       const copy = (await copies?.readCopy(reviewCopyKey(period)))?.value;
-      if (isReview(copy) && copy.generatedAt === generatedAt) return copy;
-      const dateRange = { from: row.period_from!, to: row.period_to! };
-      const review = { period, analysis: row.text, entryCount: null, dateRange, generatedAt };
+      // A review that was generated meanwhile has stored its own copy.
+      signal.throwIfAborted();
+      const review = {
+        period,
+        analysis: row.text,
+        // The copy's time may be rounded differently, so compare the text.
+        entryCount: isReview(copy) && copy.analysis === row.text ? copy.entryCount : null,
+        dateRange: { from: row.period_from!, to: row.period_to! },
+        generatedAt: row.created_at,
+      };
       void copies?.storeCopy(reviewCopyKey(period), review);
       return review;
     },
