@@ -62,8 +62,17 @@ test('a failed review counts its attempts, each period has a stored review, and 
   await page.getByRole('button', { name: 'Regenerate Analysis' }).click();
   await expect(failure).toBeHidden();
 
+  // The charts stay while the other period's review is read.
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  await page.route('**/rest/v1/analyses*', async (route) => {
+    await released;
+    await route.continue();
+  });
   await page.getByRole('radio', { name: /Last 30 Days/ }).check();
   await expect(result).toBeHidden();
+  await expect(page.getByRole('button', { name: 'Generate 30-Day Analysis' })).toBeDisabled();
+  await expect(page.getByRole('heading', { name: 'The last twelve months' })).toBeVisible();
+  release();
   await page.getByRole('button', { name: 'Generate 30-Day Analysis' }).click();
   await expect(result).toContainText('4 entries analyzed');
 

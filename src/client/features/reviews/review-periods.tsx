@@ -1,7 +1,9 @@
 /** The reviews on the premium plan: the period, its analysis and the charts. */
 import { useQueryClient } from '@tanstack/react-query';
-import { lazy, Suspense, useState } from 'react';
+import { lazy, Suspense, useDeferredValue, useEffect, useState } from 'react';
 import type { TrendResult } from '#domain/coach/coach.ts';
+import type { Day } from '#domain/day/day.ts';
+import { countWorkdays, workdaysText } from '#domain/day/workdays.ts';
 import { firstDayOf, REVIEW_PERIODS } from '#domain/plan/review-period.ts';
 import type { ReviewPeriod } from '#domain/plan/review-period.ts';
 import { useToday } from '#client/lib/hooks/use-today.ts';
@@ -12,7 +14,9 @@ import { useLocalCopies } from '#client/sync/day-savers-provider.tsx';
 import { reviewCopyKey } from '#client/sync/store/prune-copies.ts';
 import { Review } from './review.tsx';
 import styles from './reviews.module.css';
+import charts from './charts/review-charts.module.css';
 import { ReviewCopy, reviewKey, useStoredReview } from './stored-review.tsx';
+import type { LoggedDay } from './use-logged-days.ts';
 import { useLoggedDays } from './use-logged-days.ts';
 
 const loadCharts = () => import('./charts/review-charts.tsx');
@@ -32,6 +36,13 @@ export function ReviewPeriods() {
   const [period, setPeriod] = useState<ReviewPeriod>('7-day');
   const logged = useLoggedDays(today);
   const stored = useStoredReview(period, today);
+  // The charts wait for the review, which is above them, and stay while another period's review is read.
+  const [isSettled, setIsSettled] = useState(false);
+  if (!isSettled && logged.data && !stored.isPending) setIsSettled(true);
+  // Renders the squares of a year in slices, so that the page reacts meanwhile.
+  const areChartsDue = useDeferredValue(isSettled, false);
+  // The chunk loads while the server answers.
+  useEffect(() => void loadCharts().catch(() => undefined), []);
   const queries = useQueryClient();
   const copies = useLocalCopies();
   const show = async (made: TrendResult): Promise<void> => {
@@ -78,12 +89,35 @@ export function ReviewPeriods() {
         // The key clears the error of the other period.
         <Review key={period} period={period} today={today} count={count(period)} result={stored.data} onResult={show} />
       )}
-      {logged.data && !stored.isPending && (
+      {isSettled && logged.data && logged.data.length > 0 && (
+        <Workdays from={firstDayOf(period, today)} today={today} logged={logged.data} />
+      )}
+      {areChartsDue && logged.data && (
         <Suspense fallback={<LoadingText />}>
-          <ReviewCharts period={period} today={today} logged={logged.data} hasAnalysis={Boolean(stored.data)} />
+          <ReviewCharts
+            period={period}
+            today={today}
+            logged={logged.data}
+            hasAnalysis={stored.data !== null && !stored.isError}
+          />
         </Suspense>
       )}
     </>
+  );
+}
+
+/** Not a chart: its large heading shows without the charts' chunk. */
+function Workdays({ from, today, logged }: { from: Day; today: Day; logged: readonly LoggedDay[] }) {
+  const workdays = countWorkdays(from, today, today, new Set(logged.map(({ date }) => date)));
+  return (
+    <section className={charts.section} aria-labelledby="workdays">
+      <h2 id="workdays" className={charts.large}>
+        {workdaysText(workdays)}
+      </h2>
+      <p className={charts.quiet}>
+        Monday to Friday of this period, from your first log to today. Quick entries such as “I am sick” count too.
+      </p>
+    </section>
   );
 }
 

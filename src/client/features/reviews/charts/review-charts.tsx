@@ -1,8 +1,7 @@
-/** The charts of the reviews screen: workdays, scores, the year, and lines to copy. */
+/** The charts of the reviews screen: scores, the year, and lines to copy. */
 import type { Day } from '#domain/day/day.ts';
 import { firstDayOf } from '#domain/plan/review-period.ts';
 import type { ReviewPeriod } from '#domain/plan/review-period.ts';
-import { countWorkdays, workdaysText } from '#domain/day/workdays.ts';
 import styles from './review-charts.module.css';
 import { ScorePlot } from './score-plot.tsx';
 import type { LoggedDay } from '../use-logged-days.ts';
@@ -28,19 +27,9 @@ export function ReviewCharts({ period, today, logged, hasAnalysis }: ReviewChart
       </section>
     );
   }
-  const from = firstDayOf(period, today);
-  const workdays = countWorkdays(from, today, today, new Set(logged.map(({ date }) => date)));
   return (
     <div className={styles.charts}>
-      <section className={styles.section} aria-labelledby="workdays">
-        <h2 id="workdays" className={styles.large}>
-          {workdaysText(workdays)}
-        </h2>
-        <p className={styles.quiet}>
-          Monday to Friday of this period, from your first log to today. Quick entries such as “I am sick” count too.
-        </p>
-      </section>
-      <ScorePlot from={from} today={today} logged={logged} />
+      <ScorePlot from={firstDayOf(period, today)} today={today} logged={logged} />
       <YearMap today={today} logged={logged} />
       {!hasAnalysis && <FirstLines period={period} today={today} />}
     </div>
