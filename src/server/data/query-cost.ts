@@ -68,19 +68,31 @@ const isTextScan = ({ column, operator }: { column: Column; operator: Comparison
 
 /** Whether the read goes through the limiter for costly reads. */
 export const isCostlyRead = (table: ExposedTable, query: Query): boolean =>
-  sum(query.where.map(comparisonsOf)) > MAX_COMPARISONS || readsManyLongTexts(table, query);
+  sum(query.where.map(comparisonsOf)) > MAX_COMPARISONS ||
+  readsManyLongTexts(table, query) ||
+  readsManyWideRows(table, query);
+
+/**
+ * Threat: ids and times of 10,000 days are a megabyte of JSON. Some such reads at once delayed a read of another user by
+ * six seconds.
+ */
+function readsManyWideRows(table: ExposedTable, query: Query): boolean {
+  if (table.isComputed) return true;
+  const hasRowOfEachDay = table.key.some(({ name }) => name === 'date');
+  return hasRowOfEachDay && !isNarrow(query) && !readsOneRow(table, query) && !query.where.some(isDayFilter);
+}
 
 /**
  * Whether the read may share a connection with other reads, which then wait for it
  * (database/connection/share-connections.ts). It returns one row, or at most `MAX_QUICK_COLUMNS` dates and integers of
- * each row.
+ * each row in the order of the key.
  *
  * @param total whether the read also counts the rows
  */
 export function isQuickRead(table: ExposedTable, query: Query, total: boolean): boolean {
   if (total || table.isComputed || isCostlyRead(table, query)) return false;
   if (sum(query.where.map(comparisonsOf)) > MAX_QUICK_COMPARISONS) return false;
-  return readsOneRow(table, query) || isNarrow(query);
+  return readsOneRow(table, query) || (isNarrow(query) && isKeyOrder(table, query.order));
 }
 
 const isNarrow = ({ select }: Query): boolean => select.length <= MAX_QUICK_COLUMNS && select.every(isDayOrNumber);
@@ -122,8 +134,7 @@ function readsOneRow(table: ExposedTable, { where, order, range }: Query): boole
 }
 
 const isOrderOfDay = ({ orderOfDay }: ExposedTable, where: readonly Condition[], order: readonly Order[]): boolean =>
-  order.every(({ column, nulls }) => column === orderOfDay && nulls === null) &&
-  where.some((condition) => isEqual(condition) && condition.column.name === 'date');
+  order.every(({ column, nulls }) => column === orderOfDay && nulls === null) && where.some(isDayFilter);
 
 /** Whether the order is that of the primary key, whose first column, the user, has one value. */
 function isKeyOrder({ key, user }: ExposedTable, order: readonly Order[]): boolean {
@@ -181,6 +192,8 @@ function scansLongTexts({ longTexts, isComputed }: ExposedTable, { where, order 
 
 const isSingleRowFilter = (condition: Condition, day: Column | undefined): boolean =>
   isEqual(condition) && (condition.column === day || condition.column.name === 'id');
+
+const isDayFilter = (condition: Condition): boolean => isEqual(condition) && condition.column.name === 'date';
 
 const isEqual = (condition: Condition): condition is Condition & { kind: 'compare' } =>
   condition.kind === 'compare' && condition.operator === 'eq' && !condition.negated;
