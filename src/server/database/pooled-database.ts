@@ -1,5 +1,6 @@
 /** The `Database` over a connection pool; each connection acts for one identity at a time. */
 import type { CompiledQuery } from 'kysely';
+import { LRUCache } from 'lru-cache';
 import pg from 'pg';
 
 import { runAsServer } from '#server/load/request-context.ts';
@@ -55,6 +56,12 @@ const NOTIFY = `
  * reads of other users behind it. A read waits for at most `MAX_PIPELINED - 1` others, so for less than two seconds.
  */
 const QUICK_READ_LIMIT_MS = 200;
+/**
+ * A read that reached the limit shares no connection for this time, for the same caller. Threat: reads that are repeated
+ * would take the limit from the reads behind them each time.
+ */
+const SLOW_READ_MS = 60_000;
+const MAX_SLOW_READS = 1_000;
 /** SQLSTATE of a statement that reached its time limit. */
 const QUERY_CANCELED = '57014';
 
@@ -64,11 +71,15 @@ export function createPooledDatabase(options: PooledDatabaseOptions): Database {
   const { requests, protocol, log, isCurrent, finishMigrations, connectOwner, connectListener, onClosed } = options;
   const { quickReadLimitMs = QUICK_READ_LIMIT_MS } = options;
   const connections = shareConnections(requests);
+  const slowReads = new LRUCache<string, true>({ max: MAX_SLOW_READS, ttl: SLOW_READ_MS });
   const types = valueTypes();
   const announcer = createChangeAnnouncer({
     log,
     notify: (payloads) => runAsServer(() => runAlone(SERVICE, NOTIFY, [payloads])),
   });
+
+  const isKnownAsSlow = (actingAs: ActingAs, text: string): boolean =>
+    slowReads.size > 0 && slowReads.has(readKey(actingAs, text));
 
   async function runAlone(
     actingAs: ActingAs,
@@ -77,7 +88,7 @@ export function createPooledDatabase(options: PooledDatabaseOptions): Database {
     { isQuickRead = false }: StatementOptions = {},
   ): Promise<Result<unknown>> {
     const sent = protocol.textOf(text);
-    const mayPipeline = isQuickRead && protocol.canPipeline;
+    const mayPipeline = isQuickRead && protocol.canPipeline && !isKnownAsSlow(actingAs, text);
     const lease = mayPipeline
       ? await connections.leasePipelined((client) => isPreparedWithLimit(client, actingAs, sent))
       : await connections.lease();
@@ -100,7 +111,10 @@ export function createPooledDatabase(options: PooledDatabaseOptions): Database {
         return runUnnamed(lease, actingAs, text, values);
       lease.release(error);
       // Such a read gets its time on a connection of its own.
-      if (mayPipeline && sqlStateOf(error) === QUERY_CANCELED) return runAlone(actingAs, text, values);
+      if (mayPipeline && sqlStateOf(error) === QUERY_CANCELED) {
+        slowReads.set(readKey(actingAs, text), true);
+        return runAlone(actingAs, text, values);
+      }
       throw error;
     }
   }
@@ -203,6 +217,8 @@ export function createPooledDatabase(options: PooledDatabaseOptions): Database {
     },
   };
 }
+
+const readKey = ({ claimsJson }: ActingAs, text: string): string => `${claimsJson} ${text}`;
 
 /** The outcome of a transaction whose last request failed: an error of PostgreSQL itself means a rollback. */
 const outcomeOf = (error: unknown): Outcome => (error instanceof pg.DatabaseError ? 'rolled back' : 'unknown');

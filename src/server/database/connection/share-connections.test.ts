@@ -212,6 +212,12 @@ test('a slow read of one user delays the reads behind it for its limit only', as
   expect(isSlowAnswered).toBe(false);
   // The slow read is repeated alone, with the time of other statements.
   expect((await slow).role).toBe('authenticated');
+
+  const repeated = sleep(identity('eve'), '1');
+  await inSameTurn();
+  expect((await sleep(ADA, '0')).connection, 'shared with a read that was slow before').not.toBe(
+    (await repeated).connection,
+  );
 });
 
 test('a lost connection rejects the reads of its pipeline only', async () => {
