@@ -38,6 +38,8 @@ const LOGIN_FAILURES: ReadonlySet<string> = new Set(['28P01', '28000']);
 export const isLoginFailure = (code: string | undefined): boolean => code !== undefined && LOGIN_FAILURES.has(code);
 export const PERMISSION_DENIED = '42501';
 export const NOT_NULL_VIOLATION = '23502';
+/** The SQLSTATE of a statement that reached its time limit. */
+export const QUERY_CANCELED = '57014';
 /** These source files of PostgreSQL check the rights of a statement: grants, row-level security, and functions that raise. */
 const PERMISSION_CHECKS: ReadonlySet<string> = new Set(['aclchk.c', 'execMain.c', 'rls.c', 'pl_exec.c']);
 const IO_ERROR = '58030';

@@ -11,7 +11,7 @@ import type { Outcome } from './changes/change-announcer.ts';
 import { listenToChanges } from './changes/change-listener.ts';
 import { CHANGES_CHANNEL } from './changes/entry-change.ts';
 import type { RequestPool } from './connection/request-pool.ts';
-import { sqlStateOf } from './database-error.ts';
+import { QUERY_CANCELED, sqlStateOf } from './database-error.ts';
 import type { StatementProtocol } from './connection/statement-protocol.ts';
 import { shareConnections } from './connection/share-connections.ts';
 import type { Lease } from './connection/share-connections.ts';
@@ -62,8 +62,6 @@ const QUICK_READ_LIMIT_MS = 200;
  */
 const SLOW_READ_MS = 60_000;
 const MAX_SLOW_READS = 1_000;
-/** SQLSTATE of a statement that reached its time limit. */
-const QUERY_CANCELED = '57014';
 
 const SERVICE: ActingAs = { role: 'service_role', claimsJson: '{"role":"service_role"}' };
 

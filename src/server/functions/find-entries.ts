@@ -4,6 +4,7 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { QUERY_MAX_LENGTH, parseSearchTerms } from '#domain/find/match-search.ts';
 import type { FindAnswer } from '#domain/find/match-search.ts';
 import type { Limiters } from '../load/limiters.ts';
+import { QUERY_CANCELED, sqlStateOf } from '../database/database-error.ts';
 import type { Database } from '../database/database.ts';
 import { updateSearchIndex } from '../find/search-index.ts';
 import { findDays } from '../find/find-days.ts';
@@ -15,7 +16,6 @@ import { readBody } from './read-body.ts';
  * Time limit for updating the search index. After this time the answer is marked incomplete; the next search continues.
  */
 const INDEX_UPDATE_LIMIT_MS = 2_000;
-const QUERY_CANCELED = '57014';
 
 type FindDeps = { database: Database; limiters: Limiters };
 
@@ -51,7 +51,7 @@ export function findEntries({ database, limiters }: FindDeps) {
       const complete = await updateSearchIndex(database, caller, shouldContinue);
       return answer(context, { success: true, ...(await findDays(database, caller, words, true))!, complete });
     } catch (error) {
-      if (!isQueryCanceled(error)) throw error;
+      if (sqlStateOf(error) !== QUERY_CANCELED) throw error;
       return answer(context, refusal('That search took too long. Try a longer word'), 503);
     } finally {
       release?.();
@@ -63,9 +63,6 @@ async function readQuery(context: Context<AppEnv>): Promise<string | null> {
   const { query } = await readBody(context);
   return typeof query === 'string' && query.length <= QUERY_MAX_LENGTH ? query : null;
 }
-
-const isQueryCanceled = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && error.code === QUERY_CANCELED;
 
 const refusal = (error: string): FindAnswer => ({ success: false, error });
 
