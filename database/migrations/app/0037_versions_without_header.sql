@@ -2,10 +2,14 @@
 -- A version is the text of a log without its date header, so that moving a log changes no text of its versions: one request
 -- of a few bytes rewrote up to twenty of them. Versions that were kept with a header end within 30 days, and readers take
 -- it off.
+--
+-- An import replaces a whole log by a text that its owner has not written on top of it. So a statement that sets
+-- `hustle_forge.keeps_version` keeps the replaced text in any case, also of a log younger than ten minutes and if most of its
+-- items stay. The setting only ever keeps more, and clients of the API cannot set it.
 
+-- PostgreSQL inlines the function, because it sets no search path of its own.
 create function public.without_date_header(content text) returns text
   language sql immutable strict parallel safe
-  set search_path = ''
 return case when starts_with(content, '<h2 class="date-header">') then substr(content, strpos(content, '</h2>') + 5)
             else content end;
 
@@ -21,7 +25,8 @@ declare
   last_kept timestamptz;
   is_restored boolean;
   change text;
-  kept text;
+  replaced text;
+  successor text;
 begin
   if is_deleted or is_emptied or is_moved then
     delete from public.analyses
@@ -48,13 +53,16 @@ begin
       exit version when is_deleted and not exists (select from auth.users where id = old.user_id);
       change := 'deletion';
     else
-      select max(kept_at), bool_or(content = public.without_date_header(new.content)) into last_kept, is_restored
+      -- Versions that were kept before 0037 have the header.
+      successor := public.without_date_header(new.content);
+      select max(kept_at), bool_or(content = successor or content = new.content) into last_kept, is_restored
         from public.entry_versions where user_id = old.user_id and date = day;
       if is_restored then
         change := 'restore';
       elsif public.drops_most_items(old.content_text, new.content_text) then
         change := 'drop';
-      elsif greatest(last_kept, old.created_at) > now() - interval '10 minutes' then
+      elsif current_setting('hustle_forge.keeps_version', true) is distinct from 'on'
+            and greatest(last_kept, old.created_at) > now() - interval '10 minutes' then
         exit version;
       else
         change := 'edit';
@@ -62,10 +70,11 @@ begin
     end if;
 
     -- A text that was brought back and replaced again is one version, not two.
-    kept := public.without_date_header(old.content);
-    delete from public.entry_versions where user_id = old.user_id and date = day and content = kept;
+    replaced := public.without_date_header(old.content);
+    delete from public.entry_versions
+     where user_id = old.user_id and date = day and (content = replaced or content = old.content);
     insert into public.entry_versions (user_id, date, entry_id, content, written_at, replaced_by)
-      values (old.user_id, day, old.id, kept, old.updated_at, change);
+      values (old.user_id, day, old.id, replaced, old.updated_at, change);
     perform public.thin_versions(old.user_id, day);
   end;
 
