@@ -8,6 +8,7 @@ import type { Day } from '#domain/day/day.ts';
 import { BackgroundTasks } from '#client/sync/background-tasks.tsx';
 import { useSession } from '#client/lib/session/session.ts';
 import { useToast } from '#client/ui/toast.tsx';
+import { createPlanRefresh } from '../session/use-plan-change.ts';
 
 /** How often a visible page asks for a plan that it could not load. */
 const RETRY_MS = 5_000;
@@ -35,14 +36,7 @@ function useRetryPlan(): void {
   const isUnknown = profileState === 'unavailable' && !expired;
   useEffect(() => {
     if (!isUnknown) return;
-    let isRefreshing = false;
-    const refresh = async (): Promise<void> => {
-      if (isRefreshing || document.visibilityState === 'hidden') return;
-      isRefreshing = true;
-      await refreshProfile();
-      isRefreshing = false;
-    };
-    const retry = (): void => void refresh();
+    const retry = createPlanRefresh(refreshProfile);
     // Jitter: the browsers that one outage has cut off don't all ask at one moment.
     const timer = setInterval(retry, RETRY_MS * (1 + Math.random() / 2));
     addEventListener('online', retry);

@@ -3,21 +3,28 @@ import type { QueryClient } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
 import { useSession } from '#client/lib/session/session.ts';
 
+/**
+ * Refreshes while the page is visible, one request at a time: a tab that comes to the front fires both `focus` and
+ * `visibilitychange`.
+ */
+export function createPlanRefresh(refreshProfile: () => Promise<unknown>): () => void {
+  let isRefreshing = false;
+  const refresh = async (): Promise<void> => {
+    if (isRefreshing || document.visibilityState === 'hidden') return;
+    isRefreshing = true;
+    await refreshProfile();
+    isRefreshing = false;
+  };
+  return () => void refresh();
+}
+
 export function usePlanChange(premium: boolean | null, queries: QueryClient): void {
   const { expired, refreshProfile } = useSession();
   const previous = useRef(premium);
 
   useEffect(() => {
     if (expired) return;
-    let isRefreshing = false;
-    const refresh = async (): Promise<void> => {
-      // A tab that comes to the front fires both `focus` and `visibilitychange`, so ignore the second event.
-      if (isRefreshing || document.visibilityState === 'hidden') return;
-      isRefreshing = true;
-      await refreshProfile();
-      isRefreshing = false;
-    };
-    const onReturn = (): void => void refresh();
+    const onReturn = createPlanRefresh(refreshProfile);
     addEventListener('focus', onReturn);
     document.addEventListener('visibilitychange', onReturn);
     return () => {
