@@ -791,6 +791,13 @@ CREATE OR REPLACE FUNCTION public.begin_entry()
  SET search_path TO ''
 AS $function$
 begin
+  if exists (
+    select from public.entry_versions
+     where user_id = new.user_id and date = new.date and entry_id = new.id and replaced_by = 'deletion'
+  ) then
+    -- Clients read the day after this code and insert with another id.
+    raise exception 'a log with this id was deleted' using errcode = 'unique_violation';
+  end if;
   if (new.updated_at, new.ai_feedback, new.hustle_score, new.ai_analyzed_at)
        is distinct from (now(), null::text, null::integer, null::timestamptz)
      and not public.is_server(tg_relid) then

@@ -2,7 +2,7 @@
  * Earlier versions of logs (docs/specification/days-and-saving.md 12): which changes keep one, how many stay, who reads
  * them, and the view `deleted_days`.
  */
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 
 import type { Day } from '#domain/day/day.ts';
@@ -335,6 +335,21 @@ describe('a version with a date header, as they were kept before 0037', () => {
       [items('one', 'two', 'three', day), items('one', 'two', day)].sort(),
     );
   });
+});
+
+test('the id of a deleted log is not used again on its day, and another id is', async () => {
+  const { rows } = await db.admin.query<{ id: string }>('select id from entries where user_id = $1 and date = $2', [
+    FREE,
+    TODAY,
+  ]);
+  const id = rows[0]!.id;
+  await remove();
+  const insertWith = (rowId: string, date: Day = TODAY) =>
+    runAs(db.database, 'free', 'insert into entries (user_id, date, id, content) values ($1, $2, $3, $4)', [
+      ...[FREE, date, rowId, '<p>late</p>'],
+    ]);
+  expect(await insertWith(id)).toBe('23505');
+  expect(await insertWith(randomUUID())).toBe(1);
 });
 
 describe('moving a log', () => {

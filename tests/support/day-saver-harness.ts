@@ -87,6 +87,11 @@ export function createDaySaverHarness() {
   const time = createVirtualTime();
   const storage = new MemoryStorage();
   let page = 0;
+  /** No insert uses the id of a deleted log again (`begin_entry`). */
+  const deletedIds = new Set<string>();
+  const noteDeletion = (): void => {
+    if (world.row) deletedIds.add(world.row.id);
+  };
   const world = {
     ...time,
     storage,
@@ -122,6 +127,7 @@ export function createDaySaverHarness() {
     isEditing: false,
     /** Another device writes or deletes the day. */
     writeElsewhere(html: string | null) {
+      if (html === null) noteDeletion();
       world.row = html === null ? null : { ...nextVersion(), html, savedAt: 0 };
     },
     /** The log of this day that another device moved to another day. */
@@ -247,13 +253,15 @@ export function createDaySaverHarness() {
     insert: (_date, html, id) =>
       request(() => {
         if (world.isLocked) return { kind: 'locked' };
-        return world.row || world.moved?.id === id ? { kind: 'changed' } : store(html, id);
+        const isTaken = world.row !== null || world.moved?.id === id || deletedIds.has(id);
+        return isTaken ? { kind: 'changed' } : store(html, id);
       }),
     update: (_date, html, version) => request(() => (isAt(version) ? store(html) : { kind: 'changed' })),
     remove: (_date, version) =>
       request(() => {
         if (!isAt(version)) return { kind: 'changed' };
         world.writes.push('');
+        noteDeletion();
         world.row = null;
         return { kind: 'removed' };
       }),
