@@ -102,6 +102,8 @@ async function readLockedLog(person: Person): Promise<unknown> {
 /** Inserts a log of today and, if `locked`, a log on the locked day with every column that could reveal the log. */
 async function arrange(person: Person, locked: boolean): Promise<unknown> {
   await world.resetPlans(TODAY);
+  // The ids of deleted logs are not used again.
+  await world.server.admin.query('delete from public.entry_versions where user_id = $1', [person.id]);
   await world.server.admin.query(
     `insert into public.entries (user_id, date, id, content, created_at, updated_at, hustle_score, ai_feedback)
      select $1, date, id, content, $2, $2, score, feedback from (values
