@@ -1,0 +1,81 @@
+/**
+ * The interface of a reader for another journal's export: one file of this folder per program, listed in `readers.ts`.
+ *
+ * Readers are pure: they run in a Web Worker (no DOM) and in tests. They convert no body to a log, they join no
+ * entries of a day and they compare nothing with stored logs: their caller does.
+ */
+import type { Day } from '../day/day.ts';
+import type { ImportedDay } from '../export/exported-entry.ts';
+
+/**
+ * A file that the user chose, or a member of a chosen zip. `path` is relative to the chosen folder or the zip, with
+ * `/`; a reader must not assume that it starts at the export's root, because users choose a folder around it.
+ */
+export type SourceFile = {
+  path: string;
+  size: number;
+  modifiedAt: Date | null;
+  read: () => Promise<Uint8Array>;
+};
+
+/** Why an entry or a file is left out. Shown beside the source. */
+export const SKIP_REASONS = {
+  trashed: 'In the trash of the other program.',
+  encrypted: 'Encrypted. Export it without a password.',
+  template: 'A template, not an entry.',
+  noDate: 'No date found.',
+  invalidDate: 'This date does not exist.',
+  ambiguousDate: 'Day and month cannot be told apart in this date.',
+  futureDay: 'This day is in the future.',
+  duplicateDay: 'The file contains this day more than once. Only the first one is used.',
+  notText: 'This is not a text.',
+  broken: 'Damaged, cannot be read.',
+  tooLong: 'This day is larger than 256 KB.',
+  tooDeep: 'This log is nested too deeply.',
+  empty: 'Empty.',
+} as const;
+export type SkipReason = keyof typeof SKIP_REASONS;
+
+export type Skipped = { kind: 'skipped'; source: string; reason: SkipReason };
+
+export type JournalEntry = {
+  kind: 'entry';
+  /** The local day by the entry's own zone; only if the program stores none, by `zone` of the context. */
+  day: Day;
+  /** `HH:MM` or `HH:MM:SS` on the entry's own clock. Orders the entries of a day; null if the program stores none. */
+  time: string | null;
+  /** Becomes the entry's first line. Null if the body begins with the same words, and for an entry without a title. */
+  title: string | null;
+  /** `log`: exact HTML of our own export, without its date header. Untrusted like the others. */
+  body: { format: 'markdown' | 'html' | 'text' | 'log'; text: string };
+  /** The path of the file, and within a file with many entries what helps to find it. */
+  source: string;
+  /** How many pictures, recordings, videos and attachments the entry had. They are left out. */
+  pictures: number;
+  /** Only our own export has it. */
+  coach?: ImportedDay['coach'];
+};
+
+export type ReadContext = {
+  /** The text of a file in whatever encoding it is. Throws an `UnreadableTextError` for a binary file. */
+  decode: (file: SourceFile) => Promise<string>;
+  /** The user's IANA zone, for programs that store UTC instants without a zone. Never the machine's. */
+  zone: string;
+};
+
+/** `decode` throws it: the bytes are no text. A reader reports the file as `notText`. */
+export class UnreadableTextError extends Error {
+  override name = 'UnreadableTextError';
+}
+
+export type JournalReader = {
+  /** The program's name as users know it: "Day One". */
+  program: string;
+  /**
+   * How certain it is that the files are this program's, from 0 (not at all) to 1. The most certain reader wins.
+   * `peek` decodes the first 4 KB of a file. Look at paths first, and peek into few files only.
+   */
+  detect: (files: readonly SourceFile[], peek: (file: SourceFile) => Promise<string>) => Promise<number>;
+  /** Yields in any order. Never throws for a bad entry or file: it yields a `Skipped`. */
+  read: (files: readonly SourceFile[], context: ReadContext) => AsyncGenerator<JournalEntry | Skipped>;
+};

@@ -1,0 +1,39 @@
+/** Files of another journal in memory, for the tests of `src/domain/journals`. */
+import { UnreadableTextError } from '#domain/journals/journal-reader.ts';
+import type { JournalEntry, JournalReader, Skipped, SourceFile } from '#domain/journals/journal-reader.ts';
+import { detectReader } from '#domain/journals/readers.ts';
+
+export function sourceFiles(contents: Readonly<Record<string, string | Uint8Array>>): SourceFile[] {
+  return Object.entries(contents).map(([path, content]) => {
+    const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content;
+    return { path, size: bytes.length, modifiedAt: null, read: async () => bytes };
+  });
+}
+
+async function decode(file: SourceFile): Promise<string> {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(await file.read());
+  } catch {
+    throw new UnreadableTextError(file.path);
+  }
+}
+
+const peek = async (file: SourceFile): Promise<string> => new TextDecoder().decode((await file.read()).slice(0, 4096));
+
+export const detectProgram = async (files: readonly SourceFile[]): Promise<string | null> =>
+  (await detectReader(files, peek))?.program ?? null;
+
+/** Everything that a reader yields. `zone` is the user's. */
+export async function readFiles(
+  reader: JournalReader,
+  files: readonly SourceFile[],
+  zone = 'UTC',
+): Promise<{ entries: JournalEntry[]; skipped: Skipped[] }> {
+  const entries: JournalEntry[] = [];
+  const skipped: Skipped[] = [];
+  for await (const item of reader.read(files, { decode, zone })) {
+    if (item.kind === 'entry') entries.push(item);
+    else skipped.push(item);
+  }
+  return { entries, skipped };
+}
