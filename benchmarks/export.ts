@@ -98,10 +98,9 @@ async function signUp(page: Page): Promise<string> {
     headers: { apikey: PUBLISHABLE_KEY },
     data: { email: `${randomUUID()}@example.com`, password: 'correct horse', data: { name: 'Ada' } },
   });
-  const session = (await answer.json()) as { expires_in: number; user: { id: string } };
+  const session = (await answer.json()) as { user: { id: string } };
   await page.goto(`${url}/healthz`);
-  const stored = { expires_at: Math.floor(Date.now() / 1000) + session.expires_in, ...session };
-  await page.evaluate((value) => localStorage.setItem('sb-localhost-auth-token', value), JSON.stringify(stored));
+  await page.evaluate((value) => localStorage.setItem('sb-localhost-auth-token', value), JSON.stringify(session));
   return session.user.id;
 }
 

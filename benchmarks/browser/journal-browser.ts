@@ -43,7 +43,7 @@ export async function openJournalBrowser(): Promise<JournalBrowser> {
   };
 }
 
-type Session = { access_token: string; expires_in: number; user: { id: string } };
+type Session = { access_token: string; user: { id: string } };
 
 async function signUp(page: Page, url: string, html: string): Promise<void> {
   const headers = { apikey: PUBLISHABLE_KEY };
@@ -57,8 +57,7 @@ async function signUp(page: Page, url: string, html: string): Promise<void> {
     if (!stored.ok()) throw new Error(`saving the log failed: ${await stored.text()}`);
   }
   await page.goto(`${url}/healthz`);
-  const storedSession = { expires_at: Math.floor(Date.now() / 1000) + session.expires_in, ...session };
-  await page.evaluate((value) => localStorage.setItem('sb-localhost-auth-token', value), JSON.stringify(storedSession));
+  await page.evaluate((value) => localStorage.setItem('sb-localhost-auth-token', value), JSON.stringify(session));
 }
 
 /** Creates a log of `items` numbered items with `words` words each. */

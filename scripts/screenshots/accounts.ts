@@ -48,10 +48,9 @@ export async function signUp(server: ScreenshotServer, name: string, email: stri
     body: JSON.stringify({ email, password: PASSWORD, data: { name } }),
   });
   if (!answer.ok) throw new Error(`sign-up answered ${answer.status}: ${await answer.text()}`);
-  const session = (await answer.json()) as { access_token: string; expires_in: number; user: { id: string } };
-  const stored = { expires_at: Math.floor(Date.now() / 1000) + session.expires_in, ...session };
+  const session = (await answer.json()) as { access_token: string; user: { id: string } };
   const key = `sb-${new URL(server.url).hostname.split('.')[0]}-auth-token`;
-  const localStorage = [{ name: key, value: JSON.stringify(stored) }];
+  const localStorage = [{ name: key, value: JSON.stringify(session) }];
   return {
     email,
     id: session.user.id,

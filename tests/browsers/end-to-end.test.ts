@@ -172,12 +172,11 @@ async function signUp(page: BrowserPage): Promise<void> {
     body: JSON.stringify({ email: `${randomUUID()}@example.com`, password: PASSWORD, data: { name: 'Ada Smith' } }),
   });
   expect(answer.status).toBe(200);
-  const session = (await answer.json()) as { expires_in: number };
-  const stored = { expires_at: Math.floor(Date.now() / 1000) + session.expires_in, ...session };
+  const session = await answer.text();
   await page.evaluate((text) => {
     localStorage.clear();
     localStorage.setItem('sb-localhost-auth-token', text);
-  }, JSON.stringify(stored));
+  }, session);
 }
 
 /**

@@ -46,7 +46,7 @@ export function createClient(index: number, certificate: string): Client {
   };
 }
 
-export type Session = { access_token: string; expires_in: number; user: { id: string } };
+export type Session = { access_token: string; user: { id: string } };
 
 /** Creates an account with a session. */
 export async function signUp(client: Client, name: string): Promise<Session> {

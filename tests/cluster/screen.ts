@@ -46,8 +46,7 @@ export async function openScreen(certificate: string, clientIndex: number): Prom
   });
   const context = await browser.newContext({ baseURL: PUBLIC_URL, ignoreHTTPSErrors: true });
   const page = await context.newPage();
-  const stored = { expires_at: Math.floor(Date.now() / 1_000) + session.expires_in, ...session };
-  const entry = { key: sessionStorageKey(PUBLIC_URL), value: JSON.stringify(stored) };
+  const entry = { key: sessionStorageKey(PUBLIC_URL), value: JSON.stringify(session) };
   await page.addInitScript(({ key, value }) => localStorage.setItem(key, value), entry);
   await page.addInitScript(recordStatuses);
   await page.goto('/journal');

@@ -14,6 +14,8 @@ import type { TestServer } from '../../support/start-server.ts';
 
 export const PASSWORD = 'correct horse';
 export const SIGN_IN_NOTICE = 'New sign-in to your journal';
+/** The fields of a session's answer, sorted. */
+export const SESSION_FIELDS = ['access_token', 'expires_at', 'expires_in', 'refresh_token', 'token_type', 'user'];
 const NEW_ERROR_FORMAT = { 'X-Supabase-Api-Version': '2024-01-01' };
 
 /** A number in E.164 form that no other test uses. */

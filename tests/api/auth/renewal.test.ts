@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fuzzBudget } from '../../support/fuzz-budget.ts';
-import { newAddress, PASSWORD, startAuthWorld } from './fixture.ts';
+import { newAddress, PASSWORD, SESSION_FIELDS, startAuthWorld } from './fixture.ts';
 import type { AuthWorld } from './fixture.ts';
 
 let world: AuthWorld;
@@ -37,7 +37,7 @@ describe('a renewal', () => {
     const { refresh, email, access } = await world.signUpUser();
     const { status, body } = await renew(refresh);
     expect(status).toBe(200);
-    expect(Object.keys(body).toSorted()).toEqual(['access_token', 'expires_in', 'refresh_token', 'token_type', 'user']);
+    expect(Object.keys(body).toSorted()).toEqual(SESSION_FIELDS);
     expect(body.user.email).toBe(email);
     expect(body.refresh_token).not.toBe(refresh);
     expect(amrOf(body.access_token)).toEqual(amrOf(access));

@@ -1,6 +1,7 @@
 /** Signing up, in and out, with the real client and with raw requests (docs/specification/wire.md 8, 9, 11 and 12). */
+import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { PASSWORD, newAddress, startAuthWorld } from './fixture.ts';
+import { PASSWORD, SESSION_FIELDS, newAddress, startAuthWorld } from './fixture.ts';
 import type { AuthWorld, WireBody } from './fixture.ts';
 
 let world: AuthWorld;
@@ -31,9 +32,10 @@ describe('signing up with autoconfirm', () => {
     expect(data.user?.email_confirmed_at).toMatch(/^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/);
   });
 
-  test('omits expires_at, so the client uses its own clock', async () => {
+  test('answers expires_at, the end of the access token', async () => {
     const { body } = await world.request('POST', '/signup', { body: { email: newAddress(), password: PASSWORD } });
-    expect(Object.keys(body).toSorted()).toEqual(['access_token', 'expires_in', 'refresh_token', 'token_type', 'user']);
+    expect(Object.keys(body).toSorted()).toEqual(SESSION_FIELDS);
+    expect(body.expires_at).toBe(decodeJwt(body.access_token).exp);
   });
 
   test('creates the profile row, and stores password and token only as hashes', async () => {

@@ -171,7 +171,7 @@ test('a session by a clock that is three hours ahead or behind opens the journal
     const { person, session } = await accounts.create();
     const now = Date.now() + hours * HOUR_MS;
     await page.clock.setSystemTime(now);
-    // As auth-js stores it: the server's answer has no `expires_at` (sign-in.test.ts).
+    // As auth-js stores it: the page drops `expires_at` from the server's answer (auth-fetch.test.ts).
     await openAs(page, { person, session: endAt(session, Math.floor(now / 1000) + session.expires_in) });
     await expectWorks(page, 'By my watch');
     await page.clock.fastForward(60_000);

@@ -23,7 +23,7 @@ async function holdReact(context: BrowserContext): Promise<() => void> {
 const storeSession = (page: Page, { session }: SeededAccount): Promise<void> =>
   page.evaluate(([key, value]) => localStorage.setItem(key, value), [
     sessionStorageKey(page.url()),
-    JSON.stringify({ ...session, expires_at: Math.floor(Date.now() / 1000) + session.expires_in }),
+    JSON.stringify(session),
   ] as const);
 
 /** Prepares a browser as a visit of the journal leaves it: with a session, and a copy of today's log in localStorage. */

@@ -2,8 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Day } from '#domain/day/day.ts';
 import { createAccount, syncProviders, updateUser } from '#server/auth/accounts/accounts.ts';
+import type { Account } from '#server/auth/accounts/accounts.ts';
 import { saveIdentity } from '#server/auth/accounts/identity-store.ts';
 import { startSession } from '#server/auth/accounts/sessions.ts';
+import type { StartedSession } from '#server/auth/accounts/sessions.ts';
 import { createAccessTokens } from '#server/auth/keys/access-tokens.ts';
 import { loadSigningKeys } from '#server/auth/keys/signing-keys.ts';
 import { sessionResponse } from '#server/auth/wire/session-response.ts';
@@ -17,6 +19,7 @@ import { PASSWORD, PASSWORD_HASH } from '../../support/seeded-password.ts';
 
 export type Person = { name: string; email: string; password: string };
 export type NewPerson = Partial<Omit<Person, 'password'>>;
+/** `session` as the page stores it: its end is counted from now, whenever its token was issued. */
 export type SeededAccount = { person: Person; session: Awaited<ReturnType<typeof sessionResponse>> };
 
 /** `providerId`: the id of the provider's account, as the sandbox's provider gives it. */
@@ -50,11 +53,15 @@ export async function openAccounts(baseURL: string): Promise<Accounts> {
     const device = { ip: '127.0.0.1', userAgent: null };
     return startSession(transaction, { userId, method: 'password', device, now: systemClock.now() });
   };
+  const createSession = async (started: StartedSession & { account: Account }, tokenAgeMs = 0) => {
+    const session = await sessionResponse(tokensIssuedAt(tokenAgeMs), started.account, started);
+    return { ...session, expires_at: Math.floor(Date.now() / 1000) + session.expires_in };
+  };
   const signInAgain = async ({ person, session: { user } }: SeededAccount): Promise<SeededAccount> => {
     const started = await database.transactAsService('sign in on another device', (transaction) =>
       start(transaction, user.id),
     );
-    return { person, session: await sessionResponse(tokensIssuedAt(0), started.account, started) };
+    return { person, session: await createSession(started) };
   };
   return {
     async create(given = {}, tokenAgeMs = 0) {
@@ -71,7 +78,7 @@ export async function openAccounts(baseURL: string): Promise<Accounts> {
         await updateUser(transaction, user.id, { email_proven_at: user.email_confirmed_at });
         return start(transaction, user.id);
       });
-      return { person, session: await sessionResponse(tokensIssuedAt(tokenAgeMs), started.account, started) };
+      return { person, session: await createSession(started, tokenAgeMs) };
     },
     signInAgain,
     async link(account, { provider, providerId, email }) {

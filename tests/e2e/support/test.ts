@@ -171,8 +171,7 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
 
   openAs: async ({ baseURL }, use) => {
     await use(async (page, { session }, path = '/journal') => {
-      const stored = { expires_at: Math.floor(Date.now() / 1000) + session.expires_in, ...session };
-      const entry = { key: sessionStorageKey(baseURL!), value: JSON.stringify(stored) };
+      const entry = { key: sessionStorageKey(baseURL!), value: JSON.stringify(session) };
       const script = await page.addInitScript(({ key, value }) => localStorage.setItem(key, value), entry);
       await page.goto(path);
       // From here on the storage is the app's: the next load must not bring back a session that it has ended.

@@ -114,11 +114,14 @@ export async function startWorldServer() {
       return new Map(rows.map(({ date, content }) => [date, withoutDateHeader(content)]));
     },
 
-    issueToken: (userId: string, now: number): Promise<string> =>
-      createAccessTokens({ keys, issuer: '', clock: { now: () => new Date(now) }, database: db.database }).issue({
+    async issueToken(userId: string, now: number): Promise<string> {
+      const clock = { now: () => new Date(now) };
+      const { accessToken } = await createAccessTokens({ keys, issuer: '', clock, database: db.database }).issue({
         ...{ userId, email: 'ada@example.com', phone: '', aud: 'authenticated', role: 'authenticated' },
         ...{ appMetadata: {}, userMetadata: {}, isAnonymous: false, sessionId: NO_SESSION, aal: 'aal1', amr: [] },
-      }),
+      });
+      return accessToken;
+    },
 
     /**
      * A schedule that kills its server gets processes of its own, because other schedules use the shared one meanwhile.

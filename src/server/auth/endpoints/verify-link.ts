@@ -15,7 +15,7 @@ import { deviceOf } from '../wire/client-device.ts';
 import { AuthError } from '../wire/errors.ts';
 import { linkPage } from '../pages/link-page.ts';
 import { isOwnOrigin, oauthErrorName, redirectTarget } from '../wire/redirects.ts';
-import { respondWithSession } from '../wire/session-response.ts';
+import { respondWithSession, sessionFragment } from '../wire/session-response.ts';
 
 export const showLink: Endpoint = (context, { config }) => {
   const { type, token } = parseLink(context.req.query('type'), context.req.query('token'));
@@ -67,9 +67,7 @@ export const followLink: Endpoint = async (context, deps) => {
     if (result.outcome === 'awaiting_other_address') return redirectWith({ message: FIRST_LINK_ACCEPTED }, isPkce);
     if (result.outcome === 'auth_code') return redirect(withQuery(target, { code: result.code }));
     const session = await respondWithSession(context, deps, { ...result, provesMailbox: true });
-    const { access_token, refresh_token, expires_in, token_type } = session;
-    const tokens = { access_token, refresh_token, expires_in: String(expires_in), token_type };
-    return redirectWith({ ...tokens, type }, isPkce);
+    return redirectWith({ ...sessionFragment(session), type }, isPkce);
   } catch (error) {
     return redirectWithError(error, isPkce);
   }

@@ -73,7 +73,8 @@ type Subject = {
 type VerifiedToken = { claims: AccessClaims; keysVersion: number; keyEndsAtMs: number };
 
 export interface AccessTokens {
-  issue(subject: Subject): Promise<string>;
+  /** `expiresAt` in Unix seconds. */
+  issue(subject: Subject): Promise<{ accessToken: string; expiresAt: number }>;
   /** Checks signature, expiry and format. Throws an AccessTokenError. */
   readClaims(token: string): Promise<AccessClaims>;
   /**
@@ -145,9 +146,9 @@ export function createAccessTokens({ keys, issuer, clock, database }: AccessToke
   }
 
   return {
-    issue: (subject) => {
-      const now = Math.floor(clock.now().getTime() / 1000);
-      return keys.sign(buildClaims(subject, issuer, now));
+    async issue(subject) {
+      const claims = buildClaims(subject, issuer, Math.floor(clock.now().getTime() / 1000));
+      return { accessToken: await keys.sign(claims), expiresAt: claims.exp };
     },
     readClaims,
     async verify(token) {

@@ -16,7 +16,7 @@ import type { AuthDeps } from '../auth-deps.ts';
 import { seal } from '../keys/sealed.ts';
 import type { AuthError } from '../wire/errors.ts';
 import { oauthErrorName } from '../wire/redirects.ts';
-import { respondWithSession } from '../wire/session-response.ts';
+import { respondWithSession, sessionFragment } from '../wire/session-response.ts';
 
 /** Tokens of the third party that the client asked for, by their names on the wire. */
 type ThirdPartyTokens = { provider_token?: string; provider_refresh_token?: string };
@@ -60,10 +60,8 @@ export async function redirectToClient(
 ): Promise<Response> {
   if ('code' in completed) return redirect(context, addToUrl(redirectTo, { query: { code: completed.code } }), 302);
   const { account, started, tokens } = completed;
-  const signedIn = await respondWithSession(context, deps, { account, started, isBrowserBound: true });
-  const { access_token, refresh_token, expires_in, token_type } = signedIn;
-  const session = { access_token, refresh_token, expires_in: String(expires_in), token_type };
-  return redirect(context, addToUrl(redirectTo, { fragment: { ...session, ...tokens } }), 302);
+  const session = await respondWithSession(context, deps, { account, started, isBrowserBound: true });
+  return redirect(context, addToUrl(redirectTo, { fragment: { ...sessionFragment(session), ...tokens } }), 302);
 }
 
 const DENIALS = new Set(['signup_disabled', 'user_banned', 'provider_email_needs_verification']);

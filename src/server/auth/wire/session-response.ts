@@ -11,13 +11,10 @@ import { deviceOf } from './client-device.ts';
 import { isKnownDevice, rememberDevice } from './device-cookie.ts';
 import { userJson } from './user-json.ts';
 
-/**
- * The response of every sign-in and renewal. `expires_at` is omitted on purpose: the client then counts `expires_in` on
- * its own clock, and a device with a wrong clock does not sign itself out (docs/specification/wire.md 7).
- */
+/** The response of every sign-in and renewal (docs/specification/wire.md 7). */
 export async function sessionResponse(accessTokens: AccessTokens, account: Account, started: StartedSession) {
   const { user } = account;
-  const accessToken = await accessTokens.issue({
+  const { accessToken, expiresAt } = await accessTokens.issue({
     userId: user.id,
     email: user.email ?? '',
     phone: user.phone ?? '',
@@ -34,11 +31,23 @@ export async function sessionResponse(accessTokens: AccessTokens, account: Accou
     access_token: accessToken,
     token_type: 'bearer',
     expires_in: ACCESS_TOKEN_SECONDS,
+    expires_at: expiresAt,
     refresh_token: started.refreshToken,
     user: userJson(account),
     ...(started.undidDeletion && { deletion_undone: true }),
   };
 }
+
+type Session = Awaited<ReturnType<typeof sessionResponse>>;
+
+/** The fields of a session in the fragment of a redirect. */
+export const sessionFragment = (session: Session) => ({
+  access_token: session.access_token,
+  refresh_token: session.refresh_token,
+  expires_in: String(session.expires_in),
+  expires_at: String(session.expires_at),
+  token_type: session.token_type,
+});
 
 type SignIn = {
   account: Account;

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { fuzzBudget } from '../../../support/fuzz-budget.ts';
 import { SoftwareAuthenticator } from '../../../support/software-authenticator.ts';
-import { newAddress, setUpAuthWorld } from '../fixture.ts';
+import { SESSION_FIELDS, newAddress, setUpAuthWorld } from '../fixture.ts';
 import type { WireBody } from '../fixture.ts';
 import { HOUR, MINUTE, claimsOf, createFactorClient, errorOf, ok } from './factor-client.ts';
 
@@ -23,13 +23,7 @@ describe('a second step', () => {
     expect(after).toMatchObject({ aal: 'aal2', session_id: before.session_id, sub: id });
     expect(after.amr.map((entry: { method: string }) => entry.method)).toEqual(['totp', 'password']);
     expect(session.user.factors).toMatchObject([{ id: totp.id, status: 'verified' }]);
-    expect(Object.keys(session).toSorted()).toEqual([
-      'access_token',
-      'expires_in',
-      'refresh_token',
-      'token_type',
-      'user',
-    ]);
+    expect(Object.keys(session).toSorted()).toEqual(SESSION_FIELDS);
     await world.waitForMailWith('Two-step verification was added', email);
     const renewed = ok(await renew(session.refresh_token));
     expect(claimsOf(renewed.access_token)).toMatchObject({ aal: 'aal2', amr: after.amr });

@@ -1,4 +1,5 @@
 /** Flows by mail: confirmation, recovery, address changes, codes (docs/specification/wire.md 8, 13, 14, 15 and 16). */
+import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PASSWORD, tokenHashIn, newAddress, startAuthWorld } from '../fixture.ts';
 import type { AuthWorld, WireBody } from '../fixture.ts';
@@ -443,7 +444,9 @@ describe('an account', () => {
     expect(pressed.headers.get('location')!.split('#')[0]).toBe(page);
     expect(pressed.headers.get('cache-control')).toBe('no-store');
     const fragment = fragmentOf(pressed);
-    expect([...fragment.keys()]).toEqual(['access_token', 'expires_in', 'refresh_token', 'sb', 'token_type', 'type']);
+    const tokens = ['access_token', 'expires_at', 'expires_in', 'refresh_token', 'sb', 'token_type', 'type'];
+    expect([...fragment.keys()]).toEqual(tokens);
+    expect(Number(fragment.get('expires_at'))).toBe(decodeJwt(fragment.get('access_token')!).exp);
     expect((await world.request('GET', '/user', { token: fragment.get('access_token')! })).body.email).toBe(email);
 
     // The page is the same for a used token and for an unknown one.

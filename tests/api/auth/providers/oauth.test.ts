@@ -75,6 +75,7 @@ describe('the implicit flow', () => {
     const fields = fragmentOf(url);
     expect(Object.keys(fields)).toEqual([
       'access_token',
+      'expires_at',
       'expires_in',
       'provider_refresh_token',
       'provider_token',
