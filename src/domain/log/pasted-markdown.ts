@@ -1,5 +1,4 @@
-/** Detects and converts pasted Markdown. Ambiguous text counts as plain text, so that no character of it is lost. */
-import { MarkdownLog } from '../export/formats/markdown-log.ts';
+/** Detects pasted Markdown. Ambiguous text counts as plain text, so that no character of it is lost. */
 
 const FENCE = /^ {0,6}(`{3,}|~{3,})[^`]*$/;
 const HEADING = /^(#{1,6}) +\S/;
@@ -101,16 +100,6 @@ const hasInlineMark = (line: string): boolean =>
 
 const CELL_SEPARATOR = ' · ';
 
-/** Null for the delimiter row below the table's header. */
-function tableRow(line: string): string | null {
-  if (TABLE_RULE.test(line)) return null;
-  const cells = line
-    .trim()
-    .slice(1, -1)
-    .split(/(?<!\\)\|/);
-  return joinCells(cells.map((cell) => cell.replaceAll('\\|', '|')));
-}
-
 /** Joins the cells of a table row into one line. Empty cells become `–`; trailing ones are dropped. */
 export function joinCells(cells: readonly string[]): string {
   const words = cells.map((cell) => cell.trim());
@@ -118,19 +107,4 @@ export function joinCells(cells: readonly string[]): string {
     .slice(0, words.findLastIndex((word) => word !== '') + 1)
     .map((word) => word || '–')
     .join(CELL_SEPARATOR);
-}
-
-/** The HTML of a log, or null for text that is not Markdown. */
-export function readPastedMarkdown(text: string): string | null {
-  if (!looksLikeMarkdown(text)) return null;
-  const lines = text.replace(/^\uFEFF/, '').split(/\r\n?|\n/);
-  const isTable = hasTable(lines);
-  const log = new MarkdownLog('paste');
-  for (const line of lines) {
-    const row = isTable && !log.inCode && TABLE_ROW.test(line) ? tableRow(line) : line;
-    if (row === null) continue;
-    const indented = row.replace(/^[ \t]+/, (indent) => indent.replaceAll('\t', '    '));
-    log.add(log.inCode ? row : indented.replace(/^( *)[•◦▪‣] +/, '$1- '));
-  }
-  return log.end();
 }

@@ -1,9 +1,9 @@
 // @vitest-environment happy-dom
 import { Fragment, Slice } from '@tiptap/pm/model';
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { expectStoredUnchanged, open, setUpEditor } from '../../../../tests/support/journal-editor.ts';
 import type { JournalEditorHandle } from '../create-editor.ts';
-import { paragraphsToItems, pasteText, textToSlice } from './paste.ts';
+import { loadMarkdownParser, paragraphsToItems, pasteText, textToSlice } from './paste.ts';
 
 setUpEditor();
 
@@ -59,6 +59,7 @@ describe('pasting', () => {
 });
 
 describe('pasting Markdown', () => {
+  beforeAll(loadMarkdownParser);
   const items = (...texts: string[]) => `<ol>${texts.map((text) => `<li><p>${text}</p></li>`).join('')}</ol>`;
   const pasteInto = (html: string, at: number, text: string): JournalEditorHandle => {
     const handle = open(html);

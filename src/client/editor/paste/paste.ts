@@ -5,12 +5,22 @@ import type { Node, ResolvedPos, Schema } from '@tiptap/pm/model';
 import { Plugin } from '@tiptap/pm/state';
 import type { EditorState, Transaction } from '@tiptap/pm/state';
 import type { EditorView } from '@tiptap/pm/view';
-import { readPastedMarkdown } from '#domain/log/pasted-markdown.ts';
+import { looksLikeMarkdown } from '#domain/log/pasted-markdown.ts';
 import { parseInert } from '#client/lib/log-html/inert-html.ts';
 import { splitList } from '../split-list.ts';
 import { cleanPastedHtml } from './paste-html.ts';
 import { parsePastedText, withoutMarker } from './paste-text.ts';
 import type { PastedLine } from './paste-text.ts';
+
+type MarkdownParser = typeof import('#domain/markdown/parse-markdown.ts');
+let markdownParser: MarkdownParser | null = null;
+
+/** The parser is a chunk of its own, loaded by the first paste of Markdown. If that fails, the text is pasted as lines. */
+export const loadMarkdownParser = (): Promise<void> =>
+  import('#domain/markdown/parse-markdown.ts').then(
+    (module) => void (markdownParser = module),
+    () => {},
+  );
 
 const isInList = (at: ResolvedPos, schema: Schema): boolean => {
   for (let depth = at.depth; depth > 0; depth -= 1) if (at.node(depth).type === schema.nodes['listItem']) return true;
@@ -54,14 +64,14 @@ function markdownToSlice(html: string, schema: Schema): Slice {
 }
 
 /**
- * Parses plain text as Markdown if `readPastedMarkdown` recognises it, otherwise as lines. Several lines become items
+ * Parses plain text as Markdown if `looksLikeMarkdown` recognises it, otherwise as lines. Several lines become items
  * if they have markers or the caret is in a list, otherwise paragraphs. `plain`: pasted with Shift, so Markdown is
  * literal.
  */
 export function textToSlice(text: string, at: ResolvedPos, plain = false): Slice {
   const { schema } = at.doc.type;
-  const markdown = plain ? null : readPastedMarkdown(text);
-  if (markdown !== null) return markdownToSlice(markdown, schema);
+  if (!plain && markdownParser && looksLikeMarkdown(text))
+    return markdownToSlice(markdownParser.parseMarkdown(text, { softBreaks: 'keep' }), schema);
   const lines = parsePastedText(text);
   if (lines.length === 0) return new Slice(Fragment.from(text === '' ? [] : [paragraph(schema, ' ')]), 1, 1);
   if (lines.length === 1) {
@@ -124,20 +134,37 @@ function dispatchPaste(view: EditorView, slice: Slice): void {
 export function pasteText(view: EditorView, text: string): void {
   const { $from } = view.state.selection;
   if ($from.parent.type.spec.code === true) view.pasteText(text);
-  else {
-    dispatchPaste(view, paragraphsToItems(textToSlice(text, $from), $from));
-  }
+  else if (isWaitingForParser(text)) pasteOnceLoaded(view, text);
+  else dispatchPaste(view, paragraphsToItems(textToSlice(text, $from), $from));
 }
 
-export const pastePlugin = (): Plugin =>
-  new Plugin({
+const isWaitingForParser = (text: string): boolean => markdownParser === null && looksLikeMarkdown(text);
+
+function pasteOnceLoaded(view: EditorView, text: string): void {
+  void loadMarkdownParser().then(() => {
+    if (view.isDestroyed) return;
+    const { $from } = view.state.selection;
+    dispatchPaste(view, paragraphsToItems(textToSlice(text, $from), $from));
+  });
+}
+
+export function pastePlugin(): Plugin {
+  /** Pasted Markdown that waits for its parser, between the two handlers of a paste. */
+  let waiting: string | null = null;
+  return new Plugin({
     props: {
-      clipboardTextParser: (text, at, plain) => textToSlice(text, at, plain),
+      clipboardTextParser(text, at, plain) {
+        waiting = !plain && isWaitingForParser(text) ? text : null;
+        return textToSlice(text, at, plain);
+      },
       transformPastedHTML: (html) => cleanPastedHtml(html),
       transformPasted: (slice, view) => paragraphsToItems(slice, view.state.selection.$from),
       handlePaste(view, _event, slice) {
-        dispatchPaste(view, slice);
+        if (waiting === null) dispatchPaste(view, slice);
+        else pasteOnceLoaded(view, waiting);
+        waiting = null;
         return true;
       },
     },
   });
+}

@@ -3,7 +3,7 @@
  * the text, so that parsing is unambiguous. Marks that Markdown cannot express (underline, bold around a space) become
  * HTML tags.
  */
-import type { Mark, Run } from '../log-lines.ts';
+import type { Mark, Run } from '../export/log-lines.ts';
 
 const DELIMITERS = { strong: '**', em: '*', s: '~~', u: null, code: null } as const satisfies Record<
   Mark,

@@ -1,0 +1,275 @@
+/**
+ * Converts Markdown (CommonMark with GFM's tables and strikethrough) to the HTML of a log. markdown-it parses; this file
+ * turns its tokens into the few elements of a log. Check boxes stay text: `[ ]` and `[x]`.
+ *
+ * Loads markdown-it, so import it dynamically. Linear in the length of the text.
+ */
+import createMarkdownIt from 'markdown-it';
+import type { MarkdownIt, Token } from 'markdown-it';
+import { escapeHtml } from '../export/escape-html.ts';
+import { entryText } from '../log/entry-text.ts';
+import { linkAsText } from '../log/links.ts';
+import { joinCells } from '../log/pasted-markdown.ts';
+import { InlineHtml } from './inline-html.ts';
+import { repairLists } from './repair-lists.ts';
+
+export type MarkdownOptions = {
+  /**
+   * `keep`: the end of a line in a paragraph is a break, as in notes and most journals. Each line is a paragraph of its
+   * own, or ends in a `<br>` in a list item. `join`: it is a space, as in wrapped text and our own export.
+   */
+  softBreaks: 'keep' | 'join';
+  /** The level of a heading that becomes `<h1>`: 2 in our own export, where the first level is the day. */
+  topHeading?: number;
+};
+
+type BlockRule = ReturnType<MarkdownIt['block']['ruler']['getRules']>[number];
+
+/** Deeper quotes and lists are text. A list takes two levels, so a log stays below `ENTRY_MAX_DEPTH`. */
+const MAX_LEVEL = 60;
+/** The `start` of a log's list has at most seven digits, so a longer number is text. */
+const LONG_NUMBER = /\d{8}/y;
+/** Our own export names a number below zero, which Markdown cannot count from, above its list. */
+const LIST_START = /^<!-- (-\d{1,7})\. -->\s*$/;
+
+const parser = createParser();
+/** Finds tags and character references in a block of HTML, where Markdown does not count. */
+const htmlParser = createMarkdownIt('zero', { html: true });
+htmlParser.inline.ruler.enable(['html_inline', 'entity', 'newline']);
+
+export function parseMarkdown(text: string, { softBreaks, topHeading = 1 }: MarkdownOptions): string {
+  const source = text
+    .replace(/^\uFEFF/, '')
+    .replaceAll('\0', '')
+    .replace(/\r\n?/g, '\n');
+  const repaired = softBreaks === 'keep' ? repairLists(source) : source;
+  return new LogWriter(repaired, softBreaks === 'keep', topHeading).write(parser.parse(repaired, {}));
+}
+
+function createParser(): MarkdownIt {
+  const markdown = createMarkdownIt({ html: true });
+  // An address stays as it is written, without percent-encoding and Punycode. `linkAsText` decides which ones are kept.
+  markdown.normalizeLink = (url) => url;
+  markdown.normalizeLinkText = (url) => url.replace(/^mailto:/i, '');
+  markdown.validateLink = () => true;
+  markdown.core.ruler.disable('strip_references');
+  const { ruler } = markdown.block;
+  const blockquote = blockRule('blockquote');
+  const list = blockRule('list');
+  const reference = blockRule('reference');
+  const alt = ['paragraph', 'reference', 'blockquote'];
+  ruler.at('blockquote', (state, ...rest) => state.level < MAX_LEVEL && blockquote(state, ...rest), {
+    alt: [...alt, 'list'],
+  });
+  ruler.at(
+    'list',
+    (state, line, ...rest) => {
+      LONG_NUMBER.lastIndex = state.bMarks[line]! + state.tShift[line]!;
+      return state.level < MAX_LEVEL && !LONG_NUMBER.test(state.src) && list(state, line, ...rest);
+    },
+    { alt },
+  );
+  ruler.at('reference', (state, line, end, isSilent) => {
+    if (!reference(state, line, end, isSilent)) return false;
+    if (isSilent) return true;
+    const definition = state.tokens.at(-1)!;
+    const label = String(definition.meta!['label']);
+    const labels = (state.env['labels'] ??= new Set<string>()) as Set<string>;
+    // Only the first definition of a label counts, so the others are text.
+    if (labels.has(label)) definition.meta = null;
+    else if (linkAsText('label', state.env.references![label]!.href).suffix === null) {
+      // `[TODO]: call` names no address, so it is text.
+      delete state.env.references![label];
+      state.tokens.pop();
+      state.line = line;
+      return false;
+    }
+    labels.add(label);
+    return true;
+  });
+  return markdown;
+}
+
+function blockRule(name: string): BlockRule {
+  const { ruler } = createMarkdownIt().block;
+  ruler.enableOnly(name);
+  return ruler.getRules('')[0]!;
+}
+
+class LogWriter {
+  readonly #lines: readonly string[];
+  readonly #keepsBreaks: boolean;
+  readonly #topHeading: number;
+  readonly #html: string[] = [];
+  /** The open quotes and items, the innermost last. */
+  readonly #containers: string[] = [];
+  #isHeading = false;
+  /** The cells of an open table row. */
+  #row: { cells: string[]; line: number } | null = null;
+  #columns = 0;
+  #listStart: string | null = null;
+
+  constructor(source: string, keepsBreaks: boolean, topHeading: number) {
+    this.#lines = source.split('\n');
+    this.#keepsBreaks = keepsBreaks;
+    this.#topHeading = topHeading;
+  }
+
+  write(tokens: readonly Token[]): string {
+    const usedLabels = labelsIn(tokens);
+    for (const token of tokens) {
+      if (token.type === 'reference_definition') {
+        if (!usedLabels.has(token.meta?.['label'])) this.#writeDefinition(token);
+      } else this.#writeBlock(token);
+    }
+    return this.#html.join('');
+  }
+
+  #writeBlock(token: Token): void {
+    switch (token.type) {
+      case 'inline':
+        this.#writeInline(token);
+        break;
+      case 'heading_open':
+      case 'heading_close': {
+        const level = Math.min(3, Math.max(1, Number(token.tag.slice(1)) + 1 - this.#topHeading));
+        this.#isHeading = token.nesting === 1;
+        this.#html.push(`<${this.#isHeading ? '' : '/'}h${level}>`);
+        break;
+      }
+      case 'ordered_list_open': {
+        const start = this.#listStart ?? token.attrGet('start');
+        this.#listStart = null;
+        this.#html.push(start === null ? '<ol>' : `<ol start="${Number(start)}">`);
+        break;
+      }
+      case 'list_item_open':
+      case 'blockquote_open':
+        this.#containers.push(token.tag);
+        this.#html.push(`<${token.tag}>`);
+        break;
+      case 'list_item_close':
+      case 'blockquote_close':
+        this.#containers.pop();
+        this.#html.push(`</${token.tag}>`);
+        break;
+      case 'bullet_list_open':
+        this.#html.push('<ul>');
+        break;
+      case 'bullet_list_close':
+      case 'ordered_list_close':
+        this.#html.push(`</${token.tag}>`);
+        break;
+      case 'fence':
+      case 'code_block':
+        this.#html.push(`<pre><code>${escapeHtml(token.content.replace(/\n$/, ''))}</code></pre>`);
+        break;
+      case 'html_block':
+        this.#listStart = LIST_START.exec(token.content)?.[1] ?? null;
+        this.#writeLines(htmlParser.parseInline(token.content.trim(), {})[0]!.children!);
+        break;
+      case 'thead_open':
+        this.#columns = 0;
+        break;
+      case 'tr_open':
+        this.#row = { cells: [], line: token.map![0] };
+        break;
+      case 'tr_close':
+        this.#writeRow(this.#row!);
+        this.#row = null;
+        break;
+      default: // Rules, and the ends of paragraphs.
+    }
+  }
+
+  #writeInline({ children, content }: Token): void {
+    if (this.#row) this.#row.cells.push(inlineHtml(children!, 'space').join(' '));
+    else if (this.#isHeading) this.#html.push(inlineHtml(children!, this.#keepsBreaks ? 'break' : 'space').join(' '));
+    else if (content !== '') this.#writeLines(children!);
+  }
+
+  /** A paragraph, or one for each line. */
+  #writeLines(children: readonly Token[]): void {
+    const isItem = this.#containers.at(-1) === 'li';
+    const lines = inlineHtml(children, this.#keepsBreaks ? (isItem ? 'break' : 'line') : 'space');
+    for (const line of lines) if (line !== '') this.#html.push(`<p>${line}</p>`);
+  }
+
+  /** GFM drops the cells beyond the header's. A row of a log keeps them. */
+  #writeRow({ cells, line }: { cells: string[]; line: number }): void {
+    this.#columns ||= cells.length;
+    const split = this.#lines[line]!.split(/(?<!\\)\|/);
+    if (split.at(-1)!.trim() === '') split.pop();
+    if (/^[\s>]*$/.test(split[0] ?? '')) split.shift();
+    for (const cell of split.slice(this.#columns))
+      cells.push(inlineHtml(parser.parseInline(cell.trim(), {})[0]!.children!, 'space').join(' '));
+    const html = joinCells(cells);
+    if (html !== '') this.#html.push(`<p>${html}</p>`);
+  }
+
+  /** A definition that no link uses is text: Markdown would hide it. */
+  #writeDefinition({ map }: Token): void {
+    const lines = this.#lines.slice(...map!).map((line) => escapeHtml(line.replace(/^[\s>]+/, '').trimEnd()));
+    this.#html.push(...lines.map((line) => `<p>${line}</p>`));
+  }
+}
+
+/** The labels of all definitions that links and images use. */
+function labelsIn(tokens: readonly Token[], labels = new Set<unknown>()): ReadonlySet<unknown> {
+  for (const { type, meta, children } of tokens) {
+    if (type !== 'reference_definition' && meta) labels.add(meta['label']);
+    if (children) labelsIn(children, labels);
+  }
+  return labels;
+}
+
+/** The HTML of the lines of a paragraph. A soft break ends a `line`, is a `break` (`<br>`) or a `space`. */
+function inlineHtml(tokens: readonly Token[], softBreak: 'line' | 'break' | 'space'): string[] {
+  const html = new InlineHtml();
+  const links: { suffix: string | null }[] = [];
+  for (let index = 0; index < tokens.length; index += 1) {
+    const token = textToken(tokens[index]!);
+    const { type, content, nesting } = token;
+    if (type === 'softbreak') {
+      if (softBreak === 'line') html.endLine();
+      else if (softBreak === 'break') html.addBreak();
+      else html.addText(' ');
+    } else if (type === 'hardbreak') html.addBreak();
+    else if (type === 'code_inline') {
+      html.setMark('code', true);
+      html.addText(content);
+      html.setMark('code', false);
+    } else if (type === 'html_inline') html.addTag(content);
+    else if (type === 'link_open') {
+      let end = index + 1;
+      // Links are not nested.
+      while (tokens[end]!.type !== 'link_close') end += 1;
+      const { suffix, replacement } = linkAsText(
+        labelText(tokens.slice(index + 1, end)),
+        String(token.attrGet('href')),
+      );
+      if (replacement === null) links.push({ suffix });
+      else {
+        html.addText(replacement);
+        index = end;
+      }
+    } else if (type === 'link_close') html.addText(links.pop()?.suffix ?? '');
+    else if (token.tag === 'strong' || token.tag === 'em' || token.tag === 's') html.setMark(token.tag, nesting === 1);
+    else html.addText(content);
+  }
+  return html.end();
+}
+
+/** The text of a link's label. */
+const labelText = (tokens: readonly Token[]): string =>
+  tokens.map((token) => (token.nesting === 0 ? textToken(token).content : '')).join('');
+
+/** Turns an image into the text of its description and its address, once: a label is read before it is written. */
+function textToken(token: Token): Token {
+  if (token.type !== 'image') return token;
+  const label = entryText(inlineHtml(token.children!, 'space').join(' '));
+  const { suffix, replacement } = linkAsText(label, String(token.attrGet('src')));
+  token.type = 'text';
+  token.content = replacement ?? label + (suffix ?? '');
+  return token;
+}
