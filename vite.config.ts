@@ -37,7 +37,7 @@ const CHUNKS = [
   },
   {
     name: 'vendor',
-    test: /node_modules\/(react|react-dom|scheduler|@tanstack\/(react-router|router-core|history|react-store|store)|@supabase\/auth-js)\/|client\/(ui\/(button|page\/brand|toast|lazy-chunk)|lib\/(hooks\/use-title|boot\/use-dismiss-early-page|session\/(session|second-step|token-claims)\.|api\/supabase)|app\/(session\/session-provider|guards|full-screen))|lucide-react\/dist\/esm\/(Icon|createLucideIcon|icons\/(x|circle-))/,
+    test: /node_modules\/(react|react-dom|scheduler|wouter|regexparam|@supabase\/auth-js)\/|client\/(ui\/(button|page\/brand|toast|lazy-chunk)|lib\/(navigation\.|hooks\/use-title|boot\/use-dismiss-early-page|session\/(session|second-step|token-claims)\.|api\/supabase)|app\/(session\/session-provider|guards|full-screen))|lucide-react\/dist\/esm\/(Icon|createLucideIcon|icons\/(x|circle-))/,
     priority: 3,
   },
   {

@@ -1,8 +1,7 @@
 /**
  * Leaves out library code that the app does not need, but that the bundler keeps because methods of a class refer to it.
  * Of auth-js: the administrator's API, debug messages, a polyfill, methods that nothing calls, and the explanations of
- * security keys' errors, of which the app reads only the names. Of query-core: infinite queries. Of router-core: restoring
- * scroll positions.
+ * security keys' errors, of which the app reads only the names. Of query-core: infinite queries.
  */
 import { basename } from 'node:path';
 import type { Plugin } from 'vite';
@@ -45,27 +44,10 @@ const INFINITE_QUERIES = `
   }
   export { leftOut as infiniteQueryBehavior, leftOut as hasNextPage, leftOut as hasPreviousPage };`;
 
-/** Without the option `scrollRestoration`, the router shows the target of a link: an element, or the top of the page. */
-const SCROLL_RESTORATION = `
-  export function setupScrollRestoration(router) {
-    if (router._scroll.r) return;
-    router._scroll.r = true;
-    router.subscribe('onRendered', ({ toLocation: { hash } }) => {
-      if (hash) document.getElementById(hash)?.scrollIntoView();
-      else scrollTo(0, 0);
-    });
-  }
-  function leftOut() {
-    throw new Error('scripts/vite/unused-library-code.ts leaves out scroll restoration');
-  }
-  export { leftOut as defaultGetScrollRestorationKey, leftOut as getElementScrollRestorationEntry };
-  export const storageKey = '';`;
-
 const REPLACEMENTS: Record<string, string> = {
   GoTrueAdminApi: ADMIN_API,
   'webauthn.errors': SECURITY_KEY_ERRORS,
   infiniteQueryBehavior: INFINITE_QUERIES,
-  'scroll-restoration': SCROLL_RESTORATION,
   // Every browser that can run the built files (ES2023) has `globalThis`.
   polyfills: 'export const polyfillGlobalThis = () => {};',
 };
@@ -114,7 +96,7 @@ export function unusedLibraryCode(): Plugin {
     enforce: 'pre',
     load: {
       filter: {
-        id: /(@supabase\/auth-js\/dist\/module\/.*(GoTrueAdminApi|webauthn\.errors|polyfills)|@tanstack\/query-core\/build\/modern\/infiniteQueryBehavior|@tanstack\/router-core\/dist\/esm\/scroll-restoration)\.js$/,
+        id: /(@supabase\/auth-js\/dist\/module\/.*(GoTrueAdminApi|webauthn\.errors|polyfills)|@tanstack\/query-core\/build\/modern\/infiniteQueryBehavior)\.js$/,
       },
       handler: (id) => REPLACEMENTS[basename(id, '.js')],
     },

@@ -1,4 +1,6 @@
 /** Every page of the product (docs/specification/screens.md 1), for the server, the router and the tests. */
+import type { Day } from './day/day.ts';
+
 export const ROUTES = {
   landing: { path: '/', access: 'guests' },
   login: { path: '/login', access: 'guests' },
@@ -16,3 +18,6 @@ export const ROUTES = {
 } as const satisfies Record<string, { path: `/${string}`; access: 'guests' | 'public' | 'protected' }>;
 
 export type RouteName = keyof typeof ROUTES;
+
+/** The journal's page of a day. */
+export const dayPath = (day: Day): string => `${ROUTES.journal.path}?date=${day}`;

@@ -1,16 +1,10 @@
 /** Route guards of the protected screens (docs/specification/screens.md 1). The guests' guard is in guest-guard.tsx. */
-import { Navigate, useRouter } from '@tanstack/react-router';
+import { Redirect } from 'wouter';
 import { useEffect, useState } from 'react';
 import { ROUTES } from '#domain/routes.ts';
+import type { PageState } from '#client/lib/navigation.ts';
 import { useSession } from '#client/lib/session/session.ts';
 import { LoadingScreen } from './loading-screen.tsx';
-
-declare module '@tanstack/history' {
-  interface HistoryState {
-    /** The page that redirected to the login, with its query: a PayPal return must survive the login. */
-    from?: string;
-  }
-}
 
 /** Returns `granted` also for an expired session: the screen stays, and the sign-in overlay opens above it. */
 export function useMemberAccess(): 'loading' | 'granted' | 'denied' {
@@ -20,12 +14,11 @@ export function useMemberAccess(): 'loading' | 'granted' | 'denied' {
 }
 
 export function RedirectToLogin() {
-  const router = useRouter();
   // The page that the user wanted, read once: during the redirect the location is already the login screen's.
-  const [from] = useState(() => router.history.location.href);
+  const [from] = useState(() => location.pathname + location.search + location.hash);
   return (
     <>
-      <Navigate to={ROUTES.login.path} replace state={{ from }} />
+      <Redirect to={ROUTES.login.path} replace state={{ from } satisfies PageState} />
       <LoadingScreen />
     </>
   );

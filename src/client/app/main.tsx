@@ -1,5 +1,4 @@
 /** Entry point of the app page. */
-import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { readClientConfig } from '#client/lib/api/config.ts';
@@ -8,7 +7,7 @@ import { ToastProvider } from '#client/ui/toast.tsx';
 import { ErrorScreen } from './error-screen.tsx';
 import { ErrorBoundary } from './error-boundary.tsx';
 import { preventFileDrops } from './prevent-file-drops.ts';
-import { createAppRouter } from './router.tsx';
+import { AppRouter } from './router.tsx';
 import { createAuthFetch } from './session/auth-fetch.ts';
 import { SessionProvider } from './session/session-provider.tsx';
 
@@ -18,7 +17,6 @@ const root = createRoot(document.getElementById('root')!);
 try {
   const config = await readClientConfig();
   const supabase = createSupabase(config, createAuthFetch(config));
-  const router = createAppRouter();
   root.render(
     <StrictMode>
       <ErrorBoundary>
@@ -26,7 +24,7 @@ try {
           <SupabaseContext value={supabase}>
             <ToastProvider>
               <SessionProvider>
-                <RouterProvider router={router} />
+                <AppRouter />
               </SessionProvider>
             </ToastProvider>
           </SupabaseContext>

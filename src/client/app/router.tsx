@@ -1,112 +1,210 @@
-/** The routes of the app and their guards. The landing and legal pages are separate HTML documents. */
-import { createRootRoute, createRoute, createRouter } from '@tanstack/react-router';
-import type { RouteComponent } from '@tanstack/react-router';
-import type { ComponentType } from 'react';
+/**
+ * The screens of the app and navigation between them (docs/specification/screens.md 1). The landing and legal pages are
+ * separate HTML documents.
+ *
+ * A navigation waits until the code of the next screen has loaded, and ends if loading fails: the user stays on the
+ * screen that they are writing on.
+ */
+import { createContext, use, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import type { PropsWithChildren } from 'react';
+import { Router } from 'wouter';
 import { ROUTES } from '#domain/routes.ts';
-import { ChunkLoadError, lazyChunk } from '#client/ui/lazy-chunk.ts';
-import { ErrorScreen } from './error-screen.tsx';
+import type { RouteName } from '#domain/routes.ts';
+import { useDismissEarlyPage } from '#client/lib/boot/use-dismiss-early-page.ts';
+import type { Navigate, PageState } from '#client/lib/navigation.ts';
+import { isServerReachable, lazyChunk, preloadChunksWhenIdle, tryLoad, useLoadChunk } from '#client/ui/lazy-chunk.ts';
+import type { LazyChunk } from '#client/ui/lazy-chunk.ts';
+import { ChunkErrorScreen } from './chunk-error-screen.tsx';
+import { ErrorBoundary } from './error-boundary.tsx';
 import { RedirectToLanding } from './guards.tsx';
 import { LoadingScreen } from './loading-screen.tsx';
-import { ChunkErrorScreen } from './chunk-error-screen.tsx';
-import { RootScreen } from './root-screen.tsx';
 
-/** A lazily loaded screen. `preload` is what use-navigation-guard.ts waits for before it lets a navigation through. */
-function screen(importView: () => Promise<ComponentType>): RouteComponent {
-  const { load, View } = lazyChunk(importView);
-  const component: RouteComponent = View;
-  component.preload = async () => {
-    await load();
-    // The chunk has loaded, so later navigations need not wait for it.
-    delete component.preload;
-  };
-  return component;
-}
+type View = LazyChunk<object>;
+/** The guard and the frame of several screens. */
+type Layout = LazyChunk<PropsWithChildren>;
 
-const root = createRootRoute({ component: RootScreen, notFoundComponent: RedirectToLanding });
+/** By the access of a route (ROUTES). */
+const LAYOUTS: Readonly<Record<(typeof ROUTES)[RouteName]['access'], Layout | null>> = {
+  guests: lazyChunk(async () => (await import('./guest-guard.tsx')).GuestGuard),
+  public: null,
+  protected: lazyChunk(async () => (await import('./layout/members-layout.tsx')).MembersLayout),
+};
 
-const guests = createRoute({
-  getParentRoute: () => root,
-  id: 'guests',
-  component: screen(async () => (await import('./guest-guard.tsx')).GuestGuard),
-});
-const login = createRoute({
-  getParentRoute: () => guests,
-  path: ROUTES.login.path,
-  component: screen(async () => (await import('#client/features/account/login-screen.tsx')).LoginScreen),
-});
-const signup = createRoute({
-  getParentRoute: () => guests,
-  path: ROUTES.signup.path,
-  component: screen(async () => (await import('#client/features/account/signup-screen.tsx')).SignupScreen),
-});
-const forgotPassword = createRoute({
-  getParentRoute: () => guests,
-  path: ROUTES.forgotPassword.path,
-  component: screen(
+const VIEWS: Readonly<Record<Exclude<RouteName, 'landing' | 'terms' | 'privacy'>, View>> = {
+  login: lazyChunk(async () => (await import('#client/features/account/login-screen.tsx')).LoginScreen),
+  signup: lazyChunk(async () => (await import('#client/features/account/signup-screen.tsx')).SignupScreen),
+  forgotPassword: lazyChunk(
     async () => (await import('#client/features/account/password/forgot-password-screen.tsx')).ForgotPasswordScreen,
   ),
-});
-const resetPassword = createRoute({
-  getParentRoute: () => root,
-  path: ROUTES.resetPassword.path,
-  component: screen(
+  resetPassword: lazyChunk(
     async () => (await import('#client/features/account/password/reset-password-screen.tsx')).ResetPasswordScreen,
   ),
-});
+  journal: lazyChunk(async () => (await import('./routes/journal-route.tsx')).JournalRoute),
+  reviews: lazyChunk(async () => (await import('./routes/reviews-route.tsx')).ReviewsRoute),
+  settings: lazyChunk(async () => (await import('./routes/settings-route.tsx')).SettingsRoute),
+  profile: lazyChunk(async () => (await import('./routes/profile-route.tsx')).ProfileRoute),
+  receipt: lazyChunk(async () => (await import('#client/features/billing/receipt-screen.tsx')).ReceiptScreen),
+};
 
-const members = createRoute({
-  getParentRoute: () => root,
-  id: 'members',
-  component: screen(async () => (await import('./layout/members-layout.tsx')).MembersLayout),
-});
-const journal = createRoute({
-  getParentRoute: () => members,
-  path: ROUTES.journal.path,
-  component: screen(async () => (await import('./routes/journal-route.tsx')).JournalRoute),
-});
-const reviews = createRoute({
-  getParentRoute: () => members,
-  path: ROUTES.reviews.path,
-  component: screen(async () => (await import('./routes/reviews-route.tsx')).ReviewsRoute),
-});
-const settings = createRoute({
-  getParentRoute: () => members,
-  path: ROUTES.settings.path,
-  component: screen(async () => (await import('./routes/settings-route.tsx')).SettingsRoute),
-});
-const profile = createRoute({
-  getParentRoute: () => members,
-  path: ROUTES.profile.path,
-  component: screen(async () => (await import('./routes/profile-route.tsx')).ProfileRoute),
-});
-const receipt = createRoute({
-  getParentRoute: () => members,
-  path: ROUTES.receipt.path,
-  component: screen(async () => (await import('#client/features/billing/receipt-screen.tsx')).ReceiptScreen),
-});
+type Screen = { layout: Layout | null; view: View };
 
-const routeTree = root.addChildren([
-  guests.addChildren([login, signup, forgotPassword]),
-  resetPassword,
-  members.addChildren([journal, reviews, settings, profile, receipt]),
-]);
+const SCREENS: ReadonlyMap<string, Screen> = new Map(
+  (Object.keys(VIEWS) as (keyof typeof VIEWS)[]).map((name) => {
+    const { path, access } = ROUTES[name];
+    return [path, { layout: LAYOUTS[access], view: VIEWS[name] }];
+  }),
+);
+const GUEST_VIEWS = [...SCREENS.values()].flatMap(({ layout, view }) => (layout === LAYOUTS.guests ? [view.load] : []));
 
-export function createAppRouter() {
-  return createRouter({
-    routeTree,
-    defaultPendingComponent: LoadingScreen,
-    defaultErrorComponent: ({ error }) => (error instanceof ChunkLoadError ? <ChunkErrorScreen /> : <ErrorScreen />),
-    // Search parameters stay strings: the router's default JSON parsing turns an order id such as 5E6… into a number.
-    parseSearch: (search) => Object.fromEntries(new URLSearchParams(search)),
-    stringifySearch: (search) => {
-      const text = new URLSearchParams(search as Record<string, string>).toString();
-      return text === '' ? '' : `?${text}`;
-    },
-  });
+const isLoaded = ({ layout, view }: Screen): boolean => (layout?.isLoaded() ?? true) && view.isLoaded();
+const loadScreen = async ({ layout, view }: Screen): Promise<void> =>
+  void (await Promise.all([layout?.load(), view.load()]));
+
+/** `failed`: the code of the screen could not be loaded, and no other screen is left to stay on. */
+type Shown = { path: string; search: string; hash: string; failed: boolean };
+
+const currentPage = (failed = false): Shown => {
+  const { pathname, search, hash } = location;
+  return { path: pathname, search, hash, failed };
+};
+
+/** The position among the entries that the app has made in this tab, to undo a step back or forward. */
+type EntryState = PageState & { position?: number };
+const currentPosition = (): number => (history.state as EntryState | null)?.position ?? 0;
+
+type Location = { shown: Shown; navigate: Navigate };
+const LocationContext = createContext<Location | null>(null);
+const useShownPath = (): [string, Navigate] => {
+  const { shown, navigate } = use(LocationContext)!;
+  return [shown.path, navigate];
+};
+const useShownSearch = (): string => use(LocationContext)!.shown.search;
+const LOCATION_HOOKS = { hook: useShownPath, searchHook: useShownSearch };
+
+export function AppRouter() {
+  const current = useGuardedLocation();
+  const { path, search, hash, failed } = current.shown;
+  useShowTarget(path, search, hash);
+  const screen = SCREENS.get(path);
+  const ready = screen && isLoaded(screen) ? screen : null;
+  useDismissEarlyPage(ready !== null && path !== ROUTES.journal.path);
+  useFocusOnHeading(ready ? path : null);
+  const isGuest = ready?.layout === LAYOUTS.guests;
+  useEffect(() => {
+    if (isGuest) return preloadChunksWhenIdle(GUEST_VIEWS);
+  }, [isGuest]);
+
+  if (!screen) return <RedirectToLanding />;
+  if (!ready) return failed ? <ChunkErrorScreen /> : <LoadingScreen />;
+  const { layout, view } = ready;
+  const content = (
+    <ErrorBoundary key={path}>
+      <view.View />
+    </ErrorBoundary>
+  );
+  return (
+    <LocationContext value={current}>
+      <Router {...LOCATION_HOOKS}>{layout ? <layout.View>{content}</layout.View> : content}</Router>
+    </LocationContext>
+  );
 }
 
-declare module '@tanstack/react-router' {
-  interface Register {
-    router: ReturnType<typeof createAppRouter>;
-  }
+/** The page that the app shows. It lags behind the page that the user wants while code loads. */
+function useGuardedLocation(): Location {
+  const loadChunk = useLoadChunk();
+  const [shown, setShown] = useState(() => currentPage());
+  const shownPosition = useRef(currentPosition());
+  const latestId = useRef(0);
+  const isReverting = useRef(false);
+
+  const show = useCallback((failed = false): void => {
+    shownPosition.current = currentPosition();
+    setShown(currentPage(failed));
+  }, []);
+
+  /** Loads the screen of a link. A toast reports a failure. False if the user must stay where they are. */
+  const loadLinked = useCallback(
+    (screen: Screen, href: string, id: number): Promise<boolean> => {
+      // Runs if a new release has deleted the chunk: loads the next screen as a new page, whose chunks exist.
+      const leave = (): void => void (id === latestId.current && location.assign(href));
+      return loadChunk(() => loadScreen(screen), true, leave);
+    },
+    [loadChunk],
+  );
+
+  const navigate: Navigate = useCallback(
+    async (to, { replace = false, state = null } = {}) => {
+      const id = ++latestId.current;
+      const { pathname, href } = new URL(to, location.href);
+      const screen = SCREENS.get(pathname);
+      let failed = false;
+      if (screen && !isLoaded(screen)) {
+        if (!replace) {
+          if (!(await loadLinked(screen, href, id))) return;
+        } else if (!(await tryLoad(() => loadScreen(screen)))) {
+          // A route guard or a submitted form redirects: the current screen has nothing left that the user needs.
+          if (await isServerReachable()) return location.replace(href);
+          failed = true;
+        }
+      }
+      if (id !== latestId.current) return;
+      const position = replace ? currentPosition() : currentPosition() + 1;
+      history[replace ? 'replaceState' : 'pushState']({ ...state, position } satisfies EntryState, '', href);
+      show(failed);
+    },
+    [loadLinked, show],
+  );
+
+  useEffect(() => {
+    const onStep = async (): Promise<void> => {
+      if (isReverting.current) return void (isReverting.current = false);
+      const id = ++latestId.current;
+      const { pathname, href } = location;
+      const screen = SCREENS.get(pathname);
+      const mayShow = !screen || isLoaded(screen) || (await loadLinked(screen, href, id));
+      if (id !== latestId.current) return;
+      const steps = shownPosition.current - currentPosition();
+      if (mayShow || steps === 0) return show();
+      isReverting.current = true;
+      history.go(steps);
+    };
+    const listener = (): void => void onStep();
+    addEventListener('popstate', listener);
+    return () => removeEventListener('popstate', listener);
+  }, [loadLinked, show]);
+
+  // The user has no other screen to stay on while the first one loads.
+  useEffect(() => {
+    const screen = SCREENS.get(location.pathname);
+    if (!screen || isLoaded(screen)) return;
+    const id = ++latestId.current;
+    void tryLoad(() => loadScreen(screen)).then((loaded) => id === latestId.current && show(!loaded));
+  }, [show]);
+
+  return useMemo(() => ({ shown, navigate }), [shown, navigate]);
+}
+
+/** Scrolls to the element that the hash names, or to the top of the new page. */
+function useShowTarget(path: string, search: string, hash: string): void {
+  const href = path + search + hash;
+  const previousHref = useRef(href);
+  useLayoutEffect(() => {
+    if (previousHref.current === href) return;
+    previousHref.current = href;
+    if (hash) document.getElementById(hash.slice(1))?.scrollIntoView();
+    else scrollTo(0, 0);
+  }, [href, hash]);
+}
+
+/** Moves the focus to the new heading after a navigation, so that screen readers announce the page. */
+function useFocusOnHeading(path: string | null): void {
+  const previousPath = useRef(path);
+  useEffect(() => {
+    const hasNavigated = previousPath.current !== null && previousPath.current !== path;
+    previousPath.current = path;
+    if (!hasNavigated) return;
+    // Leave the focus where the screen has put it, such as on the first field of a form.
+    const isFocusSet = document.activeElement !== null && document.activeElement !== document.body;
+    if (!isFocusSet) document.querySelector<HTMLElement>('h1[tabindex="-1"]')?.focus();
+  }, [path]);
 }

@@ -15,8 +15,6 @@ export type LazyChunk<Props> = Loadable & { View: FunctionComponent<Props> };
 const PRELOAD_DELAY_MS = 4_000;
 const REACHABILITY_TIMEOUT_MS = 3_000;
 
-export class ChunkLoadError extends Error {}
-
 const loads: Load[] = [];
 const failedStylesheets = new Set<HTMLLinkElement>();
 // These events don't bubble, so listen in the capture phase.
@@ -27,16 +25,12 @@ addEventListener(
   true,
 );
 
-/** `View` renders nothing until `load` has resolved. `load` rejects with a ChunkLoadError. */
+/** `View` renders nothing until `load` has resolved. `load` rejects if a file of the chunk could not be loaded. */
 export function lazyChunk<Props extends object>(importView: () => Promise<ComponentType<Props>>): LazyChunk<Props> {
   let view: ComponentType<Props> | null = null;
   const load = async (): Promise<void> => {
-    try {
-      await reloadFailedStylesheets();
-      view = await importView();
-    } catch (cause) {
-      throw new ChunkLoadError('a chunk could not be loaded', { cause });
-    }
+    await reloadFailedStylesheets();
+    view = await importView();
   };
   loads.push(load);
   return { isLoaded: () => view !== null, load, View: (props) => view && createElement(view, props) };

@@ -1,7 +1,7 @@
 /** The layout of all protected screens: data client, saving of the logs, upgrade dialog and sign-in overlay. */
-import { Outlet } from '@tanstack/react-router';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useState } from 'react';
+import type { PropsWithChildren } from 'react';
 import type { UpgradeFeature } from '#domain/plan/upgrade.ts';
 import { DaySaversProvider } from '#client/sync/day-savers-provider.tsx';
 import { createDataClient, DataContext } from '#client/lib/api/data-client.ts';
@@ -23,19 +23,19 @@ const otherUsersDrafts = lazyChunk(
 );
 const background = lazyChunk(async () => (await import('./members-background.tsx')).MembersBackground);
 
-export function MembersLayout() {
+export function MembersLayout({ children }: PropsWithChildren) {
   const access = useMemberAccess();
   const { user } = useSession();
   if (access === 'loading') return <LoadingScreen />;
   if (access === 'denied' || !user) return <RedirectToLogin />;
   // Threat: another user signs in, and the previous user's data stays on screen. A new key drops all state and caches.
-  return <Members key={user.id} />;
+  return <Members key={user.id}>{children}</Members>;
 }
 
 /** Adds jitter: without it, all browsers that a busy server refuses at one moment would retry at one moment too. */
 const retryDelayMs = (): number => 1_000 + Math.random() * 1_000;
 
-function Members() {
+function Members({ children }: PropsWithChildren) {
   const supabase = useSupabase();
   const { expired, user } = useSession();
   const premium = usePremium();
@@ -89,7 +89,7 @@ function Members() {
         <UpgradeContext value={openOffer}>
           <DaySaversProvider onRemoved={showDeletedDay}>
             {hasBackground && <background.View />}
-            <Outlet />
+            {children}
           </DaySaversProvider>
         </UpgradeContext>
         {offer && <upgrade.View feature={offer} onClose={() => setOffer(null)} />}

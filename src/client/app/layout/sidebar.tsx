@@ -1,5 +1,5 @@
 /** The menu: the signed-in user, links, tools and Logout. */
-import { Link } from '@tanstack/react-router';
+import { Link } from 'wouter';
 import { Crown, Keyboard, Moon, Sun } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { PLANS } from '#domain/plan/plan.ts';

@@ -1,8 +1,8 @@
 /** The "Select Date" dialog over the journal. A locked day opens the upgrade dialog instead. */
-import { useNavigate } from '@tanstack/react-router';
 import type { Day } from '#domain/day/day.ts';
 import { isLocked } from '#domain/plan/plan.ts';
-import { ROUTES } from '#domain/routes.ts';
+import { dayPath } from '#domain/routes.ts';
+import { useNavigate } from '#client/lib/navigation.ts';
 import styles from '#client/features/calendar/calendar-dialog.module.css';
 import { MonthCalendar } from '#client/features/calendar/month-calendar.tsx';
 import { useEntryDates } from '#client/sync/entries/entry-dates.ts';
@@ -20,7 +20,7 @@ export function JournalCalendar({ date, onClose, onUpgrade }: OverlayProps) {
   const select = (day: Day): void => {
     if (isLocked(day, premium, today)) return onUpgrade('historical-logs');
     onClose();
-    void navigate({ to: ROUTES.journal.path, search: { date: day } as never });
+    void navigate(dayPath(day));
   };
   if (date === null) return null;
   const isCopy = dates.isError && dates.data !== undefined;

@@ -1,9 +1,9 @@
 /** The feedback panel beside the journal. It follows the open day and its unsaved text. */
 import { useQuery } from '@tanstack/react-query';
-import { useSearch } from '@tanstack/react-router';
 import { useCallback, useEffect, useState, useSyncExternalStore } from 'react';
 import { earlierOf, isDay } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
+import { useSearchParam } from '#client/lib/navigation.ts';
 import { CoachPanel } from '#client/features/coach/coach-panel.tsx';
 import { useJournal } from '#client/sync/day-savers-provider.tsx';
 import { entryQuery } from '#client/sync/entries/entry-queries.ts';
@@ -15,7 +15,7 @@ export function JournalFeedback({ openedOn, onClose, onUpgrade }: JournalFeedbac
   const journal = useJournal();
   const { savers } = journal;
   const today = useToday();
-  const dateParam: unknown = useSearch({ strict: false, select: (search: { date?: unknown }) => search.date });
+  const dateParam = useSearchParam('date');
   const [initialDateParam] = useState(dateParam);
   const date = isDay(dateParam) ? earlierOf(dateParam, today) : openedOn;
   // The user went back to a URL without a date. Only the journal knows which day it shows then, so close the panel.

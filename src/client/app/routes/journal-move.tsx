@@ -1,12 +1,12 @@
 /** The dialog "Move this log": the user picks an empty open day in the calendar, and the log moves there. */
 import { useQueryClient } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { dayLabel } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
 import { LOCKED_DAY_MESSAGE } from '#domain/plan/locked-day-message.ts';
 import { FREE_WINDOW_DAYS, isLocked } from '#domain/plan/plan.ts';
-import { ROUTES } from '#domain/routes.ts';
+import { dayPath } from '#domain/routes.ts';
+import { useNavigate } from '#client/lib/navigation.ts';
 import { MonthCalendar } from '#client/features/calendar/month-calendar.tsx';
 import { useJournal } from '#client/sync/day-savers-provider.tsx';
 import { entryKey } from '#client/sync/entries/entry-queries.ts';
@@ -116,7 +116,7 @@ function useMove(onMoved: () => void) {
     if (outcome.kind === 'moved') {
       // Closes the dialog before navigating: the new day's editor does not take the focus while the dialog has it.
       onMoved();
-      await navigate({ to: ROUTES.journal.path, search: { date: request.to } as never });
+      await navigate(dayPath(request.to));
     }
     // The cached log of the old day and the cached dates may be stale.
     else for (const queryKey of [entryKey(request.from), DATES_KEY]) void queries.invalidateQueries({ queryKey });

@@ -2,11 +2,12 @@
  * The return from PayPal: sends unsaved text, captures the order, shows what the purchase began from, and reloads once no
  * day has unsaved text.
  */
-import { useNavigate, useRouter, useSearch } from '@tanstack/react-router';
+import { useSearch } from 'wouter';
 import { useEffect, useEffectEvent, useState } from 'react';
 import { isDay } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
 import { ROUTES } from '#domain/routes.ts';
+import { useNavigate } from '#client/lib/navigation.ts';
 import { PaymentReturn } from '#client/features/billing/payment-return.tsx';
 import type { ReturnParameters } from '#client/features/billing/payment-return.tsx';
 import { OPEN_FEEDBACK, takePurchaseOrigin } from '#client/features/billing/purchase-origin.ts';
@@ -21,13 +22,15 @@ type JournalPaymentReturnProps = { onEnd: (feedbackOn?: Day) => void };
 export function JournalPaymentReturn({ onEnd }: JournalPaymentReturnProps) {
   const { savers } = useJournal();
   const navigate = useNavigate();
-  const { history } = useRouter();
-  const search: ReturnParameters & { PayerID?: string; date?: unknown } = useSearch({ strict: false });
+  const search = useSearch();
   // Read once: `clearAddress` removes them from the URL.
-  const [parameters] = useState(search);
+  const [parameters] = useState<ReturnParameters & { date?: string }>(() =>
+    Object.fromEntries(new URLSearchParams(search)),
+  );
   const clearAddress = (): void => {
-    const { payment: _payment, token: _token, PayerID: _payer, ...others } = search;
-    void navigate({ to: ROUTES.journal.path, search: others as never, replace: true });
+    const others = new URLSearchParams(search);
+    for (const name of ['payment', 'token', 'PayerID']) others.delete(name);
+    void navigate(others.size === 0 ? ROUTES.journal.path : `${ROUTES.journal.path}?${others}`, { replace: true });
   };
   if (parameters.payment === OPEN_FEEDBACK) {
     const { date } = parameters;
@@ -41,7 +44,7 @@ export function JournalPaymentReturn({ onEnd }: JournalPaymentReturnProps) {
       onEnd={() => onEnd()}
       onPaid={() => {
         const origin = takePurchaseOrigin();
-        if (origin !== null) history.replace(origin);
+        if (origin !== null) void navigate(origin, { replace: true });
         setTimeout(() => reloadWhenSaved(savers), RELOAD_MS);
       }}
     />

@@ -1,8 +1,8 @@
 /** The journal screen and its overlays. */
-import { useSearch } from '@tanstack/react-router';
 import { lazy, Suspense, useCallback, useEffect, useState } from 'react';
 import type { Day } from '#domain/day/day.ts';
 import type { UpgradeFeature } from '#domain/plan/upgrade.ts';
+import { useSearchParam } from '#client/lib/navigation.ts';
 import { JournalScreen } from '#client/features/journal/journal-screen.tsx';
 import { useEditor } from '#client/features/journal/day/use-editor.ts';
 import { lazyChunk, preloadChunksWhenIdle, useOpenChunk } from '#client/ui/lazy-chunk.ts';
@@ -31,7 +31,7 @@ const JournalPaymentReturn = lazy(async () => ({
 
 export function JournalRoute() {
   const upgrade = useUpgrade();
-  const [returning, setReturning] = useState(useSearch({ strict: false, select: (search) => 'payment' in search }));
+  const [returning, setReturning] = useState(useSearchParam('payment') !== undefined);
   const [shown, setShown] = useState<{ overlay: Overlay; date: Day | null } | null>(null);
   const [feedbackOn, setFeedbackOn] = useState<Day | null>(null);
   const close = (): void => setShown(null);

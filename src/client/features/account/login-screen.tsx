@@ -1,8 +1,9 @@
 /** The sign-in form. Also handles mailed links (confirm an address, sign in) and the return from a provider. */
-import { Link, useRouterState } from '@tanstack/react-router';
+import { Link } from 'wouter';
 import { lazy, Suspense, useId, useRef, useState } from 'react';
 import { MESSAGES, recoveryMessage, signInMessage } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';
+import { pageState } from '#client/lib/navigation.ts';
 import { useClientConfig, useSupabase } from '#client/lib/api/supabase.ts';
 import { useRestoreCount } from '#client/lib/hooks/use-restore-count.ts';
 import { textOf, useSubmit } from '#client/lib/hooks/use-submit.ts';
@@ -40,7 +41,7 @@ export function LoginScreen() {
 function LoginForm() {
   const { auth } = useSupabase();
   const { signIn } = useClientConfig();
-  const state = useRouterState({ select: ({ location }) => location.state });
+  const state = pageState();
   const attemptedEmail = useRef('');
   const confirmationForm = useId();
   const [unconfirmed, setUnconfirmed] = useState<string | null>(null);

@@ -1,5 +1,5 @@
 /** Creates an account. If the address must be confirmed, it ends with "Check your email". */
-import { Link, useRouterState } from '@tanstack/react-router';
+import { Link } from 'wouter';
 import { useState } from 'react';
 import {
   EMAIL_MAX_LENGTH,
@@ -10,6 +10,7 @@ import {
 } from '#domain/account/account.ts';
 import { providerMessage } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';
+import { pageState } from '#client/lib/navigation.ts';
 import { useClientConfig, useSupabase } from '#client/lib/api/supabase.ts';
 import { useRestoreCount } from '#client/lib/hooks/use-restore-count.ts';
 import { textOf, useSubmit } from '#client/lib/hooks/use-submit.ts';
@@ -43,7 +44,7 @@ function SignupForm() {
   const [acceptsTerms, setAcceptsTerms] = useState(false);
   const restoreCount = useRestoreCount();
   const [sentTo, setSentTo] = useState<string | null>(null);
-  const state = useRouterState({ select: ({ location }) => location.state });
+  const state = pageState();
 
   const { outcome, busy, onSubmit, errorOf } = useSubmit(async (form) => {
     const email = textOf(form, 'email').trim();

@@ -1,11 +1,12 @@
 /** A printable receipt for one payment: `/receipt?payment=<id>`. */
 import { useQuery } from '@tanstack/react-query';
-import { Link, useSearch } from '@tanstack/react-router';
+import { Link } from 'wouter';
 import { ArrowLeft, Printer } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { dateLabel } from '#domain/day/day.ts';
 import { moneyLabel, RECEIPT_ITEM, receiptNumber } from '#domain/payment/receipt.ts';
 import { ROUTES } from '#domain/routes.ts';
+import { useSearchParam } from '#client/lib/navigation.ts';
 import { useData } from '#client/lib/api/data-client.ts';
 import { paymentsQuery, planChangesQuery } from '#client/lib/plan/payment-queries.ts';
 import { accountName, useUser } from '#client/lib/session/session.ts';
@@ -22,7 +23,7 @@ export function ReceiptScreen() {
   useTitle('Receipt');
   const data = useData();
   const user = useUser();
-  const id = useSearch({ strict: false, select: (search: { payment?: string }) => search.payment });
+  const id = useSearchParam('payment');
   const payments = useQuery(paymentsQuery(data, user.id));
   const changes = useQuery(planChangesQuery(data, user.id));
   const receipt = payments.data && changes.data && buildReceipt(id, payments.data, changes.data);

@@ -1,5 +1,4 @@
 /** The Find dialog: searches the user's open days for words, and parses dates. */
-import { useNavigate } from '@tanstack/react-router';
 import { Lock, Search } from 'lucide-react';
 import { useEffect, useEffectEvent, useId, useRef, useState } from 'react';
 import type { KeyboardEvent, ReactNode } from 'react';
@@ -8,8 +7,9 @@ import type { Day } from '#domain/day/day.ts';
 import { QUERY_MAX_LENGTH } from '#domain/find/match-search.ts';
 import type { SearchTerm } from '#domain/find/match-search.ts';
 import { isLocked } from '#domain/plan/plan.ts';
-import { ROUTES } from '#domain/routes.ts';
+import { dayPath } from '#domain/routes.ts';
 import { parseDateQuery } from '#domain/day/parse-date-query.ts';
+import { useNavigate } from '#client/lib/navigation.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
 import { useToday } from '#client/lib/hooks/use-today.ts';
 import { UpgradeLink } from '#client/ui/plan/upgrade-button.tsx';
@@ -46,7 +46,7 @@ export function FindDialog({ unsaved, onClose, onUpgrade }: FindDialogProps) {
 
   const open = (date: Day, searched: readonly SearchTerm[]): void => {
     onClose();
-    void navigate({ to: ROUTES.journal.path, search: { date } as never });
+    void navigate(dayPath(date));
     showFound(date, searched);
   };
   const choose = (index: number): void => {

@@ -1,6 +1,6 @@
 /** The user's payments, newest first, with receipts. */
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { Link } from 'wouter';
 import { dateLabel, dayOf } from '#domain/day/day.ts';
 import type { PaymentStatus } from '#domain/payment/payment.ts';
 import { moneyLabel } from '#domain/payment/receipt.ts';
@@ -85,7 +85,7 @@ function PaymentRow({ payment }: { payment: ListedPayment }) {
       <td>{STATUS_LABELS[payment.status]}</td>
       <td>
         {HAS_RECEIPT.has(payment.status) && (
-          <Link to={ROUTES.receipt.path} search={{ payment: payment.id } as never} aria-label={`Receipt of ${date}`}>
+          <Link to={`${ROUTES.receipt.path}?payment=${payment.id}`} aria-label={`Receipt of ${date}`}>
             Receipt
           </Link>
         )}

@@ -1,12 +1,12 @@
 /** The dialog "Deleted days": lists the logs that were deleted in the last 30 days, and brings one back. */
 import { useQuery } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { dayLabel } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
 import { VERSION_DAYS } from '#domain/log/entry-version.ts';
 import { isLocked } from '#domain/plan/plan.ts';
-import { ROUTES } from '#domain/routes.ts';
+import { dayPath } from '#domain/routes.ts';
+import { useNavigate } from '#client/lib/navigation.ts';
 import { useData } from '#client/lib/api/data-client.ts';
 import { useToday } from '#client/lib/hooks/use-today.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
@@ -96,7 +96,7 @@ function useBringBack(onDone: () => void) {
     onDone();
     // The status line of the day says why a log is not saved yet.
     if (isSaved) toast({ kind: 'success', topic: date, text: `The log of ${dayLabel(date)} is back.` });
-    await navigate({ to: ROUTES.journal.path, search: { date } as never });
+    await navigate(dayPath(date));
   }
   return { bringBack, busyDay, failedDay };
 }

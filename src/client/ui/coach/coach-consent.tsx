@@ -1,5 +1,5 @@
 /** Asks for consent before any log is sent to an AI service: once per account, and again after a provider change. */
-import { Link } from '@tanstack/react-router';
+import { Link } from 'wouter';
 import type { Ref } from 'react';
 import { ROUTES } from '#domain/routes.ts';
 import { useConsent } from '#client/lib/coach/use-consent.ts';

@@ -1,5 +1,5 @@
 /** The link back to the journal on the reviews, settings and profile screens. */
-import { Link } from '@tanstack/react-router';
+import { Link } from 'wouter';
 import { ArrowLeft } from 'lucide-react';
 import { ROUTES } from '#domain/routes.ts';
 

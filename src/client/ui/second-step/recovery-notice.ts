@@ -5,8 +5,8 @@ import type { Toast } from '../toast.tsx';
 /** The hash of the profile page's URL that opens its section on two-step verification. */
 export const TWO_STEP_HASH = '#two-step';
 
-/** The hash, as the router takes it, that unfolds the profile page's section on security. */
-export const SECURITY_HASH = 'security';
+/** The hash that unfolds the profile page's section on security. */
+export const SECURITY_HASH = '#security';
 
 /** With this many codes left or fewer, the notice suggests new ones. */
 const FEW_CODES = 3;

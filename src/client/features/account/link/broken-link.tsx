@@ -1,5 +1,5 @@
 /** Explains why a mailed link failed, and offers a new one. */
-import { Link } from '@tanstack/react-router';
+import { Link } from 'wouter';
 import { useState } from 'react';
 import type { ReactNode } from 'react';
 import { validateEmail } from '#domain/account/account.ts';

@@ -1,8 +1,8 @@
 /** Handles a mailed link: names the account, and signs in only after a click (docs/specification/accounts.md 8). */
-import { useNavigate } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { MESSAGES, providerMessage } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';
+import { useNavigate } from '#client/lib/navigation.ts';
 import { rememberWay } from '#client/lib/session/last-way.ts';
 import { useSession } from '#client/lib/session/session.ts';
 import { useSubmit } from '#client/lib/hooks/use-submit.ts';
@@ -50,7 +50,7 @@ export function ConfirmLink({ link, onDrop }: ConfirmLinkProps) {
   const { title, lead } = TEXTS[type] ?? SIGN_IN;
 
   const openPage = async (path: typeof ROUTES.journal.path | typeof ROUTES.profile.path): Promise<void> => {
-    await navigate({ to: path, replace: true });
+    await navigate(path, { replace: true });
     onDrop();
   };
   const adopt = async (account: VerifiedAccount): Promise<Outcome> => {

@@ -2,9 +2,9 @@
  * Finishes a sign-in at a provider that this browser has started (docs/specification/accounts.md 15). The screen asks
  * for no click: the PKCE verifier in this browser proves that the sign-in was started here.
  */
-import { useNavigate, useRouter } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { ROUTES } from '#domain/routes.ts';
+import { useNavigate } from '#client/lib/navigation.ts';
 import { clearAuthLink } from '#client/lib/boot/auth-link.ts';
 import { createPkceAuth } from '#client/lib/api/pkce-auth.ts';
 import { RETURN_PATH_KEY } from '#client/lib/api/provider-flow.ts';
@@ -51,7 +51,7 @@ export function ProviderReturn({ arrived, onDrop }: ProviderReturnProps) {
     );
   }
   const openPage = async (path: typeof ROUTES.journal.path | typeof ROUTES.profile.path): Promise<void> => {
-    await navigate({ to: path, replace: true, ...(isLink && { hash: SECURITY_HASH }) });
+    await navigate(isLink ? path + SECURITY_HASH : path, { replace: true });
     onDrop();
   };
   return (
@@ -91,7 +91,6 @@ function useFinishedFlow(arrived: Arrived, label: string, onDrop: () => void): F
   const navigate = useNavigate();
   const toast = useToast();
   const welcome = useWelcome();
-  const { history } = useRouter();
   const [state, setState] = useState<FlowState>(arrived.kind === 'code' ? 'working' : { failed: arrived.code });
   const isStarted = useRef(false);
 
@@ -108,17 +107,17 @@ function useFinishedFlow(arrived: Arrived, label: string, onDrop: () => void): F
       await flowAuth.signOut({ scope: 'local' });
       await auth.refreshSession();
       toast({ kind: 'success', text: `You can now sign in with ${label}.` });
-      await navigate({ to: ROUTES.profile.path, hash: SECURITY_HASH, replace: true });
+      await navigate(ROUTES.profile.path + SECURITY_HASH, { replace: true });
       return onDrop();
     }
     if (arrived.flow === 'signIn') {
       const from = sessionStorage.getItem(RETURN_PATH_KEY) ?? ROUTES.journal.path;
       sessionStorage.removeItem(RETURN_PATH_KEY);
       // The page's guard sees the new session, asks for the second step and goes on to `from`.
-      history.replace(ROUTES.login.path, { from });
+      await navigate(ROUTES.login.path, { replace: true, state: { from } });
       clearAuthLink();
       // The guard sees no change if another tab has already signed the same user in, so redirect here.
-      if (user?.id === data.user.id && !expired) history.replace(from);
+      if (user?.id === data.user.id && !expired) await navigate(from, { replace: true });
     }
     const adopted = await auth.setSession(data.session);
     if (adopted.error) return setState({ failed: adopted.error.code ?? adopted.error.name });

@@ -1,9 +1,10 @@
 /** Requests a password reset email and takes its code. Never reveals whether the address has an account. */
-import { Link, useNavigate } from '@tanstack/react-router';
+import { Link } from 'wouter';
 import { useState } from 'react';
 import { validateEmail } from '#domain/account/account.ts';
 import { MESSAGES, recoveryMessage } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';
+import { useNavigate } from '#client/lib/navigation.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
 import { textOf, useSubmit } from '#client/lib/hooks/use-submit.ts';
 import { Button } from '#client/ui/button.tsx';
@@ -96,7 +97,7 @@ function NewPassword({ account }: { account: VerifiedAccount }) {
             toast({ kind: 'success', text: MESSAGES.passwordUpdated });
             // On success the route guard sees the session and redirects to the journal.
             const error = await adoptSession(account);
-            if (error) await navigate({ to: ROUTES.login.path, replace: true });
+            if (error) await navigate(ROUTES.login.path, { replace: true });
             return null;
           }}
         />

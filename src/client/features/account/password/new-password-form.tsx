@@ -1,5 +1,5 @@
 /** The two fields of a new password. The screen around it names the account. */
-import { Link } from '@tanstack/react-router';
+import { Link } from 'wouter';
 import type { ReactNode } from 'react';
 import { passwordMessage, validateNewPassword } from '#domain/account/account.ts';
 import { MESSAGES, resetMessage } from '#domain/messages.ts';

@@ -1,8 +1,9 @@
 /** Sets a new password, from a recovery link or while signed in, and names the account. */
-import { Link, useRouter } from '@tanstack/react-router';
+import { Link } from 'wouter';
 import { useEffect, useState } from 'react';
 import { MESSAGES } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';
+import { useNavigate } from '#client/lib/navigation.ts';
 import { clearAuthLink } from '#client/lib/boot/auth-link.ts';
 import { useSession } from '#client/lib/session/session.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
@@ -184,11 +185,11 @@ function StillOtherUser() {
 }
 
 function Done() {
-  const router = useRouter();
+  const navigate = useNavigate();
   useEffect(() => {
-    const timer = setTimeout(() => router.history.replace(ROUTES.journal.path), REDIRECT_MS);
+    const timer = setTimeout(() => void navigate(ROUTES.journal.path, { replace: true }), REDIRECT_MS);
     return () => clearTimeout(timer);
-  }, [router]);
+  }, [navigate]);
   return (
     <AccountLayout title={TITLE}>
       <div className={styles.notice}>

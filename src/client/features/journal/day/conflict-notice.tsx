@@ -1,9 +1,9 @@
 /** Shows a conflict: the page keeps both versions until the user chooses. */
-import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useId, useRef } from 'react';
 import { dayLabel } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
-import { ROUTES } from '#domain/routes.ts';
+import { dayPath } from '#domain/routes.ts';
+import { useNavigate } from '#client/lib/navigation.ts';
 import { StoredLog } from '#client/editor/stored/stored-log.tsx';
 import { Button } from '#client/ui/button.tsx';
 import { useToast } from '#client/ui/toast.tsx';
@@ -70,8 +70,7 @@ function MovedNotice({ saver, to: { date } }: { saver: DaySaver; to: MovedLog })
   const { savers, transport } = useJournal();
   const navigate = useNavigate();
   const add = async (): Promise<void> => {
-    if (await addToMovedLog(savers, transport, saver))
-      void navigate({ to: ROUTES.journal.path, search: { date } as never });
+    if (await addToMovedLog(savers, transport, saver)) void navigate(dayPath(date));
   };
   return (
     <section className={styles.notice} aria-labelledby={titleId}>

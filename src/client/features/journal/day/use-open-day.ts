@@ -1,10 +1,10 @@
 /** The open day: the date in the URL, or the initial day of the plan. */
-import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { addDays, earlierOf, isDay } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
 import { initialDay } from '#domain/day/initial-day.ts';
-import { ROUTES } from '#domain/routes.ts';
+import { ROUTES, dayPath } from '#domain/routes.ts';
+import { useNavigate, useSearchParam } from '#client/lib/navigation.ts';
 import { useJournal } from '#client/sync/day-savers-provider.tsx';
 import { useEntryDates } from '#client/sync/entries/entry-dates.ts';
 
@@ -18,7 +18,7 @@ export type OpenDay = {
 };
 
 export function useOpenDay(today: Day, premium: boolean | null): OpenDay {
-  const requested: unknown = useSearch({ strict: false, select: (search: { date?: unknown }) => search.date });
+  const requested = useSearchParam('date');
   const navigate = useNavigate();
   const dates = useEntryDates();
   const { savers } = useJournal();
@@ -37,13 +37,14 @@ export function useOpenDay(today: Day, premium: boolean | null): OpenDay {
   useEffect(() => {
     // Replace an invalid or future date in the URL, so that a bookmark or a shared link names the shown day.
     if (requested === undefined || date === null || requested === date) return;
-    const search = (others: object) => ({ ...others, date });
-    void navigate({ to: ROUTES.journal.path, search: search as never, replace: true });
+    const search = new URLSearchParams(location.search);
+    search.set('date', date);
+    void navigate(`${ROUTES.journal.path}?${search}`, { replace: true });
   }, [requested, date, navigate]);
   return {
     date,
     datesWithEntries: dates.data ?? [],
-    open: (next) => void navigate({ to: ROUTES.journal.path, search: { date: next } as never }),
+    open: (next) => void navigate(dayPath(next)),
     replaceInitial: requested === undefined ? setInitial : null,
   };
 }

@@ -32,7 +32,7 @@ export function SecuritySection({ isShown }: { isShown: boolean }) {
   useEffect(() => {
     if (!isShown) return;
     const openLinked = (): void => {
-      const isSection = location.hash === `#${SECURITY_HASH}`;
+      const isSection = location.hash === SECURITY_HASH;
       // The part on two-step verification scrolls to itself.
       if (isSection || location.hash === TWO_STEP_HASH) setOpen(true);
       if (isSection) line.current?.closest('section')?.scrollIntoView();

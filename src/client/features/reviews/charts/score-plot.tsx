@@ -3,15 +3,15 @@ import { AxisBottom, AxisLeft } from '@visx/axis';
 import { Group } from '@visx/group';
 import { scaleLinear } from '@visx/scale';
 import { LinePath } from '@visx/shape';
-import { useNavigate } from '@tanstack/react-router';
 import { useLayoutEffect, useRef, useState } from 'react';
 import type { MouseEvent } from 'react';
 import { SCORE_RANGE } from '#domain/coach/coach.ts';
 import { addDays, dayLabel, daysBetween, weekdayOf } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
 import { scoreBand } from '#domain/coach/hustle-score.ts';
-import { ROUTES } from '#domain/routes.ts';
+import { dayPath } from '#domain/routes.ts';
 import { shortDate } from '#domain/coach/win-bullets.ts';
+import { useNavigate } from '#client/lib/navigation.ts';
 import { useClientConfig } from '#client/lib/api/supabase.ts';
 import { Button } from '#client/ui/button.tsx';
 import charts from './review-charts.module.css';
@@ -121,11 +121,11 @@ function Plot({ from, today, points }: { from: Day; today: Day; points: readonly
   const lefts = points.map((point) => positionOf(point).left);
   const dayWidth = x(1) - x(0);
   const linkTo = ({ date }: Point) => ({
-    href: `${ROUTES.journal.path}?date=${date}`,
+    href: dayPath(date),
     onClick: (event: MouseEvent): void => {
       if (event.metaKey || event.ctrlKey || event.shiftKey) return;
       event.preventDefault();
-      void navigate({ to: ROUTES.journal.path, search: { date } as never });
+      void navigate(dayPath(date));
     },
   });
 

@@ -1,12 +1,12 @@
 /** The last year as a heat map: one square per day, darker for higher scores. */
-import { useNavigate } from '@tanstack/react-router';
 import { useLayoutEffect, useRef } from 'react';
 import type { RefObject } from 'react';
 import { dateLabel, MONTHS, WEEKDAYS } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
 import { scoreBand } from '#domain/coach/hustle-score.ts';
-import { ROUTES } from '#domain/routes.ts';
+import { dayPath } from '#domain/routes.ts';
 import { yearRows } from '#domain/day/year-weeks.ts';
+import { useNavigate } from '#client/lib/navigation.ts';
 import charts from './review-charts.module.css';
 import { useRovingTabindex } from './use-roving-tabindex.ts';
 import type { LoggedDay } from '../use-logged-days.ts';
@@ -52,7 +52,7 @@ export function YearMap({ today, logged }: { today: Day; logged: readonly Logged
 
   useStickToEnd(box);
   useHideCutMonths(box);
-  const open = (date: Day): void => void navigate({ to: ROUTES.journal.path, search: { date } as never });
+  const open = (date: Day): void => void navigate(dayPath(date));
 
   return (
     <section className={charts.section} aria-labelledby="year">
