@@ -615,6 +615,19 @@ create table public.entry_words (
   constraint entry_words_pkey PRIMARY KEY (user_id, date)
 ) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_scale_factor=0.02);
 
+create table public.import_days (
+  user_id uuid not null,
+  import_id uuid not null,
+  date date not null,
+  entry_id uuid not null,
+  revision integer not null,
+  change text not null,
+  written_at timestamp with time zone not null default now(),
+  constraint import_days_known_change CHECK ((change = ANY (ARRAY['added'::text, 'replaced'::text, 'feedback'::text]))),
+  constraint import_days_user_id_fkey FOREIGN KEY (user_id) REFERENCES auth.users(id) ON DELETE CASCADE,
+  constraint import_days_pkey PRIMARY KEY (user_id, import_id, date)
+);
+
 create table public.payment_changes (
   payment_id uuid not null,
   id bigint generated always as identity not null,
@@ -753,6 +766,7 @@ CREATE INDEX analyses_of_day ON public.analyses USING btree (user_id, date, crea
 CREATE INDEX analyses_of_period ON public.analyses USING btree (user_id, period_to) WHERE (kind = 'trend'::text);
 CREATE INDEX analysis_runs_by_day ON public.analysis_runs USING btree (counted_on);
 CREATE INDEX entry_versions_by_age ON public.entry_versions USING btree (kept_at);
+CREATE INDEX import_days_by_age ON public.import_days USING btree (written_at);
 CREATE INDEX payment_events_bodies ON public.payment_events USING btree (received_at) WHERE (raw <> ''::text);
 CREATE INDEX payment_events_waiting ON public.payment_events USING btree (received_at) WHERE (processed_at IS NULL);
 CREATE INDEX payments_due ON public.payments USING btree (due_at) WHERE (due_at IS NOT NULL);
@@ -1247,6 +1261,7 @@ alter table public.coach_reader enable row level security, force row level secur
 alter table public.entries enable row level security, force row level security;
 alter table public.entry_versions enable row level security, force row level security;
 alter table public.entry_words enable row level security, force row level security;
+alter table public.import_days enable row level security, force row level security;
 alter table public.payment_changes enable row level security, force row level security;
 alter table public.payment_events enable row level security, force row level security;
 alter table public.payment_ledger enable row level security, force row level security;
@@ -1356,6 +1371,7 @@ grant delete on public.analysis_runs to service_role;
 grant delete on public.entries to authenticated;
 grant delete on public.entries to service_role;
 grant delete on public.entry_versions to service_role;
+grant delete on public.import_days to service_role;
 grant delete on public.plan_reminders to service_role;
 grant delete on public.profiles to service_role;
 grant execute on function public.allow_only_erasure() to public;
@@ -1384,6 +1400,7 @@ grant insert on public.analysis_runs to service_role;
 grant insert on public.coach_reader to service_role;
 grant insert on public.entries to service_role;
 grant insert on public.entry_words to service_role;
+grant insert on public.import_days to service_role;
 grant insert on public.payment_changes to service_role;
 grant insert on public.payment_events to service_role;
 grant insert on public.payment_ledger to service_role;
@@ -1406,6 +1423,7 @@ grant select on public.entry_versions to authenticated;
 grant select on public.entry_versions to service_role;
 grant select on public.entry_words to authenticated;
 grant select on public.entry_words to service_role;
+grant select on public.import_days to service_role;
 grant select on public.payment_changes to service_role;
 grant select on public.payment_events to service_role;
 grant select on public.payment_ledger to service_role;
@@ -1425,5 +1443,6 @@ grant update on public.analysis_runs to service_role;
 grant update on public.coach_reader to service_role;
 grant update on public.entries to service_role;
 grant update on public.entry_words to service_role;
+grant update on public.import_days to service_role;
 grant update on public.payments to service_role;
 grant update on public.profiles to service_role;

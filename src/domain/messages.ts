@@ -33,7 +33,6 @@ export const MESSAGES = {
   paymentCancelled: 'Payment was cancelled. You can try upgrading again anytime.',
   paymentDone: "You're a Closer now. Every log is open.",
   exportIsPremium: 'Export is a premium feature. Upgrade to Closer to take your logs with you.',
-  importIsPremium: 'Import is a premium feature. Upgrade to Closer to bring your logs back.',
   paymentPending: "PayPal is still reviewing your payment. We'll email you the result.",
   paymentsOff: 'Payments are not set up on this server.',
   emptyPeriod: 'No entries found for the selected period',

@@ -555,9 +555,12 @@ describe('responses match the document', () => {
     await call(200, 'POST', '/functions/v1/record-export', { as });
     const entry = { date: daysAgo(40), content: '<p>Then</p>', replaces: null };
     const entries = [entry, entry, { date: 'never', content: '' }];
-    await call(403, 'POST', '/functions/v1/import-entries', { as: ana, body: { entries } });
     await call(400, 'POST', '/functions/v1/import-entries', { as, body: { entries: [] } });
-    await call(200, 'POST', '/functions/v1/import-entries', { as, body: { entries } });
+    const importId = '0f0e0d0c-0b0a-4908-8706-050403020100';
+    await call(200, 'POST', '/functions/v1/import-entries', { as, body: { importId, entries } });
+    await call(200, 'POST', '/functions/v1/list-imports', { as });
+    await call(400, 'POST', '/functions/v1/undo-import', { as, body: {} });
+    await call(200, 'POST', '/functions/v1/undo-import', { as, body: { importId } });
   });
 
   test('every function rejects a guest, an invalid token and a body that is too large', async () => {

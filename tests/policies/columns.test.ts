@@ -99,6 +99,11 @@ const TABLES = {
     ownRow: `user_id = '${PEOPLE.premium.id}'`,
   },
   coach_reader: { columns: ['only_one', 'name', 'since'], writable: [], ownRow: 'true' },
+  import_days: {
+    columns: ['user_id', 'import_id', 'date', 'entry_id', 'revision', 'change', 'written_at'],
+    writable: [],
+    ownRow: `user_id = '${PEOPLE.premium.id}'`,
+  },
   plan_reminders: {
     columns: ['user_id', 'access_valid_until', 'days_before', 'mailed_at'],
     writable: [],

@@ -568,6 +568,16 @@ describe('purging', () => {
     expect(await versionsOf()).toEqual([]);
   });
 
+  test('deletes the records of an import after the same time', async () => {
+    await db.admin.query(
+      `insert into import_days (user_id, import_id, date, entry_id, revision, change)
+       values ($1, gen_random_uuid(), '2020-01-01', gen_random_uuid(), 1, 'added')`,
+      [FREE],
+    );
+    expect(await purge(clockIn(VERSION_DAYS, -60_000))).toBe(0);
+    expect(await purge(clockIn(VERSION_DAYS, 1_000))).toBe(1);
+  });
+
   test('deletes more rows than one batch holds', async () => {
     await db.admin.query(
       `insert into entry_versions (user_id, date, entry_id, content, written_at, replaced_by)

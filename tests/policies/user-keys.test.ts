@@ -21,6 +21,7 @@ test('every table of users is known by the column that names the user', () => {
     'entries.user_id',
     'entry_versions.user_id',
     'entry_words.user_id',
+    'import_days.user_id',
     'plan_changes.user_id',
     'plan_reminders.user_id',
     'plan_uses.user_id',

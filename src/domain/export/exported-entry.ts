@@ -34,6 +34,7 @@ export const REFUSALS = {
   tooLong: 'This log is larger than 256 KB.',
   tooDeep: 'This log is nested too deeply.',
   empty: 'This log is empty.',
+  locked: 'Your plan does not open this day, and it has a log already.',
 } as const;
 export type Refusal = keyof typeof REFUSALS;
 

@@ -1,4 +1,4 @@
-/** The request and the response of the function `import-entries`. */
+/** The requests and responses of the functions `import-entries`, `list-imports` and `undo-import`. */
 import type { Day } from '../day/day.ts';
 import { ENTRY_MAX_BYTES } from '../log/entry.ts';
 import type { Version } from '../log/entry.ts';
@@ -22,3 +22,14 @@ export type ImportOutcome =
   | { date: string; outcome: 'refused'; reason: Refusal };
 
 export type ImportAnswer = { success: true; outcomes: ImportOutcome[] } | { success: false; error: string };
+
+/** The number of a user's imports that can be undone, for `VERSION_DAYS` (log/entry-version.ts). */
+export const MAX_UNDOABLE_IMPORTS = 5;
+
+export type PastImport = { id: string; writtenAt: string; days: number };
+export type ImportListAnswer = { success: true; imports: PastImport[] } | { success: false; error: string };
+
+/** `kept`: days that changed since the import and stay as they are. The client repeats the call until none remains. */
+export type UndoAnswer =
+  | { success: true; undone: number; kept: Day[]; remaining: number }
+  | { success: false; error: string };

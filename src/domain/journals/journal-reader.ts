@@ -5,6 +5,7 @@
  * entries of a day and they compare nothing with stored logs: their caller does.
  */
 import type { Day } from '../day/day.ts';
+import { REFUSALS } from '../export/exported-entry.ts';
 import type { ImportedDay } from '../export/exported-entry.ts';
 
 /**
@@ -20,19 +21,14 @@ export type SourceFile = {
 
 /** Why an entry or a file is left out. Shown beside the source. */
 export const SKIP_REASONS = {
+  ...REFUSALS,
   trashed: 'In the trash of the other program.',
   encrypted: 'Encrypted. Export it without a password.',
   template: 'A template, not an entry.',
   noDate: 'No date found.',
-  invalidDate: 'This date does not exist.',
   ambiguousDate: 'Day and month cannot be told apart in this date.',
-  futureDay: 'This day is in the future.',
-  duplicateDay: 'The file contains this day more than once. Only the first one is used.',
-  notText: 'This is not a text.',
+  notText: 'This is not a text file.',
   broken: 'Damaged, cannot be read.',
-  tooLong: 'This day is larger than 256 KB.',
-  tooDeep: 'This log is nested too deeply.',
-  empty: 'Empty.',
 } as const;
 export type SkipReason = keyof typeof SKIP_REASONS;
 

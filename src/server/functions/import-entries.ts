@@ -1,7 +1,11 @@
 /**
- * `import-entries` {entries}: writes days of an imported file (docs/decisions/0012). Logs are written as the user,
- * under the same policies as every save. The coach's columns, which clients cannot write, are written as the service:
- * only in rows of that user whose log this request has written.
+ * `import-entries` {importId, entries}: writes days of imported files (docs/decisions/0012), on every plan. Logs are
+ * written as the user, under the same policies as every save. Days that the plan does not open are inserted as the
+ * service: only for that user, and only where the day has no log. The coach's columns, which clients cannot write, are
+ * written as the service too: only in rows of that user whose log this request has written.
+ *
+ * Threat: a free user reads or changes locked logs through an import. The answer says of a locked day only whether it has
+ * a log, which the user's own list of dates says as well.
  *
  * An entry names the version that it replaces, or null for a day without a log, so an import overwrites no unseen
  * change.
@@ -9,15 +13,14 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { latestToday } from '#domain/day/day.ts';
+import { isBefore, latestToday } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
 import type { Version } from '#domain/log/entry.ts';
 import { isEmptyLog } from '#domain/log/entry-text.ts';
 import type { ImportedDay, Refusal } from '#domain/export/exported-entry.ts';
-import { IMPORT_MAX_ENTRIES } from '#domain/export/import-wire.ts';
+import { IMPORT_MAX_ENTRIES, MAX_UNDOABLE_IMPORTS } from '#domain/export/import-wire.ts';
 import type { ImportAnswer, ImportOutcome } from '#domain/export/import-wire.ts';
 import { readJsonEntry } from '#domain/export/formats/json-format.ts';
-import { MESSAGES } from '#domain/messages.ts';
 import { UUID } from '../auth/keys/access-tokens.ts';
 import type { Clock } from '../clock.ts';
 import { stripInvisible } from '#domain/coach/strip-invisible.ts';
@@ -27,10 +30,9 @@ import type { WriteQuota } from '../data/write-quota.ts';
 import { withDateHeaderSql } from '../data/sql/to-sql.ts';
 import type { Limiters } from '../load/limiters.ts';
 import { PERMISSION_DENIED, sqlStateOf } from '../database/database-error.ts';
-import type { Database } from '../database/database.ts';
+import type { Database, Statements } from '../database/database.ts';
 import type { AppEnv } from '../http/app-env.ts';
 import type { Caller } from '../http/authenticate.ts';
-import { isCallerPremium } from '../plans/is-caller-premium.ts';
 import { readBody } from './read-body.ts';
 
 type ImportDeps = { database: Database; clock: Clock; limiters: Limiters; writeQuota: WriteQuota };
@@ -72,6 +74,30 @@ const WRITE_FEEDBACK = `
    where entry.user_id = $1::uuid and entry.date = sent.date and entry.id = sent.id and entry.revision = sent.revision
      and (entry.ai_analyzed_at < entry.updated_at) is not false`;
 
+/** The first day that the plan opens, or null. The database answers, so there is one rule and one clock. */
+const FIRST_OPEN_DAY = 'select case when not public.is_premium() then public.first_free_day()::text end as first';
+
+/** Bounds the rows of a user: the oldest imports make room for one that the table does not know. */
+const FORGET_OLD_IMPORTS = `
+  delete from public.import_days
+   where user_id = $1 and not exists (select from public.import_days where user_id = $1 and import_id = $2)
+     and import_id in (
+       select import_id from public.import_days where user_id = $1
+        group by import_id order by max(written_at) desc, import_id offset ${MAX_UNDOABLE_IMPORTS - 1})`;
+
+/** A repeated request finds its rows. A day is written twice by one import if it was deleted between. */
+const RECORD_DAYS = `
+  insert into public.import_days (user_id, import_id, date, entry_id, revision, change)
+  select $1::uuid, $2::uuid, sent.date, sent.id, sent.revision, sent.change
+    from json_to_recordset($3::json) as sent(date date, id uuid, revision integer, change text)
+  on conflict (user_id, import_id, date) do update
+    set entry_id = excluded.entry_id, revision = excluded.revision, change = excluded.change`;
+
+/** The plan ended, or a day became locked, between the check and the write. */
+class PlanChangedError extends Error {
+  override name = 'PlanChangedError';
+}
+
 export function importEntries({ database, clock, limiters, writeQuota }: ImportDeps) {
   // Cleaning foreign HTML is expensive: few users at a time, one request per user.
   const limiter = limiters.createLimiter('imports', {
@@ -82,64 +108,96 @@ export function importEntries({ database, clock, limiters, writeQuota }: ImportD
   });
 
   return async function importDays(context: Context<AppEnv>, { identity, userId }: Caller): Promise<Response> {
-    if (userId === null || !(await isCallerPremium(database, identity))) {
-      return answer(context, { success: false, error: MESSAGES.importIsPremium }, 403);
-    }
+    if (userId === null) throw new Error('a function got a caller without a user');
     writeQuota.check(userId);
-    const entries = await readEntryList(context);
-    if (entries === null) {
+    const { entries, importId = null } = await readBody(context);
+    if (!Array.isArray(entries) || entries.length === 0 || entries.length > IMPORT_MAX_ENTRIES) {
       return answer(context, { success: false, error: `Send one to ${IMPORT_MAX_ENTRIES} entries.` }, 400);
     }
+    if (importId !== null && !isImportId(importId)) {
+      return answer(context, { success: false, error: 'The importId must be a UUID.' }, 400);
+    }
+    const user = database.asUser(identity);
+    const service = database.asService('import of a user');
     let release: (() => void) | null = null;
     try {
       release = await limiter.acquire();
       await writeQuota.spend(userId, Buffer.byteLength(JSON.stringify(entries)));
       const { writable, outcomes } = await validateEntries(entries, latestToday(clock.now()));
-      const written = new Map(
-        [
+      const { written, refused } = await writeDays(writable).catch((error: unknown) => {
+        if (error instanceof PlanChangedError) return writeDays(writable);
+        throw error;
+      });
+      await writeFeedback(writable, written);
+      if (importId !== null) await recordDays(importId, writable, written);
+      for (const { date } of writable) {
+        if (refused.has(date)) outcomes.push({ date, outcome: 'refused', reason: 'locked' });
+        else outcomes.push({ date, outcome: written.has(date) ? 'written' : 'changed' });
+      }
+      return answer(context, { success: true, outcomes });
+    } finally {
+      release?.();
+    }
+
+    async function writeDays(days: readonly WritableDay[]) {
+      const { rows } = await user.statement<{ first: Day | null }>(FIRST_OPEN_DAY, []);
+      const first = rows[0]?.first ?? null;
+      const isLocked = ({ date }: WritableDay): boolean => first !== null && isBefore(date, first);
+      const locked = days.filter(isLocked);
+      const open = days.filter((one) => !isLocked(one));
+      const isNew = ({ replaces }: WritableDay): boolean => replaces === null;
+      try {
+        const written = [
+          ...(await write(user, INSERT, open.filter(isNew))),
           ...(await write(
-            INSERT,
-            writable.filter((day) => day.replaces === null),
-          )),
-          ...(await write(
+            user,
             REPLACE,
-            writable.filter((day) => day.replaces !== null),
+            open.filter((one) => !isNew(one)),
           )),
-        ].map(({ date, id, revision }) => [date, { id, revision }]),
-      );
-      const feedbacks = writable.flatMap(({ date, coach }) => {
+          ...(await write(service, INSERT, locked.filter(isNew))),
+        ];
+        return {
+          written: new Map(written.map(({ date, id, revision }): [Day, Version] => [date, { id, revision }])),
+          refused: new Set(locked.filter((one) => !isNew(one)).map(({ date }) => date)),
+        };
+      } catch (error) {
+        throw sqlStateOf(error) === PERMISSION_DENIED ? new PlanChangedError('', { cause: error }) : error;
+      }
+    }
+
+    async function write(as: Statements, sql: string, days: readonly WritableDay[]): Promise<WrittenDay[]> {
+      if (days.length === 0) return [];
+      const rows = days.map(({ date, content, replaces }) => ({ date, content, ...replaces }));
+      return (await as.statement<WrittenDay>(sql, [userId, JSON.stringify(rows)])).rows;
+    }
+
+    async function writeFeedback(days: readonly WritableDay[], written: ReadonlyMap<Day, Version>): Promise<void> {
+      const feedbacks = days.flatMap(({ date, coach }) => {
         const version = written.get(date);
         if (!coach || !version) return [];
         // Imported feedback is displayed like the coach's own feedback, so it gets the same character filter.
         const feedback = coach.feedback === null ? null : stripInvisible(coach.feedback);
         return [{ date, ...version, ...coach, feedback }];
       });
-      if (feedbacks.length > 0) {
-        await database.asService('import feedback').statement(WRITE_FEEDBACK, [userId, JSON.stringify(feedbacks)]);
-      }
-      for (const { date } of writable) outcomes.push({ date, outcome: written.has(date) ? 'written' : 'changed' });
-      return answer(context, { success: true, outcomes });
-    } catch (error) {
-      if (sqlStateOf(error) !== PERMISSION_DENIED) throw error;
-      // The plan ended between the check and the write.
-      return answer(context, { success: false, error: MESSAGES.importIsPremium }, 403);
-    } finally {
-      release?.();
+      if (feedbacks.length > 0) await service.statement(WRITE_FEEDBACK, [userId, JSON.stringify(feedbacks)]);
     }
 
-    async function write(sql: string, days: readonly WritableDay[]): Promise<WrittenDay[]> {
-      if (days.length === 0) return [];
-      const rows = days.map(({ date, content, replaces }) => ({ date, content, ...replaces }));
-      return (await database.asUser(identity).statement<WrittenDay>(sql, [userId, JSON.stringify(rows)])).rows;
+    /** After the write: a row for a version that does not exist yet could match a later edit of the user. */
+    async function recordDays(id: string, days: readonly WritableDay[], written: ReadonlyMap<Day, Version>) {
+      const rows = days.flatMap(({ date, replaces }) => {
+        const version = written.get(date);
+        if (!version) return [];
+        const isSame = replaces?.revision === version.revision;
+        return [{ date, ...version, change: replaces === null ? 'added' : isSame ? 'feedback' : 'replaced' }];
+      });
+      if (rows.length === 0) return;
+      await service.statement(FORGET_OLD_IMPORTS, [userId, id]);
+      await service.statement(RECORD_DAYS, [userId, id, JSON.stringify(rows)]);
     }
   };
 }
 
-async function readEntryList(context: Context<AppEnv>): Promise<unknown[] | null> {
-  const { entries } = await readBody(context);
-  if (!Array.isArray(entries)) return null;
-  return entries.length > 0 && entries.length <= IMPORT_MAX_ENTRIES ? entries : null;
-}
+export const isImportId = (value: unknown): value is string => typeof value === 'string' && UUID.test(value);
 
 async function validateEntries(entries: readonly unknown[], lastDay: Day) {
   const writable: WritableDay[] = [];

@@ -34,6 +34,7 @@ import { findEntries } from './find-entries.ts';
 import { importEntries } from './import-entries.ts';
 import { recordExport } from './record-export.ts';
 import { trendAnalysis } from './trend-analysis.ts';
+import { listImports, undoImport } from './undo-import.ts';
 import { handleCaptureOrder } from './paypal-capture-order.ts';
 import { handleCreateOrder } from './paypal-create-order.ts';
 
@@ -65,6 +66,8 @@ export const functionsOf = (deps: FunctionDeps): ReadonlyMap<string, ServerFunct
     ['find-entries', findEntries(deps)],
     ['record-export', recordExport(deps)],
     ['import-entries', importEntries(deps)],
+    ['list-imports', listImports(deps)],
+    ['undo-import', undoImport(deps)],
     ['archive', archive(deps)],
     ['changes', streamChanges(deps)],
     ['ai-feedback', aiFeedback(deps)],

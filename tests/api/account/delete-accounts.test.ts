@@ -317,6 +317,8 @@ async function fillEveryTable(user: SignedUpUser): Promise<string> {
      values ($1, 'feedback', '2026-01-05', 7, 'hash', 'google', 'gemini', 1, 'stop', 5, 'Good work.')`,
     `insert into analysis_runs (user_id, kind, key, run, lease_until, counted_on, tries)
      values ($1, 'feedback', '2026-01-05', gen_random_uuid(), now() + interval '1 hour', current_date, 1)`,
+    `insert into import_days (user_id, import_id, date, entry_id, revision, change)
+     values ($1, gen_random_uuid(), '2026-01-05', gen_random_uuid(), 1, 'added')`,
     `insert into plan_reminders (user_id, access_valid_until, days_before) values ($1, '2026-01-05', 3)`,
     `insert into auth.flows (method, redirect_to, user_id, expires_at) values ('oauth', '/', $1, now() + interval '1 day')`,
     `insert into auth.flows (method, redirect_to, linking_user_id, expires_at) values ('oauth', '/', $1, now() + interval '1 day')`,

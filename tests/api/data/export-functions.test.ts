@@ -249,16 +249,6 @@ describe('import-entries', () => {
     expect(await rowsOf(world.cleo)).toMatchObject([{ user_id: world.cleo.id, revision: 1 }]);
   });
 
-  test('rejects a free user with 403 and a guest with 401, and writes nothing', async () => {
-    const entries = [{ date: today(), content: '<p>x</p>' }];
-    expect(await send(world.ana, entries)).toMatchObject({
-      status: 403,
-      json: { success: false, error: 'Import is a premium feature. Upgrade to Closer to bring your logs back.' },
-    });
-    expect((await send(null, entries)).status).toBe(401);
-    expect(await rowsOf(world.ana)).toEqual([]);
-  });
-
   test.each([undefined, {}, [], 'x', null, Array.from({ length: 51 }, () => ({}))])(
     'rejects entries %#, which are not one to fifty',
     async (entries) => {

@@ -1,13 +1,12 @@
 /** Access to the server functions of the paid plan, for each kind of user and up to the plan's last valid day. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { addDays, day, earliestToday } from '#domain/day/day.ts';
+import { day, earliestToday } from '#domain/day/day.ts';
 import type { WireResponse, Person } from '../data/fixture.ts';
 import { FREE_KINDS, PREMIUM_KINDS, startPlanWorld } from './fixture.ts';
 import type { PlanWorld } from './fixture.ts';
 
 const AT = new Date('2026-03-08T06:59:59.999Z');
 const TODAY = earliestToday(AT);
-const LONG_AGO = day('2016-02-29');
 
 let world: PlanWorld;
 beforeAll(async () => {
@@ -18,11 +17,7 @@ afterAll(async () => {
   await world.close();
 });
 
-const log = (date: string) => ({ date, content: '<p>mine</p>', hustleScore: 10, feedback: 'Great.', replaces: null });
-const FUNCTIONS: readonly (readonly [name: string, body: unknown])[] = [
-  ['record-export', {}],
-  ['import-entries', { entries: [log(addDays(TODAY, -1)), log(LONG_AGO)] }],
-];
+const FUNCTIONS: readonly (readonly [name: string, body: unknown])[] = [['record-export', {}]];
 const call = (person: Person | null, name: string, body: unknown): Promise<WireResponse> =>
   world.request(person, 'POST', `/functions/v1/${name}`, { body });
 

@@ -40,6 +40,11 @@ export const SYSTEM_SWEEPS: readonly SystemSweep[] = [
     text: 'delete from public.entry_versions where (user_id, date, id) in (select user_id, date, id from public.entry_versions where kept_at <= $1 limit',
     reason: 'the job purge-versions deletes what is older than 30 days, over an index by age',
   },
+  {
+    table: 'import_days',
+    text: 'delete from public.import_days where (user_id, import_id, date) in ( select user_id, import_id, date from public.import_days where written_at <= $1 limit',
+    reason: 'the same job deletes the records of imports, over an index by age',
+  },
 ];
 
 const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();

@@ -165,6 +165,16 @@ export type AppTables = {
     name: string;
     since: Timestamp;
   };
+  /** The undo of an import: the version that the import left behind on each day. */
+  import_days: {
+    user_id: string;
+    import_id: string;
+    date: Day;
+    entry_id: string;
+    revision: number;
+    change: 'added' | 'replaced' | 'feedback';
+    written_at: Timestamp;
+  };
   plan_reminders: {
     user_id: string;
     access_valid_until: Day;
