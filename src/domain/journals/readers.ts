@@ -1,8 +1,10 @@
 /** The readers of all programs, and which of them recognises the chosen files. The order has no meaning. */
 import type { JournalReader, SourceFile } from './journal-reader.ts';
+import { appleJournal } from './apple-journal.ts';
+import { evernote } from './evernote.ts';
 import { jrnl } from './jrnl.ts';
 
-const READERS: readonly JournalReader[] = [jrnl];
+const READERS: readonly JournalReader[] = [appleJournal, evernote, jrnl];
 
 /** Null if no reader recognises the files. */
 export async function detectReader(

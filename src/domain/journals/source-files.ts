@@ -1,0 +1,55 @@
+/** Names, skips and dates of source files, for all readers. */
+import type { Day } from '../day/day.ts';
+import { UnreadableTextError } from './journal-reader.ts';
+import type { JournalEntry, ReadContext, Skipped, SkipReason, SourceFile } from './journal-reader.ts';
+import { parseTimestamp } from './timestamps.ts';
+import { findDate, resolveDates } from './written-dates.ts';
+
+/** The name without folders and extension. */
+export const fileName = ({ path }: SourceFile): string => path.replace(/^.*\//, '').replace(/\.\w{1,12}$/, '');
+
+/** Copies and settings that macOS, Windows and synchronisation leave in folders. */
+export const isHidden = ({ path }: SourceFile): boolean =>
+  /(?:^|\/)(?:\.(?!trash\/)|__MACOSX\/|Thumbs\.db$)/i.test(path);
+
+export const skip = (source: string, reason: SkipReason): Skipped => ({ kind: 'skipped', source, reason });
+
+/** Reads files one after the other. A file that is no text or that breaks its reader is reported and ends nothing. */
+export async function* readEachFile(
+  files: readonly SourceFile[],
+  context: ReadContext,
+  readText: (file: SourceFile, text: string) => Iterable<JournalEntry | Skipped>,
+): AsyncGenerator<JournalEntry | Skipped> {
+  for (const file of files) {
+    if (isHidden(file)) continue;
+    try {
+      yield* readText(file, await context.decode(file));
+    } catch (error) {
+      yield skip(file.path, error instanceof UnreadableTextError ? 'notText' : 'broken');
+    }
+  }
+}
+
+/** The day of a note, and its title without a date that says the same. */
+export type DatedNote = { day: Day; time: string | null; title: string | null };
+
+/**
+ * A note whose title is nothing but a date is about that day, whenever it was written. Otherwise the first readable
+ * timestamp counts.
+ */
+export function dayOfNote(
+  title: string,
+  timestamps: readonly unknown[],
+  zone: string,
+): DatedNote | { reason: SkipReason } {
+  const named = title === '' ? null : findDate(title);
+  const times = timestamps.map((value) => parseTimestamp(value, zone)).filter((time) => time !== null);
+  const time = times[0];
+  if (named?.rest === '') {
+    const resolved = resolveDates([named], false)[0]!;
+    if ('day' in resolved)
+      return { day: resolved.day, time: named.time ?? (time?.day === resolved.day ? time.time : null), title: null };
+  }
+  if (time) return { ...time, title: title === '' ? null : title };
+  return { reason: timestamps.some((value) => typeof value === 'string' && value !== '') ? 'invalidDate' : 'noDate' };
+}
