@@ -34,6 +34,23 @@ test.each([...EXPOSED_TABLES.values()])('$name matches the columns and key of th
   expect(table.key.map(({ name }) => name)).toEqual(key.rows.map(({ name }) => name));
 });
 
+test.each([...EXPOSED_TABLES.values()])(
+  '$name has the defaults of the columns that a user may write',
+  async (table) => {
+    const { rows } = await db.admin.query<{ name: string; value: string }>(
+      `select attname as name, pg_get_expr(adbin, adrelid) as value from pg_attrdef
+       join pg_attribute on attrelid = adrelid and attnum = adnum
+      where adrelid = ('public.' || $1)::regclass
+        and has_column_privilege('authenticated', attrelid, attnum, 'insert')`,
+      [table.name],
+    );
+    const listed = [...table.columns.values()].filter(({ defaultSql }) => defaultSql !== null);
+    expect(new Map(listed.map(({ name, defaultSql }) => [name, defaultSql]))).toEqual(
+      new Map(rows.map(({ name, value }) => [name, value])),
+    );
+  },
+);
+
 test('withDateHeaderSql writes the same date header as the domain', async () => {
   const days = Array.from({ length: 900 }, (_, index) => addDays(day('2023-12-30'), index * 3));
   days.push(day('0001-01-01'), day('0999-12-31'), day('9999-12-31'));

@@ -7,8 +7,8 @@ type ColumnType = 'uuid' | 'text' | 'date' | 'integer' | 'bigint' | 'boolean' | 
 export type Column = {
   readonly name: string;
   readonly type: ColumnType;
-  /** The value that `Prefer: missing=default` writes if a row omits the column. */
-  readonly defaultValue: boolean | null;
+  /** The default that `Prefer: missing=default` writes if a row omits the column, as an SQL expression. */
+  readonly defaultSql: string | null;
 };
 
 export type ExposedTable = {
@@ -30,8 +30,8 @@ export type ExposedTable = {
 
 type Description = {
   columns: Record<string, ColumnType>;
-  /** Defaults of the columns that a client may write. */
-  defaults?: Record<string, boolean>;
+  /** The defaults of the columns that a client may write, as SQL expressions. */
+  defaults?: Record<string, string>;
   key: string[];
   /** `user_id` unless set. */
   user?: string;
@@ -44,7 +44,7 @@ type Description = {
 function table(name: string, description: Description): ExposedTable {
   const columns = new Map<string, Column>();
   for (const [column, type] of Object.entries(description.columns)) {
-    columns.set(column, { name: column, type, defaultValue: description.defaults?.[column] ?? null });
+    columns.set(column, { name: column, type, defaultSql: description.defaults?.[column] ?? null });
   }
   const find = (column: string): Column => {
     const found = columns.get(column);
@@ -108,6 +108,7 @@ export const EXPOSED_TABLES: ReadonlyMap<string, ExposedTable> = new Map(
         hustle_score: 'integer',
         ai_analyzed_at: 'timestamptz',
       },
+      defaults: { id: 'gen_random_uuid()', updated_at: 'now()' },
       key: ['user_id', 'date'],
       log: { content: 'content', day: 'date' },
       longTexts: ['content', 'content_text', 'ai_feedback'],
@@ -165,7 +166,7 @@ export const EXPOSED_TABLES: ReadonlyMap<string, ExposedTable> = new Map(
         created_at: 'timestamptz',
         updated_at: 'timestamptz',
       },
-      defaults: { ai_consent: false },
+      defaults: { ai_consent: 'false' },
       key: ['id'],
       user: 'id',
     }),

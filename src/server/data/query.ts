@@ -37,6 +37,8 @@ export type Query = {
 export type Preferences = {
   /** Return the rows, not only their number. */
   representation: boolean;
+  /** Return the address of the first new row. */
+  location: boolean;
   /** Return the total number of rows. */
   count: boolean;
   resolution: 'merge' | 'ignore' | null;
@@ -46,5 +48,7 @@ export type Preferences = {
 };
 
 export type Scalar = string | number | boolean | null;
+/** Undefined: the default of the column, which then has one. */
+export type WrittenValue = Scalar | undefined;
 /** The rows of a write: the columns it sets, and per row their values in the same order. */
-export type Rows = { columns: readonly Column[]; rows: readonly (readonly Scalar[])[] };
+export type Rows = { columns: readonly Column[]; rows: readonly (readonly WrittenValue[])[] };

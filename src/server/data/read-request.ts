@@ -19,7 +19,7 @@ import {
 } from './query-cost.ts';
 import { dataError } from './errors.ts';
 import type { ExposedTable } from './exposed-tables.ts';
-import { checkSchema, JSON_OBJECT, parseAccept, parsePreferences, applyRangeHeader } from './parse/parse-headers.ts';
+import { JSON_OBJECT, parseAccept, parsePreferences, applyRangeHeader } from './parse/parse-headers.ts';
 import { parseQuery } from './parse/parse-query.ts';
 import { parseChanges, checkContentType, parseBody, parseInsertRows } from './parse/parse-rows.ts';
 import type { Condition, Query, Rows } from './query.ts';
@@ -39,7 +39,7 @@ export type ReadRequest = ParsedRequest & {
   /** Whether the statement may share a connection with other reads. */
   quick: boolean;
 };
-export type WriteRequest = ParsedRequest & { method: 'POST' | 'PATCH' | 'DELETE'; table: ExposedTable; query: Query };
+export type WriteRequest = ParsedRequest & { method: 'POST' | 'PATCH' | 'DELETE'; query: Query };
 
 export const isReadRequest = (request: ReadRequest | WriteRequest): request is ReadRequest =>
   request.method === 'GET' || request.method === 'HEAD';
@@ -56,14 +56,14 @@ export function parseRequest(
   if (!isRead && method !== 'POST' && method !== 'PATCH' && method !== 'DELETE') {
     throw dataError('PGRST117', { message: `Unsupported HTTP method: ${method}` });
   }
-  checkSchema(request.header(isRead ? 'accept-profile' : 'content-profile'));
   const single = parseAccept(request.header('accept')) === JSON_OBJECT;
   const preferences = parsePreferences(request.header('prefer'));
   const query = parseQuery(table, queryString(request.url));
   checkDates(query.where);
   rejectCostlyQuery(table, query);
   if (isRead) {
-    query.range = applyRangeHeader(query.range, request.header('range'));
+    // RFC 9110 14.2: the header counts for GET alone.
+    if (method === 'GET') query.range = applyRangeHeader(query.range, request.header('range'));
     query.range = limitRange(table, query);
     const named = { ...query, where: nameUser(table, query.where, userId) };
     const sql = selectSql(table, named, {
@@ -73,12 +73,12 @@ export function parseRequest(
     });
     const costly = isCostlyRead(table, query);
     const quick = isQuickRead(table, query, preferences.count);
-    return { method, single, preferences, range: query.range, sql, returnsRow: true, costly, quick };
+    return { method, single, preferences, range: query.range, table, sql, returnsRow: true, costly, quick };
   }
   if (method !== 'POST') requireFilter(method, query);
   if (method !== 'DELETE') checkContentType(request.header('content-type'));
-  const applied = method === 'POST' ? preferences : { ...preferences, resolution: null };
-  const returnsRow = applied.representation || applied.resolution === 'merge';
+  const applied = method === 'POST' ? preferences : { ...preferences, resolution: null, location: false };
+  const returnsRow = applied.representation || applied.location || applied.resolution === 'merge';
   const costly = method !== 'POST' && writesManyLongTexts(table, query);
   return { method, single, preferences: applied, range: query.range, table, query, returnsRow, costly };
 }
@@ -110,7 +110,11 @@ export async function buildWrite(
     );
     return rows.rows.length === 0 ? null : { sql: insertSql(table, query, rows, preferences, userId), bytes };
   }
-  const changes = await sanitizeRows(table, parseChanges(table, value, query.columns), sanitize);
+  const changes = await sanitizeRows(
+    table,
+    parseChanges(table, value, query.columns, preferences.missingIsDefault),
+    sanitize,
+  );
   if (changes.columns.length === 0) return null;
   const sql = updateSql(table, query, changes, preferences, limited);
   return { sql, bytes: rewritesLog(table, changes) ? ENTRY_MAX_BYTES : bytes };

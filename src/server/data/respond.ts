@@ -1,6 +1,7 @@
 /** Builds the responses of the data wire: status, `Content-Range` and body (docs/specification/wire.md 20 and 21). */
 import { dataError } from './errors.ts';
 import type { DataError } from './errors.ts';
+import type { ExposedTable } from './exposed-tables.ts';
 import { JSON_OBJECT } from './parse/parse-headers.ts';
 import type { Preferences, Range } from './query.ts';
 import type { QueryResult } from './sql/to-sql.ts';
@@ -11,6 +12,7 @@ export type ResponseOptions = {
   preferences: Preferences;
   /** Return one object instead of an array; a result without rows or with several rows is an error. */
   single: boolean;
+  table: ExposedTable;
 };
 
 /** No proxy and no browser cache may store a user's journal. */
@@ -31,6 +33,7 @@ export function toResponse(options: ResponseOptions, result: QueryResult): Respo
     'content-range': contentRange(options, result),
     'cache-control': NO_STORE,
   };
+  if (result.firstKey) headers['location'] = locationOf(options.table, result.firstKey);
   if (preferences.applied.length > 0) headers['preference-applied'] = preferences.applied.join(', ');
   const body = options.method === 'HEAD' ? undefined : result.body;
   if (body !== undefined || options.method === 'HEAD') {
@@ -39,6 +42,12 @@ export function toResponse(options: ResponseOptions, result: QueryResult): Respo
   const status = statusOf(options, result);
   // A `single` body is an array of one row; the brackets are removed.
   return new Response(body === undefined ? null : single ? body.slice(1, -1) : body, { status, headers });
+}
+
+/** Relative to /rest/v1, as PostgREST answers behind a gateway. */
+function locationOf({ name, key }: ExposedTable, row: Readonly<Record<string, unknown>>): string {
+  const filters = key.map((column) => `${column.name}=eq.${encodeURIComponent(String(row[column.name]))}`);
+  return `/${name}?${filters.join('&')}`;
 }
 
 function statusOf({ method, range, preferences }: ResponseOptions, { amount, total, inserted }: QueryResult): number {

@@ -23,6 +23,7 @@ import { toDataError } from './to-data-error.ts';
 import { dataError } from './errors.ts';
 import type { DataError } from './errors.ts';
 import { EXPOSED_TABLES } from './exposed-tables.ts';
+import { checkSchema } from './parse/parse-headers.ts';
 import type { ExposedTable } from './exposed-tables.ts';
 import { buildWrite, countSql, isReadRequest, parseRequest } from './read-request.ts';
 import type { ReadRequest, WriteRequest } from './read-request.ts';
@@ -68,6 +69,7 @@ export function dataRoutes({ config, database, accessTokens, limiters, writeQuot
     try {
       caller = await authenticate(context.req.header('authorization'), { accessTokens, publishableKey });
       if (caller.userId !== null) context.set('userId', caller.userId);
+      checkSchema(context.req);
       const table = findTable(context.req.param('table'));
       context.set('route', `/rest/v1/${table.name}`);
       const request = parseRequest(context.req, table, caller.userId);

@@ -116,6 +116,7 @@ const body = fc.oneof({ weight: 5, arbitrary: row }, fc.array(row, { maxLength: 
 const prefer = fc
   .subarray([
     'return=representation',
+    'return=headers-only',
     'count=exact',
     'resolution=merge-duplicates',
     'missing=default',

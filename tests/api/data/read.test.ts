@@ -158,6 +158,15 @@ describe('raw read requests', () => {
     });
     expect(response.headers.get('content-range')).toBe('3-4/*');
   });
+  test.each([
+    ['GET', '1-3/*'],
+    ['HEAD', '0-3/*'],
+  ])('%s with limit and the Range header has the content range %s', async (method, contentRange) => {
+    const response = await world.request(world.ana, method, '/rest/v1/entries?select=date&order=date&limit=4', {
+      headers: { range: '1-9' },
+    });
+    expect([response.status, response.headers.get('content-range')]).toEqual([200, contentRange]);
+  });
   test('HEAD returns the headers of GET without a body', async () => {
     const response = await world.request(world.ana, 'HEAD', '/rest/v1/entries?limit=2', {
       headers: { prefer: 'count=exact' },

@@ -59,6 +59,53 @@ describe('insert', () => {
     const { error, status } = await entries().insert([row(today(), 'a'), { user_id: ana.id, date: daysAgo(1) }]);
     expect({ status, error }).toMatchObject({ status: 400, error: { code: '23502' } });
   });
+  test('writes the defaults of keys that a row omits, with missing=default', async () => {
+    const id = crypto.randomUUID();
+    const rows = [{ id, ...row(today(), 'a') }, row(daysAgo(1), 'b'), row(daysAgo(2), 'c')];
+    const columns = 'id,user_id,date,content,updated_at';
+    const path = `/rest/v1/entries?columns=${columns}&select=id,date,updated_at&order=date.desc`;
+    const written = await world.request(ana, 'POST', path, {
+      body: rows,
+      headers: { prefer: 'return=representation, missing=default' },
+    });
+    expect(written.status, written.text).toBe(201);
+    const [first, second, third] = written.json as { id: string; updated_at: string }[];
+    expect(first!.id).toBe(id);
+    expect(new Set([id, second!.id, third!.id]).size).toBe(3);
+    expect(written.headers.get('preference-applied')).toBe('return=representation, missing=default');
+    const changed = await world.request(ana, 'PATCH', '/rest/v1/entries?date=not.is.null&columns=content,updated_at', {
+      body: { content: 'd' },
+      headers: { prefer: 'missing=default' },
+    });
+    expect(changed.status, changed.text).toBe(204);
+    expect(await readContent(today())).toContain('d');
+    // Without the preference they are null.
+    const nulls = await world.request(ana, 'POST', `/rest/v1/entries?columns=${columns}`, {
+      body: row(daysAgo(3), 'x'),
+    });
+    expect(nulls).toMatchObject({ status: 400, json: { code: '23502' } });
+  });
+  test('returns the address of the new row, and no rows, with return=headers-only', async () => {
+    const insert = (body: unknown, prefer = 'return=headers-only') =>
+      world.request(ana, 'POST', '/rest/v1/entries', { body, headers: { prefer } });
+    const location = (date: Day) => `/entries?user_id=eq.${ana.id}&date=eq.${date}`;
+    const created = await insert(row(today(), 'x'));
+    expect([created.status, created.text]).toEqual([201, '']);
+    expect(created.headers.get('location')).toBe(location(today()));
+    expect(created.headers.get('preference-applied')).toBe('return=headers-only');
+    expect((await world.request(ana, 'GET', `/rest/v1${location(today())}`)).json).toHaveLength(1);
+    const many = await insert([row(daysAgo(1), 'x'), row(daysAgo(2), 'y')]);
+    expect(many.headers.get('location')).toBe(location(daysAgo(1)));
+    const replaced = await insert(row(today(), 'z'), 'return=headers-only,resolution=merge-duplicates');
+    expect([replaced.status, replaced.headers.get('location')]).toEqual([200, location(today())]);
+    const ignored = await insert(row(today(), 'z'), 'return=headers-only,resolution=ignore-duplicates');
+    expect([ignored.status, ignored.headers.get('location')]).toEqual([201, null]);
+    const changed = await world.request(ana, 'PATCH', `/rest/v1${location(today())}`, {
+      body: { content: 'w' },
+      headers: { prefer: 'return=headers-only' },
+    });
+    expect([changed.status, changed.headers.get('location')]).toEqual([204, null]);
+  });
   test('rejects a duplicate day with 409', async () => {
     await entries().insert(row(today(), 'a'));
     expect(await entries().insert(row(today(), 'b'))).toMatchObject({

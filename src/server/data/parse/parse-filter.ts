@@ -30,8 +30,9 @@ const isComparison = (text: string): text is Comparison => COMPARISONS.has(text)
 const isTruth = (text: string): text is Truth => TRUTHS.has(text);
 
 const OPERATOR = /(not\.)?([a-z]+)(?:\((any|all)\))?\./y;
-const GROUP = /(not\.)?(and|or)\(/y;
-const NAME = /(?:"((?:[^"\\]|\\.)*)"|([^.,()"]+))\./y;
+const GROUP = /(not\.)?(and|or)(?=[ \t]*\()/y;
+const NAME = /(?:"((?:[^"\\]|\\.)*)"|([^.,()" \t]+))[ \t]*\./y;
+const SPACES = /[ \t]*/y;
 
 export function findColumn(table: ExposedTable, name: string): Column {
   const column = table.columns.get(name);
@@ -52,12 +53,12 @@ export function parseFilter(table: ExposedTable, name: string, text: string): Co
 export function parseGroup(table: ExposedTable, name: string, text: string): Condition {
   const cursor = new Cursor(text, 'logic tree');
   const negated = name.startsWith('not.');
-  cursor.expect('(');
   const group = parseConditions(cursor, table, negated ? name.slice(4) : name, negated, 1);
   cursor.expectEnd();
   return group;
 }
 
+/** Spaces may stand around parentheses, commas and names, as in PostgREST. */
 function parseConditions(
   cursor: Cursor,
   table: ExposedTable,
@@ -67,6 +68,7 @@ function parseConditions(
 ): Condition {
   if (depth > MAX_DEPTH) throw cursor.problem(`more than ${MAX_DEPTH} levels`);
   const conditions: Condition[] = [];
+  cursor.expectSpaced('(');
   do {
     if (conditions.length >= MAX_CONDITIONS) throw cursor.problem(`more than ${MAX_CONDITIONS} conditions`);
     const group = cursor.match(GROUP);
@@ -75,10 +77,10 @@ function parseConditions(
     } else {
       const name = cursor.match(NAME) ?? cursor.fail('expecting a column, "and" or "or"');
       const column = findColumn(table, name[2] ?? unescaped(name[1]!));
-      conditions.push(parseOperation(cursor, column, (rest) => rest.takeItem(',)')));
+      conditions.push(parseOperation(cursor, column, (rest) => rest.takeItem(',)', column.type !== 'text')));
     }
-  } while (cursor.skip(','));
-  cursor.expect(')');
+  } while (cursor.skipSpaced(','));
+  cursor.expectSpaced(')');
   return { kind: 'group', joined: joined === 'or' ? 'or' : 'and', negated, conditions };
 }
 
@@ -87,10 +89,17 @@ function parseOperation(cursor: Cursor, column: Column, takeValue: (rest: Cursor
   const negated = match[1] !== undefined;
   const [, , name = '', of] = match;
   if (name === 'in' && !of) {
-    return { kind: 'each', column, operator: 'eq', of: 'any', negated, values: cursor.takeList('(', ')') };
+    return {
+      kind: 'each',
+      column,
+      operator: 'eq',
+      of: 'any',
+      negated,
+      values: cursor.takeList(column.type !== 'text'),
+    };
   }
   if (name === 'is' && !of) {
-    const value = takeValue(cursor).toLowerCase();
+    const value = takeValue(cursor).trim().toLowerCase();
     return isTruth(value)
       ? { kind: 'is', column, negated, value }
       : cursor.fail(`"is" takes ${[...TRUTHS].join(', ')}`);
@@ -99,7 +108,7 @@ function parseOperation(cursor: Cursor, column: Column, takeValue: (rest: Cursor
   const isPattern = name === 'like' || name === 'ilike';
   const pattern = (value: string): string => (isPattern ? value.replaceAll('*', '%') : value);
   if (of === 'any' || of === 'all') {
-    const values = cursor.takeList('{', '}').map(pattern);
+    const values = cursor.takeArray().map(pattern);
     return { kind: 'each', column, operator: name, of, negated, values };
   }
   return { kind: 'compare', column, operator: name, negated, value: pattern(takeValue(cursor)) };
@@ -107,7 +116,7 @@ function parseOperation(cursor: Cursor, column: Column, takeValue: (rest: Cursor
 
 const unescaped = (text: string): string => text.replace(/\\(.)/gs, '$1');
 
-const QUOTED = /"((?:[^"\\]|\\.)*)"/sy;
+const QUOTED = /[ \t]*"((?:[^"\\]|\\.)*)"/sy;
 
 /** A single-pass parser of one parameter's text; every step is linear in the consumed length. */
 class Cursor {
@@ -133,8 +142,16 @@ class Cursor {
     return true;
   }
 
-  expect(character: string): void {
-    if (!this.skip(character)) this.fail(`expecting "${character}"`);
+  /** Skips the character and the spaces around it. */
+  skipSpaced(character: string): boolean {
+    this.match(SPACES);
+    if (!this.skip(character)) return false;
+    this.match(SPACES);
+    return true;
+  }
+
+  expectSpaced(character: string): void {
+    if (!this.skipSpaced(character)) this.fail(`expecting "${character}"`);
   }
 
   expectEnd(): void {
@@ -147,22 +164,41 @@ class Cursor {
     return rest;
   }
 
-  /** Takes a text in double quotes (with backslash escapes), or everything up to one of the characters of `stops`. */
-  takeItem(stops: string): string {
+  /**
+   * Takes a text in double quotes (with backslash escapes), or everything up to one of the characters of `stops`, if
+   * `trims` without the spaces around it.
+   */
+  takeItem(stops: string, trims: boolean): string {
     const quoted = this.match(QUOTED);
-    if (quoted) return unescaped(quoted[1]!);
+    if (quoted) {
+      this.match(SPACES);
+      return unescaped(quoted[1]!);
+    }
     const start = this.at;
     while (this.at < this.text.length && !stops.includes(this.text[this.at]!)) this.at += 1;
-    return this.text.slice(start, this.at);
+    const item = this.text.slice(start, this.at);
+    return trims ? item.trim() : item;
   }
 
-  takeList(open: string, close: string): string[] {
-    this.expect(open);
+  /** Takes `(a,b)`. As in PostgREST, spaces of a list of texts are part of them, except after the parenthesis. */
+  takeList(trims: boolean): string[] {
+    this.expectSpaced('(');
     const items: string[] = [];
-    if (this.skip(close)) return items;
-    do items.push(this.takeItem(`,${close}`));
+    if (this.skip(')')) return items;
+    do items.push(this.takeItem(',)', trims));
     while (this.skip(','));
-    this.expect(close);
+    this.expectSpaced(')');
+    return items;
+  }
+
+  /** Takes `{a,b}`, an array as PostgreSQL writes it: spaces around its items are no part of them. */
+  takeArray(): string[] {
+    this.expectSpaced('{');
+    const items: string[] = [];
+    if (this.skip('}')) return items;
+    do items.push(this.takeItem(',}', true));
+    while (this.skip(','));
+    this.expectSpaced('}');
     return items;
   }
 

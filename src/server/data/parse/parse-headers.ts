@@ -2,11 +2,13 @@
  * Parses the headers that control a response of the data wire: `Prefer`, `Accept`, `Range` and the schema
  * (docs/specification/wire.md 19).
  */
+import type { HonoRequest } from 'hono';
 import { dataError } from '../errors.ts';
 import type { Preferences, Range } from '../query.ts';
 
 const NO_PREFERENCES: Preferences = {
   representation: false,
+  location: false,
   count: false,
   resolution: null,
   missingIsDefault: false,
@@ -17,7 +19,7 @@ type Preference = Partial<Omit<Preferences, 'applied'>>;
 const PREFERENCES: ReadonlyMap<string, Preference> = new Map<string, Preference>([
   ['return=representation', { representation: true }],
   ['return=minimal', { representation: false }],
-  ['return=headers-only', { representation: false }],
+  ['return=headers-only', { location: true }],
   ['count=exact', { count: true }],
   // Journals are small: the exact count is as cheap as an estimate, and satisfies both preferences.
   ['count=planned', { count: true }],
@@ -76,8 +78,11 @@ export function parseAccept(header: string | undefined): typeof JSON_ARRAY | typ
   throw dataError('PGRST107', { message: `None of these media types are available: ${header.slice(0, 200)}` });
 }
 
-/** Only the `public` schema is exposed. */
-export function checkSchema(name: string | undefined): void {
+const CONTENT_METHODS = new Set(['POST', 'PATCH', 'PUT', 'DELETE']);
+
+/** Only the `public` schema is exposed. Comes before the table, which clients look for in the schema that they name. */
+export function checkSchema(request: Pick<HonoRequest, 'method' | 'header'>): void {
+  const name = request.header(CONTENT_METHODS.has(request.method) ? 'content-profile' : 'accept-profile');
   if (name === undefined || name === 'public') return;
   throw dataError('PGRST106', {
     message: `Invalid schema: ${name.slice(0, 100)}`,
@@ -85,16 +90,19 @@ export function checkSchema(name: string | undefined): void {
   });
 }
 
-/** Applies `Range: 0-9` of older clients; `limit` and `offset` take precedence. */
+/**
+ * Applies `Range: 0-9` of older clients: the rows that are in this range and in that of `limit` and `offset`. Throws
+ * PGRST103 if there can be none.
+ */
 export function applyRangeHeader(query: Range, header: string | undefined): Range {
-  if (header === undefined || query.limit !== null || query.offset > 0) return query;
-  const match = /^(?:items=)?(\d{1,15})-(\d{0,15})$/.exec(header.trim());
-  if (!match) return query;
-  const first = Number(match[1]);
-  if (match[2] === '') return { offset: first, limit: null };
-  const last = Number(match[2]);
+  const match = /^(?:items=)?(\d{1,15})-(\d{0,15})$/.exec(header?.trim() ?? '');
+  if (!match || query.limit === 0) return query;
+  const [first, last] = [Number(match[1]), match[2] === '' ? Infinity : Number(match[2])];
   if (last < first) {
     throw dataError('PGRST103', { details: 'The lower boundary must be lower than or equal to the upper boundary.' });
   }
-  return { offset: first, limit: last - first + 1 };
+  const offset = Math.max(first, query.offset);
+  const limit = Math.min(last + 1, query.offset + (query.limit ?? Infinity)) - offset;
+  if (limit <= 0) throw dataError('PGRST103', { details: 'The Range header excludes the rows of limit and offset.' });
+  return { offset, limit: limit === Infinity ? null : limit };
 }

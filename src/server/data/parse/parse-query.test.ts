@@ -1,10 +1,12 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { fuzzBudget } from '../../../../tests/support/fuzz-budget.ts';
 import { DataError, MAX_ROWS } from '../errors.ts';
 import { EXPOSED_TABLES } from '../exposed-tables.ts';
 import { parseAccept, parsePreferences, applyRangeHeader } from './parse-headers.ts';
 import { parseQuery } from './parse-query.ts';
 import { parseChanges, parseBody, parseInsertRows } from './parse-rows.ts';
-import type { Condition } from '../query.ts';
+import type { Condition, Range } from '../query.ts';
 
 const entries = EXPOSED_TABLES.get('entries')!;
 const column = (name: string) => entries.columns.get(name)!;
@@ -68,6 +70,67 @@ describe('filters', () => {
     ],
   ])('%s', (search, condition) => {
     expect(where(search)).toEqual([condition]);
+  });
+
+  test.each([
+    ['date=in.( a, b )', 'date=in.(a,b)'],
+    ['date=in.( "a" , "b" )', 'date=in.(a,b)'],
+    ['date=eq(any).{ a, "b" }', 'date=eq(any).{a,b}'],
+    ['content=like(any).{a , b}', 'content=like(any).{a,b}'],
+    ['or=( date.eq.a , content.eq.b)', 'or=(date.eq.a,content.eq.b)'],
+    [
+      ' or= (date.eq.a, and ( id.is.null , not.or( date .eq.b) ) ) '.trim(),
+      'or=(date.eq.a,and(id.is.null,not.or(date.eq.b)))',
+    ],
+    ['or=( "content".eq."b c" , date.in.( a , b ) )', 'or=(content.eq."b c",date.in.(a,b))'],
+    ['or=(date.eq.a\t,\tdate.eq.b)', 'or=(date.eq.a,date.eq.b)'],
+  ])('%s: spaces around commas and parentheses are no part of a value', (spaced, plain) => {
+    expect(where(spaced)).toEqual(where(plain));
+  });
+
+  test('random spaces around the signs of a random group change nothing', () => {
+    const { tree } = fc.letrec<{ tree: string[]; leaf: string[] }>((tie) => ({
+      leaf: fc.oneof(
+        fc
+          .tuple(fc.constantFrom('date', 'id', 'revision', '"date"'), fc.constantFrom('a', '"b,)"', '7'))
+          .map(([name, value]) => [name, '.eq.', '', value]),
+        fc
+          .array(fc.constantFrom('a', '"b,)"'), { minLength: 1, maxLength: 3 })
+          .map((items) => [
+            ...['date', '.in.(', ...items.flatMap((item, index) => (index === 0 ? [item] : [',', item]))],
+            ')',
+          ]),
+        fc.constantFrom('.is.null', '.not.is.null').map((operation) => ['id', operation]),
+      ),
+      tree: fc
+        .tuple(
+          fc.constantFrom('and', 'or', 'not.and'),
+          fc.array(fc.oneof({ maxDepth: 3 }, tie('leaf'), tie('tree')), { minLength: 1, maxLength: 3 }),
+        )
+        .map(([name, parts]) => [
+          name,
+          '(',
+          ...parts.flatMap((part, index) => (index === 0 ? part : [',', ...part])),
+          ')',
+        ]),
+    }));
+    const spaces = fc.array(fc.constantFrom('', ' ', '\t '), { minLength: 9, maxLength: 9 });
+    fc.assert(
+      fc.property(tree, spaces, (tokens, gaps) => {
+        // An empty token stands between an operator and its value, where a space would be part of the value.
+        const spaced = tokens
+          .map((token, index) => (tokens[index - 1] === '' || token === '' ? token : `${gaps[index % 9]}${token}`))
+          .join('');
+        const group = (text: string): Condition[] => [...where(new URLSearchParams({ or: `(${text})` }).toString())];
+        expect(group(spaced)).toEqual(group(tokens.join('')));
+      }),
+      { numRuns: fuzzBudget(1_000) },
+    );
+  });
+
+  test('spaces within a list of texts are part of them, except after the parenthesis', () => {
+    expect(where('content=in.( a, b c,"d ")')).toMatchObject([{ values: ['a', ' b c', 'd '] }]);
+    expect(where('content=eq. a &date=eq. b ')).toMatchObject([{ value: ' a ' }, { value: ' b ' }]);
   });
 
   test('accepts several filters on the same column', () => {
@@ -147,6 +210,11 @@ describe('order, limit and offset', () => {
       { column: column('revision'), descending: false, nulls: 'first' },
     ]);
   });
+  test('ignores spaces around the terms of order', () => {
+    expect(parseQuery(entries, 'order= date.desc , id ,revision .asc.nullsfirst').order).toEqual(
+      parseQuery(entries, 'order=date.desc,id,revision.asc.nullsfirst').order,
+    );
+  });
   test.each([
     ['order=date.down', 400, 'PGRST100'],
     ['order=date.desc.nullslast.x', 400, 'PGRST100'],
@@ -161,11 +229,25 @@ describe('order, limit and offset', () => {
   test('caps a huge limit at the largest safe integer', () => {
     expect(parseQuery(entries, 'limit=99999999999999999999').range.limit).toBe(Number.MAX_SAFE_INTEGER);
   });
-  test('applies the Range header unless limit or offset is set', () => {
-    expect(applyRangeHeader({ offset: 0, limit: null }, '5-9')).toEqual({ offset: 5, limit: 5 });
-    expect(applyRangeHeader({ offset: 0, limit: null }, 'items=5-')).toEqual({ offset: 5, limit: null });
-    expect(applyRangeHeader({ offset: 0, limit: 3 }, '5-9')).toEqual({ offset: 0, limit: 3 });
-    expect(errorOf(() => applyRangeHeader({ offset: 0, limit: null }, '9-5'))).toMatchObject({ status: 416 });
+  test.each<[Range, string, Range]>([
+    [{ offset: 0, limit: null }, '5-9', { offset: 5, limit: 5 }],
+    [{ offset: 0, limit: null }, 'items=5-', { offset: 5, limit: null }],
+    [{ offset: 0, limit: 3 }, '0-9', { offset: 0, limit: 3 }],
+    [{ offset: 0, limit: 20 }, '5-9', { offset: 5, limit: 5 }],
+    [{ offset: 8, limit: 20 }, '5-9', { offset: 8, limit: 2 }],
+    [{ offset: 2, limit: null }, '0-9', { offset: 2, limit: 8 }],
+    [{ offset: 0, limit: 8 }, '5-', { offset: 5, limit: 3 }],
+    [{ offset: 0, limit: 0 }, '5-9', { offset: 0, limit: 0 }],
+    [{ offset: 1, limit: 2 }, 'bytes', { offset: 1, limit: 2 }],
+  ])('limit and offset %o with the Range header %s give the rows of both', (range, header, expected) => {
+    expect(applyRangeHeader(range, header)).toEqual(expected);
+  });
+  test.each<[Range, string]>([
+    [{ offset: 0, limit: null }, '9-5'],
+    [{ offset: 0, limit: 3 }, '5-9'],
+    [{ offset: 10, limit: null }, '5-9'],
+  ])('limit and offset %o with the Range header %s are rejected without a row in common', (range, header) => {
+    expect(errorOf(() => applyRangeHeader(range, header))).toMatchObject({ status: 416, code: 'PGRST103' });
   });
 });
 
@@ -222,13 +304,14 @@ describe('rows', () => {
   ])('rejects %s', (_what, body, code) => {
     expect(errorOf(() => parseInsertRows(entries, body, null))).toMatchObject({ code, status: 400 });
   });
-  test('missing=default writes the default of a column instead of null', () => {
-    const profiles = EXPOSED_TABLES.get('profiles')!;
-    const columns = ['country', 'ai_consent'].map((name) => profiles.columns.get(name)!);
-    expect(parseInsertRows(profiles, [{ country: 'PT' }, { ai_consent: true }], columns, true).rows).toEqual([
-      ['PT', false],
-      [null, true],
+  test('missing=default leaves out what a row omits, if the column has a default', () => {
+    const columns = ['id', 'date', 'updated_at'].map(column);
+    const rows = [{ id: 'a', date: 'b' }, { updated_at: null }];
+    expect(parseInsertRows(entries, rows, columns, true).rows).toEqual([
+      ['a', 'b', undefined],
+      [undefined, null, null],
     ]);
+    expect(parseChanges(entries, { date: 'b' }, columns, true).rows).toEqual([[undefined, 'b', undefined]]);
   });
   test('accepts one object for an update', () => {
     expect(parseChanges(entries, [{ date: 'a' }], null).rows).toEqual([['a']]);

@@ -89,11 +89,12 @@ function toSelectError(table: ExposedTable, name: string, text: string) {
   return dataError('42703', { message: `column ${table.name}.${name} does not exist` });
 }
 
-const ORDER_TERM = /^([^.]+)(?:\.(asc|desc))?(?:\.(nullsfirst|nullslast))?$/;
+const ORDER_TERM = /^([^.]+?)[ \t]*(?:\.(asc|desc))?(?:\.(nullsfirst|nullslast))?$/;
 
 function parseOrder(table: ExposedTable, text: string): Order[] {
   const terms = new Map<Column, Order>();
-  for (const part of text.split(',').filter((term) => term !== '')) {
+  const parts = text.split(',').map((term) => term.trim());
+  for (const part of parts.filter((term) => term !== '')) {
     const match = ORDER_TERM.exec(part);
     if (!match) {
       throw dataError('PGRST100', {

@@ -7,7 +7,7 @@ import { hasMoreValues, parseJson } from '../../parse-json.ts';
 import { dataError, MAX_ROWS } from '../errors.ts';
 import type { Column, ExposedTable } from '../exposed-tables.ts';
 import { findWritableColumn } from './parse-query.ts';
-import type { Rows, Scalar } from '../query.ts';
+import type { Rows, Scalar, WrittenValue } from '../query.ts';
 
 type JsonObject = { readonly [key: string]: unknown };
 
@@ -57,9 +57,14 @@ export function parseInsertRows(
 }
 
 /** Parses the changes of an update: one object, or an array of one. */
-export function parseChanges(table: ExposedTable, body: unknown, columns: readonly Column[] | null): Rows {
+export function parseChanges(
+  table: ExposedTable,
+  body: unknown,
+  columns: readonly Column[] | null,
+  missingIsDefault = false,
+): Rows {
   if (Array.isArray(body) && body.length !== 1) throw dataError('PGRST102', { message: 'One object was expected' });
-  return parseInsertRows(table, body, columns);
+  return parseInsertRows(table, body, columns, missingIsDefault);
 }
 
 function toRowObject(value: unknown): JsonObject {
@@ -67,10 +72,10 @@ function toRowObject(value: unknown): JsonObject {
   throw dataError('PGRST102', { message: 'A row must be a JSON object' });
 }
 
-const readValues = (object: JsonObject, columns: readonly Column[], missingIsDefault: boolean): Scalar[] =>
+const readValues = (object: JsonObject, columns: readonly Column[], missingIsDefault: boolean): WrittenValue[] =>
   columns.map((column) => {
     if (Object.hasOwn(object, column.name)) return toScalar(object[column.name], column);
-    return missingIsDefault ? column.defaultValue : null;
+    return missingIsDefault && column.defaultSql !== null ? undefined : null;
   });
 
 /** No column holds JSON, so arrays and objects are rejected; deeply nested ones would also overflow JSON.stringify. */

@@ -6,13 +6,14 @@
  */
 import { dataError } from '../errors.ts';
 import type { Column } from '../exposed-tables.ts';
-import type { Condition, Scalar } from '../query.ts';
+import type { Condition, WrittenValue } from '../query.ts';
 
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 
 /** Throws 22007. PostgreSQL checks that the day exists and has a separate code for that. */
-export function checkDate({ type }: Column, value: Scalar): void {
-  if (type !== 'date' || value === null || (typeof value === 'string' && DATE.test(value))) return;
+export function checkDate({ type }: Column, value: WrittenValue): void {
+  if (type !== 'date' || value === null || value === undefined || (typeof value === 'string' && DATE.test(value)))
+    return;
   throw dataError('22007', { message: `invalid input syntax for type date: "${String(value).slice(0, 100)}"` });
 }
 

@@ -3,7 +3,7 @@ import { checkDate } from './check-dates.ts';
 import type { SanitizeLog } from './sanitize-log.ts';
 import { dataError } from '../errors.ts';
 import type { ExposedTable } from '../exposed-tables.ts';
-import type { Rows, Scalar } from '../query.ts';
+import type { Rows, WrittenValue } from '../query.ts';
 
 /**
  * How much to sanitize before yielding to the event loop: UTF-16 units of logs, some milliseconds of the parser. A
@@ -23,7 +23,7 @@ export async function sanitizeRows(
   yieldToEventLoop: () => Promise<unknown> = setImmediate,
 ): Promise<Rows> {
   const log = table.log === null ? -1 : columns.indexOf(table.log.content);
-  const sanitized: Scalar[][] = [];
+  const sanitized: WrittenValue[][] = [];
   let work = 0;
   for (const row of rows) {
     // Yield before the row that exceeds the chunk, not after: neither the last row nor a single one needs a yield.

@@ -5,7 +5,7 @@ import { DataError } from '../errors.ts';
 import { EXPOSED_TABLES } from '../exposed-tables.ts';
 import { parsePreferences } from '../parse/parse-headers.ts';
 import { parseQuery } from '../parse/parse-query.ts';
-import { parseInsertRows } from '../parse/parse-rows.ts';
+import { parseChanges, parseInsertRows } from '../parse/parse-rows.ts';
 import type { Sql } from './sql-text.ts';
 import { deleteSql, insertSql, selectSql, updateSql } from './to-sql.ts';
 import { fuzzBudget } from '../../../../tests/support/fuzz-budget.ts';
@@ -112,6 +112,7 @@ describe('text of a request reaches SQL only as a parameter', () => {
   const preferences = fc.constantFrom(
     'return=representation, resolution=merge-duplicates',
     'resolution=ignore-duplicates',
+    'return=headers-only, resolution=merge-duplicates, missing=default',
     'return=representation',
     '',
   );
@@ -121,18 +122,24 @@ describe('text of a request reaches SQL only as a parameter', () => {
       fc.property(fc.array(parameter, { maxLength: 4 }), preferences, markedText, (parameters, prefer, value) => {
         const search = new URLSearchParams(parameters).toString();
         const wanted = parsePreferences(prefer);
+        const columns = wanted.missingIsDefault ? [...entries.columns.values()] : null;
         const ways = [
           () => selectSql(entries, parseQuery(entries, search), { body: true, total: true }),
           () =>
             insertSql(
               entries,
               parseQuery(entries, search),
-              parseInsertRows(entries, { date: value, content: value }, null),
+              parseInsertRows(entries, { date: value, content: value }, columns, wanted.missingIsDefault),
               wanted,
               '00000000-0000-4000-8000-000000000001',
             ),
           () =>
-            updateSql(entries, parseQuery(entries, search), parseInsertRows(entries, { content: value }, null), wanted),
+            updateSql(
+              entries,
+              parseQuery(entries, search),
+              parseChanges(entries, { content: value }, columns, wanted.missingIsDefault),
+              wanted,
+            ),
           () => deleteSql(entries, parseQuery(entries, search), wanted),
         ];
         for (const way of ways) {

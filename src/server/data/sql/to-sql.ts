@@ -22,6 +22,8 @@ export type QueryResult = {
   total?: number;
   /** Number of rows that an upsert inserted. */
   inserted?: number;
+  /** The primary key of the first written row, null without one. */
+  firstKey?: Readonly<Record<string, unknown>> | null;
   /** True if the texts or their JSON are too long; `body` then lacks rows. */
   isTooLong?: boolean;
 };
@@ -95,15 +97,28 @@ export function insertSql(
 ): Sql {
   const values = new Values();
   const written = columns.length === 0 ? table.key : columns;
-  const objects = rows.map((row) => Object.fromEntries(columns.map((column, index) => [column.name, row[index]])));
-  const types = written.map((column) => `${quoteColumn(column)} ${column.type}`).join(', ');
-  const source = `json_to_recordset(${values.add(JSON.stringify(objects))}::json) as sent(${types})`;
+  // A row tells by the name of a column with a space before it that it omits this column.
+  const omitted = columns.filter((_, index) => rows.some((row) => row[index] === undefined));
+  const objects = rows.map((row) =>
+    Object.fromEntries(
+      columns.map(({ name }, index) => (row[index] === undefined ? [` ${name}`, true] : [name, row[index]])),
+    ),
+  );
+  const types = [
+    ...written.map((column) => `${quoteColumn(column)} ${column.type}`),
+    ...omitted.map(({ name }) => `" ${name}" boolean`),
+  ];
+  const source = `json_to_recordset(${values.add(JSON.stringify(objects))}::json) as sent(${types.join(', ')})`;
+  const valueSql = (column: Column): string =>
+    omitted.includes(column)
+      ? `case when sent." ${column.name}" then ${column.defaultSql} else sent.${quoteColumn(column)} end`
+      : sentValueSql(table, column, written);
   const insert =
     `insert into ${tableName(table)} (${quoteColumns(written)}) ` +
-    `select ${written.map((column) => sentValueSql(table, column, written)).join(', ')} ` +
+    `select ${written.map(valueSql).join(', ')} ` +
     `from ${source}${conflictSql(table, query, written, preferences.resolution)}`;
   const upsert = preferences.resolution === 'merge' ? { table, target: conflictTarget(table, query), userId } : null;
-  return writeStatementSql(insert, query, preferences, values, { upsert });
+  return writeStatementSql(insert, query, preferences, values, { upsert, key: preferences.location ? table.key : [] });
 }
 
 /** `limitedTexts` as for `bodySql`. */
@@ -116,7 +131,10 @@ export function updateSql(
 ): Sql {
   const values = new Values();
   const parameters = new Map(
-    columns.map((column, index) => [column, `${values.add(rows[0]?.[index])}::${column.type}`]),
+    columns.map((column, index) => {
+      const value = rows[0]?.[index];
+      return [column, value === undefined ? 'default' : `${values.add(value)}::${column.type}`];
+    }),
   );
   const changes = columns.map((column) => {
     const value = parameters.get(column)!;
@@ -174,20 +192,32 @@ function conflictSql(
 /** An upsert that reports how many of its rows it inserted. */
 type CountedUpsert = { table: ExposedTable; target: readonly Column[]; userId: string };
 
+type ReturnedParts = {
+  upsert?: CountedUpsert | null;
+  /** The primary key, if the first written row's is wanted; only without `representation`. */
+  key?: readonly Column[];
+  limitedTexts?: readonly Column[];
+};
+
 /** `returning` requires the privilege to read the row, so it is omitted unless the rows are requested. */
 function writeStatementSql(
   write: string,
   query: Query,
   preferences: Preferences,
   values: Values,
-  { upsert = null, limitedTexts = [] }: { upsert?: CountedUpsert | null; limitedTexts?: readonly Column[] },
+  { upsert = null, key = [], limitedTexts = [] }: ReturnedParts,
 ): Sql {
-  if (!preferences.representation && !upsert) return { text: write, values: values.list };
-  const returned = new Set([...(preferences.representation ? returnedColumns(query) : []), ...(upsert?.target ?? [])]);
+  if (!preferences.representation && !upsert && key.length === 0) return { text: write, values: values.list };
+  const returned = new Set([
+    ...(preferences.representation ? returnedColumns(query) : []),
+    ...(upsert?.target ?? []),
+    ...key,
+  ]);
   const inserted = upsert ? `, ${countInsertedSql(upsert, values)}` : '';
+  const firstKey = key.length === 0 ? '' : ', (select to_json(written) from written limit 1) as "firstKey"';
   const written = `with written as (${write} returning ${quoteColumns([...returned])})`;
   if (!preferences.representation)
-    return { text: `${written} select ${AMOUNT}${inserted} from written`, values: values.list };
+    return { text: `${written} select ${AMOUNT}${inserted}${firstKey} from written`, values: values.list };
   const page = `select ${quoteColumns(query.select)} from written${orderSql(query.order)}${rangeSql(query.range, values)}`;
   const { body, source } = bodySql(page, limitedTexts);
   return { text: `${written} select ${body}, ${AMOUNT}${inserted} from ${source}`, values: values.list };
