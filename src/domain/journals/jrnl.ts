@@ -1,48 +1,145 @@
-/** jrnl's JSON export (`jrnl --format json`): `{ "tags", "entries": [{ "title", "body", "date", "time" }] }`. */
+/**
+ * jrnl: the JSON export (`{ "tags", "entries": [{ "title", "body", "date", "time" }] }`), the YAML export (a file per
+ * entry), and the journal itself or its text export (`[2024-01-08 19:00] Title`), in one file or a file per day.
+ */
 import { isDay } from '../day/day.ts';
-import type { JournalEntry, JournalReader, SourceFile, Skipped } from './journal-reader.ts';
+import { fieldsOf, listOf, stringOf, titleOf } from './json-fields.ts';
+import type { JournalEntry, JournalReader, Skipped, SourceFile } from './journal-reader.ts';
+import { readEachFile, skip } from './source-files.ts';
+import { findDate, resolveDates } from './written-dates.ts';
+import type { WrittenDate } from './written-dates.ts';
 
 const isJson = ({ path }: SourceFile): boolean => /\.json$/i.test(path);
-/** Both formats that jrnl's configuration commonly has for the time of day. */
-const TIME = /^\d{2}:\d{2}(?::\d{2})?$/;
+/** A journal often has no extension. */
+const isText = ({ path }: SourceFile): boolean => /(?:\.(?:txt|journal|jrnl|md|markdown)|(?:^|\/)[^./]+)$/i.test(path);
+
+const YAML_HEAD = /^---\r?\ntitle: .*\r?\ndate: .*\r?\nstarred: .*\r?\ntags: /;
 
 export const jrnl: JournalReader = {
   program: 'jrnl',
   async detect(files, peek) {
     const json = files.filter(isJson);
-    if (json.length !== 1) return 0;
-    return /^\s*\{\s*"tags"\s*:\s*\{[^{}]*\}\s*,\s*"entries"\s*:\s*\[/.test(await peek(json[0]!)) ? 0.9 : 0;
-  },
-  async *read(files, { decode }) {
-    for (const file of files.filter(isJson)) {
-      const entries = entriesOf(await decode(file).catch(() => ''));
-      if (entries)
-        for (const [index, entry] of entries.entries()) yield readEntry(entry, `${file.path}, entry ${index + 1}`);
-      else yield { kind: 'skipped', source: file.path, reason: 'broken' };
+    if (json.length > 0)
+      return json.length === 1 &&
+        /^\uFEFF?\s*\{\s*"tags"\s*:\s*\{[^{}]*\}\s*,\s*"entries"\s*:\s*\[/.test(await peek(json[0]!))
+        ? 0.9
+        : 0;
+    for (const file of files.filter(isText).slice(0, 3)) {
+      const head = await peek(file);
+      if (YAML_HEAD.test(head)) return 0.9;
+      const [first = ''] = head
+        .replace(/^\uFEFF/, '')
+        .trimStart()
+        .split('\n');
+      if (entryHead(first)) return first.startsWith('[') ? 0.9 : 0.6;
+      // The header of jrnl 4, or a key of the encryption of older versions.
+      if (isEncrypted(head) && /\.(?:journal|jrnl)$|(?:^|\/)journal\.txt$/i.test(file.path)) return 0.5;
     }
+    return 0;
+  },
+  async *read(files, context) {
+    yield* readEachFile(files.filter(isJson), context, readJson);
+    yield* readEachFile(files.filter(isText), context, readText);
   },
 };
 
-function entriesOf(text: string): unknown[] | null {
-  try {
-    const { entries } = JSON.parse(text) as { entries?: unknown };
-    return Array.isArray(entries) ? entries : null;
-  } catch {
-    return null;
-  }
+function* readJson({ path }: SourceFile, text: string): Generator<JournalEntry | Skipped> {
+  const { entries } = fieldsOf(JSON.parse(text));
+  if (!Array.isArray(entries)) yield skip(path, 'broken');
+  for (const [index, entry] of listOf(entries).entries()) yield readEntry(entry, `${path}, entry ${index + 1}`);
 }
 
+/** Both formats that jrnl's configuration commonly has for the time of day. */
+const TIME = /^\d{2}:\d{2}(?::\d{2})?$/;
+
 function readEntry(entry: unknown, source: string): JournalEntry | Skipped {
-  const { date, time, title, body } = Object(entry) as Record<string, unknown>;
-  if (typeof date !== 'string') return { kind: 'skipped', source, reason: 'noDate' };
-  if (!isDay(date)) return { kind: 'skipped', source, reason: 'invalidDate' };
+  const { date, time, title, body } = fieldsOf(entry);
+  if (typeof date !== 'string') return skip(source, 'noDate');
+  if (!isDay(date)) return skip(source, 'invalidDate');
   return {
     kind: 'entry',
     day: date,
     time: typeof time === 'string' && TIME.test(time) ? time : null,
-    title: typeof title === 'string' && title.trim() !== '' ? title.trim() : null,
-    body: { format: 'markdown', text: typeof body === 'string' ? body : '' },
+    title: titleOf(title),
+    body: { format: 'markdown', text: stringOf(body) },
     source,
+    pictures: 0,
+  };
+}
+
+const isEncrypted = (text: string): boolean => /^\s*(?:gAAAAA[\w-]{20}|[\w+/-]{60,}={0,2}\s*$)/.test(text);
+
+type Head = { date: WrittenDate; title: string };
+
+/** `[date time] title`, and without brackets before version 2. Null for other lines, such as `[1] a footnote`. */
+function entryHead(line: string): Head | null {
+  const [, inBrackets, bare, rest = ''] =
+    /^(?:\[([^\]\n]{6,60})\]|(\d{1,4}[-./]\d{1,2}[-./]\d{1,4} \d{1,2}:\d{2}(?::\d{2})?(?: [AP]M)?))(?:[ \t]+(.*))?$/.exec(
+      line,
+    ) ?? [];
+  const text = inBrackets ?? bare;
+  const date = text === undefined ? null : findDate(text);
+  if (!date || date.rest !== '' || !date.isFirst) return null;
+  // A star marks an entry.
+  return { date, title: rest.replace(/^\*\s|\s\*$/, '').trim() };
+}
+
+function* readText({ path }: SourceFile, text: string): Generator<JournalEntry | Skipped> {
+  if (isEncrypted(text)) {
+    yield skip(path, 'encrypted');
+    return;
+  }
+  if (YAML_HEAD.test(text)) {
+    yield readYaml(path, text);
+    return;
+  }
+  const before: string[] = [];
+  const found: (Head & { line: number; lines: string[] })[] = [];
+  for (const [index, line] of text.split(/\r\n?|\n/).entries()) {
+    const head = entryHead(line);
+    if (head) found.push({ ...head, line: index + 1, lines: [] });
+    else (found.at(-1)?.lines ?? before).push(line);
+  }
+  if (before.join('').trim() !== '') yield skip(found.length === 0 ? path : `${path}, before the first date`, 'noDate');
+  const days = resolveDates(
+    found.map(({ date }) => date),
+    true,
+  );
+  for (const [index, { date, title, line, lines }] of found.entries()) {
+    const source = `${path}, line ${line}`;
+    const resolved = days[index]!;
+    const body = lines.join('\n').trim();
+    if ('reason' in resolved) yield skip(source, resolved.reason);
+    else if (title === '' && body === '') yield skip(source, 'empty');
+    else
+      yield {
+        kind: 'entry',
+        day: resolved.day,
+        time: date.time,
+        title: title === '' ? null : title,
+        body: { format: 'markdown', text: body },
+        source,
+        pictures: 0,
+      };
+  }
+}
+
+/** The exporter writes titles without quotes, so this is not always YAML. The body is indented by tabs. */
+function readYaml(path: string, text: string): JournalEntry | Skipped {
+  const field = (name: string): string => new RegExp(String.raw`^${name}: (.*)$`, 'm').exec(text)?.[1]?.trim() ?? '';
+  const date = findDate(field('date'));
+  const [, indented = ''] = /^body: \|([^]*?)(?:\r?\n)?\.\.\.\s*$/m.exec(text) ?? [];
+  if (!date) return skip(path, 'noDate');
+  const resolved = resolveDates([date], false)[0]!;
+  if ('reason' in resolved) return skip(path, resolved.reason);
+  const body = indented.replace(/^\t{1,2}/gm, '').trim();
+  return {
+    kind: 'entry',
+    day: resolved.day,
+    time: date.time,
+    title: titleOf(field('title')),
+    body: { format: 'markdown', text: body },
+    source: path,
     pictures: 0,
   };
 }

@@ -1,10 +1,34 @@
 /** The readers of all programs, and which of them recognises the chosen files. The order has no meaning. */
-import type { JournalReader, SourceFile } from './journal-reader.ts';
 import { appleJournal } from './apple-journal.ts';
+import { dailyTxt } from './dailytxt.ts';
+import { dayOne } from './day-one.ts';
+import { diarium } from './diarium.ts';
+import { diaro } from './diaro.ts';
 import { evernote } from './evernote.ts';
+import { googleKeep } from './google-keep.ts';
+import type { JournalReader, SourceFile } from './journal-reader.ts';
+import { journey } from './journey.ts';
 import { jrnl } from './jrnl.ts';
+import { miniDiary } from './mini-diary.ts';
+import { simplenote } from './simplenote.ts';
+import { standardNotes } from './standard-notes.ts';
+import { storyPad } from './storypad.ts';
 
-const READERS: readonly JournalReader[] = [appleJournal, evernote, jrnl];
+const READERS: readonly JournalReader[] = [
+  appleJournal,
+  dailyTxt,
+  dayOne,
+  diarium,
+  diaro,
+  evernote,
+  googleKeep,
+  journey,
+  jrnl,
+  miniDiary,
+  simplenote,
+  standardNotes,
+  storyPad,
+];
 
 /** Null if no reader recognises the files. */
 export async function detectReader(

@@ -1,0 +1,93 @@
+/**
+ * Diarium: the JSON export (a list of entries with the local time and HTML), the text export (`Diarium_2024-05-01.txt`)
+ * and the HTML export (a folder per day).
+ */
+import { isDay } from '../day/day.ts';
+import { entryTime, fieldsOf, listOf, stringOf, titleOf } from './json-fields.ts';
+import type { Fields } from './json-fields.ts';
+import type { JournalEntry, JournalReader, Skipped, SourceFile } from './journal-reader.ts';
+import { findElements, hasClass, textOf } from './markup.ts';
+import { readEachFile, skip } from './source-files.ts';
+import { findDate } from './written-dates.ts';
+
+const isJson = ({ path }: SourceFile): boolean => /\.json$/i.test(path);
+const DAY_FILE = /(?:^|\/)Diarium_(\d{4}-\d{2}-\d{2})[^/]*\.(txt|html?)$/i;
+/** `2024-05-01_184500000/Diarium.html`, or only the day. */
+const DAY_FOLDER = /(?:^|\/)(\d{4}-\d{2}-\d{2})[^/]*\/[^/]+\.html?$/i;
+
+const isPage = (head: string): boolean => /class="(?:TagsLocation|Header|Content)"/.test(head);
+
+export const diarium: JournalReader = {
+  program: 'Diarium',
+  async detect(files, peek) {
+    if (files.some(({ path }) => DAY_FILE.test(path))) return 0.95;
+    for (const file of files.filter(isJson).slice(0, 5)) {
+      const head = await peek(file);
+      if (
+        /^\uFEFF?\s*\[\s*\{/.test(head) &&
+        /"date"\s*:\s*"\d{4}-\d{2}-\d{2}T/.test(head) &&
+        /"(?:heading|html)"\s*:/.test(head)
+      )
+        return 0.9;
+    }
+    const page = files.find(({ path }) => DAY_FOLDER.test(path));
+    return page && isPage(await peek(page)) ? 0.8 : 0;
+  },
+  async *read(files, context) {
+    yield* readEachFile(files.filter(isJson), context, function* ({ path }, text) {
+      const content: unknown = JSON.parse(text);
+      if (!Array.isArray(content)) yield skip(path, 'broken');
+      for (const [index, entry] of listOf(content).entries())
+        yield readEntry(fieldsOf(entry), `${path}, entry ${index + 1}`, context.zone);
+    });
+    const pages = files.filter(({ path }) => DAY_FILE.test(path) || DAY_FOLDER.test(path));
+    yield* readEachFile(pages, context, function* ({ path }, text) {
+      const [, day = '', extension = ''] = DAY_FILE.exec(path) ?? [...DAY_FOLDER.exec(path)!, 'html'];
+      if (isDay(day))
+        yield /^txt$/i.test(extension) ? readText(path, text, day) : readPage(path, text, day, picturesOf(path, files));
+      else yield skip(path, 'invalidDate');
+    });
+  },
+};
+
+function readEntry({ date, heading, html, text }: Fields, source: string, zone: string): JournalEntry | Skipped {
+  if (stringOf(date) === '') return skip(source, 'noDate');
+  const local = entryTime(date, null, zone);
+  if (!local) return skip(source, 'invalidDate');
+  const title = titleOf(heading);
+  const page = stringOf(html);
+  const body =
+    page === '' ? ({ format: 'text', text: stringOf(text) } as const) : ({ format: 'html', text: page } as const);
+  if (title === null && body.text.trim() === '') return skip(source, 'empty');
+  return { kind: 'entry', ...local, title, body, source, pictures: findElements(page, 'img').length };
+}
+
+type Day = JournalEntry['day'];
+
+/** The first line is the day in words, and a line between dashes the time of the last change. */
+function readText(source: string, text: string, day: Day): JournalEntry | Skipped {
+  const lines = text.split(/\r\n?|\n/);
+  if (findDate(lines[0] ?? '')?.rest === '') lines.shift();
+  if (/^—.*\d.*—$/.test(lines[0]?.trim() ?? '')) lines.shift();
+  const body = lines.join('\n').trim();
+  if (body === '') return skip(source, 'empty');
+  return { kind: 'entry', day, time: null, title: null, body: { format: 'text', text: body }, source, pictures: 0 };
+}
+
+function readPage(source: string, html: string, day: Day, pictures: number): JournalEntry | Skipped {
+  const paragraphs = (name: string): string[] =>
+    findElements(html, 'p', (attributes) => hasClass(attributes, name)).map(({ inner }) => inner);
+  const title = titleOf(paragraphs('Header').map(textOf).join(' '));
+  const text = paragraphs('Content')
+    .map((inner) => `<p>${inner}</p>`)
+    .join('');
+  if (title === null && text === '' && pictures === 0) return skip(source, 'empty');
+  return { kind: 'entry', day, time: null, title, body: { format: 'html', text }, source, pictures };
+}
+
+/** The other files of the page's folder. */
+function picturesOf(page: string, files: readonly SourceFile[]): number {
+  if (!DAY_FOLDER.test(page)) return 0;
+  const folder = page.replace(/[^/]+$/, '');
+  return files.filter(({ path }) => path.startsWith(folder) && path !== page && !/\.(?:html?|css)$/i.test(path)).length;
+}

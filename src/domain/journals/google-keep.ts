@@ -1,0 +1,50 @@
+/** Google Keep (Takeout): one JSON file per note, beside an HTML file with the same text. Instants have no zone. */
+import { escapeHtml } from '../export/escape-html.ts';
+import { fieldsOf, listOf, stringOf, titleOf } from './json-fields.ts';
+import type { Fields } from './json-fields.ts';
+import type { JournalEntry, JournalReader, Skipped, SourceFile } from './journal-reader.ts';
+import { noteTime } from './note-time.ts';
+import { checkBox } from './rich-text.ts';
+import { readEachFile, skip } from './source-files.ts';
+
+const isJson = ({ path }: SourceFile): boolean => /\.json$/i.test(path);
+/** Takeout writes the names of labels and settings beside the notes. */
+const isNote = (note: Fields): boolean => 'isTrashed' in note || 'userEditedTimestampUsec' in note;
+
+export const googleKeep: JournalReader = {
+  program: 'Google Keep',
+  async detect(files, peek) {
+    for (const file of files.filter(isJson).slice(0, 5))
+      if (/"(?:userEditedTimestampUsec|isTrashed)"\s*:/.test(await peek(file))) return 0.95;
+    // Fields have no fixed order, and a long text can come first.
+    return files.some(({ path }) => /(?:^|\/)Takeout\/Keep\/[^/]+\.json$/.test(path)) ? 0.9 : 0;
+  },
+  read: (files, context) =>
+    readEachFile(files.filter(isJson), context, function* ({ path }, text) {
+      const note = fieldsOf(JSON.parse(text));
+      if (isNote(note)) yield readNote(note, path, context.zone);
+    }),
+};
+
+function readNote(note: Fields, source: string, zone: string): JournalEntry | Skipped {
+  const { isTrashed, title, textContent, listContent, createdTimestampUsec, userEditedTimestampUsec, attachments } =
+    note;
+  if (isTrashed === true) return skip(source, 'trashed');
+  const microseconds = [createdTimestampUsec, userEditedTimestampUsec].find((value) => Number(value) > 0);
+  const time = noteTime(stringOf(title), microseconds === undefined ? undefined : Number(microseconds) / 1000, zone);
+  if (!time) return skip(source, microseconds === undefined ? 'noDate' : 'invalidDate');
+  const { isDatedTitle, ...local } = time;
+  const items = listOf(listContent).map((item) => {
+    const { text, isChecked } = fieldsOf(item);
+    return `<li>${checkBox(isChecked === true)}${escapeHtml(stringOf(text))}</li>`;
+  });
+  // A note has either a text or a list.
+  const body =
+    items.length > 0
+      ? ({ format: 'html', text: `<ul>${items.join('')}</ul>` } as const)
+      : ({ format: 'text', text: stringOf(textContent) } as const);
+  const pictures = listOf(attachments).length;
+  const heading = isDatedTitle ? null : titleOf(title);
+  if (heading === null && body.text.trim() === '' && pictures === 0) return skip(source, 'empty');
+  return { kind: 'entry', ...local, title: heading, body, source, pictures };
+}

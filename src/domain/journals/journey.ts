@@ -1,0 +1,40 @@
+/**
+ * Journey: a zip with one JSON file per entry, named like `1712489583295-3fb4d8ef8913a0f0.json`, and its pictures. The
+ * text is HTML, and in old exports Markdown. The entry's zone is stored beside its instant.
+ */
+import { entryTime, fieldsOf, isHtml, listOf, stringOf } from './json-fields.ts';
+import type { Fields } from './json-fields.ts';
+import type { JournalEntry, JournalReader, Skipped, SourceFile } from './journal-reader.ts';
+import { readEachFile, skip } from './source-files.ts';
+
+const isJson = ({ path }: SourceFile): boolean => /\.json$/i.test(path);
+
+export const journey: JournalReader = {
+  program: 'Journey',
+  async detect(files, peek) {
+    for (const file of files.filter(isJson).slice(0, 5)) if (/"date_journal"\s*:/.test(await peek(file))) return 0.95;
+    return 0;
+  },
+  read: (files, context) =>
+    readEachFile(files.filter(isJson), context, function* ({ path }, text) {
+      const content: unknown = JSON.parse(text);
+      if (!Array.isArray(content)) yield readEntry(fieldsOf(content), path, context.zone);
+      for (const [index, entry] of listOf(content).entries())
+        yield readEntry(fieldsOf(entry), `${path}, entry ${index + 1}`, context.zone);
+    }),
+};
+
+function readEntry(
+  { date_journal: instant, timezone, text, type, photos }: Fields,
+  source: string,
+  zone: string,
+): JournalEntry | Skipped {
+  if (typeof instant !== 'number') return skip(source, 'noDate');
+  const local = entryTime(instant, timezone, zone);
+  if (!local) return skip(source, 'invalidDate');
+  const body = stringOf(text);
+  const pictures = listOf(photos).length;
+  if (body.trim() === '' && pictures === 0) return skip(source, 'empty');
+  const format = type === 'html' || isHtml(body) ? 'html' : 'markdown';
+  return { kind: 'entry', ...local, title: null, body: { format, text: body }, source, pictures };
+}

@@ -1,0 +1,52 @@
+/**
+ * Simplenote: `source/notes.json` in a zip, beside a text file per note with the same text. The first line is the
+ * title. Instants have no zone.
+ */
+import { fieldsOf, listOf, stringOf } from './json-fields.ts';
+import type { Fields } from './json-fields.ts';
+import type { JournalEntry, JournalReader, Skipped, SourceFile } from './journal-reader.ts';
+import { noteTime } from './note-time.ts';
+import { readEachFile, skip } from './source-files.ts';
+
+const isJson = ({ path }: SourceFile): boolean => /\.json$/i.test(path);
+
+export const simplenote: JournalReader = {
+  program: 'Simplenote',
+  async detect(files, peek) {
+    for (const file of files.filter(isJson).slice(0, 5))
+      if (/"activeNotes"\s*:\s*\[/.test(await peek(file))) return 0.95;
+    return 0;
+  },
+  read: (files, context) =>
+    readEachFile(files.filter(isJson), context, function* ({ path }, text) {
+      const { activeNotes, trashedNotes } = fieldsOf(JSON.parse(text));
+      if (!Array.isArray(activeNotes)) yield skip(path, 'broken');
+      for (const [index, note] of listOf(activeNotes).entries())
+        yield readNote(fieldsOf(note), `${path}, note ${index + 1}`, context.zone);
+      for (const note of listOf(trashedNotes)) {
+        const [title = ''] = stringOf(fieldsOf(note)['content']).trim().split(/\r?\n/);
+        yield skip(title === '' ? path : `${path}, ${title.slice(0, 60)}`, 'trashed');
+      }
+    }),
+};
+
+/** `[words](simplenote://note/ID)` leads to another note. */
+const NOTE_LINK = /(?<!!)\[((?:\\.|[^[\]\\\n])*)\]\(simplenote:[^()\s]*\)/g;
+
+function readNote(
+  { content, creationDate, lastModified, markdown }: Fields,
+  source: string,
+  zone: string,
+): JournalEntry | Skipped {
+  const text = stringOf(content).replace(/\r\n?/g, '\n').replace(NOTE_LINK, '$1').trim();
+  if (text === '') return skip(source, 'empty');
+  const [firstLine = ''] = text.split('\n');
+  const created = creationDate ?? lastModified;
+  const time = noteTime(firstLine.replace(/^#+ /, ''), created, zone);
+  if (!time) return skip(source, created === undefined ? 'noDate' : 'invalidDate');
+  const { isDatedTitle, ...local } = time;
+  const body = isDatedTitle ? text.slice(firstLine.length).trim() : text;
+  if (body === '') return skip(source, 'empty');
+  const format = markdown === true ? 'markdown' : 'text';
+  return { kind: 'entry', ...local, title: null, body: { format, text: body }, source, pictures: 0 };
+}
