@@ -23,6 +23,11 @@ const MAX_WRONG_CODES_PER_DAY = 15;
 const DAY_MS = 24 * 3_600_000;
 
 export type OneTimeRow = Selectable<AuthTables['auth.one_time_tokens']>;
+/** A token that a link or a code has found. */
+export type FoundToken = OneTimeRow & {
+  /** The hash of the opened link; null if a code was entered. */
+  openedLink: Buffer | null;
+};
 export type IssuedToken = { linkToken: string; code: string };
 
 type Issue = {
@@ -146,7 +151,7 @@ async function deleteEarlierLinks(service: AsService, { userId, purpose }: Issue
 type LinkLookup = { linkToken: string; purposes: readonly OneTimePurpose[]; now: Date };
 
 /** Returns the link's valid token. For an earlier link: the token that replaced it, with the earlier link's flow. */
-export async function findByLink(service: AsService, lookup: LinkLookup): Promise<OneTimeRow | null> {
+export async function findByLink(service: AsService, lookup: LinkLookup): Promise<FoundToken | null> {
   const linkHash = hashToken(lookup.linkToken);
   const live = queryBuilder
     .selectFrom('auth.one_time_tokens as token')
@@ -155,7 +160,7 @@ export async function findByLink(service: AsService, lookup: LinkLookup): Promis
     .where('token.confirmed_at', 'is', null)
     .where('token.expires_at', '>', lookup.now);
   const [newest] = await service.run(live.where('token.link_hash', '=', linkHash));
-  if (newest) return newest;
+  if (newest) return { ...newest, openedLink: linkHash };
   const [replacement] = await service.run(
     live
       .innerJoin('auth.earlier_links as earlier', (join) =>
@@ -170,7 +175,7 @@ export async function findByLink(service: AsService, lookup: LinkLookup): Promis
   );
   if (!replacement) return null;
   const { link_flow_id, ...token } = replacement;
-  return { ...token, flow_id: link_flow_id };
+  return { ...token, flow_id: link_flow_id, openedLink: linkHash };
 }
 
 type CodeLookup = {
@@ -189,7 +194,7 @@ type CodeLookup = {
  * Counts and commits every guess before it compares the code, so at most five of any number of concurrent guesses are
  * compared. Call it outside the transaction that consumes the token: a rollback would undo the count.
  */
-export async function findByCode(service: AsService, lookup: CodeLookup): Promise<OneTimeRow | null> {
+export async function findByCode(service: AsService, lookup: CodeLookup): Promise<FoundToken | null> {
   let countGuess = queryBuilder
     .updateTable('auth.one_time_tokens')
     .set((row) => ({ wrong_codes: row('wrong_codes', '+', 1) }))
@@ -207,7 +212,7 @@ export async function findByCode(service: AsService, lookup: CodeLookup): Promis
     return timingSafeEqual(row.code_hash, hashCode({ userId, purpose, address, key: lookup.key }, lookup.code));
   };
   const token = rows.find(isMatch);
-  if (token) return token;
+  if (token) return { ...token, openedLink: null };
   // The limits on guesses also bound the number of these audit rows.
   for (const { user_id: userId, purpose } of rows) {
     await recordAuditEvent(service, {
@@ -260,15 +265,44 @@ export async function endTokens(
 }
 
 /**
- * Deletes the token. Returns true to one of several concurrent callers, and false to all if a newer token replaced it.
+ * Locks the token and returns it as it is now; null if it was redeemed or has ended. A mail that was requested since
+ * `findByLink` may have replaced it and kept its link. A code ends with its replacement.
  */
-export async function consumeToken(transaction: AsService, token: OneTimeRow): Promise<boolean> {
+export async function lockToken(transaction: AsService, token: FoundToken): Promise<OneTimeRow | null> {
+  const [live] = await transaction.run(
+    queryBuilder
+      .selectFrom('auth.one_time_tokens')
+      .selectAll()
+      .where('user_id', '=', token.user_id)
+      .where('purpose', '=', token.purpose)
+      .where('address', '=', token.address)
+      .forUpdate(),
+  );
+  if (!live || live.code_hash.equals(token.code_hash)) return live ?? null;
+  if (token.openedLink === null) return null;
+  // The snapshot of a second statement contains the link that the replacement has saved before the lock was free.
+  const [kept] = await transaction.run(
+    queryBuilder
+      .selectFrom('auth.earlier_links')
+      .select('link_hash')
+      .where('link_hash', '=', token.openedLink)
+      .where('user_id', '=', live.user_id)
+      .where('purpose', '=', live.purpose)
+      .where('address', '=', live.address),
+  );
+  return kept ? live : null;
+}
+
+/** Deletes the token. Returns true to one of several concurrent callers, and false if `lockToken` finds none. */
+export async function consumeToken(transaction: AsService, token: FoundToken): Promise<boolean> {
+  const live = await lockToken(transaction, token);
+  if (!live) return false;
   const rows = await transaction.run(
     queryBuilder
       .deleteFrom('auth.one_time_tokens')
-      .where('user_id', '=', token.user_id)
-      .where('purpose', '=', token.purpose)
-      .where('code_hash', '=', token.code_hash)
+      .where('user_id', '=', live.user_id)
+      .where('purpose', '=', live.purpose)
+      .where('code_hash', '=', live.code_hash)
       .returning('user_id'),
   );
   return rows.length > 0;

@@ -11,8 +11,8 @@ import { claimAccount, isUnproven } from './claim-account.ts';
 import type { Claim } from './claim-account.ts';
 import { releaseAddress } from './sign-in-methods.ts';
 import { findFlow, issueAuthCode } from './flows.ts';
-import { consumeToken, deleteOneTimeTokens } from './one-time-tokens.ts';
-import type { OneTimeRow } from './one-time-tokens.ts';
+import { consumeToken, deleteOneTimeTokens, lockToken } from './one-time-tokens.ts';
+import type { FoundToken } from './one-time-tokens.ts';
 import { startSession } from './sessions.ts';
 import type { Device } from './device.ts';
 import type { StartedSession } from './sessions.ts';
@@ -31,7 +31,7 @@ export type RedeemResult =
   | { outcome: 'address_taken' };
 
 type RedeemInput = {
-  token: OneTimeRow;
+  token: FoundToken;
   device: Device;
   now: Date;
   /**
@@ -87,14 +87,14 @@ export async function redeemToken(
  * that sign-up, because nobody could use the account before. A change of the address keeps everything: both addresses
  * have agreed to it.
  */
-const claims = (token: OneTimeRow, user: UserRow): boolean =>
+const claims = (token: FoundToken, user: UserRow): boolean =>
   !isAddressChange(token) && isUnproven(user) && !(token.purpose === 'signup' && user.email_confirmed_at === null);
 
-const isAddressChange = (token: OneTimeRow): boolean =>
+const isAddressChange = (token: FoundToken): boolean =>
   token.purpose === 'email_change_current' || token.purpose === 'email_change_new';
 
 type Confirmation = {
-  token: OneTimeRow;
+  token: FoundToken;
   /** Null if the user has no address: then the token of the new address suffices. */
   email: string | null;
   newEmail: string;
@@ -110,6 +110,8 @@ async function confirmAddressChange(
   transaction: AsService,
   { token, email, newEmail, now }: Confirmation,
 ): Promise<'both' | 'awaiting_other_address' | 'invalid'> {
+  const live = await lockToken(transaction, token);
+  if (!live) return 'invalid';
   const rows = await transaction.run(
     queryBuilder
       .selectFrom('auth.one_time_tokens')
@@ -120,7 +122,7 @@ async function confirmAddressChange(
   const fresh = rows.find((row) => row.purpose === 'email_change_new' && row.address === newEmail);
   const current = rows.find((row) => row.purpose === 'email_change_current' && row.address === email);
   const [own, other] = token.purpose === 'email_change_new' ? [fresh, current] : [current, fresh];
-  if (!own || own.confirmed_at !== null || !own.code_hash.equals(token.code_hash)) return 'invalid';
+  if (!own || own.confirmed_at !== null || !own.code_hash.equals(live.code_hash)) return 'invalid';
   if (email === null) return 'both';
   if (!other) return 'invalid';
   if (other.confirmed_at !== null) return 'both';

@@ -5,7 +5,7 @@ import { announceClaim } from '../mails/claim-notice.ts';
 import { mailAddressChanged } from '../mails/account-mails.ts';
 import type { AuthDeps, Endpoint } from '../auth-deps.ts';
 import { findByCode, findByLink } from '../accounts/one-time-tokens.ts';
-import type { OneTimeRow } from '../accounts/one-time-tokens.ts';
+import type { FoundToken } from '../accounts/one-time-tokens.ts';
 import { redeemToken } from '../accounts/redeem-token.ts';
 import type { RedeemResult } from '../accounts/redeem-token.ts';
 import type { Device } from '../accounts/device.ts';
@@ -52,12 +52,12 @@ export const verify: Endpoint = async (context, deps) => {
   );
 };
 
-async function findTokenByHash(deps: AuthDeps, type: string, body: Body): Promise<OneTimeRow> {
+async function findTokenByHash(deps: AuthDeps, type: string, body: Body): Promise<FoundToken> {
   if (body.has('email') || body.has('phone') || body.has('redirect_to')) throw new AuthError('verify_hash_alone');
   return findTokenByLink(deps, type, body.text('token_hash'));
 }
 
-export async function findTokenByLink(deps: AuthDeps, type: string, linkToken: string): Promise<OneTimeRow> {
+export async function findTokenByLink(deps: AuthDeps, type: string, linkToken: string): Promise<FoundToken> {
   const purposes = PURPOSES.get(type);
   if (!purposes) throw new AuthError('verify_bad_email_type');
   const service = deps.database.asService('verify a link');
@@ -66,7 +66,7 @@ export async function findTokenByLink(deps: AuthDeps, type: string, linkToken: s
   return token;
 }
 
-async function findTokenByCode(deps: AuthDeps, type: string, body: Body, device: Device): Promise<OneTimeRow> {
+async function findTokenByCode(deps: AuthDeps, type: string, body: Body, device: Device): Promise<FoundToken> {
   const padding = startPadding();
   const [email, phone] = [body.text('email'), body.text('phone')];
   if ((email === '') === (phone === '')) throw new AuthError('verify_with_both');
@@ -87,7 +87,7 @@ type RedeemedToken = Extract<RedeemResult, { outcome: 'session' | 'auth_code' | 
 /** Throws an AuthError unless the token was redeemed. */
 export async function redeemLinkOrCode(
   deps: AuthDeps,
-  { token, device, finishesFlow }: { token: OneTimeRow; device: Device; finishesFlow: boolean },
+  { token, device, finishesFlow }: { token: FoundToken; device: Device; finishesFlow: boolean },
 ): Promise<RedeemedToken> {
   const { database, clock } = deps;
   const result = await database

@@ -10,7 +10,7 @@ import type { AsService } from '#server/database/database.ts';
 import type { AuthDeps } from '../auth-deps.ts';
 import type { Account } from '../accounts/accounts.ts';
 import { consumeToken, findByCode } from '../accounts/one-time-tokens.ts';
-import type { OneTimeRow } from '../accounts/one-time-tokens.ts';
+import type { FoundToken } from '../accounts/one-time-tokens.ts';
 import type { SessionRow } from '../accounts/sessions.ts';
 import { reauthenticationTarget } from '../phone/reauthenticate-by-phone.ts';
 import { signInKey } from '../wire/device-cookie.ts';
@@ -90,7 +90,7 @@ async function checkPassword(
   await refund();
 }
 
-async function findSentCode(deps: AuthDeps, { user }: Account, code: string): Promise<OneTimeRow> {
+async function findSentCode(deps: AuthDeps, { user }: Account, code: string): Promise<FoundToken> {
   const token = await findByCode(deps.database.asService('prove an identity'), {
     address: reauthenticationTarget(user)?.address ?? '',
     code,

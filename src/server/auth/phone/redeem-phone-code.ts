@@ -5,7 +5,7 @@ import type { Account } from '../accounts/accounts.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';
 import type { Device } from '../accounts/device.ts';
 import { consumeToken, deleteOneTimeTokens } from '../accounts/one-time-tokens.ts';
-import type { OneTimeRow } from '../accounts/one-time-tokens.ts';
+import type { FoundToken } from '../accounts/one-time-tokens.ts';
 import { startSession } from '../accounts/sessions.ts';
 import type { StartedSession } from '../accounts/sessions.ts';
 import { confirmPhone, findUserByPhone, releaseUnconfirmedPhone } from './phone-accounts.ts';
@@ -24,7 +24,7 @@ export type PhoneRedeemResult =
   | { outcome: 'banned' }
   | { outcome: 'phone_taken' };
 
-type RedeemInput = { token: OneTimeRow; device: Device; now: Date };
+type RedeemInput = { token: FoundToken; device: Device; now: Date };
 
 /** Requires a transaction. Throws a `pg.DatabaseError` with code 23505 if a concurrent request takes the number. */
 export async function redeemPhoneCode(transaction: AsService, input: RedeemInput): Promise<PhoneRedeemResult> {

@@ -5,7 +5,7 @@ import type { OneTimePurpose } from '#server/database/tables/auth-tables.ts';
 import type { AppEnv } from '#server/http/app-env.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { findByCode } from '../accounts/one-time-tokens.ts';
-import type { OneTimeRow } from '../accounts/one-time-tokens.ts';
+import type { FoundToken } from '../accounts/one-time-tokens.ts';
 import type { AuthDeps } from '../auth-deps.ts';
 import { mailPhoneChanged } from '../mails/account-mails.ts';
 import type { Body } from '../wire/body.ts';
@@ -55,7 +55,7 @@ const findToken = ({ clock, database, secrets }: AuthDeps, { phone, purpose, cod
     key: secrets.oneTimeCodes,
   });
 
-async function redeemCode(context: Context<AppEnv>, deps: AuthDeps, token: OneTimeRow): Promise<PhoneRedeemResult> {
+async function redeemCode(context: Context<AppEnv>, deps: AuthDeps, token: FoundToken): Promise<PhoneRedeemResult> {
   const { clock, database } = deps;
   try {
     return await database.transactAsService('redeem a texted code', (transaction) =>

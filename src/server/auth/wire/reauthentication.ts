@@ -1,7 +1,7 @@
 /** Reauthentication before a change of the ways to sign in to an account (docs/specification/accounts.md 7). */
 import type { UserRow } from '../accounts/accounts.ts';
 import { findByCode } from '../accounts/one-time-tokens.ts';
-import type { OneTimeRow } from '../accounts/one-time-tokens.ts';
+import type { FoundToken } from '../accounts/one-time-tokens.ts';
 import type { SessionRow } from '../accounts/sessions.ts';
 import type { AuthDeps } from '../auth-deps.ts';
 import { reauthenticationTarget } from '../phone/reauthenticate-by-phone.ts';
@@ -20,7 +20,7 @@ type Change = { user: UserRow; session: SessionRow | null; nonce: string; error:
 export async function requireReauthentication(
   deps: AuthDeps,
   { user, session, nonce, error }: Change,
-): Promise<OneTimeRow | null> {
+): Promise<FoundToken | null> {
   const now = deps.clock.now();
   if (user.is_anonymous || isRecentlyAuthenticated(session, now)) return null;
   if (nonce === '') throw new AuthError(error);

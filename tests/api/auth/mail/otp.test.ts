@@ -1,7 +1,7 @@
 /** Mailed sign-in codes and magic links (docs/specification/wire.md 25). */
 import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { consumeToken, findByCode, issueOneTimeToken } from '#server/auth/accounts/one-time-tokens.ts';
+import { consumeToken, findByCode, findByLink, issueOneTimeToken } from '#server/auth/accounts/one-time-tokens.ts';
 import { claimMail } from '#server/auth/mails/claim-mail.ts';
 import { PASSWORD, tokenHashIn, newAddress, startAuthWorld } from '../fixture.ts';
 import type { AuthWorld } from '../fixture.ts';
@@ -49,6 +49,21 @@ describe('with confirmation by mail', () => {
     const { linkToken } = await issueOneTimeToken(service, token);
     expect(await consumeToken(service, found!)).toBe(false);
     expect((await verify({ type: 'magiclink', token_hash: linkToken })).status).toBe(200);
+  });
+
+  test('a mail that is sent while an earlier link is verified keeps the link, unless it ends earlier links', async () => {
+    const email = await createConfirmedAccount();
+    const { rows } = await world.admin.query('select id from auth.users where email = $1', [email]);
+    const service = world.database.asService('test');
+    const [now, key] = [world.clock.now(), randomBytes(32)];
+    const token = { userId: rows[0].id, purpose: 'magiclink', address: email, now, key } as const;
+    for (const keepsEarlierLinks of [true, false]) {
+      const { linkToken } = await issueOneTimeToken(service, token);
+      const found = await findByLink(service, { linkToken, purposes: ['magiclink'], now });
+      await issueOneTimeToken(service, { ...token, keepsEarlierLinks });
+      expect(await consumeToken(service, found!)).toBe(keepsEarlierLinks);
+      expect(await consumeToken(service, found!)).toBe(false);
+    }
   });
 
   test('the real client signs a new user up by code', async () => {
