@@ -62,20 +62,27 @@ const SIGN_IN_WINDOWS = [
 ] as const;
 
 /**
- * Text messages: one a minute and ten a day to a number, and ten an hour for a network address. The operator sets how
- * many texts the whole server sends a day; at most a tenth of them is sent in an hour.
+ * Text messages: one a minute, three an hour and ten a day to a number, and ten an hour for a network address. The
+ * operator sets how many texts the whole server sends a day; at most a tenth of them is sent in an hour.
+ *
+ * Threat: a stranger asks for sign-in codes to a number, and its owner gets no text for a second step. The texts
+ * that the signed-in owner of a confirmed number asks for are therefore counted apart.
  *
  * Threat: a few strangers use up the server's texts, and nobody passes a second step by text any more. Half of each budget is
  * therefore reserved for numbers that have been confirmed and for second steps. A stranger's text is `open`.
  */
-const NUMBER_WINDOWS = [
-  { keyPrefix: 'sms-number', points: 1, duration: 60 },
-  { keyPrefix: 'sms-number-day', points: 10, duration: 86_400 },
-] as const;
+const numberWindows = (asker: TextAsker) =>
+  [
+    { keyPrefix: `sms-${asker}`, points: 1, duration: MINUTE },
+    { keyPrefix: `sms-${asker}-hour`, points: 3, duration: HOUR },
+    { keyPrefix: `sms-${asker}-day`, points: 10, duration: 24 * HOUR },
+  ] as const;
 const TEXTS_PER_ADDRESS = { keyPrefix: 'sms-address', points: 10, duration: 3_600 } as const;
 const HOURLY_TEXTS_DIVISOR = 10;
 const OPEN_TEXTS_DIVISOR = 2;
 
+/** `owner`: somebody who is signed in to an account, with the first step, that has confirmed the number. */
+export type TextAsker = 'guest' | 'owner';
 /** `reserved`: the text goes to a confirmed number or a verified second factor. */
 export type TextShare = 'open' | 'reserved';
 /**
@@ -129,7 +136,7 @@ const FACTOR_WINDOWS = [
 const CHANGE_WINDOW = { keyPrefix: 'change', points: 60, duration: HOUR } as const;
 
 /**
- * Sign-ins with the right password per key of `signInKey`. Threat: the owner of an account writes audit rows and sessions
+ * Sign-ins that were right, per account: by password per key of `signInKey`, else per passkey, wallet or identity. Threat: the owner of an account writes audit rows and sessions
  * from thousands of network addresses.
  */
 const PASSED_SIGN_INS = { keyPrefix: 'signed-in', points: 300, duration: HOUR } as const;
@@ -156,7 +163,7 @@ export interface RateLimits {
    *
    * @param recipient an HMAC of the number, so that the counters store no number
    */
-  consumeSmsRecipient(recipient: string, ip: string): Promise<void>;
+  consumeSmsRecipient(recipient: string, ip: string, asker: TextAsker): Promise<void>;
   /**
    * Counts a text that is about to be sent. Throws `over_sms_send_rate_limit` once the server's budget for this share is
    * exhausted.
@@ -179,7 +186,10 @@ export interface RateLimits {
    * `over_request_rate_limit`.
    */
   consumeChange(signedIn: { account: { user: { id: string } }; session: { id: string } | null }): Promise<void>;
-  /** Counts a sign-in whose password was right. Throws `over_request_rate_limit`. */
+  /**
+   * Counts a sign-in whose password, passkey, wallet or identity was right. Call it before the transaction of the
+   * sign-in, because it takes a connection. Throws `over_request_rate_limit`.
+   */
   consumePassedSignIn(account: string): Promise<void>;
   /** Counts a download of a user's archive. Throws `over_archive_limit`. */
   consumeArchive(userId: string): Promise<void>;
@@ -220,7 +230,10 @@ export function createRateLimits({ config, database }: RateLimitDeps): RateLimit
   };
   const mailboxLimiter = createLimiter(MAILBOX_WINDOW);
   const factorLimiters = FACTOR_WINDOWS.map(createLimiter);
-  const numberLimiters = NUMBER_WINDOWS.map(createLimiter);
+  const numberLimiters = {
+    guest: numberWindows('guest').map(createLimiter),
+    owner: numberWindows('owner').map(createLimiter),
+  };
   const textAddressLimiter = createLimiter(TEXTS_PER_ADDRESS);
   const textsPerDay = config.auth.sms?.dailyLimit ?? 0;
   const textsPerHour = Math.ceil(textsPerDay / HOURLY_TEXTS_DIVISOR);
@@ -264,11 +277,11 @@ export function createRateLimits({ config, database }: RateLimitDeps): RateLimit
     },
     consumeSignIn: (account) => consumeAll(signInLimiters, account),
     consumeFactorGuess: (key) => consumeAll(factorLimiters, key),
-    async consumeSmsRecipient(recipient, ip) {
+    async consumeSmsRecipient(recipient, ip, asker) {
       // Threat: an address that has used its texts asks for more, which would use up the texts of strangers' numbers.
       await consumeOr429(textAddressLimiter, networkPrefix(ip), { error: 'over_sms_send_rate_limit' });
       try {
-        for (const limiter of numberLimiters)
+        for (const limiter of numberLimiters[asker])
           await consumeOr429(limiter, recipient, { error: 'over_sms_send_rate_limit' });
       } catch (error) {
         await textAddressLimiter.reward(networkPrefix(ip));
@@ -288,7 +301,7 @@ export function createRateLimits({ config, database }: RateLimitDeps): RateLimit
       }
     },
     consumeChange: ({ account, session }) => consumeOr429(changeLimiter, session?.id ?? account.user.id),
-    consumePassedSignIn: (account) => consumeOr429(passedSignInLimiter, account),
+    consumePassedSignIn: (account) => consumeOr429(passedSignInLimiter, hashOf(account)),
     consumeArchive: (userId) => consumeOr429(archiveLimiter, userId, { error: 'over_archive_limit' }),
     async allowMail(kind, { address, isProven }) {
       const shares = SHARES_OF_MAIL[kind];

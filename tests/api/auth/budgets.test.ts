@@ -7,6 +7,7 @@ import { afterAll, expect, test } from 'vitest';
 import { ENDPOINTS } from '#server/auth/routes.ts';
 import { newKeyPair } from '../../../simulators/saml/key-pair.ts';
 import { PASSWORD, newAddress, newNumber, startAuthWorld } from './fixture.ts';
+import { messageOf, newEthereumWallet } from './providers/wallet.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'hustle-forge-budgets-'));
 const { privateKey, certificate } = await newKeyPair('hustle-forge');
@@ -148,6 +149,20 @@ test('three hundred sign-ins an hour with the right password leave audit rows', 
   expect((await signIn()).status).toBe(200);
   expect((await signIn()).status).toBe(429);
   expect(await countEvents(signedUp.body.user.id, 'signed_in')).toBe(3);
+});
+
+test('a wallet signs in three hundred times an hour', async () => {
+  const wallet = newEthereumWallet();
+  const signIn = async () => {
+    const { nonce } = (await world.request('GET', '/web3/nonce', { headers: newNetwork() })).body;
+    const fields = { uri: `${world.config.publicUrl}/login`, nonce, issuedAt: world.clock.now() };
+    const message = messageOf(wallet, fields);
+    const body = { chain: 'ethereum', message, signature: wallet.sign(message) };
+    return (await world.request('POST', '/token?grant_type=web3', { body, headers: newNetwork() })).status;
+  };
+  expect(await signIn()).toBe(200);
+  await world.admin.query(`update auth.rate_limits set points = 299 where key like 'signed-in:%'`);
+  expect([await signIn(), await signIn()]).toEqual([200, 429]);
 });
 
 test('a sign-up by phone whose text is not accepted leaves no audit row', async () => {

@@ -11,11 +11,12 @@ type TextedCode = { codeHash: Buffer; send: () => Promise<void> };
 /** Throws `over_sms_send_rate_limit`. Call `send` once the challenge is stored; it throws `sms_send_failed`. */
 export async function createTextedCode(deps: AuthDeps, factor: StoredFactor, ip: string): Promise<TextedCode> {
   const phone = factor.phone ?? '';
-  await consumeRecipientBudget(deps, { phone, ip });
+  const isConfirmed = factor.status === 'verified';
+  await consumeRecipientBudget(deps, { phone, ip, asker: isConfirmed ? 'owner' : 'guest' });
   const code = String(randomInt(1_000_000)).padStart(6, '0');
   const text = secondStepText({ code, publicUrl: deps.config.publicUrl });
   // Threat: a free account enrols a stranger's number after another. Only a verified factor gets a reserved text.
-  const share = factor.status === 'verified' ? 'reserved' : 'open';
+  const share = isConfirmed ? 'reserved' : 'open';
   return { codeHash: hashCode(deps, factor, code), send: () => sendText(deps, { phone, text, share }) };
 }
 

@@ -35,7 +35,8 @@ export async function signInWithProvider<T>(
     complete: (transaction: AsService, userId: string) => Promise<T>;
   },
 ): Promise<T> {
-  const { database, config } = deps;
+  const { database, config, limits } = deps;
+  await limits.consumePassedSignIn(`${identity.provider} ${identity.providerId}`);
   const padding = startPadding();
   const { signups, autoconfirm } = config.auth;
   const { result, completed } = await database.transactAsService('sign in with a provider', async (transaction) => {

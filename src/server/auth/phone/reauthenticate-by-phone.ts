@@ -21,7 +21,7 @@ export function missingTargetError({ email, phone }: UserRow): AuthError {
 
 export async function textReauthentication(deps: AuthDeps, user: UserRow, phone: string, ip: string): Promise<void> {
   if (deps.sms === null) throw new AuthError('phone_provider_disabled');
-  await consumeRecipientBudget(deps, { phone, ip });
+  await consumeRecipientBudget(deps, { phone, ip, asker: 'owner' });
   const service = deps.database.asService('reauthenticate by phone');
   const text = await issuePhoneCode(deps, service, { userId: user.id, purpose: 'reauthentication', phone });
   await updateUser(service, user.id, { reauthentication_sent_at: deps.clock.now() });

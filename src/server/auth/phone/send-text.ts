@@ -12,7 +12,7 @@ import type { Account } from '../accounts/accounts.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';
 import type { Device } from '../accounts/device.ts';
 import type { AuthDeps } from '../auth-deps.ts';
-import type { TextShare } from '../rate-limits.ts';
+import type { TextAsker, TextShare } from '../rate-limits.ts';
 import { AuthError } from '../wire/errors.ts';
 import { startPadding } from '../response-padding.ts';
 import { deleteUnconfirmedAccount } from './phone-accounts.ts';
@@ -23,17 +23,19 @@ export type Recipient = {
   phone: string;
   /** The network address that asks for the text. */
   ip: string;
+  /** Default: `guest`. */
+  asker?: TextAsker;
 };
 
 /**
  * Call before the account is looked up. Throws `sms_send_failed` for a country without texts, and
  * `over_sms_send_rate_limit`.
  */
-export async function consumeRecipientBudget(deps: AuthDeps, { phone, ip }: Recipient): Promise<void> {
+export async function consumeRecipientBudget(deps: AuthDeps, { phone, ip, asker = 'guest' }: Recipient): Promise<void> {
   const { config, limits, secrets } = deps;
   if (config.auth.sms && !isInAllowedCountry(phone, config.auth.sms)) throw new AuthError('sms_country_blocked');
   const recipient = createHmac('sha256', secrets.oneTimeCodes).update(`sms-recipient\0${phone}`).digest('base64url');
-  await limits.consumeSmsRecipient(recipient, ip);
+  await limits.consumeSmsRecipient(recipient, ip, asker);
 }
 
 export type TextMessage = {

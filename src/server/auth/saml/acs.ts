@@ -126,6 +126,7 @@ async function finishFlow(
 ): Promise<Response> {
   const { clock, config, database } = deps;
   const [device, now] = [deviceOf(context, deps), clock.now()];
+  await deps.limits.consumePassedSignIn(`${identity.provider} ${identity.providerId}`);
   const code = await database.transactAsService('sign in with SAML', async (transaction) => {
     const result = await signInWithIdentity(transaction, {
       identity,

@@ -50,6 +50,7 @@ export const grantWeb3: Endpoint = async (context, deps) => {
   checkTimes(message, CHAIN_NAMES[chain], now);
 
   const address = signer.normalizeAddress(message.address);
+  await limits.consumePassedSignIn(`${chain} ${address}`);
   const signedIn = await database.transactAsService('sign in with a wallet', async (transaction) => {
     if (!(await consumeNonce(transaction, message.nonce, now)))
       throw new OAuthError('invalid_grant', `Signed ${CHAIN_NAMES[chain]} message has no valid nonce of this server`);

@@ -42,7 +42,7 @@ describe('a number', () => {
       expect(limited.body.message).toContain(` ${seconds} `);
     }
     expect(control.messages(phone)).toHaveLength(1);
-    await expire('sms-number');
+    await expire('sms-guest');
     expect((await post('/otp', { phone })).status).toBe(200);
   });
 
@@ -68,11 +68,23 @@ describe('a number', () => {
     expect(stranger.body.code).toBe('invalid_credentials');
   });
 
+  test('gets three texts an hour', async () => {
+    const phone = newNumber();
+    for (let count = 0; count < 3; count += 1) {
+      expect((await post('/otp', { phone })).status).toBe(200);
+      await expire('sms-guest');
+    }
+    const limited = await post('/otp', { phone });
+    expect([limited.status, limited.body.code]).toEqual([429, 'over_sms_send_rate_limit']);
+    expect(Number(limited.headers.get('retry-after'))).toBeGreaterThan(60);
+  });
+
   test('gets ten texts a day', async () => {
     const phone = newNumber();
     for (let count = 0; count < 10; count += 1) {
       expect((await post('/otp', { phone })).status).toBe(200);
-      await expire('sms-number');
+      await expire('sms-guest');
+      await expire('sms-guest-hour');
       await expire('sms-server');
       await expire('sms-open');
     }
@@ -135,6 +147,18 @@ describe('the server', () => {
   };
   const answerOf = ({ status, body }: { status: number; body: unknown }) => [status, body];
 
+  test('texts a code to the signed-in owner of a number although a stranger has used up the texts of the number', async () => {
+    const { phone, token } = await confirmNumber();
+    expect((await post('/otp', { phone })).status).toBe(200);
+    await world.waitForText(phone, 2);
+    expect((await post('/otp', { phone })).status).toBe(429);
+    const reauthenticate = () =>
+      world.request('GET', '/reauthenticate', { headers: { ...newNetwork(), Authorization: `Bearer ${token}` } });
+    expect((await reauthenticate()).status).toBe(200);
+    expect(control.messages(phone)).toHaveLength(3);
+    expect((await reauthenticate()).status).toBe(429);
+  });
+
   test('reserves half of its hourly texts for confirmed numbers', async () => {
     const { phone } = await confirmNumber();
     await useUpOpenTexts();
@@ -196,7 +220,7 @@ describe('the server', () => {
         { code: 'over_sms_send_rate_limit', message: 'SMS rate limit exceeded' },
       ]);
       expect(limited.headers.get('retry-after')).toMatch(/^\d+$/);
-      await expire('sms-number');
+      await expire('sms-guest');
       // Without create_user the account is looked up after the response.
       expect(answerOf(await post('/otp', { phone: number, create_user: false }))).toEqual([200, {}]);
     }

@@ -1,16 +1,13 @@
 /** Sign-in with a wallet (docs/specification/wire.md 30), with real keys and the real client. */
-import { ed25519 } from '@noble/curves/ed25519.js';
 import { base58 } from '@scure/base';
-import * as Address from 'ox/Address';
 import * as Hex from 'ox/Hex';
-import * as PersonalMessage from 'ox/PersonalMessage';
-import * as Secp256k1 from 'ox/Secp256k1';
-import * as Signature from 'ox/Signature';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fuzzBudget } from '../../../support/fuzz-budget.ts';
 import { startAuthWorld } from '../fixture.ts';
 import type { AuthWorld, WireBody } from '../fixture.ts';
+import { messageOf, newEthereumWallet, newSolanaWallet } from './wallet.ts';
+import type { MessageFields, Wallet } from './wallet.ts';
 
 const LISTED = 'https://partner.example';
 let world: AuthWorld;
@@ -19,22 +16,6 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-type Wallet = { chain: 'ethereum' | 'solana'; address: string; sign(text: string): string };
-
-function newEthereumWallet(): Wallet {
-  const privateKey = Secp256k1.randomPrivateKey();
-  const address = Address.fromPublicKey(Secp256k1.getPublicKey({ privateKey }), { checksum: true });
-  const payloadOf = (text: string) => PersonalMessage.getSignPayload(Hex.fromString(text));
-  const sign = (text: string) => Signature.toHex(Secp256k1.sign({ payload: payloadOf(text), privateKey }));
-  return { chain: 'ethereum', address, sign };
-}
-
-function newSolanaWallet(): Wallet {
-  const { secretKey, publicKey } = ed25519.keygen();
-  const sign = (text: string) => Buffer.from(ed25519.sign(Buffer.from(text), secretKey)).toString('base64url');
-  return { chain: 'solana', address: base58.encode(publicKey), sign };
-}
-
 const CHAINS = [
   ['Ethereum', newEthereumWallet],
   ['Solana', newSolanaWallet],
@@ -42,36 +23,15 @@ const CHAINS = [
 
 const newNonce = async (): Promise<string> => (await world.request('GET', '/web3/nonce')).body.nonce;
 
-type MessageFields = {
-  uri?: string;
-  domain?: string;
-  nonce?: string;
-  issuedAt?: Date;
-  extra?: string[];
-  statement?: string;
-};
-
 const minutesFromNow = (minutes: number): Date => new Date(world.clock.now().getTime() + minutes * 60_000);
 
-async function writeMessage(wallet: Wallet, fields: MessageFields = {}): Promise<string> {
-  const { uri = `${world.config.publicUrl}/login`, issuedAt = minutesFromNow(0), extra = [] } = fields;
-  const statement = fields.statement ?? 'Sign in to Hustle Forge';
-  const nonce = fields.nonce ?? (await newNonce());
-  const name = wallet.chain === 'ethereum' ? 'Ethereum' : 'Solana';
-  return [
-    `${fields.domain ?? new URL(uri).host} wants you to sign in with your ${name} account:`,
-    wallet.address,
-    '',
-    statement,
-    '',
-    `URI: ${uri}`,
-    'Version: 1',
-    `Chain ID: ${wallet.chain === 'ethereum' ? '1' : 'mainnet'}`,
-    ...(nonce === '' ? [] : [`Nonce: ${nonce}`]),
-    `Issued At: ${issuedAt.toISOString()}`,
-    ...extra,
-  ].join('\n');
-}
+const writeMessage = async (wallet: Wallet, fields: Partial<MessageFields> = {}): Promise<string> =>
+  messageOf(wallet, {
+    uri: `${world.config.publicUrl}/login`,
+    issuedAt: minutesFromNow(0),
+    ...fields,
+    nonce: fields.nonce ?? (await newNonce()),
+  });
 
 const send = (body: WireBody, headers?: Record<string, string>) =>
   world.request('POST', '/token?grant_type=web3', { body, ...(headers && { headers }) });
@@ -80,7 +40,7 @@ const signIn = (wallet: Wallet, message: string, signature = wallet.sign(message
   send({ chain: wallet.chain, message, signature, gotrue_meta_security: {} });
 
 /** Status and description of an OAuth-style error. */
-async function refusal(wallet: Wallet, fields: MessageFields): Promise<unknown[]> {
+async function refusal(wallet: Wallet, fields: Partial<MessageFields>): Promise<unknown[]> {
   const { status, body } = await signIn(wallet, await writeMessage(wallet, fields));
   return [status, body.error, body.error_description];
 }
@@ -240,7 +200,7 @@ describe.each(CHAINS)('%s', (name, newWallet) => {
 
   test('honours every time in the message', async () => {
     const wallet = newWallet();
-    const cases: [MessageFields, string][] = [
+    const cases: [Partial<MessageFields>, string][] = [
       [{ issuedAt: minutesFromNow(-11) }, `${name} message was issued too long ago`],
       [{ issuedAt: minutesFromNow(11) }, `${name} message was issued too far in the future`],
       [
