@@ -1,4 +1,5 @@
 /** The readers of all programs, and which of them recognises the chosen files. The order has no meaning. */
+import type { JournalReader, SourceFile } from './journal-reader.ts';
 import { appleJournal } from './apple-journal.ts';
 import { dailyTxt } from './dailytxt.ts';
 import { dayOne } from './day-one.ts';
@@ -6,7 +7,7 @@ import { diarium } from './diarium.ts';
 import { diaro } from './diaro.ts';
 import { evernote } from './evernote.ts';
 import { googleKeep } from './google-keep.ts';
-import type { JournalReader, SourceFile } from './journal-reader.ts';
+import { joplin } from './joplin.ts';
 import { journey } from './journey.ts';
 import { jrnl } from './jrnl.ts';
 import { miniDiary } from './mini-diary.ts';
@@ -22,6 +23,7 @@ const READERS: readonly JournalReader[] = [
   diaro,
   evernote,
   googleKeep,
+  joplin,
   journey,
   jrnl,
   miniDiary,
