@@ -11,6 +11,7 @@ import { joplin } from './joplin.ts';
 import { journey } from './journey.ts';
 import { jrnl } from './jrnl.ts';
 import { miniDiary } from './mini-diary.ts';
+import { redNotebook } from './rednotebook.ts';
 import { simplenote } from './simplenote.ts';
 import { standardNotes } from './standard-notes.ts';
 import { storyPad } from './storypad.ts';
@@ -27,6 +28,7 @@ const READERS: readonly JournalReader[] = [
   journey,
   jrnl,
   miniDiary,
+  redNotebook,
   simplenote,
   standardNotes,
   storyPad,
