@@ -56,7 +56,7 @@ function readEntry(entry: Fields, source: string, zone: string): JournalEntry | 
     .map((name) => listOf(entry[name]).length)
     .reduce((sum, count) => sum + count, 0);
   const markdown = withoutMoments(stringOf(text));
-  const rich = markdown.text.trim() === '' ? readRichText(stringOf(richText)) : null;
+  const rich = markdown.text.trim() === '' ? readRichText(richText) : null;
   const pictures = Math.max(attached, markdown.pictures, rich?.pictures ?? 0);
   const body = rich?.html
     ? ({ format: 'html', text: rich.html } as const)
@@ -77,19 +77,25 @@ function withoutMoments(markdown: string): { text: string; pictures: number } {
   return { text, pictures };
 }
 
-/** `{ "contents": [...] }` in a text; newer apps call the same `nodes`. Null if it cannot be read. */
-function readRichText(json: string): RichText | null {
+/** `{ "contents": [...] }`, usually as a text; newer apps call the same `nodes`. Null if it cannot be read. */
+function readRichText(richText: unknown): RichText | null {
   let document: Fields;
   try {
-    document = fieldsOf(JSON.parse(json));
+    document = fieldsOf(typeof richText === 'string' ? JSON.parse(richText) : richText);
   } catch {
     return null;
   }
   const collector = new LineCollector();
   let pictures = 0;
+  let lineId: unknown;
   for (const node of listOf(document['contents'] ?? document['nodes'])) {
     const { text, attributes, embeddedObjects } = fieldsOf(node);
     const style = fieldsOf(attributes);
+    const line = fieldsOf(style['line']);
+    // Converters leave the end of a line out where the next one has a style of its own.
+    const isBlock = ['listStyle', 'header', 'quote', 'codeBlock'].some((name) => Boolean(line[name]));
+    if (isBlock && (lineId === undefined || line['identifier'] !== lineId)) collector.breakLine();
+    lineId = line['identifier'];
     for (const object of listOf(embeddedObjects)) {
       const { type, url, rows } = fieldsOf(object);
       if (type === 'table') for (const row of listOf(rows)) collector.addLine(rowText(row));
@@ -105,7 +111,7 @@ function readRichText(json: string): RichText | null {
         isCode: style['inlineCode'] === true,
         link: stringOf(style['linkURL']),
       },
-      richLine(fieldsOf(style['line'])),
+      richLine(line),
     );
   }
   return { html: linesToHtml(collector.end()), pictures };

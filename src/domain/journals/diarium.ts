@@ -1,6 +1,6 @@
 /**
- * Diarium: the JSON export (a list of entries with the local time and HTML), the text export (`Diarium_2024-05-01.txt`)
- * and the HTML export (a folder per day).
+ * Diarium: the JSON export (a list of entries with the local time and HTML, in one file or a file per day, beside
+ * `media/2024-05-01_184500000`), the text export (`Diarium_2024-05-01.txt`) and the HTML export (a folder per day).
  */
 import { isDay } from '../day/day.ts';
 import { entryTime, fieldsOf, listOf, stringOf, titleOf } from './json-fields.ts';
@@ -24,7 +24,7 @@ export const diarium: JournalReader = {
     for (const file of files.filter(isJson).slice(0, 5)) {
       const head = await peek(file);
       if (
-        /^\uFEFF?\s*\[\s*\{/.test(head) &&
+        /^\uFEFF?\s*(?:\[\s*)?\{/.test(head) &&
         /"date"\s*:\s*"\d{4}-\d{2}-\d{2}T/.test(head) &&
         /"(?:heading|html)"\s*:/.test(head)
       )
@@ -34,11 +34,12 @@ export const diarium: JournalReader = {
     return page && isPage(await peek(page)) ? 0.8 : 0;
   },
   async *read(files, context) {
+    const media = countMedia(files);
     yield* readEachFile(files.filter(isJson), context, function* ({ path }, text) {
       const content: unknown = JSON.parse(text);
-      if (!Array.isArray(content)) yield skip(path, 'broken');
-      for (const [index, entry] of listOf(content).entries())
-        yield readEntry(fieldsOf(entry), `${path}, entry ${index + 1}`, context.zone);
+      const entries = Array.isArray(content) ? listOf(content) : [content];
+      for (const [index, entry] of entries.entries())
+        yield readEntry(fieldsOf(entry), `${path}, entry ${index + 1}`, media, context.zone);
     });
     const pages = files.filter(({ path }) => DAY_FILE.test(path) || DAY_FOLDER.test(path));
     yield* readEachFile(pages, context, function* ({ path }, text) {
@@ -50,7 +51,22 @@ export const diarium: JournalReader = {
   },
 };
 
-function readEntry({ date, heading, html, text }: Fields, source: string, zone: string): JournalEntry | Skipped {
+/** How many files stand in each folder of `media`, which is named by the digits of the entry's time. */
+function countMedia(files: readonly SourceFile[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const { path } of files) {
+    const [, day, time] = /(?:^|\/)media\/(\d{4}-\d{2}-\d{2})_(\d{6})\d*\/[^/]+$/.exec(path) ?? [];
+    if (day !== undefined) counts.set(`${day} ${time}`, (counts.get(`${day} ${time}`) ?? 0) + 1);
+  }
+  return counts;
+}
+
+function readEntry(
+  { date, heading, html, text }: Fields,
+  source: string,
+  media: ReadonlyMap<string, number>,
+  zone: string,
+): JournalEntry | Skipped {
   if (stringOf(date) === '') return skip(source, 'noDate');
   const local = entryTime(date, null, zone);
   if (!local) return skip(source, 'invalidDate');
@@ -58,8 +74,10 @@ function readEntry({ date, heading, html, text }: Fields, source: string, zone: 
   const page = stringOf(html);
   const body =
     page === '' ? ({ format: 'text', text: stringOf(text) } as const) : ({ format: 'html', text: page } as const);
-  if (title === null && body.text.trim() === '') return skip(source, 'empty');
-  return { kind: 'entry', ...local, title, body, source, pictures: findElements(page, 'img').length };
+  const attached = media.get(`${local.day} ${local.time.replaceAll(':', '')}`) ?? 0;
+  const pictures = Math.max(attached, findElements(page, 'img').length);
+  if (title === null && body.text.trim() === '' && pictures === 0) return skip(source, 'empty');
+  return { kind: 'entry', ...local, title, body, source, pictures };
 }
 
 type Day = JournalEntry['day'];

@@ -1,6 +1,6 @@
 /**
- * Journey: a zip with one JSON file per entry, named like `1712489583295-3fb4d8ef8913a0f0.json`, and its pictures. The
- * text is HTML, and in old exports Markdown. The entry's zone is stored beside its instant.
+ * Journey: a zip with one JSON file per entry, and its pictures. The text is HTML, and in old exports Markdown. The
+ * entry's zone is stored beside its instant: milliseconds in `date_journal`, since 2024 a text in `dateOfJournal`.
  */
 import { entryTime, fieldsOf, isHtml, listOf, stringOf } from './json-fields.ts';
 import type { Fields } from './json-fields.ts';
@@ -9,10 +9,12 @@ import { readEachFile, skip } from './source-files.ts';
 
 const isJson = ({ path }: SourceFile): boolean => /\.json$/i.test(path);
 
+const DATE_FIELD = /"(?:date_journal|dateOfJournal)"\s*:/;
+
 export const journey: JournalReader = {
   program: 'Journey',
   async detect(files, peek) {
-    for (const file of files.filter(isJson).slice(0, 5)) if (/"date_journal"\s*:/.test(await peek(file))) return 0.95;
+    for (const file of files.filter(isJson).slice(0, 5)) if (DATE_FIELD.test(await peek(file))) return 0.95;
     return 0;
   },
   read: (files, context) =>
@@ -24,16 +26,15 @@ export const journey: JournalReader = {
     }),
 };
 
-function readEntry(
-  { date_journal: instant, timezone, text, type, photos }: Fields,
-  source: string,
-  zone: string,
-): JournalEntry | Skipped {
-  if (typeof instant !== 'number') return skip(source, 'noDate');
-  const local = entryTime(instant, timezone, zone);
+function readEntry(entry: Fields, source: string, zone: string): JournalEntry | Skipped {
+  const { text, type, timezone, encrypted } = entry;
+  const written = entry['date_journal'] ?? entry['dateOfJournal'];
+  if (written === undefined || written === null || written === '') return skip(source, 'noDate');
+  const local = entryTime(written, timezone, zone);
   if (!local) return skip(source, 'invalidDate');
+  if (encrypted === true) return skip(source, 'encrypted');
   const body = stringOf(text);
-  const pictures = listOf(photos).length;
+  const pictures = listOf(entry['photos'] ?? entry['attachments']).length;
   if (body.trim() === '' && pictures === 0) return skip(source, 'empty');
   const format = type === 'html' || isHtml(body) ? 'html' : 'markdown';
   return { kind: 'entry', ...local, title: null, body: { format, text: body }, source, pictures };

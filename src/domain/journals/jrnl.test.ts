@@ -53,3 +53,66 @@ describe('the JSON export of jrnl', () => {
     expect(skipped).toEqual([{ kind: 'skipped', source: 'journal.json', reason: 'broken' }]);
   });
 });
+
+describe('a journal of jrnl', () => {
+  const read = (contents: Record<string, string>) => readFiles(jrnl, sourceFiles(contents));
+
+  test.each([
+    ['[2019-07-18 14:23] The first entry', '2019-07-18', '14:23:00', 'The first entry'],
+    ['[2019-07-18 02:23:04 PM] * The first entry', '2019-07-18', '14:23:04', 'The first entry'],
+    ['2019-07-18 14:23 The first entry *', '2019-07-18', '14:23:00', 'The first entry'],
+    ['18.07.2019 14:23 The first entry', '2019-07-18', '14:23:00', 'The first entry'],
+    ['[18 July 2019 14:23] He said "[this] is it"', '2019-07-18', '14:23:00', 'He said "[this] is it"'],
+    ['[2019-07-18 14:23] 5 * 3', '2019-07-18', '14:23:00', '5 * 3'],
+  ])('reads the line %s', async (line, day, time, title) => {
+    const files = { 'work/journal.txt': `${line}\n[1] a footnote\n  indented\n\n[2019-07 14:23] no date\n` };
+    expect(await detectProgram(sourceFiles(files))).toBe('jrnl');
+    const { entries, skipped } = await read(files);
+    expect(skipped).toEqual([]);
+    expect(entries).toMatchObject([
+      { day, time, title, body: { format: 'markdown', text: '[1] a footnote\n  indented\n\n[2019-07 14:23] no date' } },
+    ]);
+  });
+
+  test('the dates of a file tell the order of day and month', async () => {
+    const { entries } = await read({ journal: '[05/06/2019 09:00] a\n\n[05/28/2019 09:00] b\n' });
+    expect(entries.map(({ day }) => day)).toEqual(['2019-05-06', '2019-05-28']);
+    const { skipped } = await read({ journal: '[05/06/2019 09:00] a\n' });
+    expect(skipped).toEqual([{ kind: 'skipped', source: 'journal, line 1', reason: 'ambiguousDate' }]);
+  });
+
+  test('reads a folder of files by day, and reports text above the first date', async () => {
+    const { entries, skipped } = await read({
+      'j/2019/07/18.txt': '[2019-07-18 14:23] One\n',
+      'j/2019/07/19.txt': 'Stray words\n[2019-07-19 14:23] Two\n',
+      'j/2019/07/20.txt': 'Nothing dated',
+    });
+    expect(entries.map(({ title }) => title)).toEqual(['One', 'Two']);
+    expect(skipped.map(({ source, reason }) => `${source}: ${reason}`)).toEqual([
+      'j/2019/07/19.txt, before the first date: noDate',
+      'j/2019/07/20.txt: noDate',
+    ]);
+  });
+
+  test('reads the YAML export', async () => {
+    const files = {
+      'out/2013-06-09_a.md':
+        '---\ntitle: My: first "entry"\ndate: 2013-06-09 15:39\nstarred: False\ntags: work, idea\nbody: |\t\t\n\t\tEverything is alright\n\t\t\n\t\t- one\n\t\t\t- two\n...',
+    };
+    expect(await detectProgram(sourceFiles(files))).toBe('jrnl');
+    expect((await read(files)).entries).toMatchObject([
+      {
+        day: '2013-06-09',
+        time: '15:39:00',
+        title: 'My: first "entry"',
+        body: { text: 'Everything is alright\n\n- one\n\t- two' },
+      },
+    ]);
+  });
+
+  test('names an encrypted journal', async () => {
+    const files = { 'journal.txt': `gAAAAABVIHB7tnwKExG7aC5ZbAbBL9SG2wY7MSbPhLmSpGQdH5hs${'A'.repeat(60)}==` };
+    expect(await detectProgram(sourceFiles(files))).toBe('jrnl');
+    expect((await read(files)).skipped).toEqual([{ kind: 'skipped', source: 'journal.txt', reason: 'encrypted' }]);
+  });
+});

@@ -116,14 +116,19 @@ export class LineCollector {
     this.#style = null;
   }
 
+  /** Ends the line unless it is empty. */
+  breakLine(): void {
+    if (this.#html !== '') this.endLine(null);
+  }
+
   /** A line of its own, as it stands. */
   addLine(text: string): void {
-    if (this.#html !== '') this.endLine(null);
+    this.breakLine();
     this.#lines.push({ html: escapeHtml(text), style: {} });
   }
 
   end(): readonly RichLine[] {
-    if (this.#html !== '') this.endLine(null);
+    this.breakLine();
     return this.#lines;
   }
 }

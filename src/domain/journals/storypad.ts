@@ -1,6 +1,6 @@
 /**
- * StoryPad: a JSON backup, `{ "tables": { "stories": [...] } }`. A story stores its local date and time as numbers, and
- * its pages as Quill deltas.
+ * StoryPad: a JSON backup, `{ "tables": { "stories": [...] } }`, and the text export. A story stores its local date and
+ * time as numbers, and its pages as Quill deltas.
  */
 import { isDay } from '../day/day.ts';
 import { fieldsOf, listOf, stringOf, titleOf } from './json-fields.ts';
@@ -8,12 +8,16 @@ import type { Fields } from './json-fields.ts';
 import type { JournalEntry, JournalReader, Skipped, SourceFile } from './journal-reader.ts';
 import { deltaToHtml, linesToHtml, markedText } from './rich-text.ts';
 import { readEachFile, skip } from './source-files.ts';
+import { parseTimestamp } from './timestamps.ts';
 
+const isText = ({ path }: SourceFile): boolean => /\.txt$/i.test(path);
 const isJson = ({ path }: SourceFile): boolean => /\.json$/i.test(path);
 
 export const storyPad: JournalReader = {
   program: 'StoryPad',
   async detect(files, peek) {
+    const [text] = files.filter(isText);
+    if (text && TEXT_HEAD.test(await peek(text))) return 0.95;
     for (const file of files.filter(isJson).slice(0, 5)) {
       const head = await peek(file);
       if (/"tables"\s*:\s*\{/.test(head) && /"(?:stories|latest_content|tags|preferences|assets)"\s*:/.test(head))
@@ -21,13 +25,15 @@ export const storyPad: JournalReader = {
     }
     return 0;
   },
-  read: (files, context) =>
-    readEachFile(files.filter(isJson), context, function* ({ path }, text) {
+  async *read(files, context) {
+    yield* readEachFile(files.filter(isJson), context, function* ({ path }, text) {
       const { stories } = fieldsOf(fieldsOf(JSON.parse(text))['tables']);
       if (!Array.isArray(stories)) yield skip(path, 'broken');
       for (const [index, story] of listOf(stories).entries())
         yield readStory(fieldsOf(story), `${path}, story ${index + 1}`);
-    }),
+    });
+    yield* readEachFile(files.filter(isText), context, readText);
+  },
 };
 
 const digits = (value: unknown, length: number): string =>
@@ -73,4 +79,29 @@ function pagesToHtml({ rich_pages: rich, pages, title }: Fields): { html: string
   }
   if (listOf(rich).length === 0) for (const page of listOf(pages)) add(page);
   return { html, pictures };
+}
+
+const TEXT_HEAD = /^\uFEFF?StoryPad ID: \d+\s*$/m;
+
+const PICTURE = /!\[[^[\]\n]*\]\([^()\n]*\)/g;
+
+/** Blocks of `Title:`, `Date:` and other fields, an empty line and the text, with `###` between them. */
+function* readText({ path }: SourceFile, text: string): Generator<JournalEntry | Skipped> {
+  const blocks = text.replace(/\r\n?/g, '\n').split(/(?:^|\n\n?###\n\n?)(?=\uFEFF?StoryPad ID: \d)/);
+  for (const [index, block] of blocks.filter((part) => part.trim() !== '').entries()) {
+    const source = `${path}, story ${index + 1}`;
+    const [head = '', ...paragraphs] = block.split('\n\n');
+    const field = (name: string): string => new RegExp(`^${name}: (.*)$`, 'm').exec(head)?.[1]?.trim() ?? '';
+    const local = parseTimestamp(field('Date'), 'UTC');
+    const title = titleOf(field('Title'));
+    const content = paragraphs.join('\n\n').trim();
+    if (field('Date') === '') yield skip(source, 'noDate');
+    else if (!local) yield skip(source, 'invalidDate');
+    else if (title === null && content === '') yield skip(source, 'empty');
+    else {
+      const pictures = content.match(PICTURE)?.length ?? 0;
+      const body = { format: 'text', text: content.replace(PICTURE, '').trim() } as const;
+      yield { kind: 'entry', ...local, title, body, source, pictures };
+    }
+  }
 }
