@@ -96,11 +96,21 @@ function rememberToasts(key: string): void {
   }).observe(document, { childList: true, subtree: true });
 }
 
-/** Waits until a toast has shown this text in this tab; the toast may be gone, and the page reloaded, by then. */
+/** Runs in the page: forgets a recorded text. Returns all texts that were recorded. */
+function takeToast([key, text]: [string, string]): string[] {
+  const texts = JSON.parse(sessionStorage.getItem(key) ?? '[]') as string[];
+  const index = texts.indexOf(text);
+  if (index !== -1) sessionStorage.setItem(key, JSON.stringify(texts.toSpliced(index, 1)));
+  return texts;
+}
+
+/**
+ * Waits until a toast has shown this text in this tab since the last call for the same text; the toast may be gone, and
+ * the page reloaded, by then.
+ */
 export async function expectToast(page: Page, text: string): Promise<void> {
   await expect(async () => {
-    const texts = await page.evaluate((key) => JSON.parse(sessionStorage.getItem(key) ?? '[]') as string[], TOASTS_KEY);
-    expect(texts).toContain(text);
+    expect(await page.evaluate(takeToast, [TOASTS_KEY, text] as [string, string])).toContain(text);
   }).toPass({ timeout: 20_000 });
 }
 
