@@ -35,6 +35,51 @@ describe('splitReview', () => {
     ).toEqual([`2026-11-02 ${long}`, '2026-11-20 Shipped what was due November 18, 2026']);
   });
 
+  test.each([
+    '**WINS**',
+    '## Wins',
+    '### **wins:**',
+    'Wins:',
+    '__Wins__',
+    '🏆 **Wins** 🏆',
+    '4. **Wins**',
+    '**Wins：**',
+  ])('accepts the heading %j', (heading) =>
+    expect(wins(`Fine.\n\n${heading}\n- 2026-11-20: Shipped`)).toEqual(['2026-11-20 Shipped']),
+  );
+
+  test.each([
+    '- 2026-11-20: Shipped',
+    '- 2026-11-20：Shipped',
+    '- **2026-11-20:** Shipped',
+    '- **2026-11-20** Shipped',
+    '* _2026-11-20_ — Shipped',
+    '• 2026-11-20 – Shipped',
+    '+ 2026-11-20 - Shipped',
+    '- 2026-11-20, Shipped',
+    '- 2026-11-20 | Shipped',
+    '- 2026-11-20 -> Shipped',
+    '- 2026-11-20 → Shipped',
+    '- (2026-11-20) Shipped',
+    '- [2026-11-20]: Shipped',
+    '- `2026-11-20`: Shipped',
+    '- 2026‑11‑20: Shipped',
+    '1. 2026-11-20: Shipped',
+    '2026-11-20: Shipped',
+    '- 2026-11-20 Shipped',
+    '- 2026-11-20: **Shipped**',
+  ])('reads the win %j', (line) => {
+    expect(wins(`Fine.\n\n**Wins**\n${line}`)).toEqual(['2026-11-20 Shipped']);
+  });
+
+  test.each([
+    ['- 2026-11-20: -5 kg', '-5 kg'],
+    ['- 2026-11-20: $5,000 from "Ann"', '$5,000 from "Ann"'],
+    ['- 2026-11-20: 42', '42'],
+  ])('keeps the signs of the win %j', (line, text) => {
+    expect(wins(`Fine.\n\n**Wins**\n${line}`)).toEqual([`2026-11-20 ${text}`]);
+  });
+
   test('ignores dated lines before and after the list of wins', () => {
     const analysis = '- 2026-11-18: stuck\n**Wins:**\n- 2026-11-20: Shipped\nElse:\n- 2026-11-19: stuck';
     expect(wins(analysis)).toEqual(['2026-11-20 Shipped']);

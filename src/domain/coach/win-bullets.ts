@@ -22,19 +22,34 @@ export function firstLines(logs: readonly { date: Day; html: string }[]): DayTex
     .sort((a, b) => (a.date < b.date ? -1 : 1));
 }
 
-/** The accepted headings of the list of wins. The heading is English in an analysis of any language. */
-const WINS_HEADINGS = ['**Wins**', '**Wins**:', '**Wins:**'];
-export const [WINS_HEADING] = WINS_HEADINGS as [string];
+/** The heading that the prompt asks for. It is English in an analysis of any language. */
+export const WINS_HEADING = '**Wins**';
 
-export const isWinsHeading = (line: string): boolean => WINS_HEADINGS.includes(line.trim());
+const HEADING_START = String.raw`^[^\p{L}\p{N}]*(?:\d{1,2}[.)]?[^\p{L}\p{N}]*)?`;
+const HEADING = new RegExp(String.raw`${HEADING_START}wins[^\p{L}\p{N}]*$`, 'iu');
+const PARTIAL_HEADING = new RegExp(String.raw`${HEADING_START}(?:w(?:i(?:n(?:s[^\p{L}\p{N}]*)?)?)?)?$`, 'iu');
+
+/** The word alone on a line, in any case and with any Markdown: `**Wins**`, `## WINS:`. */
+export const isWinsHeading = (line: string): boolean => HEADING.test(line);
 /** True for a streamed line that may become the heading of the wins, also for an empty line. */
-export const isWinsHeadingPrefix = (line: string): boolean =>
-  WINS_HEADINGS.some((heading) => heading.startsWith(line.trim()));
+export const isWinsHeadingPrefix = (line: string): boolean => PARTIAL_HEADING.test(line);
 
-const DATED_LINE = /^\s*[-*•]\s+\**(\d{4}-\d{2}-\d{2})\**\s*[:–—-]\s*(\S.*)$/;
+const MARKER = String.raw`^\s{0,12}([-*•+·–—]\s+|\d{1,2}[.)]\s+)?[*_([\x60"]{0,4}`;
+/** Models also write a date with other hyphens, and anything between the date and the win. */
+const DATED_LINE = new RegExp(
+  String.raw`${MARKER}(\d{4}[-‐‑–]\d{2}[-‐‑–]\d{2})(?!\d)[*_)\]\x60"]{0,4}\s{0,9}[:：;,.|/·•→>=~–—-]{0,3}[*_]{0,3}\s*(\S.*)?$`,
+);
+const PARTIAL_DATED_LINE = new RegExp(String.raw`${MARKER}[\d‐‑–-]{0,10}$|^\s*[-*•+·–—]$`);
 
-/** A streamed line with a date, or a part of one, and no text yet. */
-const PARTIAL_LINE = /^\s*[-*•][\s\d*:–—-]*$/;
+/** A line that begins with a date. `date` may be no calendar day; `isItem`: as an item of a list. */
+export function parseDatedLine(line: string): { date: string; text: string; isItem: boolean } | null {
+  const [, marker, date, text = ''] = DATED_LINE.exec(line) ?? [];
+  return date === undefined
+    ? null
+    : { date: date.replaceAll(/[‐‑–]/g, '-'), text: text.trimEnd(), isItem: marker !== undefined };
+}
+/** True for a streamed line whose date is not complete. */
+export const isDatedLinePrefix = (line: string): boolean => PARTIAL_DATED_LINE.test(line);
 
 /**
  * Splits an analysis into its text and its wins, oldest first. Wins are the dated lines `- 2026-11-20: …` below the
@@ -47,10 +62,11 @@ export function splitReview(analysis: string): { text: string; wins: DayText[] }
   let end = heading + 1;
   for (; heading >= 0 && end < lines.length; end += 1) {
     const line = lines[end]!;
-    if (line.trim() === '' || PARTIAL_LINE.test(line)) continue;
-    const [, date, win] = DATED_LINE.exec(line) ?? [];
-    if (!isDay(date) || win === undefined) break;
-    wins.push({ date, text: withDateLabels(win.trimEnd().replaceAll('**', '')) });
+    const { date, text: win = '' } = parseDatedLine(line) ?? {};
+    // A blank line, a rule, or a win of which only the beginning has arrived.
+    if (win === '' && !/\p{L}/u.test(line)) continue;
+    if (!isDay(date) || win === '') break;
+    wins.push({ date, text: withDateLabels(win.replaceAll('**', '')) });
   }
   if (wins.length === 0) return { text: analysis, wins };
   const text = [...lines.slice(0, heading), ...lines.slice(end)].join('\n').trimEnd();
