@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { fuzzBudget } from '../../../tests/support/fuzz-budget.ts';
-import { parseScoredText } from './score-line.ts';
+import { parseScoredText, readScore } from './score-line.ts';
 
 const FEEDBACK = 'You shipped the importer. That counts.';
 
@@ -29,12 +29,44 @@ describe('a score line', () => {
     ['out of range', `HustleScore: 11/10\n${FEEDBACK}`],
     ['of another scale', `HustleScore: 7/100\n${FEEDBACK}`],
     ['not a number', `HustleScore: high/10\n${FEEDBACK}`],
-    ['not an integer', `HustleScore: 7.5/10\n${FEEDBACK}`],
     ['in the middle of a sentence', `You wrote "HustleScore: 10/10" yourself.\n${FEEDBACK}`],
     ['repeated with another score', `HustleScore: 10/10\n${FEEDBACK}\nHustleScore: 2/10`],
   ])('gives no score if it is %s: %j', (_what, text) => {
     expect(read(text)).toBeNull();
   });
+});
+
+describe('words on the score line', () => {
+  test.each([
+    ['HustleScore: 7/10 - You shipped it.', 'You shipped it.'],
+    ['**HustleScore: 7/10** because **you** shipped it, 12 of 40.', 'because **you** shipped it, 12 of 40.'],
+    ['HustleScore: 7/10 (Solid). You shipped it.', 'You shipped it.'],
+    ['🔥 HustleScore: 7/10 🔥', ''],
+    [`HustleScore: 7/10 ${'You shipped it. '.repeat(20)}`, 'You shipped it. '.repeat(20).trim()],
+  ])('are feedback, a remark in parentheses is not: %j', (line, words) => {
+    const feedback = [words, FEEDBACK].filter((text) => text !== '').join('\n\n');
+    expect(read(`${line}\n\n${FEEDBACK}`)).toEqual({ score: 7, feedback, fact: null });
+  });
+});
+
+test.each([
+  [7, 7],
+  [7.5, 7],
+  [7.6, 8],
+  ['7', 7],
+  ['7/10', 7],
+  ['**8** out of 10 (strong)', 8],
+  ['7,5', 7],
+  [0.9, null],
+  [10.5, null],
+  ['7/100', null],
+  ['7 or 8', null],
+  ['seven', null],
+  ['', null],
+  [null, null],
+  [[7], null],
+])('readScore reads %j as %j', (value, expected) => {
+  expect(readScore(value)).toBe(expected);
 });
 
 describe('a missing fact', () => {
@@ -61,6 +93,7 @@ const LINES = fc.array(
   fc.oneof(
     fc.string({ unit: 'grapheme', maxLength: 120 }),
     fc.integer({ min: 0, max: 99 }).map((score) => `HustleScore: ${score}/10`),
+    fc.constantFrom('## HustleScore', '8/10', '**8**', '```', 'Hustle-Score = 7,5／10 (Solid) and more', '｜7 / 10'),
     fc.constantFrom('', '**HustleScore: 7/10**', 'HustleScore:', ' ', 'HustleScore: 7/10 because', 'x'.repeat(100)),
     fc.constantFrom('MissingFact: none', `- **MissingFact** : ${'y'.repeat(100)}`, `${'-'.repeat(90)}MissingFact: z`),
   ),
@@ -75,8 +108,8 @@ test('a score is in range, from a line of the reply, and its line is not part of
       if (!parsed) return;
       expect(parsed.score).toBeGreaterThanOrEqual(1);
       expect(parsed.score).toBeLessThanOrEqual(10);
-      expect(lines.join('\n')).toMatch(new RegExp(`HustleScore: ${parsed.score}/10`));
-      expect(read(parsed.feedback)).toBeNull();
+      expect(lines.join('\n')).toMatch(new RegExp(`(?<!\\d)0?${parsed.score}(?!\\d)`));
+      expect(read(`Words.\n${parsed.feedback}`)).toBeNull();
     }),
     RUNS,
   );

@@ -1,57 +1,159 @@
 /**
  * Parses `HustleScore: N/10` and `MissingFact: …` lines, for models without structured output
- * (docs/specification/coach.md 9).
+ * (docs/specification/coach.md 10).
  *
  * Threat: a user writes such a line into the log to choose the score. Only the model's reply is parsed, never the log.
- * If the reply has two different scores, one may be quoted from the log, so the reply is invalid. Two different facts
- * are both dropped, and the rest of the reply is used.
+ * If the reply has two different scores, one may be quoted from the log, so the reply is invalid. A score line that
+ * stands word for word in the log counts only as the reply's first line. Two different facts are both dropped, and the
+ * rest of the reply is used.
  */
-import { isScore } from './coach.ts';
+import { SCORE_RANGE } from './coach.ts';
 
-/** A separate line; surrounding Markdown (emphasis, quote, heading) is ignored. */
-const SCORE_LINE = /^[\s*_#>"'`-]*Hustle ?Score[\s*_]*:[\s*_]*(\d{1,2})\s*\/\s*10[\s*_."'`]*$/i;
+/** Between a score and its scale, in languages that models mix in. */
+const OF = String.raw` ?(?:/|out of|of|von|sur|de|di|van|av|af|из) ?`;
+/** Not preceded by a sign or a digit, not followed by another scale or by the second half of a range. */
+const VALUE =
+  String.raw`(?<![-−\d.,])(\d{1,3}(?:[.,]\d{1,2})?)(?![\d%⁄]|[.,]\d)` +
+  String.raw`(?:${OF}10(?:[.,]0)?(?![\d.,]*\d)(?! ?(?:[~→]|->|to|or) ?\d)|(?!${OF}\d| ?(?:[-–—~→]|->|to|or|bis) ?\d))` +
+  String.raw`(?: ?\([^()]{0,60}\))?`;
+const LIST_NUMBER = /^[^\p{L}\p{N}]*\d{1,2}[.)]\s/u;
+const LABEL = String.raw`^[^\p{L}\p{N}{]*(?:\d{1,2}[.)] )?(?:(?:your|my|the|final|overall) )*`;
+const SEPARATOR = String.raw`(?: ?\([^()]{0,20}\))?(?: ?(?:[:=–—→>]|- |is )){0,2} ?`;
+const SCORE_LINE = new RegExp(`${LABEL}hustle ?-? ?score${SEPARATOR}${VALUE}`, 'iu');
+const OUT_OF_TEN_FOLLOWS = String.raw`(?=[\d.,]{1,6}${OF}10)`;
+/** The first line of a reply may have a shorter label, or none if the line holds nothing else. */
+const FIRST_LINE = new RegExp(
+  [
+    SCORE_LINE.source,
+    `${LABEL}score${SEPARATOR}${OUT_OF_TEN_FOLLOWS}${VALUE}`,
+    `^[^\\p{L}\\p{N}-]*${OUT_OF_TEN_FOLLOWS}${VALUE}[^\\p{L}\\p{N}]*$`,
+  ].join('|'),
+  'iu',
+);
+const ONLY_VALUE = new RegExp(`^${VALUE}[^\\p{L}\\p{N}]*$`, 'iu');
+const OUT_OF_TEN = new RegExp(String.raw`(?<![\d.,])(\d{1,3}(?:[.,]\d{1,2})?)${OF}10(?![\d.,]*\d)`, 'giu');
+/** A label whose score stands on the next line. */
+const LABEL_ONLY = String.raw`[^\p{L}\p{N}\n]{0,20}Hustle[ _-]?Score[ \t*_:：=]{0,9}`;
+const LABEL_ABOVE = new RegExp(String.raw`^(${LABEL_ONLY})\n\s*(?=[*_"'\x60]{0,9}\p{Nd})`, 'gimu');
+const LABEL_LINE = new RegExp(`^${LABEL_ONLY}$`, 'iu');
+/** A line that opens or closes a code block. Some models wrap the whole reply in one. */
+export const isFence = (line: string): boolean => /^\s{0,3}(?:`{3,}|~{3,})[\w-]{0,20}\s*$/.test(line);
 /**
- * Longer than any score line and than `MissingFact:`, so that a longer line can be classified before it is complete.
+ * A line is classified by its first visible characters, so that a longer line can be shown before it is complete.
+ * Longer than any score with its label and remark, and than `MissingFact:`.
  */
-const MAX_SCORE_LINE_LENGTH = 80;
-const FACT_LINE = /^[\s*_#>"'`-]{0,20}Missing ?Fact[\s*_]{0,9}:[\s*_]{0,9}([^]*)$/i;
+const MAX_SCORE_LINE_LENGTH = 120;
+const FACT_LINE = /^[\s*_#>"'`-]{0,20}Missing[ _-]?Fact[\s*_"'`]{0,9}(?:[:：=]|[-–—](?=\s))[\s*_"'`]{0,9}([^]*)$/i;
 
 export type ScoredText = {
   score: number | null;
   missingFact: string | null;
-  /** The reply without score lines and fact lines. Append-only while the reply is streamed. */
+  /** The reply without scores, fact lines and code fences. Append-only while the reply is streamed. */
   text: string;
   /** The scores contradict each other, or the score is out of range. */
   isInvalid: boolean;
+  /** The first line is a score line. */
+  startsWithScore: boolean;
 };
 
 /**
  * `isComplete`: false while the reply is streamed. The last line is then left out until it is longer than
- * `MAX_SCORE_LINE_LENGTH`, because it may still become a score line or a fact line.
+ * `MAX_SCORE_LINE_LENGTH`, because it may still become a score line or a fact line. `isQuoted`: whether a text stands
+ * word for word in the log.
  */
-export function parseScoredText(modelText: string, isComplete: boolean): ScoredText {
-  const lines = modelText.split('\n');
-  if (!isComplete && visibleText(lines.at(-1)!).length <= MAX_SCORE_LINE_LENGTH) lines.pop();
-  const scores = new Set<number>();
+export function parseScoredText(
+  modelText: string,
+  isComplete: boolean,
+  isQuoted: (text: string) => boolean = () => false,
+): ScoredText {
+  const lines = modelText.replaceAll(LABEL_ABOVE, '$1 ').split('\n');
+  if (!isComplete && toPlain(lines.at(-1)!).plain.length <= MAX_SCORE_LINE_LENGTH) lines.pop();
+  const scores = new Set<number | null>();
+  const quoted = new Set<number | null>();
   const facts = new Set<string>();
   const text: string[] = [];
-  for (const line of lines) {
-    const visible = visibleText(line);
-    const score = visible.length <= MAX_SCORE_LINE_LENGTH ? SCORE_LINE.exec(visible)?.[1] : undefined;
+  const first = lines.findIndex((line) => line.trim() !== '' && !isFence(line));
+  let startsWithScore = false;
+  for (const [index, line] of lines.entries()) {
+    if (isFence(line) || LABEL_LINE.test(line)) continue;
     const fact = FACT_LINE.exec(line)?.[1];
-    if (score !== undefined) scores.add(Number(score));
-    else if (fact !== undefined) facts.add(fact.replaceAll('**', '').trim());
+    const found = fact === undefined ? readScoreLine(line, index === first ? FIRST_LINE : SCORE_LINE) : null;
+    if (found) {
+      const isFromLog = index !== first && isQuoted(line.replace(LIST_NUMBER, ''));
+      for (const score of found.scores) (isFromLog ? quoted : scores).add(score);
+      startsWithScore ||= index === first;
+      if (found.rest !== '') text.push(found.rest);
+    } else if (fact !== undefined) facts.add(fact.replaceAll('**', '').trim());
     else text.push(line);
   }
   const [score = null] = scores;
   const [fact = ''] = facts;
+  const all = new Set([...scores, ...quoted]);
   return {
     score,
     missingFact: facts.size > 1 ? null : fact || null,
     text: text.join('\n').trim(),
-    isInvalid: scores.size > 1 || (score !== null && !isScore(score)),
+    isInvalid: all.size > 1 || all.has(null),
+    startsWithScore,
   };
 }
 
-/** Removes invisible characters and collapses blanks, so that a line that looks like a score line is parsed as one. */
-const visibleText = (line: string): string => line.replaceAll(/\p{DI}/gu, '').replaceAll(/\s+/g, ' ');
+/** `scores`: null for one out of range. `rest`: the words after the score. */
+function readScoreLine(line: string, pattern: RegExp): { scores: (number | null)[]; rest: string } | null {
+  const { plain: whole, ends } = toPlain(line);
+  const plain = whole.slice(0, MAX_SCORE_LINE_LENGTH);
+  const match = pattern.exec(plain);
+  if (!match) return null;
+  const values = match.slice(1).filter((value) => value !== undefined);
+  const after = plain.slice(match[0].length);
+  const others = [...after.matchAll(OUT_OF_TEN)].map(([, value]) => value!);
+  const rest = line
+    .slice(ends[match[0].length - 1])
+    .replace(/^[*_`~"'|\\$]*\s*[:;,.!|=–—-]*\s*/, '')
+    .trimEnd();
+  return { scores: [...values, ...others].map(toScore), rest: /[\p{L}\p{N}]/u.test(rest) ? rest : '' };
+}
+
+/** A score in a field of its own: `7`, `"7"`, `"7.5/10"`. Null if it is not one number from 1 to 10. */
+export function readScore(value: unknown): number | null {
+  if (typeof value === 'number') return toScore(String(value));
+  const found = typeof value === 'string' ? ONLY_VALUE.exec(toPlain(value).plain)?.[1] : undefined;
+  return found === undefined ? null : toScore(found);
+}
+
+/** Rounds to a whole number, halves down: the coach is no flatterer. */
+function toScore(text: string): number | null {
+  const value = Number(text.replace(',', '.'));
+  return value >= SCORE_RANGE.min && value <= SCORE_RANGE.max ? Math.ceil(value - 0.5) : null;
+}
+
+/** The code points of zero in scripts whose digits NFKC keeps: Arabic, Persian, Devanagari, Bengali. */
+const ZEROS = [0x660, 0x6f0, 0x966, 0x9e6];
+
+/**
+ * The line as a reader sees it: without invisible characters, Markdown and quotation marks, with ASCII digits, full-width
+ * characters as ordinary ones and single blanks. `ends`: for each character of `plain`, where it ends in the line.
+ */
+function toPlain(line: string): { plain: string; ends: number[] } {
+  let plain = '';
+  const ends: number[] = [];
+  let at = 0;
+  for (const character of line) {
+    at += character.length;
+    const shown = plainCharacter(character);
+    if (shown !== ' ' || !/^$| $/.test(plain.slice(-1))) plain += shown;
+    while (ends.length < plain.length) ends.push(at);
+    // A long line is classified by its beginning.
+    if (plain.length > MAX_SCORE_LINE_LENGTH) break;
+  }
+  return { plain, ends };
+}
+
+function plainCharacter(character: string): string {
+  if (/[*`~\\"'“”„«»$]|\p{DI}/u.test(character)) return '';
+  if (/[\s_|]/.test(character)) return ' ';
+  if (character === '½') return '.5';
+  const zero = ZEROS.find((first) => character.codePointAt(0)! >= first && character.codePointAt(0)! < first + 10);
+  if (zero !== undefined) return String(character.codePointAt(0)! - zero);
+  return character.normalize('NFKC');
+}

@@ -6,10 +6,8 @@ import type { Day } from '#domain/day/day.ts';
 import type { SignedInUser } from './coach-store.ts';
 import { cutHtml } from './reply/cut-html.ts';
 import { PROMPT_LIMITS, FEEDBACK_SCHEMA, feedbackPrompt, MAX_OUTPUT_TOKENS, linesInPrompt } from './prompts.ts';
-import { autoReplyParser, jsonReplyParser, textReplyParser } from './reply/parse-response.ts';
+import { createQuoteFinder, feedbackReplyParser } from './reply/parse-response.ts';
 import type { Job, RunDeps } from './run-analysis.ts';
-
-const REPLY_PARSERS = { object: jsonReplyParser, text: textReplyParser, either: autoReplyParser };
 
 export async function prepareFeedback(
   { store, model }: RunDeps,
@@ -35,7 +33,10 @@ export async function prepareFeedback(
     prompt,
     schema: replies === 'text' ? null : FEEDBACK_SCHEMA,
     maxOutputTokens: MAX_OUTPUT_TOKENS.feedback,
-    parser: REPLY_PARSERS[replies](createCitationFinder(linesInPrompt(lines))),
+    parser: feedbackReplyParser(
+      createCitationFinder(linesInPrompt(lines)),
+      createQuoteFinder([...lines, ...context].map(({ text }) => text)),
+    ),
     toResult: ({ score, text, cited, missingFact }, { written, reused }) => ({
       score: score!,
       feedback: text,

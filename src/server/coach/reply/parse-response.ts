@@ -7,13 +7,13 @@
  */
 import { PARTIAL_CITATION, resolveCitations } from '#domain/coach/citations.ts';
 import type { Citation, FindCitation } from '#domain/coach/citations.ts';
-import { isScore, MIN_REPLY_CHARS, MIN_TREND_REPLY_CHARS } from '#domain/coach/coach.ts';
+import { MIN_REPLY_CHARS, MIN_TREND_REPLY_CHARS } from '#domain/coach/coach.ts';
 import type { Day } from '#domain/day/day.ts';
-import { parseScoredText } from '#domain/coach/score-line.ts';
-import { isWinsHeadingPrefix, isWinsHeading } from '#domain/coach/win-bullets.ts';
-import { parseJson } from '#server/parse-json.ts';
-import { parsePartialJson } from './partial-json.ts';
+import { isFence, parseScoredText, readScore } from '#domain/coach/score-line.ts';
+import { isDatedLinePrefix, isWinsHeading, isWinsHeadingPrefix, parseDatedLine } from '#domain/coach/win-bullets.ts';
 import { stripInvisible } from '#domain/coach/strip-invisible.ts';
+import { findObjects, parsePartialObject } from './reply-object.ts';
+import { stripThoughts } from './strip-thoughts.ts';
 
 /** Far above the length that the prompts ask for; a longer reply is invalid. */
 export const MAX_REPLY_CHARS = 16_000;
@@ -31,55 +31,80 @@ export type ReplyParser = {
   parseFinal(text: string): Reply | null;
 };
 
-/** For a reply that follows `FEEDBACK_SCHEMA`. */
-export function jsonReplyParser(find: FindCitation): ReplyParser {
+/**
+ * For feedback: an object that follows `FEEDBACK_SCHEMA`, or a text with a score line and a missing-fact line, because an
+ * endpoint may ignore the schema. `isQuoted`: see `createQuoteFinder`.
+ *
+ * A reply that starts otherwise, for example with a greeting, is not displayed before it is complete: its start may be
+ * a thought whose opening marker is missing, or an object may follow.
+ */
+export function feedbackReplyParser(
+  find: FindCitation,
+  isQuoted: (text: string) => boolean = () => false,
+): ReplyParser {
+  const toReply = ({ score, text, cited, missingFact }: RawReply): Reply | null => {
+    // Threat: the model repeats the log, with the score that it asks for, instead of judging it.
+    if (score === null || typeof text !== 'string' || isQuoted(text)) return null;
+    return toFeedbackReply({ score, text, cited, missingFact }, find);
+  };
   return {
-    parsePartial(text) {
-      const fields = parsePartialJson(stripCodeFence(text));
-      const [score, feedback] = [fields.get('score'), fields.get('feedback')];
-      return {
-        score: isScore(score) ? score : null,
-        text: typeof feedback === 'string' ? toStableText(feedback, find) : '',
-      };
+    parsePartial(reply) {
+      const { text, isInvalid } = stripThoughts(stripInvisible(reply.replace(TRAILING_HIGH_SURROGATE, '')), false);
+      if (isInvalid) return NOTHING;
+      const object = parsePartialObject(text);
+      if (object) {
+        const { score, feedback } = object;
+        return { score: readScore(score), text: typeof feedback === 'string' ? toStableText(feedback, find) : '' };
+      }
+      const scored = parseScoredText(text, false, isQuoted);
+      if (!scored.startsWithScore || scored.score === null || scored.isInvalid) return NOTHING;
+      return { score: scored.score, text: toStableText(scored.text, find) };
     },
-    parseFinal(text) {
-      const { feedback, ...rest } = asRecord(parseJson(stripCodeFence(text)));
-      return toFeedbackReply({ ...rest, text: feedback }, find);
+    parseFinal(reply) {
+      const { text, isInvalid } = stripThoughts(stripInvisible(reply), true);
+      if (isInvalid) return null;
+      const scored = parseScoredText(text, true, isQuoted);
+      const objects = scored.startsWithScore ? [] : findObjects(text);
+      if (objects.length === 0) return scored.isInvalid ? null : toReply(scored);
+      const around = objects.reduceRight((rest, { start, end }) => rest.slice(0, start) + rest.slice(end), text);
+      const scores = new Set(objects.map(({ fields }) => readScore(fields?.score)));
+      const texts = new Set(objects.map(({ fields }) => fields?.feedback));
+      const outside = parseScoredText(around, true);
+      // Threat: one of two scores may be quoted from the log.
+      const isAmbiguous = objects.some(({ fields }) => fields === null) || scores.size > 1 || texts.size > 1;
+      if (isAmbiguous || outside.isInvalid || (outside.score !== null && !scores.has(outside.score))) return null;
+      const { score, feedback, ...rest } = objects[0]!.fields!;
+      return toReply({ ...rest, score: readScore(score), text: feedback });
     },
   };
 }
 
-/** For a text reply with a score line and a missing-fact line. */
-export function textReplyParser(find: FindCitation): ReplyParser {
-  return {
-    parsePartial(text) {
-      const parsed = parseScoredText(stripInvisible(text.replace(TRAILING_HIGH_SURROGATE, '')), false);
-      // Text without a score is invalid, so no text is shown before the score.
-      if (parsed.score === null || parsed.isInvalid) return { score: null, text: '' };
-      return { score: parsed.score, text: toStableText(parsed.text, find) };
-    },
-    parseFinal(text) {
-      const { isInvalid, ...parsed } = parseScoredText(stripInvisible(text), true);
-      return isInvalid ? null : toFeedbackReply(parsed, find);
-    },
-  };
-}
+const NOTHING: PartialReply = { score: null, text: '' };
 
-/** For an endpoint that may ignore the schema: detects JSON or text by the first characters. */
-export function autoReplyParser(find: FindCitation): ReplyParser {
-  const [json, scoredText] = [jsonReplyParser(find), textReplyParser(find)];
-  const parserFor = (text: string): ReplyParser => (/^\s*(?:```\w*\s*)?\{/.test(text) ? json : scoredText);
-  return {
-    parsePartial: (text) => parserFor(text).parsePartial(text),
-    parseFinal: (text) => parserFor(text).parseFinal(text),
-  };
+/** Shorter texts stand in a log by chance. */
+const MIN_QUOTE_LETTERS = 10;
+
+/** Finds whether each line of a text stands word for word in the logs that the prompt contained. */
+export function createQuoteFinder(logs: readonly string[]): (text: string) => boolean {
+  const lettersOf = (text: string): string =>
+    text
+      .normalize('NFKC')
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}]/gu, '');
+  const all = logs.map(lettersOf).join('');
+  return (text) =>
+    lettersOf(text).length >= MIN_QUOTE_LETTERS && text.split('\n').every((line) => all.includes(lettersOf(line)));
 }
 
 /** `days`: the days whose logs the prompt contained. A dated bullet of any other day is invented, so it is dropped. */
 export function trendReplyParser(days: ReadonlySet<Day>): ReplyParser {
   return {
-    parsePartial: (text) => ({ score: null, text: dropUnknownDays(trimOpenEnd(text), days, true) }),
-    parseFinal(text) {
+    parsePartial(reply) {
+      const { text } = stripThoughts(trimOpenEnd(reply), false);
+      return { score: null, text: dropUnknownDays(text, days, true) };
+    },
+    parseFinal(reply) {
+      const { text } = stripThoughts(stripInvisible(reply), true);
       const analysis = dropUnknownDays(text, days, false);
       if (analysis.length < MIN_TREND_REPLY_CHARS || analysis.length > MAX_REPLY_CHARS) return null;
       return { score: null, text: analysis, cited: [], missingFact: null };
@@ -87,18 +112,12 @@ export function trendReplyParser(days: ReadonlySet<Day>): ReplyParser {
   };
 }
 
-/** Without a schema, models often wrap JSON in a Markdown code fence. */
-function stripCodeFence(text: string): string {
-  const [fence] = /^\s*```(?:json)?\s/.exec(text) ?? [];
-  if (fence === undefined) return text;
-  const inside = text.slice(fence.length).trimEnd();
-  return inside.endsWith('```') ? inside.slice(0, -3) : inside;
-}
+type RawReply = { score: number | null; text: unknown; cited?: unknown; missingFact?: unknown };
 
-type RawReply = { score?: unknown; text?: unknown; cited?: unknown; missingFact?: unknown };
-
-function toFeedbackReply({ score, text: rawText, cited, missingFact }: RawReply, find: FindCitation): Reply | null {
-  if (!isScore(score) || typeof rawText !== 'string') return null;
+function toFeedbackReply(
+  { score, text: rawText, cited, missingFact }: RawReply & { text: string },
+  find: FindCitation,
+): Reply | null {
   const feedback = resolveCitations(stripInvisible(rawText), find);
   const text = feedback.text.trim();
   if (text.length < MIN_REPLY_CHARS || text.length > MAX_REPLY_CHARS) return null;
@@ -121,17 +140,20 @@ const trimOpenEnd = (text: string): string =>
 const toStableText = (text: string, find: FindCitation): string =>
   resolveCitations(trimOpenEnd(text), find).text.trim();
 
-const DATED_BULLET = /^\s*[-*•]\s+\**(\d{4}-\d{2}-\d{2})(?!\d)/;
-const DATED_BULLET_PREFIX = /^\s*[-*•](?:\s+\**[\d-]{0,10})?$/;
-
-/** Removes bullets of days outside `days`, and the heading of the wins at the end if no win is left. */
+/**
+ * Removes code fences, list items and wins of days outside `days`, and the heading of the wins at the end if no win is
+ * left.
+ */
 function dropUnknownDays(text: string, days: ReadonlySet<Day>, isPartial: boolean): string {
-  const lines = stripInvisible(text).split('\n');
+  // Some models write dates with hyphens that do not break.
+  const lines = stripInvisible(text).replaceAll(/[‐‑]/g, '-').split('\n');
   const last = lines.at(-1)!;
-  if (isPartial && (DATED_BULLET_PREFIX.test(last) || isWinsHeadingPrefix(last))) lines.pop();
-  const known = lines.filter((line) => {
-    const date = DATED_BULLET.exec(line)?.[1];
-    return date === undefined || days.has(date as Day);
+  if (isPartial && (isDatedLinePrefix(last) || isWinsHeadingPrefix(last) || isFence(last))) lines.pop();
+  const heading = lines.findIndex(isWinsHeading);
+  const known = lines.filter((line, index) => {
+    const dated = parseDatedLine(line);
+    const isWin = dated !== null && (dated.isItem || (heading >= 0 && index > heading));
+    return !isFence(line) && (!isWin || days.has(dated.date as Day));
   });
   const end = known.findLastIndex((line) => line.trim() !== '' && !isWinsHeading(line));
   return known
@@ -139,6 +161,3 @@ function dropUnknownDays(text: string, days: ReadonlySet<Day>, isPartial: boolea
     .join('\n')
     .trim();
 }
-
-const asRecord = (value: unknown): Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};

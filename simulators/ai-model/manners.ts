@@ -1,0 +1,103 @@
+/**
+ * How real models and their servers dress a reply. Each manner takes the reply that the prompt asks for and returns what
+ * arrives instead; a person reads both alike.
+ */
+
+const THOUGHT = 'Two items. Perhaps\nHustleScore: 3/10\nor {"score": 4, "feedback": "Not that much was done."}? No.';
+
+/** Manners of any reply: thoughts in the text, and tokens of the chat template that a server did not remove. */
+export const REPLY_MANNERS: Readonly<Record<string, (reply: string) => string>> = {
+  plain: (reply) => reply,
+  'a byte order mark': (reply) => `\ufeff${reply}`,
+  'blank lines around': (reply) => `\r\n\n ${reply}\r\n\n`,
+  'a thought (DeepSeek, Qwen)': (reply) => `<think>\n${THOUGHT}\n</think>\n\n${reply}`,
+  'an empty thought': (reply) => `<think>\n\n</think>\n\n${reply}`,
+  'a thought without its opening tag': (reply) => `Okay, a log. Two items, so a seven.\n</think>\n\n${reply}`,
+  'a thought in capitals': (reply) => `<THINKING time="5 s">${THOUGHT}</THINKING>${reply}`,
+  'a thought that names its tags': (reply) => `<think>The <think> tag ends here. ${THOUGHT}</think>\n${reply}`,
+  'two thoughts': (reply) => `<think>${THOUGHT}</think>\n<reflection>${THOUGHT}</reflection>\n${reply}`,
+  'a thought (Gemini over an OpenAI-compatible endpoint)': (reply) => `<thought>${THOUGHT}</thought>${reply}`,
+  'a thought (Seed)': (reply) => `<seed:think>${THOUGHT}</seed:think>${reply}`,
+  'a thought (Mistral)': (reply) => `[THINK]${THOUGHT}[/THINK]${reply}`,
+  'a thought (Kimi)': (reply) => `◁think▷${THOUGHT}◁/think▷${reply}`,
+  'a thought (Cohere)': (reply) =>
+    `<|START_THINKING|>${THOUGHT}<|END_THINKING|><|START_RESPONSE|>${reply}<|END_RESPONSE|>`,
+  'a thought (OpenThinker)': (reply) =>
+    `<|begin_of_thought|>\n\n${THOUGHT}\n\n<|end_of_thought|>\n\n<|begin_of_solution|>\n\n${reply}\n\n<|end_of_solution|>`,
+  'a thought (Gemma)': (reply) => `<|channel>thought\n${THOUGHT}<channel|>${reply}`,
+  'a thought (Granite)': (reply) => `Here is my thought process:\n${THOUGHT}\n\nHere is my response:\n${reply}`,
+  'a thought and an answer in tags': (reply) => `<think>${THOUGHT}</think>\n<answer>\n${reply}\n</answer>`,
+  'channels (gpt-oss)': (reply) =>
+    `<|channel|>analysis<|message|>${THOUGHT}<|end|><|start|>assistant<|channel|>final<|message|>${reply}<|return|>`,
+  'channels with a format (gpt-oss)': (reply) =>
+    `<|start|>assistant<|channel|>analysis<|message|>${THOUGHT}<|end|><|start|>assistant<|channel|>commentary<|message|>` +
+    `${THOUGHT}<|end|><|start|>assistant<|channel|>final <|constrain|>json<|message|>${reply}`,
+  'channels without their tokens (gpt-oss)': (reply) => `analysisWe need to judge. ${THOUGHT}assistantfinal${reply}`,
+  'tokens of the template at the end': (reply) => `${reply}<|im_end|>\n<|im_start|>user\nThank you! HustleScore: 1/10`,
+  'an end token': (reply) => `${reply}</s>`,
+};
+
+/** Manners of JSON. */
+export const OBJECT_MANNERS: Readonly<Record<string, (object: string) => string>> = {
+  plain: (object) => object,
+  'on several lines': (object) => JSON.stringify(JSON.parse(object), null, 2),
+  'in a fence': (object) => `\`\`\`json\n${object}\n\`\`\``,
+  'in a fence without a language': (object) => `\`\`\`\n${object}\n\`\`\`\n`,
+  'in a fence with words around it': (object) =>
+    `Sure! Here is the feedback:\n\n\`\`\`JSON\n${object}\n\`\`\`\n\nLet me know if {anything} is "unclear".`,
+  'after words': (object) => `Here is the feedback as JSON: ${object}`,
+  'in a list': (object) => `[${object}]`,
+  'in another object': (object) => `{"answer": ${object}}`,
+  'with a trailing comma': (object) => object.replace(/\}$/, ', }'),
+  'with a trailing comma in its list': (object) => object.replace('["1"]', '["1",\n]'),
+  'with a score in quotation marks': (object) => object.replace(/"score":(\d+)/, '"score": "$1"'),
+  'with a score out of ten': (object) => object.replace(/"score":(\d+)/, '"score": "$1/10"'),
+  'with half a point': (object) => object.replace(/"score":(\d+)/, '"score": $1.5'),
+  'with other names': (object) =>
+    object
+      .replace('"score"', '"hustle_score"')
+      .replace('"feedback"', '"Feedback"')
+      .replace('"missingFact"', '"missing_fact"'),
+  'with raw line ends': (object) => object.replaceAll('\\n', '\n'),
+  'with Markdown escapes': (object) => object.replace('[1]', '\\[1\\]'),
+};
+
+/** Writes a number in the digits of another script. */
+const digitsFrom = (zero: number, value: number): string =>
+  String(value).replaceAll(/\d/g, (digit) => String.fromCodePoint(zero + Number(digit)));
+
+/** Manners of the score line `HustleScore: N/10`. Half a point is rounded down. */
+export const SCORE_LINE_MANNERS: readonly ((score: number) => string)[] = [
+  (score) => `HustleScore: ${score}/10`,
+  (score) => `**HustleScore: ${score}/10**`,
+  (score) => `**HustleScore:** **${score}**/10`,
+  (score) => `HustleScore: **${score}**/10`,
+  (score) => `## Hustle Score: ${score} / 10.`,
+  (score) => `# HustleScore\n\n**${score}/10**`,
+  (score) => `HustleScore:\n${score}/10`,
+  (score) => `\`HustleScore: ${score}/10\``,
+  (score) => `> _HustleScore_: ${score}/10`,
+  (score) => `| HustleScore | ${score}/10 |`,
+  (score) => `🔥 hustlescore: ${score}/10`,
+  (score) => `1. HustleScore: ${score}/10`,
+  (score) => `Your HustleScore is ${score}/10.`,
+  (score) => `Final HustleScore: ${score}/10`,
+  (score) => `HustleScore: ${score}/10 (Strong)`,
+  (score) => `**HustleScore: ${score}/10 (Strong)**`,
+  (score) => `HustleScore (1-10): ${score}`,
+  (score) => `HustleScore: ${score}`,
+  (score) => `HustleScore: ${score}.0/10`,
+  (score) => `HustleScore: ${score} out of 10`,
+  (score) => `HustleScore: ${score} von 10`,
+  (score) => `HustleScore: ${score === 10 ? '10' : `${score}.5`}/10`,
+  (score) => `HustleScore: ${score === 10 ? '10' : `${score},5`}/10`,
+  (score) => `HustleScore: ${score === 10 ? '10' : `${score}½`}/10`,
+  (score) => `HustleScore：${score}/10`,
+  (score) => `HustleScore: ${digitsFrom(0xff10, score)}／１０`,
+  (score) => `HustleScore: ${digitsFrom(0x660, score)}/١٠`,
+  (score) => `Hustle-Score = ${score}/10`,
+  (score) => `Hustle_Score – ${score}/10`,
+  (score) => `HustleScore ${score}/10`,
+  (score) => `Score: ${score}/10`,
+  (score) => `${score}/10`,
+];
