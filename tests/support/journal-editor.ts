@@ -45,3 +45,24 @@ export function expectStoredUnchanged(html: string): void {
   expect(isCleanLog(html), html).toBe(true);
   expect(sanitizeLog(html)).toBe(html);
 }
+
+/** Types letter by letter at a position, as the browser's key events do. */
+export function typeAt({ editor: { view, commands } }: JournalEditorHandle, at: number, text: string): void {
+  commands.setTextSelection(at);
+  for (const letter of text) {
+    const { from, to } = view.state.selection;
+    const insert = () => view.state.tr.insertText(letter, from, to);
+    if (!view.someProp('handleTextInput', (handles) => handles(view, from, to, letter, insert)))
+      view.dispatch(insert());
+  }
+}
+
+/** False if no plugin handles the key. */
+export function pressKey(
+  { editor: { view } }: JournalEditorHandle,
+  key: string,
+  more: KeyboardEventInit = {},
+): boolean {
+  const event = new KeyboardEvent('keydown', { key, cancelable: true, ...more });
+  return view.someProp('handleKeyDown', (handles) => handles(view, event)) === true;
+}

@@ -1,7 +1,7 @@
 // @vitest-environment happy-dom
 /** Tests headings, quotes and code in a list, by Markdown, button and shortcut. */
 import { describe, expect, test } from 'vitest';
-import { expectStoredUnchanged, LIST, open, setUpEditor } from '../../../tests/support/journal-editor.ts';
+import { expectStoredUnchanged, LIST, open, setUpEditor, typeAt } from '../../../tests/support/journal-editor.ts';
 import type { JournalEditorHandle } from './create-editor.ts';
 import { BLOCK_ACTIONS } from './toolbar/toolbar-actions.ts';
 
@@ -10,17 +10,6 @@ setUpEditor();
 const cleanText = (html: string): string => html.replace(/<[^>]*>/g, '').replaceAll('&gt;', '>');
 
 describe('typing Markdown in a list', () => {
-  const type = (handle: JournalEditorHandle, at: number, text: string): void => {
-    const { view, commands } = handle.editor;
-    commands.setTextSelection(at);
-    for (const letter of text) {
-      const { from, to } = view.state.selection;
-      const deflt = () => view.state.tr.insertText(letter, from, to);
-      if (!view.someProp('handleTextInput', (handles) => handles(view, from, to, letter, deflt)))
-        view.dispatch(deflt());
-    }
-  };
-
   test.each([
     ['', 3, '# Title', '<h1>Title</h1>'],
     ['<ol><li><p>a</p></li><li><p></p></li></ol>', 8, '## T', '<ol><li><p>a</p></li></ol><h2>T</h2>'],
@@ -49,7 +38,7 @@ describe('typing Markdown in a list', () => {
     ['<ol><li><p>a<br>b</p></li></ol>', 3, '```js ', '<pre><code>a\nb</code></pre>'],
   ])('%j at %d: %j', (html, at, typed, result) => {
     const handle = open(html);
-    type(handle, at, typed);
+    typeAt(handle, at, typed);
     expect(handle.read()).toBe(result);
     expectStoredUnchanged(handle.read());
     // The first undo restores the typed characters, the second the text before them.
@@ -61,7 +50,7 @@ describe('typing Markdown in a list', () => {
 
   test.each(['#1 and # x', '>5 and > x', '``x and ``` x'])('%s stays text', (typed) => {
     const handle = open('<ol><li><p></p></li></ol>');
-    type(handle, 3, typed);
+    typeAt(handle, 3, typed);
     expect(cleanText(handle.read())).toBe(typed);
     expect(handle.read()).toMatch(/^<ol><li><p>/);
   });

@@ -60,8 +60,9 @@ export function createJournalEditor(options: EditorOptions): JournalEditorHandle
     onContentError: () => void (hasUnknownContent = true),
     // The content security policy forbids injected stylesheets; log-text.module.css replaces TipTap's.
     injectCSS: false,
-    // `paste.ts` decides which pasted text is Markdown. TipTap's rules would also convert ambiguous asterisks.
+    // `paste.ts` and `input-rules.ts` decide which text is Markdown. TipTap's rules also convert ambiguous asterisks.
     enablePasteRules: false,
+    enableInputRules: false,
     // TipTap's delete extension diffs the document after every change, for an event that nothing here listens to.
     enableCoreExtensions: { delete: false },
     editorProps: {

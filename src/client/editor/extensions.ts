@@ -1,26 +1,23 @@
 /** The editor's extensions, chosen so that its schema equals the allow-list of `#domain/log/entry-html.ts`. */
 import type { AnyExtension } from '@tiptap/core';
 import { Blockquote } from '@tiptap/extension-blockquote';
-import { Bold } from '@tiptap/extension-bold';
-import { Code } from '@tiptap/extension-code';
 import { CodeBlock } from '@tiptap/extension-code-block';
 import { Document } from '@tiptap/extension-document';
 import { HardBreak } from '@tiptap/extension-hard-break';
 import { Heading } from '@tiptap/extension-heading';
-import { Italic } from '@tiptap/extension-italic';
 import { BulletList } from '@tiptap/extension-list/bullet-list';
 import { ListItem } from '@tiptap/extension-list/item';
 import { ListKeymap } from '@tiptap/extension-list/keymap';
 import { OrderedList } from '@tiptap/extension-list/ordered-list';
 import { Paragraph } from '@tiptap/extension-paragraph';
-import { Strike } from '@tiptap/extension-strike';
 import { Text } from '@tiptap/extension-text';
-import { Underline } from '@tiptap/extension-underline';
 import { UndoRedo } from '@tiptap/extensions/undo-redo';
 import { LIST_START } from '#domain/log/entry-html.ts';
 import { UNDO_DEPTH, UNDO_GROUP_DELAY_MS } from '#domain/log/entry.ts';
 import { emptyLog } from './empty-log.ts';
 import { followCaret } from './caret/follow-caret.ts';
+import { inputRules } from './input-rules.ts';
+import { MARKS } from './marks.ts';
 import { keyboardExit } from './keyboard-exit.ts';
 import { blockFormatsInList } from './split-list.ts';
 import { deferredPlugins } from './load-deferred-plugins.ts';
@@ -86,12 +83,9 @@ export function journalExtensions(placeholder: () => string = () => ''): AnyExte
     NumberedList,
     withOwnDirection(ListItem, 'li'),
     ListKeymap.configure({ listTypes: [{ itemName: 'listItem', wrapperNames: ['bulletList', 'orderedList'] }] }),
-    Bold,
-    Italic,
-    Underline,
-    Strike,
-    Code,
+    ...MARKS,
     JournalUndoRedo,
+    inputRules,
     emptyLog.configure({ placeholder }),
     blockFormatsInList,
     deferredPlugins,

@@ -2,7 +2,7 @@
  * List items cannot start with a heading, quote or code block, so such a block splits its list in two, in one undo
  * step.
  */
-import { Extension, InputRule } from '@tiptap/core';
+import { Extension } from '@tiptap/core';
 import type { Editor } from '@tiptap/core';
 import type { Node, Schema } from '@tiptap/pm/model';
 import { TextSelection } from '@tiptap/pm/state';
@@ -121,33 +121,34 @@ export function toggleBlockFormat(editor: Editor, format: BlockFormat, attribute
   return (format === 'blockquote' ? chain.wrapIn(format) : chain.setNode(format, attributes)).run();
 }
 
-/** Markdown typed at the start of a list item, where TipTap's own input rules do nothing. */
-function blockInputRule(find: RegExp, format: BlockFormat): InputRule {
-  return new InputRule({
-    find,
-    handler({ state: { tr, schema }, range, match }) {
-      const attributes = format === 'heading' ? { level: match[1]!.length as 1 | 2 | 3 } : {};
-      tr.delete(range.from, range.to);
-      const { parent } = tr.doc.resolve(range.from);
-      const { size } = parent.content;
-      const blocks = createBlocks(format, [parent], attributes, schema);
-      if (parent.type.name !== 'paragraph' || !splitList(tr, range.from, range.from + size, blocks)) return null;
-      tr.setSelection(TextSelection.create(tr.doc, tr.selection.from - size));
-    },
-  });
+/** Gives the paragraph at `from`, whose typed marker is gone, a block format. In a list it splits the list. */
+export function formatTypedBlock(
+  tr: Transaction,
+  from: number,
+  format: BlockFormat,
+  attributes: BlockAttributes = {},
+): boolean {
+  const $from = tr.doc.resolve(from);
+  const { type: blockType, content } = $from.parent;
+  const { schema } = blockType;
+  const { size } = content;
+  const blocks = createBlocks(format, [$from.parent], attributes, schema);
+  if (blockType.name === 'paragraph' && splitList(tr, from, from + size, blocks)) {
+    tr.setSelection(TextSelection.create(tr.doc, tr.selection.from - size));
+    return true;
+  }
+  const type = schema.nodes[format]!;
+  const parent = $from.node(-1);
+  if (!type.isTextblock || !parent.canReplaceWith($from.index(-1), $from.indexAfter(-1), type)) return false;
+  tr.setBlockType(from, from, type, attributes);
+  return true;
 }
 
-/** Creates headings, quotes and code blocks in lists, by Markdown and by shortcut. */
+/** Creates headings, quotes and code blocks by shortcut, also in lists. */
 export const blockFormatsInList = Extension.create({
   name: 'blockFormatsInList',
   // Above the default of 100: handles keys before bold, which also takes Mod+Shift+B, and before the three formats.
   priority: 101,
-
-  addInputRules: () => [
-    blockInputRule(/^(#{1,3})\s$/, 'heading'),
-    blockInputRule(/^\s*>\s$/, 'blockquote'),
-    blockInputRule(/^(?:```|~~~)[a-z]*\s$/, 'codeBlock'),
-  ],
 
   addKeyboardShortcuts() {
     const { editor } = this;

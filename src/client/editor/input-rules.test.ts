@@ -1,0 +1,124 @@
+// @vitest-environment happy-dom
+/** Tests typed Markdown, and the Backspace and undo that give the typed characters back. */
+import { describe, expect, test } from 'vitest';
+import { expectStoredUnchanged, open, pressKey, setUpEditor, typeAt } from '../../../tests/support/journal-editor.ts';
+import type { JournalEditorHandle } from './create-editor.ts';
+
+setUpEditor();
+
+const item = (html: string): string => `<ol><li><p>${html}</p></li></ol>`;
+
+const CONVERSIONS = [
+  [item(''), 3, '**bold**', item('<strong>bold</strong>')],
+  [item(''), 3, 'an *it*', item('an <em>it</em>')],
+  [item(''), 3, '***both***', item('<strong><em>both</em></strong>')],
+  [item(''), 3, '~~no~~', item('<s>no</s>')],
+  [item(''), 3, '`npm ci`', item('<code>npm ci</code>')],
+  [item('a<br>'), 5, '*it*', item('a<br><em>it</em>')],
+  [item('see <code>*p</code> '), 10, '*it*', item('see <code>*p</code> <em>it</em>')],
+  [item('<code>x</code> and '), 9, '**y**', item('<code>x</code> and <strong>y</strong>')],
+  ['<p></p>', 1, '- ', '<ul><li><p></p></li></ul>'],
+  ['<p></p>', 1, '12. ', '<ol start="12"><li><p></p></li></ol>'],
+  ['<p></p>', 1, '## ', '<h2></h2>'],
+  ['<p></p>', 1, '> ', '<blockquote><p></p></blockquote>'],
+  ['<p></p>', 1, '``` ', '<pre><code></code></pre>'],
+  [item(''), 3, '# ', '<h1></h1>'],
+  ['<ul><li><p>a</p></li></ul><p>b</p>', 8, '- ', '<ul><li><p>a</p></li><li><p>b</p></li></ul>'],
+  ['<ol><li><p>a</p></li></ol><p>b</p>', 8, '2. ', '<ol><li><p>a</p></li><li><p>b</p></li></ol>'],
+  ['<ol><li><p>a</p></li></ol><p>b</p>', 8, '3. ', '<ol><li><p>a</p></li></ol><ol start="3"><li><p>b</p></li></ol>'],
+] as const;
+
+/** The log after its last key would insert nothing but the character. */
+function asTyped(html: string, at: number, typed: string): string {
+  const handle = open(html);
+  handle.editor.view.dispatch(handle.editor.state.tr.insertText(typed, at));
+  const text = handle.read();
+  handle.editor.destroy();
+  return text;
+}
+
+const backspaces: readonly [string, (handle: JournalEditorHandle) => boolean][] = [
+  ['the key Backspace', (handle) => pressKey(handle, 'Backspace')],
+  ['undo', ({ editor }) => editor.commands.undo()],
+  [
+    'the Backspace of a phone',
+    ({ editor: { view } }) => {
+      const event = new InputEvent('beforeinput', { inputType: 'deleteContentBackward', cancelable: true });
+      view.dom.dispatchEvent(event);
+      return event.defaultPrevented;
+    },
+  ],
+];
+
+describe.each(CONVERSIONS)('in %j at %d, %j', (html, at, typed, result) => {
+  test('becomes formatting', () => {
+    const handle = open(html);
+    typeAt(handle, at, typed);
+    expect(handle.read()).toBe(result);
+    expectStoredUnchanged(result);
+  });
+
+  test.each(backspaces)('%s gives the typed characters back, and more typing keeps them', (_name, goBack) => {
+    const handle = open(html);
+    typeAt(handle, at, typed);
+    expect(goBack(handle)).toBe(true);
+    expect(handle.read()).toBe(asTyped(html, at, typed));
+    const caret = at + typed.length;
+    expect(handle.editor.state.selection).toMatchObject({ from: caret, to: caret });
+    typeAt(handle, caret, 'x y');
+    expect(handle.read()).toBe(asTyped(html, at, `${typed}x y`));
+  });
+});
+
+test.each([
+  '2 * 3 * 4',
+  'call __init__ now',
+  'rm *.log *.tmp',
+  '2026. A good year',
+  '1000. visitor',
+  '#1 done',
+  '-5 degrees',
+])('%j stays as typed, in an item and in a paragraph', (typed) => {
+  for (const [html, at] of [
+    [item(''), 3],
+    ['<p></p>', 1],
+  ] as const) {
+    const handle = open(html);
+    typeAt(handle, at, typed);
+    expect(handle.read()).toBe(asTyped(html, at, typed));
+    handle.editor.destroy();
+  }
+});
+
+test('Backspace deletes as usual once something else was typed, or the caret has moved', () => {
+  const handle = open(item(''));
+  typeAt(handle, 3, '**bold** x');
+  expect(pressKey(handle, 'Backspace')).toBe(false);
+  typeAt(handle, 3, '*it*');
+  handle.editor.commands.setTextSelection(4);
+  expect(pressKey(handle, 'Backspace')).toBe(false);
+});
+
+test('Enter converts a code fence only, and Backspace gives the fence back', () => {
+  const handle = open('<p>```js</p>');
+  handle.editor.commands.setTextSelection(6);
+  expect(pressKey(handle, 'Enter')).toBe(true);
+  expect(handle.read()).toBe('<pre><code></code></pre>');
+  pressKey(handle, 'Backspace');
+  expect(handle.read()).toBe('<p>```js</p>');
+
+  const list = open('<p>1.</p>');
+  list.editor.commands.setTextSelection(3);
+  pressKey(list, 'Enter');
+  expect(list.read()).toBe('<p>1.</p><p></p>');
+});
+
+test('code stays as typed', () => {
+  const block = open('<pre><code></code></pre>');
+  typeAt(block, 1, '**x** - ');
+  expect(block.read()).toBe('<pre><code>**x** - </code></pre>');
+  block.editor.destroy();
+  const span = open(item('<code>a b</code>'));
+  typeAt(span, 5, '**x**');
+  expect(span.read()).toBe(item('<code>a **x**b</code>'));
+});

@@ -1,0 +1,203 @@
+/**
+ * Converts typed Markdown to formatting. One Backspace or undo right after a conversion gives the typed characters back.
+ *
+ * Replaces TipTap's input rules: they convert formulas and globs, and their Backspace loses the characters where another
+ * extension handles the key first and on phones, whose keyboards send no key.
+ */
+import { Extension } from '@tiptap/core';
+import { closeHistory } from '@tiptap/pm/history';
+import type { Attrs, Mark, Node, ResolvedPos } from '@tiptap/pm/model';
+import { Plugin, PluginKey, TextSelection } from '@tiptap/pm/state';
+import type { EditorState, Selection, Transaction } from '@tiptap/pm/state';
+import { canJoin, findWrapping } from '@tiptap/pm/transform';
+import type { EditorView } from '@tiptap/pm/view';
+import { replaceRange } from './replace-range.ts';
+import { formatTypedBlock } from './split-list.ts';
+import { findTypedMark } from './typed-mark.ts';
+
+/** Changes a transaction; false if the schema does not allow the format here. */
+type Conversion = (tr: Transaction) => boolean;
+
+/** Wraps the paragraph at `from`, and joins it with the list or quote above, if its number continues that list. */
+function wrapTypedBlock(tr: Transaction, from: number, name: string, attributes: Attrs | null = null): boolean {
+  const type = tr.doc.type.schema.nodes[name]!;
+  const range = tr.doc.resolve(from).blockRange();
+  const wrapping = range && findWrapping(range, type, attributes);
+  if (!wrapping) return false;
+  tr.wrap(range, wrapping);
+  const above = tr.doc.resolve(from - 1).nodeBefore;
+  const start: unknown = attributes?.['start'];
+  const continues = start === undefined || start === Number(above?.attrs['start']) + (above?.childCount ?? 0);
+  if (above?.type === type && continues && canJoin(tr.doc, from - 1)) tr.join(from - 1);
+  return true;
+}
+
+type BlockRule = readonly [marker: RegExp, convert: (tr: Transaction, from: number, marker: string) => boolean];
+
+const FENCE: BlockRule = [/^(```|~~~)[a-z]*\s$/, (tr, from) => formatTypedBlock(tr, from, 'codeBlock')];
+const BLOCK_RULES: readonly BlockRule[] = [
+  FENCE,
+  [/^(#{1,3})\s$/, (tr, from, { length }) => formatTypedBlock(tr, from, 'heading', { level: length as 1 | 2 | 3 })],
+  [/^\s*(>)\s$/, (tr, from) => formatTypedBlock(tr, from, 'blockquote') || wrapTypedBlock(tr, from, 'blockquote')],
+  [/^\s*([-+*])\s$/, (tr, from) => wrapTypedBlock(tr, from, 'bulletList')],
+  // At most three digits: `2026. A good year` is a sentence.
+  [/^(\d{1,3})\.\s$/, (tr, from, number) => wrapTypedBlock(tr, from, 'orderedList', { start: Number(number) })],
+];
+
+const hasCode = (marks: readonly Mark[] | undefined): boolean => marks?.some(({ type }) => type.spec.code) === true;
+
+/** The text from the start of the paragraph. Code and line breaks are masked: their signs are no Markdown. */
+function textBefore({ parent, parentOffset }: ResolvedPos): string {
+  let text = '';
+  parent.forEach((node, offset) => {
+    if (offset < parentOffset)
+      text += node.isText && !hasCode(node.marks) ? node.text! : '\ufffc'.repeat(node.nodeSize);
+  });
+  return text.slice(0, parentOffset);
+}
+
+/**
+ * The conversion that is due at a position once `typed` follows; null if the text stays as it is. The conversion changes
+ * the text before the position, so `typed` must be empty, or a key that inserts nothing.
+ */
+function findConversion(
+  $at: ResolvedPos,
+  $after: ResolvedPos,
+  typed: string,
+  rules: readonly BlockRule[],
+): Conversion | null {
+  const text = textBefore($at) + typed;
+  const start = $at.start();
+  for (const [marker, convert] of rules) {
+    const match = marker.exec(text);
+    if (match) return (tr) => convert(tr.delete(start, $at.pos), start, match[1]!);
+  }
+  const found = findTypedMark(text, $after.nodeAfter?.text ?? '');
+  if (!found) return null;
+  const { from, size, marks } = found;
+  const end = $at.pos;
+  return (tr) => {
+    tr.delete(end - size, end).delete(start + from, start + from + size);
+    for (const name of marks) {
+      const type = tr.doc.type.schema.marks[name]!;
+      tr.addMark(start + from, end - 2 * size, type.create()).removeStoredMark(type);
+    }
+    return true;
+  };
+}
+
+/** The log before the last conversion. */
+type Converted = {
+  doc: Node;
+  selection: Selection;
+  /** The caret after the conversion. */
+  caret: number;
+  /** The last character has been deleted without a key: some input methods change the page without asking. */
+  isDeleted?: boolean;
+};
+
+/** `restored` once Backspace has given it back: the end of a composition must not convert it again. */
+type RuleState = Converted | 'restored' | null;
+const stateKey = new PluginKey<RuleState>('inputRules');
+
+const convertedIn = (state: EditorState): Converted | null => {
+  const value = stateKey.getState(state);
+  return value && value !== 'restored' ? value : null;
+};
+
+function convertTyped(view: EditorView, typed: string, rules = BLOCK_RULES): boolean {
+  const { doc, selection, tr } = view.state;
+  const { $cursor } = selection as TextSelection;
+  if (!$cursor || view.composing || isCode($cursor, view.state)) return false;
+  if (!findConversion($cursor, $cursor, typed, rules)?.(tr)) return false;
+  view.dispatch(closeHistory(tr).setMeta(stateKey, { doc, selection, caret: tr.selection.to }).scrollIntoView());
+  return true;
+}
+
+const isCode = ($at: ResolvedPos, { storedMarks }: EditorState): boolean =>
+  $at.parent.type.spec.code === true || hasCode(storedMarks ?? $at.marks());
+
+/** False if there is nothing to give back. */
+function restoreTyped(view: EditorView): boolean {
+  const converted = convertedIn(view.state);
+  if (!converted) return false;
+  const { tr } = view.state;
+  replaceRange(tr, tr.doc, converted.doc, 0);
+  const { anchor, head } = converted.selection;
+  tr.setSelection(TextSelection.create(tr.doc, anchor, head));
+  view.dispatch(closeHistory(tr).setMeta(stateKey, 'restored').scrollIntoView());
+  return true;
+}
+
+export const inputRules = Extension.create({
+  name: 'inputRules',
+  // Above all keymaps: Backspace must not leave the list first.
+  priority: 1_000,
+
+  addProseMirrorPlugins() {
+    /** An input method selects the word that it composes again, within the task of its event. */
+    let isComposed = false;
+    const expectComposition = (): void => {
+      isComposed = true;
+      setTimeout(() => (isComposed = false));
+    };
+    return [
+      new Plugin<RuleState>({
+        key: stateKey,
+        state: {
+          init: () => null,
+          apply(tr, value, before, after) {
+            const meta = tr.getMeta(stateKey) as RuleState | undefined;
+            if (meta !== undefined) return meta;
+            if (value === null || value === 'restored') return tr.docChanged ? null : value;
+            const { to } = after.selection;
+            if (!tr.docChanged) return isComposed || after.selection.eq(before.selection) ? value : null;
+            if ((tr.getMeta('appendedTransaction') as Transaction | undefined)?.getMeta(stateKey)) return value;
+            const removed = value.caret - to;
+            const isBackspace =
+              removed > 0 && removed <= 2 && before.doc.content.size - after.doc.content.size === removed;
+            return isBackspace ? { ...value, isDeleted: true } : null;
+          },
+        },
+        view: () => ({
+          update(view) {
+            if (convertedIn(view.state)?.isDeleted) restoreTyped(view);
+          },
+        }),
+        props: {
+          handleTextInput(view, from, to, text, insert) {
+            const { doc } = view.state;
+            const $from = doc.resolve(from);
+            if (view.composing || isCode($from, view.state)) return false;
+            if (!findConversion($from, doc.resolve(to), text, BLOCK_RULES)) return false;
+            // A step of its own, so that undo gives the typed characters back.
+            view.dispatch(insert());
+            convertTyped(view, '');
+            return true;
+          },
+          handleKeyDown(view, { key }) {
+            if (key === 'Backspace') return restoreTyped(view);
+            return key === 'Enter' && convertTyped(view, '\n', [FENCE]);
+          },
+          handleDOMEvents: {
+            /** The keyboards of phones send no Backspace key. */
+            beforeinput(view, event) {
+              const isBackspace = event.inputType === 'deleteContentBackward' && event.cancelable;
+              if (!isBackspace || view.composing || !restoreTyped(view)) return false;
+              event.preventDefault();
+              return true;
+            },
+            compositionstart: expectComposition,
+            compositionupdate: expectComposition,
+            /** ProseMirror reads the composed text in this event, after the plugins. */
+            compositionend(view) {
+              setTimeout(() => {
+                if (!view.isDestroyed && stateKey.getState(view.state) !== 'restored') convertTyped(view, '');
+              });
+            },
+          },
+        },
+      }),
+    ];
+  },
+});
