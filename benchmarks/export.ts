@@ -15,7 +15,7 @@ import type { Page } from '@playwright/test';
 import pg from 'pg';
 import { entryText } from '#domain/log/entry-text.ts';
 import type { ParsedDay } from '#domain/export/exported-entry.ts';
-import { readMarkdown } from '#domain/export/formats/markdown-format.ts';
+import { readMarkdown } from '#domain/export/formats/read-markdown.ts';
 import { readText } from '#domain/export/formats/text-format.ts';
 import { PUBLISHABLE_KEY } from '#server/config/config.ts';
 import { ensureBrowser } from '../scripts/browser/browser.ts';

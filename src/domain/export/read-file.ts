@@ -6,8 +6,7 @@ import type { ParsedDay, Refusal } from './exported-entry.ts';
 import { IMPORT_MAX_DAYS } from './import-plan.ts';
 import type { FileProblem, ImportedFile } from './import-plan.ts';
 import { JSON_FORMAT, jsonEntriesOf, jsonFormatOf, readJson } from './formats/json-format.ts';
-import { readMarkdown } from './formats/markdown-format.ts';
-import { readText } from './formats/text-format.ts';
+import { readDays } from './read-days.ts';
 
 export class UnreadableFileError extends Error {
   override name = 'UnreadableFileError';
@@ -44,9 +43,7 @@ export function* parseExportFile(text: string, today: Day): Generator<number, Im
 
 function readerOf(text: string): { exact: boolean; reads: Iterable<ParsedDay> } {
   if (/^\s*[{[]/.test(text)) return { exact: true, reads: readJson(jsonEntries(text)) };
-  // Matches a day's heading on any line, because the parser ignores text above the first day.
-  const isMarkdown = /^# [A-Z][a-z]+day - /m.test(text);
-  return { exact: false, reads: isMarkdown ? readMarkdown(text) : readText(text) };
+  return { exact: false, reads: readDays(text) };
 }
 
 function jsonEntries(text: string): readonly unknown[] {

@@ -63,9 +63,10 @@ function createParser(): MarkdownIt {
   });
   ruler.at(
     'list',
-    (state, line, ...rest) => {
+    (state, line, end, isSilent) => {
       LONG_NUMBER.lastIndex = state.bMarks[line]! + state.tShift[line]!;
-      return state.level < MAX_LEVEL && !LONG_NUMBER.test(state.src) && list(state, line, ...rest);
+      if (state.level >= MAX_LEVEL || (!isSilent && LONG_NUMBER.test(state.src))) return false;
+      return list(state, line, end, isSilent);
     },
     { alt },
   );

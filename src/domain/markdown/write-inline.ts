@@ -1,7 +1,7 @@
 /**
- * Writes the inline Markdown of one line; `markdown-inline-reader.ts` is the inverse. Escapes all Markdown syntax in
- * the text, so that parsing is unambiguous. Marks that Markdown cannot express (underline, bold around a space) become
- * HTML tags.
+ * Writes a line of a log as inline Markdown. Every character that Markdown could interpret is escaped and delimiters are
+ * used only around words, so that parsing is unambiguous, also for less exact parsers than CommonMark's. Other marks
+ * (underline, bold around a space) become HTML tags.
  */
 import type { Mark, Run } from '../export/log-lines.ts';
 
@@ -10,20 +10,18 @@ const DELIMITERS = { strong: '**', em: '*', s: '~~', u: null, code: null } as co
   string | null
 >;
 const WORD_AT_BOTH_ENDS = /^[\p{L}\p{N}](?:.*[\p{L}\p{N}])?$/su;
+const CODE = /^[^`\s](?:(?:[^`\s]| (?! ))*[^`\s])?$/;
 /** An underscore between letters or digits needs no escape: `snake_case`. */
 const LETTER_AT_END = /[\p{L}\p{N}]$/u;
 const LETTER_AT_START = /^[\p{L}\p{N}]/u;
-const SPACES = { ' ': '&#32;', '\t': '&#9;' } as const;
+const EDGE_BLANKS = /^\s+|(?<!\s)\s+$/g;
 
-const encodeSpaces = (blanks: string): string =>
-  blanks.replace(/[ \t]/g, (blank) => SPACES[blank as keyof typeof SPACES]);
-
-/** Preserves leading and trailing spaces, and escapes a start that would read as a heading, a quote or a list. */
-export function markdownLine(runs: readonly Run[]): string {
-  const line = inline(runs, 0);
-  const preserved = /^[ \t]|[ \t]$/.test(line) ? line.replace(/^[ \t]+|(?<![ \t])[ \t]+$/g, encodeSpaces) : line;
-  return preserved.replace(/^([#>+=-])/, '\\$1').replace(/^(\d{1,9})([.)])/, '$1\\$2');
-}
+/** Preserves all blanks, and escapes a start that would read as a heading, a quote, a list or a row of a table. */
+export const markdownLine = (runs: readonly Run[]): string =>
+  inline(runs, 0)
+    .replace(EDGE_BLANKS, encodeBlanks)
+    .replace(/^([#>+=:|-])/, '\\$1')
+    .replace(/^(\d{1,9})([.)])/, '$1\\$2');
 
 function inline(runs: readonly Run[], depth: number): string {
   let text = '';
@@ -33,35 +31,37 @@ function inline(runs: readonly Run[], depth: number): string {
     if (mark === undefined) text += escapeMarkdown(runs[from]!.text);
     else {
       while (runs[to]?.marks[depth] === mark) to += 1;
-      text += markedText(mark, runs.slice(from, to), depth + 1);
+      text += markedText(mark, runs.slice(from, to), depth, text);
     }
     from = to;
   }
   return text;
 }
 
-function markedText(mark: Mark, runs: readonly Run[], depth: number): string {
+function markedText(mark: Mark, runs: readonly Run[], depth: number, before: string): string {
   const words = runs.map((run) => run.text).join('');
-  if (mark === 'code' && /^[^`\s](?:[^`]*[^`\s])?$/.test(words) && runs.every((run) => run.marks.length === depth)) {
-    return `\`${words}\``;
-  }
+  if (mark === 'code' && CODE.test(words) && runs.every((run) => run.marks.length === depth + 1)) return `\`${words}\``;
   const delimiter = DELIMITERS[mark];
-  const inner = inline(runs, depth);
+  const inner = inline(runs, depth + 1);
   // Adjacent delimiters would be parsed as one run.
-  if (delimiter !== null && WORD_AT_BOTH_ENDS.test(words) && !/^[*~]|[*~]$/.test(inner)) {
+  if (delimiter !== null && WORD_AT_BOTH_ENDS.test(inner) && !/[*_~]$/.test(before))
     return delimiter + inner + delimiter;
-  }
-  return `<${mark}>${inner}</${mark}>`;
+  return `<${mark}>${inner.replace(EDGE_BLANKS, encodeBlanks)}</${mark}>`;
 }
 
-const SPECIAL = /[\\`*[~<&_]/;
+const encodeBlanks = (blanks: string): string => Array.from(blanks, (blank) => `&#${blank.codePointAt(0)};`).join('');
+
+/** Other programs make one space of several blanks. */
+const BLANKS = /(?<= ) +|\t+/g;
+const SPECIAL = /[\\`*[~<&_$\t]|  | (?:---|===)/;
 
 function escapeMarkdown(text: string): string {
   if (!SPECIAL.test(text)) return text;
   return text
-    .replace(/[\\`*[~]/g, '\\$&')
+    .replace(/[\\`*[~]|\$(?=\$)|(?<= )(?:-{3,}|={3,})(?= |$)/g, '\\$&')
     .replace(/<(?=[a-z/!?])/gi, '\\<')
     .replace(/&(?=#|[a-z])/gi, '\\&')
+    .replace(BLANKS, encodeBlanks)
     .replace(/_/g, (sign, at: number, whole: string) =>
       LETTER_AT_END.test(whole.slice(Math.max(0, at - 2), at)) && LETTER_AT_START.test(whole.slice(at + 1, at + 3))
         ? sign

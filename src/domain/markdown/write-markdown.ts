@@ -1,45 +1,114 @@
-/** Writes a log as Markdown (CommonMark with ~~strike~~). `parseMarkdown` reads it back with identical text. */
-import { logLines, sharedDepth } from '../export/log-lines.ts';
-import type { Block, Container, Line } from '../export/log-lines.ts';
+/**
+ * Writes a log as Markdown (CommonMark with ~~strike~~), one level of headings lower. `parseMarkdown` with
+ * `softBreaks: 'join'` and `topHeading: 2` reads it back with identical text.
+ */
+import { isItem, logLines, sharedDepth } from '../export/log-lines.ts';
+import type { Block, Container, Item, Line, List } from '../export/log-lines.ts';
 import { markdownLine } from './write-inline.ts';
 
 const HEADINGS = { h1: '## ', h2: '### ', h3: '#### ', p: '' } as const satisfies Record<
   Exclude<Block['kind'], 'pre'>,
   string
 >;
-/** Separates two adjacent lists, which Markdown would merge. */
-const LIST_BOUNDARY = '<!-- -->';
+/** Separates two lists, which Markdown would merge, and marks an item that has no text of its own. */
+const BOUNDARY = '<!-- -->';
+/** A number below zero, or longer than the `start` of a list may be. */
+const UNCOUNTABLE = /^-\d|^\d{8}/;
 
-const widthOf = (container: Container): number => (container.kind === 'quote' ? 2 : container.marker.length + 1);
-const continuationPrefix = (path: readonly Container[]): string =>
-  path.map((container) => (container.kind === 'quote' ? '> ' : ' '.repeat(widthOf(container)))).join('');
-const openingPrefix = (path: readonly Container[]): string =>
-  path.map((container) => (container.kind === 'quote' ? '> ' : `${container.marker} `)).join('');
+export const writeMarkdown = (content: string): string => new MarkdownWriter().write(logLines(content));
 
-/** Headings are one level lower than in the log: the level of `topHeading: 2`. */
-export function writeMarkdown(content: string): string {
-  const output: string[] = [];
-  let before: Line | null = null;
-  const lines = logLines(content);
-  for (let from = 0; from < lines.length;) {
-    const line = lines[from]!;
-    let to = from + 1;
-    while (lines[to]?.block === line.block && lines[to]?.path === line.path) to += 1;
-    const shared = before === null ? 0 : sharedDepth(before.path, line.path);
-    const texts = blockLines(lines.slice(from, to));
-    if (texts.length > 0 || shared < line.path.length) {
-      if (before !== null) output.push(...separator(before, line, shared));
-      const inside = continuationPrefix(line.path);
-      const first = continuationPrefix(line.path.slice(0, shared)) + openingPrefix(line.path.slice(shared));
-      if (texts.length === 0) output.push(first.trimEnd());
-      for (const [index, text] of texts.entries()) {
-        output.push(text === '' ? inside.trimEnd() : (index === 0 ? first : inside) + text);
+class MarkdownWriter {
+  readonly #output: string[] = [];
+  /**
+   * The first number of each list that Markdown cannot count: its items are counted from 1, below a comment with the
+   * number. Null for the other lists.
+   */
+  readonly #renumbered = new Map<List, number | null>();
+
+  write(lines: readonly Line[]): string {
+    let before: Line | null = null;
+    for (let from = 0; from < lines.length;) {
+      const line = lines[from]!;
+      let to = from + 1;
+      while (lines[to]?.block === line.block && lines[to]?.path === line.path) to += 1;
+      const shared = before === null ? 0 : sharedDepth(before.path, line.path);
+      const texts = blockLines(lines.slice(from, to));
+      // An item may not begin with two blank lines, so an empty block is written only if the item has no other.
+      const isFollowed = sharedDepth(line.path, lines[to]?.path ?? []) === line.path.length;
+      if (texts.length > 0 || (shared < line.path.length && !isFollowed)) {
+        if (before !== null) this.#output.push(...this.#separator(before, line, shared));
+        this.#writeBlock(line.path, shared, texts);
+        before = line;
       }
-      before = line;
+      from = to;
     }
-    from = to;
+    return this.#output.join('\n');
   }
-  return output.join('\n');
+
+  #writeBlock(path: readonly Container[], shared: number, texts: readonly string[]): void {
+    let open = shared;
+    for (let depth = shared; depth < path.length; depth += 1) {
+      const item = path[depth]!;
+      if (!isItem(item)) continue;
+      const comment = this.#commentAbove(item);
+      // Not every program reads two markers on one line.
+      if (comment === '' && (depth === open || !isItem(path[depth - 1]!))) continue;
+      this.#output.push(this.#prefix(path.slice(0, depth), open) + (comment || BOUNDARY));
+      open = depth;
+    }
+    const inside = this.#prefix(path, path.length);
+    const first = this.#prefix(path, open);
+    if (texts.length === 0) this.#output.push(first + BOUNDARY);
+    for (const [index, text] of texts.entries())
+      this.#output.push(text === '' ? inside.trimEnd() : (index === 0 ? first : inside) + text);
+  }
+
+  /** The number of a list that begins with this item and that Markdown cannot count. */
+  #commentAbove({ list, marker }: Item): string {
+    if (this.#renumbered.has(list)) return '';
+    const isCountable = !UNCOUNTABLE.test(marker);
+    this.#renumbered.set(list, isCountable ? null : Number.parseInt(marker, 10));
+    return isCountable ? '' : `<!-- ${marker} -->`;
+  }
+
+  /** The beginning of a line in `path`, of which the first `open` containers are open. */
+  #prefix(path: readonly Container[], open: number): string {
+    const parts = path.map((container, depth) => {
+      if (!isItem(container)) return '> ';
+      const marker = `${this.#markerOf(container)} `;
+      return depth < open ? ' '.repeat(marker.length) : marker;
+    });
+    return parts.join('');
+  }
+
+  #markerOf({ list, marker }: Item): string {
+    const start = this.#renumbered.get(list) ?? null;
+    return start === null ? marker : `${Number.parseInt(marker, 10) - start + 1}.`;
+  }
+
+  /**
+   * The lines between two blocks: a blank line, or `BOUNDARY` between two lists of one kind. No line before an
+   * item that continues a list or may interrupt a paragraph.
+   */
+  #separator(before: Line, line: Line, shared: number): string[] {
+    const outside = this.#prefix(line.path.slice(0, shared), shared);
+    const blank = outside.trimEnd();
+    const opened = line.path[shared];
+    const closed = before.path[shared];
+    if (opened?.kind !== 'item') {
+      // Prettier removes the blank line below a list in a quoted item.
+      const isQuotedItem = line.path.some(isItem) && !line.path.every(isItem);
+      return isQuotedItem && closed?.kind === 'item' ? [blank, outside + BOUNDARY, blank] : [blank];
+    }
+    if (closed?.kind === 'item') {
+      if (closed.list === opened.list) return [];
+      return closed.list.ordered === opened.list.ordered ? [blank, outside + BOUNDARY, blank] : [blank];
+    }
+    // In CommonMark, only a bullet item or an item numbered 1 may interrupt a paragraph, and only if it contains text.
+    const canInterrupt =
+      line.path[shared - 1]?.kind === 'item' && /^(?:1\.|-)$/.test(opened.marker) && line.text !== '';
+    return canInterrupt && closed === undefined ? [] : [blank];
+  }
 }
 
 /** A fenced code block, a heading or a paragraph. Empty for an empty block, which Markdown cannot represent. */
@@ -52,26 +121,8 @@ function blockLines(lines: readonly Line[]): string[] {
     const fence = '`'.repeat(ticks + 1);
     return [fence, ...texts, fence];
   }
-  const texts = lines.filter((line) => line.text !== '').map((line) => HEADINGS[kind] + markdownLine(line.runs));
-  return texts.map((text, index) => (kind === 'p' && index < texts.length - 1 ? `${text}\\` : text));
-}
-
-/**
- * The lines between two blocks: a blank line, or `LIST_BOUNDARY` between two lists of one kind. No line before an item
- * that continues a list or may interrupt a paragraph.
- */
-function separator(before: Line, line: Line, shared: number): string[] {
-  const blank = continuationPrefix(line.path.slice(0, shared)).trimEnd();
-  const opened = line.path[shared];
-  if (opened?.kind !== 'item') return [blank];
-  const closed = before.path[shared];
-  if (closed?.kind === 'item') {
-    if (closed.list === opened.list) return [];
-    return closed.list.ordered === opened.list.ordered
-      ? [blank, continuationPrefix(line.path.slice(0, shared)) + LIST_BOUNDARY, blank]
-      : [blank];
-  }
-  // In CommonMark, only a bullet item or an item numbered 1 may interrupt a paragraph, and only if it contains text.
-  const canInterrupt = line.path[shared - 1]?.kind === 'item' && /^(?:1\.|-)$/.test(opened.marker) && line.text !== '';
-  return canInterrupt && closed === undefined ? [] : [blank];
+  const texts = lines.filter((line) => line.text !== '').map((line) => markdownLine(line.runs));
+  // `#` at the end of a heading closes it.
+  if (kind !== 'p') return texts.map((text) => HEADINGS[kind] + text.replace(/(?<=^| )#+$/, '\\$&'));
+  return texts.map((text, index) => (index < texts.length - 1 ? `${text}\\` : text));
 }

@@ -9,7 +9,9 @@ import { fuzzBudget } from '../../../../tests/support/fuzz-budget.ts';
 import type { ExportedEntry, FormatWriter, ParsedDay } from '../exported-entry.ts';
 import { htmlWriter } from './html-format.ts';
 import { jsonEntriesOf, jsonFormatOf, jsonWriter, readJson, readJsonEntry } from './json-format.ts';
-import { markdownWriter, readMarkdown } from './markdown-format.ts';
+import { dayFormatOf, readDays } from '../read-days.ts';
+import { markdownWriter } from './markdown-format.ts';
+import { readMarkdown } from './read-markdown.ts';
 import { readText, textWriter } from './text-format.ts';
 
 const NO_COACH = { hustleScore: null, feedback: null, analyzedAt: null };
@@ -66,7 +68,7 @@ describe('plain text', () => {
     ['<p></p><ol><li><p>a</p></li><li><p></p></li></ol><p></p>', '1. a'],
     ['<p>1. no item</p>', '\\1. no item'],
     ['<p> in</p><p>\\</p>', '\\ in\n\\\\'],
-    [`<p>${LABEL}</p><p>---</p>`, `${LABEL}\n\\---`],
+    [`<p>${LABEL}</p><p>---</p>`, `\\${LABEL}\n---`],
     ['<p>a</p><p></p><p>b</p>', 'a\n\nb'],
     ['<h1>Head</h1><blockquote><p>q</p></blockquote><pre><code>x\n  y</code></pre>', 'Head\nq\nx\n\\  y'],
   ])('writes %j as %j', (html, body) => {
@@ -118,7 +120,7 @@ describe('Markdown', () => {
     ['<p># no heading</p><p>1. no item</p><p>- x</p>', '\\# no heading\n\n1\\. no item\n\n\\- x'],
     ['<p>2 * 3 &lt; 7 and snake_case, AT&amp;T</p>', '2 \\* 3 < 7 and snake_case, AT\\&T'],
     ['<ul><li><p>a</p></li></ul><ul><li><p>b</p></li></ul>', '- a\n\n<!-- -->\n\n- b'],
-    ['<p><strong> a</strong></p>', '<strong> a</strong>'],
+    ['<p><strong> a</strong></p>', '<strong>&#32;a</strong>'],
   ])('writes %j as %j and reads it back', (html, body) => {
     expect(bodyOf(html)).toBe(body);
     expect(contentOf([...readMarkdown(written(html))][0])).toBe(html);
@@ -132,7 +134,74 @@ describe('Markdown', () => {
   test('reads Markdown of other programs: other bullets, wider lists, wrapped paragraphs', () => {
     const text = `# ${LABEL}\n\n* a\n  wrapped\n+   b\n\n***\n\n1) c\n2) d\n`;
     expect(contentOf([...readMarkdown(text)][0])).toBe(
-      '<ul><li><p>a wrapped</p></li><li><p>b</p></li></ul><ol><li><p>c</p></li><li><p>d</p></li></ol>',
+      '<ul><li><p>a wrapped</p></li></ul><ul><li><p>b</p></li></ul><ol><li><p>c</p></li><li><p>d</p></li></ol>',
+    );
+  });
+});
+
+describe('an export that another editor touched', () => {
+  const exported = [
+    entryOf(day('2026-11-20'), '<h1>A</h1><p>one two</p>'),
+    entryOf(DATE, '<ol><li><p>b</p></li></ol>'),
+  ];
+  const exports = { text: write(textWriter(), exported), Markdown: write(markdownWriter(), exported) };
+  const contents = {
+    text: ['<p>A</p><p>one two</p>', '<ol><li><p>b</p></li></ol>'],
+    Markdown: ['<h1>A</h1><p>one two</p>', '<ol><li><p>b</p></li></ol>'],
+  };
+
+  describe.each(['text', 'Markdown'] as const)('%s', (format) => {
+    test.each<[string, (text: string) => string]>([
+      ['a BOM and CRLF', (text) => `\uFEFF${text.replaceAll('\n', '\r\n')}`],
+      ['CR', (text) => text.replaceAll('\n', '\r')],
+      ['an en dash in headings', (text) => text.replaceAll(' - ', ' – ')],
+      ['an em dash without blanks in headings', (text) => text.replaceAll(' - ', '—')],
+      ['dashes of smart punctuation below headings', (text) => text.replace(/^-{3,}$/gm, '————————')],
+      ['blanks behind headings', (text) => text.replace(/^.*day - .*$/gm, '$&  ')],
+      ['no-break spaces in headings', (text) => text.replaceAll(/, (?=\d{4})/g, ',\u00A0')],
+      ['words above the first day', (text) => `My journal\n\n${text}`],
+    ])('comes back with %s', (_what, edit) => {
+      expect([...readDays(edit(exports[format]))].map(contentOf)).toEqual(contents[format]);
+    });
+  });
+
+  test.each<[string, (text: string) => string]>([
+    ['wrapped lines', (text) => text.replace('one two', 'one\ntwo')],
+    ['closing signs in headings', (text) => text.replace(/^#+ .*$/gm, '$& #')],
+    ['underlined headings', (text) => text.replace(/^# (.*)$/gm, '$1\n====')],
+    ['bold headings', (text) => text.replace(/^# (.*)$/gm, '# **$1**')],
+    ['other bullets and numbers', (text) => text.replace('1. b', '7)  b').replace('7)', '1)')],
+    ['an unclosed code block', (text) => text.replace('one two', 'one two\n\n```')],
+  ])('Markdown comes back with %s', (_what, edit) => {
+    const [first, second] = [...readDays(edit(exports.Markdown))].map(contentOf);
+    expect(entryText(first!)).toBe('A\none two');
+    expect(second).toBe('<ol><li><p>b</p></li></ol>');
+  });
+
+  test.each([
+    LABEL,
+    `# ${LABEL}`,
+    `${LABEL} `,
+    LABEL.replace('-', '—'),
+    `# ${LABEL.replace('-', '–')}`,
+    `# **${LABEL}**`,
+    `## ${LABEL}`,
+  ])('a log with the line %j comes back in one day', (line) => {
+    const log = `<p>${line}</p><p>---</p><p>${line}</p><p>===</p><ul><li><p>${line}</p><p>${line}</p><p>---</p></li></ul>`;
+    for (const writer of [textWriter(), markdownWriter()]) {
+      const back = [...readDays(write(writer, [entryOf(DATE, log), entryOf(day('2026-11-22'), '<p>x</p>')]))];
+      expect(back.map((read) => read.kind === 'day' && read.day.date)).toEqual([DATE, '2026-11-22']);
+      expect(entryText(contentOf(back[0]))).toBe(entryText(log));
+    }
+  });
+
+  test('the first day decides between text and Markdown', () => {
+    // Before such lines were escaped, a log with the heading of the other format was read as that format.
+    expect(dayFormatOf(`${LABEL}\n${RULE}\n# ${LABEL}\n\n`)).toBe('text');
+    expect(dayFormatOf(`# ${LABEL}\n\n${LABEL}\n${RULE}\n`)).toBe('markdown');
+    expect(dayFormatOf('# Monday\n\nx')).toBeNull();
+    expect(contentOf([...readDays(`${LABEL}\n${RULE}\nx\n# ${LABEL}\ny\n`)][0])).toBe(
+      `<p>x</p><p># ${LABEL}</p><p>y</p>`,
     );
   });
 });

@@ -2,11 +2,11 @@
  * The plain text export (docs/specification/export-and-import.md 2): a line with the day, a line of dashes, the text,
  * an empty line. Lists keep their numbers; nested lists are indented by two spaces.
  *
- * Ambiguous lines (a paragraph that starts with `1.` or a space, a line of dashes below a date) are escaped with a
- * backslash, which the parser removes.
+ * Ambiguous lines (a paragraph that starts with `1.` or a space, a line that looks like a day's heading) are escaped
+ * with a backslash, which the parser removes.
  */
 import { dayLabel } from '#domain/day/day.ts';
-import { parseDayHeading, isDayHeading } from '../day-heading.ts';
+import { DASHES, DAY_HEADING, isDayHeading, parseDayHeading } from '../day-heading.ts';
 import { escapeHtml } from '../escape-html.ts';
 import { refuseDay } from '../exported-entry.ts';
 import type { FormatWriter, ParsedDay } from '../exported-entry.ts';
@@ -14,7 +14,9 @@ import { isItem, logLines, sharedDepth } from '../log-lines.ts';
 import type { Item } from '../log-lines.ts';
 
 const MARKER = /^(?:(-?\d{1,8})\.|-)(?: (.*))?$/s;
-const DASHES = /^-{3,}$/;
+const RULE = new RegExp(`^${DASHES}{3,}\\s*$`);
+/** Finds the first day in a file. */
+export const TEXT_DAY = new RegExp(`^${DAY_HEADING}\\s*?(?:\\r\\n|\\r|\\n)${DASHES}{3,}`, 'm');
 /** Deeper lists are flattened to this depth. A list takes two of the `ENTRY_MAX_DEPTH` levels (`entry-html.ts`). */
 const MAX_DEPTH = 30;
 
@@ -41,7 +43,7 @@ function textLines(content: string): string[] {
       const mark = text.startsWith('\\') ? '\\' : '';
       output.push(indent(items.length - 1) + items.at(-1)!.marker + space + mark + text);
     } else if (text === '') output.push('');
-    else output.push(indent(items.length) + (isAmbiguous(text, output.at(-1)) ? '\\' : '') + text);
+    else output.push(indent(items.length) + (isAmbiguous(text) ? '\\' : '') + text);
     before = items;
   }
   return output;
@@ -49,8 +51,8 @@ function textLines(content: string): string[] {
 
 const indent = (depth: number): string => '  '.repeat(depth);
 
-const isAmbiguous = (text: string, above: string | undefined): boolean =>
-  /^[ \\]/.test(text) || MARKER.test(text) || (DASHES.test(text) && above !== undefined && isDayHeading(above));
+const isAmbiguous = (text: string): boolean =>
+  /^[ \\]/.test(text) || MARKER.test(text) || isDayHeading(text.replace(/^# +/, ''));
 
 /** Yields nothing for a text that is not an export. */
 export function* readText(text: string): Generator<ParsedDay> {
@@ -59,7 +61,7 @@ export function* readText(text: string): Generator<ParsedDay> {
   const lines = text.replace(/^\uFEFF/, '').split(/\r\n|\r|\n/);
   for (let index = 0; index < lines.length; index += 1) {
     const line = lines[index]!;
-    if (isDayHeading(line) && DASHES.test(lines[index + 1] ?? '')) {
+    if (isDayHeading(line) && RULE.test(lines[index + 1] ?? '')) {
       if (label !== null) yield readDay(label, body);
       label = line;
       body = [];
