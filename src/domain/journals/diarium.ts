@@ -45,18 +45,24 @@ export const diarium: JournalReader = {
     yield* readEachFile(pages, context, function* ({ path }, text) {
       const [, day = '', extension = ''] = DAY_FILE.exec(path) ?? [...DAY_FOLDER.exec(path)!, 'html'];
       if (isDay(day))
-        yield /^txt$/i.test(extension) ? readText(path, text, day) : readPage(path, text, day, picturesOf(path, files));
+        yield /^txt$/i.test(extension)
+          ? readText(path, text, day)
+          : readPage(path, text, day, DAY_FOLDER.test(path) ? (media.get(folderOf(path)) ?? 0) : 0);
       else yield skip(path, 'invalidDate');
     });
   },
 };
 
-/** How many files stand in each folder of `media`, which is named by the digits of the entry's time. */
+const folderOf = (path: string): string => path.replace(/[^/]+$/, '');
+
+/** How many files stand in each folder, apart from pages. `media/2024-05-01_184500000` is named by an entry's time. */
 function countMedia(files: readonly SourceFile[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const { path } of files) {
-    const [, day, time] = /(?:^|\/)media\/(\d{4}-\d{2}-\d{2})_(\d{6})\d*\/[^/]+$/.exec(path) ?? [];
-    if (day !== undefined) counts.set(`${day} ${time}`, (counts.get(`${day} ${time}`) ?? 0) + 1);
+    const folder = folderOf(path);
+    const [, day, time] = /(?:^|\/)media\/(\d{4}-\d{2}-\d{2})_(\d{6})\d*\/$/.exec(folder) ?? [];
+    const key = day === undefined ? folder : `${day} ${time}`;
+    if (!/\.(?:html?|css)$/i.test(path)) counts.set(key, (counts.get(key) ?? 0) + 1);
   }
   return counts;
 }
@@ -101,11 +107,4 @@ function readPage(source: string, html: string, day: Day, pictures: number): Jou
     .join('');
   if (title === null && text === '' && pictures === 0) return skip(source, 'empty');
   return { kind: 'entry', day, time: null, title, body: { format: 'html', text }, source, pictures };
-}
-
-/** The other files of the page's folder. */
-function picturesOf(page: string, files: readonly SourceFile[]): number {
-  if (!DAY_FOLDER.test(page)) return 0;
-  const folder = page.replace(/[^/]+$/, '');
-  return files.filter(({ path }) => path.startsWith(folder) && path !== page && !/\.(?:html?|css)$/i.test(path)).length;
 }
