@@ -3,6 +3,7 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { readClientConfig } from '#client/lib/api/config.ts';
 import { ClientConfigContext, createSupabase, SupabaseContext } from '#client/lib/api/supabase.ts';
+import { ignoreCandidateKeys } from '#client/lib/ignore-candidate-keys.ts';
 import { ToastProvider } from '#client/ui/toast.tsx';
 import { ErrorScreen } from './error-screen.tsx';
 import { ErrorBoundary } from './error-boundary.tsx';
@@ -12,6 +13,7 @@ import { createAuthFetch } from './session/auth-fetch.ts';
 import { SessionProvider } from './session/session-provider.tsx';
 
 preventFileDrops();
+ignoreCandidateKeys();
 const root = createRoot(document.getElementById('root')!);
 
 try {

@@ -61,7 +61,6 @@ export function FindDialog({ unsaved, onClose, onUpgrade }: FindDialogProps) {
   }, [isEnterPending, search.state]);
 
   const onKeyDown = (event: KeyboardEvent): void => {
-    if (event.nativeEvent.isComposing) return;
     if (event.key === 'ArrowDown') setSelectedIndex(Math.min(active + 1, count - 1));
     else if (event.key === 'ArrowUp') setSelectedIndex(Math.max(active - 1, 0));
     else if (event.key === 'Enter' && search.state === 'busy' && !queryDate) setEnterPending(true);

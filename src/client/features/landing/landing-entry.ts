@@ -6,6 +6,7 @@ import '#client/ui/page/brand.module.css';
 import '#client/ui/button.module.css';
 import '#client/ui/coach/sample.module.css';
 import '#client/ui/coach/score.module.css';
+import { ignoreCandidateKeys } from '#client/lib/ignore-candidate-keys.ts';
 import { FIRST_LINE_KEY } from '#client/lib/session/storage-keys.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { showDeletionNotice } from './deletion-notice.ts';
@@ -38,13 +39,14 @@ function rememberFirstLine(line: HTMLTextAreaElement, savedHint: HTMLElement): v
   line.addEventListener('input', () => showSavedHint(saveFirstLine(line.value)));
   line.addEventListener('keydown', (event) => {
     // Enter continues to sign-up instead of adding a line break.
-    if (event.key !== 'Enter' || event.isComposing) return;
+    if (event.key !== 'Enter') return;
     event.preventDefault();
     saveFirstLine(line.value);
     location.assign(ROUTES.signup.path);
   });
 }
 
+ignoreCandidateKeys();
 const line = document.querySelector<HTMLTextAreaElement>('#first-line');
 const savedHint = document.querySelector<HTMLElement>('#saved');
 // The page has neither the line nor its hint on a server that creates no accounts.
