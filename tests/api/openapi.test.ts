@@ -372,7 +372,8 @@ describe('responses match the document', () => {
     await call(422, 'POST', path, { as, body });
     await call(400, 'POST', path, { as, body: {} });
     await call(200, 'GET', `${path}?per_page=2`, { as });
-    await call(400, 'GET', `${path}?page=0`, { as });
+    await call(400, 'GET', `${path}?per_page=0`, { as });
+    await call(200, 'GET', `${path}?page=0&filter=ana&sort=created_at+asc`, { as });
     for (const [method, address] of [
       ['GET', path],
       ['POST', path],
@@ -412,6 +413,7 @@ describe('responses match the document', () => {
     await call(422, 'POST', '/auth/v1/invite', { as, body: { email: 'ana@example.com' } });
     const user = `/auth/v1/admin/users/${world.ana.id}`;
     const unknown = crypto.randomUUID();
+    await call(404, 'PUT', `${user}/factors/${unknown}`, { as, body: {} });
     for (const kind of ['factors', 'passkeys']) {
       await call(200, 'GET', `${user}/${kind}`, { as });
       await call(404, 'GET', `/auth/v1/admin/users/${unknown}/${kind}`, { as });
@@ -436,6 +438,7 @@ describe('responses match the document', () => {
       ['POST', '/auth/v1/invite'],
       ['GET', `${user}/factors`],
       ['DELETE', `${user}/passkeys/${unknown}`],
+      ['PUT', `${user}/factors/${unknown}`],
       ['GET', providers],
       ['POST', providers],
       ['DELETE', provider],

@@ -69,6 +69,19 @@ export const ENDPOINTS: readonly Route[] = [
   ...ADMIN_ENDPOINTS,
 ];
 
+const patterns = new Map(
+  ENDPOINTS.map(([, path]) => [
+    path,
+    new RegExp(`^/auth/v1${path.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/]+')}$`),
+  ]),
+);
+
+/** The methods that an address is called with. Hono answers HEAD as GET, without the body. */
+function allowedMethods(address: string): string[] {
+  const found = ENDPOINTS.filter(([, path]) => patterns.get(path)!.test(address)).map(([method]) => method);
+  return [...new Set<string>([...found, ...(found.includes('GET') ? ['HEAD'] : [])])].toSorted();
+}
+
 const rejectBody = (): never => {
   throw new AuthError('body_too_large');
 };
@@ -102,8 +115,11 @@ export function authRoutes(deps: AuthDeps): Hono<AppEnv> {
   for (const [method, path, endpoint] of ENDPOINTS) {
     routes.on(method, path, async (context) => endpoint(context, deps));
   }
-  routes.all('*', () => {
-    throw new AuthError('no_such_endpoint');
+  routes.all('*', (context) => {
+    const allowed = allowedMethods(context.req.path);
+    if (allowed.length === 0) throw new AuthError('no_such_endpoint');
+    context.header('Allow', allowed.join(', '));
+    throw new AuthError('method_not_allowed');
   });
   routes.onError((error, context) => authErrorResponse(context, error, deps));
   return routes;

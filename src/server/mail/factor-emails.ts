@@ -36,6 +36,12 @@ export const factorRemovedMail = ({ to, type, remainingTypes, securing }: Factor
   ]);
 };
 
+export const factorPhoneChangedMail = ({ to, securing }: Notice): MailMessage =>
+  renderEmail(to, 'The number of your second step was changed', [
+    'An administrator changed the phone number that confirms your sign-ins. Codes are texted to the new number.',
+    ...securingBlocks(securing),
+  ]);
+
 /** Such as `an authenticator app and 2 security keys`. */
 function describeFactors(types: readonly FactorType[]): string {
   const kinds = [...new Set(types)].map((type) => {

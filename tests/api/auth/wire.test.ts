@@ -103,8 +103,27 @@ describe('errors', () => {
     expect((await world.request('GET', '/health')).headers.has('x-supabase-api-version')).toBe(false);
   });
 
+  test.each([
+    ['GET', '/token?grant_type=password', 'POST'],
+    ['PATCH', '/user', 'GET, HEAD, PUT'],
+    ['DELETE', '/verify', 'GET, HEAD, POST'],
+    ['POST', '/.well-known/jwks.json', 'GET, HEAD'],
+    ['GET', '/factors/recovery-codes/verify', 'POST'],
+    ['OPTIONS', '/signup', 'POST'],
+    ['PATCH', '/admin/users/x/factors/y', 'DELETE, PUT'],
+    ['POST', '/admin/users/x', 'DELETE, GET, HEAD, PUT'],
+  ])('%s %s is 405 and allows %s', async (method, path, allowed) => {
+    const { status, headers, body } = await world.request(method, path);
+    expect([status, headers.get('allow'), body]).toEqual([
+      405,
+      allowed,
+      { code: 'method_not_allowed', message: 'This address is not called with this method' },
+    ]);
+    expect(headers.get('x-sb-error-code')).toBe('method_not_allowed');
+  });
+
   test('are JSON for unknown paths', async () => {
-    for (const path of ['/otp', '/factors', '/sso', '/nonsense']) {
+    for (const path of ['/nonsense', '/tokens', '/user/', '/factors/a/b/c', '/admin']) {
       const { status, body } = await world.request('GET', path);
       expect([status, body]).toEqual([404, { code: 'not_found', message: 'There is nothing at this address' }]);
     }

@@ -119,13 +119,16 @@ type NewAccount = {
   passwordHash: string | null;
   data: JsonObject;
   confirmed: boolean;
+  /** An administrator made the account: its metadata are `data` alone, and its identity has none of them. */
+  isManaged?: boolean;
   now: Date;
 };
 
 /** Throws a `pg.DatabaseError` with code 23505 (unique violation) when the address is taken. */
 export async function createAccount(service: AsService, account: NewAccount): Promise<Account> {
   const id = randomUUID();
-  const { email, now, confirmed } = account;
+  const { email, now, data, confirmed, isManaged = false } = account;
+  const facts = emailIdentityData(id, email, confirmed);
   const [user] = await service.run(
     queryBuilder
       .insertInto('auth.users')
@@ -135,7 +138,7 @@ export async function createAccount(service: AsService, account: NewAccount): Pr
         password_hash: account.passwordHash,
         email_confirmed_at: confirmed ? now : null,
         raw_app_meta_data: JSON.stringify(EMAIL_APP_METADATA),
-        raw_user_meta_data: JSON.stringify({ ...account.data, ...emailIdentityData(id, email, confirmed) }),
+        raw_user_meta_data: JSON.stringify(isManaged ? data : { ...data, ...facts }),
         created_at: now,
         updated_at: now,
       })
@@ -148,7 +151,7 @@ export async function createAccount(service: AsService, account: NewAccount): Pr
         user_id: id,
         provider: 'email',
         provider_id: id,
-        identity_data: JSON.stringify({ ...account.data, ...emailIdentityData(id, email, confirmed) }),
+        identity_data: JSON.stringify(isManaged ? facts : { ...data, ...facts }),
         last_sign_in_at: now,
         created_at: now,
         updated_at: now,
@@ -251,16 +254,18 @@ export async function confirmAddress(
 ): Promise<void> {
   const { user } = account;
   const facts = emailIdentityData(user.id, email, true);
+  const existing = account.identities.find((identity) => identity.provider === 'email');
+  // The metadata of an account that an administrator made have no copy of the address.
+  const copied = existing && !('email' in user.raw_user_meta_data) ? { email_verified: true } : facts;
   const before = user.email === email ? user : { email_confirmed_at: null, email_proven_at: null };
   await updateUser(service, user.id, {
     email,
     email_confirmed_at: before.email_confirmed_at ?? now,
     email_proven_at: before.email_proven_at ?? (isProven ? now : null),
-    raw_user_meta_data: JSON.stringify({ ...user.raw_user_meta_data, ...facts }),
+    raw_user_meta_data: JSON.stringify({ ...user.raw_user_meta_data, ...copied }),
     is_anonymous: false,
     updated_at: now,
   });
-  const existing = account.identities.find((identity) => identity.provider === 'email');
   await service.run(
     queryBuilder
       .insertInto('auth.identities')

@@ -25,6 +25,7 @@ export type AuditEvent =
   | 'identity_unlinked'
   | 'factor_enrolled'
   | 'factor_verified'
+  | 'factor_changed'
   | 'factor_failed'
   | 'factor_removed'
   | 'recovery_codes_created'

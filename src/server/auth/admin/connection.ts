@@ -7,9 +7,9 @@ import { eventStream } from '#server/http/event-stream.ts';
 import type { StreamEvent } from '#server/http/event-stream.ts';
 import { clientAddress } from '#server/http/requests/client-address.ts';
 import type { Endpoint } from '../auth-deps.ts';
-import { PROBE_ROLE } from '../keys/service-token.ts';
+import { ADMIN_ROLES, PROBE_ROLE } from '../keys/service-token.ts';
 import { readDatabaseIdentity } from './database-identity.ts';
-import { ADMIN_ROLES, requireAdmin } from './require-admin.ts';
+import { requireAdmin } from './require-admin.ts';
 
 /** The pause between the two events of the answer. A proxy that buffers delivers them together. */
 const GAP_MS = 1_000;

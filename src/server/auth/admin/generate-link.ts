@@ -159,7 +159,7 @@ async function prepareLink(
 
 async function createUnconfirmed(transaction: AsService, request: LinkRequest): Promise<string> {
   const { email, passwordHash, data, now } = request;
-  const account = { email, passwordHash, data: data ?? {}, confirmed: false, now };
+  const account = { email, passwordHash, data: data ?? {}, confirmed: false, isManaged: true, now };
   const { user } = await createAccount(transaction, account);
   await record(transaction, user.id, request, 'created_by_admin');
   return user.id;
@@ -199,6 +199,8 @@ async function issue(
     keepsEarlierLinks: type !== 'invite',
     ...(type === 'invite' && { lifetimeSeconds: INVITATION_SECONDS }),
   });
+  const confirms = type === 'signup' || type === 'invite';
+  await updateUser(transaction, userId, { [confirms ? 'confirmation_sent_at' : 'recovery_sent_at']: now });
   return { ...issued, account: await getAccount(transaction, userId), type };
 }
 
@@ -214,6 +216,7 @@ async function prepareAddressChange(
   { newEmail, device, now }: LinkRequest,
 ): Promise<GeneratedLink> {
   if (await findUserByEmail(transaction, newEmail)) throw new AuthError('email_exists');
+  await updateUser(transaction, user.id, { email_change_sent_at: now });
   const rows = await transaction.run(
     queryBuilder
       .selectFrom('auth.one_time_tokens')

@@ -3,10 +3,9 @@ import type { Context } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';
 import type { AuthDeps } from '../auth-deps.ts';
 import type { AccessClaims } from '../keys/access-tokens.ts';
+import { ADMIN_ROLES } from '../keys/service-token.ts';
 import { AuthError } from '../wire/errors.ts';
 import { readBearer } from '../wire/require-user.ts';
-
-export const ADMIN_ROLES: ReadonlySet<string> = new Set(['service_role', 'supabase_admin']);
 
 /**
  * Threat: privilege escalation by the role of a user. Only the operator signs tokens without a session, so a token with

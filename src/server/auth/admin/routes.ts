@@ -24,6 +24,7 @@ export const ADMIN_ENDPOINTS: readonly Route[] = [
   ['PUT', '/admin/users/:userId', users('changeUserByAdmin')],
   ['DELETE', '/admin/users/:userId', users('deleteUserByAdmin')],
   ['GET', '/admin/users/:userId/factors', userFactors('listUserFactors')],
+  ['PUT', '/admin/users/:userId/factors/:factorId', userFactors('changeUserFactor')],
   ['DELETE', '/admin/users/:userId/factors/:factorId', userFactors('deleteUserFactor')],
   ['GET', '/admin/users/:userId/passkeys', userFactors('listUserPasskeys')],
   ['DELETE', '/admin/users/:userId/passkeys/:passkeyId', userFactors('deleteUserPasskey')],

@@ -6,7 +6,7 @@ import type { Body } from '../wire/body.ts';
 import { checkNewPassword, parseEmail } from '../wire/credentials.ts';
 import { AuthError } from '../wire/errors.ts';
 import { parseBanDuration } from './ban-duration.ts';
-import { ADMIN_ROLES } from './require-admin.ts';
+import { ADMIN_ROLES } from '../keys/service-token.ts';
 
 export type UserAttributes = {
   /** Null for an attribute that the body does not have. */

@@ -1,14 +1,19 @@
 /**
  * /admin/users/{id}/factors and /passkeys: what a user has set up beside the password (docs/specification/wire.md 33).
  */
+import type { Context } from 'hono';
+import type { AppEnv } from '#server/http/app-env.ts';
 import type { AuthDeps, Endpoint } from '../auth-deps.ts';
 import { findUserById } from '../accounts/accounts.ts';
 import type { UserRow } from '../accounts/accounts.ts';
-import { listFactors, removeFactor } from '../factors/factor-store.ts';
+import { changeFactor, listFactors, removeFactor } from '../factors/factor-store.ts';
+import { checkFriendlyName } from '../factors/require-factor-user.ts';
 import { UUID } from '../keys/access-tokens.ts';
-import { mailFactorRemoved, mailPasskeyRemoved } from '../mails/factor-mails.ts';
+import { mailFactorPhoneChanged, mailFactorRemoved, mailPasskeyRemoved } from '../mails/factor-mails.ts';
 import { passkeyJson } from '../passkeys/own-passkeys.ts';
 import { listPasskeys, removePasskey } from '../passkeys/passkey-store.ts';
+import { parsePhone } from '../phone/phone-number.ts';
+import { readBody } from '../wire/body.ts';
 import { deviceOf } from '../wire/client-device.ts';
 import { AuthError } from '../wire/errors.ts';
 import { factorJson } from '../wire/user-json.ts';
@@ -20,11 +25,39 @@ export const listUserFactors: Endpoint = async (context, deps) => {
   return context.json(factors.map(factorJson));
 };
 
+function readFactorId(context: Context<AppEnv>): string {
+  const id = context.req.param('factorId') ?? '';
+  if (!UUID.test(id)) throw new AuthError('factor_id_not_uuid');
+  return id;
+}
+
+/** Takes `friendly_name`, and `phone` for a phone factor. Another number is told to the user by mail. */
+export const changeUserFactor: Endpoint = async (context, deps) => {
+  const user = await requireUserOf(deps, await requireAdminAndUserId(context, deps));
+  const id = readFactorId(context);
+  const body = await readBody(context);
+  const [name, phone] = [checkFriendlyName(body.text('friendly_name')), body.text('phone')];
+  const changed = await deps.database.transactAsService('change a factor of a user', (transaction) =>
+    changeFactor(transaction, {
+      id,
+      userId: user.id,
+      ...(name !== '' && { friendlyName: name }),
+      ...(phone !== '' && { phone: parsePhone(phone) }),
+      device: deviceOf(context, deps),
+      now: deps.clock.now(),
+    }),
+  );
+  if (changed === null) throw new AuthError('factor_not_found');
+  if (changed === 'name_conflict') throw new AuthError('factor_name_conflict', name);
+  if (changed === 'phone_exists') throw new AuthError('phone_factor_exists');
+  if (changed.hasNewPhone && changed.factor.status === 'verified') mailFactorPhoneChanged(deps, user);
+  return context.json(factorJson(changed.factor));
+};
+
 /** For a user who has lost a second factor. The user gets a notice by mail. */
 export const deleteUserFactor: Endpoint = async (context, deps) => {
   const user = await requireUserOf(deps, await requireAdminAndUserId(context, deps));
-  const id = context.req.param('factorId') ?? '';
-  if (!UUID.test(id)) throw new AuthError('factor_id_not_uuid');
+  const id = readFactorId(context);
   const removed = await deps.database.transactAsService('remove a factor of a user', (transaction) =>
     removeFactor(transaction, {
       id,

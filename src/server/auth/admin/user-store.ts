@@ -22,26 +22,57 @@ import { endSessions } from '../accounts/sessions.ts';
 import { phoneIdentityData } from '../phone/phone-accounts.ts';
 import { checkMetadata, mergeMetadata } from '../wire/credentials.ts';
 import { AuthError } from '../wire/errors.ts';
+import { containing } from './paging.ts';
 import type { Page } from './paging.ts';
 import type { UserAttributes } from './user-attributes.ts';
 
 /** Names who changes an account in the audit log. */
 export type Author = Pick<AuditEntry, 'actor' | 'device'> & { now: Date };
 
-/** Returns a page of accounts, newest first, and the number of all accounts. */
-export async function listAccounts(service: AsService, page: Page): Promise<{ accounts: Account[]; total: number }> {
+type AccountList = {
+  page: Page;
+  /** A part of the address or of the name; empty for all accounts. */
+  filter: string;
+  isOldestFirst: boolean;
+};
+
+/** Returns a page of accounts and the number of all accounts that match. */
+export async function listAccounts(
+  service: AsService,
+  { page, filter, isOldestFirst }: AccountList,
+): Promise<{ accounts: Account[]; total: number }> {
+  const pattern = containing(filter);
+  const matches =
+    filter === ''
+      ? sql<boolean>`true`
+      : sql<boolean>`("user".email ilike ${pattern} or "user".raw_user_meta_data->>'full_name' ilike ${pattern}
+          or "user".raw_user_meta_data->>'name' ilike ${pattern})`;
+  const direction = isOldestFirst ? 'asc' : 'desc';
   const [rows, [count]] = await Promise.all([
     service.run(
-      accountsQuery().orderBy('user.created_at', 'desc').orderBy('user.id').limit(page.size).offset(page.offset),
+      accountsQuery()
+        .where(matches)
+        .orderBy('user.created_at', direction)
+        .orderBy('user.id')
+        .limit(page.size)
+        .offset(page.offset),
     ),
-    service.run(queryBuilder.selectFrom('auth.users').select(sql<number>`count(*)::integer`.as('total'))),
+    service.run(
+      queryBuilder
+        .selectFrom('auth.users as user')
+        .select(sql<number>`count(*)::integer`.as('total'))
+        .where(matches),
+    ),
   ]);
   return { accounts: rows.map(toAccount), total: count!.total };
 }
 
 type NewUser = { id: string; attributes: UserAttributes; author: Author };
 
-/** Requires a transaction. Unlike a sign-up it adds nothing to the user's metadata. */
+/** A confirmation adds it to the metadata of an account that an administrator made. */
+const CONFIRMED_FACT = { email_verified: true };
+
+/** Requires a transaction. Unlike a sign-up it copies neither address nor number into the user's metadata. */
 export async function createUser(transaction: AsService, { id, attributes, author }: NewUser): Promise<Account> {
   const { email, phone, userMetadata, appMetadata } = attributes;
   const { now } = author;
@@ -65,7 +96,7 @@ export async function createUser(transaction: AsService, { id, attributes, autho
         banned_until: attributes.ban?.until ?? null,
         ...(attributes.role !== null && { role: attributes.role }),
         raw_app_meta_data: mergedJson({ provider: providers[0], providers }, appMetadata),
-        raw_user_meta_data: mergedJson({}, userMetadata),
+        raw_user_meta_data: mergedJson({}, { ...userMetadata, ...(emailConfirmedAt !== null && CONFIRMED_FACT) }),
         created_at: now,
         updated_at: now,
       })
@@ -128,7 +159,11 @@ export async function changeUser(transaction: AsService, change: Change): Promis
     ...(role !== null && { role }),
     ...(ban !== null && { banned_until: ban.until }),
     raw_user_meta_data: mergedJson(
-      { ...user.raw_user_meta_data, ...copiedFacts(user, { email, phone }) },
+      {
+        ...user.raw_user_meta_data,
+        ...copiedFacts(user, { email, phone }),
+        ...(confirmsEmail && email.value !== null && CONFIRMED_FACT),
+      },
       userMetadata,
     ),
     raw_app_meta_data: mergedJson(user.raw_app_meta_data, appMetadata),

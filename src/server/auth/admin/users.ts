@@ -12,7 +12,7 @@ import { deviceOf } from '../wire/client-device.ts';
 import { accountGuessKey } from '../wire/device-cookie.ts';
 import { AuthError } from '../wire/errors.ts';
 import { userJson } from '../wire/user-json.ts';
-import { readPage, setPageHeaders } from './paging.ts';
+import { readPage, readQueryText, setPageHeaders } from './paging.ts';
 import { requireAdmin } from './require-admin.ts';
 import { readUserAttributes } from './user-attributes.ts';
 import { changeUser, createUser, listAccounts, softDeleteUser, toTakenError } from './user-store.ts';
@@ -37,10 +37,30 @@ export async function requireAdminAndUserId(context: Context<AppEnv>, deps: Auth
 export const listUsers: Endpoint = async (context, deps) => {
   await requireAdmin(context, deps);
   const page = readPage(context);
-  const { accounts, total } = await listAccounts(deps.database.asService('list users'), page);
+  const filter = readQueryText(context, 'filter');
+  const isOldestFirst = readsOldestFirst(context.req.queries('sort') ?? []);
+  const list = { page, filter, isOldestFirst };
+  const { accounts, total } = await listAccounts(deps.database.asService('list users'), list);
   setPageHeaders(context, page, total);
   return context.json({ users: accounts.map(userJson), aud: 'authenticated' });
 };
+
+/** Reads `sort`, such as `created_at asc`. The first of several counts: no two accounts tie. Throws an AuthError. */
+function readsOldestFirst(sorts: readonly string[]): boolean {
+  const directions = sorts
+    .filter((sort) => sort !== '')
+    .map((sort) => {
+      const [field = '', ...rest] = sort.split(' ');
+      const direction = rest.join(' ');
+      if (field !== 'created_at') throw new AuthError('bad_sort', `field for sort '${field.slice(0, 100)}'`);
+      if (!/^(?:asc|desc)?$/i.test(direction)) {
+        const problem = `direction for sort '${direction.slice(0, 100)}', only 'asc' and 'desc' allowed`;
+        throw new AuthError('bad_sort', problem);
+      }
+      return direction.toLowerCase();
+    });
+  return directions[0] === 'asc';
+}
 
 export const createUserByAdmin: Endpoint = async (context, deps) => {
   await requireAdmin(context, deps);

@@ -4,7 +4,7 @@ import { findUserByEmail, isBanned } from '../accounts/accounts.ts';
 import { StalePasswordError, startSession } from '../accounts/sessions.ts';
 import { requireCaptcha } from '../captcha/require-captcha.ts';
 import { findUserByPhone } from '../phone/phone-accounts.ts';
-import { parsePhone } from '../phone/phone-number.ts';
+import { formatPhone } from '../phone/phone-number.ts';
 import { readBody } from '../wire/body.ts';
 import { deviceOf } from '../wire/client-device.ts';
 import { AuthError } from '../wire/errors.ts';
@@ -22,7 +22,7 @@ export const grantPassword: Endpoint = async (context, deps) => {
   if (phone !== '' && deps.sms === null) throw new AuthError('phone_logins_disabled');
   if (email === '' && phone === '') throw new AuthError('login_without_address');
   const byPhone = phone !== '';
-  const address = byPhone ? parsePhone(phone) : email.toLowerCase();
+  const address = byPhone ? formatPhone(phone) : email.toLowerCase();
 
   const service = database.asService('sign in');
   const user = await (byPhone ? findUserByPhone(service, address) : findUserByEmail(service, address));

@@ -14,6 +14,7 @@ import type { AuthenticationMethod, JsonObject } from '#server/database/tables/a
 import type { Database } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
 import { ALGORITHMS } from './key-file.ts';
+import { ADMIN_ROLES } from './service-token.ts';
 import type { SigningKeys } from './signing-keys.ts';
 
 export const ACCESS_TOKEN_SECONDS = 3_600;
@@ -28,7 +29,7 @@ export type AccessClaims = {
   sub: string;
   role: string;
   sessionId: string | null;
-  /** Unix seconds. */
+  /** Unix seconds; Infinity for a service token without an end. */
   exp: number;
   aal: string;
   /** The claims that policies may read, as JSON text for `request.jwt.claims`. */
@@ -202,7 +203,6 @@ async function verifySignature(token: string, keys: SigningKeys, now: Date): Pro
     const { payload } = await jwtVerify(token, findKey, {
       algorithms: [...ALGORITHMS],
       currentDate: now,
-      requiredClaims: ['exp'],
     });
     const sessionId = payload['session_id'] ?? null;
     if (sessionId !== null && (typeof sessionId !== 'string' || !UUID.test(sessionId))) {
@@ -212,15 +212,21 @@ async function verifySignature(token: string, keys: SigningKeys, now: Date): Pro
       sub: payload.sub ?? '',
       role: typeof payload['role'] === 'string' ? payload['role'] : '',
       sessionId: sessionId === NIL_UUID ? null : sessionId,
-      exp: payload.exp!,
+      exp: payload.exp ?? Infinity,
       aal: typeof payload['aal'] === 'string' ? payload['aal'] : 'aal1',
       json: policyClaimsJson(payload),
     };
+    if (payload.exp === undefined && !isServiceToken(claims))
+      throw new AccessTokenError('malformed', 'token has invalid claims: exp claim is required');
     return { claims, keysVersion, keyEndsAtMs };
   } catch (error) {
     throw toAccessTokenError(error);
   }
 }
+
+/** Only the operator signs such a token. Without `exp` it is valid as long as its key. */
+const isServiceToken = ({ role, sub, sessionId }: AccessClaims): boolean =>
+  ADMIN_ROLES.has(role) && sub === '' && sessionId === null;
 
 /**
  * Keeps only the claims that policies may read: PostgreSQL parses this text for every statement, and the user's own

@@ -3,6 +3,7 @@ import type { FactorType } from '#server/database/tables/auth-tables.ts';
 import {
   factorAddedMail,
   factorGuessesMail,
+  factorPhoneChangedMail,
   factorRemovedMail,
   passkeyAddedMail,
   passkeyRemovedMail,
@@ -23,6 +24,9 @@ export const mailFactorRemoved = (deps: MailDeps, user: UserRow, type: FactorTyp
     const remainingTypes = factors.filter(({ status }) => status === 'verified').map(({ factor_type: kind }) => kind);
     return factorRemovedMail({ ...notice, type, remainingTypes });
   });
+
+export const mailFactorPhoneChanged = (deps: MailDeps, user: UserRow): void =>
+  sendNotice(deps, user, factorPhoneChangedMail);
 
 export const mailPasskeyAdded = (deps: MailDeps, user: UserRow): void => sendNotice(deps, user, passkeyAddedMail);
 

@@ -16,9 +16,9 @@ import { sendText } from './send-text.ts';
  */
 export function parseNewPhone(deps: AuthDeps, body: Body, user: UserRow): string | null {
   if (body.text('phone') === '') return null;
+  const phone = parsePhone(body.text('phone'));
   if (deps.sms === null) throw new AuthError('phone_provider_disabled');
   checkChannel(body);
-  const phone = parsePhone(body.text('phone'));
   return phone === user.phone && user.phone_confirmed_at !== null ? null : phone;
 }
 

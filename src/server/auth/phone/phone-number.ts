@@ -5,12 +5,12 @@ import { AuthError } from '../wire/errors.ts';
 /** ITU-T E.164: a country code and a subscriber number, 15 digits at most. Together they have at least 7 digits. */
 const DIGITS = /^[1-9][0-9]{6,14}$/;
 
-/**
- * Returns the number as its digits, as it is stored and compared. Accepts a plus sign and spaces. Throws
- * `validation_failed`.
- */
+/** As the number is stored and compared: without the plus sign and spaces. */
+export const formatPhone = (input: string): string => input.replace(/^\+/, '').replaceAll(' ', '');
+
+/** Returns the number as its digits. Throws `validation_failed`. */
 export function parsePhone(input: string): string {
-  const digits = input.replace(/^\+/, '').replaceAll(' ', '');
+  const digits = formatPhone(input);
   if (!DIGITS.test(digits)) throw new AuthError('bad_phone');
   return digits;
 }

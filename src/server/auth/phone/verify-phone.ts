@@ -27,10 +27,10 @@ const PURPOSES: ReadonlyMap<string, OneTimePurpose> = new Map([
 /** The caller has checked that the body has a code and no address. */
 export async function verifyPhone(context: Context<AppEnv>, deps: AuthDeps, body: Body): Promise<Response> {
   const padding = startPadding();
-  const purpose = PURPOSES.get(body.text('type'));
-  if (purpose === undefined) throw new AuthError('verify_unsupported_type');
   const phone = parsePhone(body.text('phone'));
-  const token = deps.sms === null ? null : await findToken(deps, { phone, purpose, code: body.text('token') });
+  const purpose = PURPOSES.get(body.text('type'));
+  const isPossible = purpose !== undefined && deps.sms !== null;
+  const token = isPossible ? await findToken(deps, { phone, purpose, code: body.text('token') }) : null;
   if (!token) {
     // Threat: the time of the answer would reveal whether the number has a pending code.
     await padding.finish();

@@ -126,6 +126,7 @@ function checkStorable(root: unknown): void {
   }
 }
 
-function checkStorableText(text: string): void {
+/** Throws `validation_failed` for text that PostgreSQL cannot store or compare. */
+export function checkStorableText(text: string): void {
   if (text.includes('\0') || !text.isWellFormed()) throw new AuthError('unstorable_text');
 }

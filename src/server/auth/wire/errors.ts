@@ -1,6 +1,6 @@
 /** The catalogue of the auth wire's errors: status, code and message (docs/specification/wire.md 3). */
 
-type Entry = { status: 400 | 401 | 403 | 404 | 413 | 422 | 429 | 500 | 503; code: string; text: string };
+type Entry = { status: 400 | 401 | 403 | 404 | 405 | 413 | 422 | 429 | 500 | 503; code: string; text: string };
 
 /** `%` in a text is replaced by the error's detail. Keys are internal, codes are on the wire. */
 const CATALOGUE = {
@@ -13,6 +13,11 @@ const CATALOGUE = {
   },
   /** supabase/auth responds in plain text, which clients cannot parse. */
   no_such_endpoint: { status: 404, code: 'not_found', text: 'There is nothing at this address' },
+  method_not_allowed: {
+    status: 405,
+    code: 'method_not_allowed',
+    text: 'This address is not called with this method',
+  },
   body_too_many_values: { status: 400, code: 'validation_failed', text: 'The request body holds too many values' },
   form_too_many_fields: { status: 400, code: 'validation_failed', text: 'The form holds more than 20 fields' },
   body_too_deep: { status: 400, code: 'validation_failed', text: 'The request body is nested too deeply' },
@@ -347,6 +352,8 @@ const CATALOGUE = {
   user_id_not_uuid: { status: 404, code: 'validation_failed', text: 'user_id must be an UUID' },
   no_such_user: { status: 404, code: 'user_not_found', text: 'User not found' },
   bad_page: { status: 400, code: 'validation_failed', text: 'Bad Pagination Parameters: % must be a positive number' },
+  bad_sort: { status: 400, code: 'validation_failed', text: 'Bad Sort Parameters: bad %' },
+  bad_audit_query: { status: 400, code: 'validation_failed', text: 'Invalid query scope: %' },
   user_without_address: {
     status: 400,
     code: 'validation_failed',
@@ -636,7 +643,6 @@ const CATALOGUE = {
     text: 'Only an email address or phone number should be provided on verify',
   },
   verify_bad_email_type: { status: 400, code: 'validation_failed', text: 'Invalid email verification type' },
-  verify_unsupported_type: { status: 400, code: 'validation_failed', text: 'Unsupported verification type' },
   verify_bad_email: { status: 422, code: 'validation_failed', text: 'Invalid email format' },
   link_expired: { status: 403, code: 'otp_expired', text: 'Email link is invalid or has expired' },
   code_expired: { status: 403, code: 'otp_expired', text: 'Token has expired or is invalid' },

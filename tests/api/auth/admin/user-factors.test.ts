@@ -29,6 +29,13 @@ describe('second factors', () => {
     const body = { factor_type: 'totp', friendly_name: name };
     return (await world.request('POST', '/factors', { token: access, body })).body.id;
   }
+  /** Enrols another factor in a session that has not passed the verified one. */
+  async function enrolAtAal1(access: string, name: string, verified: string): Promise<string> {
+    await world.admin.query("update auth.mfa_factors set status = 'unverified' where id = $1", [verified]);
+    const id = await enrol(access, name);
+    await verifyByHand(verified);
+    return id;
+  }
   const verifyByHand = (id: string) =>
     world.admin.query("update auth.mfa_factors set status = 'verified' where id = $1", [id]);
   /** Counts the mails about a removed factor, after a mail that was requested later has arrived. */
@@ -87,6 +94,65 @@ describe('second factors', () => {
     await verifyByHand(other);
     for (const removed of [factorId, other]) await admin.mfa.deleteFactor({ userId: id, id: removed });
     expect(await removalMails(email)).toBe(1);
+  });
+
+  const change = async (userId: string, factorId: string, body: object) =>
+    world.request('PUT', `/admin/users/${userId}/factors/${factorId}`, { token, body });
+  const eventsOf = async (userId: string): Promise<unknown[]> =>
+    (
+      await world.admin.query(
+        "select actor, details from auth.audit_log where user_id = $1 and event = 'factor_changed' order by id",
+        [userId],
+      )
+    ).rows;
+
+  test('get another name', async () => {
+    const { id, factorId } = await withFactor();
+    const { status, body } = await change(id, factorId, { friendly_name: 'Old phone', phone: '+4915112345678' });
+    expect([status, body]).toEqual([200, expect.objectContaining({ id: factorId, friendly_name: 'Old phone' })]);
+    expect(body.phone, 'an app has no number').toBeUndefined();
+    expect((await change(id, factorId, {})).body.friendly_name).toBe('Old phone');
+    expect(await eventsOf(id)).toEqual([
+      { actor: 'service', details: { factor_id: factorId, factor_type: 'totp', fields: ['friendly_name'] } },
+    ]);
+  });
+
+  test('get another number, by which the codes of the earlier one end, and the user gets a mail', async () => {
+    const { id, email, factorId } = await withFactor();
+    await world.admin.query(
+      "update auth.mfa_factors set factor_type = 'phone', phone = '4915112345678', secret = null where id = $1",
+      [factorId],
+    );
+    await world.admin.query(
+      "insert into auth.mfa_challenges (factor_id, ip, expires_at) values ($1, '::1', now() + interval '1 minute')",
+      [factorId],
+    );
+    const { status, body } = await change(id, factorId, { phone: '+49 151 87654321' });
+    expect([status, body.phone, body.status]).toEqual([200, '4915187654321', 'verified']);
+    const { rows } = await world.admin.query('select 1 from auth.mfa_challenges where factor_id = $1', [factorId]);
+    expect(rows).toEqual([]);
+    const mail = await world.waitForMailWith('The number of your second step was changed', email);
+    expect(mail.text).toContain('administrator');
+    expect(mail.text).not.toContain('87654321');
+    expect((await change(id, factorId, { phone: 'abc' })).body.code).toBe('validation_failed');
+    expect(await eventsOf(id)).toHaveLength(1);
+  });
+
+  test('are changed for their own user, under a name that the user does not have yet', async () => {
+    const { id, access, factorId } = await withFactor();
+    const [stranger, other] = [await world.signUpUser(), await enrolAtAal1(access, 'Tablet', factorId)];
+    const answer = async (userId: string, factor: string, body: object = { friendly_name: 'x' }) => {
+      const response = await change(userId, factor, body);
+      return `${response.status} ${response.body.code}`;
+    };
+    expect(await answer(stranger.id, factorId)).toBe('404 mfa_factor_not_found');
+    expect(await answer(id, 'mine')).toBe('404 validation_failed');
+    expect(await answer(randomUUID(), factorId)).toBe('404 user_not_found');
+    expect(await answer(id, other, { friendly_name: 'Phone' })).toBe('422 mfa_factor_name_conflict');
+    expect(await answer(id, other, { friendly_name: 'x'.repeat(1_001) })).toBe('400 validation_failed');
+    const unsigned = await world.request('PUT', `/admin/users/${id}/factors/${factorId}`, { token: access, body: {} });
+    expect(unsigned.body.code).toBe('not_admin');
+    expect(await eventsOf(id)).toEqual([]);
   });
 
   test('of another user are not found', async () => {

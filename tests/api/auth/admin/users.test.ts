@@ -46,13 +46,11 @@ const readEntries = async (access: string): Promise<number> =>
   (await fetch(`${world.url}/rest/v1/entries?select=date`, { headers: { Authorization: `Bearer ${access}` } })).status;
 
 /** Signs any claims with the server's key. */
-async function signClaims(claims: Record<string, unknown>): Promise<string> {
+async function signClaims(claims: Record<string, unknown>, { endless = false } = {}): Promise<string> {
   const { signing } = await readKeys(keySource(NO_KEY_FILE, world.database));
   const key = await importJWK(signing.privateJwk, signing.algorithm);
-  return new SignJWT(claims)
-    .setProtectedHeader({ alg: signing.algorithm, kid: signing.kid })
-    .setExpirationTime('1h')
-    .sign(key);
+  const unsigned = new SignJWT(claims).setProtectedHeader({ alg: signing.algorithm, kid: signing.kid });
+  return (endless ? unsigned : unsigned.setExpirationTime('1h')).sign(key);
 }
 
 describe('only a service token', () => {
@@ -79,6 +77,31 @@ describe('only a service token', () => {
     expect(await answer(await signClaims(claims)), 'a session of a user with an admin role').toBe('403 not_admin');
     expect(await answer(token)).not.toMatch(/^40[13]/);
     expect(await answer(await signClaims({ role: 'supabase_admin' }))).not.toMatch(/^40[13]/);
+  });
+
+  test.each(['service_role', 'supabase_admin'])('without an end opens an admin route as %s', async (role) => {
+    const endless = await signClaims({ role }, { endless: true });
+    expect((await world.request('GET', '/admin/users', { token: endless })).status).toBe(200);
+    // The answer from the cache of verified tokens.
+    expect((await world.request('GET', '/admin/users', { token: endless })).status).toBe(200);
+  });
+
+  test('without an end is refused for any other role, a session and a user', async () => {
+    const { id } = await world.signUpUser();
+    for (const claims of [
+      { role: 'authenticated', sub: id },
+      { role: 'connection_probe' },
+      { role: 'service_role', session_id: randomUUID() },
+      { role: 'service_role', sub: id },
+      {},
+    ]) {
+      const endless = await signClaims(claims, { endless: true });
+      for (const path of ['/admin/users', '/admin/connection', '/user']) {
+        const { status, body } = await world.request('GET', path, { token: endless });
+        expect([status, body.code], JSON.stringify(claims)).toEqual([403, 'bad_jwt']);
+      }
+      expect(await readEntries(endless)).toBe(401);
+    }
   });
 
   test('opens an admin route: the refusal has the old error format for old clients', async () => {
@@ -117,6 +140,7 @@ describe('creating a user', () => {
   test('confirms the address on request, so that the user can sign in', async () => {
     const user = await createTestUser({ password: PASSWORD });
     expect(user.email_confirmed_at).toBeDefined();
+    expect(user.user_metadata).toEqual({ email_verified: true });
     const { data } = await signIn(user.email!);
     expect(data.user!.id).toBe(user.id);
     const unconfirmed = await createTestUser({ password: PASSWORD, email_confirm: false });
@@ -197,7 +221,54 @@ describe('listing users', () => {
     expect(headers.get('link')).toBe(`</auth/v1/admin/users?page=${total}&per_page=1>; rel="last"`);
   });
 
-  test.each(['page=0', 'page=-1', 'per_page=x', 'page=1e3', 'page=99999999999'])('rejects %s', async (query) => {
+  const list = async (query: string) => {
+    const { body, headers } = await world.request('GET', `/admin/users?${query}`, { token });
+    const emails = (body.users as { email: string }[]).map(({ email }) => email);
+    return { emails, total: headers.get('x-total-count'), link: headers.get('link') };
+  };
+
+  test('takes page 0 as the first page', async () => {
+    const { emails } = await list('page=0&per_page=3');
+    expect(emails).toEqual((await list('page=1&per_page=3')).emails);
+  });
+
+  test('finds users by a part of the address or the name', async () => {
+    const [mark, other] = [randomUUID(), randomUUID()];
+    const byAddress = await createTestUser({ email: `a_${mark}@example.com` });
+    const byName = await createTestUser({ user_metadata: { full_name: `Ana ${mark}` } });
+    const ours = await createTestUser({ user_metadata: { name: `Bo ${mark}` } });
+    await createTestUser({ email: `ax${mark}@other.example`, user_metadata: { full_name: other } });
+    const found = await list(`filter=${mark.toUpperCase()}&per_page=2&sort=created_at+asc`);
+    expect(found.emails).toEqual([byAddress.email, byName.email]);
+    expect(found.total).toBe('4');
+    expect(found.link).toContain(`?page=2&per_page=2&filter=${mark.toUpperCase()}&sort=created_at+asc>; rel="next"`);
+    expect((await list(`filter=a_${mark}`)).emails, 'an underscore is no wildcard').toEqual([byAddress.email]);
+    expect((await list(`filter=Bo ${mark}`)).emails).toEqual([ours.email]);
+    expect(await list(`filter=${randomUUID()}`)).toMatchObject({ emails: [], total: '0' });
+    expect((await list('filter=%25%27%5C')).emails).toEqual([]);
+  });
+
+  test('sorts by the time of creation in both directions', async () => {
+    const mark = randomUUID();
+    const emails = [1, 2, 3].map((count) => `${count}-${mark}@example.com`);
+    for (const email of emails) await createTestUser({ email });
+    expect((await list(`filter=${mark}&sort=created_at+asc`)).emails).toEqual(emails);
+    const newestFirst = emails.toReversed();
+    for (const sort of ['', '&sort=', '&sort=created_at', '&sort=created_at+DESC'])
+      expect((await list(`filter=${mark}${sort}`)).emails, sort).toEqual(newestFirst);
+  });
+
+  test.each([
+    ['sort=email', "Bad Sort Parameters: bad field for sort 'email'"],
+    ['sort=created_at+up', "Bad Sort Parameters: bad direction for sort 'up', only 'asc' and 'desc' allowed"],
+    ['sort=created_at&sort=id+asc', "Bad Sort Parameters: bad field for sort 'id'"],
+    ['filter=%00', 'Text must be valid Unicode without null characters'],
+  ])('rejects %s', async (query, message) => {
+    const { status, body } = await world.request('GET', `/admin/users?${query}`, { token });
+    expect([status, body]).toEqual([400, { code: 'validation_failed', message }]);
+  });
+
+  test.each(['page=-1', 'per_page=0', 'per_page=x', 'page=1e3', 'page=99999999999'])('rejects %s', async (query) => {
     const { status, body } = await world.request('GET', `/admin/users?${query}`, { token });
     expect({ status, code: body.code }).toEqual({ status: 400, code: 'validation_failed' });
   });
@@ -230,7 +301,7 @@ describe('reading and changing a user', () => {
       user_metadata: { a: null, d: 2 },
       app_metadata: { c: null, plan: 'x' },
     });
-    expect(data.user!.user_metadata).toEqual({ b: 1, d: 2 });
+    expect(data.user!.user_metadata).toEqual({ b: 1, d: 2, email_verified: true });
     expect(data.user!.app_metadata).toEqual({ provider: 'email', providers: ['email'], plan: 'x' });
     expect((await auditOf(id)).at(-1)).toEqual({
       event: 'changed_by_admin',
@@ -292,6 +363,7 @@ describe('reading and changing a user', () => {
     const { id, email } = await createTestUser({ password: PASSWORD, email_confirm: false });
     const { data } = await admin.updateUserById(id, { email_confirm: true });
     expect(data.user!.identities![0]!.identity_data!['email_verified']).toBe(true);
+    expect(data.user!.user_metadata).toEqual({ email_verified: true });
     expect((await signIn(email!)).error).toBeNull();
   });
 
@@ -409,25 +481,87 @@ describe('an access token', () => {
   });
 });
 
-test('the audit log is listed newest first', async () => {
-  const { id } = await createTestUser();
-  const { status, headers, body } = await world.request('GET', '/admin/audit?per_page=1', { token });
-  expect(status).toBe(200);
-  expect(body).toEqual([
-    {
-      id: expect.any(String),
-      payload: {
-        action: 'created_by_admin',
-        actor_type: 'service',
-        user_id: id,
-        user_agent: expect.any(String),
-        traits: {},
+describe('the audit log', () => {
+  const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+  const list = async (query: string) => {
+    const { status, headers, body } = await world.request('GET', `/admin/audit?${query}`, { token });
+    expect(status, JSON.stringify(body)).toBe(200);
+    return { headers, entries: body as { id: string; payload: Record<string, unknown> }[] };
+  };
+  const actionsOf = async (query: string) =>
+    (await list(`query=${encodeURIComponent(query)}`)).entries.map(({ payload }) => payload['action']);
+
+  test('is listed newest first, in the form of the original', async () => {
+    const { id, email } = await createTestUser();
+    const { headers, entries } = await list('per_page=1');
+    expect(entries).toEqual([
+      {
+        id: expect.stringMatching(UUID),
+        payload: {
+          action: 'user_signedup',
+          log_type: 'team',
+          actor_id: '00000000-0000-0000-0000-000000000000',
+          actor_username: 'service_role',
+          actor_via_sso: false,
+          traits: { user_id: id, user_email: email },
+          event: 'created_by_admin',
+          actor_type: 'service',
+          user_agent: expect.any(String),
+        },
+        created_at: expect.any(String),
+        ip_address: expect.any(String),
       },
-      created_at: expect.any(String),
-      ip_address: expect.any(String),
-    },
-  ]);
-  expect(headers.get('link')).toContain('page=2&per_page=1>; rel="next"');
+    ]);
+    expect(headers.get('link')).toContain('page=2&per_page=1>; rel="next"');
+    const [, second] = (await list('per_page=2')).entries;
+    expect(second!.id).not.toBe(entries[0]!.id);
+    expect((await list('page=2&per_page=1')).entries[0]!.id, 'the id stays').toBe(second!.id);
+  });
+
+  test('names the user who acts', async () => {
+    const person = await createTestUser({ password: PASSWORD, user_metadata: { full_name: 'Ana Costa' } });
+    await signIn(person.email!);
+    const [entry] = (await list('per_page=1')).entries;
+    expect(entry!.payload).toMatchObject({
+      action: 'login',
+      log_type: 'account',
+      actor_id: person.id,
+      actor_username: person.email,
+      actor_name: 'Ana Costa',
+      actor_via_sso: false,
+      traits: { method: 'password' },
+      event: 'signed_in',
+      actor_type: 'user',
+    });
+  });
+
+  test('is searched by author, action and type', async () => {
+    const name = `Zoe ${randomUUID()}`;
+    const person = await createTestUser({ password: PASSWORD, user_metadata: { full_name: name } });
+    await signIn(person.email!);
+    expect(await actionsOf(`author:${person.email!.toUpperCase()}`)).toEqual(['login']);
+    expect(await actionsOf(`author:${name}`)).toEqual(['login']);
+    expect(await actionsOf(`author:${randomUUID()}`)).toEqual([]);
+    expect(new Set(await actionsOf('action:logi'))).toEqual(new Set(['login']));
+    expect(await actionsOf('action:%')).toEqual([]);
+    const team = await actionsOf('type:team');
+    expect(team).toContain('user_signedup');
+    expect(team).not.toContain('login');
+    expect((await actionsOf('author:service_rol'))[0]).toBe('user_signedup');
+  });
+
+  test.each(['planet:mars', 'author', 'constructor:x'])('rejects the search %s', async (query) => {
+    const { status, body } = await world.request('GET', `/admin/audit?query=${query}`, { token });
+    expect([status, body]).toEqual([400, { code: 'validation_failed', message: `Invalid query scope: ${query}` }]);
+  });
+
+  test('names nobody after the account was deleted', async () => {
+    const person = await createTestUser({ password: PASSWORD, user_metadata: { full_name: 'Gone' } });
+    await signIn(person.email!);
+    await admin.deleteUser(person.id);
+    const text = JSON.stringify((await list('per_page=1000')).entries);
+    for (const trace of [person.id, person.email!, 'Gone']) expect(text).not.toContain(trace);
+  });
 });
 
 test.each(['/admin/oauth/clients', '/admin/custom-providers'])('%s answers the JSON 404', async (path) => {

@@ -509,7 +509,7 @@ describe('an account', () => {
       'Only an email address or phone number should be provided on verify',
     ],
     ['POST', '', { type: 'sms', token_hash: 'x' }, 400, 'Invalid email verification type'],
-    ['POST', '', { type: 'magic', token: '1', email: 'a@b.co' }, 400, 'Unsupported verification type'],
+    ['POST', '', { type: 'magic', token_hash: 'x' }, 400, 'Invalid email verification type'],
     ['POST', '', { type: 'signup', token: '1', email: 'a b' }, 422, 'Invalid email format'],
     ['GET', '?token=x', undefined, 400, 'Verify requires a verification type'],
     ['GET', '?type=signup', undefined, 400, 'Verify requires a token or a token hash'],

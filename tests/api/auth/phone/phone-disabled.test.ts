@@ -44,10 +44,19 @@ describe('without a provider', () => {
       'phone_provider_disabled',
     ],
     ['POST', '/verify', { type: 'sms', phone: '+4915112345678', token: '123456' }, 403, 'otp_expired'],
+    ['POST', '/verify', { type: 'sms', phone: 'abc', token: '123456' }, 400, 'validation_failed'],
     ['POST', '/resend', { type: 'sms', phone: '+4915112345678' }, 400, 'phone_provider_disabled'],
     ['POST', '/resend', { type: 'phone_change', phone: '+4915112345678' }, 400, 'phone_provider_disabled'],
   ])('%s %s with %j is disabled', async (method, path, body, status, code) => {
     const response = await without.request(method, path, { body });
     expect([response.status, response.body.code]).toEqual([status, code]);
+  });
+
+  test('a malformed number of a user is refused before the missing provider', async () => {
+    const { access: token } = await without.signUpUser();
+    const change = async (phone: string) =>
+      (await without.request('PUT', '/user', { token, body: { phone } })).body.code;
+    expect(await change('abc')).toBe('validation_failed');
+    expect(await change('+4915112345678')).toBe('phone_provider_disabled');
   });
 });

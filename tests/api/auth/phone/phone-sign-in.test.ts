@@ -242,7 +242,8 @@ describe('POST /otp', () => {
 describe('the password grant', () => {
   test('answers alike for an unknown number, no password and a wrong password', async () => {
     const { phone: withoutPassword } = await signInByText();
-    const answers = [await grant(newNumber()), await grant(withoutPassword), await grant(withoutPassword, '')];
+    const numbers = [newNumber(), 'abc', withoutPassword];
+    const answers = [...(await Promise.all(numbers.map((phone) => grant(phone)))), await grant(withoutPassword, '')];
     for (const { status, body } of answers) {
       expect([status, body]).toEqual([400, { code: 'invalid_credentials', message: 'Invalid login credentials' }]);
     }
@@ -263,7 +264,6 @@ describe('the password grant', () => {
       { phone: '+4915112345678', email: 'a@b.co' },
       'Only an email address or phone number should be provided on login.',
     ],
-    [{ phone: 'x', password: PASSWORD }, 'Invalid phone number format (E.164 required)'],
   ])('rejects %j', async (body, message) => {
     const response = await post('/token?grant_type=password', body);
     expect([response.status, response.body]).toEqual([400, { code: 'validation_failed', message }]);
