@@ -108,6 +108,22 @@ describe('the JSON export of Day One', () => {
     ]);
   });
 
+  test.each([
+    [
+      'its fields in any order',
+      {
+        'a.json': `{"entries":[{"text":"${'x'.repeat(5000)}","creationDate":"2024-01-01T00:00:00Z"}],"metadata":{"version":"1.2"}}`,
+        'photos/0a1b2c3d4e5f60718293a4b5c6d7e8f9.jpeg': '',
+      },
+    ],
+    [
+      'one entry with nothing but a date',
+      { 'a.json': '{"metadata":{"version":"1.0"},"entries":[{"creationDate":"2024-01-01T00:00:00Z"}]}' },
+    ],
+  ])('is recognised with %s', async (_, files) => {
+    expect(await detectProgram(sourceFiles(files))).toBe('Day One');
+  });
+
   test('names entries without a date, dates that do not exist and damaged files', async () => {
     const { skipped } = await read({
       'a.json': journal({ text: 'x' }, { creationDate: '2023-02-29T10:00:00Z', text: 'x' }, null),
@@ -197,6 +213,15 @@ describe('the text export of Day One', () => {
       { day, time, pictures: 1, body: { text: 'First\n\n\tindented stays' } },
       { day, time, pictures: 0, body: { text: 'Second' } },
     ]);
+  });
+
+  test('leaves out details that stand below an empty line', async () => {
+    const { entries, skipped } = await read({
+      'a.txt':
+        '\tDate:\t4 April 2023\n\n\tWeather:\tRain, 54°F\n\n\tDate:\t5 April 2023\n\n\tWeather:\tSun\n\nWalk\n\n\tNote:\tmine\n',
+    });
+    expect(entries).toMatchObject([{ day: '2023-04-05', body: { text: 'Walk\n\n\tNote:\tmine' } }]);
+    expect(skipped).toMatchObject([{ source: 'a.txt, line 1', reason: 'empty' }]);
   });
 
   test('reports text above the first date and dates that do not exist', async () => {

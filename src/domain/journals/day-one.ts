@@ -20,13 +20,19 @@ const isText = ({ path }: SourceFile): boolean => /\.(?:txt|md|text)$/i.test(pat
 const ENTRY_FIELDS =
   /"(?:creationDate|creationDevice\w*|creationOS\w+|richText|isAllDay|editingTime|dayOneMoment)"\s*:/;
 
+/** Attachments are named by the MD5 of their content. */
+const ATTACHMENT = /(?:^|\/)(?:photos|audios|videos|pdfs)\/[\da-f]{32}\.\w+$/;
+
 export const dayOne: JournalReader = {
   program: 'Day One',
   async detect(files, peek) {
     if (files.some(isClassic)) return 0.95;
     for (const file of files.filter(isJson).slice(0, 5)) {
       const head = await peek(file);
-      if (/"entries"\s*:\s*\[/.test(head) && ENTRY_FIELDS.test(head)) return 0.95;
+      if (!/"entries"\s*:\s*\[/.test(head)) continue;
+      if (ENTRY_FIELDS.test(head)) return 0.95;
+      // A long text can stand before all other fields.
+      if (files.some(({ path }) => ATTACHMENT.test(path))) return 0.8;
     }
     const [text] = files.filter(isText);
     return text && DATE_LINE.test(await peek(text)) ? 0.9 : 0;
@@ -210,7 +216,7 @@ function* readText({ path }: SourceFile, text: string): Generator<JournalEntry |
     } else if (!entry) before.push(line);
     else if (isInHead && DETAIL_LINE.test(line)) {
       if (PHOTO_LABEL.test(line.trim())) entry.pictures += 1;
-    } else {
+    } else if (!isInHead || line.trim() !== '') {
       isInHead = false;
       entry.lines.push(line);
     }

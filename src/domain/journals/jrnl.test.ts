@@ -12,6 +12,22 @@ describe('the JSON export of jrnl', () => {
     expect(await detectProgram(sourceFiles({ 'notes.txt': exportOf() }))).toBeNull();
   });
 
+  test.each([
+    [
+      'more tags than the beginning holds',
+      `{"tags":{${Array.from({ length: 400 }, (_, at) => `"@tag${at}":${at}`).join(',')}},"entries":[]}`,
+    ],
+    [
+      'its entries first',
+      JSON.stringify({
+        entries: [{ title: 'A', body: '', date: '2024-01-08', time: '19:00', starred: false }],
+        tags: {},
+      }),
+    ],
+  ])('is recognised with %s', async (_, text) => {
+    expect(await detectProgram(sourceFiles({ 'a.json': text }))).toBe('jrnl');
+  });
+
   test('gives each entry its own date and time, and names entries without a readable date', async () => {
     const text = exportOf(
       { title: 'Back to work.', body: 'Two *calls*.', date: '2024-01-08', time: '19:00', tags: [], starred: false },

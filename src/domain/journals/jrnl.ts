@@ -15,15 +15,15 @@ const isText = ({ path }: SourceFile): boolean => /(?:\.(?:txt|journal|jrnl|md|m
 
 const YAML_HEAD = /^---\r?\ntitle: .*\r?\ndate: .*\r?\nstarred: .*\r?\ntags: /;
 
+/** The counts of the tags, which can be longer than the beginning of the file, or the entries. */
+const JSON_HEAD =
+  /^\uFEFF?\s*\{\s*(?:"tags"\s*:\s*\{\s*(?:"[^"\n]+"\s*:\s*\d|\}\s*,\s*"entries"\s*:\s*\[)|"entries"\s*:\s*\[\s*\{\s*"(?:title|body|date|time|starred)"\s*:)/;
+
 export const jrnl: JournalReader = {
   program: 'jrnl',
   async detect(files, peek) {
-    const json = files.filter(isJson);
-    if (json.length > 0)
-      return json.length === 1 &&
-        /^\uFEFF?\s*\{\s*"tags"\s*:\s*\{[^{}]*\}\s*,\s*"entries"\s*:\s*\[/.test(await peek(json[0]!))
-        ? 0.9
-        : 0;
+    for (const file of files.filter(isJson).slice(0, 3)) if (JSON_HEAD.test(await peek(file))) return 0.9;
+    if (files.some(isJson)) return 0;
     for (const file of files.filter(isText).slice(0, 3)) {
       const head = await peek(file);
       if (YAML_HEAD.test(head)) return 0.9;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readFiles, sourceFiles } from '../../../tests/support/journal-files.ts';
+import { detectProgram, readFiles, sourceFiles } from '../../../tests/support/journal-files.ts';
 import { miniDiary } from './mini-diary.ts';
 
 const read = (entries: unknown) =>
@@ -42,4 +42,10 @@ test('reads the HTML and the lists of Mini Diarium', async () => {
 
 test('a file of Mini Diary without entries is damaged', async () => {
   expect((await read(null)).skipped).toMatchObject([{ source: 'd.json', reason: 'broken' }]);
+});
+
+test('a file of Mini Diary that does not name the program is recognised by its days', async () => {
+  const text =
+    '{ "metadata": { "version": "3.3.0" }, "entries": { "2024-01-01": { "dateUpdated": "Sun Feb 15 2026 14:08:04 GMT+0100", "title": "T", "text": "x" } } }';
+  expect(await detectProgram(sourceFiles({ 'a.json': text }))).toBe('Mini Diary');
 });

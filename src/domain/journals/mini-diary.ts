@@ -12,8 +12,11 @@ const isJson = ({ path }: SourceFile): boolean => /\.json$/i.test(path);
 export const miniDiary: JournalReader = {
   program: 'Mini Diary',
   async detect(files, peek) {
-    for (const file of files.filter(isJson).slice(0, 5))
-      if (/"application"\s*:\s*"Mini Diar(?:y|ium)"/.test(await peek(file))) return 0.95;
+    for (const file of files.filter(isJson).slice(0, 5)) {
+      const head = await peek(file);
+      if (/"application"\s*:\s*"Mini Diar(?:y|ium)"/.test(head)) return 0.95;
+      if (/"entries"\s*:\s*\{\s*"\d{4}-\d{2}-\d{2}"\s*:\s*\{/.test(head)) return 0.8;
+    }
     return 0;
   },
   read: (files, context) =>

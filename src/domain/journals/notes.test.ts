@@ -81,6 +81,40 @@ describe('Google Keep', () => {
     ]);
   });
 
+  test('keeps bold words of a text and of a list', async () => {
+    const bold = (words: string): string =>
+      `<p dir="ltr"><span style="font-weight:700;font-style:normal;">${words}</span></p>`;
+    const plain = '<p dir="ltr"><span style="font-weight:400;font-style:normal;text-decoration:none;">x</span></p>';
+    const { entries } = await read(googleKeep, {
+      'a.json': keepNote({ textContent: 'x', textContentHtml: bold('x') }),
+      'b.json': keepNote({ textContent: 'x', textContentHtml: plain }),
+      'c.json': keepNote({ listContent: [{ text: 'x', textHtml: bold('x'), isChecked: true }] }),
+    });
+    expect(entries.map(({ body }) => body)).toEqual([
+      { format: 'html', text: bold('x') },
+      { format: 'text', text: 'x' },
+      { format: 'html', text: '<ul><li>[x] <span style="font-weight:700;font-style:normal;">x</span></li></ul>' },
+    ]);
+  });
+
+  test('keeps saved links that the text does not have', async () => {
+    const annotations = [
+      { source: 'WEBLINK', title: 'A & B', url: 'https://a.test/' },
+      { source: 'WEBLINK', title: 'Seen', url: 'https://seen.test/' },
+      { source: 'SHEETS' },
+    ];
+    const { entries } = await read(googleKeep, {
+      'a.json': keepNote({ textContent: 'See https://seen.test/', annotations }),
+      'b.json': keepNote({ annotations }),
+      'c.json': keepNote({ listContent: [{ text: 'x', isChecked: false }], annotations }),
+    });
+    expect(entries.map(({ body }) => body.text)).toEqual([
+      'See https://seen.test/\nA & B: https://a.test/',
+      'A & B: https://a.test/\nSeen: https://seen.test/',
+      '<ul><li>[ ] x</li></ul><p>A &amp; B: https://a.test/</p><p>Seen: https://seen.test/</p>',
+    ]);
+  });
+
   test('names notes in the trash, empty ones and those without a date, and no settings', async () => {
     const { entries, skipped } = await read(googleKeep, {
       'a.json': keepNote({ isTrashed: true, textContent: 'x' }),
