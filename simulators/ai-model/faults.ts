@@ -13,6 +13,8 @@ export type Fault = {
   retryDelay?: number;
   /** Seconds, in the Retry-After header. */
   retryAfter?: number;
+  /** More headers of a rejection, such as a provider's own rate-limit headers. */
+  headers?: Record<string, string>;
   /** Replaces the body with an invalid one. Without `status`, corrupts the body of a successful response. */
   body?: 'html' | 'empty' | 'truncated';
   /** Closes the connection before the response. */
@@ -27,9 +29,15 @@ export type Fault = {
   after?: number;
   /**
    * The kind of answer: `blocked` rejects the prompt, `safety` stops the answer, `length` runs out of tokens, `nothing`
-   * is empty, `broken` is truncated JSON, `thoughts` includes the model's thoughts.
+   * is empty, `broken` is truncated JSON, `thoughts` includes the model's thoughts in the field of the protocol,
+   * `thoughts only` has nothing else, `refusal` declines in the field of the protocol.
    */
-  reply?: 'blocked' | 'safety' | 'length' | 'nothing' | 'broken' | 'thoughts';
+  reply?: 'blocked' | 'safety' | 'length' | 'nothing' | 'broken' | 'thoughts' | 'thoughts only' | 'refusal';
+  /** Dresses the answer: a name in `REPLY_MANNERS`, and one in `OBJECT_MANNERS` if the answer is JSON. */
+  manner?: string;
+  objectManner?: string;
+  /** Replaces the finish reason, in the protocol's own words. */
+  finish?: string;
   /** Replaces the text of the answer. The token limit and `reply` still apply. */
   text?: string;
   /**

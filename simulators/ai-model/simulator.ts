@@ -8,6 +8,7 @@ import { FaultQueue } from '../fault-queue.ts';
 import { HeldRequests } from '../held-requests.ts';
 import type { Fault } from './faults.ts';
 import { anthropic } from './protocols/anthropic.ts';
+import { OBJECT_MANNERS, REPLY_MANNERS } from './manners.ts';
 import { gemini } from './protocols/gemini.ts';
 import { openai } from './protocols/openai.ts';
 import { RefusedError } from './protocols/protocol.ts';
@@ -19,7 +20,8 @@ const PROTOCOLS: readonly Protocol[] = [gemini, anthropic, openai];
 const CHUNK_CHARS = 24;
 const CHARS_PER_TOKEN = 4;
 const MAX_KEPT_REQUESTS = 1000;
-const THOUGHTS = 'Counting the items. Looking for what was finished.';
+/** Contains what a parser must not take for the answer. */
+const THOUGHTS = 'Counting the items. Looking for what was finished.\nHustleScore: 1/10\n';
 
 export type SimulatorOptions = {
   /** Waits for a delay. Default: does not wait. */
@@ -142,8 +144,10 @@ export function createModelSimulator({ wait = () => Promise.resolve() }: Simulat
     if (fault.drop) throw new ConnectionBroken();
     const json = (status: number, body: unknown): ModelAnswer => {
       const { type, text } = corruptBody(JSON.stringify(body), fault.body);
-      const retry: Record<string, string> =
-        fault.retryAfter === undefined ? {} : { 'retry-after': String(fault.retryAfter) };
+      const retry: Record<string, string> = {
+        ...(fault.retryAfter !== undefined && { 'retry-after': String(fault.retryAfter) }),
+        ...fault.headers,
+      };
       record.status = status;
       return { status, headers: { 'content-type': type, ...retry }, body: singleChunkBody(text, record) };
     };
@@ -215,11 +219,16 @@ export function createModelSimulator({ wait = () => Promise.resolve() }: Simulat
 
 const STREAM = { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' };
 
+const NO_TEXT: ReadonlySet<Fault['reply']> = new Set<Fault['reply']>(['nothing', 'safety', 'thoughts only', 'refusal']);
+
 type Call = { wire: Protocol; record: ModelRequest; signal: AbortSignal };
 type ComposedReply = { reply: ModelReply; chunks: readonly string[] };
 
 function composeReply(question: ModelQuestion, fault: Fault, body: string): ComposedReply {
-  const whole = fault.text ?? composeText(question, fault.echo === true);
+  const plain = fault.text ?? composeText(question, fault.echo === true);
+  const whole = REPLY_MANNERS[fault.manner ?? 'plain']!(
+    plain.startsWith('{') ? OBJECT_MANNERS[fault.objectManner ?? 'plain']!(plain) : plain,
+  );
   const maxTokens = fault.reply === 'length' ? Math.ceil(countTokens(whole) / 2) : (question.maxTokens ?? Infinity);
   const isCut = countTokens(whole) > maxTokens;
   let text = isCut
@@ -227,7 +236,7 @@ function composeReply(question: ModelQuestion, fault: Fault, body: string): Comp
         .slice(0, maxTokens * CHARS_PER_TOKEN)
         .join('')
     : whole;
-  if (fault.reply === 'nothing' || fault.reply === 'safety') text = '';
+  if (fault.reply !== undefined && NO_TEXT.has(fault.reply)) text = '';
   if (fault.reply === 'broken') text = text.slice(0, -Math.ceil(text.length / 3));
   const finish = fault.reply === 'safety' ? 'safety' : isCut ? 'length' : 'stop';
   return {
@@ -237,8 +246,10 @@ function composeReply(question: ModelQuestion, fault: Fault, body: string): Comp
       id: createHash('sha256').update(body).digest('hex').slice(0, 24),
       question,
       modelVersion: `${question.model}-sandbox`,
-      thoughts: question.includesThoughts || fault.reply === 'thoughts' ? THOUGHTS : null,
+      thoughts: question.includesThoughts || fault.reply?.startsWith('thoughts') ? THOUGHTS : null,
+      refusal: fault.reply === 'refusal' ? 'I’m sorry, but I can’t help with that.' : null,
       finish,
+      finishName: fault.finish ?? null,
       inputTokens: countTokens(question.system) + countTokens(question.prompt),
       outputTokens: countTokens(text),
     },

@@ -129,8 +129,8 @@ function thinking(thoughts: string | null): string[] {
   ];
 }
 
-const stopReason = ({ question, finish }: ModelReply): string =>
-  question.tool !== null && finish === 'stop' ? 'tool_use' : STOPS[finish];
+const stopReason = ({ question, finish, finishName }: ModelReply): string =>
+  finishName ?? (question.tool !== null && finish === 'stop' ? 'tool_use' : STOPS[finish]);
 
 function parseObject(text: string): Json {
   try {

@@ -83,14 +83,14 @@ export const gemini: Protocol = {
 const content = (parts: Json[]): Json => ({ role: 'model', parts });
 
 /** The final candidate. An answer that was stopped for safety has no content. */
-const finalCandidate = ({ finish }: ModelReply): Json =>
+const finalCandidate = ({ finish, finishName }: ModelReply): Json =>
   finish === 'safety'
     ? {
         finishReason: FINISHES[finish],
         index: 0,
         safetyRatings: [{ category: 'HARM_CATEGORY_DANGEROUS_CONTENT', probability: 'HIGH', blocked: true }],
       }
-    : { content: content([{ text: '' }]), finishReason: FINISHES[finish], index: 0 };
+    : { content: content([{ text: '' }]), finishReason: finishName ?? FINISHES[finish], index: 0 };
 
 function response(reply: ModelReply, candidates: Json[], atEnd: boolean): Json {
   const { inputTokens, outputTokens, modelVersion, id, thoughts } = reply;

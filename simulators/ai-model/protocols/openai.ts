@@ -9,6 +9,8 @@ const CODES: Readonly<Record<number, string>> = {
 };
 const TYPES: Readonly<Record<number, string>> = { 429: 'requests', 500: 'server_error', 503: 'server_error' };
 const FINISHES: Readonly<Record<Finish, string>> = { stop: 'stop', length: 'length', safety: 'content_filter' };
+/** Reasoning models reject the parameters of earlier models. */
+const REASONING_MODEL = /^(?:o\d|gpt-5)/;
 /** A fixed timestamp, so that answers are reproducible. */
 const CREATED = 1_764_000_000;
 
@@ -25,6 +27,7 @@ export const openai: Protocol = {
       throw new RefusedError({ status: 404, message: `The model '${json.model}' does not exist` });
     if (!Array.isArray(json.messages) || json.messages.length === 0)
       throw new RefusedError({ status: 400, message: "Invalid 'messages': empty array." });
+    if (REASONING_MODEL.test(json.model)) rejectOldParameters(json);
     const format = json.response_format?.type ?? 'text';
     const readTextOfRoles = (matches: (role: string) => boolean): string =>
       json.messages.map(({ role, content }: Json) => (matches(role) ? readText(content) : '')).join('\n');
@@ -47,17 +50,18 @@ export const openai: Protocol = {
   refusal,
   refusalFrame: (details) => sse(refusal(details)),
   frames(reply) {
-    const { question, finish, thoughts } = reply;
+    const { question, thoughts, refusal: declined } = reply;
     const delta = (fields: Json, finishReason: string | null = null): string =>
       sse({ ...completion(reply, true), choices: [{ index: 0, delta: fields, finish_reason: finishReason }] });
     return {
       opening: [
-        delta({ role: 'assistant', content: '' }),
-        ...(thoughts === null ? [] : [delta({ reasoning_content: thoughts })]),
+        delta({ role: 'assistant', content: thoughts === null && declined === null ? '' : null }),
+        ...(thoughts === null ? [] : [delta({ content: null, reasoning_content: thoughts })]),
+        ...(declined === null ? [] : [delta({ content: null, refusal: declined })]),
       ],
       chunk: (text) => delta({ content: text }),
       closing: [
-        delta({}, FINISHES[finish]),
+        delta({}, finishOf(reply)),
         ...(question.streamsUsage ? [sse({ ...completion(reply, true), choices: [], usage: usage(reply) })] : []),
         'data: [DONE]\n\n',
       ],
@@ -65,7 +69,7 @@ export const openai: Protocol = {
   },
   whole: (reply, text) => ({
     ...completion(reply, false),
-    choices: [{ index: 0, message: { role: 'assistant', content: text }, finish_reason: FINISHES[reply.finish] }],
+    choices: [{ index: 0, message: { role: 'assistant', content: text }, finish_reason: finishOf(reply) }],
     usage: usage(reply),
   }),
   blocked(reply) {
@@ -74,6 +78,26 @@ export const openai: Protocol = {
     return { frames: [...opening, ...closing], whole: openai.whole(refused, '') };
   },
 };
+
+const finishOf = ({ finish, finishName }: ModelReply): string => finishName ?? FINISHES[finish];
+
+function rejectOldParameters(json: Json): void {
+  if (json.max_tokens !== undefined)
+    throw new RefusedError({
+      status: 400,
+      name: 'unsupported_parameter',
+      param: 'max_tokens',
+      message:
+        "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+    });
+  if (json.temperature !== undefined && json.temperature !== 1)
+    throw new RefusedError({
+      status: 400,
+      name: 'unsupported_value',
+      param: 'temperature',
+      message: `Unsupported value: 'temperature' does not support ${json.temperature} with this model.`,
+    });
+}
 
 const completion = ({ id, modelVersion }: ModelReply, streamed: boolean): Json => ({
   id: `chatcmpl-${id}`,
@@ -89,12 +113,12 @@ const usage = ({ inputTokens, outputTokens }: ModelReply): Json => ({
 });
 
 /** `insufficient_quota` means an account without credit. It has status 429, like a rate limit. */
-function refusal({ status, name, message }: Refusal): Json {
+function refusal({ status, name, param, message }: Refusal): Json {
   return {
     error: {
       message: message ?? 'The request failed.',
-      type: name ?? TYPES[status] ?? 'invalid_request_error',
-      param: null,
+      type: (param === undefined ? name : undefined) ?? TYPES[status] ?? 'invalid_request_error',
+      param: param ?? null,
       code: name ?? CODES[status] ?? null,
     },
   };

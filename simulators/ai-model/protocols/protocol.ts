@@ -29,7 +29,11 @@ export type ModelReply = {
   /** The concrete model behind an alias in `model`. */
   readonly modelVersion: string;
   readonly thoughts: string | null;
+  /** Declines the request instead of an answer (OpenAI). */
+  readonly refusal: string | null;
   readonly finish: Finish;
+  /** Replaces the protocol's name of `finish`. */
+  readonly finishName: string | null;
   readonly inputTokens: number;
   readonly outputTokens: number;
 };
@@ -45,6 +49,8 @@ export type Frames = {
 export type Refusal = {
   readonly status: number;
   readonly name?: string;
+  /** The parameter that is wrong (OpenAI). */
+  readonly param?: string;
   readonly message?: string;
   /** Seconds, sent in the body if the protocol supports it. */
   readonly retryDelay?: number;

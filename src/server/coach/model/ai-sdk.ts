@@ -22,7 +22,14 @@ import {
 } from 'ai';
 import type { FinishReason as SdkFinishReason, JSONSchema7, LanguageModel } from 'ai';
 import { parseJson } from '#server/parse-json.ts';
-import { classifyFailure, headerDelayMs, isCode, readErrorBody } from './classify-failure.ts';
+import {
+  classifyFailure,
+  headerDelayMs,
+  isCode,
+  PARAMETER_REPLACEMENTS,
+  readErrorBody,
+  rejectedParameter,
+} from './classify-failure.ts';
 import type { Failure } from './classify-failure.ts';
 import type { CoachSettings } from '../coach-settings.ts';
 import { AnswerTooLongError, guardedFetch } from './guarded-fetch.ts';
@@ -43,7 +50,11 @@ const MAX_REPORTED_DELAY_MS = 24 * 60 * 60 * 1000;
 // Suppresses console warnings about schema features that a provider ignores.
 globalThis.AI_SDK_LOG_WARNINGS = false;
 
-export async function openModel({ provider, model, baseUrl, apiKey, structuredBy }: CoachSettings) {
+/** `rejectedParameters`: those of `PARAMETER_REPLACEMENTS` that the endpoint has rejected. `streamReply` adds to them. */
+export async function openModel(
+  { provider, model, baseUrl, apiKey, structuredBy }: CoachSettings,
+  rejectedParameters: ReadonlySet<string> = new Set(),
+) {
   const key = apiKey?.reveal();
   switch (provider) {
     case 'google': {
@@ -63,9 +74,19 @@ export async function openModel({ provider, model, baseUrl, apiKey, structuredBy
         ...(key !== undefined && { apiKey: key }),
         includeUsage: true,
         supportsStructuredOutputs: structuredBy !== 'json',
+        transformRequestBody: (body) => replaceParameters(body, rejectedParameters),
       })(model) satisfies ModelInstance;
     }
   }
+}
+
+function replaceParameters(body: Record<string, unknown>, rejected: ReadonlySet<string>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(body).flatMap(([name, value]) => {
+      const sentAs = rejected.has(name) ? PARAMETER_REPLACEMENTS.get(name) : name;
+      return sentAs == null ? [] : [[sentAs, value]];
+    }),
+  );
 }
 
 export async function* streamReply(
@@ -73,7 +94,9 @@ export async function* streamReply(
   settings: CoachSettings,
   request: ModelRequest,
   signal: AbortSignal,
+  rejectedParameters: Set<string> = new Set(),
 ): AsyncGenerator<ModelPart> {
+  const added: string[] = [];
   for (let attempt = 1; ; attempt += 1) {
     let hasAnswered = false;
     try {
@@ -86,11 +109,21 @@ export async function* streamReply(
       signal.throwIfAborted();
       const failure = toFailure(error);
       if (!failure) throw redactError(error);
+      const rejected = APICallError.isInstance(error) ? findRejectedParameter(error) : null;
+      if (rejected !== null && settings.provider === 'openai-compatible' && !rejectedParameters.has(rejected)) {
+        rejectedParameters.add(rejected);
+        added.push(rejected);
+        attempt -= 1;
+        await request.beforeRetry?.();
+        continue;
+      }
       const { problem, mayRetry } = classifyFailure(failure);
       const delayMs = failure.delayMs ?? RETRY_AFTER_MS * (1 + Math.random());
       // Rate-limited without a stated delay: an immediate retry would only add load.
       const isDelayUnknown = failure.status === 429 && failure.delayMs === null;
       if (!mayRetry || isDelayUnknown || hasAnswered || attempt === MAX_ATTEMPTS || delayMs > MAX_RETRY_DELAY_MS) {
+        // The replacement did not help, so the parameter may not be the cause.
+        for (const name of added) rejectedParameters.delete(name);
         throw new ModelError(problem, retryAfterMs(failure), failureDetails(failure));
       }
       await wait(delayMs, undefined, { signal });
@@ -137,11 +170,12 @@ async function* streamOnce(
       yield { type: 'reply', text };
     }
     if (part.type === 'finish-step') {
-      if (part.finishReason === 'interrupted' && text === '') break;
+      const finish = toFinishReason(part.finishReason, part.rawFinishReason);
+      if (finish === 'interrupted' && text === '') break;
       const { inputTokens, outputTokens } = part.usage;
       yield {
         type: 'end',
-        finish: FINISH_REASONS[part.finishReason],
+        finish,
         rawFinish: isCode(part.rawFinishReason) ? part.rawFinishReason : null,
         modelVersion: toModelName(modelVersion ?? (provider === 'google' ? null : part.response.modelId)),
         inputTokens: toTokenCount(inputTokens),
@@ -154,6 +188,9 @@ async function* streamOnce(
 }
 
 class InterruptedError extends Error {}
+
+const findRejectedParameter = ({ statusCode, responseBody = '' }: APICallError): string | null =>
+  rejectedParameter(statusCode ?? null, parseJson(responseBody));
 
 /**
  * Reduces an unexpected error to its name and stack frames for the server's log. Threat: such errors quote the request,
@@ -176,6 +213,19 @@ const FINISH_REASONS: Readonly<Record<SdkFinishReason, FinishReason>> = {
   error: 'other',
   other: 'other',
 };
+
+/** The names that other endpoints give to what OpenAI calls `stop`, `length` and `content_filter`, or to a failure. */
+const OTHER_FINISHES: ReadonlyMap<string, FinishReason> = new Map([
+  ...['eos', 'eos_token', 'end_turn', 'end_of_turn', 'stop_sequence', 'complete'].map((raw) => [raw, 'stop'] as const),
+  ...['max_tokens', 'max_length', 'model_length', 'token_limit'].map((raw) => [raw, 'length'] as const),
+  ...['safety', 'sensitive', 'refusal', 'recitation'].map((raw) => [raw, 'blocked'] as const),
+  ...['error', 'network_error', 'insufficient_system_resource'].map((raw) => [raw, 'interrupted'] as const),
+]);
+
+function toFinishReason(finish: SdkFinishReason, raw: string | undefined): FinishReason {
+  const known = FINISH_REASONS[finish];
+  return known === 'other' ? (OTHER_FINISHES.get(raw?.toLowerCase() ?? '') ?? 'other') : known;
+}
 
 function readString(value: unknown, name: string): string | null {
   const property: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, name) : null;
@@ -204,8 +254,8 @@ function toFailure(error: unknown): Failure | null {
     // The SDK also throws this error for an unreadable response with status 200.
     const malformed = statusCode !== undefined && statusCode < 300;
     const body = readErrorBody(parseJson(responseBody ?? ''));
-    const delayMs = body.delayMs ?? headerDelayMs(responseHeaders);
-    return { ...body, status: statusCode ?? null, delayMs, malformed };
+    const status = statusCode ?? null;
+    return { ...body, status, delayMs: body.delayMs ?? headerDelayMs(responseHeaders, status), malformed };
   }
   if (PROTOCOL_ERRORS.some((kind) => kind.isInstance(error))) return { ...noDetails, malformed: true };
   if (LoadAPIKeyError.isInstance(error)) return { ...noDetails, status: 401 };

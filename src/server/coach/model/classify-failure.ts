@@ -54,7 +54,10 @@ const PROBLEM_BY_CODE: ReadonlyMap<string, AnalysisProblem> = new Map(
     model_not_found: 'configuration',
     rate_limit_exceeded: 'rate',
     context_length_exceeded: 'general',
+    exceed_context_size_error: 'general',
     content_filter: 'general',
+    content_policy_violation: 'general',
+    invalid_prompt: 'general',
   } satisfies Record<string, AnalysisProblem>),
 );
 
@@ -89,7 +92,11 @@ export function readErrorBody(body: unknown): Pick<Failure, 'codes' | 'delayMs' 
   const error = isJson(outer) && isJson(outer['error']) ? outer['error'] : isJson(outer) ? outer : {};
   const details = (Array.isArray(error['details']) ? error['details'] : []).filter(isJson);
   const codes = [...details.map((detail) => detail['reason']), error['code'], error['type'], error['status']];
-  const delays = details.map((detail) => durationMs(detail['retryDelay'])).filter((delay) => delay !== null);
+  const { headers } = isJson(error['metadata']) ? error['metadata'] : {};
+  const delays = [
+    ...details.map((detail) => durationMs(detail['retryDelay'])),
+    isJson(headers) ? headerDelayMs(headers, 429) : null,
+  ].filter((delay) => delay !== null);
   return {
     codes: codes.filter(isCode).slice(0, MAX_CODES),
     delayMs: delays.length > 0 ? Math.max(...delays) : null,
@@ -102,19 +109,76 @@ function namesDailyQuota(detail: Json): boolean {
   return violations.some((violation) => isJson(violation) && /PerDay/i.test(String(violation['quotaId'])));
 }
 
-/** Parses a protobuf duration: `37s` or `1.5s`. */
+const DURATION =
+  /^(?:(\d{1,4})d)?(?:(\d{1,5})h)?(?:(\d{1,6})m(?!s))?(?:(\d{1,9}(?:\.\d+)?)s)?(?:(\d{1,12}(?:\.\d+)?)ms)?$/;
+const UNIT_MS = [86_400_000, 3_600_000, 60_000, 1_000, 1];
+
+/** Parses a duration: `37s`, `1.5s`, `6m0s`, `12ms`. */
 function durationMs(text: unknown): number | null {
-  const seconds = typeof text === 'string' ? /^(\d{1,9}(?:\.\d+)?)s$/.exec(text)?.[1] : undefined;
-  return seconds === undefined ? null : Math.ceil(Number(seconds) * 1000);
+  const parts = typeof text === 'string' && text !== '' ? DURATION.exec(text)?.slice(1) : undefined;
+  return parts ? Math.ceil(parts.reduce((ms, part, unit) => ms + Number(part ?? 0) * UNIT_MS[unit]!, 0)) : null;
 }
 
-/** Reads `retry-after-ms`, and `retry-after` in seconds or as a date relative to the response's `date` header. */
-export function headerDelayMs(headers: Readonly<Record<string, string>> | undefined): number | null {
-  const ms = headers?.['retry-after-ms'];
-  if (ms !== undefined && /^\d{1,12}$/.test(ms)) return Number(ms);
-  const after = headers?.['retry-after'];
-  if (after === undefined) return null;
-  if (/^\d{1,9}$/.test(after)) return Number(after) * 1000;
-  const delayMs = Date.parse(after) - Date.parse(headers?.['date'] ?? '');
+/** Unvalidated: OpenRouter quotes headers in a body. */
+type Headers = Readonly<Record<string, unknown>>;
+const NUMBER = /^\d{1,12}(?:\.\d+)?$/;
+const MAX_SECONDS = 1e9;
+const MAX_EPOCH_SECONDS = 1e11;
+
+/** Parses seconds, a duration, or a time relative to the response's `date` header: a date, or seconds or ms of the epoch. */
+function delayUntilMs(value: string, { date = '' }: Record<string, string>): number | null {
+  const number = /^\d{1,15}(?:\.\d+)?$/.test(value) ? Number(value) : null;
+  if (number !== null && number < MAX_SECONDS) return Math.ceil(number * 1000);
+  if (number === null && !/[a-z]/i.test(value)) return null;
+  const time = number === null ? Date.parse(value) : number < MAX_EPOCH_SECONDS ? number * 1000 : number;
+  const delayMs = durationMs(value) ?? time - Date.parse(date);
   return Number.isNaN(delayMs) ? null : Math.max(0, delayMs);
+}
+
+/**
+ * Reads `retry-after-ms` and `retry-after`. A 429 without them may say when its limits are reset: OpenAI, Groq, Azure and
+ * Cerebras in `x-ratelimit-reset-…`, Anthropic in `anthropic-ratelimit-…-reset`, others in `ratelimit`. Of several
+ * limits those count of which nothing remains, and of these the last.
+ */
+export function headerDelayMs(received: Headers | undefined, status: number | null): number | null {
+  const headers = Object.fromEntries(
+    Object.entries(received ?? {}).map(([name, value]) => [name.toLowerCase(), String(value).trim()]),
+  );
+  const ms = headers['retry-after-ms'];
+  if (ms !== undefined && NUMBER.test(ms)) return Math.ceil(Number(ms));
+  const after = headers['retry-after'];
+  if (after !== undefined) return delayUntilMs(after, headers);
+  if (status !== 429) return null;
+  const limits = Object.entries(headers).flatMap(([name, value]) => {
+    const reset =
+      name === 'ratelimit' ? /;\s*t=(\d{1,9})/.exec(value)?.[1] : /ratelimit.*reset/.test(name) ? value : undefined;
+    const delayMs = reset === undefined ? null : delayUntilMs(reset, headers);
+    return delayMs === null
+      ? []
+      : [{ delayMs, isUsedUp: Number(headers[name.replace('reset', 'remaining')] || 1) === 0 }];
+  });
+  const usedUp = limits.filter(({ isUsedUp }) => isUsedUp);
+  const delays = (usedUp.length > 0 ? usedUp : limits).map(({ delayMs }) => delayMs);
+  return delays.length > 0 ? Math.max(...delays) : null;
+}
+
+/** Parameters that some endpoints reject, and how they are sent then. Null: not at all. */
+export const PARAMETER_REPLACEMENTS: ReadonlyMap<string, string | null> = new Map([
+  // OpenAI's reasoning models
+  ['max_tokens', 'max_completion_tokens'],
+  ['temperature', null],
+  ['stream_options', null],
+]);
+
+/**
+ * The parameter of `PARAMETER_REPLACEMENTS` that an error names as its cause. Some endpoints only name it in the message.
+ * A wrong guess costs one request.
+ */
+export function rejectedParameter(status: number | null, body: unknown): string | null {
+  if (status !== 400 && status !== 422) return null;
+  const error = isJson(body) && isJson(body['error']) ? body['error'] : body;
+  const param = isJson(error) ? error['param'] : null;
+  const text = JSON.stringify(error) ?? '';
+  const names = [...PARAMETER_REPLACEMENTS.keys()];
+  return names.find((name) => (typeof param === 'string' ? param.split('.')[0] === name : text.includes(name))) ?? null;
 }

@@ -3,7 +3,8 @@
  */
 import type { CoachSettings, StructuredBy } from '../coach-settings.ts';
 import { ModelError } from './model.ts';
-import type { CoachModel, ReplyForm } from './model.ts';
+import type { CoachModel, ModelPart, ModelRequest, ReplyForm } from './model.ts';
+import { endsUntaggedThought } from '../reply/strip-thoughts.ts';
 
 const REPLY_FORMS: Readonly<Record<StructuredBy, ReplyForm>> = {
   schema: 'object',
@@ -16,17 +17,46 @@ export function createCoachModel(settings: CoachSettings): CoachModel {
   const { provider, model, structuredBy } = settings;
   /** Set when the endpoint answers a text fallback: later requests of this process skip the schema. */
   let isSchemaUnsupported = false;
+  const rejectedParameters = new Set<string>();
+  /** Whether the model opens its thoughts with a marker, if it has any. Null before the first complete answer. */
+  let opensThoughts: boolean | null = provider === 'openai-compatible' ? null : true;
+
+  /**
+   * Threat to privacy and taste: some chat templates put `<think>` into the prompt, so that an answer begins with a
+   * thought and only `</think>` tells. Holds back the start of an answer until it can be no such thought.
+   */
+  async function* holdBackThoughts(parts: AsyncIterable<ModelPart>): AsyncGenerator<ModelPart> {
+    let held: ModelPart | null = null;
+    let text = '';
+    let mayShow = opensThoughts === true;
+    for await (const part of parts) {
+      if (part.type === 'reply') {
+        const mayEnd = /[>\]▷]/.test(part.text.slice(text.length));
+        ({ text } = part);
+        mayShow ||= startsAsAsked(text) || (mayEnd && endsUntaggedThought(text));
+        held = mayShow ? null : part;
+        if (held) continue;
+      } else if (part.type === 'end') {
+        if (text.trim() !== '') opensThoughts = provider !== 'openai-compatible' || !endsUntaggedThought(text);
+        if (held) yield held;
+      }
+      yield part;
+    }
+  }
+
   return {
     async *stream(request, signal) {
       const { openModel, streamReply } = await import('./ai-sdk.ts');
-      const opened = await openModel(settings);
+      const opened = await openModel(settings, rejectedParameters);
+      const send = (sent: ModelRequest) =>
+        holdBackThoughts(streamReply(opened, settings, sent, signal, rejectedParameters));
       signal.throwIfAborted();
       yield { type: 'request' };
       const { textInstructions } = request;
       if (textInstructions === null || !isSchemaUnsupported) {
         let hasAnswered = false;
         try {
-          for await (const part of streamReply(opened, settings, request, signal)) {
+          for await (const part of send(request)) {
             hasAnswered = true;
             yield part;
           }
@@ -36,8 +66,7 @@ export function createCoachModel(settings: CoachSettings): CoachModel {
           await request.beforeRetry?.();
         }
       }
-      const asText = { ...request, schema: null, instructions: textInstructions };
-      for await (const part of streamReply(opened, settings, asText, signal)) {
+      for await (const part of send({ ...request, schema: null, instructions: textInstructions })) {
         isSchemaUnsupported = true;
         yield part;
       }
@@ -45,6 +74,9 @@ export function createCoachModel(settings: CoachSettings): CoachModel {
     describe: () => ({ provider, model, replies: REPLY_FORMS[structuredBy] }),
   };
 }
+
+/** The start of an object, a marker, a bold name or a score line, which no thought has. */
+const startsAsAsked = (text: string): boolean => /^\s*(?:[{[<`*#◁]|hustle)/i.test(text);
 
 /**
  * Endpoints answer an unsupported reply format with one of these statuses. Other errors have these statuses too; then

@@ -48,6 +48,7 @@ const WRAPPER = [
 ].join('|');
 
 const MARKER = new RegExp(`${OPENING}|${CLOSING}|${END}|(${WRAPPER})`, 'gui');
+const MARKER_ONCE = new RegExp(MARKER.source, 'ui');
 const CLOSINGS = THOUGHTS.map(({ close }) => new RegExp(close, 'gui'));
 /** The end of a streamed text that may become a marker. */
 const PARTIAL_MARKER =
@@ -95,6 +96,14 @@ export function stripThoughts(received: string, isComplete: boolean): { text: st
   }
   text += reply.slice(at);
   return { text, isInvalid };
+}
+
+/** True if the reply contains the end of a thought whose opening marker is missing. */
+export function endsUntaggedThought(reply: string): boolean {
+  const first = MARKER_ONCE.exec(reply)
+    ?.slice(1)
+    .findIndex((group) => group !== undefined);
+  return first === THOUGHTS.length;
 }
 
 function withoutPartialMarker(reply: string): string {
