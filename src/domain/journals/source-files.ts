@@ -53,3 +53,15 @@ export function dayOfNote(
   if (time) return { ...time, title: title === '' ? null : title };
   return { reason: timestamps.some((value) => typeof value === 'string' && value !== '') ? 'invalidDate' : 'noDate' };
 }
+
+/** Null if the title repeats the first line of a text, apart from its marks. */
+export function distinctTitle(title: string | null, text: string): string | null {
+  const plain = (line: string): string =>
+    line
+      .replace(/<[^<>]*>/g, '')
+      .replace(/^[\s>#*+=-]+|[\s#*_:=-]+$/g, '')
+      .replace(/[*_`]/g, '')
+      .toLowerCase();
+  const first = /\S[^\n]*/.exec(text)?.[0] ?? '';
+  return title === null || plain(title) === '' || plain(title) === plain(first) ? null : title;
+}

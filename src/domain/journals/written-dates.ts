@@ -135,7 +135,7 @@ function readingsOf(groups: Groups, context: DateContext): Map<Order, Day> | nul
   return readings;
 }
 
-const EDGES = /^[\s,;:.()[\]{}<>*_#~|/\\–—-]+|[\s,;:()[\]{}<>*_#~|/\\–—-]+$/gu;
+const EDGES = /^[\s,;:.()[\]{}<>*_#~=|/\\–—-]+|[\s,;:()[\]{}<>*_#~=|/\\–—-]+$/gu;
 const trimEdges = (text: string): string => text.replace(EDGES, '');
 
 const WEEKDAY_BEFORE = new RegExp(String.raw`(?:^|[\s,;:.()[\]*_#~|–—-])(${WORD})[.,]?[\s,_-]*$`, 'u');
@@ -190,6 +190,8 @@ export function findContext(text: string, context: DateContext = {}): DateContex
   const source = trimEdges(text.normalize('NFC'));
   const numbers = /^(\d{4})(?:[-_./ ]?(\d{2}))?$/.exec(source);
   if (numbers) return { year: numbers[1], month: numbers[2] };
+  if (context.year !== undefined && context.month === undefined && /^(?:0[1-9]|1[0-2])$/.test(source))
+    return { year: context.year, month: source };
   const named = new RegExp(String.raw`^(?:(\d{1,2})[\s._-]+)?(${WORD})\.?(?:[\s,._-]+(\d{4}))?$`, 'u').exec(source);
   const months = named ? knownNames().months.get(nameKey(named[2]!)) : undefined;
   const year = named?.[3] ?? context.year;

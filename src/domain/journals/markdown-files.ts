@@ -1,0 +1,225 @@
+/**
+ * Markdown and text files that are named by day (Obsidian's daily notes, Logseq's journals without their graph), dated
+ * in front matter, or that contain dates as headings; and Bear's text bundles. Days are civil dates as they stand.
+ */
+import { isDay } from '../day/day.ts';
+import { splitAtDates } from './dated-text.ts';
+import { splitFrontMatter, textProperty } from './front-matter.ts';
+import type { JournalEntry, JournalReader, ReadContext, Skipped, SourceFile } from './journal-reader.ts';
+import { plainMarkdown } from './plain-markdown.ts';
+import { distinctTitle, fileName, isHidden, readEachFile, skip } from './source-files.ts';
+import { parseTimestamp } from './timestamps.ts';
+import type { LocalTime } from './timestamps.ts';
+import { findContext, findDate, resolveDates } from './written-dates.ts';
+import type { DateContext, ResolvedDate, WrittenDate } from './written-dates.ts';
+
+const TEXT_FILE = /\.(?:md|markdown|mdown|txt|text)$/i;
+const BUNDLE = /(?:^|\/)([^/]+)\.(?:textbundle|textpack)\/text\.\w+$/i;
+
+const isText = (file: SourceFile): boolean => TEXT_FILE.test(file.path) && !isHidden(file);
+const isInTrash = ({ path }: SourceFile): boolean => /(?:^|\/)\.trash\//.test(path);
+const isTemplate = ({ path }: SourceFile): boolean =>
+  /(?:^|\/)[^/]*\b_?templates?\/|(?:^|\/)templates?[^/]*\.\w+$/i.test(path);
+/** Placeholders of Obsidian's templates and of Templater. */
+const PLACEHOLDER = /<%[^]*?%>|\{\{\s*(?:date|title|time)\b[^{}]*\}\}/i;
+
+const nameOf = (file: SourceFile): string => BUNDLE.exec(file.path)?.[1] ?? fileName(file);
+
+/** The year and month that the folders of a file say: `2024/05-May/`. */
+function contextOf({ path }: SourceFile): DateContext {
+  let context: DateContext = {};
+  for (const folder of path.split('/').slice(0, -1)) context = findContext(folder, context) ?? context;
+  return context;
+}
+
+/** The day of the month that a name begins with, where folders say the year and month: `2024/05/01 Wed.md`. */
+function dayInMonth(name: string, { year, month }: DateContext): WrittenDate | null {
+  const number = /^(\d{1,2})(?!\d)/.exec(name)?.[1];
+  if (number === undefined || year === undefined || month === undefined) return null;
+  return findDate(`${year}-${month}-${number.padStart(2, '0')}${name.slice(number.length)}`);
+}
+
+/** In the name of the file, or else of its folder: `2024-05-01/notes.md`. */
+function dateInName(file: SourceFile): WrittenDate | null {
+  const context = contextOf(file);
+  const name = nameOf(file);
+  const inName = findDate(name, context) ?? dayInMonth(name, context);
+  if (inName) return inName;
+  const folder = file.path.split('/').at(-2) ?? '';
+  const inFolder = findDate(folder) ?? dayInMonth(folder, context);
+  return inFolder && inFolder.rest === '' ? { ...inFolder, rest: titleOfName(file) } : null;
+}
+
+/** Enough files to tell a journal; a folder can have a hundred thousand. */
+const MAX_PEEKS = 5;
+
+export const markdownFiles: JournalReader = {
+  program: 'Markdown or text files',
+  async detect(files, peek) {
+    const texts = files.filter(isText);
+    const named = texts.filter((file) => dateInName(file) !== null).length;
+    if (named > 0) return named * 3 >= texts.length ? 0.6 : 0.4;
+    if (texts.some(({ path }) => BUNDLE.test(path))) return 0.6;
+    for (const file of texts.slice(0, MAX_PEEKS)) {
+      const { properties, body } = splitFrontMatter(await peek(file));
+      if (dateOfProperties(properties, 'UTC') || splitAtDates(body, contextOfFile(file)).sections.length > 0)
+        return 0.3;
+    }
+    return 0;
+  },
+  async *read(files, context) {
+    const texts = files.filter((file) => isText(file) || (isInTrash(file) && TEXT_FILE.test(file.path)));
+    const inName = new Map<SourceFile, WrittenDate>();
+    for (const file of texts) {
+      const date = dateInName(file);
+      if (date) inName.set(file, date);
+    }
+    const resolved = resolveDates([...inName.values()], false);
+    const days = new Map([...inName.keys()].map((file, index) => [file, resolved[index]!]));
+    const bundles = await readBundles(files, context);
+    yield* readEachFile(texts, context, (file, text) =>
+      readFile(
+        { file, text, date: inName.get(file), day: days.get(file), bundle: bundles.get(folderOf(file)) },
+        context,
+      ),
+    );
+  },
+};
+
+const contextOfFile = (file: SourceFile): DateContext => findContext(nameOf(file), contextOf(file)) ?? contextOf(file);
+
+const folderOf = ({ path }: SourceFile): string => path.replace(/[^/]*$/, '');
+
+type Bundle = Readonly<Record<string, unknown>>;
+
+/** Bear's `info.json` by the folder of its bundle. */
+async function readBundles(
+  files: readonly SourceFile[],
+  { decode }: ReadContext,
+): Promise<ReadonlyMap<string, Bundle>> {
+  const bundles = new Map<string, Bundle>();
+  for (const file of files.filter(({ path }) => /\.textbundle\/info\.json$/i.test(path)))
+    try {
+      const info = JSON.parse(await decode(file)) as Record<string, unknown>;
+      bundles.set(folderOf(file), Object(info['net.shinyfrog.bear'] ?? info) as Bundle);
+    } catch {
+      // The text of the bundle is readable without it.
+    }
+  return bundles;
+}
+
+const DATE_PROPERTIES = [
+  'date',
+  'day',
+  'journal',
+  'journal-date',
+  'created',
+  'created_at',
+  'createdat',
+  'created-at',
+  'creation-date',
+  'creation date',
+  'date created',
+  'date_created',
+  'datecreated',
+  'created date',
+];
+
+function dateOfProperties(
+  properties: ReadonlyMap<string, unknown>,
+  zone: string,
+): LocalTime | { day: LocalTime['day']; time: null } | null {
+  const value = textProperty(properties, DATE_PROPERTIES);
+  if (value === null) return null;
+  const time = parseTimestamp(value, zone);
+  if (time) return /\d[T ]\d/.test(value) ? time : { day: time.day, time: null };
+  const written = findDate(value.replace(/^"?\[\[|\]\]"?$/g, ''));
+  const [resolved] = written ? resolveDates([written], false) : [];
+  return resolved && 'day' in resolved ? { day: resolved.day, time: null } : null;
+}
+
+type Source = {
+  file: SourceFile;
+  text: string;
+  date: WrittenDate | undefined;
+  day: ResolvedDate | undefined;
+  bundle: Bundle | undefined;
+};
+
+function* readFile(
+  { file, text, date, day, bundle }: Source,
+  { zone }: ReadContext,
+): Generator<JournalEntry | Skipped> {
+  const source = file.path;
+  if (isInTrash(file) || isSet(bundle, 'trashed')) return yield skip(source, 'trashed');
+  if (isSet(bundle, 'encrypted')) return yield skip(source, 'encrypted');
+  const isMarkdown = !/\.(?:txt|text)$/i.test(source);
+  const { properties, body } = isMarkdown
+    ? splitFrontMatter(text)
+    : { properties: new Map<string, unknown>(), body: text.replace(/^\uFEFF/, '') };
+  const entry = (
+    at: { day: LocalTime['day']; time: string | null },
+    title: string,
+    content: string,
+    label = source,
+  ): JournalEntry => {
+    const plain = isMarkdown ? plainMarkdown(content, { isVault: true }) : { text: content, pictures: 0 };
+    const ofDay = withoutDayHeading(plain.text.trim(), at.day);
+    return {
+      kind: 'entry',
+      ...at,
+      title: distinctTitle(title === '' ? null : title, ofDay),
+      body: { format: isMarkdown ? 'markdown' : 'text', text: ofDay },
+      source: label,
+      pictures: plain.pictures,
+    };
+  };
+  const stored = dateOfProperties(properties, zone);
+  const titleProperty = textProperty(properties, ['title']) ?? '';
+  const title = titleProperty !== '' && findDate(titleProperty)?.rest !== '' ? titleProperty : '';
+  if (date && day) {
+    if ('reason' in day) return yield skip(source, day.reason);
+    if (PLACEHOLDER.test(body) && isTemplate(file)) return yield skip(source, 'template');
+    const time = date.time ?? (stored?.day === day.day ? stored.time : null);
+    return yield entry({ day: day.day, time }, title === '' ? date.rest : title, body);
+  }
+  if (isTemplate(file)) return yield skip(source, 'template');
+  const name = titleOfName(file);
+  if (stored) return yield entry(stored, title === '' ? name : title, body);
+  const { before, sections } = splitAtDates(body, contextOfFile(file));
+  const created = parseTimestamp(bundle?.['creationDate'], zone);
+  if (sections.length === 0 && created) return yield entry(created, title === '' ? name : title, body);
+  if (sections.length === 0) return yield skip(source, body.trim() === '' ? 'empty' : 'noDate');
+  if (before.split('\n').some((line) => !/^\s*(?:#.*)?$/.test(line)))
+    yield skip(`${source}, before the first date`, 'noDate');
+  const resolved = resolveDates(
+    sections.map((section) => section.date),
+    true,
+  );
+  for (const [index, section] of sections.entries()) {
+    const at = resolved[index]!;
+    const label = `${source}, date ${index + 1}`;
+    yield 'day' in at
+      ? entry({ day: at.day, time: section.date.time }, section.title, section.text, label)
+      : skip(label, at.reason);
+  }
+}
+
+const isSet = (bundle: Bundle | undefined, name: string): boolean => bundle !== undefined && Boolean(bundle[name]);
+
+/** A name of digits alone says nothing. */
+const titleOfName = (file: SourceFile): string => (/\p{L}/u.test(nameOf(file)) ? nameOf(file) : '');
+
+/** The page of a day shows its date already. */
+function withoutDayHeading(text: string, day: LocalTime['day']): string {
+  const [first = ''] = text.split('\n', 1);
+  const written = first.length <= 100 ? findDate(first.replace(/^[#*\s_]+|[#*\s_]+$/g, '')) : null;
+  const isSame =
+    written?.rest === '' && written.time === null && isDay(day) && [...written.readings.values()].includes(day);
+  return isSame
+    ? text
+        .slice(first.length)
+        .replace(/^\n(?:[=-]{2,}[ \t]*(?:\n|$))?/, '')
+        .trimStart()
+    : text;
+}
