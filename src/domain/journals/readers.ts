@@ -10,6 +10,7 @@ import { googleKeep } from './google-keep.ts';
 import { joplin } from './joplin.ts';
 import { journey } from './journey.ts';
 import { jrnl } from './jrnl.ts';
+import { logseq } from './logseq.ts';
 import { markdownFiles } from './markdown-files.ts';
 import { miniDiary } from './mini-diary.ts';
 import { redNotebook } from './rednotebook.ts';
@@ -28,6 +29,7 @@ const READERS: readonly JournalReader[] = [
   joplin,
   journey,
   jrnl,
+  logseq,
   markdownFiles,
   miniDiary,
   redNotebook,
