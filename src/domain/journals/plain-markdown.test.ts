@@ -50,7 +50,7 @@ describe('Markdown of other programs', () => {
   test('is converted in linear time', () => {
     const start = performance.now();
     for (const unit of ['[[', '![', '[a](', '`', '``  `', '%%', '==', '<img ', '[x::', '> [!a]', '(a:: ', '[b]'])
-      plainMarkdown(unit.repeat(200_000 / unit.length), { isVault: true });
+      plainMarkdown(unit.repeat(50_000 / unit.length), { isVault: true });
     expect(performance.now() - start).toBeLessThan(5000);
   });
 });

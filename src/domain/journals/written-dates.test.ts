@@ -64,7 +64,10 @@ describe('a written date', () => {
   });
 
   test('has its time, and the rest of its line as a title', () => {
-    expect(findDate('2024-05-01 14:05 — Launch')).toMatchObject({ time: '14:05:00', rest: 'Launch' });
+    expect(findDate('2024-05-01 14:05 — Launch')).toMatchObject({
+      time: '14:05:00',
+      rest: 'Launch',
+    });
     expect(findDate('May 1, 2024 11:13 PM (PDT)')).toMatchObject({ time: '23:13:00', rest: '' });
     expect(findDate('2025년 2월 6일 오후 2:30')).toMatchObject({ time: '14:30:00', rest: '' });
     expect(findDate('202405010930 Zettel')).toMatchObject({ time: '09:30:00', rest: 'Zettel' });
@@ -141,10 +144,9 @@ describe('a written date', () => {
     );
   });
 
-  test('is looked for in any text in linear time', () => {
+  test('is looked for in any text, of which only the beginning counts', () => {
     fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (text) => void findDate(text)));
-    const start = performance.now();
     for (const unit of ['2024-', '1.', 'May ', '((', '0', ' ', 'é']) expect(findDate(unit.repeat(20_000))).toBeNull();
-    expect(performance.now() - start).toBeLessThan(5000);
+    expect(findDate(`${'word '.repeat(200)}2024-05-01`)).toBeNull();
   });
 });

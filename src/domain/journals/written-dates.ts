@@ -27,7 +27,10 @@ export type DateContext = { year?: string | undefined; month?: string | undefine
 const LOCALES =
   'en de fr es pt it nl da sv nb fi is pl cs sk hu ro ru uk bg hr sl sr-Latn sr et lv lt tr el ca eu id ms sw af sq';
 
-type Names = { months: ReadonlyMap<string, ReadonlySet<number>>; weekdays: ReadonlyMap<string, ReadonlySet<number>> };
+type Names = {
+  months: ReadonlyMap<string, ReadonlySet<number>>;
+  weekdays: ReadonlyMap<string, ReadonlySet<number>>;
+};
 let names: Names | null = null;
 
 const nameKey = (word: string): string => word.toLowerCase().normalize('NFC').replaceAll('.', '');
@@ -45,7 +48,11 @@ function knownNames(): Names {
     for (const style of ['long', 'short'] as const) {
       const alone = new Intl.DateTimeFormat(locale, { month: style, timeZone: 'UTC' });
       // Many languages inflect the month after a day: "май", but "1 мая".
-      const inDate = new Intl.DateTimeFormat(locale, { day: 'numeric', month: style, timeZone: 'UTC' });
+      const inDate = new Intl.DateTimeFormat(locale, {
+        day: 'numeric',
+        month: style,
+        timeZone: 'UTC',
+      });
       for (let month = 1; month <= 12; month += 1) {
         const date = new Date(Date.UTC(2024, month - 1, 15));
         for (const format of [alone, inDate])
@@ -155,9 +162,12 @@ function takeWeekday(text: string, pattern: RegExp): { rest: string; weekdays: R
 
 const dayOfWeek = (day: Day): number => new Date(`${day}T00:00:00Z`).getUTCDay();
 
+/** A longer text is no heading and no name. Bounds the time of the patterns above. */
+const MAX_LENGTH = 500;
+
 /** The first date in a heading, a line or a name, or null. */
 export function findDate(text: string, context: DateContext = {}): WrittenDate | null {
-  const source = text.normalize('NFC').trim();
+  const source = text.slice(0, MAX_LENGTH).normalize('NFC').trim();
   for (const pattern of context.year === undefined ? PATTERNS : [...PATTERNS, ...PATTERNS_WITHOUT_YEAR]) {
     const match = pattern.exec(source);
     const readings = match?.groups ? readingsOf(match.groups, context) : null;
@@ -187,7 +197,7 @@ export function findDate(text: string, context: DateContext = {}): WrittenDate |
 
 /** A year (`2024`) or a month (`2024-05`, `May 2024`) that is a heading or a folder of its own. */
 export function findContext(text: string, context: DateContext = {}): DateContext | null {
-  const source = trimEdges(text.normalize('NFC'));
+  const source = trimEdges(text.slice(0, MAX_LENGTH).normalize('NFC'));
   const numbers = /^(\d{4})(?:[-_./ ]?(\d{2}))?$/.exec(source);
   if (numbers) return { year: numbers[1], month: numbers[2] };
   if (context.year !== undefined && context.month === undefined && /^(?:0[1-9]|1[0-2])$/.test(source))
