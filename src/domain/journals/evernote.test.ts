@@ -33,7 +33,11 @@ describe('the ENEX export of Evernote', () => {
 
   test('puts a note on the day of its creation in the user’s zone', async () => {
     const days = async (zone: string) => (await read(enex(note({ created: '20230121T033000Z' })), zone)).entries[0];
-    expect(await days('America/Los_Angeles')).toMatchObject({ day: '2023-01-20', time: '19:30:00', title: 'A note' });
+    expect(await days('America/Los_Angeles')).toMatchObject({
+      day: '2023-01-20',
+      time: '19:30:00',
+      title: 'A note',
+    });
     expect(await days('Pacific/Kiritimati')).toMatchObject({ day: '2023-01-21', time: '17:30:00' });
   });
 
@@ -66,7 +70,12 @@ describe('the ENEX export of Evernote', () => {
   test('leaves attachments out and counts them, however large', async () => {
     const resource = `<resource><data encoding="base64">${'QUJD\n'.repeat(100_000)}</data><mime>image/png</mime></resource>`;
     const { entries } = await read(
-      enex(note({ content: '<div>See <en-media type="image/png" hash="a"/></div>', extra: resource.repeat(2) })),
+      enex(
+        note({
+          content: '<div>See <en-media type="image/png" hash="a"/></div>',
+          extra: resource.repeat(2),
+        }),
+      ),
     );
     expect(entries).toMatchObject([{ pictures: 2, body: { format: 'html', text: '<div>See </div>' } }]);
   });
@@ -87,6 +96,18 @@ describe('the ENEX export of Evernote', () => {
     );
   });
 
+  test('keeps empty lines of code, and drops links to other notes and a title that Evernote made up', async () => {
+    expect(await htmlOf('<div style="--en-codeblock:true;"><div>a</div><div><br /></div><div>b</div></div>')).toBe(
+      '<pre><code>a\n\nb</code></pre>',
+    );
+    expect(
+      await htmlOf(
+        '<div><a href="evernote:///view/1/s4/2/3/" rev="en_rl_none">Plan</a> <a href="https://e.org">web</a></div>',
+      ),
+    ).toBe('<div>Plan <a href="https://e.org">web</a></div>');
+    expect((await read(enex(note({ title: 'Untitled Note' })))).entries[0]!.title).toBeNull();
+  });
+
   test('reads the notes before the place where a file is cut off', async () => {
     const whole = enex(note({ title: 'One' }), note({ title: 'Two' }));
     const { entries, skipped } = await read(whole.slice(0, whole.lastIndexOf('</note>')));
@@ -105,7 +126,7 @@ describe('the ENEX export of Evernote', () => {
     const word = fc.stringMatching(/^[\p{L}\d<>&"' .]{1,20}$/u).map((text) => `x${text.replace(/\s+/g, ' ').trim()}`);
     await fc.assert(
       fc.asyncProperty(
-        fc.array(fc.record({ title: word, content: word }), { minLength: 1, maxLength: 5 }),
+        fc.array(fc.record({ title: word, content: word.map((text) => `y${text}`) }), { minLength: 1, maxLength: 5 }),
         async (notes) => {
           const text = enex(
             ...notes.map(({ title, content }) => note({ title: xml(title), content: `<div>${xml(content)}</div>` })),

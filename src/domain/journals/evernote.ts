@@ -5,7 +5,7 @@
  */
 import type { JournalEntry, JournalReader, ReadContext, Skipped, SourceFile } from './journal-reader.ts';
 import { attributeOf, decodeEntities, findElements, replaceElements, tagsOf } from './markup.ts';
-import { dayOfNote, isHidden, skip } from './source-files.ts';
+import { dayOfNote, distinctTitle, isHidden, skip } from './source-files.ts';
 
 const isEnex = (file: SourceFile): boolean => /\.enex$/i.test(file.path) && !isHidden(file);
 
@@ -112,7 +112,14 @@ function* readNote(xml: string, attachments: number, label: string, zone: string
   if (encrypted > 0) yield skip(source, 'encrypted');
   const media = [...tagsOf(note?.inner ?? '')].filter(({ name, kind }) => name === 'en-media' && kind !== 'end').length;
   const text = htmlOf(note?.inner ?? '', tasksOf(xml));
-  yield { kind: 'entry', ...dated, body: { format: 'html', text }, source, pictures: Math.max(attachments, media) };
+  yield {
+    kind: 'entry',
+    ...dated,
+    title: distinctTitle(dated.title, text),
+    body: { format: 'html', text },
+    source,
+    pictures: Math.max(attachments, media),
+  };
 }
 
 type Task = { group: string; html: string };
@@ -120,7 +127,10 @@ type Task = { group: string; html: string };
 function tasksOf(xml: string): Task[] {
   return findElements(xml, 'task').map(({ inner }) => {
     const box = field(inner, 'taskstatus') === 'completed' ? '[x]' : '[ ]';
-    return { group: field(inner, 'taskgroupnotelevelid'), html: `<li>${box} ${field(inner, 'title')}</li>` };
+    return {
+      group: field(inner, 'taskgroupnotelevelid'),
+      html: `<li>${box} ${field(inner, 'title')}</li>`,
+    };
   });
 }
 
@@ -157,6 +167,13 @@ function htmlOf(enml: string, tasks: readonly Task[]): string {
     (attributes) => /-en-codeblock\s*:\s*true/.test(attributes),
     ({ inner }) => codeBlock(inner),
   );
+  // Links to other notes lead to the program.
+  html = replaceElements(
+    html,
+    'a',
+    (attributes) => /\bhref\s*=\s*["']evernote:/i.test(attributes),
+    ({ inner }) => inner,
+  );
   html = withBoxesInside(html);
   const placed = new Set<string>();
   html = replaceElements(
@@ -180,7 +197,10 @@ const withBoxesInside = (html: string): string =>
   html.replace(/(\[[ x]\] )\s*((?:<(?:div|p|span)\b[^>]*>\s*)+)/g, '$2$1');
 
 function codeBlock(inner: string): string {
-  const lines = inner.replace(/<\/div>\s*(?=<div\b)/gi, '\n').replace(/<br\b[^>]*>/gi, '\n');
+  const lines = inner
+    .replace(/<div\b[^>]*>\s*<br\b[^>]*>\s*<\/div>/gi, '<div></div>')
+    .replace(/<\/div>\s*(?=<div\b)/gi, '\n')
+    .replace(/<br\b[^>]*>/gi, '\n');
   let text = '';
   let from = 0;
   for (const { start, end } of tagsOf(lines)) {

@@ -5,7 +5,7 @@
 import { splitFrontMatter, textProperty } from './front-matter.ts';
 import type { JournalEntry, JournalReader, Skipped, SourceFile } from './journal-reader.ts';
 import { plainMarkdown } from './plain-markdown.ts';
-import { dayOfNote, fileName, isHidden, readEachFile, skip } from './source-files.ts';
+import { dayOfNote, distinctTitle, fileName, isHidden, readEachFile, skip } from './source-files.ts';
 import { membersOfTar } from './tar.ts';
 
 const isArchive = ({ path }: SourceFile): boolean => /\.jex$/i.test(path);
@@ -73,7 +73,7 @@ function* readNote({ title, body, source, fields }: Note, zone: string): Generat
   yield {
     kind: 'entry',
     ...dated,
-    title: dated.title === null ? null : box + dated.title,
+    title: box === '' ? distinctTitle(dated.title, text) : box + (dated.title ?? title),
     body: { format: isHtml ? 'html' : 'markdown', text },
     source: label,
     pictures,
@@ -91,7 +91,12 @@ function* readMarkdown(file: SourceFile, content: string, zone: string): Generat
     ['todo_completed', completed === 'yes' ? '1' : '0'],
   ]);
   yield* readNote(
-    { title: textProperty(properties, ['title']) ?? fileName(file), body, source: file.path, fields },
+    {
+      title: textProperty(properties, ['title']) ?? fileName(file),
+      body,
+      source: file.path,
+      fields,
+    },
     zone,
   );
 }

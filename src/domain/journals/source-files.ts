@@ -54,7 +54,7 @@ export function dayOfNote(
   return { reason: timestamps.some((value) => typeof value === 'string' && value !== '') ? 'invalidDate' : 'noDate' };
 }
 
-/** Null if the title repeats the first line of a text, apart from its marks. */
+/** Null if the title repeats the first line of a text apart from its marks, or if a program made it up. */
 export function distinctTitle(title: string | null, text: string): string | null {
   const plain = (line: string): string =>
     line
@@ -63,5 +63,6 @@ export function distinctTitle(title: string | null, text: string): string | null
       .replace(/[*_`]/g, '')
       .toLowerCase();
   const first = /\S[^\n]*/.exec(text)?.[0] ?? '';
-  return title === null || plain(title) === '' || plain(title) === plain(first) ? null : title;
+  const isNone = title === null || /^(?:untitled(?: note)?)?$/i.test(plain(title));
+  return isNone || plain(title) === plain(first) ? null : title;
 }
