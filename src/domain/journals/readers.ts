@@ -12,7 +12,9 @@ import { journey } from './journey.ts';
 import { jrnl } from './jrnl.ts';
 import { logseq } from './logseq.ts';
 import { markdownFiles } from './markdown-files.ts';
+import { memos } from './memos.ts';
 import { miniDiary } from './mini-diary.ts';
+import { notion } from './notion.ts';
 import { redNotebook } from './rednotebook.ts';
 import { simplenote } from './simplenote.ts';
 import { standardNotes } from './standard-notes.ts';
@@ -31,7 +33,9 @@ const READERS: readonly JournalReader[] = [
   jrnl,
   logseq,
   markdownFiles,
+  memos,
   miniDiary,
+  notion,
   redNotebook,
   simplenote,
   standardNotes,
