@@ -16,6 +16,8 @@ export type AuthSettings = {
   /** New accounts can be created. */
   readonly signups: boolean;
   readonly anonymousUsers: boolean;
+  /** Refuses new passwords that are easy to guess. */
+  readonly passwordCheck: boolean;
   readonly passkeys: boolean;
   readonly web3: { readonly ethereum: boolean; readonly solana: boolean };
   readonly oauthProviders: readonly OAuthProvider[];
@@ -90,6 +92,7 @@ export function readAuthSettings(settings: SettingsReader, production: boolean, 
     clientAddressHeader: settings.headerName('CLIENT_ADDRESS_HEADER', 'X-Forwarded-For'),
     signups: settings.onOff('AUTH_SIGNUPS', true),
     anonymousUsers: settings.onOff('AUTH_ANONYMOUS', false),
+    passwordCheck: settings.onOff('AUTH_PASSWORD_CHECK', true),
     passkeys: settings.onOff('AUTH_PASSKEYS', true),
     web3: { ethereum: settings.onOff('AUTH_ETHEREUM', false), solana: settings.onOff('AUTH_SOLANA', false) },
     oauthProviders,

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { startAuthWorld } from './fixture.ts';
+import { newAddress, startAuthWorld } from './fixture.ts';
 import { newKeyPair } from '../../../simulators/saml/key-pair.ts';
 
 test('settings list every way to sign in that is switched on', async () => {
@@ -63,6 +63,35 @@ test('settings of a new server list only e-mail', async () => {
       saml_enabled: false,
       passkeys_enabled: true,
     });
+  } finally {
+    await world.close();
+  }
+});
+
+test('AUTH_PASSWORD_CHECK=off accepts every password of six characters', async () => {
+  const world = await startAuthWorld({ AUTH_PASSWORD_CHECK: 'off' });
+  try {
+    const email = newAddress();
+    const signUp = (password: string) => world.request('POST', '/signup', { body: { email, password } });
+    expect((await signUp('12345')).body).toMatchObject({
+      code: 'weak_password',
+      weak_password: { reasons: ['length'] },
+    });
+    const { status, body } = await signUp('123456');
+    expect([status, body.user?.email]).toEqual([200, email]);
+    const change = (password: string) =>
+      world.request('PUT', '/user', { token: body.access_token, body: { password } });
+    expect((await change(email)).status).toBe(200);
+    const signedIn = await world.request('POST', '/token?grant_type=password', { body: { email, password: email } });
+    expect([signedIn.status, signedIn.body.weak_password]).toEqual([200, undefined]);
+    const token = await world.serviceToken();
+    const created = await world.request('POST', '/admin/users', {
+      token,
+      body: { email: newAddress(), password: 'qwerty' },
+    });
+    expect(created.status).toBe(200);
+    const link = { type: 'signup', email: newAddress(), password: 'password' };
+    expect((await world.request('POST', '/admin/generate_link', { token, body: link })).status).toBe(200);
   } finally {
     await world.close();
   }

@@ -5,6 +5,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { hashSync } from '@node-rs/argon2';
 import fc from 'fast-check';
 import { exportJWK, generateKeyPair } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -92,6 +93,22 @@ describe('errors', () => {
     expect(changed.body.code).toBe('weak_password');
     const admin = { body: { ...body, email: newAddress(), password: 'qwerty2024' }, token: await world.serviceToken() };
     expect((await world.request('POST', '/admin/users', admin)).body.code).toBe('weak_password');
+  });
+
+  test('are answered by a sign-in whose password is refused for a new account', async () => {
+    const email = newAddress();
+    const { user } = (await world.request('POST', '/signup', { body: { email, password: PASSWORD } })).body;
+    const signIn = (password: string) => world.client().auth.signInWithPassword({ email, password });
+    expect((await signIn(PASSWORD)).data.weakPassword).toBeUndefined();
+    const setPassword = (password: string) =>
+      world.admin.query('update auth.users set password_hash = $2 where id = $1', [user.id, hashSync(password)]);
+    await setPassword('qwerty');
+    expect((await signIn('qwerty')).data).toMatchObject({
+      session: { user: { id: user.id } },
+      weakPassword: { message: expect.stringContaining('easy to guess'), reasons: ['pwned'] },
+    });
+    await setPassword('x7-4q');
+    expect((await signIn('x7-4q')).data.weakPassword).toMatchObject({ reasons: ['length'] });
   });
 
   test('give the real client their code', async () => {

@@ -88,7 +88,7 @@ async function readLinkRequest(
   const password = type === 'signup' ? body.text('password') : '';
   if (type === 'signup' && password === '') throw new AuthError('signup_without_password');
   const data = body.object('data');
-  if (password !== '') await checkNewPassword(deps.passwords, password, { email, phone: null, data: data ?? {} });
+  if (password !== '') await checkNewPassword(deps, password, { email, phone: null, data: data ?? {} });
   return {
     email,
     newEmail,

@@ -69,7 +69,7 @@ function readBan(text: string, now: Date): UserAttributes['ban'] {
   return { until: milliseconds === 0 ? null : new Date(now.getTime() + milliseconds) };
 }
 
-async function readPasswordHash({ passwords }: AuthDeps, body: Body): Promise<string | null> {
+async function readPasswordHash(deps: AuthDeps, body: Body): Promise<string | null> {
   const [password, hash] = [body.text('password'), body.text('password_hash')];
   if (password !== '' && hash !== '') throw new AuthError('password_and_hash');
   if (hash !== '') {
@@ -83,6 +83,6 @@ async function readPasswordHash({ passwords }: AuthDeps, body: Body): Promise<st
   }
   if (password === '') return null;
   const owner = { email: body.text('email'), phone: body.text('phone'), data: body.object('user_metadata') ?? {} };
-  await checkNewPassword(passwords, password, owner);
-  return passwords.hash(password);
+  await checkNewPassword(deps, password, owner);
+  return deps.passwords.hash(password);
 }

@@ -46,11 +46,11 @@ export const signup: Endpoint = async (context, deps) => {
   if (email === '' && phone === '') return signUpAnonymously(context, deps, data);
   if (!deps.config.auth.signups) throw new AuthError('signup_disabled');
   if (password === '') throw new AuthError('signup_without_password');
-  checkPasswordFormat(password);
+  checkPasswordFormat(deps.config, password);
   if (email !== '' && phone !== '') throw new AuthError('signup_with_both');
   if (phone !== '') return signUpByPhone(context, deps, body);
   const newUser = { email: parseEmail(email), password, data, request: readMailRequest(context, deps, body) };
-  await checkNewPassword(deps.passwords, password, { email, phone: null, data });
+  await checkNewPassword(deps, password, { email, phone: null, data });
   return deps.config.auth.autoconfirm
     ? signUpAutoconfirmed(context, deps, newUser)
     : signUpWithConfirmation(context, deps, newUser);

@@ -6,6 +6,7 @@ import { requireCaptcha } from '../captcha/require-captcha.ts';
 import { findUserByPhone } from '../phone/phone-accounts.ts';
 import { formatPhone } from '../phone/phone-number.ts';
 import { readBody } from '../wire/body.ts';
+import { findWeakness } from '../wire/credentials.ts';
 import { deviceOf } from '../wire/client-device.ts';
 import { AuthError } from '../wire/errors.ts';
 import { signInKey } from '../wire/device-cookie.ts';
@@ -53,5 +54,9 @@ export const grantPassword: Endpoint = async (context, deps) => {
   const started = await startSession(service, signIn).catch((error: unknown) => {
     throw error instanceof StalePasswordError ? new AuthError('invalid_credentials') : error;
   });
-  return context.json(await respondWithSession(context, deps, { account: started.account, started }));
+  const weakness = findWeakness(deps.config, password);
+  return context.json({
+    ...(await respondWithSession(context, deps, { account: started.account, started })),
+    ...(weakness && { weak_password: { message: weakness.message, reasons: weakness.weaknesses } }),
+  });
 };

@@ -60,7 +60,7 @@ export const changeUser: Endpoint = async (context, deps) => {
   // Validate everything before changing anything.
   checkMayChange(user, { addsAddress: changesEmail || newPhone !== null, password, nonce });
   const metadata = data === null ? null : checkMetadata(mergeMetadata(user.raw_user_meta_data, data));
-  if (password !== '') checkPasswordFormat(password);
+  if (password !== '') checkPasswordFormat(deps.config, password);
   const reauthentication = changesSignIn
     ? await requireReauthentication(deps, { user, session, nonce, error: reauthenticationError(password, newPhone) })
     : null;
@@ -147,14 +147,11 @@ function reauthenticationError(password: string, newPhone: string | null): AuthE
 
 type NewPassword = { password: string; owner: PasswordOwner };
 
-async function hashNewPassword(
-  { passwords }: AuthDeps,
-  user: UserRow,
-  { password, owner }: NewPassword,
-): Promise<string> {
+async function hashNewPassword(deps: AuthDeps, user: UserRow, { password, owner }: NewPassword): Promise<string> {
+  const { passwords } = deps;
   const isSame = user.password_hash !== null && (await passwords.matches(password, user.password_hash));
   if (isSame) throw new AuthError('same_password');
-  await checkNewPassword(passwords, password, owner);
+  await checkNewPassword(deps, password, owner);
   return passwords.hash(password);
 }
 

@@ -39,7 +39,7 @@ export async function signUpByPhone(context: Context<AppEnv>, deps: AuthDeps, bo
   const data = checkSignUpMetadata(body.object('data') ?? {});
   const device = deviceOf(context, deps);
   const password = body.text('password');
-  await checkNewPassword(deps.passwords, password, { email: null, phone, data });
+  await checkNewPassword(deps, password, { email: null, phone, data });
   const padding = startPadding();
   const service = deps.database.asService('sign up');
   const now = deps.clock.now();

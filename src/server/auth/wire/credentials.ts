@@ -9,7 +9,7 @@ import {
   isCommonPassword,
 } from '#domain/account/account.ts';
 import type { JsonObject } from '#server/database/tables/auth-tables.ts';
-import type { Passwords } from '../passwords/passwords.ts';
+import type { AuthDeps } from '../auth-deps.ts';
 import { AuthError } from './errors.ts';
 import type { AuthErrorName } from './errors.ts';
 
@@ -45,8 +45,13 @@ export type PasswordOwner = { email: string | null; phone: string | null; data: 
  * Throws `weak_password` or `validation_failed`, or BusyError. Call it before anything depends on whether
  * the account exists, and after the rate limits: an assessment takes milliseconds of the password thread.
  */
-export async function checkNewPassword(passwords: Passwords, password: string, owner: PasswordOwner): Promise<void> {
-  checkPasswordFormat(password);
+export async function checkNewPassword(
+  { passwords, config }: Pick<AuthDeps, 'passwords' | 'config'>,
+  password: string,
+  owner: PasswordOwner,
+): Promise<void> {
+  checkPasswordFormat(config, password);
+  if (!config.auth.passwordCheck) return;
   const names = Object.values(owner.data).filter((value) => typeof value === 'string');
   const ownTexts = [owner.email ?? '', owner.phone ?? '', ...names.slice(0, MAX_NAMES)];
   const isGuessable = await passwords.isGuessable(
@@ -60,10 +65,16 @@ export async function checkNewPassword(passwords: Passwords, password: string, o
 const MAX_NAMES = 10;
 
 /** The checks of `checkNewPassword` that take no time. Throws `weak_password` or `validation_failed`. */
-export function checkPasswordFormat(password: string): void {
-  if (password.length < PASSWORD_MIN_LENGTH) throw new AuthError('weak_password');
+export function checkPasswordFormat(config: AuthDeps['config'], password: string): void {
   if (Buffer.byteLength(password) > PASSWORD_MAX_BYTES) throw new AuthError('password_too_long');
-  if (isCommonPassword(password)) throw new AuthError('common_password');
+  const weakness = findWeakness(config, password);
+  if (weakness) throw weakness;
+}
+
+/** Also of a password that was set before the rules, or as a hash. */
+export function findWeakness({ auth }: AuthDeps['config'], password: string): AuthError | null {
+  if (password.length < PASSWORD_MIN_LENGTH) return new AuthError('weak_password');
+  return auth.passwordCheck && isCommonPassword(password) ? new AuthError('common_password') : null;
 }
 
 /** User metadata travels in every access token, and Node refuses requests with more than 16 KB of headers. */
