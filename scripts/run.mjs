@@ -21,6 +21,7 @@ const SCRIPTS = {
   dev: 'scripts/dev.ts',
   test: 'scripts/test.ts',
   'test:browsers': 'scripts/test-browsers.ts',
+  'test:clients': 'scripts/test-clients.ts',
   'test:cluster': 'tests/cluster/run.ts',
   'test:postgres15': 'scripts/other-databases/postgres15.ts',
   'test:pooler': 'scripts/other-databases/pooler.ts',
