@@ -102,11 +102,15 @@ export function createApp(deps: Deps): Hono<AppEnv> {
   app.route('/', pageRoutes(site));
 
   // An unknown page redirects home; a missing file or API path is an error for its client.
-  app.notFound((context) =>
-    isPageRequest(context.req.method, context.req.path, context.req.header('accept'))
-      ? context.redirect('/', 302)
-      : errorResponse(context, 'not_found'),
-  );
+  app.notFound((context) => {
+    const { method, path } = context.req;
+    if (isPageRequest(method, path, context.req.header('accept'))) return context.redirect('/', 302);
+    // GET and HEAD of these addresses have routes, so this request has another method.
+    const isServed = READ_ONLY_PATHS.has(path) || site.pages.has(path) || site.files.has(path);
+    if (!isServed) return errorResponse(context, 'not_found');
+    context.header('Allow', 'GET, HEAD');
+    return errorResponse(context, 'method_not_allowed');
+  });
   app.onError((error, context) => {
     if (error instanceof BodyTooLargeError) return errorResponse(context, 'payload_too_large');
     log.error({ err: error, method: context.req.method }, 'unexpected failure');
@@ -114,6 +118,9 @@ export function createApp(deps: Deps): Hono<AppEnv> {
   });
   return app;
 }
+
+/** Without `/metrics`: an installation may hide that it has metrics. */
+const READ_ONLY_PATHS = new Set(['/healthz', '/readyz', '/config.json']);
 
 /** Files and API paths, also Supabase APIs that we do not provide: their clients expect JSON. */
 const NON_PAGE_PATHS =

@@ -99,6 +99,22 @@ test.each([
   }
 });
 
+test.each([
+  ['POST', '/healthz', 'GET, HEAD'],
+  ['DELETE', '/readyz', 'GET, HEAD'],
+  ['PUT', '/config.json', 'GET, HEAD'],
+  ['POST', '/', 'GET, HEAD'],
+  ['PATCH', '/journal', 'GET, HEAD'],
+  ['POST', '/manifest.webmanifest', 'GET, HEAD'],
+  ['GET', '/functions/v1/paypal-webhook', 'POST'],
+  ['GET', '/functions/v1/find-entries', 'POST'],
+  ['POST', '/functions/v1/changes', 'GET'],
+])('%s %s is 405 and allows %s', async (method, path, allowed) => {
+  const response = await request(path, { method });
+  expect([response.status, response.headers.get('allow')]).toEqual([405, allowed]);
+  expect(await response.json()).toMatchObject({ code: expect.any(String), message: expect.any(String) });
+});
+
 test('rejects an oversized body with 413', async () => {
   const response = await request('/rest/v1/entries', { method: 'POST', body: 'x'.repeat(3 * 1024 * 1024) });
   expect(response.status).toBe(413);

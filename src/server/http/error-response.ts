@@ -8,6 +8,7 @@ import type { AppEnv } from './app-env.ts';
 
 const ERRORS = {
   not_found: { status: 404, message: 'There is nothing at this address' },
+  method_not_allowed: { status: 405, message: 'This address is not called with this method' },
   misdirected_request: { status: 421, message: 'This server does not answer for that host name' },
   payload_too_large: { status: 413, message: 'The request is too large' },
   sandbox_unreachable: { status: 502, message: 'The sandbox does not answer' },

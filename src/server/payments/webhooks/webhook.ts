@@ -18,6 +18,7 @@ import type { Limiters } from '#server/load/limiters.ts';
 import { createRequestContext } from '#server/load/request-context.ts';
 import type { Database } from '#server/database/database.ts';
 import type { AppEnv } from '#server/http/app-env.ts';
+import { errorResponse } from '#server/http/error-response.ts';
 import { clientAddress, networkPrefix } from '#server/http/requests/client-address.ts';
 import { limitBody, readBytes } from '#server/http/requests/limit-body.ts';
 import type { Metrics } from '#server/http/metrics.ts';
@@ -128,6 +129,10 @@ export function webhookRoutes({
         );
     }
     return context.json({ received: true });
+  });
+  routes.all('/', (context) => {
+    context.header('Allow', 'POST');
+    return errorResponse(context, 'method_not_allowed');
   });
   return routes;
 }
