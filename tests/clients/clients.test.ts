@@ -4,6 +4,7 @@ import { promisify } from 'node:util';
 import { decodeJwt } from 'jose';
 import { describe, expect, test } from 'vitest';
 import { newAddress, PASSWORD, setUpAuthWorld } from '../api/auth/fixture.ts';
+import { today } from '../api/data/fixture.ts';
 
 const commands = new Map(Object.entries(JSON.parse(process.env['TEST_CLIENTS'] ?? '{}') as Record<string, string[]>));
 const world = setUpAuthWorld();
@@ -19,6 +20,7 @@ async function runClient(language: string): Promise<{ email: string; facts: Fact
     CLIENT_URL: world.url,
     CLIENT_KEY: world.config.publishableKey,
     CLIENT_SERVICE_TOKEN: await world.serviceToken(),
+    CLIENT_DATE: today(),
     CLIENT_EMAIL: email,
     CLIENT_PASSWORD: PASSWORD,
   };
@@ -84,9 +86,10 @@ describe.runIf(commands.has('Go'))('the client for Go', () => {
 });
 
 describe.runIf(commands.has('Rust'))('the client for Rust', () => {
-  test('signs in and invites', async () => {
+  test('signs in, saves and reads a log, and invites', async () => {
     const { email, facts } = await runClient('Rust');
     expectSessions({ email, facts });
+    expect(facts.log).toEqual({ rows: [{ content_text: 'Changed from Rust' }], range: '0-0/1' });
     expect(facts.refused).toContain('Invalid login credentials');
     expect(facts).toMatchObject({
       invited: { name: 'Ina' },

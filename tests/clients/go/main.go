@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/supabase-community/gotrue-go"
 	"github.com/supabase-community/gotrue-go/types"
@@ -50,7 +49,7 @@ func saveLog(userID string, token string) facts {
 	client.SetAuthToken(token)
 	row := map[string]string{
 		"user_id": userID,
-		"date":    time.Now().UTC().Format(time.DateOnly),
+		"date":    os.Getenv("CLIENT_DATE"),
 		"content": "<p>Shipped from Go</p>",
 	}
 	entries := func() *postgrest.QueryBuilder { return client.From("entries") }

@@ -2,7 +2,6 @@
 
 import json
 import os
-from datetime import date
 
 from supabase import ClientOptions, create_client
 from supabase_auth.errors import AuthApiError
@@ -24,7 +23,7 @@ def session_facts(session):
 
 
 def save_log(user_id):
-    row = {"user_id": user_id, "date": date.today().isoformat(), "content": "<p>Shipped from Python</p>"}
+    row = {"user_id": user_id, "date": os.environ["CLIENT_DATE"], "content": "<p>Shipped from Python</p>"}
     entries = client.table("entries")
     entries.insert(row).execute()
     entries.update({"content": "<p>Changed from Python</p>"}).eq("date", row["date"]).execute()
