@@ -30,15 +30,15 @@ export const loadDeferredPlugins = (): Promise<DeferredPlugins | null> =>
 function registerPlugins(editor: Editor): void {
   if (editor.isDestroyed) return;
   if (editor.view.composing) setTimeout(() => registerPlugins(editor), RETRY_COMPOSING_MS);
-  else for (const plugin of loaded?.createDeferredPlugins() ?? []) editor.registerPlugin(plugin);
+  else for (const plugin of loaded?.createDeferredPlugins(editor.schema) ?? []) editor.registerPlugin(plugin);
 }
 
 export const deferredPlugins = Extension.create({
   name: 'deferredPlugins',
 
   addProseMirrorPlugins() {
-    if (loaded) return loaded.createDeferredPlugins();
     const { editor } = this;
+    if (loaded) return loaded.createDeferredPlugins(editor.schema);
     void loadDeferredPlugins().then(() => registerPlugins(editor));
     return [
       new Plugin({
@@ -49,11 +49,11 @@ export const deferredPlugins = Extension.create({
               if (loaded || !event.clipboardData) return false;
               const html = event.clipboardData.getData('text/html');
               const text = event.clipboardData.getData('text/plain');
+              const hasFiles = event.clipboardData.types.includes('Files');
               event.preventDefault();
               void loadDeferredPlugins().then(() => {
                 if (view.isDestroyed) return;
-                if (loaded && html) view.pasteHTML(html);
-                else if (loaded) loaded.pasteText(view, text);
+                if (loaded) loaded.pasteClipboard(view, { html, text, hasFiles });
                 else view.pasteText(text || parseInert(html).textContent);
               });
               return true;

@@ -3,7 +3,7 @@ import { Fragment, Slice } from '@tiptap/pm/model';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { expectStoredUnchanged, open, setUpEditor } from '../../../../tests/support/journal-editor.ts';
 import type { JournalEditorHandle } from '../create-editor.ts';
-import { loadMarkdownParser, paragraphsToItems, pasteText, textToSlice } from './paste.ts';
+import { loadMarkdownParser, paragraphsToItems, pasteClipboard, pasteText, textToSlice } from './paste.ts';
 
 setUpEditor();
 
@@ -11,8 +11,7 @@ describe('pasting', () => {
   const paste = (html: string, at: number, text: string): string => {
     const { editor, read } = open(html);
     editor.commands.setTextSelection(at);
-    const slice = textToSlice(text, editor.state.selection.$from);
-    editor.view.dispatch(editor.state.tr.replaceSelection(slice));
+    pasteText(editor.view, text);
     return read();
   };
   const items = (...texts: string[]) => `<ol>${texts.map((text) => `<li><p>${text}</p></li>`).join('')}</ol>`;
@@ -39,6 +38,31 @@ describe('pasting', () => {
   test('turns plain lines into paragraphs in prose and keeps a list', () => {
     expect(paste('<p></p>', 1, 'a\nb')).toBe('<p>a</p><p>b</p>');
     expect(paste('<p></p>', 1, '- a\n- b')).toBe('<ul><li><p>a</p></li><li><p>b</p></li></ul>');
+  });
+
+  test('keeps the numbers of a list, in an empty log and in a list', () => {
+    const numbered = `<ol start="21">${items('November', 'December').slice(4)}`;
+    expect(paste('', 3, '21. November\n22. December')).toBe(numbered);
+    expect(paste(items('a', 'b'), 4, '21. November\n22. December')).toBe(
+      `${items('a')}${numbered}<ol start="2"><li><p>b</p></li></ol>`,
+    );
+  });
+
+  test('keeps the beginning of a sentence', () => {
+    for (const text of ['21. November', 'e. coli', '— Hola', '- 5 °C']) expect(paste('', 3, text)).toBe(items(text));
+  });
+
+  test('prefers the plain text beside HTML without structure, if it shows the same', () => {
+    const lines = 'Plan:\n - a\n - b';
+    const html = `<div style="white-space: pre-wrap;"><span>${lines}</span></div>`;
+    const pasteBoth = (text: string): string => {
+      const { editor, read } = open('<p></p>');
+      pasteClipboard(editor.view, { html, text, hasFiles: false });
+      return read();
+    };
+    expect(pasteBoth(lines)).toBe('<p>Plan:</p><ul><li><p>a</p></li><li><p>b</p></li></ul>');
+    expect(pasteBoth('Plan:\nother')).toBe('<p>Plan:<br> - a<br> - b</p>');
+    expect(pasteBoth('')).toBe('<p>Plan:<br> - a<br> - b</p>');
   });
 
   test('turns paragraphs of another program into items', () => {

@@ -1,16 +1,17 @@
 /** Handles paste: in a list, pasted lines and paragraphs become items. */
 import { closeHistory } from '@tiptap/pm/history';
 import { DOMParser, Fragment, Slice } from '@tiptap/pm/model';
-import type { Node, ResolvedPos, Schema } from '@tiptap/pm/model';
+import type { Node, ParseOptions, ResolvedPos, Schema } from '@tiptap/pm/model';
 import { Plugin } from '@tiptap/pm/state';
 import type { EditorState, Transaction } from '@tiptap/pm/state';
 import type { EditorView } from '@tiptap/pm/view';
 import { looksLikeMarkdown } from '#domain/log/pasted-markdown.ts';
+import { normalizeText, textToLog } from '#domain/log/text-to-log.ts';
+import { htmlToLog } from '#client/lib/html-to-log/html-to-log.ts';
 import { parseInert } from '#client/lib/log-html/inert-html.ts';
 import { splitList } from '../split-list.ts';
-import { cleanPastedHtml } from './paste-html.ts';
-import { parsePastedText, withoutMarker } from './paste-text.ts';
-import type { PastedLine } from './paste-text.ts';
+import { reportLeftOut } from './left-out.ts';
+import { prefersText, readSliceHtml } from './paste-html.ts';
 
 type MarkdownParser = typeof import('#domain/markdown/parse-markdown.ts');
 let markdownParser: MarkdownParser | null = null;
@@ -30,27 +31,6 @@ const isInList = (at: ResolvedPos, schema: Schema): boolean => {
 const paragraph = (schema: Schema, text: string): Node =>
   schema.nodes['paragraph']!.create(null, text === '' ? null : schema.text(text));
 
-/** Items of the outermost level, each with the deeper lines that follow it. */
-function createItems(lines: PastedLine[], schema: Schema): Node[] {
-  const level = Math.min(...lines.map((line) => line.level));
-  const items: Node[] = [];
-  for (let index = 0; index < lines.length;) {
-    const line = lines[index]!;
-    let end = index + 1;
-    while (end < lines.length && lines[end]!.level > level) end += 1;
-    const deeper = lines.slice(index + 1, end);
-    const nested = deeper.length > 0 ? [createList(deeper, schema)] : [];
-    items.push(schema.nodes['listItem']!.create(null, [paragraph(schema, line.text), ...nested]));
-    index = end;
-  }
-  return items;
-}
-
-function createList(lines: PastedLine[], schema: Schema): Node {
-  const type = lines[0]!.marker === 'bullet' ? 'bulletList' : 'orderedList';
-  return schema.nodes[type]!.create(null, createItems(lines, schema));
-}
-
 const isProse = (node: Node): boolean =>
   node.isInline || ['paragraph', 'orderedList', 'bulletList'].includes(node.type.name);
 
@@ -58,7 +38,7 @@ const isProse = (node: Node): boolean =>
  * Returns a slice whose first and last line merge with the text at the caret if the HTML has only paragraphs and lists.
  * With a heading, quote or code block, all blocks stay whole.
  */
-function markdownToSlice(html: string, schema: Schema): Slice {
+function htmlToSlice(html: string, schema: Schema): Slice {
   const { content } = DOMParser.fromSchema(schema).parse(parseInert(html), { preserveWhitespace: true });
   return content.content.every(isProse) ? Slice.maxOpen(content) : new Slice(content, 0, 0);
 }
@@ -68,24 +48,28 @@ function markdownToSlice(html: string, schema: Schema): Slice {
  * if they have markers or the caret is in a list, otherwise paragraphs. `plain`: pasted with Shift, so Markdown is
  * literal.
  */
-export function textToSlice(text: string, at: ResolvedPos, plain = false): Slice {
+export function textToSlice(source: string, at: ResolvedPos, plain = false): Slice {
   const { schema } = at.doc.type;
+  const text = normalizeText(source);
   if (!plain && markdownParser && looksLikeMarkdown(text))
-    return markdownToSlice(markdownParser.parseMarkdown(text, { softBreaks: 'keep' }), schema);
-  const lines = parsePastedText(text);
-  if (lines.length === 0) return new Slice(Fragment.from(text === '' ? [] : [paragraph(schema, ' ')]), 1, 1);
-  if (lines.length === 1) {
-    // In the middle of a sentence "- " and "1. " are text.
-    const line = at.parent.content.size === 0 ? withoutMarker(text).text : text.replace(/[\r\n]+/g, '');
-    return new Slice(Fragment.from(paragraph(schema, line)), 1, 1);
-  }
-  const asList = isInList(at, schema) || lines.some((line) => line.marker !== null);
-  const nodes = asList ? [createList(lines, schema)] : lines.map((line) => paragraph(schema, line.text));
-  return Slice.maxOpen(Fragment.from(nodes));
+    return htmlToSlice(markdownParser.parseMarkdown(text, { softBreaks: 'keep' }), schema);
+  const { html, lines } = textToLog(text);
+  if (lines === 0) return new Slice(Fragment.from(text === '' ? [] : [paragraph(schema, ' ')]), 1, 1);
+  // In the middle of a sentence "- " is text.
+  if (lines === 1 && at.parent.content.size > 0)
+    return new Slice(Fragment.from(paragraph(schema, text.replaceAll('\n', ''))), 1, 1);
+  return paragraphsToItems(htmlToSlice(html, schema), at);
+}
+
+/** Whether the numbers would change if the items joined the list at the caret. */
+function hasOwnNumbers({ content }: Slice): boolean {
+  const lists = content.content.filter((node) => node.type.name === 'orderedList');
+  return lists.length > 1 || lists.some((list) => list.attrs['start'] !== 1);
 }
 
 /** Turns several paragraphs pasted into a list item into items. Lists among them keep their items. */
 export function paragraphsToItems(slice: Slice, at: ResolvedPos): Slice {
+  if (hasOwnNumbers(slice)) return slice;
   const { schema } = at.doc.type;
   const { listItem, orderedList } = schema.nodes;
   const blocks: Node[] = [];
@@ -112,10 +96,12 @@ function isValid(node: Node): boolean {
   }
 }
 
-function pasteSlice(state: EditorState, slice: Slice): Transaction {
+/** `isOwn`: copied from a log, whose items join any list. Other lists with numbers of their own split the list. */
+function pasteSlice(state: EditorState, slice: Slice, isOwn: boolean): Transaction {
   const { tr } = state;
   const blocks = slice.content.content;
-  if (hasBlockFormat(slice) && isInList(state.selection.$from, state.schema) && blocks.every(isValid)) {
+  const splits = hasBlockFormat(slice) || (!isOwn && hasOwnNumbers(slice));
+  if (splits && isInList(state.selection.$from, state.schema) && blocks.every(isValid)) {
     tr.deleteSelection();
     const at = tr.selection.from;
     if (splitList(tr, at, at, blocks)) return tr;
@@ -124,8 +110,8 @@ function pasteSlice(state: EditorState, slice: Slice): Transaction {
 }
 
 /** Pastes as a separate undo step. */
-function dispatchPaste(view: EditorView, slice: Slice): void {
-  const tr = pasteSlice(view.state, slice).setMeta('paste', true).setMeta('uiEvent', 'paste');
+function dispatchPaste(view: EditorView, slice: Slice, isOwn = false): void {
+  const tr = pasteSlice(view.state, slice, isOwn).setMeta('paste', true).setMeta('uiEvent', 'paste');
   view.dispatch(closeHistory(tr).scrollIntoView());
   view.dispatch(closeHistory(view.state.tr));
 }
@@ -148,19 +134,62 @@ function pasteOnceLoaded(view: EditorView, text: string): void {
   });
 }
 
-export function pastePlugin(): Plugin {
+export type ClipboardContent = { html: string; text: string; hasFiles: boolean };
+
+export const readClipboard = (data: DataTransfer): ClipboardContent => ({
+  html: data.getData('text/html'),
+  text: data.getData('text/plain'),
+  hasFiles: data.types.includes('Files'),
+});
+
+/** Pastes what a caller has read from the clipboard, after it has prevented the event's default. */
+export function pasteClipboard(view: EditorView, { html, text, hasFiles }: ClipboardContent): void {
+  if (html !== '' && !prefersText(html, text)) view.pasteHTML(html);
+  else if (text !== '') pasteText(view, text);
+  else if (hasFiles) reportLeftOut(view, 'files');
+}
+
+/** Keeps runs of spaces: the converter has collapsed those that the source collapses. */
+class PasteParser extends DOMParser {
+  override parseSlice(dom: globalThis.Node, options?: ParseOptions): Slice {
+    return super.parseSlice(dom, { ...options, preserveWhitespace: true });
+  }
+}
+
+export function pastePlugin(schema: Schema): Plugin {
   /** Pasted Markdown that waits for its parser, between the two handlers of a paste. */
   let waiting: string | null = null;
+  let isOwn = false;
   return new Plugin({
     props: {
+      handleDOMEvents: {
+        paste(view, event) {
+          const content = event.clipboardData && readClipboard(event.clipboardData);
+          if (!content) return false;
+          const { html, text } = content;
+          const isForEditor = html === '' ? text !== '' : !prefersText(html, text);
+          if (isForEditor) return false;
+          event.preventDefault();
+          pasteClipboard(view, content);
+          return true;
+        },
+      },
+      clipboardParser: new PasteParser(schema, DOMParser.fromSchema(schema).rules),
       clipboardTextParser(text, at, plain) {
         waiting = !plain && isWaitingForParser(text) ? text : null;
+        isOwn = false;
         return textToSlice(text, at, plain);
       },
-      transformPastedHTML: (html) => cleanPastedHtml(html),
+      transformPastedHTML(source, view) {
+        const slice = readSliceHtml(source);
+        isOwn = slice !== null;
+        const { html, pictures } = slice === null ? htmlToLog(source) : { html: slice, pictures: 0 };
+        if (pictures > 0) reportLeftOut(view, 'pictures');
+        return html;
+      },
       transformPasted: (slice, view) => paragraphsToItems(slice, view.state.selection.$from),
       handlePaste(view, _event, slice) {
-        if (waiting === null) dispatchPaste(view, slice);
+        if (waiting === null) dispatchPaste(view, slice, isOwn);
         else pasteOnceLoaded(view, waiting);
         waiting = null;
         return true;

@@ -8,7 +8,9 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState, useSyncExternalS
 import type { KeyboardEvent, RefObject } from 'react';
 import { DAY_BAR_PX } from '../caret/follow-caret.ts';
 import { useToast } from '#client/ui/toast.tsx';
-import { isTextless } from '../paste/paste-html.ts';
+import { onLeftOut } from '../paste/left-out.ts';
+import type { LeftOut } from '../paste/left-out.ts';
+import { readClipboard } from '../paste/paste.ts';
 import { withFormattingKey } from './formatting-keys.ts';
 import { BLOCK_ACTIONS, MARK_ACTIONS, TOUCH_BAR } from './toolbar-actions.ts';
 import { positionToolbar } from './toolbar-position.ts';
@@ -159,19 +161,27 @@ function markHiddenButtons(bar: HTMLElement): void {
   bar.dataset['more'] = [scrollLeft > 1 && 'before', !isAtEnd && 'after'].filter(Boolean).join(' ');
 }
 
+const LEFT_OUT: Readonly<Record<LeftOut, string>> = {
+  pictures: 'Pictures were left out. Logs hold text only.',
+  files: 'Logs hold text only.',
+};
+
 /** Tells that a pasted or dropped picture or file stays out of the log. A drop beside the text counts too. */
 function useFileNotice(editor: Editor): void {
   const toast = useToast();
   useEffect(() => {
-    const text = editor.view.dom;
+    const notify = (what: LeftOut): void => toast({ kind: 'info', text: LEFT_OUT[what] });
     const listeners = new AbortController();
-    const notify = (data: DataTransfer | null): void => {
-      if (data && isTextless(data)) toast({ kind: 'info', text: 'Logs hold text only.' });
+    const stop = onLeftOut(editor.view, notify);
+    const onDrop = ({ dataTransfer }: DragEvent): void => {
+      const content = dataTransfer && readClipboard(dataTransfer);
+      if (content?.hasFiles && content.text === '' && content.html === '') notify('files');
     };
-    const { signal } = listeners;
-    text.addEventListener('paste', ({ clipboardData }) => notify(clipboardData), { signal });
-    addEventListener('drop', ({ dataTransfer }) => notify(dataTransfer), { signal });
-    return () => listeners.abort();
+    addEventListener('drop', onDrop, { signal: listeners.signal });
+    return () => {
+      listeners.abort();
+      stop();
+    };
   }, [editor, toast]);
 }
 

@@ -1,0 +1,187 @@
+/**
+ * Computes how an element of an inert document is shown: the browser's defaults for its tag, simple rules of the HTML's
+ * own style sheets, and its `style` attribute. An inert document has no computed styles.
+ */
+
+export type Display =
+  | 'none'
+  | 'contents'
+  | 'inline'
+  /** Laid out as one box in its line: `inline-block`, `inline-flex` and the like. */
+  | 'inline-block'
+  | 'block'
+  | 'flex'
+  | 'table'
+  | 'row-group'
+  | 'row'
+  | 'cell';
+
+/** Lower-case property names and values. */
+export type Declarations = ReadonlyMap<string, string>;
+
+const tagSet = (tags: string): ReadonlySet<string> => new Set(tags.split(' '));
+
+const BLOCKS = tagSet(
+  'address article aside blockquote body caption center dd details dialog dir div dl dt fieldset figcaption figure footer ' +
+    'form h1 h2 h3 h4 h5 h6 header hgroup hr html legend li listing main menu nav ol optgroup option p plaintext pre search ' +
+    'section summary ul xmp',
+);
+/** Shown as a box in the line, without text of the document. */
+const REPLACED = tagSet('audio canvas embed iframe meter object progress select textarea video');
+const INLINE_BLOCKS = tagSet('button img input marquee');
+const HIDDEN = tagSet(
+  'area base basefont col colgroup datalist frame frameset head link meta noembed noframes noscript param rp script source ' +
+    'style template title track',
+);
+const TABLE_DISPLAY: ReadonlyMap<string, Display> = new Map([
+  ['table', 'table'],
+  ['thead', 'row-group'],
+  ['tbody', 'row-group'],
+  ['tfoot', 'row-group'],
+  ['tr', 'row'],
+  ['td', 'cell'],
+  ['th', 'cell'],
+]);
+
+const DISPLAY_VALUES: ReadonlyMap<string, Display> = new Map([
+  ['none', 'none'],
+  ['contents', 'contents'],
+  ['inline', 'inline'],
+  ['ruby', 'inline'],
+  ['inline-block', 'inline-block'],
+  ['inline-flex', 'inline-block'],
+  ['inline-grid', 'inline-block'],
+  ['inline-table', 'inline-block'],
+  ['-webkit-inline-box', 'inline-block'],
+  ['block', 'block'],
+  ['flow-root', 'block'],
+  ['list-item', 'block'],
+  ['-webkit-box', 'flex'],
+  ['flex', 'flex'],
+  ['grid', 'flex'],
+  ['table', 'table'],
+  ['table-row-group', 'row-group'],
+  ['table-header-group', 'row-group'],
+  ['table-footer-group', 'row-group'],
+  ['table-row', 'row'],
+  ['table-cell', 'cell'],
+  ['table-caption', 'block'],
+  ['table-column', 'none'],
+  ['table-column-group', 'none'],
+]);
+
+export const isReplaced = ({ localName }: Element): boolean => REPLACED.has(localName);
+
+/** `isBlockified`: a child of a flex or grid container is laid out as a block. */
+export function displayOf(element: Element, style: Declarations, isBlockified: boolean): Display {
+  const tag = element.localName;
+  if (HIDDEN.has(tag)) return 'none';
+  const styled = DISPLAY_VALUES.get(style.get('display') ?? '');
+  if (styled === undefined && element.hasAttribute('hidden')) return 'none';
+  const display = styled ?? TABLE_DISPLAY.get(tag) ?? defaultDisplay(element);
+  if (display !== 'inline' && display !== 'inline-block') return display;
+  const isOutOfLine =
+    isBlockified || /^(?:left|right)$/.test(style.get('float') ?? '') || isOutOfFlow(style.get('position'));
+  return isOutOfLine && tag !== 'br' && tag !== 'img' ? 'block' : display;
+}
+
+function defaultDisplay(element: Element): Display {
+  const tag = element.localName;
+  if (tag === 'dialog' && !element.hasAttribute('open')) return 'none';
+  if (BLOCKS.has(tag)) return 'block';
+  return INLINE_BLOCKS.has(tag) || REPLACED.has(tag) ? 'inline-block' : 'inline';
+}
+
+const isOutOfFlow = (position = ''): boolean => /^(?:absolute|fixed)$/.test(position);
+const isZero = (length = ''): boolean => /^0(?:\.0+)?(?:[a-z]+|%)?$/.test(length);
+
+/**
+ * Whether the element takes no visible space although it is displayed, as the preview line of a mail or the copy of a
+ * formula for screen readers.
+ */
+export function isVisuallyHidden(style: Declarations): boolean {
+  if (isZero(style.get('opacity')) || style.get('mso-hide') === 'all') return true;
+  const clips = style.get('overflow')?.startsWith('hidden') === true;
+  if (clips && ['height', 'max-height', 'width', 'max-width'].some((size) => isZero(style.get(size)))) return true;
+  if (!isOutOfFlow(style.get('position'))) return false;
+  const isClipped =
+    /^rect\((?:[01](?:px)?[\s,]*){4}\)$/.test(style.get('clip') ?? '') ||
+    /^inset\((?:50|100)%/.test(style.get('clip-path') ?? '') ||
+    (clips && style.get('width') === '1px' && style.get('height') === '1px');
+  return isClipped || /^-\d{4,}/.test(style.get('left') ?? style.get('top') ?? '');
+}
+
+export const hasZeroFontSize = (style: Declarations): boolean | null => {
+  const size = style.get('font-size');
+  return size === undefined ? null : isZero(size);
+};
+
+const DECLARATION = /(?:^|[;{])\s*([a-z-]+)\s*:\s*([^;]*)/gi;
+
+function readDeclarations(text: string): Declarations {
+  const declarations = new Map<string, string>();
+  for (const [, name, value] of text.matchAll(DECLARATION))
+    declarations.set(
+      name!.toLowerCase(),
+      value!
+        .replace(/!\s*important\s*$/i, '')
+        .trim()
+        .toLowerCase(),
+    );
+  return declarations;
+}
+
+/** Properties that change which text is shown, where it breaks and how it is marked. */
+const USED_PROPERTY =
+  /display|visibility|white-space|font-(?:weight|style|size)|text-(?:decoration|transform)|vertical-align|mso-(?:list|hide)/i;
+const SIMPLE_SELECTOR = /^[a-z][a-z0-9]*(?:\.[\w-]+)?$|^\.[\w-]+$/i;
+
+/** Without comments. */
+const withoutComments = (css: string): string =>
+  css
+    .split('/*')
+    .map((part, index) => (index === 0 ? part : (part.split('*/', 2)[1] ?? '')))
+    .join(' ')
+    .replace(/<!--|-->/g, '');
+
+/**
+ * The rules with a selector of a tag, a class or both, outside `@media`. Others are for the page that the HTML was copied
+ * from.
+ */
+function readRules(css: string): ReadonlyMap<string, Declarations> {
+  const rules = new Map<string, Declarations>();
+  let depth = 0;
+  for (const part of withoutComments(css).split('}')) {
+    const [selectors, body, ...nested] = part.split('{');
+    const isRule = depth === 0 && body !== undefined && nested.length === 0;
+    depth = Math.max(0, depth + part.split('{').length - 2);
+    if (!isRule || !USED_PROPERTY.test(body)) continue;
+    const declarations = readDeclarations(body);
+    for (const selector of selectors!.split(',').map((name) => name.trim())) {
+      if (SIMPLE_SELECTOR.test(selector))
+        rules.set(selector, new Map([...(rules.get(selector) ?? []), ...declarations]));
+    }
+  }
+  return rules;
+}
+
+/** Returns a function that gives the declarations of an element. Programs repeat few styles, so they are cached. */
+export function createStyleReader(css: string): (element: Element) => Declarations {
+  const rules = readRules(css);
+  const cache = new Map<string, Declarations>();
+  const inline = (element: Element): Declarations => {
+    const text = element.getAttribute('data-style') ?? element.getAttribute('style') ?? '';
+    let declarations = cache.get(text);
+    if (!declarations) cache.set(text, (declarations = readDeclarations(text)));
+    return declarations;
+  };
+  if (rules.size === 0) return inline;
+  return (element) => {
+    const tag = element.localName;
+    const classes = [...element.classList];
+    const selectors = [tag, ...classes.map((name) => `.${name}`), ...classes.map((name) => `${tag}.${name}`)];
+    const matches = selectors.flatMap((selector) => rules.get(selector) ?? []);
+    if (matches.length === 0) return inline(element);
+    return new Map([...matches, inline(element)].flatMap((declarations) => [...declarations]));
+  };
+}

@@ -1,0 +1,561 @@
+/**
+ * Converts HTML of other programs to the HTML of a log: every letter that a person sees there, in the same order, and each
+ * visible break (docs/specification/days-and-saving.md 10). One walk over an inert document, which loads nothing and runs
+ * nothing.
+ */
+import { escapeHtml } from '#domain/export/escape-html.ts';
+import { linkAsText } from '#domain/log/links.ts';
+import { joinCells } from '#domain/log/pasted-markdown.ts';
+import { parseInert, withoutStyles } from '#client/lib/log-html/inert-html.ts';
+import { createStyleReader, displayOf, hasZeroFontSize, isReplaced, isVisuallyHidden } from './element-style.ts';
+import type { Declarations, Display } from './element-style.ts';
+import {
+  addBlock,
+  appendToLastBlock,
+  blocksAsLines,
+  createRoot,
+  listParent,
+  MARKS,
+  moveBlocks,
+  openQuote,
+  writeInline,
+  writeLog,
+} from '#domain/log/log-builder.ts';
+import type { BlockTag, Container, Item, ListTag, Mark, Root } from '#domain/log/log-builder.ts';
+import { checkboxOf, markerOf, levelOf } from './list-items.ts';
+import { isIcon, pictureText } from './pictures.ts';
+import { isFormulaScript, mathText, toScript } from './scripts.ts';
+import type { Script } from './scripts.ts';
+import { codeText, TextLine } from './text-line.ts';
+import type { WhiteSpace } from './text-line.ts';
+
+export type ConvertedHtml = {
+  html: string;
+  /** The number of pictures that the log leaves out. Icons don't count. */
+  pictures: number;
+};
+
+/** 1 MB of a copied spreadsheet has some 50,000 elements. */
+const MAX_ELEMENTS = 100_000;
+/** The nesting that browsers keep. */
+const MAX_OPEN_ELEMENTS = 512;
+
+/**
+ * Whether a browser would take long to parse the HTML. Threat: a copied page holds a million tags, or 20,000 unclosed ones,
+ * whose parsing takes time with the square of their number, and the journal stops for a minute.
+ */
+export function isTooComplex(html: string): boolean {
+  if ((html.match(/<[a-z!]/gi)?.length ?? 0) > MAX_ELEMENTS) return true;
+  const open = new Map<string, number>();
+  let total = 0;
+  for (const [, slash, tag] of html.matchAll(/<(\/?)([a-z][^\s/>]*)/gi)) {
+    const name = tag!.toLowerCase();
+    const count = open.get(name) ?? 0;
+    if (NEVER_NESTED.has(name) || (slash && count === 0)) continue;
+    open.set(name, count + (slash ? -1 : 1));
+    total += slash ? -1 : 1;
+    if (total > MAX_OPEN_ELEMENTS) return true;
+  }
+  return false;
+}
+
+/** Empty elements, and those that the next of their kind closes. */
+const NEVER_NESTED = new Set(
+  (
+    'area base br col embed hr img input link meta param source track wbr ' +
+    'p li dt dd td th tr thead tbody tfoot colgroup option optgroup rt rp'
+  ).split(' '),
+);
+
+/** HTML that is too complex becomes a paragraph for each line. */
+export function htmlToLog(source: string): ConvertedHtml {
+  const { html, css } = splitStyles(source);
+  if (isTooComplex(html)) return { html: textAsHtml(html), pictures: 0 };
+  const body = parseInert(html);
+  return new Converter(body, css).convert(body);
+}
+
+const STYLE_OR_SCRIPT = /<(style|script|xml)\b[^<>]*>/gi;
+
+/** Takes style sheets and scripts out. Searches the end of unclosed ones once. */
+function splitStyles(html: string): { html: string; css: string } {
+  const kept: string[] = [];
+  const css: string[] = [];
+  const unclosed = new Set<string>();
+  let from = 0;
+  for (const { 0: tag, 1: name, index } of html.matchAll(STYLE_OR_SCRIPT)) {
+    if (index < from || unclosed.has(name!)) continue;
+    const closing = new RegExp(`</${name}\\s*>`, 'gi');
+    closing.lastIndex = index + tag.length;
+    const end = closing.exec(html);
+    if (end) {
+      kept.push(html.slice(from, index));
+      if (/style/i.test(name!)) css.push(html.slice(index + tag.length, end.index));
+      from = closing.lastIndex;
+    } else unclosed.add(name!);
+  }
+  return { html: [...kept, html.slice(from)].join(''), css: css.join('\n') };
+}
+
+/** One paragraph for each line. The text keeps its character references. */
+const textAsHtml = (html: string): string =>
+  withoutStyles(html)
+    .replace(/<!--[^<>]*-->|<\/?(?:strong|em|b|i|u|s|a|code|span|font)\b[^<>]*>/gi, '')
+    .split(/<[^<>]*>?|[\r\n]+/)
+    .filter((line) => line.trim() !== '')
+    .map((line) => `<p>${line}</p>`)
+    .join('');
+
+/** The state that a child inherits. */
+type Context = {
+  container: Container;
+  block: BlockTag;
+  whiteSpace: WhiteSpace;
+  marks: readonly Mark[];
+  script: Script | null;
+  isRaised: boolean;
+  transform: string;
+  /** `visibility: hidden`, or a font of no size: an inner element can be visible again. */
+  isInvisible: boolean;
+  isBlockified: boolean;
+  isInLink: boolean;
+  /** The lists around, up to the closest quote or cell. */
+  listDepth: number;
+  list: ListContext | null;
+};
+
+type ListContext = { element: Element; tag: ListTag; start: number | null };
+
+const HEADINGS: ReadonlyMap<string, BlockTag> = new Map(
+  [1, 2, 3, 4, 5, 6].map((level) => [`h${level}`, `h${Math.min(level, 3)}` as BlockTag]),
+);
+const TAG_MARKS: ReadonlyMap<string, Mark> = new Map([
+  ...['b', 'strong'].map((tag) => [tag, 'strong'] as const),
+  ...['i', 'em', 'var', 'dfn'].map((tag) => [tag, 'em'] as const),
+  ...['u', 'ins'].map((tag) => [tag, 'u'] as const),
+  ...['s', 'strike', 'del'].map((tag) => [tag, 's'] as const),
+  ...['code', 'kbd', 'samp', 'tt'].map((tag) => [tag, 'code'] as const),
+]);
+const PREFORMATTED = new Set(['pre', 'listing', 'xmp', 'plaintext']);
+const LISTS = new Set(['ul', 'ol', 'menu', 'dir']);
+const FORMULA = /\b(?:katex|mwe-math-element|MathJax\w*|mjx-container|math-inline|math-display)\b/;
+
+const BOX = /^\[[ x]\]$/;
+
+class Converter {
+  private readonly styleOf: (element: Element) => Declarations;
+  /** The elements that show a formula, often more than once, and its MathML. */
+  private readonly formulas = new Map<Element, Element>();
+  private line = new TextLine();
+  private root = createRoot();
+  private blocks = 0;
+  /** A check box that has no text yet. */
+  private box = '';
+  private pictures = 0;
+
+  constructor(body: Element, css: string) {
+    this.styleOf = createStyleReader(css);
+    for (const math of body.querySelectorAll('math')) {
+      let outer: Element = math;
+      for (let next = math.parentElement, steps = 0; next && steps < 4; next = next.parentElement, steps += 1)
+        if (next.localName === 'mjx-container' || FORMULA.test(next.getAttribute('class') ?? '')) outer = next;
+      this.formulas.set(outer, math);
+    }
+  }
+
+  convert(body: Element): ConvertedHtml {
+    const context: Context = {
+      container: this.root,
+      block: 'p',
+      whiteSpace: 'collapse',
+      marks: [],
+      script: null,
+      isRaised: false,
+      transform: '',
+      isInvisible: false,
+      isBlockified: false,
+      isInLink: false,
+      listDepth: 0,
+      list: null,
+    };
+    const style = this.styleOf(body);
+    const inherited = this.inherit(body, style, context);
+    this.walkChildren(body, inherited);
+    this.endBlock(inherited);
+    return { html: writeLog(this.root), pictures: this.pictures };
+  }
+
+  private walkChildren(element: Element, context: Context): void {
+    for (const child of element.childNodes) this.walk(child, context);
+  }
+
+  private walk(node: Node, context: Context): void {
+    if (node.nodeType === Node.TEXT_NODE) this.addText(node.nodeValue ?? '', context);
+    else if (node.nodeType === Node.ELEMENT_NODE) this.walkElement(node as Element, context);
+  }
+
+  private displayOf(element: Element, isBlockified = false): Display {
+    const style = this.styleOf(element);
+    return isVisuallyHidden(style) ? 'none' : displayOf(element, style, isBlockified);
+  }
+
+  private addText(text: string, context: Context): void {
+    if (context.isInvisible) return;
+    const shown = transformText(text, context.transform);
+    this.line.add(context.script ? toScript(shown, context.script) : shown, context.whiteSpace, context.marks);
+  }
+
+  private endBlock({ container, block }: Context): void {
+    for (const pieces of this.line.take()) {
+      const html = writeInline(pieces);
+      // A box belongs to the block behind it.
+      if (BOX.test(html)) this.box = `${html} `;
+      else {
+        addBlock(container, block, this.box + html);
+        this.blocks += 1;
+        this.box = '';
+      }
+    }
+  }
+
+  private walkElement(element: Element, context: Context): void {
+    const style = this.styleOf(element);
+    const display = this.displayOf(element, context.isBlockified);
+    const math = this.formulas.get(element);
+    if (math && math !== element) return this.addFormula(math, display, context);
+    if (display === 'none') return;
+    if (math) return this.addFormula(math, display, context);
+    const inner = this.inherit(element, style, context);
+    inner.isBlockified = display === 'flex' || (display === 'contents' && context.isBlockified);
+    switch (element.localName) {
+      case 'br':
+        if (!inner.isInvisible) this.line.breakLine();
+        return;
+      case 'img':
+        return this.addPicture(element, style, inner);
+      case 'input':
+        return this.addInput(element, inner);
+      case 'en-todo':
+        // Evernote's element is empty, but read as HTML it holds the text behind it.
+        this.addBox(element.getAttribute('checked') === 'true', inner);
+        return this.walkChildren(element, inner);
+      case 'svg':
+        return this.walkDrawing(element, inner);
+      case 'rt':
+        return this.addReading(element, inner);
+      case 'a':
+        return this.walkLink(element, display, inner);
+      case 'table':
+        return this.walkTable(element, inner, context);
+      default:
+        this.walkBox(element, style, display, inner, context);
+    }
+  }
+
+  private walkBox(element: Element, style: Declarations, display: Display, inner: Context, outer: Context): void {
+    const tag = element.localName;
+    if (display === 'contents' || display === 'inline') this.walkChildren(element, inner);
+    else if (display === 'inline-block') {
+      this.line.enterBox();
+      if (!isReplaced(element)) this.walkChildren(element, inner);
+      this.line.leaveBox();
+    } else {
+      this.endBlock(outer);
+      if (PREFORMATTED.has(tag)) this.addCode(element, inner);
+      else if (display === 'table') this.walkRows(element, inner, isLayout(element));
+      else if (display === 'row') this.addRow(this.readRow(element, inner), false, inner);
+      else if (!isReplaced(element)) {
+        this.enterBlock(element, style, inner);
+        this.walkChildren(element, inner);
+        this.endBlock(inner);
+      }
+    }
+  }
+
+  /** Changes the context of a block's content: an item, a list, a quote or a heading. */
+  private enterBlock(element: Element, style: Declarations, context: Context): void {
+    const tag = element.localName;
+    const marker = markerOf(element, style);
+    const heading = HEADINGS.get(tag);
+    if (marker) {
+      for (const written of marker.elements) written.remove();
+      const { level, tag: listTag, number } = marker;
+      this.enterItem(context, { level, tag: listTag, source: marker.source, number, continues: false });
+    } else if (LISTS.has(tag)) {
+      const start = Number.parseInt(element.getAttribute('start') ?? '', 10);
+      context.list = { element, tag: tag === 'ol' ? 'ol' : 'ul', start: Number.isNaN(start) ? null : start };
+      context.listDepth += 1;
+    } else if (tag === 'li') this.enterListItem(element, context);
+    else if (tag === 'blockquote' && !/^(?:none|0)/.test(style.get('border') ?? '')) {
+      context.container = openQuote(context.container);
+      context.listDepth = 0;
+      context.list = null;
+    } else if (heading) context.block = heading;
+  }
+
+  private enterListItem(element: Element, context: Context): void {
+    const { list } = context;
+    const value = Number.parseInt(element.getAttribute('value') ?? '', 10);
+    const explicit = levelOf(element, list?.element);
+    const number = Number.isNaN(value) ? (list?.start ?? null) : value;
+    this.enterItem(context, {
+      level: Math.max(1, context.listDepth, explicit),
+      tag: list?.tag ?? 'ul',
+      source: list?.element,
+      number,
+      continues: explicit > 0 && number === null,
+    });
+    this.box = '';
+    // The first item alone has the number of its list.
+    if (list) list.start = null;
+    const isChecked = checkboxOf(element, this.styleOf(element));
+    if (isChecked !== null) this.addBox(isChecked, context);
+  }
+
+  private enterItem(context: Context, item: Omit<Item, 'kind' | 'parent' | 'flow'>): void {
+    context.container = { kind: 'item', parent: listParent(context.container), ...item, flow: null };
+  }
+
+  private inherit(element: Element, style: Declarations, context: Context): Context {
+    const tag = element.localName;
+    const hasNoSize = hasZeroFontSize(style);
+    const visibility = style.get('visibility');
+    const isLink = tag === 'a' && element.hasAttribute('href');
+    const script = scriptOf(tag, style);
+    const inner: Context = {
+      ...context,
+      whiteSpace: whiteSpaceOf(tag, style) ?? context.whiteSpace,
+      transform: style.get('text-transform') ?? (tag === 'button' ? '' : context.transform),
+      isInvisible:
+        visibility === undefined && hasNoSize === null
+          ? context.isInvisible
+          : hasNoSize === true || /^(?:hidden|collapse)$/.test(visibility ?? ''),
+      isInLink: context.isInLink || isLink,
+    };
+    if (script) {
+      inner.isRaised = true;
+      inner.script = isFormulaScript(element.textContent ?? '') ? script : null;
+    }
+    inner.marks = marksOf(
+      tag,
+      style,
+      context.marks,
+      inner.isInLink,
+      HEADINGS.has(tag) || context.block.startsWith('h'),
+    );
+    return inner;
+  }
+
+  private addFormula(math: Element, display: Display, context: Context): void {
+    const isBlock = display === 'block' || math.getAttribute('display') === 'block';
+    if (isBlock) this.endBlock(context);
+    if (!context.isInvisible) this.line.add(mathText(math), 'collapse', context.marks);
+    if (isBlock) this.endBlock(context);
+  }
+
+  private addPicture(picture: Element, style: Declarations, context: Context): void {
+    if (context.isInvisible) return;
+    const text = pictureText(picture);
+    if (text !== null) this.line.add(text, 'keep', context.marks);
+    else if (style.get('display') === 'block') this.endBlock(context);
+    if (text === null && !isIcon(picture, style.get('width'))) this.pictures += 1;
+  }
+
+  private addInput(input: Element, context: Context): void {
+    if (/^(?:checkbox|radio)$/i.test(input.getAttribute('type') ?? ''))
+      this.addBox(input.hasAttribute('checked'), context);
+  }
+
+  /** A check box as text: a plan is no achievement. */
+  private addBox(isChecked: boolean, context: Context): void {
+    if (!context.isInvisible) this.line.add(isChecked ? '[x] ' : '[ ] ', 'collapse', []);
+  }
+
+  /** The text in a drawing: each label is a block. */
+  private walkDrawing(drawing: Element, context: Context): void {
+    for (const part of drawing.children) {
+      if (/^(?:text|foreignObject)$/i.test(part.localName)) {
+        this.endBlock(context);
+        this.walkChildren(part, context);
+        this.endBlock(context);
+      } else if (!/^(?:title|desc|metadata|defs|style|script)$/.test(part.localName)) this.walkDrawing(part, context);
+    }
+  }
+
+  /** The reading of a Chinese or Japanese word, which stands above it. */
+  private addReading(reading: Element, context: Context): void {
+    this.line.append('(', context.marks);
+    this.walkChildren(reading, context);
+    this.line.append(')', context.marks);
+  }
+
+  /** Logs store no links, so the address follows the link's text or replaces it. An address in code would change the code. */
+  private walkLink(link: Element, display: Display, context: Context): void {
+    const isBlock = display !== 'inline' && display !== 'contents' && display !== 'inline-block';
+    if (isBlock) this.endBlock(context);
+    else if (display === 'inline-block') this.line.enterBox();
+    const start = this.line.takePosition();
+    const blocksBefore = this.blocks;
+    this.walkChildren(link, context);
+    const href = link.getAttribute('href');
+    // A raised link is the number of a footnote.
+    if (href !== null && !context.isRaised && !context.marks.includes('code') && !context.isInvisible) {
+      const isOneLine = this.blocks === blocksBefore;
+      const label = isOneLine ? this.line.textSince(start) : (link.textContent ?? '');
+      const { suffix, replacement } = linkAsText(label.replace(/\s+/g, ' ').trim(), href);
+      if (replacement !== null && isOneLine) this.line.replaceSince(start, replacement, context.marks);
+      else if (suffix !== null && (isOneLine || !this.line.isBlank)) this.line.append(suffix, context.marks);
+      else if (suffix !== null) appendToLastBlock(this.root, escapeHtml(suffix));
+    }
+    if (isBlock) this.endBlock(context);
+    else if (display === 'inline-block') this.line.leaveBox();
+  }
+
+  private addCode(element: Element, context: Context): void {
+    const parts: string[] = [];
+    this.readCode(element, context, parts);
+    const code = parts.join('').replace(/^\n/, '').trimEnd();
+    if (code.trim() === '') return;
+    addBlock(context.container, 'pre', escapeHtml(code));
+    this.blocks += 1;
+  }
+
+  private readCode(element: Element, context: Context, code: string[]): void {
+    const endLine = (): void => {
+      if (code.at(-1)?.endsWith('\n') === false) code.push('\n');
+    };
+    for (const child of element.childNodes) {
+      if (child.nodeType === Node.TEXT_NODE && child.nodeValue && !context.isInvisible)
+        code.push(codeText(transformText(child.nodeValue, context.transform), context.whiteSpace));
+      if (child.nodeType !== Node.ELEMENT_NODE) continue;
+      const inner = child as Element;
+      const display = this.displayOf(inner);
+      if (inner.localName === 'br') code.push('\n');
+      else if (inner.localName === 'img') code.push(pictureText(inner) ?? '');
+      else if (display !== 'none' && !isReplaced(inner)) {
+        const isBlock = !/^(?:inline|inline-block|contents|cell)$/.test(display);
+        if (isBlock) endLine();
+        this.readCode(inner, this.inherit(inner, this.styleOf(inner), context), code);
+        if (display === 'cell') code.push('\t');
+        else if (isBlock) endLine();
+      }
+    }
+  }
+
+  private walkTable(table: Element, inner: Context, outer: Context): void {
+    this.endBlock(outer);
+    this.walkRows(table, inner, isLayout(table));
+  }
+
+  private walkRows(table: Element, context: Context, isLayoutTable: boolean): void {
+    const rows: Root[][] = [];
+    const collect = (parent: Element): void => {
+      for (const child of parent.children) {
+        const display = this.displayOf(child);
+        if (display === 'none') continue;
+        const inner = this.inherit(child, this.styleOf(child), context);
+        if (display === 'row-group' || display === 'contents') collect(child);
+        else if (display === 'row') rows.push(this.readRow(child, inner));
+        else rows.push([this.readCell([child], context)]);
+      }
+    };
+    collect(table);
+    const isOneColumn = rows.every((cells) => cells.filter(hasBlocks).length <= 1);
+    for (const cells of rows) this.addRow(cells, isLayoutTable || isOneColumn, context);
+  }
+
+  /** The content of each cell. Neighbours that are no cells share one, as in a browser. */
+  private readRow(row: Element, context: Context): Root[] {
+    const cells: Root[] = [];
+    let others: Node[] = [];
+    const endOthers = (): void => {
+      if (others.some((node) => /\S/.test(node.textContent ?? ''))) cells.push(this.readCell(others, context));
+      others = [];
+    };
+    for (const child of row.childNodes) {
+      const display = child.nodeType === Node.ELEMENT_NODE ? this.displayOf(child as Element) : 'inline';
+      if (display === 'cell') {
+        endOthers();
+        cells.push(this.readCell([child], context));
+      } else if (display !== 'none') others.push(child);
+    }
+    endOthers();
+    return cells;
+  }
+
+  private readCell(nodes: readonly Node[], context: Context): Root {
+    const { root, line } = this;
+    this.root = createRoot();
+    this.line = new TextLine();
+    const inner: Context = { ...context, container: this.root, block: 'p', listDepth: 0, list: null };
+    for (const node of nodes) this.walk(node, inner);
+    this.endBlock(inner);
+    const cell = this.root;
+    this.root = root;
+    this.line = line;
+    return cell;
+  }
+
+  /** One line, its cells joined, or the blocks of the only cell that has text. */
+  private addRow(cells: readonly Root[], isLayoutRow: boolean, context: Context): void {
+    const filled = cells.filter(hasBlocks);
+    if (filled.length === 0) return;
+    this.blocks += 1;
+    if (filled.length === 1 && (isLayoutRow || filled[0] === cells[0])) moveBlocks(filled[0]!, context.container);
+    else {
+      const texts = (isLayoutRow ? filled : cells).map((cell) => blocksAsLines(cell).join('<br>'));
+      addBlock(context.container, 'p', joinCells(texts));
+    }
+  }
+}
+
+const hasBlocks = ({ flow }: Root): boolean => flow.children.length > 0;
+
+const isLayout = (table: Element): boolean => /^(?:presentation|none)$/.test(table.getAttribute('role') ?? '');
+
+function whiteSpaceOf(tag: string, style: Declarations): WhiteSpace | null {
+  const value = style.get('white-space') ?? style.get('white-space-collapse');
+  if (value === undefined) return PREFORMATTED.has(tag) ? 'keep' : null;
+  if (/pre-line|preserve-breaks/.test(value)) return 'keep-lines';
+  if (/pre|break-spaces/.test(value)) return 'keep';
+  return /normal|nowrap|collapse|initial/.test(value) ? 'collapse' : null;
+}
+
+function scriptOf(tag: string, style: Declarations): Script | null {
+  if (tag === 'sup' || tag === 'sub') return tag;
+  const align = style.get('vertical-align');
+  return align === 'super' ? 'sup' : align === 'sub' ? 'sub' : null;
+}
+
+function marksOf(
+  tag: string,
+  style: Declarations,
+  outer: readonly Mark[],
+  isInLink: boolean,
+  isInHeading: boolean,
+): readonly Mark[] {
+  const marks = new Set(outer);
+  const own = TAG_MARKS.get(tag);
+  if (own) marks.add(own);
+  const change = (mark: Mark, isOn: boolean): unknown => (isOn ? marks.add(mark) : marks.delete(mark));
+  const weight = style.get('font-weight');
+  if (weight !== undefined && /^(?:bold(?:er)?|normal|lighter|\d+)$/.test(weight))
+    change('strong', weight.startsWith('bold') || Number.parseInt(weight, 10) >= 600);
+  const slant = style.get('font-style');
+  if (slant !== undefined && /^(?:italic|oblique|normal)/.test(slant)) change('em', slant !== 'normal');
+  const decoration = `${style.get('text-decoration')} ${style.get('text-decoration-line')}`;
+  if (decoration.includes('underline')) marks.add('u');
+  if (decoration.includes('line-through')) marks.add('s');
+  // A link is underlined and a heading is bold by its kind.
+  if (isInLink) marks.delete('u');
+  if (isInHeading) marks.delete('strong');
+  if (marks.has('code')) return ['code'];
+  return MARKS.filter((mark) => marks.has(mark));
+}
+
+function transformText(text: string, transform: string): string {
+  if (transform === 'uppercase') return text.toUpperCase();
+  if (transform === 'lowercase') return text.toLowerCase();
+  if (transform === 'capitalize') return text.replace(/(?<![\p{L}\p{N}'’])\p{L}/gu, (letter) => letter.toUpperCase());
+  return text;
+}

@@ -1,0 +1,49 @@
+/** Pictures that stand for text: emoji, and formulas with a description in TeX. */
+
+const EMOJI = /\p{Extended_Pictographic}|\p{Regional_Indicator}|\u20E3/u;
+const isEmoji = (text: string): boolean => text.length <= 40 && EMOJI.test(text) && !/[\p{L}<>]/u.test(text);
+
+/** Attributes in which programs keep the characters of an emoji that they show as a picture. */
+const TEXT_ATTRIBUTES = [
+  'data-plain-text',
+  'data-emoji',
+  'data-emoji-text',
+  'data-emoji-fallback',
+  'data-emoji-char',
+  'data-stringify-text',
+  'data-stringify-emoji',
+  'alt',
+];
+const EMOJI_HINT = /emoji|emoticon|smiley/i;
+/** `1f44d-1f3fd.png`: the code points of the emoji. */
+const CODE_POINTS = /(?:^|\/|u)((?:[0-9a-f]{4,5})(?:[-_][0-9a-f]{2,5})*)(?:@\dx|_\w+)?\.(?:png|svg|gif|webp)/i;
+const MATH_HINT = /math|latex|\btex\b|equation|formula/i;
+
+/** The text that the picture stands for; null for a picture that has none. */
+export function pictureText(picture: Element): string | null {
+  const texts = TEXT_ATTRIBUTES.map((name) => (picture.getAttribute(name) ?? '').trim()).filter((text) => text !== '');
+  const emoji = texts.find(isEmoji);
+  if (emoji !== undefined) return emoji;
+  const source = picture.getAttribute('src') ?? '';
+  const about = `${picture.getAttribute('class')} ${picture.getAttribute('itemtype')} ${picture.getAttribute('data-stringify-type')}`;
+  if (EMOJI_HINT.test(about) || EMOJI_HINT.test(source.slice(0, 2_000)) || /^:[\w+-]+:$/.test(texts[0] ?? ''))
+    return emojiOfSource(source) ?? texts[0] ?? null;
+  if (MATH_HINT.test(about)) return texts[0]?.replace(/^\{\\displaystyle (.*)\}$/s, '$1') ?? null;
+  return null;
+}
+
+function emojiOfSource(source: string): string | null {
+  const codes = CODE_POINTS.exec(source.slice(-200))?.[1]?.split(/[-_]/) ?? [];
+  const points = codes.map((code) => Number.parseInt(code, 16));
+  if (points.length === 0 || points.some((point) => point > 0x10_ff_ff)) return null;
+  const text = String.fromCodePoint(...points);
+  return isEmoji(text) ? text : null;
+}
+
+/** Icons and tracking pixels are no loss that a message should name. */
+const MAX_ICON_PX = 24;
+
+export function isIcon(picture: Element, widthStyle = ''): boolean {
+  const width = picture.getAttribute('width') ?? widthStyle;
+  return width !== '' && Number.parseFloat(width) <= MAX_ICON_PX && !width.includes('%');
+}

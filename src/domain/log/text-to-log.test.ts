@@ -1,0 +1,110 @@
+/** Tests the reading of plain text from terminals, chats and notes. */
+import { expect, test } from 'vitest';
+import { normalizeText, textToLog } from './text-to-log.ts';
+
+const convert = (text: string): string => textToLog(text).html;
+const p = (...texts: string[]): string => texts.map((text) => `<p>${text}</p>`).join('');
+const li = (...texts: string[]): string => texts.map((text) => `<li><p>${text}</p></li>`).join('');
+
+test('makes a paragraph of each line and drops blank lines', () => {
+  expect(convert('Fixed the login\r\n\r\n  Wrote the tests \n\nReviewed <b>')).toBe(
+    p('Fixed the login', 'Wrote the tests', 'Reviewed &lt;b&gt;'),
+  );
+});
+
+test('ends a line at unusual separators, and drops controls', () => {
+  expect(convert('a\u2028b\u2029c\u0085d\u000Be\u000Cf\u0007\u001B\uFFFCg')).toBe(p('a', 'b', 'c', 'd', 'e', 'fg'));
+  expect(normalizeText('a\r\nb\u000Bc\u0000\ufeff')).toBe('a\nb\nc');
+});
+
+test.each(['- a', '* a', '+ a', '• a', '· a', 'o\ta'])('turns %j into an item', (line) => {
+  expect(convert(line)).toBe(`<ul>${li('a')}</ul>`);
+});
+
+test.each([
+  '21. November',
+  '3. 11. 2026',
+  'e. coli',
+  'c. 40 people',
+  '— Hola',
+  '– Hola',
+  '- 5 °C',
+  '+ 3 new customers',
+  '1. a',
+  '2026. A good year',
+  '-5 degrees',
+  '1.5 hours',
+  'a.m. meeting',
+  '*bold*',
+  '--flag off',
+  'o boy',
+  '[link](x)',
+  '-',
+  '✓ 12 tests passed',
+  '-----',
+  '> quoted',
+])('keeps %j as a sentence, alone and between others', (line) => {
+  const html = line.replace('>', '&gt;');
+  expect(convert(line)).toBe(p(html));
+  expect(convert(`One\n${line}\nTwo`)).toBe(p('One', html, 'Two'));
+});
+
+test.each([
+  ['1. a\n2. b', `<ol>${li('a', 'b')}</ol>`],
+  ['21. a\n22. b\n\n23. c', `<ol start="21">${li('a', 'b', 'c')}</ol>`],
+  ['(3) a\n(4) b', `<ol start="3">${li('a', 'b')}</ol>`],
+  ['b) a\nc) b', `<ol start="2">${li('a', 'b')}</ol>`],
+  ['A. a\nB. b', `<ol>${li('a', 'b')}</ol>`],
+  ['1. a\n1. b', p('1. a', '1. b')],
+  ['1. a\n3. b', p('1. a', '3. b')],
+  ['1. a\n2) b', p('1. a', '2) b')],
+  ['3. 11. 2026\n4. 11. 2026', p('3. 11. 2026', '4. 11. 2026')],
+  ['– a\n– b', `<ul>${li('a', 'b')}</ul>`],
+  ['— Hola\n— Adiós', p('— Hola', '— Adiós')],
+  ['- 5 °C\n- 7 °C', p('- 5 °C', '- 7 °C')],
+  ['- a\n- 5 °C\n- b', `<ul>${li('a', '- 5 °C', 'b')}</ul>`],
+  ['- old\n+ new', p('- old', '+ new')],
+])('reads the markers of a run: %j', (text, html) => {
+  expect(convert(text)).toBe(html);
+});
+
+test('keeps a run that a paragraph interrupts counting', () => {
+  expect(convert('Plan:\n1. a\n2. b\nLater:\n3. c')).toBe(
+    `${p('Plan:')}<ol>${li('a', 'b')}</ol>${p('Later:')}<ol start="3">${li('c')}</ol>`,
+  );
+});
+
+test('keeps the levels of nested lists for any indentation', () => {
+  expect(convert('1. a\n   - b\n   - c\n      * d\n2. e')).toBe(
+    `<ol><li><p>a</p><ul>${li('b')}<li><p>c</p><ul>${li('d')}</ul></li></ul></li>${li('e')}</ol>`,
+  );
+  expect(convert('- a\n\t- b\n- c')).toBe(`<ul><li><p>a</p><ul>${li('b')}</ul></li>${li('c')}</ul>`);
+  expect(convert('    - a\n    - b\n  - c')).toBe(`<ul>${li('a', 'b', 'c')}</ul>`);
+});
+
+test('keeps an indented line below an item in the item', () => {
+  expect(convert('1. a\n   more\n2. b')).toBe(`<ol>${li('a<br>more', 'b')}</ol>`);
+});
+
+test('keeps check boxes as text', () => {
+  expect(convert('- [ ] a\n- [x] b')).toBe(`<ul>${li('[ ] a', '[x] b')}</ul>`);
+  expect(convert('[ ] a\n☑ b')).toBe(`<ul>${li('[ ] a', '☑ b')}</ul>`);
+});
+
+test('keeps indented text without markers flat, such as a stack trace', () => {
+  expect(convert('Error: no\n    at f (a.js:1)\n    at g (b.js:2)')).toBe(
+    p('Error: no', 'at f (a.js:1)', 'at g (b.js:2)'),
+  );
+});
+
+test('keeps every line of shell output and of a quoted mail', () => {
+  const session = '$ npm test\n\n > vitest run\n ✓ 12 tests passed\n-- \n>\n>> Thanks\n      14\n';
+  expect(convert(session)).toBe(
+    p('$ npm test', '&gt; vitest run', '✓ 12 tests passed', '--', '&gt;', '&gt;&gt; Thanks', '14'),
+  );
+});
+
+test('joins tab-separated cells', () => {
+  expect(convert('Name\tCalls\nAda\t12\nBob\t')).toBe(p('Name · Calls', 'Ada · 12', 'Bob'));
+  expect(convert('Name\tCalls\nThat was all')).toBe(p('Name\tCalls', 'That was all'));
+});
