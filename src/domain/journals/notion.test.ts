@@ -53,6 +53,13 @@ describe('the export of Notion', () => {
     expect(skipped).toEqual([{ kind: 'skipped', source: `c ${id('c')}.md`, reason: 'noDate' }]);
   });
 
+  test('keeps the further lines of a property', async () => {
+    const properties =
+      '#: 126\nCreated time: Apr 02, 2021 8:07 AM\nTags:\nNotes: one\ntwo\nLast edited time: 27. Juli 2023 11:52';
+    const { entries } = await read({ [`J/a ${id('a')}.md`]: page('Processor', properties, 'End') });
+    expect(entries).toMatchObject([{ day: '2021-04-02', time: '08:07:00', body: { text: 'two\n\nEnd' } }]);
+  });
+
   test('resolves dates in numbers by the other pages', async () => {
     const files = (last: string) => ({
       [`J/a ${id('a')}.md`]: page('One', 'Date: 03/04/2024', 'x'),

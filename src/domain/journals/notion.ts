@@ -111,15 +111,18 @@ function readMarkdown(file: SourceFile, text: string, isRow: boolean): Page {
   let at = heading ? 1 : 0;
   while (at < lines.length && lines[at]!.trim() === '') at += 1;
   const properties: Property[] = [];
+  /** Further lines of a property's text. */
+  const others: string[] = [];
   let end = at;
-  for (; end < lines.length; end += 1) {
-    const [, name, value] = /^([^:\n]{1,80}): (.*)$/.exec(lines[end]!) ?? [];
-    if (name === undefined) break;
-    properties.push({ name: name.trim(), value: value!.trim(), isCreation: false });
+  for (; end < lines.length && lines[end]!.trim() !== ''; end += 1) {
+    const [, name, value = ''] = /^([^:\n]{1,80}):(?: (.*))?$/.exec(lines[end]!) ?? [];
+    if (name === undefined) others.push(lines[end]!);
+    else properties.push({ name: name.trim(), value: value.trim(), isCreation: false });
   }
   // `Note: call Bob` below the title is text, unless the page is a row of a database or has a date among its lines.
-  const isBlock = (lines[end] ?? '').trim() === '' && (isRow || properties.some(({ value }) => dateIn(value) !== null));
-  const body = lines.slice(isBlock ? end : at).join('\n');
+  const isBlock =
+    /^[^:\n]{1,80}:(?: |$)/.test(lines[at] ?? '') && (isRow || properties.some(({ value }) => dateIn(value) !== null));
+  const body = isBlock ? [...others, ...lines.slice(end)].join('\n') : lines.slice(at).join('\n');
   const plain = plainMarkdown(
     body
       .replace(/^[ \t]*<\/?(?:aside|details)>[ \t]*$/gm, '')
