@@ -13,7 +13,6 @@ import { pageRoutes } from './scripts/vite/page-routes.ts';
 import { preloadFonts } from './scripts/vite/preload-fonts.ts';
 import { prerender } from './scripts/vite/prerender.ts';
 import { serviceWorker } from './scripts/vite/service-worker.ts';
-import { unusedLibraryCode } from './scripts/vite/unused-library-code.ts';
 import { LAZY_MODULES } from './src/server/site/preloads.ts';
 
 const SERVER = process.env['DEV_SERVER_URL'] ?? 'http://127.0.0.1:3000';
@@ -99,7 +98,6 @@ export default defineConfig({
     }),
     pageRoutes(),
     cssSideEffects(),
-    unusedLibraryCode(),
     serviceWorker({
       worker: 'service-worker/service-worker.ts',
       removingWorker: 'service-worker/removing-worker.ts',
