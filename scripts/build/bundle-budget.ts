@@ -1,7 +1,7 @@
 /** The JavaScript budgets of three kinds of pages, in kilobytes (1,000 bytes) after brotli compression. */
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { preloadedChunks } from '#server/site/preloads.ts';
+import { APP_MODULE, LAZY_MODULES, preloadedChunks } from '#server/site/preloads.ts';
 import type { BuildManifest } from '#server/site/preloads.ts';
 import { ROOT } from '../project.ts';
 
@@ -17,7 +17,10 @@ const BUDGETS = [
 export async function checkBundleBudgets(): Promise<string[]> {
   const dist = join(ROOT, 'dist');
   const manifest = JSON.parse(await readFile(join(dist, '.vite', 'manifest.json'), 'utf8')) as BuildManifest;
-  const problems: string[] = [];
+  const built = Object.keys(manifest);
+  const problems = [APP_MODULE, ...Object.values(LAZY_MODULES).flat()]
+    .filter((module) => !built.some((key) => key === module || key.endsWith(`/${module}`)))
+    .map((module) => `${module} is preloaded (src/server/site/preloads.ts), but it is no chunk of its own`);
   for (const { page, route, name, kilobytes } of BUDGETS) {
     const html = await readFile(join(dist, page), 'utf8');
     const linked = [...html.matchAll(/(?:src|href)="\/(assets\/[^"]+\.js)"/g)].map((match) => match[1]!);

@@ -155,11 +155,14 @@ describe('pages', () => {
     expect(await policyOf('/login', { 'if-none-match': etag })).toContain('https://*.hcaptcha.com');
   });
 
-  test('sends preload headers for the chunks of a route', async () => {
-    expect((await visit('/journal')).headers.get('link')).toBe(
-      '</assets/journal-1.js>; rel=modulepreload, </assets/shared-1.js>; rel=modulepreload, ' +
-        '</assets/journal-1.css>; rel=preload; as=style; crossorigin',
+  test('sends preload headers for the chunks of a route, and links their style sheets', async () => {
+    const page = await visit('/journal');
+    expect(page.headers.get('link')).toBe(
+      '</assets/journal-1.js>; rel=modulepreload, </assets/shared-1.js>; rel=modulepreload',
     );
+    const link = '<link rel="stylesheet" crossorigin href="/assets/journal-1.css">';
+    expect(await page.text()).toContain(`${link}</head>`);
+    expect(await (await visit('/login')).text()).not.toContain(link);
   });
 
   test('sends no preload headers to the service worker of this version, which has the files', async () => {

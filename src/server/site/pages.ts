@@ -18,7 +18,7 @@ import type { BuiltFile, BuiltFiles } from './built-files.ts';
 import { clientConfig } from './client-config.ts';
 import { compressFile } from './compress-file.ts';
 import { fillSlots, templateValues, visibleSections, renderConditionals } from './page-template.ts';
-import { preloadsFor } from './preloads.ts';
+import { preloadsFor, stylesFor } from './preloads.ts';
 import type { BuildManifest } from './preloads.ts';
 import { SERVICE_WORKER_PATH, serviceWorkerFile, shellVersionOf } from './service-worker.ts';
 import { respondWithFile, staticFile } from './static-files.ts';
@@ -29,7 +29,7 @@ const PRERENDERED: Partial<Record<RouteName, string>> = {
   privacy: '/privacy.html',
 };
 const APP_PAGE = '/app.html';
-/** The part of the app page that only signed-in users need: style sheets, and the HTML that is shown before React starts. */
+/** The part of the app page that only signed-in users need: the HTML that is shown before React starts. */
 const MEMBERS_SECTION = 'members';
 const HTML = 'text/html; charset=utf-8';
 /** The request header of a page that the browser loads while it starts the service worker: the worker's `shellVersion`. */
@@ -51,18 +51,24 @@ export async function loadSite(folder: string, config: Config): Promise<Site> {
   const manifest = await readManifest(folder);
   const slots = templateValues(config);
   const sections = visibleSections(config);
-  const fill = async (name: string, shown = sections): Promise<BuiltFile | undefined> => {
-    const built = files.get(name);
+  const fill = (
+    file: string,
+    shown: ReadonlySet<string>,
+    styles: readonly string[],
+  ): Promise<BuiltFile> | undefined => {
+    const built = files.get(file);
     if (!built) return undefined;
-    return compressFile(fillSlots(renderConditionals(Buffer.from(built.body).toString('utf8'), shown), slots), HTML);
+    const html = fillSlots(renderConditionals(Buffer.from(built.body).toString('utf8'), shown), slots);
+    // The styles of a screen override those of the parts that it uses, which the page links already.
+    const added = styles.filter((link) => !html.includes(link)).join('');
+    return compressFile(html.replace('</head>', `${added}</head>`), HTML);
   };
-  const membersPage = await fill(APP_PAGE, new Set([...sections, MEMBERS_SECTION]));
-  const guestsPage = await fill(APP_PAGE);
   const pages = new Map<string, Page>();
   for (const [name, { path, access }] of Object.entries(ROUTES) as [RouteName, (typeof ROUTES)[RouteName]][]) {
     const prerendered = PRERENDERED[name];
     const isApp = prerendered === undefined;
-    const file = isApp ? (access === 'protected' ? membersPage : guestsPage) : await fill(prerendered);
+    const shown = access === 'protected' ? new Set([...sections, MEMBERS_SECTION]) : sections;
+    const file = await fill(prerendered ?? APP_PAGE, shown, stylesFor(name, manifest));
     if (!file) continue;
     pages.set(path, {
       file,

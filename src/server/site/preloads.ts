@@ -28,7 +28,7 @@ export const LAZY_MODULES: Partial<Record<RouteName, readonly string[]>> = {
 };
 
 /** The module that `start.ts` imports on every route. */
-const APP_MODULE = 'app/main.tsx';
+export const APP_MODULE = 'app/main.tsx';
 
 /** Built files, by their path below `dist`. */
 export type RouteChunks = { scripts: ReadonlySet<string>; styles: ReadonlySet<string> };
@@ -51,11 +51,9 @@ export function preloadedChunks(route: RouteName, manifest: BuildManifest): Rout
 }
 
 /** The `Link` header's value; empty when the route has no lazy chunks. */
-export function preloadsFor(route: RouteName, manifest: BuildManifest): string {
-  const { scripts, styles } = preloadedChunks(route, manifest);
-  return [
-    ...[...scripts].map((file) => `</${file}>; rel=modulepreload`),
-    // Vite requests style sheets with CORS: a preload without `crossorigin` would be fetched twice.
-    ...[...styles].map((file) => `</${file}>; rel=preload; as=style; crossorigin`),
-  ].join(', ');
-}
+export const preloadsFor = (route: RouteName, manifest: BuildManifest): string =>
+  [...preloadedChunks(route, manifest).scripts].map((file) => `</${file}>; rel=modulepreload`).join(', ');
+
+/** The links to the style sheets of the route's chunks. Vite would request each when its chunk is imported. */
+export const stylesFor = (route: RouteName, manifest: BuildManifest): string[] =>
+  [...preloadedChunks(route, manifest).styles].map((file) => `<link rel="stylesheet" crossorigin href="/${file}">`);
