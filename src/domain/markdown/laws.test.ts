@@ -1,32 +1,64 @@
 /** The laws of the Markdown export: a log comes back whole, also after Prettier reformatted the file. */
 import fc from 'fast-check';
 import { format } from 'prettier';
-import { expect, test } from 'vitest';
-import { editorLogs } from '../../../tests/support/log-arbitraries.ts';
-import { fuzzBudget } from '../../../tests/support/fuzz-budget.ts';
-import { entryText } from '../log/entry-text.ts';
+import { describe, expect, test } from 'vitest';
+import { anyLogs, editorLogs } from '../../../tests/support/log-arbitraries.ts';
 import { isCleanLog } from '../log/entry-html.ts';
+import { entryText } from '../log/entry-text.ts';
 import { parseMarkdown } from './parse-markdown.ts';
 import { writeMarkdown } from './write-markdown.ts';
 
+const isLong = process.env['TEST_LONG'] !== undefined;
+const LONG_TIMEOUT_MS = 1_800_000;
+const limits = isLong ? { timeout: LONG_TIMEOUT_MS } : {};
+
 const read = (markdown: string): string => parseMarkdown(markdown, { softBreaks: 'join', topHeading: 2 });
-/** Prettier removes blanks at the ends of lines, also in code. */
+/** Prettier removes blanks at the ends of lines, also in code, where Markdown has no escape for them. */
 const withoutCodeEnds = (log: string): string =>
   log.replace(/<pre>.*?<\/pre>/gs, (code) => code.replace(/[ \t]+(?=\n|<)/g, ''));
 
-test.each(['preserve', 'always', 'never'] as const)(
-  'a log comes back from Prettier (proseWrap: %s)',
-  async (proseWrap) => {
-    await fc.assert(
-      fc.asyncProperty(editorLogs, async (log) => {
-        const exported = writeMarkdown(log);
-        const back = read(exported);
-        expect(isCleanLog(back)).toBe(true);
+describe('a log', () => {
+  test.each([
+    ['of the editor', editorLogs],
+    ['of another client', anyLogs],
+  ])('%s comes back from Markdown with identical text', limits, (_whose, logs) => {
+    fc.assert(
+      fc.property(logs, (log) => {
+        const back = read(writeMarkdown(log));
+        expect(isCleanLog(back), back).toBe(true);
         expect(entryText(back)).toBe(entryText(log));
-        const reformatted = await format(exported, { parser: 'markdown', proseWrap });
-        expect(withoutCodeEnds(read(reformatted)), reformatted).toBe(withoutCodeEnds(back));
       }),
-      { numRuns: fuzzBudget(250) },
+      { numRuns: isLong ? 100_000 : 1_000 },
     );
-  },
-);
+  });
+
+  test('takes linear time to write', () => {
+    // Quadratic time would exceed the test's timeout.
+    for (const part of ['<strong>a</strong>a', '<s>a</s>*', '<em>a<u> </u></em>', '\\', '_', ' ', '&lt;', '`', '<br>'])
+      writeMarkdown(`<p>${part.repeat(60_000)}</p>`);
+    for (const part of ['<li><p>a</p></li>', '<li></li>']) writeMarkdown(`<ol>${part.repeat(20_000)}</ol>`);
+  });
+});
+
+describe('Prettier', () => {
+  const wide = fc
+    .array(fc.constantFrom('日本語', 'のテキスト', '。', '中文', 'word', ' ', '（', '）', '한국어', '1. ', '- '), {
+      maxLength: 80,
+    })
+    .map((parts) => `<p>${parts.join('')}</p>`);
+
+  test.each(['preserve', 'always', 'never'] as const)(
+    'with proseWrap: %s leaves a log as it is',
+    limits,
+    async (proseWrap) => {
+      await fc.assert(
+        fc.asyncProperty(fc.oneof({ weight: 4, arbitrary: editorLogs }, wide), async (log) => {
+          const exported = writeMarkdown(log);
+          const reformatted = await format(exported, { parser: 'markdown', proseWrap });
+          expect(withoutCodeEnds(read(reformatted)), reformatted).toBe(withoutCodeEnds(read(exported)));
+        }),
+        { numRuns: isLong ? 30_000 : 200 },
+      );
+    },
+  );
+});

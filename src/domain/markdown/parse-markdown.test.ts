@@ -1,9 +1,13 @@
 /** Tests the conversion of foreign Markdown to logs. */
 import fc from 'fast-check';
+import createMarkdownIt from 'markdown-it';
 import { describe, expect, test } from 'vitest';
 import { fuzzBudget } from '../../../tests/support/fuzz-budget.ts';
 import { isCleanLog } from '../log/entry-html.ts';
+import { entryText } from '../log/entry-text.ts';
+import { decodeReferences } from '../log/log-tokens.ts';
 import { parseMarkdown } from './parse-markdown.ts';
+import type { MarkdownOptions } from './parse-markdown.ts';
 
 const paste = (text: string): string => parseMarkdown(text, { softBreaks: 'keep' });
 
@@ -62,9 +66,142 @@ describe('a pasted note', () => {
   ])('%j', (text, html) => {
     expect(paste(text)).toBe(html);
   });
+});
 
-  test('returns a clean log for any Markdown', () => {
-    const piece = fc.constantFrom(
+describe('Markdown of other programs', () => {
+  const join = (text: string): string => parseMarkdown(text, { softBreaks: 'join' });
+  const list = (...texts: string[]): string => `<ul>${texts.map((text) => `<li>${text}</li>`).join('')}</ul>`;
+  const nested = list(`<p>a</p>${list('<p>b</p>' + list('<p>c</p>'))}`, '<p>d</p>');
+
+  test.each([
+    ['tabs below a bullet', '- a\n\t- b\n\t\t- c\n- d', nested],
+    ['four spaces below a bullet', '- a\n    - b\n        - c\n- d', nested],
+    ['two spaces below a bullet', '- a\n  - b\n    - c\n- d', nested],
+    ['other bullets', '* a\n  + b\n    - c\n* d', nested],
+    ['tabs behind bullets', '-\ta\n\t-\tb\n\t\t-\tc\n-\td', nested],
+    [
+      'a fence indented by a tab in an item',
+      '- a\n\t```\n\tx\n\t  y\n\t```\n- b',
+      '<ul><li><p>a</p><pre><code>x\n  y</code></pre></li><li><p>b</p></li></ul>',
+    ],
+    ['one number for all items', '1. a\n1. b\n1. c', '<ol><li><p>a</p></li><li><p>b</p></li><li><p>c</p></li></ol>'],
+    ['a first number', '7) a\n8) b', '<ol start="7"><li><p>a</p></li><li><p>b</p></li></ol>'],
+    ['an item with two paragraphs', '1. a\n\n   b', '<ol><li><p>a</p><p>b</p></li></ol>'],
+    ['items apart', '- a\n\n- b', '<ul><li><p>a</p></li><li><p>b</p></li></ul>'],
+    ['line breaks of HTML', 'a<br>b<br/>c<BR />d', '<p>a<br>b<br>c<br>d</p>'],
+    [
+      'character references',
+      '&copy; &euro; &#8364; &#x20AC; &nbsp;| &unknown; &amp;lt;',
+      '<p>© € € € \u00A0| &amp;unknown; &amp;lt;</p>',
+    ],
+    ['closing signs of a heading', '## Done ##\n# C# #', '<h2>Done</h2><h1>C#</h1>'],
+    ['underlined headings', 'One\n===\n\nTwo\n---\n\nx', '<h1>One</h1><h2>Two</h2><p>x</p>'],
+    ['a table without outer pipes', 'a | b\n--|--\n**c** | d', '<p>a · b</p><p><strong>c</strong> · d</p>'],
+    [
+      'a table with a break and a pipe in a cell',
+      '| a | b |\n|:-|-:|\n| c<br>d | `e\\|f` |',
+      '<p>a · b</p><p>c<br>d · <code>e|f</code></p>',
+    ],
+    [
+      'cells beyond the header',
+      '> | a | b |\n> |--|--|\n> | c | d | e | f |',
+      '<blockquote><p>a · b</p><p>c · d · e · f</p></blockquote>',
+    ],
+    ['cells without a header', '| | |\n|--|--|\n| c | d |', '<p>c · d</p>'],
+    [
+      'reference links',
+      '[the *report*][1] and [1]\n\n[1]: https://a.example/r "Title"',
+      '<p>the <em>report</em> (https://a.example/r) and 1 (https://a.example/r)</p>',
+    ],
+    ['a reference that nothing uses', 'x\n\n[1]: https://a.example/r', '<p>x</p><p>[1]: https://a.example/r</p>'],
+    [
+      'a second definition',
+      '[1]\n\n[1]: https://a.example\n[1]: https://b.example',
+      '<p>1 (https://a.example)</p><p>[1]: https://b.example</p>',
+    ],
+    [
+      'a note that looks like a reference',
+      '[TODO]: call\n\n[^1]: word\n\n[TODO] x[^1]',
+      '<p>[TODO]: call</p><p>[^1]: word</p><p>[TODO] x[^1]</p>',
+    ],
+    ['indented code', 'x\n\n    npm ci\n\n      y\n\nz', '<p>x</p><pre><code>npm ci\n\n  y</code></pre><p>z</p>'],
+    ['fences of tildes with a language', '~~~js\na\n```\n~~~', '<pre><code>a\n```</code></pre>'],
+    ['two spaces at the end of a line', 'a  \nb', '<p>a<br>b</p>'],
+    ['a backslash at the end of a line', 'a\\\nb', '<p>a<br>b</p>'],
+    ['check boxes', '- [ ] a\n- [x] b\n- [X] c', list('<p>[ ] a</p>', '<p>[x] b</p>', '<p>[X] c</p>')],
+    ['rules', 'a\n\n***\n\n- - -\n\nb', '<p>a</p><p>b</p>'],
+    ['a quote with a list and a lazy line', '> - a\n> - b\n\n> c\nd', null],
+    [
+      'marks of HTML',
+      '<b>a</b> <i>b</i> <del>c</del> <ins>d</ins> <kbd>e</kbd> <mark>f</mark>',
+      '<p><strong>a</strong> <em>b</em> <s>c</s> <u>d</u> <code>e</code> f</p>',
+    ],
+    [
+      'a link and an image of HTML',
+      '<a href="https://a.example">a</a> <img src="https://b.example/x.png" alt="b">',
+      '<p>a (https://a.example) b (https://b.example/x.png)</p>',
+    ],
+    [
+      'a block of HTML',
+      '<div align="center">\n<h1>a</h1><p>b &amp; **c**</p>\n</div>\n\n**d**',
+      '<p>a</p><p>b &amp; **c**</p><p><strong>d</strong></p>',
+    ],
+    ['folded details', '<details>\n<summary>More</summary>\n\n- a\n\n</details>', `<p>More</p>${list('<p>a</p>')}`],
+    ['comments', 'a <!-- b --> c\n\n<!-- d -->\n\ne', '<p>a  c</p><p>e</p>'],
+    ['unknown tags', 'Map<Key> and <T extends X>', '<p>Map&lt;Key&gt; and &lt;T extends X&gt;</p>'],
+    ['a long number', '20261128. text', '<p>20261128. text</p>'],
+    [
+      'an address as it is written',
+      '[a](https://de.wikipedia.org/wiki/Köln_(Stadt)) <https://bücher.example/ä>',
+      '<p>a (https://de.wikipedia.org/wiki/Köln_(Stadt)) https://bücher.example/ä</p>',
+    ],
+    ['a control character, a BOM and CRLF', '\uFEFF# a\r\n\r\nb\0c', '<h1>a</h1><p>bc</p>'],
+    [
+      'properties above the text',
+      '---\ntitle: A\ntags:\n  - b\n---\n\n# c',
+      '<p>title: A</p><p>tags:</p><p>- b</p><h1>c</h1>',
+    ],
+    ['a rule above the text', '---\n\na: b, and so on.\n\n---\n\nc', '<p>a: b, and so on.</p><p>c</p>'],
+  ])('%s', (_what, text, html) => {
+    const expected =
+      html ?? '<blockquote><ul><li><p>a</p></li><li><p>b</p></li></ul></blockquote><blockquote><p>c d</p></blockquote>';
+    expect(join(text)).toBe(expected);
+    if (html !== null) expect(paste(text)).toBe(expected);
+  });
+
+  test.each([
+    ['a\nb', '<p>a b</p>', '<p>a</p><p>b</p>'],
+    ['- a\n  b\nc', '<ul><li><p>a b c</p></li></ul>', '<ul><li><p>a<br>b<br>c</p></li></ul>'],
+    ['**a\nb** c', '<p><strong>a b</strong> c</p>', '<p><strong>a</strong></p><p><strong>b</strong> c</p>'],
+    ['日本\n語。\nです a\nb', '<p>日本語。です a b</p>', '<p>日本</p><p>語。</p><p>です a</p><p>b</p>'],
+    ['한국\n어', '<p>한국 어</p>', '<p>한국</p><p>어</p>'],
+    ['<div>日本\n', '<p>日本</p>', '<p>日本</p>'],
+    ['a\nb\n===', '<h1>a b</h1>', '<h1>a<br>b</h1>'],
+    [
+      '1. a\n  - b\n  - c',
+      '<ol><li><p>a</p></li></ol><ul><li><p>b</p></li><li><p>c</p></li></ul>',
+      '<ol><li><p>a</p><ul><li><p>b</p></li><li><p>c</p></li></ul></li></ol>',
+    ],
+    [
+      '10. a\n  ```\n  x\n  ```\n  - b',
+      null,
+      '<ol start="10"><li><p>a</p></li></ol><pre><code>x</code></pre><ul><li><p>b</p></li></ul>',
+    ],
+    [
+      '1. a\n  - b\n    ```\n    • x\n    ```\n2. c',
+      null,
+      '<ol><li><p>a</p><ul><li><p>b</p><pre><code>• x</code></pre></li></ul></li><li><p>c</p></li></ol>',
+    ],
+    ['• a\n  ◦ b\n• c', '<p>• a ◦ b • c</p>', '<ul><li><p>a</p><ul><li><p>b</p></li></ul></li><li><p>c</p></li></ul>'],
+  ])('%j: line ends join or stay', (text, joined, kept) => {
+    if (joined !== null) expect(join(text)).toBe(joined);
+    expect(paste(text)).toBe(kept);
+  });
+});
+
+describe('any Markdown', () => {
+  const PIECES = [
+    ...[
       '# ',
       '**',
       '*',
@@ -72,30 +209,105 @@ describe('a pasted note', () => {
       '~~',
       '`',
       '```',
+      '~~~',
       '\n',
       '\n\n',
+      '\r\n',
       '- ',
+      '+ ',
       '1. ',
+      '7) ',
       '  ',
+      '    ',
       '\t',
+    ],
+    ...[
       '> ',
       '[',
+      ']',
       '](https://a.b)',
+      '](x "t")',
+      '![',
+      '[a]: https://x.y\n',
+      '[a]',
+      '[b]: z\n',
       '|',
       '---',
+      '|-|-|\n',
+      '===',
       'word',
       ' ',
       '<u>',
+    ],
+    ...[
+      '</b>',
+      '<br>',
+      '<div>',
+      '</div>',
+      '<!--',
+      '-->',
+      '<?x',
+      '<x y="z">',
+      '<a href="https://q.r">',
+      '</a>',
+      '<img alt="pic">',
       '&amp;',
+      '&copy;',
+    ],
+    ...[
+      '&#65;',
       '\\',
+      '\\\n',
+      '  \n',
       '!',
-    );
+      '• word ',
+      '[ ] ',
+      '2026. ',
+      '日',
+      'é',
+      '\u00A0',
+      '---\nk: v\n---\n',
+      '<https://m.n>',
+      '<script>',
+      ': ',
+    ],
+  ];
+  const markdown = fc
+    .array(fc.oneof(fc.constantFrom(...PIECES), fc.string({ unit: 'grapheme', maxLength: 4 })), { maxLength: 40 })
+    .map((pieces) => pieces.join(''));
+  const options = fc.constantFrom<MarkdownOptions>(
+    { softBreaks: 'keep' },
+    { softBreaks: 'join' },
+    { softBreaks: 'join', topHeading: 2 },
+  );
+
+  const reference = createMarkdownIt({ html: true });
+  reference.validateLink = () => true;
+  /** The letters and digits that CommonMark shows. Comments and tags are hidden, also in the text of an image. */
+  const lettersOf = (html: string): string[] => {
+    const text = html
+      .replaceAll('&copy;', '©')
+      .replaceAll('&#65;', 'A')
+      .replace(/<!--(?:>|->|[^]*?-->)/g, '')
+      .replace(/<\?[^]*?\?>|<\/?[a-z][^<>]*>/gi, (tag) =>
+        (/ alt="([^"]*)"/.exec(tag)?.[1] ?? '').replace(/&lt;.*?&gt;/g, ''),
+      );
+    return decodeReferences(text).match(/[\p{L}\p{N}]/gu) ?? [];
+  };
+
+  test('becomes a clean log that shows every letter that CommonMark shows', () => {
     fc.assert(
-      fc.property(fc.array(piece, { maxLength: 40 }), (pieces) => {
-        const html = paste(`**x**\n${pieces.join('')}`);
-        if (html !== null) expect(isCleanLog(html), html).toBe(true);
+      fc.property(markdown, options, (text, option) => {
+        const log = parseMarkdown(text.toWellFormed(), option);
+        expect(isCleanLog(log), log).toBe(true);
+        const shown = entryText(log);
+        let at = 0;
+        for (const letter of lettersOf(reference.render(text.toWellFormed().replaceAll('\0', '')))) {
+          at = shown.indexOf(letter, at) + 1;
+          expect(at, `${letter} of ${reference.render(text)} in ${shown}`).toBeGreaterThan(0);
+        }
       }),
-      { numRuns: fuzzBudget(500) },
+      { numRuns: fuzzBudget(1_000) },
     );
   });
 

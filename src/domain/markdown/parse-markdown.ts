@@ -76,19 +76,34 @@ function createParser(): MarkdownIt {
     const definition = state.tokens.at(-1)!;
     const label = String(definition.meta!['label']);
     const labels = (state.env['labels'] ??= new Set<string>()) as Set<string>;
-    // Only the first definition of a label counts, so the others are text.
-    if (labels.has(label)) definition.meta = null;
-    else if (linkAsText('label', state.env.references![label]!.href).suffix === null) {
-      // `[TODO]: call` names no address, so it is text.
+    if (labels.has(label)) definition.meta = null; // Only the first definition of a label counts.
+    else if (linkAsText('label', state.env.references![label]!.href).suffix !== null) labels.add(label);
+    else {
+      // `[TODO]: call` names no address.
+      definition.meta = null;
       delete state.env.references![label];
-      state.tokens.pop();
-      state.line = line;
-      return false;
     }
-    labels.add(label);
+    return true;
+  });
+  ruler.before('table', 'properties', (state, line, end, isSilent) => {
+    const close = isSilent || line > 0 || state.level > 0 ? null : endOfProperties(state.src);
+    if (close === null || close >= end) return false;
+    state.push('properties', '', 0).map = [line + 1, close];
+    state.line = close + 1;
     return true;
   });
   return markdown;
+}
+
+/** A line of the properties (front matter) that many programs write above a text: a key, its values or a comment. */
+const PROPERTY = /^(?:[\p{L}\p{N}_][\p{L}\p{N}_ -]*:(?: .*)?|[ \t]+.*|- .*|#.*|)$/u;
+
+/** The number of the line that closes the properties. Null for a text that begins with a rule or anything else. */
+function endOfProperties(source: string): number | null {
+  if (!/^---[ \t]*\n(?=\S)/.test(source)) return null;
+  const lines = source.split('\n');
+  const close = lines.findIndex((line, index) => index > 0 && !PROPERTY.test(line));
+  return close > 1 && /^(?:---|\.\.\.)[ \t]*$/.test(lines[close]!) ? close : null;
 }
 
 function blockRule(name: string): BlockRule {
@@ -120,7 +135,7 @@ class LogWriter {
     const usedLabels = labelsIn(tokens);
     for (const token of tokens) {
       if (token.type === 'reference_definition') {
-        if (!usedLabels.has(token.meta?.['label'])) this.#writeDefinition(token);
+        if (!usedLabels.has(token.meta?.['label'])) this.#writeSource(token);
       } else this.#writeBlock(token);
     }
     return this.#html.join('');
@@ -167,7 +182,10 @@ class LogWriter {
         break;
       case 'html_block':
         this.#listStart = LIST_START.exec(token.content)?.[1] ?? null;
-        this.#writeLines(htmlParser.parseInline(token.content.trim(), {})[0]!.children!);
+        this.#writeLines(htmlParser.parseInline(token.content, {})[0]!.children!, (line) => line.trim());
+        break;
+      case 'properties':
+        this.#writeSource(token);
         break;
       case 'thead_open':
         this.#columns = 0;
@@ -190,10 +208,10 @@ class LogWriter {
   }
 
   /** A paragraph, or one for each line. */
-  #writeLines(children: readonly Token[]): void {
+  #writeLines(children: readonly Token[], edit = (line: string): string => line): void {
     const isItem = this.#containers.at(-1) === 'li';
     const lines = inlineHtml(children, this.#keepsBreaks ? (isItem ? 'break' : 'line') : 'space');
-    for (const line of lines) if (line !== '') this.#html.push(`<p>${line}</p>`);
+    for (const line of lines.map(edit)) if (line !== '') this.#html.push(`<p>${line}</p>`);
   }
 
   /** GFM drops the cells beyond the header's. A row of a log keeps them. */
@@ -208,10 +226,10 @@ class LogWriter {
     if (html !== '') this.#html.push(`<p>${html}</p>`);
   }
 
-  /** A definition that no link uses is text: Markdown would hide it. */
-  #writeDefinition({ map }: Token): void {
+  /** Writes what Markdown would hide as text: properties, and a definition that no link uses. */
+  #writeSource({ map }: Token): void {
     const lines = this.#lines.slice(...map!).map((line) => escapeHtml(line.replace(/^[\s>]+/, '').trimEnd()));
-    this.#html.push(...lines.map((line) => `<p>${line}</p>`));
+    for (const line of lines) if (line !== '') this.#html.push(`<p>${line}</p>`);
   }
 }
 
@@ -224,6 +242,13 @@ function labelsIn(tokens: readonly Token[], labels = new Set<unknown>()): Readon
   return labels;
 }
 
+/** Chinese and Japanese have no spaces, so a wrapped line continues without one. */
+const WIDE = '[\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\u3001-\\u303F\\uFF01-\\uFF60]';
+const WIDE_AT_END = new RegExp(`${WIDE}$`, 'u');
+const WIDE_AT_START = new RegExp(`^${WIDE}`, 'u');
+const isWide = (before: Token | undefined, after: Token | undefined): boolean =>
+  WIDE_AT_END.test(before?.content ?? '') && WIDE_AT_START.test(after?.content ?? '');
+
 /** The HTML of the lines of a paragraph. A soft break ends a `line`, is a `break` (`<br>`) or a `space`. */
 function inlineHtml(tokens: readonly Token[], softBreak: 'line' | 'break' | 'space'): string[] {
   const html = new InlineHtml();
@@ -234,7 +259,7 @@ function inlineHtml(tokens: readonly Token[], softBreak: 'line' | 'break' | 'spa
     if (type === 'softbreak') {
       if (softBreak === 'line') html.endLine();
       else if (softBreak === 'break') html.addBreak();
-      else html.addText(' ');
+      else if (!isWide(tokens[index - 1], tokens[index + 1])) html.addText(' ');
     } else if (type === 'hardbreak') html.addBreak();
     else if (type === 'code_inline') {
       html.setMark('code', true);

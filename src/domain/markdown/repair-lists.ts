@@ -18,7 +18,8 @@ export function repairLists(text: string): string {
     }
     const [, blanks, bullet, gap] = LINE.exec(line)!;
     const indent = widthOf(blanks!);
-    if (bullet !== undefined || isAfterBlank) while (items.length > 0 && items.at(-1)!.indent >= indent) items.pop();
+    if (bullet !== undefined) while (items.length > 0 && items.at(-1)!.indent >= indent) items.pop();
+    else if (isAfterBlank || BLOCK.test(line)) while (items.length > 0 && items.at(-1)!.content > indent) items.pop();
     isAfterBlank = false;
     const parent = items.findLast((item) => item.indent < indent);
     let added = parent?.added ?? 0;
@@ -41,6 +42,8 @@ type Item = { indent: number; content: number; added: number };
 const LINE = /^([ \t]*)(?:([-+*•◦▪‣●○■]|\d{1,9}[.)])([ \t]+)(?=\S))?/;
 const GLYPH = /[•◦▪‣●○■]/;
 const FENCE = /^[ \t]*(`{3,}|~{3,})[^`]*$/;
+/** A block that ends a paragraph: it belongs to the items that its indent reaches. */
+const BLOCK = /^[ \t]*(?:`{3}|~{3}|#{1,6}[ \t]|>)/;
 const TAB_WIDTH = 4;
 
 const closesFence = (line: string, mark: string): boolean =>

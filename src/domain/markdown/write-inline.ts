@@ -24,27 +24,28 @@ export const markdownLine = (runs: readonly Run[]): string =>
     .replace(/^(\d{1,9})([.)])/, '$1\\$2');
 
 function inline(runs: readonly Run[], depth: number): string {
-  let text = '';
+  const parts: string[] = [];
   for (let from = 0; from < runs.length;) {
     const mark = runs[from]!.marks[depth];
     let to = from + 1;
-    if (mark === undefined) text += escapeMarkdown(runs[from]!.text);
+    if (mark === undefined) parts.push(escapeMarkdown(runs[from]!.text));
     else {
       while (runs[to]?.marks[depth] === mark) to += 1;
-      text += markedText(mark, runs.slice(from, to), depth, text);
+      parts.push(markedText(mark, runs.slice(from, to), depth, parts.at(-1)?.at(-1)));
     }
     from = to;
   }
-  return text;
+  return parts.join('');
 }
 
-function markedText(mark: Mark, runs: readonly Run[], depth: number, before: string): string {
+/** `before`: the character in front of the text. */
+function markedText(mark: Mark, runs: readonly Run[], depth: number, before = ' '): string {
   const words = runs.map((run) => run.text).join('');
   if (mark === 'code' && CODE.test(words) && runs.every((run) => run.marks.length === depth + 1)) return `\`${words}\``;
   const delimiter = DELIMITERS[mark];
   const inner = inline(runs, depth + 1);
   // Adjacent delimiters would be parsed as one run.
-  if (delimiter !== null && WORD_AT_BOTH_ENDS.test(inner) && !/[*_~]$/.test(before))
+  if (delimiter !== null && WORD_AT_BOTH_ENDS.test(inner) && !'*_~'.includes(before))
     return delimiter + inner + delimiter;
   return `<${mark}>${inner.replace(EDGE_BLANKS, encodeBlanks)}</${mark}>`;
 }
