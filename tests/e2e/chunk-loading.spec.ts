@@ -1,6 +1,6 @@
 /** Overlays and screens are chunks of their own: a chunk that fails, a chunk that loads late, and prefetching. */
 import type { Page } from '@playwright/test';
-import { daysAgo, editor, items, status } from './support/journal.ts';
+import { daysAgo, editor, items, paste, status } from './support/journal.ts';
 import { expectFetched, chunkErrorToast, makeChunksStale } from './support/chunk-loading.ts';
 import { endSession } from './support/session.ts';
 import { expect, skipToIdleTime, test } from './support/test.ts';
@@ -155,6 +155,22 @@ test.describe('without a connection', () => {
       await expect(items(page)).toHaveText(['still here']);
     }
     await expect(page.locator('html[data-stays]')).toBeAttached();
+  });
+});
+
+test.describe('pasted Markdown whose parser fails to load', () => {
+  test.use({ expectedErrors: /net::ERR_INTERNET_DISCONNECTED/ });
+
+  test('becomes lines, and the next paste is formatted', async ({ page, signUp }) => {
+    const restore = await loseChunks(page, ['parse-markdown']);
+    await signUp(page);
+    await paste(page, { 'text/plain': '**Fixed** the login\n**Wrote** the tests' });
+    await expect(items(page)).toHaveText(['**Fixed** the login', '**Wrote** the tests']);
+    await restore();
+    await page.keyboard.press('Enter');
+    await paste(page, { 'text/plain': '- [x] **Shipped** it\n- [ ] Rest' });
+    await expect(items(page)).toHaveText(['**Fixed** the login', '**Wrote** the tests', '[x] Shipped it', '[ ] Rest']);
+    await expect(editor(page).locator('strong')).toHaveText('Shipped');
   });
 });
 
