@@ -5,7 +5,8 @@
  */
 import type { JournalEntry, JournalReader, ReadContext, Skipped, SourceFile } from './journal-reader.ts';
 import { attributeOf, decodeEntities, findElements, replaceElements, tagsOf } from './markup.ts';
-import { dayOfNote, distinctTitle, isHidden, skip } from './source-files.ts';
+import { dayOfNote } from './note-time.ts';
+import { distinctTitle, isHidden, skip } from './source-files.ts';
 
 const isEnex = (file: SourceFile): boolean => /\.enex$/i.test(file.path) && !isHidden(file);
 

@@ -5,7 +5,8 @@
 import { splitFrontMatter, textProperty } from './front-matter.ts';
 import type { JournalEntry, JournalReader, Skipped, SourceFile } from './journal-reader.ts';
 import { plainMarkdown } from './plain-markdown.ts';
-import { dayOfNote, distinctTitle, fileName, isHidden, readEachFile, skip } from './source-files.ts';
+import { dayOfNote } from './note-time.ts';
+import { distinctTitle, fileName, isHidden, readEachFile, skip } from './source-files.ts';
 import { membersOfTar } from './tar.ts';
 
 const isArchive = ({ path }: SourceFile): boolean => /\.jex$/i.test(path);

@@ -1,9 +1,6 @@
 /** Names, skips and dates of source files, for all readers. */
-import type { Day } from '../day/day.ts';
 import { UnreadableTextError } from './journal-reader.ts';
 import type { JournalEntry, ReadContext, Skipped, SkipReason, SourceFile } from './journal-reader.ts';
-import { parseTimestamp } from './timestamps.ts';
-import { findDate, resolveDates } from './written-dates.ts';
 
 /** The name without folders and extension. */
 export const fileName = ({ path }: SourceFile): string => path.replace(/^.*\//, '').replace(/\.\w{1,12}$/, '');
@@ -28,30 +25,6 @@ export async function* readEachFile(
       yield skip(file.path, error instanceof UnreadableTextError ? 'notText' : 'broken');
     }
   }
-}
-
-/** The day of a note, and its title without a date that says the same. */
-export type DatedNote = { day: Day; time: string | null; title: string | null };
-
-/**
- * A note whose title is nothing but a date is about that day, whenever it was written. Otherwise the first readable
- * timestamp counts.
- */
-export function dayOfNote(
-  title: string,
-  timestamps: readonly unknown[],
-  zone: string,
-): DatedNote | { reason: SkipReason } {
-  const named = title === '' ? null : findDate(title);
-  const times = timestamps.map((value) => parseTimestamp(value, zone)).filter((time) => time !== null);
-  const time = times[0];
-  if (named?.rest === '') {
-    const resolved = resolveDates([named], false)[0]!;
-    if ('day' in resolved)
-      return { day: resolved.day, time: named.time ?? (time?.day === resolved.day ? time.time : null), title: null };
-  }
-  if (time) return { ...time, title: title === '' ? null : title };
-  return { reason: timestamps.some((value) => typeof value === 'string' && value !== '') ? 'invalidDate' : 'noDate' };
 }
 
 /** Null if the title repeats the first line of a text apart from its marks, or if a program made it up. */
