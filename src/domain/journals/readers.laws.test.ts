@@ -3,15 +3,23 @@ import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { fuzzBudget } from '../../../tests/support/fuzz-budget.ts';
 import { detectProgram, readFiles, sourceFiles } from '../../../tests/support/journal-files.ts';
+import { appleJournal } from './apple-journal.ts';
 import { dailyTxt } from './dailytxt.ts';
 import { dayOne } from './day-one.ts';
 import { diarium } from './diarium.ts';
 import { diaro } from './diaro.ts';
+import { evernote } from './evernote.ts';
 import { googleKeep } from './google-keep.ts';
+import { joplin } from './joplin.ts';
 import type { JournalReader } from './journal-reader.ts';
 import { journey } from './journey.ts';
 import { jrnl } from './jrnl.ts';
+import { logseq } from './logseq.ts';
+import { markdownFiles } from './markdown-files.ts';
+import { memos } from './memos.ts';
 import { miniDiary } from './mini-diary.ts';
+import { notion } from './notion.ts';
+import { redNotebook } from './rednotebook.ts';
 import { simplenote } from './simplenote.ts';
 import { standardNotes } from './standard-notes.ts';
 import { storyPad } from './storypad.ts';
@@ -74,6 +82,12 @@ const inEnglish = ({ day, time }: Written): string => {
   const [year, month, date] = day.split('-').map(Number) as [number, number, number];
   const hour = Number(time.slice(0, 2));
   return `${MONTH_NAMES[month - 1]} ${date}, ${year} at ${hour % 12 || 12}${time.slice(2)} ${hour < 12 ? 'AM' : 'PM'} PST`;
+};
+
+/** `1 May 2024`. */
+const dateOf = (day: string): string => {
+  const [year, month, date] = day.split('-').map(Number) as [number, number, number];
+  return `${date} ${MONTH_NAMES[month - 1]} ${year}`;
 };
 
 const PROGRAMS: Record<string, Program> = {
@@ -288,6 +302,131 @@ const PROGRAMS: Record<string, Program> = {
         })),
       }),
       'Items/Note/a.txt': 'A copy of a note',
+    }),
+  },
+  'Apple Journal': {
+    reader: appleJournal,
+    keepsZone: true,
+    keepsTitle: true,
+    timeOf: () => null,
+    write: (entries) =>
+      perEntry(entries, ({ day, title, text }, index) => [
+        `AppleJournalEntries/Entries/${index}.html`,
+        `<html><body><p class="p1"><span class="s1"><div class='pageContainer'><div class="pageHeader">${dateOf(day)}</div><div class='title'>${title}</div><div class='bodyText'></span></p><p class="p2">${text}</p><p class="p1"><span class="s1"></div></div></span></p></body></html>`,
+      ]),
+  },
+  Evernote: {
+    reader: evernote,
+    keepsZone: false,
+    keepsTitle: true,
+    write: (entries) => ({
+      'Notes.enex': `<?xml version="1.0"?><en-export>${entries
+        .map(
+          (entry) =>
+            `<note><title>${entry.title}</title><created>${isoOf(entry).replace(/[-:]/g, '')}</created><content><![CDATA[<en-note><div>${entry.text}</div></en-note>]]></content></note>`,
+        )
+        .join('')}</en-export>`,
+    }),
+  },
+  'Joplin, RAW': {
+    reader: joplin,
+    keepsZone: false,
+    keepsTitle: true,
+    write: (entries) =>
+      perEntry(entries, (entry, index) => [
+        `RAW/${String(index).padStart(32, '0')}.md`,
+        `${entry.title}\n\n${entry.text}\n\nid: ${index}\nuser_created_time: ${isoOf(entry)}\nencryption_applied: 0\ntype_: 1`,
+      ]),
+  },
+  'Joplin, Markdown': {
+    reader: joplin,
+    keepsZone: false,
+    keepsTitle: true,
+    write: (entries) =>
+      perEntry(entries, (entry, index) => [
+        `Notebook/${index}.md`,
+        `---\ntitle: ${entry.title}\nupdated: ${isoOf(entry).replace('T', ' ')}\ncreated: ${isoOf(entry).replace('T', ' ')}\n---\n\n${entry.text}`,
+      ]),
+  },
+  Logseq: {
+    reader: logseq,
+    keepsZone: true,
+    timeOf: () => null,
+    write: (entries) =>
+      perEntry(entries, ({ day, title, text }) => [
+        `graph/journals/${day.replaceAll('-', '_')}.md`,
+        `- DONE ${title}\n  collapsed:: true\n\t- ${text}`,
+      ]),
+  },
+  memos: {
+    reader: memos,
+    keepsZone: false,
+    write: (entries) => ({
+      'memos.json': JSON.stringify({
+        memos: entries.map((entry, index) => ({
+          name: `memos/${index}`,
+          state: 'NORMAL',
+          createTime: isoOf(entry),
+          content: `${entry.title}\n\n${entry.text}`,
+        })),
+      }),
+    }),
+  },
+  'Notion, Markdown': {
+    reader: notion,
+    keepsZone: true,
+    keepsTitle: true,
+    timeOf: (time) => `${minutes(time)}:00`,
+    write: (entries) =>
+      perEntry(entries, (entry, index) => [
+        `Export/Journal/${entry.title} ${String(index).padStart(32, 'a')}.md`,
+        `# ${entry.title}\n\nTags: a, b\nCreated: ${dateOf(entry.day)} ${minutes(entry.time)}\n\n${entry.text}\n`,
+      ]),
+  },
+  'Notion, HTML': {
+    reader: notion,
+    keepsZone: true,
+    keepsTitle: true,
+    timeOf: (time) => `${minutes(time)}:00`,
+    write: (entries) =>
+      perEntry(entries, (entry, index) => [
+        `Export/Journal/${entry.title} ${String(index).padStart(32, 'a')}.html`,
+        `<html><body><article class="page sans"><header><h1 class="page-title">${entry.title}</h1><table class="properties"><tbody><tr class="property-row property-row-created_time"><th>Created</th><td><time>@${dateOf(entry.day)} ${minutes(entry.time)}</time></td></tr></tbody></table></header><div class="page-body"><p>${entry.text}</p></div></article></body></html>`,
+      ]),
+  },
+  RedNotebook: {
+    reader: redNotebook,
+    keepsZone: true,
+    timeOf: () => null,
+    write: (entries) => {
+      const months: Record<string, string> = {};
+      for (const { day, title, text } of entries) {
+        const path = `data/${day.slice(0, 7)}.txt`;
+        months[path] =
+          `${months[path] ?? ''}${Number(day.slice(8))}: {text: ${JSON.stringify(`${title}\n\n${text}`)}}\n`;
+      }
+      return months;
+    },
+  },
+  'Markdown by day': {
+    reader: markdownFiles,
+    keepsZone: true,
+    keepsTitle: true,
+    timeOf: () => null,
+    write: (entries) =>
+      perEntry(entries, ({ day, title, text }) => [
+        `Daily/${day} ${title}.md`,
+        `---\ntags: [a]\n---\n# ${day}\n\n${text} ^a1b2c3`,
+      ]),
+  },
+  'Markdown with dated headings': {
+    reader: markdownFiles,
+    keepsZone: true,
+    keepsTitle: true,
+    write: (entries) => ({
+      'journal.md': entries
+        .map(({ day, time, title, text }) => `## ${dateOf(day)} ${time} — ${title}\n\n${text}\n`)
+        .join('\n'),
     }),
   },
 };
