@@ -1,16 +1,18 @@
 import { expect, test } from 'vitest';
+import { clockTime } from '#domain/day/clock-time.ts';
 import { isAlarming, isAnnounced, statusText } from './save-status.ts';
 import type { SaveStatus } from './save-status.ts';
 
 const NOW = new Date(2026, 10, 21, 14, 2).getTime();
+const YESTERDAY = new Date(2026, 10, 20, 9, 5).getTime();
 
 const STATES: [SaveStatus, string, announced: boolean, alarming: boolean][] = [
   [{ kind: 'empty' }, 'Nothing written yet', false, false],
   [{ kind: 'unsaved' }, 'Writing...', false, false],
   [{ kind: 'saving' }, 'Saving...', false, false],
-  [{ kind: 'saved', at: NOW }, 'Saved 14:02', true, false],
-  [{ kind: 'saved', at: new Date(2026, 10, 20, 9, 5).getTime() }, 'Saved Nov 20, 09:05', true, false],
-  [{ kind: 'unconfirmed', seenAt: NOW }, 'From this device, as of 14:02', true, false],
+  [{ kind: 'saved', at: NOW }, `Saved ${clockTime(new Date(NOW))}`, true, false],
+  [{ kind: 'saved', at: YESTERDAY }, `Saved Nov 20, ${clockTime(new Date(YESTERDAY))}`, true, false],
+  [{ kind: 'unconfirmed', seenAt: NOW }, `From this device, as of ${clockTime(new Date(NOW))}`, true, false],
   [
     { kind: 'unconfirmed', seenAt: null },
     'Not loaded – what you write is kept on this device and added to this day',

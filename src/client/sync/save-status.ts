@@ -1,4 +1,5 @@
 /** The save status of a day, and its text in the status line. */
+import { clockTime } from '#domain/day/clock-time.ts';
 import { MONTHS, dayOf } from '#domain/day/day.ts';
 
 export type SaveStatus =
@@ -20,7 +21,7 @@ export type SaveStatus =
 /** `14:02`, or `Nov 20, 14:02` if that was on another day. */
 export function formatTime(at: number, now: number): string {
   const then = new Date(at);
-  const clock = `${String(then.getHours()).padStart(2, '0')}:${String(then.getMinutes()).padStart(2, '0')}`;
+  const clock = clockTime(then);
   return dayOf(then) === dayOf(new Date(now))
     ? clock
     : `${MONTHS[then.getMonth()]!.slice(0, 3)} ${then.getDate()}, ${clock}`;

@@ -77,7 +77,7 @@ test('the account is deleted by keyboard after a download of all logs, and the l
     const stored = await page.evaluate(() => JSON.stringify([localStorage, sessionStorage]));
     // The user's id alone stays, as after a sign-out, for tabs that are still open.
     for (const trace of [email, 'Typed a moment ago', 'auth-token']) expect(stored).not.toContain(trace);
-    await expect(landingNotice(page)).toHaveText(/^Your account will be deleted at \d\d:\d\d\. Undo$/);
+    await expect(landingNotice(page)).toHaveText(/^Your account will be deleted at \d\d?:\d\d( [AP]M)?\. Undo$/);
     await inBothThemes(page, expectAccessible);
     await expectNoHorizontalScroll(page);
     await button(page, 'Undo').click();

@@ -117,7 +117,7 @@ test.describe('without a connection', () => {
     await list(page).getByRole('button', { name: 'Try again' }).click();
     await test.step('the list shows seconds only for sign-ins of one device within a minute', async () => {
       await expect(rows(page).getByText('Signed in')).toHaveText(
-        ['00:01:05', '00:01:40', '00:02', '00:01'].map((time) => `Signed in today at ${time}`),
+        ['12:01:05 AM', '12:01:40 AM', '12:02 AM', '12:01 AM'].map((time) => `Signed in today at ${time}`),
       );
       const names = await rows(page)
         .getByRole('button')

@@ -139,7 +139,7 @@ test.describe('without an answer of the server', () => {
     await expect(editor(page)).toHaveCount(0);
     await page.goto(`/journal?date=${daysAgo(1)}`);
     await expect(items(page)).toHaveText(['seen yesterday']);
-    await expect(status(page, /^From this device, as of \d\d:\d\d$/)).toBeVisible();
+    await expect(status(page, /^From this device, as of \d\d?:\d\d( [AP]M)?$/)).toBeVisible();
     await expectAccessible(page);
 
     await editor(page).click();

@@ -6,7 +6,7 @@ import { dayLabel, daysAgo, editor, items, log, status } from '../support/journa
 import { expect } from '../support/test.ts';
 
 const APIS = /\/(rest|functions)\/v1\//;
-const FROM_THIS_DEVICE = /^From this device, as of \d\d:\d\d$/;
+const FROM_THIS_DEVICE = /^From this device, as of \d\d?:\d\d( [AP]M)?$/;
 
 const rejectAnswers = (context: BrowserContext): Promise<unknown> => context.route(APIS, (route) => route.abort());
 const find = (page: Page) => page.getByRole('dialog', { name: 'Find' });

@@ -17,7 +17,7 @@ export const status = (page: Page, text: string | RegExp): Locator =>
 export const dayLabel = (page: Page): Locator => page.getByRole('heading', { level: 1 }).getByRole('button');
 
 export async function expectSaved(page: Page): Promise<void> {
-  await expect(status(page, /^Saved \d\d:\d\d$/)).toBeVisible();
+  await expect(status(page, /^Saved \d\d?:\d\d( [AP]M)?$/)).toBeVisible();
 }
 
 /** Skips the two seconds between the last keystroke and the save. For pages with `page.clock.install()`. */

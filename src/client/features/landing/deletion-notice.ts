@@ -1,5 +1,6 @@
 /** Says on the landing page when the account is deleted, in the tab that asked for it, and offers to undo it. */
 import { DELETION_KEY } from '#client/lib/session/storage-keys.ts';
+import { clockTime } from '#domain/day/clock-time.ts';
 import type { ClientConfig } from '#domain/client-config.ts';
 import { ROUTES } from '#domain/routes.ts';
 
@@ -35,11 +36,8 @@ export function showDeletionNotice(box: HTMLElement): void {
       },
     );
   });
-  const time = `${pad(dueAt.getHours())}:${pad(dueAt.getMinutes())}`;
-  showMessage(box, `Your account will be deleted at ${time}.`, undo);
+  showMessage(box, `Your account will be deleted at ${clockTime(dueAt)}.`, undo);
 }
-
-const pad = (part: number): string => String(part).padStart(2, '0');
 
 function readDeletion(): Deletion | null {
   try {

@@ -1,5 +1,7 @@
 /** Shows why an analysis failed and when a retry is allowed. */
 import { useEffect, useState } from 'react';
+import { clockTime } from '#domain/day/clock-time.ts';
+import { dayOf, weekdayOf } from '#domain/day/day.ts';
 import { failureMessage } from '#domain/coach/coach.ts';
 import type { CoachFailure } from '#client/lib/coach/coach-stream.ts';
 import { Notice } from '../notice.tsx';
@@ -29,8 +31,8 @@ export function useRetryWait(failure: CoachFailure | null): string | null {
   }, [until]);
   if (until === null || until <= now) return null;
   if (until - now > MAX_COUNTDOWN_MS) {
-    const time = new Date(until).toLocaleString([], { weekday: 'short', hour: '2-digit', minute: '2-digit' });
-    return `You can try again ${time}.`;
+    const at = new Date(until);
+    return `You can try again on ${weekdayOf(dayOf(at))} at ${clockTime(at)}.`;
   }
   const seconds = Math.ceil((until - now) / 1_000);
   const wait = seconds < 90 ? `${seconds} s` : `${Math.ceil(seconds / 60)} min`;

@@ -1,4 +1,6 @@
 /** A relative time that updates while the page is open. Updates are not announced to screen readers. */
+import { clockTime } from '#domain/day/clock-time.ts';
+import { dateLabel, dayOf } from '#domain/day/day.ts';
 import { relativeTime } from '#domain/day/relative-time.ts';
 import { useClock } from '#client/lib/hooks/use-clock.ts';
 
@@ -7,7 +9,7 @@ export function TimeAgo({ at }: { at: string }) {
   const then = new Date(at);
   const text = useClock(() => relativeTime(then, new Date()));
   return (
-    <time dateTime={at} title={then.toLocaleString([], { dateStyle: 'long', timeStyle: 'short' })}>
+    <time dateTime={at} title={`${dateLabel(dayOf(then))}, ${clockTime(then)}`}>
       {text}
     </time>
   );

@@ -1,0 +1,16 @@
+/** Times of day, with 12 or 24 hours as the locale has them, in English like the rest of the page. */
+
+let hasTwelveHours: boolean | undefined;
+
+const localHasTwelveHours = (): boolean =>
+  (hasTwelveHours ??= new Intl.DateTimeFormat(undefined, { hour: 'numeric' }).resolvedOptions().hour12 === true);
+
+const pad = (part: number): string => String(part).padStart(2, '0');
+
+/** `14:02` or `2:02 PM`, with seconds `14:02:09` or `2:02:09 PM`, in the machine's time zone (in the browser: the user's). */
+export function clockTime(at: Date, hasSeconds = false, twelveHours = localHasTwelveHours()): string {
+  const hours = at.getHours();
+  const rest = `:${pad(at.getMinutes())}${hasSeconds ? `:${pad(at.getSeconds())}` : ''}`;
+  if (!twelveHours) return pad(hours) + rest;
+  return `${hours % 12 || 12}${rest} ${hours < 12 ? 'AM' : 'PM'}`;
+}
