@@ -77,6 +77,11 @@ export function daysBetween(from: Day, to: Day): number {
 
 /** ISO dates sort lexicographically. */
 export const isBefore = (a: Day, b: Day): boolean => a < b;
+/**
+ * A day after today opens only if it has a log: after a journey over the date line, today is the day before the one just
+ * written.
+ */
+export const canOpenDay = (date: Day, today: Day, hasLog: boolean): boolean => date <= today || hasLog;
 export const earlierOf = (a: Day, b: Day): Day => (a < b ? a : b);
 
 export const weekdayOf = (of: Day): (typeof WEEKDAYS)[number] => WEEKDAYS[toUtc(of).getUTCDay()]!;

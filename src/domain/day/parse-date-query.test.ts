@@ -73,3 +73,12 @@ test('returns null or a day up to today for any text', () => {
     }),
   );
 });
+
+test('finds a later day only if it has a log', () => {
+  const later = addDays(saturday, 1);
+  for (const query of ['tomorrow', later, dayLabel(later)]) {
+    expect(parseDateQuery(query, saturday)).toBeNull();
+    expect(parseDateQuery(query, saturday, [later])).toBe(later);
+    expect(parseDateQuery(query, saturday, [addDays(later, 1)])).toBeNull();
+  }
+});

@@ -2,22 +2,23 @@
  * Parses a date that a user types (`yesterday`, `last friday`, `14 March`). Supports a small, unambiguous set of forms.
  * Numeric dates must be year-first, because 3/4/2026 means a different day in Europe than in the United States.
  */
-import { addDays, day, isDay, MONTHS, WEEKDAYS, weekdayOf } from './day.ts';
+import { addDays, canOpenDay, day, isDay, MONTHS, WEEKDAYS, weekdayOf } from './day.ts';
 import type { Day } from './day.ts';
 
 const NUMBERS: Readonly<Record<string, number>> = { a: 1, an: 1, one: 1, two: 2, three: 3, four: 4, five: 5, six: 6 };
 const MAX_AMOUNT = 1000;
 
-/** Null for text that is not a date, for a date that does not exist, and for a date after today. */
-export function parseDateQuery(query: string, today: Day): Day | null {
+/** Null for text that is not a date, for a date that does not exist, and for a date after today without a log. */
+export function parseDateQuery(query: string, today: Day, logged: readonly Day[] = []): Day | null {
   const text = query.trim().toLowerCase().replace(/\s+/g, ' ');
   const found = parseRelativeDate(text, today) ?? parseIsoDate(text) ?? parseMonthAndDay(text, today);
-  return found !== null && found <= today ? found : null;
+  return found !== null && canOpenDay(found, today, logged.includes(found)) ? found : null;
 }
 
 function parseRelativeDate(text: string, today: Day): Day | null {
   if (text === 'today') return today;
   if (text === 'yesterday') return addDays(today, -1);
+  if (text === 'tomorrow') return addDays(today, 1);
   const weekday = /^(?:last )?([a-z]{3,9})$/.exec(text)?.[1];
   if (weekday !== undefined) return lastWeekday(weekday, today);
   const [, count, unit] = /^(\d{1,4}|[a-z]{1,5}) (day|week|month|year)s? ago$/.exec(text) ?? [];

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { day } from './day.ts';
-import { dayQuestion, daysAgoLabel } from './past-day.ts';
+import { dayQuestion, relativeDayLabel } from './past-day.ts';
 
 const TODAY = day('2026-11-22');
 
@@ -23,6 +23,8 @@ test.each([
   ['2026-11-21', 'Yesterday'],
   ['2026-11-19', '3 days ago'],
   ['2023-01-01', '1,421 days ago'],
+  ['2026-11-23', 'Tomorrow'],
+  ['2026-11-25', 'In 3 days'],
 ])('the label of %s is %j', (date, label) => {
-  expect(daysAgoLabel(day(date), TODAY)).toBe(label);
+  expect(relativeDayLabel(day(date), TODAY)).toBe(label);
 });

@@ -15,8 +15,9 @@ export function dayQuestion(date: Day, today: Day): string {
   return `What did you do on ${weekdayOf(date)}, ${dayOfYear}?`;
 }
 
-/** `Yesterday`, `3 days ago`. `date` must be before `today`. */
-export function daysAgoLabel(date: Day, today: Day): string {
+/** `Yesterday`, `3 days ago`; `Tomorrow` and `In 2 days` for a later day that has a log. `date` must not be `today`. */
+export function relativeDayLabel(date: Day, today: Day): string {
   const days = daysBetween(date, today);
+  if (days < 0) return days === -1 ? 'Tomorrow' : `In ${(-days).toLocaleString('en')} days`;
   return days === 1 ? 'Yesterday' : `${days.toLocaleString('en')} days ago`;
 }

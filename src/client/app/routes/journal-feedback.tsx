@@ -1,11 +1,12 @@
 /** The feedback panel beside the journal. It follows the open day and its unsaved text. */
 import { useQuery } from '@tanstack/react-query';
 import { useCallback, useEffect, useState, useSyncExternalStore } from 'react';
-import { earlierOf, isDay } from '#domain/day/day.ts';
+import { canOpenDay, isDay } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
 import { useSearchParam } from '#client/lib/navigation.ts';
 import { CoachPanel } from '#client/features/coach/coach-panel.tsx';
 import { useJournal } from '#client/sync/day-savers-provider.tsx';
+import { useEntryDates } from '#client/sync/entries/entry-dates.ts';
 import { entryQuery } from '#client/sync/entries/entry-queries.ts';
 import { useToday } from '#client/lib/hooks/use-today.ts';
 
@@ -16,8 +17,10 @@ export function JournalFeedback({ openedOn, onClose, onUpgrade }: JournalFeedbac
   const { savers } = journal;
   const today = useToday();
   const dateParam = useSearchParam('date');
+  const { data: dates } = useEntryDates();
   const [initialDateParam] = useState(dateParam);
-  const date = isDay(dateParam) ? earlierOf(dateParam, today) : openedOn;
+  const hasLog = (day: Day): boolean => savers.get(day) !== null || dates?.includes(day) === true;
+  const date = !isDay(dateParam) ? openedOn : canOpenDay(dateParam, today, hasLog(dateParam)) ? dateParam : today;
   // The user went back to a URL without a date. Only the journal knows which day it shows then, so close the panel.
   const isDayUnknown = dateParam === undefined && initialDateParam !== undefined;
   useEffect(() => void (isDayUnknown && onClose()), [isDayUnknown, onClose]);

@@ -1,15 +1,15 @@
 /** A month with marks for days with logs and for locked days (docs/specification/screens.md 8). */
 import { ChevronLeft, ChevronRight, Lock } from 'lucide-react';
-import { createContext, use, useEffect, useMemo, useRef, useState } from 'react';
-import type { ComponentProps } from 'react';
-import { DayPicker } from 'react-day-picker';
-import type { DayButtonProps, Labels } from 'react-day-picker';
-import { dayLabel, dayOf } from '#domain/day/day.ts';
+import { useEffect, useMemo, useRef, useState } from 'react';
+import type { KeyboardEvent } from 'react';
+import { addDays, canOpenDay, dayLabel, FIRST_DAY, MONTHS } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
+import { inMonth, monthOf, weekdaysFrom, weeksOfMonth, weekStartOf, yearOf } from '#domain/day/month.ts';
+import type { MonthNumber, WeekStart } from '#domain/day/month.ts';
 import { isLocked } from '#domain/plan/plan.ts';
+import { chooseWeekStart, localWeekStart, storedWeekStart } from '#client/lib/session/preferences.ts';
 import styles from './calendar-dialog.module.css';
-import { monthOf, MonthsAndYears } from './months-and-years.tsx';
-import type { MonthNumber } from './months-and-years.tsx';
+import { MonthsAndYears } from './months-and-years.tsx';
 
 type MonthCalendarProps = {
   /** The selected day; its month is shown first. */
@@ -22,94 +22,155 @@ type MonthCalendarProps = {
   onSelect: (day: Day) => void;
 };
 
-/** Noon in the browser's time zone, so a clock change at midnight does not shift the day. */
-function noonOf(date: Day): Date {
-  const [year, month, day] = date.split('-').map(Number) as [number, number, number];
-  const noon = new Date(2000, month - 1, day, 12);
-  noon.setFullYear(year);
-  return noon;
-}
-
-function noonOfMonth(month: MonthNumber): Date {
-  const noon = new Date(2000, month % 12, 1, 12);
-  noon.setFullYear(Math.floor(month / 12));
-  return noon;
-}
-
-/** Opens the months and years, for the button that DayPicker renders in its caption. */
-const OpenMonths = createContext(() => {});
-
-const CLASS_NAMES = {
-  root: styles.root!,
-  months: styles.months!,
-  month_caption: styles.caption!,
-  nav: styles.nav!,
-  button_previous: styles.navButton!,
-  button_next: styles.navButton!,
-  month_grid: styles.grid!,
-  weekday: styles.weekday!,
-  day: styles.cell!,
-  day_button: styles.day!,
-};
+/** How far a key looks for a day that can be selected. */
+const MAX_STEPS = 400;
 
 export function MonthCalendar({ date, today, premium, datesWithEntries, emptyOnly, onSelect }: MonthCalendarProps) {
-  const body = useRef<HTMLDivElement>(null);
+  const grid = useRef<HTMLTableElement>(null);
   const [month, setMonth] = useState(() => monthOf(date));
   const [isChoosingMonth, setChoosingMonth] = useState(false);
+  /** The day that a key has moved the focus to. */
+  const [reached, setReached] = useState(date);
+  const [chosenStart, setChosenStart] = useState(storedWeekStart);
+  const weekStart = chosenStart ?? 'Sunday';
   const logged = useMemo(() => new Set(datesWithEntries), [datesWithEntries]);
-  const hasLog = (cell: Date): boolean => logged.has(dayOf(cell));
-  const isLockedDay = (cell: Date): boolean => isLocked(dayOf(cell), premium, today);
+  const last = datesWithEntries.reduce((latest, day) => (day > latest ? day : latest), today);
+  const isLockedDay = (day: Day): boolean => isLocked(day, premium, today);
+  const isEnabled = (day: Day): boolean =>
+    canOpenDay(day, today, logged.has(day)) && !(emptyOnly && (logged.has(day) || isLockedDay(day)));
 
-  // Focuses the selected day, or the latest day that can be selected. In a microtask, because the dialog moves the
-  // focus in an effect that runs after this one.
+  const weeks = weeksOfMonth(month, weekStart);
+  const enabled = weeks.flat().filter((day) => day !== null && isEnabled(day));
+  const current = [reached, date].find((day) => enabled.includes(day)) ?? enabled.at(-1);
+
+  const takesFocus = useRef(true);
   useEffect(() => {
-    const find = (cell: string) => body.current?.querySelectorAll<HTMLElement>(`${cell} button:enabled`) ?? [];
-    if (!isChoosingMonth) queueMicrotask(() => [...find('td'), ...find('[data-selected="true"]')].at(-1)?.focus());
-  }, [isChoosingMonth]);
-
-  const labels: Partial<Labels> = {
-    labelDayButton: (cell, modifiers) =>
-      [
-        dayLabel(dayOf(cell)),
-        modifiers['today'] && 'today',
-        modifiers['logged'] && 'has entry',
-        modifiers['locked'] && 'locked, Closer only',
-      ]
-        .filter(Boolean)
-        .join(', '),
+    if (isChoosingMonth || !takesFocus.current) return;
+    takesFocus.current = false;
+    // In a microtask, because the dialog moves the focus in an effect that runs after this one.
+    queueMicrotask(() => grid.current?.querySelector<HTMLElement>('[tabindex="0"]')?.focus());
+  });
+  const chooseMonth = (isOpen: boolean): void => {
+    takesFocus.current = !isOpen;
+    setChoosingMonth(isOpen);
   };
 
+  const clamp = (next: MonthNumber): MonthNumber => Math.max(monthOf(FIRST_DAY), Math.min(next, monthOf(last)));
+  /** Searches on from the target of a key, then back towards the day that it started from. */
+  const nearestEnabled = (from: Day, target: Day): Day => {
+    const step = target < from ? -1 : 1;
+    for (const direction of [step, -step]) {
+      let day = target < FIRST_DAY ? FIRST_DAY : target > last ? last : target;
+      for (let steps = 0; steps < MAX_STEPS && day >= FIRST_DAY && day <= last; steps += 1) {
+        if (isEnabled(day)) return day;
+        day = addDays(day, direction);
+      }
+    }
+    return from;
+  };
+  const onKeyDown = (event: KeyboardEvent, from: Day): void => {
+    const months = event.shiftKey ? 12 : 1;
+    const targets: Readonly<Record<string, () => Day>> = {
+      ArrowLeft: () => addDays(from, -1),
+      ArrowRight: () => addDays(from, 1),
+      ArrowUp: () => addDays(from, -7),
+      ArrowDown: () => addDays(from, 7),
+      Home: () => weekStartOf(from, weekStart),
+      End: () => addDays(weekStartOf(from, weekStart), 6),
+      PageUp: () => inMonth(from, clamp(month - months)),
+      PageDown: () => inMonth(from, clamp(month + months)),
+    };
+    const target = targets[event.key]?.();
+    // The keys with modifiers are the journal's.
+    if (target === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    const next = nearestEnabled(from, target);
+    setMonth(monthOf(next));
+    setReached(next);
+    takesFocus.current = true;
+  };
+
+  const title = `${MONTHS[month % 12]!} ${yearOf(month)}`;
+  const move = (label: string, by: 1 | -1, Icon: typeof ChevronLeft) => (
+    <button
+      type="button"
+      className={styles.navButton}
+      aria-label={label}
+      aria-disabled={clamp(month + by) === month}
+      onClick={() => setMonth(clamp(month + by))}
+    >
+      <Icon aria-hidden />
+    </button>
+  );
   return (
-    <OpenMonths value={() => setChoosingMonth(true)}>
-      <div ref={body} hidden={isChoosingMonth}>
-        <DayPicker
-          mode="single"
-          required
-          selected={noonOf(date)}
-          today={noonOf(today)}
-          month={noonOfMonth(month)}
-          onMonthChange={(first) => setMonth(monthOf(dayOf(first)))}
-          endMonth={noonOf(today)}
-          weekStartsOn={0}
-          fixedWeeks
-          disabled={[{ after: noonOf(today) }, (cell) => emptyOnly === true && (hasLog(cell) || isLockedDay(cell))]}
-          modifiers={{ logged: hasLog, locked: isLockedDay }}
-          classNames={CLASS_NAMES}
-          labels={labels}
-          components={{ DayButton: CalendarDay, Chevron: ChevronIcon, CaptionLabel: MonthButton }}
-          onSelect={(cell) => onSelect(dayOf(cell))}
-        />
+    <>
+      <div className={styles.root} hidden={isChoosingMonth}>
+        <div className={styles.caption}>
+          <span role="status">
+            <button
+              type="button"
+              className={styles.captionButton}
+              aria-expanded={false}
+              onClick={() => chooseMonth(true)}
+              title="Months and years"
+            >
+              {title}
+            </button>
+          </span>
+        </div>
+        <div className={styles.nav}>
+          {move('Previous month', -1, ChevronLeft)}
+          {move('Next month', 1, ChevronRight)}
+        </div>
+        {/* oxlint-disable-next-line no-noninteractive-element-to-interactive-role -- the grid pattern of WAI-ARIA */}
+        <table ref={grid} role="grid" aria-label={title} className={styles.grid}>
+          <thead>
+            <tr>
+              {weekdaysFrom(weekStart).map((name) => (
+                <th key={name} scope="col" abbr={name} className={styles.weekday}>
+                  {name.slice(0, 2)}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {weeks.map((week, index) => (
+              <tr key={index}>
+                {week.map((day, column) =>
+                  day === null ? (
+                    // oxlint-disable-next-line control-has-associated-label -- a day of another month is empty
+                    <td key={column} />
+                  ) : (
+                    <td key={column} className={styles.cell} aria-selected={day === date}>
+                      <DayButton
+                        date={day}
+                        isToday={day === today}
+                        isLogged={logged.has(day)}
+                        isLocked={isLockedDay(day)}
+                        isEnabled={isEnabled(day)}
+                        isCurrent={day === current}
+                        onSelect={onSelect}
+                        onKeyDown={onKeyDown}
+                      />
+                    </td>
+                  ),
+                )}
+              </tr>
+            ))}
+          </tbody>
+        </table>
       </div>
       {isChoosingMonth && (
         <MonthsAndYears
           month={month}
           today={today}
+          last={last}
           datesWithEntries={datesWithEntries}
           onChoose={(chosen) => {
             setMonth(chosen);
-            setChoosingMonth(false);
+            chooseMonth(false);
           }}
-          onBack={() => setChoosingMonth(false)}
+          onBack={() => chooseMonth(false)}
         />
       )}
       <ul className={styles.legend}>
@@ -128,50 +189,76 @@ export function MonthCalendar({ date, today, premium, datesWithEntries, emptyOnl
           </li>
         )}
       </ul>
-    </OpenMonths>
+      {chosenStart === null && (
+        <WeekStartOffer
+          onChoose={(start) => {
+            chooseWeekStart(start);
+            setChosenStart(start);
+          }}
+        />
+      )}
+    </>
   );
 }
 
-function MonthButton({ children, ...label }: ComponentProps<'span'>) {
-  const openMonths = use(OpenMonths);
-  return (
-    <span {...label}>
-      <button
-        type="button"
-        className={styles.captionButton}
-        aria-expanded={false}
-        onClick={openMonths}
-        title="Months and years"
-      >
-        {children}
-      </button>
-    </span>
-  );
-}
+type DayButtonProps = {
+  date: Day;
+  isToday: boolean;
+  isLogged: boolean;
+  isLocked: boolean;
+  isEnabled: boolean;
+  /** Tab leads to this day. */
+  isCurrent: boolean;
+  onSelect: (day: Day) => void;
+  onKeyDown: (event: KeyboardEvent, day: Day) => void;
+};
 
-function CalendarDay({ day, modifiers, children, ...button }: DayButtonProps) {
-  const element = useRef<HTMLButtonElement>(null);
-  useEffect(() => {
-    if (modifiers['focused']) element.current?.focus();
-  }, [modifiers]);
-  void day;
+function DayButton({ date, onSelect, onKeyDown, ...is }: DayButtonProps) {
+  const words = [
+    dayLabel(date),
+    is.isToday && 'today',
+    is.isLogged && 'has entry',
+    is.isLocked && 'locked, Closer only',
+  ];
   return (
     <button
-      {...button}
-      ref={element}
-      data-today={modifiers['today']}
-      data-locked={modifiers['locked'] && !modifiers['disabled']}
+      type="button"
+      className={styles.day}
+      aria-label={words.filter(Boolean).join(', ')}
+      aria-current={is.isToday ? 'date' : undefined}
+      data-locked={is.isLocked && is.isEnabled}
+      disabled={!is.isEnabled}
+      tabIndex={is.isCurrent ? 0 : -1}
+      onClick={() => onSelect(date)}
+      onKeyDown={(event) => onKeyDown(event, date)}
     >
-      {children}
-      {(modifiers['logged'] || modifiers['locked']) && (
+      {Number(date.slice(-2))}
+      {(is.isLogged || is.isLocked) && (
         <span className={styles.marks}>
-          {modifiers['logged'] && <span className={styles.dot} />}
-          {modifiers['locked'] && <Lock aria-hidden />}
+          {is.isLogged && <span className={styles.dot} />}
+          {is.isLocked && <Lock aria-hidden />}
         </span>
       )}
     </button>
   );
 }
 
-const ChevronIcon = ({ orientation }: { orientation?: 'up' | 'down' | 'left' | 'right' }) =>
-  orientation === 'left' ? <ChevronLeft aria-hidden /> : <ChevronRight aria-hidden />;
+/** One line, until the user has chosen: weeks begin on Sunday here, and on another day where the user is. */
+function WeekStartOffer({ onChoose }: { onChoose: (start: WeekStart) => void }) {
+  const local = localWeekStart();
+  if (local === null || local === 'Sunday') return null;
+  return (
+    <p className={styles.offer}>
+      Weeks from{' '}
+      {([local, 'Sunday'] as const).map((start, index) => (
+        <span key={start}>
+          {index > 0 && ' or '}
+          <button type="button" onClick={() => onChoose(start)}>
+            {start}
+          </button>
+        </span>
+      ))}
+      ?
+    </p>
+  );
+}

@@ -2,16 +2,13 @@
 import { ChevronLeft, ChevronRight } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import type { KeyboardEvent } from 'react';
-import { MONTHS } from '#domain/day/day.ts';
+import { FIRST_DAY, MONTHS } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
+import { monthOf, yearOf } from '#domain/day/month.ts';
+import type { MonthNumber } from '#domain/day/month.ts';
 import styles from './calendar-dialog.module.css';
 
-/** Months since January of year 0, which makes the next month the next number. */
-export type MonthNumber = number;
-
-export const monthOf = (date: Day): MonthNumber => Number(date.slice(0, -6)) * 12 + Number(date.slice(-5, -3)) - 1;
-const yearOf = (month: MonthNumber): number => Math.floor(month / 12);
-const FIRST_MONTH = 12;
+const FIRST_MONTH = monthOf(FIRST_DAY);
 
 /** Columns of the grid: the arrow keys up and down move by a row. */
 const COLUMNS = 3;
@@ -19,13 +16,22 @@ const COLUMNS = 3;
 type MonthsAndYearsProps = {
   month: MonthNumber;
   today: Day;
+  /** The last day that can be opened: today, or a later log. */
+  last: Day;
   datesWithEntries: readonly Day[];
   onChoose: (month: MonthNumber) => void;
   onBack: () => void;
 };
 
-export function MonthsAndYears({ month, today, datesWithEntries, onChoose, onBack }: MonthsAndYearsProps) {
-  const last = monthOf(today);
+export function MonthsAndYears({
+  month,
+  today,
+  last: lastDay,
+  datesWithEntries,
+  onChoose,
+  onBack,
+}: MonthsAndYearsProps) {
+  const last = monthOf(lastDay);
   /** The month with the focus, or the one that Tab leads to. */
   const [current, setCurrent] = useState(month);
   const grid = useRef<HTMLDivElement>(null);
@@ -106,7 +112,7 @@ export function MonthsAndYears({ month, today, datesWithEntries, onChoose, onBac
               type="button"
               className={styles.month}
               aria-label={`${name} ${year}${hasEntries ? ', has entries' : ''}`}
-              aria-current={number === last ? 'date' : undefined}
+              aria-current={number === monthOf(today) ? 'date' : undefined}
               aria-pressed={number === month}
               disabled={number > last}
               tabIndex={number === current ? 0 : -1}

@@ -9,6 +9,7 @@ import type { SearchTerm } from '#domain/find/match-search.ts';
 import { isLocked } from '#domain/plan/plan.ts';
 import { dayPath } from '#domain/routes.ts';
 import { parseDateQuery } from '#domain/day/parse-date-query.ts';
+import { useEntryDates } from '#client/sync/entries/entry-dates.ts';
 import { useNavigate } from '#client/lib/navigation.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
 import { useToday } from '#client/lib/hooks/use-today.ts';
@@ -38,7 +39,7 @@ export function FindDialog({ unsaved, onClose, onUpgrade }: FindDialogProps) {
   const { found, words } = search;
 
   const today = useToday();
-  const queryDate = parseDateQuery(query, today);
+  const queryDate = parseDateQuery(query, today, useEntryDates().data);
   const isDateLocked = queryDate !== null && isLocked(queryDate, premium !== false, today);
   const count = found.length + (queryDate ? 1 : 0);
   const active = Math.min(selectedIndex, count - 1);

@@ -1,7 +1,7 @@
 /** The journal: the bar with the day, and the page of the day. */
 import { useQueryClient } from '@tanstack/react-query';
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
-import { addDays, dayLabel, FIRST_DAY, isBefore } from '#domain/day/day.ts';
+import { addDays, canOpenDay, dayLabel, FIRST_DAY, isBefore } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
 import { isLocked } from '#domain/plan/plan.ts';
 import type { UpgradeFeature } from '#domain/plan/upgrade.ts';
@@ -46,9 +46,10 @@ export function JournalScreen({ onOpen, onOpenFeedback, onUpgrade }: JournalScre
   const page = useRef<HTMLDivElement>(null);
   usePrefetch(date, today, premium === true);
 
-  const hasNext = date !== null && isBefore(date, today);
+  const nextDay = date && addDays(date, 1);
+  const hasNext = nextDay !== null && canOpenDay(nextDay, today, datesWithEntries.includes(nextDay));
   const previous = (): void => void (date && date !== FIRST_DAY && open(addDays(date, -1)));
-  const next = (): void => void (date && hasNext && open(addDays(date, 1)));
+  const next = (): void => void (hasNext && open(nextDay));
   useShortcuts({
     previous,
     next,
@@ -68,7 +69,7 @@ export function JournalScreen({ onOpen, onOpenFeedback, onUpgrade }: JournalScre
         date={date}
         today={today}
         onPrevious={previous}
-        onNext={next}
+        onNext={hasNext ? next : null}
         onToday={() => open(today)}
         onOpen={(overlay) => onOpen(overlay, date)}
         onOpenFeedback={() => void (date && onOpenFeedback(date))}

@@ -73,11 +73,11 @@ const SECTIONS: readonly LegalSection[] = [
     title: 'Cookies and browser storage',
     body: (
       <p>
-        Essential storage keeps you logged in: your session, your theme and font, how you last signed in, unsaved text,
-        copies of the days you have opened and of your last reviews, and a Closer&#39;s plan are kept in your browser.
-        Signing out removes your session and your text from it. One cookie holds a random number and says only that this
-        browser has signed in before, so that strangers who guess your password cannot lock you out. There are no
-        advertising or tracking cookies, so there is no banner to click away.
+        Essential storage keeps you logged in: your session, your theme, font and first day of the week, how you last
+        signed in, unsaved text, copies of the days you have opened and of your last reviews, and a Closer&#39;s plan
+        are kept in your browser. Signing out removes your session and your text from it. One cookie holds a random
+        number and says only that this browser has signed in before, so that strangers who guess your password cannot
+        lock you out. There are no advertising or tracking cookies, so there is no banner to click away.
       </p>
     ),
   },

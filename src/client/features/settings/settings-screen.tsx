@@ -10,6 +10,7 @@ import { PlanPlaceholder } from '#client/ui/plan/plan-placeholder.tsx';
 import { ExportCard } from './export/export-card.tsx';
 import { FontCard } from './font-card.tsx';
 import { ImportCard } from './import/import-card.tsx';
+import { WeekCard } from './week-card.tsx';
 
 type SettingsScreenProps = {
   onUpgrade: (feature: UpgradeFeature) => void;
@@ -29,6 +30,7 @@ export function SettingsScreen({ onUpgrade, sendAll }: SettingsScreenProps) {
         <ExportCard premium={premium} sendAll={sendAll} onUpgrade={() => onUpgrade('export')} />
         {premium === true && <ImportCard />}
         <FontCard premium={premium} onUpgrade={() => onUpgrade('font-options')} />
+        <WeekCard />
       </div>
     </Page>
   );

@@ -1,5 +1,7 @@
-/** The preferences stored in this browser: theme and editor font (docs/specification/product.md 5). */
-import { FONT_KEY, SUSPENDED_FONT_KEY, THEME_KEY } from './storage-keys.ts';
+/** The preferences stored in this browser: theme, editor font and the first day of the week (docs/specification/product.md 5). */
+import { WEEK_STARTS } from '#domain/day/month.ts';
+import type { WeekStart } from '#domain/day/month.ts';
+import { FONT_KEY, SUSPENDED_FONT_KEY, THEME_KEY, WEEK_START_KEY } from './storage-keys.ts';
 
 export type Theme = 'light' | 'dark';
 const EDITOR_FONTS = ['default', 'serif', 'monospace'] as const;
@@ -96,4 +98,19 @@ export function syncEditorFontWithPlan(premium: boolean): void {
 export function chooseEditorFont(font: EditorFont): void {
   write(FONT_KEY, font);
   applyEditorFont(font);
+}
+
+/** Null if the user has not chosen: weeks begin on Sunday. */
+export function storedWeekStart(): WeekStart | null {
+  const start = read(WEEK_START_KEY);
+  return WEEK_STARTS.find((known) => known === start) ?? null;
+}
+
+export const chooseWeekStart = (start: WeekStart): void => write(WEEK_START_KEY, start);
+
+/** The first day of the week where the user is; null for another weekday, and in a browser that does not know it. */
+export function localWeekStart(): WeekStart | null {
+  const locale: Intl.Locale & { getWeekInfo?: () => { firstDay: number } } = new Intl.Locale(navigator.language);
+  const starts: Readonly<Record<number, WeekStart>> = { 1: 'Monday', 6: 'Saturday', 7: 'Sunday' };
+  return starts[locale.getWeekInfo?.().firstDay ?? 0] ?? null;
 }

@@ -4,6 +4,7 @@
  */
 export const THEME_KEY = 'theme';
 export const FONT_KEY = 'fontFamily';
+export const WEEK_START_KEY = 'weekStart';
 /** The chosen font of a user whose plan has ended, restored when the plan starts again. */
 export const SUSPENDED_FONT_KEY = 'hustle-forge:resting-font';
 /** The plain text that a visitor typed on the landing page. After sign-up it becomes an item of the first log. */

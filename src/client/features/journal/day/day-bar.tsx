@@ -1,8 +1,8 @@
 import { ChevronLeft, ChevronRight, Ellipsis, Menu, Sparkle } from 'lucide-react';
 import { useState } from 'react';
-import { dateLabel, FIRST_DAY, isBefore, weekdayOf } from '#domain/day/day.ts';
+import { dateLabel, FIRST_DAY, weekdayOf } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
-import { daysAgoLabel } from '#domain/day/past-day.ts';
+import { relativeDayLabel } from '#domain/day/past-day.ts';
 import { withDayKey } from '#client/lib/keys.ts';
 import { IconButton } from '#client/ui/button.tsx';
 import styles from './day-bar.module.css';
@@ -11,14 +11,14 @@ type DayBarProps = {
   date: Day | null;
   today: Day;
   onPrevious: () => void;
-  onNext: () => void;
+  /** Null if the next day cannot be opened yet. */
+  onNext: (() => void) | null;
   onToday: () => void;
   onOpen: (overlay: 'menu' | 'day' | 'calendar') => void;
   onOpenFeedback: () => void;
 };
 
 export function DayBar({ date, today, onPrevious, onNext, onToday, onOpen, onOpenFeedback }: DayBarProps) {
-  const isPast = date !== null && isBefore(date, today);
   const hasNewDay = useHasNewDay(date, today);
   return (
     <header className={styles.bar}>
@@ -56,8 +56,8 @@ export function DayBar({ date, today, onPrevious, onNext, onToday, onOpen, onOpe
           label="Next day"
           title={withDayKey('Next day', 'next')}
           className={styles.arrow}
-          onClick={isPast ? onNext : undefined}
-          aria-disabled={!isPast}
+          onClick={onNext ?? undefined}
+          aria-disabled={onNext === null}
         >
           <ChevronRight aria-hidden />
         </IconButton>
@@ -75,9 +75,9 @@ export function DayBar({ date, today, onPrevious, onNext, onToday, onOpen, onOpe
         <Sparkle aria-hidden />
       </IconButton>
       <div className={styles.today}>
-        {isPast && (
+        {date !== null && date !== today && (
           <>
-            {!hasNewDay && <span>{daysAgoLabel(date, today)}</span>}
+            {!hasNewDay && <span>{relativeDayLabel(date, today)}</span>}
             <button type="button" title={withDayKey('Today', 'today')} onClick={onToday}>
               {hasNewDay ? `It is ${weekdayOf(today)} now` : 'Go to today'}
             </button>

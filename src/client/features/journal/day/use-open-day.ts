@@ -1,6 +1,6 @@
 /** The open day: the date in the URL, or the initial day of the plan. */
 import { useEffect, useState } from 'react';
-import { addDays, earlierOf, isDay } from '#domain/day/day.ts';
+import { addDays, canOpenDay, isDay } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
 import { initialDay } from '#domain/day/initial-day.ts';
 import { ROUTES, dayPath } from '#domain/routes.ts';
@@ -29,10 +29,13 @@ export function useOpenDay(today: Day, premium: boolean | null): OpenDay {
   if (initial !== decided) setInitial(decided);
   // The shortcut "Yesterday" of the installed app has a fixed URL.
   const day = requested === 'yesterday' ? addDays(today, -1) : requested;
-  // A clock that was set back, or a journey to the west, neither closes the open day nor hides unsaved text.
+  // A clock that was set back, or a journey to the west, neither closes the open day nor hides text, saved or not.
   const [opened, setOpened] = useState<Day | null>(null);
-  const isKept = isDay(day) && (day === opened || savers.getUnsaved(day));
-  const date = isDay(day) ? (isKept ? day : earlierOf(day, today)) : decided;
+  const hasLog =
+    isDay(day) && (day === opened || savers.getUnsaved(day) !== null || dates.data?.includes(day) === true);
+  const canOpen = isDay(day) && canOpenDay(day, today, hasLog);
+  // Before the server has answered, a later day may have a log.
+  const date = !isDay(day) ? decided : canOpen ? day : dates.isFetching ? null : today;
   if (opened !== date) setOpened(date);
   useEffect(() => {
     // Replace an invalid or future date in the URL, so that a bookmark or a shared link names the shown day.
