@@ -190,7 +190,10 @@ describe('Standard Notes', () => {
           ],
         },
         { type: 'list', listType: 'number', start: 3, children: [{ type: 'listitem', children: [text('three')] }] },
-        { type: 'code', children: [text('x'), { type: 'linebreak' }, { type: 'code-highlight', text: 'y' }] },
+        {
+          type: 'code',
+          children: [text('x'), { type: 'linebreak' }, { type: 'tab' }, { type: 'code-highlight', text: 'y' }],
+        },
         { type: 'snfile', fileUuid: '1' },
         { type: 'mystery', children: [{ type: 'paragraph', children: [text('kept')] }] },
       ],
@@ -207,7 +210,7 @@ describe('Standard Notes', () => {
           format: 'html',
           text:
             '<h2>Plan</h2><p><strong>a &amp; b</strong><br><a href="https://x.test"><em>web</em></a></p>' +
-            '<ul><li>[ ] open</li><li>[x] done</li></ul><ol start="3"><li>three</li></ol><pre>x<br>y</pre><p>kept</p>',
+            '<ul><li>[ ] open</li><li>[x] done</li></ul><ol start="3"><li>three</li></ol><pre>x<br>\ty</pre><p>kept</p>',
         },
       },
     ]);

@@ -190,7 +190,7 @@ export function lexicalToHtml(root: unknown): RichText {
       case 'code-highlight':
         return markedText(stringOf(text), lexicalMarks(format));
       case 'tab':
-        return ' ';
+        return '\t';
       case 'linebreak':
         return '<br>';
       case 'link':
