@@ -162,6 +162,8 @@ describe('a pasted link', () => {
     ['example.com/r', 'https://www.example.com/r', 'https://www.example.com/r'],
     ['https://example.com/a-long-na…', 'https://example.com/a-long-name', 'https://example.com/a-long-name'],
     ['example.com/a-lo...', 'https://example.com/a-long-name', 'https://example.com/a-long-name'],
+    ['Example.com', 'https://example.com/', 'Example.com (https://example.com/)'],
+    ['www.example.com', 'https://example.com/', 'www.example.com (https://example.com/)'],
     ['Forge', 'https://en.wikipedia.org/wiki/Forge_(band)', 'Forge (https://en.wikipedia.org/wiki/Forge_(band))'],
     ['odd', 'https://example.com/a)', 'odd (https://example.com/a%29)'],
     ['odd', 'https://example.com/a b"c', 'odd (https://example.com/a%20b%22c)'],

@@ -109,11 +109,13 @@ export function linkAsText(label: string, href: string): { suffix: string | null
   // An image, or the `¶` beside a heading, has no label that an address could follow.
   if (address === null || !/[\p{L}\p{N}]/u.test(shown)) return { suffix: null, replacement: null };
   if (comparableForm(shown) === comparableForm(address)) {
-    return { suffix: null, replacement: findLinks(shown).length === 0 ? address : null };
+    if (findLinks(shown).length > 0) return { suffix: null, replacement: null };
+    // A label with another case, or with a `www.` that the address lacks, stays.
+    if (address.includes(shown)) return { suffix: null, replacement: address };
   }
   // Many programs shorten the label: `https://example.com/a-long-na…`.
   const cut = /^(.{8,}?)(?:…|\.\.\.)$/s.exec(shown)?.[1];
-  if (cut !== undefined && comparableForm(address).startsWith(comparableForm(cut)))
+  if (cut !== undefined && address.includes(cut) && comparableForm(address).startsWith(comparableForm(cut)))
     return { suffix: null, replacement: address };
   return { suffix: ` (${address})`, replacement: null };
 }
