@@ -35,6 +35,12 @@ describe('plain text is not Markdown', () => {
     '```\nnever closed',
     '<p class="x">**a**</p>',
     'a | b | c\n1 | 2 | 3',
+    ' id | name\n----+------\n  1 | Ada',
+    'id | name\n\n-----\n\n1 | Ada',
+    '===== FAILURES =====\ntest a',
+    'one\ntwo\n===\nthree',
+    'a[0][1] and\n[note]: call',
+    '[1]: https://example.com/r',
     'x: 1\ny: 2\n---\nz: 3',
     'https://example.com/a_b_c/*d*',
     'Error: no\n    at f (a.js:1)\n    at g (b.js:2)',
@@ -60,6 +66,9 @@ describe('text with evidence of Markdown is Markdown', () => {
     '[the report](https://example.com/r)',
     '![shot](https://a.example/x.png)',
     '| Task | Hours |\n|---|:-:|\n| Import | 3 |',
+    'Task | Hours\n--- | ---:\nImport | 3',
+    'Monday\n======\n\ntext',
+    'see [the report][1]\n\n[1]: https://example.com/r',
   ])('%j', (text) => {
     expect(looksLikeMarkdown(text)).toBe(true);
   });

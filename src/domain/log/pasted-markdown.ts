@@ -3,8 +3,18 @@
 const FENCE = /^ {0,6}(`{3,}|~{3,})[^`]*$/;
 const HEADING = /^(#{1,6}) +\S/;
 const LIST_ITEM = /^\s*(?:\d{1,9}[.)]|[-+*•]) /;
-const TABLE_ROW = /^\s*\|.*\|\s*$/;
-const TABLE_RULE = /^\s*\|(?:\s*:?-+:?\s*\|)+\s*$/;
+/** The line below the header of a table: `|---|:-:|`, also without the outer pipes. */
+const isTableRule = (line: string): boolean =>
+  /^[\s|:-]+$/.test(line) &&
+  line.includes('|') &&
+  line
+    .trim()
+    .replace(/^\||\|$/g, '')
+    .split('|')
+    .every((cell) => /^:?-+:?$/.test(cell.trim()));
+/** The line below a heading. A line of dashes is more often a rule. */
+const HEADING_RULE = /^={3,}\s*$/;
+const DEFINITION = /^ {0,3}\[[^[\]\n]+\]:\s+<?(?:https?:\/\/|mailto:)\S+/i;
 
 const NOT_IN_WORD_BEFORE = '(?<![\\p{L}\\p{N}_*~`\\\\/.])';
 const NOT_IN_WORD_AFTER = '(?![\\p{L}\\p{N}_*~`/])';
@@ -34,7 +44,8 @@ const CODE_LINE = [
 const withoutInlineCode = (line: string): string => line.replace(/`[^`\n]+`/g, ' ');
 const isCodeLine = (line: string): boolean =>
   CODE_LINE.some((pattern) => pattern.test(LIST_ITEM.test(line) ? withoutInlineCode(line) : line)) &&
-  !HEADING.test(line);
+  !HEADING.test(line) &&
+  !HEADING_RULE.test(line);
 
 /** Quoted mail, whose lines keep their `>`. */
 const MAIL_QUOTE = /^>\s?>|^>\S|^(?:From|Sent|To|Subject): |(?:wrote|schrieb|écrit|escribió|scrisse)\b.{0,80}:\s*$/;
@@ -65,6 +76,8 @@ export function looksLikeMarkdown(text: string): boolean {
     hasTable(outside) ||
     hasHeading(outside) ||
     hasQuote(outside) ||
+    // A link that names a definition below: `[the report][1]`.
+    (outside.some((line) => DEFINITION.test(line)) && text.includes('][')) ||
     nonBlank.some((line) => !isCode.has(line) && hasInlineMark(line))
   );
 }
@@ -74,6 +87,7 @@ const isBlank = (line: string | undefined): boolean => line === undefined || lin
 /** Distinguishes a heading from a shell comment, which directly precedes its command. */
 const hasHeading = (lines: readonly string[]): boolean =>
   lines.some((line, index) => {
+    if (HEADING_RULE.test(line)) return !isBlank(lines[index - 1]) && isBlank(lines[index - 2]);
     const level = HEADING.exec(line)?.[1]?.length;
     if (level === undefined || !isBlank(lines[index - 1])) return false;
     const next = lines[index + 1];
@@ -81,7 +95,7 @@ const hasHeading = (lines: readonly string[]): boolean =>
   });
 
 const hasTable = (lines: readonly string[]): boolean =>
-  lines.some((line, index) => TABLE_RULE.test(line) && TABLE_ROW.test(lines[index - 1] ?? ''));
+  lines.some((line, index) => isTableRule(line) && (lines[index - 1] ?? '').includes('|'));
 
 /** Quotes alone count only if they form separate blocks of sentences: mails and program output use `>` too. */
 function hasQuote(lines: readonly string[]): boolean {
