@@ -34,13 +34,39 @@ describe('a log', () => {
 
   test('takes linear time to write', () => {
     // Quadratic time would exceed the test's timeout.
-    for (const part of ['<strong>a</strong>a', '<s>a</s>*', '<em>a<u> </u></em>', '\\', '_', ' ', '&lt;', '`', '<br>'])
+    for (const part of [
+      '<strong>a</strong>a',
+      '<s>a</s>*',
+      '<em>a<u> </u></em>',
+      '\\',
+      '_',
+      ' ',
+      '&lt;',
+      '`',
+      '<br>',
+      '@<br>',
+    ])
       writeMarkdown(`<p>${part.repeat(60_000)}</p>`);
+    writeMarkdown(`<pre><code>${'```a'.repeat(60_000)}</code></pre>`);
     for (const part of ['<li><p>a</p></li>', '<li></li>']) writeMarkdown(`<ol>${part.repeat(20_000)}</ol>`);
   });
 });
 
 describe('Prettier', () => {
+  const addresses = fc
+    .array(
+      fc.constantFrom(
+        'https://a.example/b_c',
+        '(https://a.example)',
+        'a@b.example',
+        '<br>',
+        ' ',
+        'word',
+        '&lt;1@b.example&gt;',
+      ),
+      { maxLength: 30 },
+    )
+    .map((parts) => `<p>${parts.join('')}</p>`);
   const wide = fc
     .array(fc.constantFrom('日本語', 'のテキスト', '。', '中文', 'word', ' ', '（', '）', '한국어', '1. ', '- '), {
       maxLength: 80,
@@ -52,7 +78,7 @@ describe('Prettier', () => {
     limits,
     async (proseWrap) => {
       await fc.assert(
-        fc.asyncProperty(fc.oneof({ weight: 4, arbitrary: editorLogs }, wide), async (log) => {
+        fc.asyncProperty(fc.oneof({ weight: 4, arbitrary: editorLogs }, wide, addresses), async (log) => {
           const exported = writeMarkdown(log);
           const reformatted = await format(exported, { parser: 'markdown', proseWrap });
           expect(withoutCodeEnds(read(reformatted)), reformatted).toBe(withoutCodeEnds(read(exported)));

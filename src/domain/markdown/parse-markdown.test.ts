@@ -42,7 +42,7 @@ describe('a pasted note', () => {
     ['[Forge](https://e.org/a_(b)) x', '<p>Forge (https://e.org/a_(b)) x</p>'],
     ['[https://a.example](https://a.example)', '<p>https://a.example</p>'],
     ['**x** <https://a.example/b_c_d>', '<p><strong>x</strong> https://a.example/b_c_d</p>'],
-    ['**x** <mailto:a@b.example>', '<p><strong>x</strong> a@b.example</p>'],
+    ['**x** <mailto:a@b.example>', '<p><strong>x</strong> mailto:a@b.example</p>'],
     ['**x** [bad](javascript:alert(1)) [rel](/a)', '<p><strong>x</strong> bad rel</p>'],
     ['![shot](https://a.example/x.png)', '<p>shot (https://a.example/x.png)</p>'],
     ['**x** ![shot](https://a.example/x.png)', '<p><strong>x</strong> shot (https://a.example/x.png)</p>'],
@@ -176,6 +176,8 @@ describe('Markdown of other programs', () => {
     ['日本\n語。\nです a\nb', '<p>日本語。です a b</p>', '<p>日本</p><p>語。</p><p>です a</p><p>b</p>'],
     ['한국\n어', '<p>한국 어</p>', '<p>한국</p><p>어</p>'],
     ['<div>日本\n', '<p>日本</p>', '<p>日本</p>'],
+    ['\\<br> a\nb', '<p>&lt;br&gt; a b</p>', '<p>&lt;br&gt; a</p><p>b</p>'],
+    ['a<br>\nb<br />\nc', '<p>a<br>b<br>c</p>', '<p>a<br>b<br>c</p>'],
     ['a\nb\n===', '<h1>a b</h1>', '<h1>a<br>b</h1>'],
     [
       '1. a\n  - b\n  - c',

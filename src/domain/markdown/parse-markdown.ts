@@ -50,7 +50,7 @@ function createParser(): MarkdownIt {
   const markdown = createMarkdownIt({ html: true });
   // An address stays as it is written, without percent-encoding and Punycode. `linkAsText` decides which ones are kept.
   markdown.normalizeLink = (url) => url;
-  markdown.normalizeLinkText = (url) => url.replace(/^mailto:/i, '');
+  markdown.normalizeLinkText = (url) => url;
   markdown.validateLink = () => true;
   markdown.core.ruler.disable('strip_references');
   const { ruler } = markdown.block;
@@ -257,9 +257,12 @@ function inlineHtml(tokens: readonly Token[], softBreak: 'line' | 'break' | 'spa
     const token = textToken(tokens[index]!);
     const { type, content, nesting } = token;
     if (type === 'softbreak') {
+      // The end of a line that ends with `<br>` is the same break.
+      const before = tokens[index - 1];
+      if (before?.type === 'html_inline' && /^<br\b/i.test(before.content)) continue;
       if (softBreak === 'line') html.endLine();
       else if (softBreak === 'break') html.addBreak();
-      else if (!isWide(tokens[index - 1], tokens[index + 1])) html.addText(' ');
+      else if (!isWide(before, tokens[index + 1])) html.addText(' ');
     } else if (type === 'hardbreak') html.addBreak();
     else if (type === 'code_inline') {
       html.setMark('code', true);

@@ -60,7 +60,7 @@ function escapeMarkdown(text: string): string {
   if (!SPECIAL.test(text)) return text;
   return text
     .replace(/[\\`*[~]|\$(?=\$)|(?<= )(?:-{3,}|={3,})(?= |$)/g, '\\$&')
-    .replace(/<(?=[a-z/!?])/gi, '\\<')
+    .replace(/<(?=\S)/g, '\\<')
     .replace(/&(?=#|[a-z])/gi, '\\&')
     .replace(BLANKS, encodeBlanks)
     .replace(/_/g, (sign, at: number, whole: string) =>

@@ -111,18 +111,25 @@ class MarkdownWriter {
   }
 }
 
+const ENDS_IN_ADDRESS = /:\/\/|@|www\./i;
+
 /** A fenced code block, a heading or a paragraph. Empty for an empty block, which Markdown cannot represent. */
 function blockLines(lines: readonly Line[]): string[] {
   const { kind } = lines[0]!.block;
   if (kind === 'pre') {
     const texts = lines.map((line) => line.text);
     if (texts.every((text) => text === '')) return [];
-    const ticks = Math.max(2, ...(texts.join('\n').match(/`+/g) ?? []).map((run) => run.length));
-    const fence = '`'.repeat(ticks + 1);
+    const runs = texts.join('\n').match(/`{3,}/g) ?? [];
+    const fence = '`'.repeat(runs.reduce((length, { length: ticks }) => Math.max(length, ticks + 1), 3));
     return [fence, ...texts, fence];
   }
   const texts = lines.filter((line) => line.text !== '').map((line) => markdownLine(line.runs));
   // `#` at the end of a heading closes it.
   if (kind !== 'p') return texts.map((text) => HEADINGS[kind] + text.replace(/(?<=^| )#+$/, '\\$&'));
-  return texts.map((text, index) => (index < texts.length - 1 ? `${text}\\` : text));
+  const broken = texts.map((text, index) => {
+    if (index === texts.length - 1) return text;
+    // Not every program ends an address at a backslash.
+    return text + (ENDS_IN_ADDRESS.test(text.slice(text.lastIndexOf(' ') + 1)) ? '<br>' : '\\\n');
+  });
+  return texts.length === 0 ? [] : broken.join('').split('\n');
 }
