@@ -46,6 +46,8 @@ export default defineConfig({
     }),
     brotliAtBuild(),
   ],
+  // Modules, so that the import's worker loads the zip library only for a zip.
+  worker: { format: 'es' },
   css: { modules: { generateScopedName: readableClassName } },
   server: {
     port: Number(process.env['VITE_PORT'] ?? 5173),

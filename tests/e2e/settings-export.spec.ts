@@ -181,17 +181,17 @@ test.describe('a premium user', () => {
     const headers = headersOf(session);
     expect((await page.request.delete(`/rest/v1/entries?user_id=eq.${session.user.id}`, { headers })).ok()).toBe(true);
 
-    await choose(page, 'broken.json', '{"format":');
+    await choose(page, 'broken.json', '{"entries":');
     await expect(page.getByRole('alert').filter({ hasText: 'This file is damaged' })).toBeVisible();
     await page.getByLabel('File to import').setInputFiles({
       name: 'cat.png',
       mimeType: 'image/png',
       buffer: Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 1, 255]),
     });
-    await expect(page.getByRole('alert').filter({ hasText: 'This is not a text file.' })).toBeVisible();
+    await expect(page.getByRole('alert').filter({ hasText: 'These are pictures or recordings.' })).toBeVisible();
 
     await choose(page, name, text);
-    await expect(page.getByRole('status').filter({ hasText: `${name} contains 2 days.` })).toBeVisible();
+    await expect(page.getByRole('status').filter({ hasText: 'Hustle Forge: 2 days' })).toBeVisible();
     expect(await readStoredLog(page.request, session, daysAgo(40)), 'before the confirmation').toBeNull();
     await page.getByRole('button', { name: 'Import 2 Days' }).click();
     await expect(page.getByRole('status').filter({ hasText: 'Imported 2 days.' })).toBeVisible();
@@ -250,7 +250,7 @@ test.describe('a premium user', () => {
       await page.getByRole('radio', { name: /^Use the file/ }).check();
       await storeLog(page.request, session, days[2], log('written meanwhile'));
       await page.getByRole('button', { name: 'Import 1 Day' }).click();
-      await expect(page.getByText('1 day skipped')).toBeVisible();
+      await expect(page.getByText('1 day skipped after a change on another device')).toBeVisible();
       expect(await readStoredLog(page.request, session, days[2])).toBe(log('written meanwhile'));
     });
   });

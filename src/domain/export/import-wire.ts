@@ -10,8 +10,11 @@ export const IMPORT_MAX_ENTRIES = 50;
  * (`\u003c`), and the rest is for the other fields.
  */
 export const IMPORT_BODY_BYTES = 2 * 6 * ENTRY_MAX_BYTES + 512 * 1024;
-/** Batch size of the browser; a larger log is sent in a request of its own. */
-export const IMPORT_BATCH_CHARACTERS = 512 * 1024;
+/**
+ * Size of the browser's requests in UTF-8, below the megabyte that proxies accept by default. A larger log is sent in a
+ * request of its own.
+ */
+export const IMPORT_REQUEST_BYTES = 900_000;
 
 /** `replaces` is the stored version to overwrite (optimistic lock); null if the day must not exist. */
 export type ImportEntry = ExportedEntry & { replaces: Version | null };

@@ -29,6 +29,8 @@ export const SKIP_REASONS = {
   ambiguousDate: 'Day and month cannot be told apart in this date.',
   notText: 'This is not a text file.',
   broken: 'Damaged, cannot be read.',
+  newerVersion: 'Exported by a newer version of Hustle Forge.',
+  onlyPictures: 'Only pictures, no text.',
 } as const;
 export type SkipReason = keyof typeof SKIP_REASONS;
 
@@ -42,8 +44,10 @@ export type JournalEntry = {
   time: string | null;
   /** Becomes the entry's first line. Null if the body begins with the same words, and for an entry without a title. */
   title: string | null;
-  /** `log`: exact HTML of our own export, without its date header. Untrusted like the others. */
-  body: { format: 'markdown' | 'html' | 'text' | 'log'; text: string };
+  body:
+    | { format: 'markdown' | 'html' | 'text'; text: string }
+    /** HTML of our own export without its date header, untrusted like the others. `exact`: of the JSON export. */
+    | { format: 'log'; text: string; exact: boolean };
   /** The path of the file, and within a file with many entries what helps to find it. */
   source: string;
   /** How many pictures, recordings, videos and attachments the entry had. They are left out. */

@@ -15,6 +15,7 @@ import { markdownFiles } from './markdown-files.ts';
 import { memos } from './memos.ts';
 import { miniDiary } from './mini-diary.ts';
 import { notion } from './notion.ts';
+import { ownExport } from './own-export.ts';
 import { redNotebook } from './rednotebook.ts';
 import { simplenote } from './simplenote.ts';
 import { standardNotes } from './standard-notes.ts';
@@ -36,6 +37,7 @@ const READERS: readonly JournalReader[] = [
   memos,
   miniDiary,
   notion,
+  ownExport,
   redNotebook,
   simplenote,
   standardNotes,

@@ -1,3 +1,3 @@
-/** `1 day`, `3,650 days`. */
-export const pluralize = (count: number, noun: string): string =>
-  `${count.toLocaleString('en-US')} ${noun}${count === 1 ? '' : 's'}`;
+/** `1 day`, `3,650 days`, `2 entries`. */
+export const pluralize = (count: number, noun: string, plural = `${noun}s`): string =>
+  `${count.toLocaleString('en-US')} ${count === 1 ? noun : plural}`;

@@ -1,4 +1,4 @@
-/** The settings screen: export, import and editor font, all for premium users only. */
+/** The settings screen: import for every plan, export and editor font for premium users. */
 import type { Day } from '#domain/day/day.ts';
 import type { UpgradeFeature } from '#domain/plan/upgrade.ts';
 import { useSession } from '#client/lib/session/session.ts';
@@ -27,8 +27,8 @@ export function SettingsScreen({ onUpgrade, sendAll }: SettingsScreenProps) {
       {premium === null && <PlanPlaceholder />}
       {/* The cards have other heights on each plan, so they would shift if they were visible before. */}
       <div hidden={isLoading}>
+        {premium !== null && <ImportCard onUpgrade={onUpgrade} />}
         <ExportCard premium={premium} sendAll={sendAll} onUpgrade={() => onUpgrade('export')} />
-        {premium === true && <ImportCard />}
         <FontCard premium={premium} onUpgrade={() => onUpgrade('font-options')} />
         <WeekCard />
       </div>

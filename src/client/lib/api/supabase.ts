@@ -10,8 +10,14 @@ const MIN_RENEWAL_INTERVAL_MS = 30_000;
 
 type Fetch = typeof fetch;
 export type Auth = InstanceType<typeof AuthClient>;
-/** The body of a function's response and its HTTP status. */
-export type FunctionAnswer = { success: boolean; status: number; error?: string; [field: string]: unknown };
+/** The body of a function's response, its HTTP status and its `Retry-After`. */
+export type FunctionAnswer = {
+  success: boolean;
+  status: number;
+  retryAfterSeconds?: number | null;
+  error?: string;
+  [field: string]: unknown;
+};
 
 export type Supabase = {
   auth: Auth;
@@ -99,7 +105,10 @@ export function createSupabase(config: ClientConfig, authFetch: Fetch): Supabase
       body: JSON.stringify(body),
       ...(signal && { signal }),
     });
-    return { ...((await response.json()) as FunctionAnswer), status: response.status };
+    const retryAfterSeconds = Number(response.headers.get('Retry-After')) || null;
+    // A proxy refuses a large request with a page of HTML.
+    const answer: unknown = response.status === 413 ? await response.json().catch(() => null) : await response.json();
+    return { success: false, ...(answer as FunctionAnswer | null), status: response.status, retryAfterSeconds };
   };
 
   return {

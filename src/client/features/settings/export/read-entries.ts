@@ -24,8 +24,8 @@ export class EntryReadError extends Error {
 }
 
 export type EntryReader = {
-  /** Oldest first. */
-  dates: (signal: AbortSignal) => Promise<Day[]>;
+  /** Oldest first: the days of `entries`, or of `entry_dates` the locked ones too. */
+  dates: (signal: AbortSignal, table?: 'entries' | 'entry_dates') => Promise<Day[]>;
   /** The logs of these dates that still exist, oldest first. At most 500 dates, because the URL lists them. */
   days: (dates: readonly Day[], signal: AbortSignal) => Promise<StoredDay[]>;
 };
@@ -49,10 +49,10 @@ export function createEntryReader(data: DataClient, userId: string): EntryReader
   }
 
   return {
-    async dates(signal) {
+    async dates(signal, table = 'entries') {
       const dates: Day[] = [];
       for (;;) {
-        const all = data.from('entries').select('date').eq('user_id', userId);
+        const all = data.from(table).select('date').eq('user_id', userId);
         const last = dates.at(-1);
         const { data: rows, error } = await (last === undefined ? all : all.gt('date', last))
           .order('date')

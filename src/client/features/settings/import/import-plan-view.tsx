@@ -2,18 +2,27 @@
 import { useId, useState } from 'react';
 import { dateLabel } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
-import type { Choice } from '#domain/export/import-plan.ts';
+import { OWN_PROGRAM } from '#domain/export/import-plan.ts';
+import type { Choice, Verdict } from '#domain/export/import-plan.ts';
+import { useToday } from '#client/lib/hooks/use-today.ts';
+import { usePremium } from '#client/lib/plan/premium.ts';
 import { Button } from '#client/ui/button.tsx';
-import { daysToWrite } from './import-run.ts';
+import { Notice } from '#client/ui/notice.tsx';
+import { countLocked, daysToWrite } from './import-run.ts';
 import type { ImportPlan } from './import-run.ts';
 import { pluralize } from '../pluralize.ts';
-import { RefusedDays } from './refused-days.tsx';
-import styles from '../settings.module.css';
+import { PictureList, SkippedLists } from './skipped-lists.tsx';
+import common from '../settings.module.css';
+import styles from './import.module.css';
 
 const CHOICES: readonly { value: Choice; label: string; hint: string }[] = [
-  { value: 'mine', label: 'Keep mine', hint: 'These days do not change.' },
-  { value: 'file', label: 'Use the file’s', hint: 'The file’s version replaces yours.' },
   { value: 'both', label: 'Keep both', hint: 'The file’s text is added below yours.' },
+  { value: 'mine', label: 'Keep mine', hint: 'These days do not change.' },
+  {
+    value: 'file',
+    label: 'Use the file’s',
+    hint: 'The file’s text replaces yours, which stays as an earlier version.',
+  },
 ];
 /** Longer lists have only one choice for all days. */
 const MAX_SINGLE_CHOICES = 100;
@@ -21,38 +30,50 @@ const MAX_SINGLE_CHOICES = 100;
 type ImportPlanViewProps = {
   plan: ImportPlan;
   onImport: (plan: ImportPlan, choiceOf: (date: Day) => Choice) => void;
-  onOther: () => void;
   onCancel: () => void;
 };
 
-export function ImportPlanView({ plan, onImport, onOther, onCancel }: ImportPlanViewProps) {
-  const [choice, setChoice] = useState<Choice>('mine');
+export function ImportPlanView({ plan, onImport, onCancel }: ImportPlanViewProps) {
+  // Words from elsewhere are brought along; a copy of one's own logs may be older than they are.
+  const [choice, setChoice] = useState<Choice>(plan.program === OWN_PROGRAM ? 'mine' : 'both');
   const [single, setSingle] = useState<ReadonlyMap<Day, Choice>>(new Map());
+  const premium = usePremium();
+  const today = useToday();
   const id = useId();
   const choiceOf = (date: Day): Choice => single.get(date) ?? choice;
-  const count = (verdict: string): number => plan.days.filter((one) => one.verdict === verdict).length;
+  const count = (verdict: Verdict): number => plan.days.filter((one) => one.verdict === verdict).length;
   const differing = plan.days.filter((one) => one.verdict === 'differs');
-  const toWrite = daysToWrite(plan, choiceOf);
+  const dates = daysToWrite(plan, choiceOf);
+  const locked = premium === false ? countLocked(dates, premium, today) : 0;
 
   return (
     <div className={styles.plan} role="group" aria-labelledby={id}>
-      <p id={id} className={styles.file} role="status">
-        <strong>{plan.name}</strong> contains {pluralize(plan.days.length + plan.refused.length, 'day')}. Nothing has
-        been imported yet.
-      </p>
+      <div id={id} role="status" className={styles.found}>
+        <p className={styles.headline}>
+          {plan.program}: {pluralize(plan.days.length, 'day')}
+        </p>
+        <p className={common.text}>
+          <Span plan={plan} /> Nothing has been imported yet.
+        </p>
+      </div>
       <dl className={styles.counts}>
         <Count of={count('new')} label="new, will be added" />
         <Count of={count('same')} label="identical, nothing to do" />
         <Count of={count('feedback')} label="identical, the feedback in the file will be added" />
-        <Count of={differing.length} label="different from yours" />
-        <Count of={plan.refused.length} label="skipped, see the reasons below" />
+        <Count of={differing.length} label="with a log of yours, see below" />
+        <Count of={count('locked')} label="with a locked log of yours, which stays as it is" />
       </dl>
-      <RefusedDays refused={plan.refused} />
+      {(plan.skipped.length > 0 || plan.days.some(({ day }) => day.pictures > 0)) && (
+        <div className={styles.lists}>
+          <SkippedLists skipped={plan.skipped} />
+          <PictureList days={plan.days} />
+        </div>
+      )}
       {differing.length > 0 && (
-        <fieldset className={styles.choices}>
-          <legend className={styles.question}>For days that are different</legend>
+        <fieldset className={common.choices}>
+          <legend className={common.question}>For {pluralize(differing.length, 'day')} with a log of yours</legend>
           {CHOICES.map(({ value, label, hint }) => (
-            <label key={value} className={styles.choice}>
+            <label key={value} className={common.choice}>
               <input
                 type="radio"
                 name="importChoice"
@@ -65,7 +86,7 @@ export function ImportPlanView({ plan, onImport, onOther, onCancel }: ImportPlan
               />
               <span>
                 {label}
-                <span className={styles.hint}>{hint}</span>
+                <span className={common.hint}>{hint}</span>
               </span>
             </label>
           ))}
@@ -95,20 +116,37 @@ export function ImportPlanView({ plan, onImport, onOther, onCancel }: ImportPlan
           </ul>
         </details>
       )}
-      <div className={styles.actions}>
-        {toWrite > 0 ? (
+      {locked > 0 && (
+        <Notice kind="info">
+          {locked.toLocaleString('en-US')} of these days {locked === 1 ? 'is' : 'are'} older than 30 days. We keep them
+          for you: they are imported now and open when you become a Closer.
+        </Notice>
+      )}
+      <div className={common.actions}>
+        {dates.length > 0 ? (
           <Button tone="primary" onClick={() => onImport(plan, choiceOf)}>
-            Import {pluralize(toWrite, 'Day')}
+            Import {pluralize(dates.length, 'Day')}
           </Button>
         ) : (
-          <p className={styles.text}>There is nothing to import.</p>
+          <p className={common.text}>There is nothing to import.</p>
         )}
-        <Button onClick={onOther}>Choose Another File</Button>
         <Button tone="text" onClick={onCancel}>
           Cancel
         </Button>
       </div>
     </div>
+  );
+}
+
+/** From when to when. */
+function Span({ plan: { days } }: { plan: ImportPlan }) {
+  const [first, last] = [days[0], days.at(-1)];
+  if (!first || !last) return null;
+  if (first === last) return <>{dateLabel(first.day.date)}.</>;
+  return (
+    <>
+      From {dateLabel(first.day.date)} to {dateLabel(last.day.date)}.
+    </>
   );
 }
 

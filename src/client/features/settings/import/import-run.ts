@@ -1,74 +1,57 @@
-/** Reads an export file in the browser, compares it with the stored logs, and sends the chosen days in batches. */
-import { dayOf } from '#domain/day/day.ts';
+/** Compares the days of an import with the stored logs, sends the chosen ones in batches, and takes an import back. */
 import type { Day } from '#domain/day/day.ts';
+import { isLocked } from '#domain/plan/plan.ts';
 import { withoutDateHeader } from '#domain/log/entry-html.ts';
-import type { ImportedDay } from '#domain/export/exported-entry.ts';
-import { buildImportEntry, compareDays, IMPORT_FILE_MAX_BYTES } from '#domain/export/import-plan.ts';
-import type { Choice, ExistingDay, ImportedFile, RefusedDay, Verdict } from '#domain/export/import-plan.ts';
-import { IMPORT_BATCH_CHARACTERS, IMPORT_MAX_ENTRIES } from '#domain/export/import-wire.ts';
-import type { ImportAnswer, ImportEntry } from '#domain/export/import-wire.ts';
-import { parseExportFile, UnreadableFileError } from '#domain/export/read-file.ts';
+import { entryText } from '#domain/log/entry-text.ts';
+import { STORAGE_FULL_CODE } from '#domain/log/entry.ts';
+import type { Refusal } from '#domain/export/exported-entry.ts';
+import { buildImportEntry, compareDays } from '#domain/export/import-plan.ts';
+import type { Choice, ExistingDay, Verdict } from '#domain/export/import-plan.ts';
+import { IMPORT_MAX_ENTRIES, IMPORT_REQUEST_BYTES } from '#domain/export/import-wire.ts';
+import type { ImportEntry, ImportOutcome } from '#domain/export/import-wire.ts';
+import type { JournalDay } from '#domain/journals/assemble-days.ts';
+import type { Skipped } from '#domain/journals/journal-reader.ts';
+import type { FunctionAnswer } from '#client/lib/api/supabase.ts';
 import { createPager } from '../export/read-entries.ts';
 import type { EntryReader, StoredDay } from '../export/read-entries.ts';
 import type { Progress } from '../export/export-run.ts';
 import { createYielder } from '../yield-to-main.ts';
+import type { ReadImport } from './read-files.ts';
 
-export type PlannedDay = { day: ImportedDay; verdict: Verdict; own: ExistingDay | undefined };
-export type ImportPlan = { name: string; days: PlannedDay[]; refused: RefusedDay[] };
+export type PlannedDay = { day: JournalDay; verdict: Verdict; own: ExistingDay | undefined };
+export type ImportPlan = { program: string; days: PlannedDay[]; skipped: Skipped[] };
 
-/** @throws UnreadableFileError if the file is not an export */
-export async function readImport(file: File, signal: AbortSignal): Promise<ImportedFile> {
-  if (file.size > IMPORT_FILE_MAX_BYTES) throw new UnreadableFileError('tooLarge');
-  const text = await textOf(file);
-  const yieldIfDue = createYielder();
-  const reading = parseExportFile(text, dayOf(new Date()));
-  for (;;) {
-    const step = reading.next();
-    if (step.done) return step.value;
-    await yieldIfDue();
-    signal.throwIfAborted();
-  }
-}
-
-async function textOf(file: File): Promise<string> {
-  const bytes = await file.arrayBuffer();
-  try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    // A null character means a binary file, such as an archive or an image.
-    if (!text.includes('\0')) return text;
-  } catch {
-    // Not UTF-8.
-  }
-  throw new UnreadableFileError('notText');
-}
-
-/** Compares the file with the stored logs. Keeps a stored log only if the verdict is not `same`, to save memory. */
+/** Compares the days with the stored logs. Keeps a stored log only if the verdict is not `same`, to save memory. */
 export async function planImport(
-  file: ImportedFile,
-  name: string,
+  { program, days: read, skipped }: ReadImport,
   reader: EntryReader,
   signal: AbortSignal,
   onProgress: (progress: Progress) => void,
 ): Promise<ImportPlan> {
-  const imported = new Map(file.days.map((day) => [day.date, day]));
-  const existing = (await reader.dates(signal)).filter((date) => imported.has(date));
-  const planned = new Map<Day, PlannedDay>(file.days.map((day) => [day.date, { day, verdict: 'new', own: undefined }]));
+  const imported = new Map(read.map((day) => [day.date, day]));
+  const planned = new Map<Day, PlannedDay>(read.map((day) => [day.date, { day, verdict: 'new', own: undefined }]));
+  const openDates = new Set(await reader.dates(signal));
+  for (const date of await reader.dates(signal, 'entry_dates')) {
+    const day = imported.get(date);
+    if (day && !openDates.has(date)) planned.set(date, { day, verdict: 'locked', own: undefined });
+  }
+  const existing = [...openDates].filter((date) => imported.has(date));
   const yieldIfDue = createYielder();
   if (existing.length > 0) {
     await createPager(reader, existing)(signal, async (rows, done) => {
       for (const row of rows) {
         const day = imported.get(row.date);
-        if (day) planned.set(row.date, plannedDay(day, row, file.exact));
+        if (day) planned.set(row.date, plannedDay(day, row, program));
         await yieldIfDue();
       }
       onProgress({ done, total: existing.length });
     });
   }
   const days = [...planned.values()].sort((a, b) => (a.day.date < b.day.date ? -1 : 1));
-  return { name, days, refused: file.refused };
+  return { program, days, skipped };
 }
 
-function plannedDay(day: ImportedDay, row: StoredDay, exact: boolean): PlannedDay {
+function plannedDay(day: JournalDay, row: StoredDay, program: string): PlannedDay {
   const own: ExistingDay = {
     date: row.date,
     content: withoutDateHeader(row.content),
@@ -76,10 +59,11 @@ function plannedDay(day: ImportedDay, row: StoredDay, exact: boolean): PlannedDa
     revision: row.revision,
     hasFeedback: row.ai_feedback !== null || row.hustle_score !== null || row.ai_analyzed_at !== null,
   };
-  const verdict = compareDays(day, own, exact);
+  const verdict = compareDays(day, own, program);
   return { day, verdict, own: verdict === 'same' ? undefined : own };
 }
 
+export type RefusedDay = { date: string; reason: Refusal };
 export type ImportSummary = {
   added: Day[];
   feedback: Day[];
@@ -90,44 +74,65 @@ export type ImportSummary = {
   refused: RefusedDay[];
 };
 
-/** The server rejected the request, for example because the plan has ended. */
+/** The server rejected the request, for example because the user's space is full. */
 export class ImportRejected extends Error {
   override name = 'ImportRejected';
 }
 
+export type Call = (name: string, body: object, signal?: AbortSignal) => Promise<FunctionAnswer>;
+/** `waitSeconds`: the server has asked to wait, because it takes only some megabytes a minute. */
+export type RunProgress = Progress & { waitSeconds?: number };
+
 type Deps = {
   plan: ImportPlan;
   choiceOf: (date: Day) => Choice;
-  send: (entries: ImportEntry[]) => Promise<ImportAnswer>;
+  /** Names the import in all of its requests, so that it can be undone. */
+  importId: string;
+  call: Call;
   /** Reads the current state, to distinguish a lost response from a change on another device. */
   reader: EntryReader;
+  wait?: (seconds: number, signal: AbortSignal) => Promise<void>;
 };
 
-type Task = { entry: ImportEntry; list: 'added' | 'feedback' | 'replaced' | 'both' };
+type Task = { entry: ImportEntry; list: 'added' | 'feedback' | 'replaced' | 'both'; bytes: number };
 
-/** The number of days that an import would write. */
-export const daysToWrite = (plan: ImportPlan, choiceOf: (date: Day) => Choice): number =>
-  plan.days.filter(({ verdict, day }) => verdict !== 'same' && (verdict !== 'differs' || choiceOf(day.date) !== 'mine'))
-    .length;
+const willWrite = ({ verdict, day }: PlannedDay, choiceOf: (date: Day) => Choice): boolean =>
+  verdict === 'new' || verdict === 'feedback' || (verdict === 'differs' && choiceOf(day.date) !== 'mine');
 
-export function createImportRun({ plan, choiceOf, send, reader }: Deps) {
-  const total = daysToWrite(plan, choiceOf);
+/** The days that an import would write. */
+export const daysToWrite = (plan: ImportPlan, choiceOf: (date: Day) => Choice): Day[] =>
+  plan.days.filter((one) => willWrite(one, choiceOf)).map(({ day }) => day.date);
+
+/** How many of the days are too old for the plan: they are written, and wait for an upgrade. */
+export const countLocked = (dates: readonly Day[], premium: boolean, today: Day): number =>
+  dates.filter((date) => isLocked(date, premium, today)).length;
+
+/** In a row, of one batch. A minute's quota needs one. */
+const MAX_WAITS = 10;
+const DEFAULT_WAIT_SECONDS = 5;
+
+export function createImportRun({ plan, choiceOf, importId, call, reader, wait = waitSeconds }: Deps) {
+  const total = daysToWrite(plan, choiceOf).length;
   const summary: ImportSummary = { added: [], feedback: [], replaced: [], both: [], changed: [], refused: [] };
+  const encoder = new TextEncoder();
+  /** A proxy may accept less than the server. */
+  let maxBytes = IMPORT_REQUEST_BYTES;
   let next = 0;
   let done = 0;
 
   function batch(): { tasks: Task[]; after: number } {
     const tasks: Task[] = [];
-    let characters = 0;
+    let size = 0;
     let at = next;
     for (; at < plan.days.length && tasks.length < IMPORT_MAX_ENTRIES; at += 1) {
       const { day, own, verdict } = plan.days[at]!;
       const choice = choiceOf(day.date);
-      const entry = buildImportEntry(day, own, verdict, choice);
+      const entry = buildImportEntry(day, own, verdict, choice, plan.program);
       if (!entry) continue;
-      if (tasks.length > 0 && characters + entry.content.length > IMPORT_BATCH_CHARACTERS) break;
-      characters += entry.content.length;
-      tasks.push({ entry, list: listOf(verdict, choice) });
+      const bytes = encoder.encode(JSON.stringify(entry)).length + 1;
+      if (tasks.length > 0 && size + bytes > maxBytes) break;
+      size += bytes;
+      tasks.push({ entry, list: listOf(verdict, choice), bytes });
     }
     return { tasks, after: at };
   }
@@ -136,11 +141,15 @@ export function createImportRun({ plan, choiceOf, send, reader }: Deps) {
     summary,
     total,
     /** A second call after a failure or a cancel resumes. */
-    async run(signal: AbortSignal, onProgress: (progress: Progress) => void): Promise<void> {
+    async run(signal: AbortSignal, onProgress: (progress: RunProgress) => void): Promise<void> {
       onProgress({ done, total });
       while (next < plan.days.length) {
         const { tasks, after } = batch();
-        if (tasks.length > 0) await sendBatch(tasks, signal);
+        if (tasks.length > 0 && !(await sendBatch(tasks, signal, onProgress))) {
+          // Half of it, so at least one day.
+          maxBytes = Math.floor(tasks.reduce((sum, { bytes }) => sum + bytes, 0) / 2);
+          continue;
+        }
         next = after;
         done += tasks.length;
         onProgress({ done, total });
@@ -149,31 +158,66 @@ export function createImportRun({ plan, choiceOf, send, reader }: Deps) {
     },
   };
 
-  async function sendBatch(tasks: readonly Task[], signal: AbortSignal): Promise<void> {
-    const answer = await send(tasks.map(({ entry }) => entry));
-    if (!answer.success) throw new ImportRejected(answer.error);
+  /** False if the request is too large for a proxy and can be divided. */
+  async function sendBatch(
+    tasks: readonly Task[],
+    signal: AbortSignal,
+    onProgress: (progress: RunProgress) => void,
+  ): Promise<boolean> {
+    const entries = tasks.map(({ entry }) => entry);
+    let answer = await call('import-entries', { importId, entries });
+    for (let waits = 0; (answer.status === 429 || answer.status === 503) && waits < MAX_WAITS; waits += 1) {
+      const seconds = answer.retryAfterSeconds ?? DEFAULT_WAIT_SECONDS;
+      onProgress({ done, total, waitSeconds: seconds });
+      await wait(seconds, signal);
+      onProgress({ done, total });
+      answer = await call('import-entries', { importId, entries });
+    }
+    if (answer.status === 413 && answer['code'] !== STORAGE_FULL_CODE) {
+      if (tasks.length > 1) return false;
+      summary.refused.push({ date: tasks[0]!.entry.date, reason: 'tooLong' });
+      return true;
+    }
+    if (!answer.success) throw new ImportRejected(answer.error ?? 'The server did not take these days.');
+    await takeOutcomes(tasks, answer['outcomes'] as ImportOutcome[], signal);
+    return true;
+  }
+
+  async function takeOutcomes(
+    tasks: readonly Task[],
+    outcomes: readonly ImportOutcome[],
+    signal: AbortSignal,
+  ): Promise<void> {
     const taskByDate = new Map(tasks.map((task) => [task.entry.date as string, task]));
     const conflicts: Task[] = [];
-    for (const outcome of answer.outcomes) {
+    for (const outcome of outcomes) {
       const task = taskByDate.get(outcome.date);
-      if (outcome.outcome === 'refused') summary.refused.push({ label: outcome.date, reason: outcome.reason });
+      if (outcome.outcome === 'refused') summary.refused.push({ date: outcome.date, reason: outcome.reason });
       else if (task && outcome.outcome === 'written') summary[task.list].push(outcome.date);
       else if (task) conflicts.push(task);
     }
     if (conflicts.length > 0) await resolveConflicts(conflicts, signal);
   }
 
-  /** After a lost response, the server reports our own write as `changed`; comparing the text detects such a write. */
+  /**
+   * After a lost response, the server reports our own write as `changed`; comparing the text detects such a write. A
+   * locked day cannot be compared: it had no log when the import was planned, so the write is most likely ours.
+   */
   async function resolveConflicts(tasks: readonly Task[], signal: AbortSignal): Promise<void> {
     const dates = tasks.map(({ entry }) => entry.date).sort();
+    const openDates = new Set(await reader.dates(signal).catch((): Day[] => []));
+    const allDates = new Set(await reader.dates(signal, 'entry_dates').catch((): Day[] => []));
     const rows = new Map<Day, string>();
     for (const date of dates) {
+      if (!openDates.has(date)) continue;
       const found = await reader.days([date], signal).catch(() => []);
-      if (found[0]) rows.set(date, withoutDateHeader(found[0].content));
+      if (found[0]) rows.set(date, entryText(found[0].content));
     }
     for (const { entry, list } of tasks) {
-      const isOurs = rows.get(entry.date) === withoutDateHeader(entry.content);
-      summary[isOurs ? list : 'changed'].push(entry.date);
+      const { date } = entry;
+      const isLockedRow = allDates.has(date) && !openDates.has(date);
+      const isOurs = isLockedRow || rows.get(date) === entryText(entry.content);
+      summary[isOurs ? list : 'changed'].push(date);
     }
   }
 }
@@ -182,4 +226,44 @@ function listOf(verdict: Verdict, choice: Choice): Task['list'] {
   if (verdict === 'new') return 'added';
   if (verdict === 'feedback') return 'feedback';
   return choice === 'both' ? 'both' : 'replaced';
+}
+
+export type UndoSummary = { undone: number; kept: Day[] };
+
+/** Takes an import back. A second call after a failure resumes, because the server forgets what is undone. */
+export async function runUndo(
+  importId: string,
+  call: Call,
+  signal: AbortSignal,
+  onProgress: (progress: RunProgress) => void,
+  wait = waitSeconds,
+): Promise<UndoSummary> {
+  const summary: UndoSummary = { undone: 0, kept: [] };
+  for (let waits = 0; ;) {
+    const answer = await call('undo-import', { importId });
+    if (answer.status === 503 && waits < MAX_WAITS) {
+      waits += 1;
+      await wait(answer.retryAfterSeconds ?? DEFAULT_WAIT_SECONDS, signal);
+      continue;
+    }
+    if (!answer.success) throw new ImportRejected(answer.error ?? 'The server did not undo the import.');
+    const remaining = Number(answer['remaining']);
+    summary.undone += Number(answer['undone']);
+    summary.kept.push(...(answer['kept'] as Day[]));
+    const handled = summary.undone + summary.kept.length;
+    onProgress({ done: handled, total: handled + remaining });
+    if (remaining === 0) return summary;
+    signal.throwIfAborted();
+  }
+}
+
+async function waitSeconds(seconds: number, signal: AbortSignal): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, seconds * 1_000);
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+  signal.throwIfAborted();
 }

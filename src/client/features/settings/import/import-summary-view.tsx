@@ -1,44 +1,47 @@
-/** The result of an import, with links to every affected day. */
-import { dateLabel } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
+/** The result of an import, with links to every affected day, and its undo. */
+import { lockedLogsLabel } from '#domain/plan/upgrade.ts';
+import { useToday } from '#client/lib/hooks/use-today.ts';
+import { usePremium } from '#client/lib/plan/premium.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { pluralize } from '../pluralize.ts';
+import { UpgradePrompt } from '../upgrade-prompt.tsx';
+import { countLocked } from './import-run.ts';
 import type { ImportSummary } from './import-run.ts';
-import { RefusedDays } from './refused-days.tsx';
-import styles from '../settings.module.css';
+import { DayList, SkippedLists } from './skipped-lists.tsx';
+import { UndoButton } from './undo-button.tsx';
+import common from '../settings.module.css';
+import styles from './import.module.css';
 
-export function ImportSummaryView({ summary, onClose }: { summary: ImportSummary; onClose: () => void }) {
+type ImportSummaryViewProps = {
+  summary: ImportSummary;
+  onUpgrade: () => void;
+  onUndo: () => void;
+  onClose: () => void;
+};
+
+export function ImportSummaryView({ summary, onUpgrade, onUndo, onClose }: ImportSummaryViewProps) {
   const { added, feedback, replaced, both, changed, refused } = summary;
+  const premium = usePremium();
+  const today = useToday();
   const written = added.length + feedback.length + replaced.length + both.length;
+  const waiting = premium === false ? lockedLogsLabel(countLocked(added, premium, today)) : null;
   return (
     <div className={styles.plan}>
       <Notice kind="success">Imported {pluralize(written, 'day')}.</Notice>
-      <Days days={added} label="added" />
-      <Days days={feedback} label="with feedback added" />
-      <Days days={replaced} label="replaced by the file’s version" />
-      <Days days={both} label="with both versions, the file’s below yours" />
-      <Days days={changed} label="skipped, because they changed on another device" />
-      <RefusedDays refused={refused} />
-      <Button onClick={onClose}>Close</Button>
+      {waiting !== null && <UpgradePrompt id="import-waiting" text={waiting} onUpgrade={onUpgrade} />}
+      <div className={styles.lists}>
+        <DayList days={added} label="added" />
+        <DayList days={feedback} label="with feedback added" />
+        <DayList days={replaced} label="replaced by the file’s text" />
+        <DayList days={both} label="with both texts, the file’s below yours" />
+        <DayList days={changed} label="skipped after a change on another device" />
+        <SkippedLists skipped={refused.map(({ date, reason }) => ({ source: date, reason }))} />
+      </div>
+      <div className={common.actions}>
+        <Button onClick={onClose}>Close</Button>
+        {written > 0 && <UndoButton days={written} onUndo={onUndo} />}
+      </div>
     </div>
-  );
-}
-
-function Days({ days, label }: { days: readonly Day[]; label: string }) {
-  if (days.length === 0) return null;
-  return (
-    <details className={styles.details}>
-      <summary>
-        {pluralize(days.length, 'day')} {label}
-      </summary>
-      <ul className={styles.days}>
-        {days.map((date) => (
-          <li key={date}>
-            <a href={`/journal?date=${date}`}>{dateLabel(date)}</a>
-          </li>
-        ))}
-      </ul>
-    </details>
   );
 }

@@ -1,0 +1,159 @@
+/** The files that the user chose as source files: files of a folder, and the members of zips, unpacked when read. */
+import { IMPORT_PROBLEMS } from '#domain/journals/export-guides.ts';
+import type { SourceFile } from '#domain/journals/journal-reader.ts';
+
+/** `path` is relative to the chosen folder. */
+export type ChosenFile = { path: string; file: File };
+
+/** The files cannot be imported. The message is for the user. */
+export class ImportRefusedError extends Error {
+  override name = 'ImportRefusedError';
+}
+
+export const MAX_FILES = 50_000;
+export const MAX_CHOSEN_BYTES = 2_000_000_000;
+/** Of the members of zips that are read. Pictures are not read, so they don't count. */
+const MAX_UNPACKED_BYTES = 1024 ** 3;
+const MAX_NESTED_ZIPS = 40;
+/** Deflate reaches 1,032 to 1; text rarely 20. Threat: a zip bomb fills the memory of the tab. */
+const MAX_RATIO = 200;
+/** Smaller members may have any ratio. */
+const MIN_RATIO_BYTES = 10 * 1024 ** 2;
+
+const isZip = (path: string): boolean => /\.zip$/i.test(path);
+
+export type OpenFiles = {
+  files: SourceFile[];
+  /** The first bytes of a file, without unpacking the rest. */
+  readStart: (file: SourceFile) => Promise<Uint8Array>;
+  /** Why reading has to stop although a reader may have caught the error; null if nothing is wrong. */
+  problem: () => ImportRefusedError | null;
+  /** For files that no reader recognised: a zip has a member that cannot be unpacked. */
+  damage: () => ImportRefusedError | null;
+  close: () => Promise<void>;
+};
+
+type Zips = typeof import('@zip.js/zip.js/lib/zip-core-native.js');
+type FileEntry = import('@zip.js/zip.js/lib/zip-core-native.js').FileEntry;
+type Archive = {
+  unpacked: number;
+  problem: ImportRefusedError | null;
+  damage: ImportRefusedError | null;
+  starts: Map<SourceFile, () => Promise<Uint8Array>>;
+  close: (() => Promise<void>)[];
+};
+
+const START_BYTES = 4_096;
+
+/** @throws ImportRefusedError */
+export async function openFiles(chosen: readonly ChosenFile[]): Promise<OpenFiles> {
+  if (chosen.length > MAX_FILES) throw new ImportRefusedError(IMPORT_PROBLEMS.tooManyFiles);
+  const tooLarge = chosen.find(({ file }) => file.size >= MAX_CHOSEN_BYTES);
+  if (tooLarge) throw new ImportRefusedError(`${tooLarge.path} ${IMPORT_PROBLEMS.tooLarge}`);
+  const archive: Archive = { unpacked: 0, problem: null, damage: null, starts: new Map(), close: [] };
+  const files: SourceFile[] = [];
+  for (const { path, file } of chosen) {
+    if (!isZip(path)) {
+      const source: SourceFile = {
+        path,
+        size: file.size,
+        modifiedAt: new Date(file.lastModified),
+        read: async () => new Uint8Array(await file.arrayBuffer()),
+      };
+      archive.starts.set(source, async () => new Uint8Array(await file.slice(0, START_BYTES).arrayBuffer()));
+      files.push(source);
+      continue;
+    }
+    // Several zips can have members of the same path.
+    const folder = chosen.length > 1 ? `${path.replace(/\.zip$/i, '')}/` : '';
+    files.push(...(await openZip({ path, blob: file, folder, depth: 0 }, archive)));
+    if (files.length > MAX_FILES) throw new ImportRefusedError(IMPORT_PROBLEMS.tooManyFiles);
+  }
+  return {
+    files,
+    readStart: (file) => archive.starts.get(file)!(),
+    problem: () => archive.problem,
+    damage: () => archive.damage,
+    close: async () => void (await Promise.allSettled(archive.close.map((run) => run()))),
+  };
+}
+
+type OpenZip = { path: string; blob: Blob; folder: string; depth: number };
+
+async function openZip({ path, blob, folder, depth }: OpenZip, archive: Archive): Promise<SourceFile[]> {
+  const zips: Zips = await import('@zip.js/zip.js/lib/zip-core-native.js');
+  const reader = new zips.ZipReader(new zips.BlobReader(blob), { useWebWorkers: false });
+  archive.close.push(() => reader.close());
+  const files: SourceFile[] = [];
+  const nested: SourceFile[] = [];
+  const unpack = async (entry: FileEntry, maxBytes: number): Promise<Uint8Array> => {
+    try {
+      return await readAtMost(entry, maxBytes);
+    } catch (error) {
+      archive.damage ??= new ImportRefusedError(`${path} ${IMPORT_PROBLEMS.brokenZip}`, { cause: error });
+      throw error;
+    }
+  };
+  try {
+    for await (const entry of reader.getEntriesGenerator()) {
+      if (entry.directory) continue;
+      if (entry.encrypted) throw new ImportRefusedError(`${path} ${IMPORT_PROBLEMS.encryptedZip}`);
+      const file: SourceFile = {
+        path: folder + entry.filename.replaceAll('\\', '/'),
+        size: entry.uncompressedSize,
+        modifiedAt: entry.lastModDate ?? null,
+        async read() {
+          refuseBomb(path, entry, archive);
+          return unpack(entry, entry.uncompressedSize);
+        },
+      };
+      archive.starts.set(file, () => unpack(entry, START_BYTES));
+      (isZip(entry.filename) && depth === 0 ? nested : files).push(file);
+      if (files.length + nested.length > MAX_FILES) throw new ImportRefusedError(IMPORT_PROBLEMS.tooManyFiles);
+    }
+    // Notion packs a large export as zips in a zip. Zips in these are not opened.
+    for (const file of nested.slice(0, MAX_NESTED_ZIPS)) {
+      const inner = new Blob([(await file.read()) as Uint8Array<ArrayBuffer>]);
+      const members = { path: file.path, blob: inner, folder: `${file.path.replace(/\.zip$/i, '')}/`, depth: 1 };
+      files.push(...(await openZip(members, archive)));
+    }
+    return files;
+  } catch (error) {
+    if (error instanceof ImportRefusedError) throw error;
+    throw new ImportRefusedError(`${path} ${IMPORT_PROBLEMS.brokenZip}`, { cause: error });
+  }
+}
+
+function refuseBomb(path: string, { uncompressedSize, compressedSize }: FileEntry, archive: Archive): void {
+  const isBomb = uncompressedSize > MIN_RATIO_BYTES && uncompressedSize > compressedSize * MAX_RATIO;
+  archive.unpacked += uncompressedSize;
+  if (isBomb || archive.unpacked > MAX_UNPACKED_BYTES) {
+    archive.problem ??= new ImportRefusedError(`${path} ${IMPORT_PROBLEMS.zipBomb}`);
+  }
+  if (archive.problem) throw archive.problem;
+}
+
+/** Stops at `maxBytes`. Threat: a member unpacks to more than the directory of its zip says. */
+async function readAtMost(entry: FileEntry, maxBytes: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  const full = new AbortController();
+  const writable = new WritableStream<Uint8Array>({
+    write(chunk) {
+      const rest = chunk.subarray(0, maxBytes - length);
+      chunks.push(rest);
+      length += rest.length;
+      if (length >= maxBytes && rest.length < chunk.length) full.abort();
+    },
+  });
+  await entry.getData(writable, { signal: full.signal }).catch((error: unknown) => {
+    if (!full.signal.aborted) throw error;
+  });
+  const bytes = new Uint8Array(length);
+  let at = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, at);
+    at += chunk.length;
+  }
+  return bytes;
+}

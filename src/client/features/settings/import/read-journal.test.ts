@@ -1,0 +1,131 @@
+/** Reads chosen files and zips as the worker does. */
+import { describe, expect, test } from 'vitest';
+import { BlobWriter, TextReader, Uint8ArrayReader, ZipWriter } from '@zip.js/zip.js/lib/zip-core-native.js';
+import { IMPORT_PROBLEMS } from '#domain/journals/export-guides.ts';
+import { MAX_CHOSEN_BYTES, MAX_FILES } from './open-files.ts';
+import type { ChosenFile } from './open-files.ts';
+import { readJournal } from './read-journal.ts';
+import type { ReadMessage } from './read-journal.ts';
+
+const fileOf = (path: string, ...parts: BlobPart[]): ChosenFile => ({
+  path,
+  file: new File(parts, path.replace(/^.*\//, '')),
+});
+const jrnlOf = (...bodies: string[]): string =>
+  JSON.stringify({
+    tags: {},
+    entries: bodies.map((body, index) => ({ title: '', body, date: `2024-01-0${index + 1}`, time: '08:00' })),
+  });
+
+type Members = Record<string, string | Uint8Array>;
+async function zipOf(members: Members, password?: string): Promise<Blob> {
+  const zip = new ZipWriter(new BlobWriter(), { useWebWorkers: false, ...(password && { password, zipCrypto: true }) });
+  for (const [path, content] of Object.entries(members))
+    await zip.add(path, typeof content === 'string' ? new TextReader(content) : new Uint8ArrayReader(content));
+  return zip.close();
+}
+const bytesOf = async (blob: Blob): Promise<Uint8Array> => new Uint8Array(await blob.arrayBuffer());
+
+async function read(...chosen: ChosenFile[]) {
+  const messages: ReadMessage[] = [];
+  await readJournal({ chosen, zone: 'UTC' }, (message) => messages.push(message));
+  const batches = messages.filter((message) => message.kind === 'batch');
+  const refused = messages.find((message) => message.kind === 'refused');
+  return {
+    program: messages.find((message) => message.kind === 'program')?.program,
+    entries: batches.flatMap(({ entries }) => entries),
+    skipped: batches.flatMap(({ skipped }) => skipped),
+    batches: batches.length,
+    refused: refused?.text,
+    isDone: messages.at(-1)?.kind === 'done',
+  };
+}
+const refusalOf = async (...chosen: ChosenFile[]): Promise<string | undefined> => (await read(...chosen)).refused;
+
+describe('the chosen files', () => {
+  test('are converted to logs', async () => {
+    const { program, entries, isDone } = await read(
+      fileOf('journal.json', jrnlOf('**Big** day\n- a\n- b', 'x\u0007y')),
+    );
+    expect([program, isDone]).toEqual(['jrnl', true]);
+    expect(entries.map(({ day, html }) => [day, html])).toEqual([
+      ['2024-01-01', '<p><strong>Big</strong> day</p><ul><li><p>a</p></li><li><p>b</p></li></ul>'],
+      ['2024-01-02', '<p>xy</p>'],
+    ]);
+  });
+
+  test('are read from a zip, with names of several zips apart', async () => {
+    const zip = await zipOf({ 'export/journal.json': jrnlOf('in a zip'), 'photos/a.jpg': new Uint8Array(2_000) });
+    const { entries } = await read(fileOf('Journal.zip', zip));
+    expect(entries.map(({ html, source }) => [html, source])).toEqual([
+      ['<p>in a zip</p>', 'export/journal.json, entry 1'],
+    ]);
+  });
+
+  test('are read from zips in a zip, one level deep', async () => {
+    const inner = await bytesOf(await zipOf({ 'journal.json': jrnlOf('inner') }));
+    const { entries } = await read(fileOf('Export.zip', await zipOf({ 'Part-1.zip': inner })));
+    expect(entries.map(({ source }) => source)).toEqual(['Part-1/journal.json, entry 1']);
+    const deeper = await bytesOf(await zipOf({ 'Part-1.zip': inner }));
+    expect(await refusalOf(fileOf('Export.zip', await zipOf({ 'outer.zip': deeper })))).toBeDefined();
+  });
+
+  test('arrive in small batches', async () => {
+    const entries = Array.from({ length: 40 }, () => ({ title: '', body: 'x'.repeat(50_000), date: '2024-01-01' }));
+    const { batches, entries: all } = await read(fileOf('journal.json', JSON.stringify({ tags: {}, entries })));
+    expect(all).toHaveLength(40);
+    expect(batches).toBeGreaterThan(5);
+  });
+});
+
+describe('a refusal names the reason for', () => {
+  test.each([
+    ['an empty file', fileOf('x.txt', ''), 'We found text, but no dates.'],
+    ['a text without dates', fileOf('x.md', 'Dear diary'), 'We found text, but no dates.'],
+    ['damaged JSON', fileOf('broken.json', '{"entries":'), 'This file is damaged'],
+    ['JSON of another kind', fileOf('x.json', '{"a":1}'), 'We don’t know these files.'],
+    ['a picture', fileOf('cat.png', Uint8Array.of(0x89, 0x50, 0, 1)), 'These are pictures or recordings.'],
+    ['a PDF', fileOf('diary.pdf', '%PDF-1.7'), 'A PDF holds pages'],
+    ['a document', fileOf('diary.docx', 'PK'), 'word processor'],
+    ['a backup of Day One', fileOf('a/x.dayone2', 'x'), 'In Day One, export your journals as JSON'],
+    ['an HTML export of ours', fileOf('x.html', '<!doctype html><title>Hustle Forge: all logs</title>'), 'HTML export'],
+    ['a binary file', fileOf('data', Uint8Array.of(1, 0, 2, 0, 0, 7)), 'This is not a text file.'],
+    ['a damaged zip', fileOf('x.zip', 'not a zip at all'), IMPORT_PROBLEMS.brokenZip],
+    ['hidden files alone', fileOf('a/.DS_Store', 'x'), IMPORT_PROBLEMS.noFiles],
+  ])('%s', async (_case, file, text) => {
+    expect(await refusalOf(file)).toContain(text);
+  });
+
+  test('a cut zip, and one with a password', async () => {
+    const zip = await bytesOf(await zipOf({ 'journal.json': jrnlOf('x'.repeat(5_000)) }));
+    expect(await refusalOf(fileOf('cut.zip', zip.slice(0, zip.length - 40) as BlobPart))).toContain(
+      IMPORT_PROBLEMS.brokenZip,
+    );
+    const secret = await zipOf({ 'journal.json': jrnlOf('x') }, 'secret');
+    expect(await refusalOf(fileOf('secret.zip', secret))).toContain(IMPORT_PROBLEMS.encryptedZip);
+  });
+
+  test('a file of 2 GB, and more files than the limit, without reading them', async () => {
+    const huge = { path: 'huge.json', file: { size: MAX_CHOSEN_BYTES } as File };
+    expect(await refusalOf(huge)).toBe(`huge.json ${IMPORT_PROBLEMS.tooLarge}`);
+    const many = Array.from({ length: MAX_FILES + 1 }, (_, index) => fileOf(`${index}.md`, 'x'));
+    expect(await refusalOf(...many)).toBe(IMPORT_PROBLEMS.tooManyFiles);
+  });
+
+  test('a zip bomb, before it is unpacked', async () => {
+    const bomb = await zipOf({ 'journal.json': `{"tags":{},"entries":[${' '.repeat(64 * 1024 ** 2)}]}` });
+    expect(bomb.size).toBeLessThan(100_000);
+    expect(await refusalOf(fileOf('bomb.zip', bomb))).toBe(`bomb.zip ${IMPORT_PROBLEMS.zipBomb}`);
+  });
+
+  test('a zip whose member unpacks to more than its directory says', async () => {
+    const bytes = await bytesOf(await zipOf({ 'journal.json': jrnlOf('x'.repeat(3_000_000)) }));
+    const view = new DataView(bytes.buffer);
+    for (let at = 0; at < bytes.length - 4; at += 1) {
+      // The uncompressed sizes in the local header and in the central directory.
+      if (view.getUint32(at, true) === 0x04_03_4b_50) view.setUint32(at + 22, 100, true);
+      if (view.getUint32(at, true) === 0x02_01_4b_50) view.setUint32(at + 24, 100, true);
+    }
+    expect(await refusalOf(fileOf('lies.zip', bytes as BlobPart))).toBe(`lies.zip ${IMPORT_PROBLEMS.brokenZip}`);
+  });
+});

@@ -1,0 +1,100 @@
+/** Reads the chosen files: opens zips, finds the reader of their program, and converts the entries that need no browser. */
+import { describeUnknownFiles, IMPORT_PROBLEMS } from '#domain/journals/export-guides.ts';
+import type { LogEntry } from '#domain/journals/assemble-days.ts';
+import type { JournalEntry, Skipped, SourceFile } from '#domain/journals/journal-reader.ts';
+import { detectReader } from '#domain/journals/readers.ts';
+import { cleanText, toLog } from '#domain/journals/to-log.ts';
+import { decodeStart, decodeText } from './decode-text.ts';
+import { ImportRefusedError, openFiles } from './open-files.ts';
+import type { ChosenFile } from './open-files.ts';
+
+/** `html`: the body is HTML of another program, which the page converts to a log. */
+export type ReadEntry = LogEntry & { isForeignHtml: boolean };
+
+export type ReadMessage =
+  | { kind: 'program'; program: string }
+  | { kind: 'batch'; entries: ReadEntry[]; skipped: Skipped[] }
+  | { kind: 'refused'; text: string }
+  | { kind: 'done' };
+
+export type ReadRequest = { chosen: ChosenFile[]; zone: string };
+
+/** A message of more characters would take the page more than a few milliseconds. */
+const BATCH_CHARACTERS = 200_000;
+const BATCH_ITEMS = 500;
+/** More entries than the days of 100 years have. */
+const MAX_ENTRIES = 200_000;
+
+/** Never rejects: a failure is a message. */
+export async function readJournal({ chosen, zone }: ReadRequest, post: (message: ReadMessage) => void): Promise<void> {
+  try {
+    await read(chosen, zone, post);
+    post({ kind: 'done' });
+  } catch (error) {
+    const text = error instanceof ImportRefusedError ? error.message : IMPORT_PROBLEMS.unreadable;
+    post({ kind: 'refused', text });
+  }
+}
+
+async function read(chosen: ChosenFile[], zone: string, post: (message: ReadMessage) => void): Promise<void> {
+  const opened = await openFiles(chosen);
+  try {
+    const { files } = opened;
+    const decode = async (file: SourceFile): Promise<string> => decodeText(await file.read());
+    const starts = new Map<SourceFile, Promise<string>>();
+    const peek = (file: SourceFile): Promise<string> => {
+      const start = starts.get(file) ?? opened.readStart(file).then(decodeStart, () => '');
+      starts.set(file, start);
+      return start;
+    };
+    const reader = await detectReader(files, peek);
+    if (opened.problem()) throw opened.problem()!;
+    if (!reader && opened.damage()) throw opened.damage()!;
+    if (!reader) throw new ImportRefusedError(await describeUnknownFiles(files, peek, decode));
+    post({ kind: 'program', program: reader.program });
+
+    let entries: ReadEntry[] = [];
+    let skipped: Skipped[] = [];
+    let characters = 0;
+    let count = 0;
+    const flush = (): void => {
+      post({ kind: 'batch', entries, skipped });
+      [entries, skipped, characters] = [[], [], 0];
+    };
+    for await (const item of reader.read(files, { decode, zone })) {
+      if (opened.problem()) throw opened.problem()!;
+      count += 1;
+      if (count > MAX_ENTRIES) throw new ImportRefusedError(IMPORT_PROBLEMS.tooManyDays);
+      if (item.kind === 'skipped') skipped.push(item);
+      else {
+        const entry = convert(item);
+        characters += entry.html.length;
+        entries.push(entry);
+      }
+      if (characters > BATCH_CHARACTERS || entries.length + skipped.length >= BATCH_ITEMS) flush();
+    }
+    if (opened.problem()) throw opened.problem()!;
+    flush();
+  } finally {
+    await opened.close();
+  }
+}
+
+function convert(item: JournalEntry): ReadEntry {
+  const { day, time, title, body, source, pictures, coach = null } = item;
+  const isForeignHtml = body.format === 'html';
+  const cleanTitle = cleanText(title ?? '')
+    .replace(/\s+/g, ' ')
+    .trim();
+  return {
+    day,
+    time,
+    source,
+    pictures,
+    coach,
+    title: cleanTitle === '' ? null : cleanTitle,
+    html: body.format === 'html' ? cleanText(body.text) : toLog(body),
+    exact: body.format === 'log' && body.exact,
+    isForeignHtml,
+  };
+}

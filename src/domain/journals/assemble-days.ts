@@ -1,0 +1,70 @@
+/** Joins the entries of other journals to days: one log for each day, in the order of time. */
+import type { Day } from '../day/day.ts';
+import { escapeHtml } from '../export/escape-html.ts';
+import type { ImportedDay } from '../export/exported-entry.ts';
+import { ENTRY_MAX_BYTES } from '../log/entry.ts';
+import { entryText, isEmptyLog } from '../log/entry-text.ts';
+import { skip } from './source-files.ts';
+import type { JournalEntry, Skipped } from './journal-reader.ts';
+
+/** An entry whose body is the HTML of a log. `exact`: it is a whole day of our own JSON export. */
+export type LogEntry = Omit<JournalEntry, 'kind' | 'body'> & { html: string; exact: boolean };
+
+/** `exact`: as of an entry. `pictures`: pictures and other attachments that are left out. */
+export type JournalDay = ImportedDay & { exact: boolean; pictures: number };
+export type AssembledDays = { days: JournalDay[]; skipped: Skipped[] };
+
+/**
+ * Yields after each step, so that the caller can yield to the main thread. `today` is the user's. Entries without a time
+ * stand first, in the order of the file.
+ */
+export function* assembleDays(entries: readonly LogEntry[], today: Day): Generator<void, AssembledDays> {
+  const byDay = new Map<Day, LogEntry[]>();
+  const skipped: Skipped[] = [];
+  for (const entry of entries) {
+    if (entry.day > today) skipped.push(skip(entry.source, 'futureDay'));
+    else if (entry.title === null && isEmptyLog(entry.html))
+      skipped.push(skip(entry.source, entry.pictures > 0 ? 'onlyPictures' : 'empty'));
+    else {
+      const ofDay = byDay.get(entry.day);
+      if (ofDay) ofDay.push(entry);
+      else byDay.set(entry.day, [entry]);
+    }
+    yield;
+  }
+  const days: JournalDay[] = [];
+  for (const [date, ofDay] of byDay) {
+    ofDay.sort((a, b) => ((a.time ?? '') < (b.time ?? '') ? -1 : (a.time ?? '') > (b.time ?? '') ? 1 : 0));
+    const [first] = ofDay as [LogEntry];
+    const content = ofDay.map(withTitle).join('<p></p>');
+    if (byteLength(content) > ENTRY_MAX_BYTES) skipped.push(skip(first.source, 'tooLong'));
+    else {
+      const pictures = ofDay.reduce((sum, entry) => sum + entry.pictures, 0);
+      const exact = ofDay.length === 1 && first.exact;
+      days.push({ date, content, exact, pictures, coach: (ofDay.length === 1 && first.coach) || null });
+    }
+    yield;
+  }
+  return { days, skipped };
+}
+
+function withTitle({ title, html }: LogEntry): string {
+  if (title === null) return html;
+  const [firstLine = ''] = entryText(html).split('\n', 1);
+  return firstLine.trim() === title.trim() ? html : `<p><strong>${escapeHtml(title)}</strong></p>${html}`;
+}
+
+/**
+ * The UTF-8 length, without `TextEncoder` or `Buffer`, which the domain layer must not use. Returns the length in
+ * UTF-16 units for a text that is too short to exceed `ENTRY_MAX_BYTES`.
+ */
+function byteLength(text: string): number {
+  if (text.length * 3 <= ENTRY_MAX_BYTES) return text.length;
+  let bytes = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    // Each surrogate of a pair counts for two of its four bytes.
+    bytes += unit < 0x80 ? 1 : unit < 0x8_00 || (unit >= 0xd8_00 && unit < 0xe0_00) ? 2 : 3;
+  }
+  return bytes;
+}

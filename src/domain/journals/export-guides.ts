@@ -1,0 +1,105 @@
+/** How each program exports its entries, and what other files look like: texts for the import screen. */
+import type { SourceFile } from './journal-reader.ts';
+
+/** The name of a program, and the export that the user must choose in it. */
+export const EXPORT_GUIDES: readonly (readonly [program: string, steps: string])[] = [
+  ['Apple Journal', 'Settings, Apps, Journal, Export: the zip or its folder'],
+  ['Bear', 'Export notes as Markdown'],
+  ['DailyTxT', 'Settings, Export: the zip'],
+  ['Day One', 'Export, JSON (or plain text): the zip'],
+  ['Diarium', 'Export as JSON or text: the zip'],
+  ['Diaro', 'Export or backup: the zip'],
+  ['Evernote', 'Export notes as ENEX'],
+  ['Google Keep', 'Google Takeout, Keep: the zip or its folder'],
+  ['Joplin', 'Export as JEX, RAW or Markdown with front matter'],
+  ['Journey', 'Export: the zip'],
+  ['jrnl', 'jrnl --format json, or the journal’s text file'],
+  ['Logseq', 'The folder "journals"'],
+  ['memos', 'Export as JSON or Markdown'],
+  ['Mini Diary', 'Export as JSON'],
+  ['Notion', 'Export as Markdown & CSV or HTML: the zip'],
+  ['Obsidian', 'The folder of your daily notes'],
+  ['RedNotebook', 'The folder "data" with its monthly files'],
+  ['Simplenote', 'Export notes: the zip'],
+  ['Standard Notes', 'Download a decrypted backup'],
+  ['StoryPad', 'Export a backup file'],
+  ['Any text', 'A line such as # 2024-05-01 above each day, or one file a day, named 2024-05-01.md'],
+];
+
+export const IMPORT_PROBLEMS = {
+  tooLarge: 'is larger than 2 GB. Export it in parts, for example one year at a time.',
+  zipBomb:
+    'unpacks to more than 1 GB of text, so it was not opened. Unpack it and choose only the journal’s own files.',
+  brokenZip: 'is damaged and cannot be unpacked. Export it again, or unpack it and choose the folder.',
+  encryptedZip: 'is protected by a password. Export it without one, or unpack it and choose the folder.',
+  tooManyFiles: 'More than 50,000 files were chosen. Choose only the folder of the journal.',
+  tooManyDays: 'These files contain more than 40,000 days, which is the limit.',
+  noFiles: 'There is no file in this folder.',
+  noDays: 'We found no logs in these files.',
+  unreadable: 'These files could not be read. They may have been moved or changed since you chose them.',
+} as const;
+
+const DATED = 'Save it as plain text or Markdown, with a line such as # 2024-05-01 above each day.';
+const OTHER_FORMAT = 'Export JSON, Markdown, HTML or plain text from the program that wrote it.';
+
+/** Describes a file by its extension, and says which one to choose instead. */
+const KINDS: readonly (readonly [extensions: RegExp, text: string])[] = [
+  [
+    /\.(?:dayone2?)$/i,
+    'This looks like a backup of Day One. In Day One, export your journals as JSON and choose the zip.',
+  ],
+  [/\.(?:exb|reminderdb)$/i, 'This looks like a database of Evernote. In Evernote, export your notes as ENEX.'],
+  [/\.(?:one|onepkg)$/i, `This looks like a notebook of OneNote. ${DATED}`],
+  [
+    /\.daylio$/i,
+    'This looks like a backup of Daylio, which we cannot read. Copy its notes to a text file with a line such as # 2024-05-01 above each day.',
+  ],
+  [/\.(?:diary|diarium)$/i, 'This looks like a backup of Diarium. In Diarium, export your entries as JSON or text.'],
+  [/\.(?:sqlite3?|db|realm|sdf|mdb)$/i, `This looks like a database. ${OTHER_FORMAT}`],
+  [/\.pdf$/i, `A PDF holds pages, not days. ${OTHER_FORMAT}`],
+  [/\.(?:docx?|odt|rtf|pages)$/i, `This looks like a word processor’s document. ${DATED}`],
+  [/\.(?:xlsx?|ods|csv|tsv|numbers)$/i, `This looks like a table. ${DATED}`],
+  [
+    /\.(?:7z|rar|tar|gz|tgz|bz2|xz|zst)$/i,
+    'This archive cannot be opened here. Unpack it and choose the folder, or pack it as a zip.',
+  ],
+  [
+    /\.(?:jpe?g|png|gif|heic|webp|avif|tiff?|mp4|mov|m4a|mp3|wav|aac)$/i,
+    'These are pictures or recordings. Logs are text, so there is nothing to import.',
+  ],
+  [
+    /\.(?:ics|vcf)$/i,
+    'This looks like a calendar or contacts. Logs are text with a day, which we could not find here.',
+  ],
+];
+
+/** A text for files that no reader recognises. `decode` reads a file whole. */
+export async function describeUnknownFiles(
+  files: readonly SourceFile[],
+  peek: (file: SourceFile) => Promise<string>,
+  decode: (file: SourceFile) => Promise<string>,
+): Promise<string> {
+  const visible = files.filter(({ path }) => !/(?:^|\/)[._][^/]*$/.test(path));
+  const [first] = visible;
+  if (!first) return IMPORT_PROBLEMS.noFiles;
+  const start = await peek(first).catch(() => '');
+  if (start.includes('<title>Hustle Forge: all logs'))
+    return 'This looks like an HTML export of Hustle Forge. Choose its JSON, Markdown or plain text file instead.';
+  for (const [extensions, text] of KINDS) if (visible.every(({ path }) => extensions.test(path))) return text;
+  if (visible.length === 1 && /^\s*[{[]/.test(start) && !isJson(await decode(first).catch(() => '')))
+    return 'This file is damaged: its JSON cannot be read. Export it again.';
+  if (visible.some(({ path }) => /\.(?:md|markdown|txt|text)$/i.test(path)))
+    return 'We found text, but no dates. Put a line such as # 2024-05-01 above each day, or name each file by its day, such as 2024-05-01.md.';
+  if (visible.length === 1 && start.includes('\0'))
+    return 'This is not a text file. Choose the file or the zip that your journal exports: the list below says how.';
+  return 'We don’t know these files. Choose what your journal exports: the list below says how.';
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

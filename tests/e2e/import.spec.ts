@@ -1,0 +1,131 @@
+/** Import of another journal: preview, locked days of a Dabbler, undo, folders, drops, and files that are refused. */
+import type { Page } from '@playwright/test';
+import { dateLabel } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
+import { daysAgo, log, readStoredLog, storeLog } from './support/journal.ts';
+import { expectNoHorizontalScroll, inBothThemes } from './support/themes.ts';
+import { expect, test } from './support/test.ts';
+
+type Entry = { date: string; title?: string; body: string; time?: string };
+const jrnl = (...entries: Entry[]): string =>
+  JSON.stringify({ tags: {}, entries: entries.map((entry) => ({ title: '', time: '08:00', ...entry })) });
+
+const choose = (page: Page, name: string, text: string): Promise<void> =>
+  page.getByLabel('File to import').setInputFiles({ name, mimeType: 'text/plain', buffer: Buffer.from(text) });
+
+const group = (page: Page) => page.getByRole('group', { name: 'Import Data' });
+const importButton = (page: Page, count: string) => page.getByRole('button', { name: `Import ${count}` });
+
+test('a Dabbler imports days of any age, sees how many wait, and undoes the whole import', async ({
+  page,
+  accounts,
+  openAs,
+  expectAccessible,
+}) => {
+  const account = await accounts.create();
+  const { session } = account;
+  const mine: Day = daysAgo(2);
+  await storeLog(page.request, session, mine, log('mine'));
+  const lockedLog = daysAgo(90);
+  await accounts.writeLog(account, lockedLog, log('an old one'));
+  await openAs(page, account, '/settings');
+  await inBothThemes(page, expectAccessible);
+  await choose(
+    page,
+    'journal.json',
+    jrnl(
+      { date: daysAgo(400), body: 'A year ago' },
+      { date: daysAgo(401), title: 'Before that', body: 'Two\nlines' },
+      { date: lockedLog, body: 'of the file' },
+      { date: mine, body: 'later', time: '21:00' },
+      { date: mine, body: '**early**', time: '07:00' },
+      { date: '2023-02-30', body: 'x' },
+    ),
+  );
+  const preview = group(page);
+  await expect(preview.getByRole('status')).toContainText('jrnl: 4 days');
+  await expect(preview.getByRole('status')).toContainText(
+    `From ${dateLabel(daysAgo(401))} to ${dateLabel(mine)}. Nothing has been imported yet.`,
+  );
+  await expect(preview).toContainText('with a locked log of yours, which stays as it is');
+  await expect(preview).toContainText('journal.json, entry 6: This date does not exist.');
+  await expect(preview).toContainText('2 of these days are older than 30 days.');
+  await expect(page.getByRole('radio', { name: /^Keep both/ })).toBeChecked();
+  await inBothThemes(page, expectAccessible);
+  await expectNoHorizontalScroll(page);
+
+  await importButton(page, '3 Days').click();
+  await expect(page.getByRole('status').filter({ hasText: 'Imported 3 days.' })).toBeVisible();
+  await expect(group(page)).toBeFocused();
+  await expect(page.getByText('2 of your logs are waiting.')).toBeVisible();
+  await expect(group(page).getByRole('button', { name: 'Upgrade to Closer' })).toBeVisible();
+  await inBothThemes(page, expectAccessible);
+  expect(await readStoredLog(page.request, session, mine)).toBe(
+    `${log('mine')}<h3>From jrnl</h3><p><strong>early</strong></p><p></p><p>later</p>`,
+  );
+  expect(await readStoredLog(page.request, session, daysAgo(400)), 'locked').toBeNull();
+
+  await test.step('a repeated import finds nothing to do', async () => {
+    await page.getByRole('button', { name: 'Close', exact: true }).click();
+    await choose(page, 'again.json', jrnl({ date: mine, body: '**early**\n\nlater' }));
+    await expect(group(page)).toContainText('There is nothing to import.');
+    await page.getByRole('button', { name: 'Cancel' }).click();
+  });
+
+  await test.step('the undo of the whole import', async () => {
+    const past = page.getByRole('list', { name: 'Earlier imports' });
+    await expect(past).toContainText('3 days imported on');
+    await past.getByRole('button', { name: 'Undo Import' }).click();
+    await expect(page.getByRole('button', { name: 'Undo 3 Days' })).toBeFocused();
+    await inBothThemes(page, expectAccessible);
+    await page.getByRole('button', { name: 'Undo 3 Days' }).click();
+    await expect(
+      page.getByRole('status').filter({ hasText: 'The import is undone: 3 days taken back.' }),
+    ).toBeVisible();
+    expect(await readStoredLog(page.request, session, mine)).toBe(log('mine'));
+    await page.getByRole('button', { name: 'Close', exact: true }).click();
+    await expect(past).toHaveCount(0);
+  });
+
+  await test.step('an upgrade opens what was there before the import, and no more', async () => {
+    await accounts.upgrade(account);
+    expect(await readStoredLog(page.request, session, lockedLog)).toBe(log('an old one'));
+    expect(await readStoredLog(page.request, session, daysAgo(400))).toBeNull();
+  });
+});
+
+test('takes a dropped folder, and says of other files what to do instead', async ({
+  page,
+  accounts,
+  openAs,
+  expectAccessible,
+}) => {
+  const account = await accounts.create();
+  await openAs(page, account, '/settings');
+  for (const [name, text, reason] of [
+    ['diary.pdf', '%PDF-1.7', 'A PDF holds pages, not days.'],
+    ['notes.txt', 'Dear diary', 'We found text, but no dates.'],
+    ['backup.zip', 'not a zip', 'backup.zip is damaged and cannot be unpacked.'],
+  ] as const) {
+    await choose(page, name, text);
+    await expect(page.getByRole('alert').filter({ hasText: reason })).toBeVisible();
+  }
+  await page.getByText('What to export from your journal').click();
+  await expect(page.getByText('Export, JSON (or plain text): the zip')).toBeVisible();
+  await inBothThemes(page, expectAccessible);
+
+  const data = await page.evaluateHandle(
+    (text) => {
+      const transfer = new DataTransfer();
+      transfer.items.add(new File([text], 'journal.json'));
+      return transfer;
+    },
+    jrnl({ date: daysAgo(1), body: 'Dropped' }),
+  );
+  await group(page).dispatchEvent('dragover', { dataTransfer: data });
+  await expect(group(page)).toHaveAttribute('data-over', 'true');
+  await group(page).dispatchEvent('drop', { dataTransfer: data });
+  await importButton(page, '1 Day').click();
+  await expect(page.getByRole('status').filter({ hasText: 'Imported 1 day.' })).toBeVisible();
+  expect(await readStoredLog(page.request, account.session, daysAgo(1))).toBe('<p>Dropped</p>');
+});
