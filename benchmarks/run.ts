@@ -26,6 +26,7 @@ const BENCHMARKS: Readonly<Record<string, string>> = {
   typing: 'browser/typing',
   editable: 'browser/editable',
   export: 'export',
+  import: 'import',
   'coach-overhead': 'coach-overhead',
   lighthouse: 'browser/lighthouse',
   peers: 'peers/peers',
