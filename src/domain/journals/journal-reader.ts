@@ -30,6 +30,7 @@ export const SKIP_REASONS = {
   notText: 'This is not a text file.',
   broken: 'Damaged, cannot be read.',
   newerVersion: 'Exported by a newer version of Hustle Forge.',
+  unknown: 'Not an export that we know.',
   onlyPictures: 'Only pictures, no text.',
 } as const;
 export type SkipReason = keyof typeof SKIP_REASONS;

@@ -65,11 +65,11 @@ export function ImportCard({ onUpgrade }: { onUpgrade: (feature: UpgradeFeature)
         {shown.kind === 'writing' && (
           <>
             <ProgressLine label="Importing" progress={shown.progress} unit="days" />
-            {shown.progress.waitSeconds !== undefined && (
-              <p className={common.note} role="status">
-                The server asks for a pause. This continues in {pluralize(shown.progress.waitSeconds, 'second')}.
-              </p>
-            )}
+            <p className={common.note} role="status">
+              {shown.progress.waitSeconds === undefined
+                ? 'Keep this page open until all days are imported.'
+                : `The server asks for a pause. The import continues in ${pluralize(shown.progress.waitSeconds, 'second')}.`}
+            </p>
             <Button tone="text" onClick={cancel}>
               Cancel
             </Button>

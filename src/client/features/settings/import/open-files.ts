@@ -23,7 +23,8 @@ const MIN_RATIO_BYTES = 10 * 1024 ** 2;
 const isZip = (path: string): boolean => /\.zip$/i.test(path);
 
 export type OpenFiles = {
-  files: SourceFile[];
+  /** Each zip is a group of its own, because the zips of several programs can be chosen at once. */
+  groups: { name: string; files: SourceFile[] }[];
   /** The first bytes of a file, without unpacking the rest. */
   readStart: (file: SourceFile) => Promise<Uint8Array>;
   /** Why reading has to stop although a reader may have caught the error; null if nothing is wrong. */
@@ -51,7 +52,9 @@ export async function openFiles(chosen: readonly ChosenFile[]): Promise<OpenFile
   const tooLarge = chosen.find(({ file }) => file.size >= MAX_CHOSEN_BYTES);
   if (tooLarge) throw new ImportRefusedError(`${tooLarge.path} ${IMPORT_PROBLEMS.tooLarge}`);
   const archive: Archive = { unpacked: 0, problem: null, damage: null, starts: new Map(), close: [] };
+  const groups: OpenFiles['groups'] = [];
   const files: SourceFile[] = [];
+  let count = 0;
   for (const { path, file } of chosen) {
     if (!isZip(path)) {
       const source: SourceFile = {
@@ -66,11 +69,15 @@ export async function openFiles(chosen: readonly ChosenFile[]): Promise<OpenFile
     }
     // Several zips can have members of the same path.
     const folder = chosen.length > 1 ? `${path.replace(/\.zip$/i, '')}/` : '';
-    files.push(...(await openZip({ path, blob: file, folder, depth: 0 }, archive)));
-    if (files.length > MAX_FILES) throw new ImportRefusedError(IMPORT_PROBLEMS.tooManyFiles);
+    const members = await openZip({ path, blob: file, folder, depth: 0 }, archive);
+    groups.push({ name: path, files: members });
+    count += members.length;
+    if (files.length + count > MAX_FILES) throw new ImportRefusedError(IMPORT_PROBLEMS.tooManyFiles);
   }
+  const [first] = files;
+  if (first) groups.unshift({ name: first.path, files });
   return {
-    files,
+    groups,
     readStart: (file) => archive.starts.get(file)!(),
     problem: () => archive.problem,
     damage: () => archive.damage,

@@ -70,6 +70,30 @@ describe('the chosen files', () => {
     expect(await refusalOf(fileOf('Export.zip', await zipOf({ 'outer.zip': deeper })))).toBeDefined();
   });
 
+  test('may be zips of several programs, and those of no program are named', async () => {
+    const keep = await zipOf({
+      'Takeout/Keep/a.json': JSON.stringify({
+        textContent: 'kept',
+        title: '',
+        isTrashed: false,
+        isArchived: false,
+        userEditedTimestampUsec: 1_704_182_400_000_000,
+        createdTimestampUsec: 1_704_182_400_000_000,
+      }),
+    });
+    const { program, entries, skipped } = await read(
+      fileOf('jrnl.zip', await zipOf({ 'journal.json': jrnlOf('written') })),
+      fileOf('keep.zip', keep),
+      fileOf('photos.zip', await zipOf({ 'a.jpg': new Uint8Array(100) })),
+    );
+    expect(program).toBe('jrnl and Google Keep');
+    expect(entries.map(({ html, source }) => [html, source])).toEqual([
+      ['<p>written</p>', 'jrnl/journal.json, entry 1'],
+      ['<p>kept</p>', 'keep/Takeout/Keep/a.json'],
+    ]);
+    expect(skipped).toEqual([{ kind: 'skipped', source: 'photos.zip', reason: 'unknown' }]);
+  });
+
   test('arrive in small batches', async () => {
     const entries = Array.from({ length: 40 }, () => ({ title: '', body: 'x'.repeat(50_000), date: '2024-01-01' }));
     const { batches, entries: all } = await read(fileOf('journal.json', JSON.stringify({ tags: {}, entries })));

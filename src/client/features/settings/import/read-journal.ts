@@ -1,7 +1,7 @@
 /** Reads the chosen files: opens zips, finds the reader of their program, and converts the entries that need no browser. */
 import { describeUnknownFiles, IMPORT_PROBLEMS } from '#domain/journals/export-guides.ts';
 import type { LogEntry } from '#domain/journals/assemble-days.ts';
-import type { JournalEntry, Skipped, SourceFile } from '#domain/journals/journal-reader.ts';
+import type { JournalEntry, JournalReader, Skipped, SourceFile } from '#domain/journals/journal-reader.ts';
 import { detectReader } from '#domain/journals/readers.ts';
 import { cleanText, toLog } from '#domain/journals/to-log.ts';
 import { decodeStart, decodeText } from './decode-text.ts';
@@ -38,31 +38,59 @@ export async function readJournal({ chosen, zone }: ReadRequest, post: (message:
 
 async function read(chosen: ChosenFile[], zone: string, post: (message: ReadMessage) => void): Promise<void> {
   const opened = await openFiles(chosen);
+  const refuseIfBroken = (): void => {
+    const problem = opened.problem();
+    if (problem) throw problem;
+  };
+  const decode = async (file: SourceFile): Promise<string> => decodeText(await file.read());
+  const starts = new Map<SourceFile, Promise<string>>();
+  const peek = (file: SourceFile): Promise<string> => {
+    const start = starts.get(file) ?? opened.readStart(file).then(decodeStart, () => '');
+    starts.set(file, start);
+    return start;
+  };
+  const batches = createBatches(post);
   try {
-    const { files } = opened;
-    const decode = async (file: SourceFile): Promise<string> => decodeText(await file.read());
-    const starts = new Map<SourceFile, Promise<string>>();
-    const peek = (file: SourceFile): Promise<string> => {
-      const start = starts.get(file) ?? opened.readStart(file).then(decodeStart, () => '');
-      starts.set(file, start);
-      return start;
-    };
-    const reader = await detectReader(files, peek);
-    if (opened.problem()) throw opened.problem()!;
-    if (!reader && opened.damage()) throw opened.damage()!;
-    if (!reader) throw new ImportRefusedError(await describeUnknownFiles(files, peek, decode));
-    post({ kind: 'program', program: reader.program });
+    const recognised: { reader: JournalReader; files: SourceFile[] }[] = [];
+    const unknown: typeof opened.groups = [];
+    for (const group of opened.groups) {
+      const reader = await detectReader(group.files, peek);
+      if (reader) recognised.push({ reader, files: group.files });
+      else unknown.push(group);
+    }
+    refuseIfBroken();
+    if (recognised.length === 0) {
+      const files = opened.groups.flatMap((group) => group.files);
+      throw opened.damage() ?? new ImportRefusedError(await describeUnknownFiles(files, peek, decode));
+    }
+    const programs = new Set(recognised.map(({ reader }) => reader.program));
+    post({ kind: 'program', program: [...programs].join(' and ') });
+    for (const { name } of unknown) batches.add({ kind: 'skipped', source: name, reason: 'unknown' });
+    for (const { reader, files } of recognised) {
+      for await (const item of reader.read(files, { decode, zone })) {
+        refuseIfBroken();
+        batches.add(item);
+      }
+    }
+    refuseIfBroken();
+    batches.flush();
+  } finally {
+    await opened.close();
+  }
+}
 
-    let entries: ReadEntry[] = [];
-    let skipped: Skipped[] = [];
-    let characters = 0;
-    let count = 0;
-    const flush = (): void => {
-      post({ kind: 'batch', entries, skipped });
-      [entries, skipped, characters] = [[], [], 0];
-    };
-    for await (const item of reader.read(files, { decode, zone })) {
-      if (opened.problem()) throw opened.problem()!;
+function createBatches(post: (message: ReadMessage) => void) {
+  let entries: ReadEntry[] = [];
+  let skipped: Skipped[] = [];
+  let characters = 0;
+  let count = 0;
+  const flush = (): void => {
+    post({ kind: 'batch', entries, skipped });
+    [entries, skipped, characters] = [[], [], 0];
+  };
+  return {
+    flush,
+    add(item: JournalEntry | Skipped): void {
       count += 1;
       if (count > MAX_ENTRIES) throw new ImportRefusedError(IMPORT_PROBLEMS.tooManyDays);
       if (item.kind === 'skipped') skipped.push(item);
@@ -72,12 +100,8 @@ async function read(chosen: ChosenFile[], zone: string, post: (message: ReadMess
         entries.push(entry);
       }
       if (characters > BATCH_CHARACTERS || entries.length + skipped.length >= BATCH_ITEMS) flush();
-    }
-    if (opened.problem()) throw opened.problem()!;
-    flush();
-  } finally {
-    await opened.close();
-  }
+    },
+  };
 }
 
 function convert(item: JournalEntry): ReadEntry {
