@@ -1,7 +1,10 @@
 /** The Web Worker that reads the files of an import, so that a file of 60 MB does not freeze the tab. */
 import { readJournal } from './read-journal.ts';
-import type { ReadRequest } from './read-journal.ts';
+import type { ReadRequest, WorkerRequest } from './read-journal.ts';
 
-addEventListener('message', ({ data }: MessageEvent<ReadRequest>) => {
-  void readJournal(data, (message) => postMessage(message));
+const chosen: ReadRequest['chosen'] = [];
+
+addEventListener('message', ({ data }: MessageEvent<WorkerRequest>) => {
+  if ('chosen' in data) chosen.push(...data.chosen);
+  else void readJournal({ chosen, zone: data.zone }, (message) => postMessage(message));
 });

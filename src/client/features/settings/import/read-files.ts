@@ -6,9 +6,9 @@ import type { Skipped } from '#domain/journals/journal-reader.ts';
 import { IMPORT_MAX_DAYS } from '#domain/export/import-plan.ts';
 import type { Day } from '#domain/day/day.ts';
 import { createYielder } from '../yield-to-main.ts';
-import { ImportRefusedError, MAX_CHOSEN_BYTES, MAX_FILES } from './open-files.ts';
+import { ImportRefusedError, MAX_FILES } from './open-files.ts';
 import type { ChosenFile } from './open-files.ts';
-import type { ReadEntry, ReadMessage, ReadRequest } from './read-journal.ts';
+import type { ReadEntry, ReadMessage, ReadRequest, WorkerRequest } from './read-journal.ts';
 
 export type ReadImport = { program: string; days: JournalDay[]; skipped: Skipped[] };
 
@@ -22,9 +22,21 @@ const startWorker: StartReading = (request, receive) => {
   // A file that cannot be loaded, or the end of the worker's memory.
   worker.addEventListener('error', refuse);
   worker.addEventListener('messageerror', refuse);
-  worker.postMessage(request);
+  void postFiles(worker, request);
   return () => worker.terminate();
 };
+
+/** The copy of a file waits for the disk: 7,300 files in one message froze the tab for some seconds. */
+const FILES_PER_MESSAGE = 10;
+
+async function postFiles(worker: Worker, { chosen, zone }: ReadRequest): Promise<void> {
+  const yieldIfDue = createYielder();
+  for (let at = 0; at < chosen.length; at += FILES_PER_MESSAGE) {
+    worker.postMessage({ chosen: chosen.slice(at, at + FILES_PER_MESSAGE) } satisfies WorkerRequest);
+    await yieldIfDue();
+  }
+  worker.postMessage({ zone } satisfies WorkerRequest);
+}
 
 type Options = {
   /** The user's IANA zone and today. */
@@ -40,10 +52,8 @@ export async function readFiles(
   chosen: readonly ChosenFile[],
   { zone, today, signal, onProgress, start = startWorker }: Options,
 ): Promise<ReadImport> {
-  // Before the files are copied to the worker.
+  // The worker looks at sizes: the first look at a file's size waits for the disk, some seconds for thousands of files.
   if (chosen.length > MAX_FILES) throw new ImportRefusedError(IMPORT_PROBLEMS.tooManyFiles);
-  const tooLarge = chosen.find(({ file }) => file.size >= MAX_CHOSEN_BYTES);
-  if (tooLarge) throw new ImportRefusedError(`${tooLarge.path} ${IMPORT_PROBLEMS.tooLarge}`);
 
   const yieldIfDue = createYielder();
   const entries: LogEntry[] = [];

@@ -18,6 +18,8 @@ export type ReadMessage =
   | { kind: 'done' };
 
 export type ReadRequest = { chosen: ChosenFile[]; zone: string };
+/** To the worker: some of the files, and at last the zone. */
+export type WorkerRequest = Pick<ReadRequest, 'chosen'> | Pick<ReadRequest, 'zone'>;
 
 /** A message of more characters would take the page more than a few milliseconds. */
 const BATCH_CHARACTERS = 200_000;
