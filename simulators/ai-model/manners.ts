@@ -59,6 +59,7 @@ export const OBJECT_MANNERS: Readonly<Record<string, (object: string) => string>
       .replace('"feedback"', '"Feedback"')
       .replace('"missingFact"', '"missing_fact"'),
   'with raw line ends': (object) => object.replaceAll('\\n', '\n'),
+  'with raw quotation marks': (object) => object.replaceAll('\\"', '"'),
   'with Markdown escapes': (object) => object.replace('[1]', '\\[1\\]'),
 };
 

@@ -70,6 +70,13 @@ describe('feedbackReplyParser, with an object', () => {
     expect(parseFinal(reply({ missingFact: 'x'.repeat(500) }))?.missingFact).toHaveLength(500);
   });
 
+  test.each(['', ' ', 'None', 'none.', 'N/A', '-', 'Nothing.', '""'])(
+    'takes the missing fact %j for none',
+    (missingFact) => {
+      expect(parseFinal(reply({ missingFact }))?.missingFact).toBeNull();
+    },
+  );
+
   test('reports a partial score only once it is terminated', () => {
     expect(parsePartial('{"score": 1').score).toBeNull();
     expect(parsePartial('{"score": 1,').score).toBe(1);

@@ -19,6 +19,8 @@ import { stripThoughts } from './strip-thoughts.ts';
 export const MAX_REPLY_CHARS = 16_000;
 /** The prompt asks for one short sentence; a longer text is dropped. */
 const MAX_MISSING_FACT_CHARS = 500;
+/** Some models write this instead of an empty missing fact. */
+const NO_FACT = /^(?:(?:none|nothing|n\/a|null|no)[.!]?|[\s\p{P}]*)$/iu;
 
 /** `score` is null for a trend, and for feedback until the score has arrived. */
 export type PartialReply = { score: number | null; text: string };
@@ -129,7 +131,7 @@ function toFeedbackReply(
     score,
     text,
     cited: [...byLine.values()].sort((a, b) => a.line - b.line),
-    missingFact: sentence.length > MAX_MISSING_FACT_CHARS ? null : sentence || null,
+    missingFact: sentence.length > MAX_MISSING_FACT_CHARS || NO_FACT.test(sentence) ? null : sentence,
   };
 }
 

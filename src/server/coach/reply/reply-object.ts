@@ -91,9 +91,10 @@ function balancedObject(text: string): string | null {
   return null;
 }
 
+/** A quotation mark within a string is recognised by what follows: no string ends before a word. */
 const repairJson = (source: string): string =>
-  source.replaceAll(/"((?:[^"\\]|\\[^])*)"|,(?=\s*[}\]])/g, (_token, string?: string) =>
-    string === undefined ? '' : `"${repairEscapes(string)}"`,
+  source.replaceAll(/"((?:[^"\\]|\\[^]|"(?!\s*[,:}\]]))*)(?:"|$)|,(?=\s*[}\]])/g, (_token, string?: string) =>
+    string === undefined ? '' : `"${repairEscapes(string).replaceAll(/(?<!\\)"/g, '\\"')}"`,
   );
 
 /** Escapes raw control characters in a JSON string, and drops backslashes that escape nothing, as in `\[` or `\'`. */
