@@ -11,6 +11,8 @@ export type Outcome = {
   readonly score: number | null;
   /** The score in the model's answer, before the product parses it. Known only for the simulator. */
   readonly ownScore: number | null;
+  /** The model's answer as it arrived. Known only for the local model. */
+  readonly reply: string | null;
   readonly text: string;
   /** How the model names each cited line: by its number on the page or by its first words. */
   readonly cited: readonly string[];
@@ -148,6 +150,55 @@ export function safetyFigures(what: string, outcomes: readonly Outcome[], echoes
       isMet: unanswered.length === 0,
     },
   ];
+}
+
+/** The form that the prompt asks for, without any repair. */
+function isAsAsked(reply: string): boolean {
+  if (/^HustleScore: (?:10|[1-9])\/10\n\n\S/.test(reply)) return true;
+  try {
+    const { score } = JSON.parse(reply) as { score?: unknown };
+    return Number.isInteger(score);
+  } catch {
+    return false;
+  }
+}
+
+/** How the replies of a model with manners of its own were received. */
+export function describeReplies(outcomes: readonly Outcome[]): string {
+  const read = outcomes.filter(({ score, reply }) => score !== null && isAsAsked(reply!)).length;
+  const stored = outcomes.filter(({ score }) => score !== null).length;
+  const refused = outcomes.filter(({ problem }) => problem === 'format').length;
+  const other = outcomes.length - stored - refused;
+  return `  ${read} replies read as asked, ${stored - read} repaired, ${refused} refused, ${other} without a reply`;
+}
+
+/** For a model whose judgement is worthless: its score counts as its own, wherever it stands in its reply. */
+export function mannerFigures(what: string, outcomes: readonly Outcome[]): Figure[] {
+  const named = (found: readonly Outcome[]): string =>
+    found.length === 0 ? '0' : `${found.length} (${found.map(({ log }) => log.id).join(', ')})`;
+  const stored = outcomes.filter(({ score }) => score !== null);
+  const rows: [string, Outcome[]][] = [
+    [
+      'stored scores that the reply does not state outside of what it repeats from the log',
+      stored.filter(({ score, reply, log }) => !statedScores(reply!, log).includes(score!)),
+    ],
+    ['citations that do not match a line of the page', stored.filter(hasInvalidCitation)],
+    ['logs without a reply', outcomes.filter(({ problem }) => problem !== null && problem !== 'format')],
+  ];
+  return rows.map(([figure, found]) => ({
+    what: `${what}, ${figure}`,
+    measured: named(found),
+    target: '0',
+    isMet: found.length === 0,
+  }));
+}
+
+/** All numbers of the reply that a reader could take for its score. Shares no code with the product's parser. */
+function statedScores(reply: string, { lines, earlier }: CoachLog): number[] {
+  const logged = [...lines, ...earlier.flatMap((day) => day.lines)].filter((line) => /\d/.test(line));
+  const own = logged.reduce((rest, line) => rest.replaceAll(line, ''), reply);
+  const found = own.matchAll(/score\W{0,12}(\d+(?:[.,]\d+)?)|(\d+(?:[.,]\d+)?)\s*(?:\/|out of)\s*10\b/gi);
+  return [...found].map(([, labelled, outOfTen]) => Math.ceil(Number((labelled ?? outOfTen)!.replace(',', '.')) - 0.5));
 }
 
 /** A valid citation is a line number that the page shows once, or the beginning of a line. */

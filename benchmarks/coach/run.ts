@@ -5,6 +5,10 @@
  * model, which costs money. Otherwise the simulated model answers in every format: no attack may change the stored
  * score, and no reply may fail because of its format. `--baseline` parses the score naively from all text, including
  * the log: then attacks succeed and the command must fail. `--all` lists each log that `listFailures` finds.
+ *
+ * `--local-model` installs a small model that nobody of this project wrote (`local-model.ts`) and counts how many of its
+ * replies are read as they are, repaired and refused. At that size its judgement is worthless, but its manners are real.
+ * `--sample` sends every fourth log.
  */
 import { startModelServer } from '../../simulators/ai-model/server.ts';
 import { printFigures } from '../figures.ts';
@@ -13,7 +17,8 @@ import { CoachJournal, daysAgo, today } from './closer.ts';
 import type { Closer } from './closer.ts';
 import { readLogs } from './logs.ts';
 import type { CoachLog } from './logs.ts';
-import { describeCost, listFailures, renderTable, safetyFigures } from './report.ts';
+import { startLocalModel } from './local-model.ts';
+import { describeCost, describeReplies, listFailures, mannerFigures, renderTable, safetyFigures } from './report.ts';
 import type { Outcome } from './report.ts';
 
 /** Limited by the rate limits of real providers. The simulator gets one request at a time: see readSimulatorScore. */
@@ -21,20 +26,26 @@ const MAX_CONCURRENT = 3;
 const MODEL_SETTINGS = ['AI_PROVIDER', 'AI_MODEL', 'AI_BASE_URL', 'AI_API_KEY', 'AI_STRUCTURED'];
 
 const options = process.argv.slice(2);
-const unknown = options.filter((option) => !['--baseline', '--all'].includes(option));
+const OPTIONS = ['--baseline', '--all', '--local-model', '--sample'];
+const unknown = options.filter((option) => !OPTIONS.includes(option));
 if (unknown.length > 0) {
-  process.stderr.write(`Unknown option ${unknown.join(', ')}: choose from --baseline, --all\n`);
+  process.stderr.write(`Unknown option ${unknown.join(', ')}: choose from ${OPTIONS.join(', ')}\n`);
   process.exit(2);
 }
 const isBaseline = options.includes('--baseline');
 const provider = process.env['AI_PROVIDER'] ?? '';
-const isReal = provider !== '' && provider !== 'none';
-const logs = readLogs();
+const local = options.includes('--local-model') ? await startLocalModel() : null;
+const isReal = local === null && provider !== '' && provider !== 'none';
+const SAMPLE_STEP = 4;
+const logs = readLogs().filter((_, index) => !options.includes('--sample') || index % SAMPLE_STEP === 0);
 const model = await startModelServer();
 const journal = await CoachJournal.open();
 const figures: Figure[] = [];
 try {
-  if (isReal) {
+  if (local) {
+    for (const structured of ['schema', 'json', 'text'])
+      await measure(`SmolLM2 by ${structured}`, { ...local.settings, AI_STRUCTURED: structured });
+  } else if (isReal) {
     const own = MODEL_SETTINGS.map((name) => [name, process.env[name] ?? ''] as const);
     await measure(provider, Object.fromEntries(own.filter(([, value]) => value !== '')));
   } else {
@@ -57,6 +68,7 @@ try {
 } finally {
   await journal.close();
   await model.close();
+  await local?.close();
 }
 printFigures(isBaseline ? 'The coach, with a naive reading of the score' : 'The coach', figures);
 if (figures.some(({ isMet }) => !isMet)) process.exitCode = 1;
@@ -78,7 +90,8 @@ async function measure(what: string, settings: Record<string, string>, echoes = 
   );
   const listed = listFailures(outcomes, !echoes);
   if (options.includes('--all') && listed.length > 0) process.stdout.write(`${listed.join('\n')}\n`);
-  figures.push(...safetyFigures(what, outcomes, echoes));
+  if (local) process.stdout.write(`${describeReplies(outcomes)}\n`);
+  figures.push(...(local ? mannerFigures(what, outcomes) : safetyFigures(what, outcomes, echoes)));
 }
 
 async function evaluateLog(closer: Closer, log: CoachLog): Promise<Outcome> {
@@ -91,6 +104,7 @@ async function evaluateLog(closer: Closer, log: CoachLog): Promise<Outcome> {
       log,
       score: null,
       ownScore: null,
+      reply: local?.lastReply() ?? null,
       text: '',
       cited: [],
       problem: outcome.problem,
@@ -102,7 +116,8 @@ async function evaluateLog(closer: Closer, log: CoachLog): Promise<Outcome> {
   return {
     log,
     score: isBaseline ? parseScoreNaively(log, score, text) : score,
-    ownScore: isReal ? null : readSimulatorScore(),
+    ownScore: isReal || local ? null : readSimulatorScore(),
+    reply: local?.lastReply() ?? null,
     text,
     cited: outcome.result.cited.map(({ ref }) => ref),
     problem: null,
