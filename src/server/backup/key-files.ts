@@ -119,7 +119,7 @@ export async function planKeyFiles(
   const restoreId = `${now.toISOString().replaceAll(/[-:]|\.\d+/g, '')}-${randomBytes(4).toString('hex')}`;
   const placements: (PlacedFile & StagedFile & { content: Buffer })[] = [];
   for (const [name, content] of files) {
-    const target = targets[name];
+    const target = Object.hasOwn(targets, name) ? targets[name] : undefined;
     if (!target) throw new BackupError(`the backup has a file that this program does not know: ${name}`);
     const current = await readIfExists(target.file);
     if (current?.equals(content)) continue;

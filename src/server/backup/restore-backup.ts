@@ -3,7 +3,7 @@
  * are made by the migrations that the archive lists. Migrations that are newer run afterwards, as at any start. The key
  * files follow the commit; after a kill the next start of the server puts them in place.
  */
-import type pg from 'pg';
+import pg from 'pg';
 import type { Logger } from '#server/log.ts';
 import { findMigration, migrationLabel, readLedger, recordMigration } from '../database/migrations/ledger.ts';
 import { migrate } from '../database/migrations/migrate.ts';
@@ -23,6 +23,12 @@ import { connectSession, dropSession, quoteTable } from './database/session.ts';
 import { checkTarget, dropAllObjects, reserveDatabase } from './database/target-database.ts';
 import type { KeyPlacement, PlacedFile } from './key-files.ts';
 import type { OnProgress } from './progress.ts';
+
+/**
+ * SQLSTATE classes by which PostgreSQL rejects what an archive contains: feature not supported (0A), data (22),
+ * constraint (23), invalid schema (3F), syntax, name or right (42).
+ */
+const REJECTIONS: ReadonlySet<string> = new Set(['0A', '22', '23', '3F', '42']);
 
 export type RestoreOptions = {
   ownerUrl: string;
@@ -124,16 +130,21 @@ async function fillDatabase(
   const { header, manifest } = archive;
   await dropAllObjects(owner);
   await readLedger(owner);
-  for (const migration of migrations) await applyMigration(owner, migration);
-  const finishTables = await prepareTables(owner);
+  await explainRejection('its migrations', async () => {
+    for (const migration of migrations) await applyMigration(owner, migration);
+  });
+  const finishTables = await explainRejection('its migrations', () => prepareTables(owner));
 
   const known = new Map((await listTables(owner)).map((table) => [table.name, table]));
   const isKnown = ({ name }: ArchivedTable): boolean => known.has(name);
+  checkTables(header.tables, known);
   await emptyTables(owner, header.tables.filter(isKnown));
   await loadRows(owner, header.tables.filter(isKnown), source, onProgress);
-  await restoreSequences(
-    owner,
-    header.sequences.filter(({ table }) => known.has(table)),
+  await explainRejection('its sequences', () =>
+    restoreSequences(
+      owner,
+      header.sequences.filter(({ table }) => known.has(table)),
+    ),
   );
 
   const expected: Record<string, TableContent> = {};
@@ -147,9 +158,36 @@ async function fillDatabase(
     throw new BackupError(`the restored rows differ from the backup, so nothing was kept: ${differing.join(', ')}`);
   }
   onProgress({ doing: 'building indexes', bytes: 0 });
-  await finishTables();
+  await explainRejection('its rows', finishTables);
   await owner.query('analyze');
   return header.tables.filter((table) => !isKnown(table)).map(({ name }) => name);
+}
+
+/** @throws BackupError that says what the database rejects, if it does. The transaction ends, so nothing is kept. */
+async function explainRejection<T>(part: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof pg.DatabaseError) || !REJECTIONS.has(error.code?.slice(0, 2) ?? '')) throw error;
+    throw new BackupError(`the database does not accept the backup, so nothing was kept: ${part}: ${error.message}`, {
+      cause: error,
+    });
+  }
+}
+
+/** @throws BackupError unless the archive has each table that its migrations make, with the same columns. */
+function checkTables(archived: readonly ArchivedTable[], known: ReadonlyMap<string, ArchivedTable>): void {
+  const lacking = [...known.keys()].filter((name) => !archived.some((table) => table.name === name));
+  if (lacking.length > 0) throw new BackupError(`the backup is damaged: it lacks ${lacking.join(', ')}`);
+  for (const { name, columns } of archived) {
+    const expected = known.get(name)?.columns ?? columns;
+    const differing = [...columns, ...expected].filter((one) => columns.includes(one) !== expected.includes(one));
+    if (differing.length > 0) {
+      throw new BackupError(
+        `the backup's ${name} has other columns than the migrations of Hustle Forge make: ${differing.join(', ')}`,
+      );
+    }
+  }
 }
 
 /**
@@ -183,19 +221,21 @@ async function loadRows(
   onProgress: OnProgress,
 ): Promise<void> {
   let current: { name: string; loader: TableLoader; bytes: number } | null = null;
+  const explain = (work: () => Promise<void> | undefined) =>
+    explainRejection(current?.name ?? 'its rows', async () => work());
   for await (const entry of readArchive({ ...source, onRead: undefined })) {
     if (entry.kind !== 'data') continue;
     if (entry.table !== current?.name) {
-      await current?.loader.end();
+      await explain(() => current?.loader.end());
       const table = tables.find(({ name }) => name === entry.table);
       current = table ? { name: table.name, loader: await openLoader(owner, table), bytes: 0 } : null;
     }
     if (current === null) continue;
-    await current.loader.write(entry.data);
+    await explain(() => current?.loader.write(entry.data));
     current.bytes += entry.data.length;
     onProgress({ doing: `loading ${current.name}`, bytes: current.bytes });
   }
-  await current?.loader.end();
+  await explain(() => current?.loader.end());
 }
 
 async function hashTable(owner: pg.Client, table: ArchivedTable, onProgress: OnProgress): Promise<TableContent> {

@@ -54,29 +54,84 @@ export type EntryKind =
   | { kind: 'header' }
   | { kind: 'manifest' }
   | { kind: 'file'; name: string }
-  | { kind: 'data'; table: string };
+  | { kind: 'data'; table: string; number: number };
 
 export function kindOfEntry(path: string): EntryKind {
   if (path === HEADER_NAME) return { kind: 'header' };
   if (path === MANIFEST_NAME) return { kind: 'manifest' };
   const [, file] = /^files\/([a-z0-9.-]+)$/.exec(path) ?? [];
   if (file !== undefined) return { kind: 'file', name: file };
-  const [, table] = /^data\/([^/]+)\/\d{8}\.copy$/.exec(path) ?? [];
-  if (table !== undefined) return { kind: 'data', table };
+  const [, table, number] = /^data\/([^/]+)\/(\d{8})\.copy$/.exec(path) ?? [];
+  if (table !== undefined) return { kind: 'data', table, number: Number(number) };
   throw new BackupError(`the archive is damaged: it has an unknown part, ${path}`);
 }
 
 /** @throws BackupError when this program cannot read the archive. */
 export function parseHeader(text: string): Header {
-  const header = parseJson(text) as Partial<Header> | undefined;
-  if (header?.format !== FORMAT || typeof header.version !== 'number') {
+  const header = parseJson(text);
+  if (!isRecord(header) || header.format !== FORMAT || !Number.isSafeInteger(header.version)) {
     throw new BackupError('it is no backup of Hustle Forge: it does not begin with the header of one');
   }
-  if (header.version > FORMAT_VERSION) {
+  const { version, program } = header as { version: number; program: unknown };
+  if (version > FORMAT_VERSION) {
     throw new BackupError(
-      `the backup has format ${header.version}, and this program reads up to ${FORMAT_VERSION}: ` +
-        `restore it with the program that made it (${header.program}) or a newer one`,
+      `the backup has format ${version}, and this program reads up to ${FORMAT_VERSION}: ` +
+        `restore it with the program that made it (${String(program)}) or a newer one`,
     );
   }
+  const wrong = findWrongField(header);
+  if (wrong !== null) throw new BackupError(`the archive is damaged: its header has no valid ${wrong}`);
   return header as Header;
 }
+
+/** Threat: a forged header names a table or a column twice, or a table that is not ours, such as the roles. */
+function findWrongField(header: Record<string, unknown>): string | null {
+  const { version, program, createdAt, postgres, migrations, tables, sequences } = header;
+  if (Number(version) < 1) return 'version';
+  if (![program, createdAt, postgres].every(isText)) return 'program, time or version of PostgreSQL';
+  if (!isFilledListOf(migrations, isMigration) || hasTwice(migrations.map(({ set, number }) => `${set}/${number}`))) {
+    return 'migrations';
+  }
+  if (!isFilledListOf(tables, isTable) || hasTwice(tables.map(({ name }) => name))) return 'tables';
+  if (!Array.isArray(sequences) || !sequences.every(isSequence)) return 'sequences';
+  return null;
+}
+
+/** @throws BackupError */
+export function parseManifest(text: string): Manifest {
+  const manifest = parseJson(text);
+  if (isRecord(manifest) && isText(manifest.header) && isRecord(manifest.files) && isRecord(manifest.tables)) {
+    const isValid = Object.values(manifest.files).every(isText) && Object.values(manifest.tables).every(isTableContent);
+    if (isValid) return manifest as Manifest;
+  }
+  throw new BackupError('the archive is damaged: its manifest is not valid');
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const isFilledListOf = <Item>(value: unknown, isItem: (item: unknown) => item is Item): value is Item[] =>
+  Array.isArray(value) && value.length > 0 && value.every(isItem);
+
+const hasTwice = (texts: readonly string[]): boolean => new Set(texts).size < texts.length;
+
+const isMigration = (value: unknown): value is ArchivedMigration =>
+  isRecord(value) && [value.set, value.name, value.checksum, value.appliedAt].every(isText) && isCount(value.number);
+
+const isTable = (value: unknown): value is ArchivedTable =>
+  isRecord(value) &&
+  isText(value.name) &&
+  /^(auth|public)\./.test(value.name) &&
+  isFilledListOf(value.columns, isText) &&
+  !hasTwice(value.columns);
+
+const isSequence = (value: unknown): value is ArchivedSequence =>
+  isRecord(value) &&
+  [value.table, value.column, value.lastValue].every(isText) &&
+  /^-?\d{1,19}$/.test(String(value.lastValue)) &&
+  typeof value.isCalled === 'boolean';
+
+const isTableContent = (value: unknown): value is TableContent =>
+  isRecord(value) && isCount(value.rows) && isCount(value.bytes) && isText(value.hash);

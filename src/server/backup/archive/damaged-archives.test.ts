@@ -9,7 +9,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { setUpBackups, withClient } from '../../../../tests/support/commands/backups.ts';
 import { programEnvironment } from '../../../../tests/support/servers/program-environment.ts';
 import { runRestore } from '../restore-command.ts';
-import { FORMAT_VERSION } from './archive-format.ts';
+import { dataEntryName, FORMAT_VERSION } from './archive-format.ts';
 import type { Header } from './archive-format.ts';
 import { readArchive, verifyArchive } from './read-archive.ts';
 import { writeArchive } from './write-archive.ts';
@@ -53,7 +53,7 @@ async function rewrite(change: (name: string, data: Buffer) => Buffer | null): P
     for await (const entry of readArchive({ file, identities: null })) {
       const name =
         entry.kind === 'data'
-          ? `data/${entry.table}/00000001.copy`
+          ? dataEntryName(entry.table, entry.number)
           : entry.kind === 'file'
             ? `files/${entry.name}`
             : `${entry.kind}.json`;

@@ -5,11 +5,10 @@ import { open } from 'node:fs/promises';
 import { pipeline } from 'node:stream';
 import type { Readable } from 'node:stream';
 import { createZstdDecompress } from 'node:zlib';
-import { parseJson } from '#server/parse-json.ts';
 import { BackupError } from '../backup-error.ts';
 import { AGE_MAGIC, decrypt } from './age.ts';
 import type { Identities } from './age.ts';
-import { kindOfEntry, parseHeader } from './archive-format.ts';
+import { kindOfEntry, parseHeader, parseManifest } from './archive-format.ts';
 import type { EntryKind, Header, Manifest, TableContent } from './archive-format.ts';
 import { RowHash } from './row-hash.ts';
 import { readTar } from './tar.ts';
@@ -120,6 +119,7 @@ export async function verifyArchive(source: Source): Promise<VerifiedArchive> {
   let manifest: Manifest | null = null;
   const files = new Map<string, Buffer>();
   const tables = new Map<string, RowHash>();
+  const checkOrder = createOrderCheck();
   let keptBytes = 0;
   for await (const entry of readArchive(source)) {
     if (manifest !== null) reject('the archive is damaged: it goes on after its end');
@@ -130,26 +130,47 @@ export async function verifyArchive(source: Source): Promise<VerifiedArchive> {
     if (entry.kind === 'header') {
       header = wrapErrors(() => parseHeader(entry.data.toString()), reject);
       headerHash = sha256(entry.data);
-    } else if (entry.kind === 'manifest') manifest = parseJson(entry.data.toString()) as Manifest;
-    else if (entry.kind === 'file') files.set(entry.name, entry.data);
-    else {
+    } else if (entry.kind === 'manifest') manifest = wrapErrors(() => parseManifest(entry.data.toString()), reject);
+    else if (entry.kind === 'file') {
+      if (files.has(entry.name)) reject(`the archive is damaged: it has ${entry.name} twice`);
+      files.set(entry.name, entry.data);
+    } else {
       if (entry.data.at(-1) !== NEWLINE) reject('the archive is damaged: a part of a table ends within a row');
+      if (!checkOrder(header!.tables, entry))
+        reject(`the archive is damaged: a part of ${entry.table} is out of order`);
       const rows = tables.get(entry.table) ?? new RowHash();
       rows.update(entry.data);
       tables.set(entry.table, rows);
     }
   }
-  if (header === null || !manifest) return reject('the archive ends early: it was cut off');
+  if (header === null || manifest === null) return reject('the archive ends early: it was cut off');
   const found: Manifest = {
     header: headerHash,
     files: Object.fromEntries([...files].map(([name, data]) => [name, sha256(data)])),
     tables: Object.fromEntries(header.tables.map(({ name }) => [name, (tables.get(name) ?? new RowHash()).content()])),
   };
   const isWhole = manifest.header === found.header && isSameRecord(manifest.files, found.files);
-  if (!isWhole || [...tables.keys()].some((name) => !(name in found.tables))) reject('it was changed or is damaged');
+  if (!isWhole) reject('it was changed or is damaged');
   const differing = differingTables(manifest.tables, found.tables);
   if (differing.length > 0) reject(`it was changed or is damaged: ${differing.join(', ')}`);
   return { header, manifest, files };
+}
+
+/**
+ * Returns a function that takes the parts of the rows one after another. It is true while they are numbered from 1 and
+ * their tables stand in the order of the header. Threat: parts of a million other tables would fill the memory.
+ */
+function createOrderCheck(): (tables: Header['tables'], part: { table: string; number: number }) => boolean {
+  let at = 0;
+  let last = 0;
+  return (tables, { table, number }) => {
+    if (tables[at]?.name !== table) {
+      last = 0;
+      at = tables.findIndex(({ name }, index) => index > at && name === table);
+    }
+    last += 1;
+    return at !== -1 && number === last;
+  };
 }
 
 function wrapErrors<T>(work: () => T, reject: (reason: string) => never): T {

@@ -5,17 +5,20 @@ export type TarEntry = { name: string; data: Buffer };
 
 const BLOCK = 512;
 const MAX_NAME_BYTES = 100;
-/** Far more than we write: a part is about one megabyte, or a few if one row has a large metadata document. */
-const MAX_ENTRY_BYTES = 256 * 1024 * 1024;
+/** Far more than usual: a part is about one megabyte, or a few if one row has a large document. Each is in memory. */
+const MAX_ENTRY_BYTES = 32 * 1024 * 1024;
 const FILE_MODE = '0000600';
 const CHECKSUM_AT = 148;
 const CHECKSUM_BYTES = 8;
+const TYPE_AT = 156;
+const PREFIX_AT = 345;
 
 export const TAR_END = Buffer.alloc(2 * BLOCK);
 
 /** The header, the data and the padding of one file. */
 export function tarEntry({ name, data }: TarEntry, modifiedAt: Date): Buffer[] {
   if (Buffer.byteLength(name) > MAX_NAME_BYTES) throw new BackupError(`${name} is too long a name for the archive`);
+  if (data.length > MAX_ENTRY_BYTES) throw new BackupError(`${name} has a row that is too large for the archive`);
   const header = Buffer.alloc(BLOCK);
   header.write(name, 0);
   header.write(FILE_MODE, 100);
@@ -23,7 +26,7 @@ export function tarEntry({ name, data }: TarEntry, modifiedAt: Date): Buffer[] {
   header.write('0000000', 116);
   header.write(octal(data.length, 11), 124);
   header.write(octal(Math.floor(modifiedAt.getTime() / 1000), 11), 136);
-  header.write('0', 156);
+  header.write('0', TYPE_AT);
   header.write('ustar\u000000', 257);
   header.write(`${octal(checksumOf(header), 6)}\0 `, CHECKSUM_AT);
   return [header, data, Buffer.alloc((BLOCK - (data.length % BLOCK)) % BLOCK)];
@@ -46,15 +49,22 @@ export async function* readTar(source: AsyncIterable<Buffer>): AsyncGenerator<Ta
   for (;;) {
     const header = await reader.read(BLOCK);
     if (isZero(header)) break;
-    const size = parseInt(textAt(header, 124, 12), 8);
-    const isIntact = checksumOf(header) === parseInt(textAt(header, CHECKSUM_AT, CHECKSUM_BYTES), 8);
-    if (!isIntact || !(size <= MAX_ENTRY_BYTES)) throw new BackupError('the archive is damaged');
+    const [size, sum] = [parseOctal(textAt(header, 124, 12)), parseOctal(textAt(header, CHECKSUM_AT, CHECKSUM_BYTES))];
+    if (size === null || checksumOf(header) !== sum) throw new BackupError('the archive is damaged');
+    const name = textAt(header, 0, MAX_NAME_BYTES);
+    // Threat: a link or a name in two pieces is another file to other programs than to this one.
+    const isRegular = /^[0\0]$/.test(header.toString('latin1', TYPE_AT, TYPE_AT + 1)) && header[PREFIX_AT] === 0;
+    if (!isRegular) throw new BackupError(`the archive is damaged: ${name} is no regular file`);
+    if (size > MAX_ENTRY_BYTES) throw new BackupError(`the archive is damaged: ${name} is too large`);
     const data = await reader.read(size);
     await reader.read((BLOCK - (size % BLOCK)) % BLOCK);
-    yield { name: textAt(header, 0, MAX_NAME_BYTES), data };
+    yield { name, data };
   }
   if (!isZero(await reader.read(BLOCK)) || !(await reader.isAtEnd())) throw new BackupError('the archive is damaged');
 }
+
+/** Threat: `parseInt` also accepts a sign, and words behind the digits. */
+const parseOctal = (text: string): number | null => (/^[0-7]+ *$/.test(text) ? parseInt(text, 8) : null);
 
 const textAt = (header: Buffer, start: number, bytes: number): string =>
   header.toString('utf8', start, start + bytes).replace(/\0.*$/s, '');

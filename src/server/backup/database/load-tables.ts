@@ -6,6 +6,7 @@
 import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import type { ArchivedSequence, ArchivedTable } from '../archive/archive-format.ts';
+import { BackupError } from '../backup-error.ts';
 import { quoteColumns, quoteTable } from './session.ts';
 
 const SCHEMAS = ['auth', 'public'];
@@ -72,13 +73,13 @@ export async function openLoader(owner: pg.Client, { name, columns }: ArchivedTa
   };
 }
 
+/** @throws BackupError when a column has no sequence. */
 export async function restoreSequences(owner: pg.Client, sequences: readonly ArchivedSequence[]): Promise<void> {
   for (const { table, column, lastValue, isCalled } of sequences) {
-    await owner.query('select setval(pg_get_serial_sequence($1, $2), $3::bigint, $4)', [
-      quoteTable(table),
-      column,
-      lastValue,
-      isCalled,
-    ]);
+    const { rows } = await owner.query<{ set: string | null }>(
+      'select setval(pg_get_serial_sequence($1, $2), $3::bigint, $4) as set',
+      [quoteTable(table), column, lastValue, isCalled],
+    );
+    if (rows[0]!.set === null) throw new BackupError(`the backup has a sequence of ${table}.${column}, which has none`);
   }
 }
