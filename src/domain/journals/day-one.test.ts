@@ -96,6 +96,14 @@ describe('the JSON export of Day One', () => {
     ]);
   });
 
+  test('line ends of every kind are line ends', async () => {
+    const text = 'one\u2028two\u2029three\u0085four\u000Bfive\rsix\uFFFC';
+    const { entries } = await read({ 'Journal.json': journal({ ...inDublin, text }) });
+    expect(entries).toMatchObject([{ body: { text: 'one\ntwo\nthree\nfour\nfive\nsix' } }]);
+    const plain = await read({ 'Journal.txt': `\tDate:\t1 March 2024\r\r${text}` });
+    expect(plain.entries).toMatchObject([{ body: { text: 'one\ntwo\nthree\nfour\nfive\nsix' } }]);
+  });
+
   test('reads several journals of one export', async () => {
     const files = {
       'Work.json': journal({ ...inDublin, text: 'a' }),

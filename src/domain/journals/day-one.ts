@@ -2,6 +2,7 @@
  * Day One: the JSON export (one file per journal, beside `photos`, `audios`, `videos` and `pdfs`), the packages of Day
  * One Classic (`entries/*.doentry`, property lists), and the plain text export.
  */
+import { normalizeText } from '../log/text-to-log.ts';
 import { entryTime, fieldsOf, listOf, stringOf } from './json-fields.ts';
 import type { Fields } from './json-fields.ts';
 import type { JournalEntry, JournalReader, ReadContext, Skipped, SourceFile } from './journal-reader.ts';
@@ -162,7 +163,7 @@ async function* readClassic(
     else if (created === undefined) yield skip(file.path, 'noDate');
     else {
       const local = entryTime(created, fields.get('Time Zone'), context.zone);
-      const { text: markdown, pictures: moments } = withoutMoments(fields.get('Entry Text') ?? '');
+      const { text: markdown, pictures: moments } = withoutMoments(normalizeText(fields.get('Entry Text') ?? ''));
       const pictures = Math.max(photos.get((fields.get('UUID') ?? '').toUpperCase()) ?? 0, moments);
       if (!local) yield skip(file.path, 'invalidDate');
       else if (markdown.trim() === '' && pictures === 0) yield skip(file.path, 'empty');
@@ -202,7 +203,7 @@ const PHOTO_LABEL = /^(?:photos?|fotos?|bilder|video|audio|pdf)\b/i;
 type TextEntry = { date: WrittenDate; line: number; lines: string[]; pictures: number };
 
 function* readText({ path }: SourceFile, text: string): Generator<JournalEntry | Skipped> {
-  const lines = text.split(/\r\n?|\n/);
+  const lines = normalizeText(text).split('\n');
   const label = lines.map((line) => DATE_LINE.exec(line)).find((match) => match && findDate(match[2]!))?.[1];
   const before: string[] = [];
   const entries: TextEntry[] = [];

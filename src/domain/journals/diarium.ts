@@ -3,6 +3,7 @@
  * `media/2024-05-01_184500000`), the text export (`Diarium_2024-05-01.txt`) and the HTML export (a folder per day).
  */
 import { isDay } from '../day/day.ts';
+import { normalizeText } from '../log/text-to-log.ts';
 import { entryTime, fieldsOf, listOf, stringOf, titleOf } from './json-fields.ts';
 import type { Fields } from './json-fields.ts';
 import type { JournalEntry, JournalReader, Skipped, SourceFile } from './journal-reader.ts';
@@ -90,7 +91,7 @@ type Day = JournalEntry['day'];
 
 /** The first line is the day in words, and a line between dashes the time of the last change. */
 function readText(source: string, text: string, day: Day): JournalEntry | Skipped {
-  const lines = text.split(/\r\n?|\n/);
+  const lines = normalizeText(text).split('\n');
   if (findDate(lines[0] ?? '')?.rest === '') lines.shift();
   if (/^—.*\d.*—$/.test(lines[0]?.trim() ?? '')) lines.shift();
   const body = lines.join('\n').trim();

@@ -1,7 +1,7 @@
 /**
  * Diaro: `DiaroBackup.xml` in a zip, tables of rows. An entry stores its instant in milliseconds and its own offset.
  */
-import { entryTime, titleOf } from './json-fields.ts';
+import { entryTime, stringOf, titleOf } from './json-fields.ts';
 import type { JournalEntry, JournalReader, Skipped, SourceFile } from './journal-reader.ts';
 import { decodeEntities } from './markup.ts';
 import { readEachFile, skip } from './source-files.ts';
@@ -43,7 +43,7 @@ function readEntry(row: Row, source: string, pictures: number, zone: string): Jo
   const local = entryTime(Number(date), row.get('tz_offset'), zone);
   if (!local) return skip(source, 'invalidDate');
   const title = titleOf(row.get('title'));
-  const text = row.get('text') ?? '';
+  const text = stringOf(row.get('text'));
   if (title === null && text.trim() === '' && pictures === 0) return skip(source, 'empty');
   return { kind: 'entry', ...local, title, body: { format: 'text', text }, source, pictures };
 }

@@ -97,6 +97,13 @@ describe('a journal of jrnl', () => {
     expect(skipped).toEqual([{ kind: 'skipped', source: 'journal, line 1', reason: 'ambiguousDate' }]);
   });
 
+  test.each(['\r\n', '\r'])('reads lines that end with %j', async (end) => {
+    const files = { 'a.txt': ['[2019-07-18 14:23] One', 'more', '', '[2019-07-19 14:23] Two', ''].join(end) };
+    expect(await detectProgram(sourceFiles(files))).toBe('jrnl');
+    const { entries } = await read(files);
+    expect(entries).toMatchObject([{ title: 'One', body: { text: 'more' } }, { title: 'Two' }]);
+  });
+
   test('reads a folder of files by day, and reports text above the first date', async () => {
     const { entries, skipped } = await read({
       'j/2019/07/18.txt': '[2019-07-18 14:23] One\n',

@@ -3,6 +3,7 @@
  * entry), and the journal itself or its text export (`[2024-01-08 19:00] Title`), in one file or a file per day.
  */
 import { isDay } from '../day/day.ts';
+import { normalizeText } from '../log/text-to-log.ts';
 import { fieldsOf, listOf, stringOf, titleOf } from './json-fields.ts';
 import type { JournalEntry, JournalReader, Skipped, SourceFile } from './journal-reader.ts';
 import { readEachFile, skip } from './source-files.ts';
@@ -30,7 +31,7 @@ export const jrnl: JournalReader = {
       const [first = ''] = head
         .replace(/^\uFEFF/, '')
         .trimStart()
-        .split('\n');
+        .split(/\r\n?|\n/);
       if (entryHead(first)) return first.startsWith('[') ? 0.9 : 0.6;
       // The header of jrnl 4, or a key of the encryption of older versions.
       if (isEncrypted(head) && /\.(?:journal|jrnl)$|(?:^|\/)journal\.txt$/i.test(file.path)) return 0.5;
@@ -95,7 +96,7 @@ function* readText({ path }: SourceFile, text: string): Generator<JournalEntry |
   }
   const before: string[] = [];
   const found: (Head & { line: number; lines: string[] })[] = [];
-  for (const [index, line] of text.split(/\r\n?|\n/).entries()) {
+  for (const [index, line] of normalizeText(text).split('\n').entries()) {
     const head = entryHead(line);
     if (head) found.push({ ...head, line: index + 1, lines: [] });
     else (found.at(-1)?.lines ?? before).push(line);

@@ -1,4 +1,5 @@
 /** Access to the fields of JSON that another program wrote: a value of another type counts as absent. */
+import { normalizeText } from '../log/text-to-log.ts';
 import { localTime, parseTimestamp } from './timestamps.ts';
 import type { LocalTime } from './timestamps.ts';
 
@@ -6,7 +7,8 @@ export type Fields = Readonly<Record<string, unknown>>;
 
 export const fieldsOf = (value: unknown): Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
-export const stringOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+/** With `\n` as the only line end: Day One writes U+2028 within a paragraph. */
+export const stringOf = (value: unknown): string => (typeof value === 'string' ? normalizeText(value) : '');
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 /** A title on one line; null if it is empty. */

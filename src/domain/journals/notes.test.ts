@@ -235,6 +235,14 @@ describe('Standard Notes', () => {
     expect(entries).toMatchObject([{ body: { format, text } }]);
   });
 
+  test('reads a Super note with a line separator in a word', async () => {
+    const text = JSON.stringify({
+      root: { children: [{ type: 'paragraph', children: [{ type: 'text', text: 'a\u2028b' }] }] },
+    });
+    const { entries } = await read(standardNotes, backup(item({ title: 'T', text, noteType: 'super' })));
+    expect(entries).toMatchObject([{ body: { format: 'html', text: '<p>a<br>b</p>' } }]);
+  });
+
   test('reads an advanced check list', async () => {
     const text = JSON.stringify({
       schemaVersion: '1.0.0',

@@ -188,7 +188,7 @@ export function lexicalToHtml(root: unknown): RichText {
     switch (type) {
       case 'text':
       case 'code-highlight':
-        return markedText(stringOf(text), lexicalMarks(format));
+        return markedText(stringOf(text), lexicalMarks(format)).replaceAll('\n', '<br>');
       case 'tab':
         return '\t';
       case 'linebreak':

@@ -38,7 +38,7 @@ function readNote(
   source: string,
   zone: string,
 ): JournalEntry | Skipped {
-  const text = stringOf(content).replace(/\r\n?/g, '\n').replace(NOTE_LINK, '$1').trim();
+  const text = stringOf(content).replace(NOTE_LINK, '$1').trim();
   if (text === '') return skip(source, 'empty');
   const [firstLine = ''] = text.split('\n');
   const created = creationDate ?? lastModified;

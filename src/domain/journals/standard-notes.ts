@@ -76,7 +76,7 @@ function readBody(content: Fields): Body | null {
     case 'rich-text':
       return isHtml(text) ? { format: 'html', text, pictures: text.match(/<img\b/gi)?.length ?? 0 } : plain;
     default: {
-      const rich = readState(text);
+      const rich = readState(content['text']);
       return rich
         ? { format: 'html', text: rich.html, pictures: rich.pictures }
         : { format: 'markdown', text, pictures: 0 };
@@ -85,8 +85,8 @@ function readBody(content: Fields): Body | null {
 }
 
 /** The state of the Super editor, or of the advanced check list. Null if the text is neither. */
-function readState(text: string): RichText | null {
-  if (!text.startsWith('{')) return null;
+function readState(text: unknown): RichText | null {
+  if (typeof text !== 'string' || !text.startsWith('{')) return null;
   try {
     const { root, groups } = fieldsOf(JSON.parse(text));
     if (typeof root === 'object' && root !== null) return lexicalToHtml(root);

@@ -3,6 +3,7 @@
  * time as numbers, and its pages as Quill deltas.
  */
 import { isDay } from '../day/day.ts';
+import { normalizeText } from '../log/text-to-log.ts';
 import { fieldsOf, listOf, stringOf, titleOf } from './json-fields.ts';
 import type { Fields } from './json-fields.ts';
 import type { JournalEntry, JournalReader, Skipped, SourceFile } from './journal-reader.ts';
@@ -87,7 +88,7 @@ const PICTURE = /!\[[^[\]\n]*\]\([^()\n]*\)/g;
 
 /** Blocks of `Title:`, `Date:` and other fields, an empty line and the text, with `###` between them. */
 function* readText({ path }: SourceFile, text: string): Generator<JournalEntry | Skipped> {
-  const blocks = text.replace(/\r\n?/g, '\n').split(/(?:^|\n\n?###\n\n?)(?=\uFEFF?StoryPad ID: \d)/);
+  const blocks = normalizeText(text).split(/(?:^|\n\n?###\n\n?)(?=\uFEFF?StoryPad ID: \d)/);
   for (const [index, block] of blocks.filter((part) => part.trim() !== '').entries()) {
     const source = `${path}, story ${index + 1}`;
     const [head = '', ...paragraphs] = block.split('\n\n');
