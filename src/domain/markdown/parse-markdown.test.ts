@@ -2,13 +2,13 @@
 import fc from 'fast-check';
 import createMarkdownIt from 'markdown-it';
 import { describe, expect, test } from 'vitest';
-import { fuzzBudget } from '../../../tests/support/fuzz-budget.ts';
 import { isCleanLog } from '../log/entry-html.ts';
 import { entryText } from '../log/entry-text.ts';
 import { decodeReferences } from '../log/log-tokens.ts';
 import { parseMarkdown } from './parse-markdown.ts';
 import type { MarkdownOptions } from './parse-markdown.ts';
 
+const isLong = process.env['TEST_LONG'] !== undefined;
 const paste = (text: string): string => parseMarkdown(text, { softBreaks: 'keep' });
 
 describe('a pasted note', () => {
@@ -262,7 +262,6 @@ describe('any Markdown', () => {
       '\\\n',
       '  \n',
       '!',
-      '• word ',
       '[ ] ',
       '2026. ',
       '日',
@@ -297,7 +296,22 @@ describe('any Markdown', () => {
     return decodeReferences(text).match(/[\p{L}\p{N}]/gu) ?? [];
   };
 
-  test('becomes a clean log that shows every letter that CommonMark shows', () => {
+  test.each(['> ', '- ', '1. ', '> - ', '- > 1. ', '![', '**', '*a **b ', '<b>', '<div>'])(
+    'with %j nested a thousand times becomes a clean log with all its words',
+    (part) => {
+      for (const text of [
+        part.repeat(1_000) + 'word',
+        Array.from({ length: 400 }, (_, depth) => `${' '.repeat(2 * depth)}${part}word`).join('\n'),
+      ])
+        for (const softBreaks of ['keep', 'join'] as const) {
+          const log = parseMarkdown(text, { softBreaks });
+          expect(isCleanLog(log)).toBe(true);
+          expect(log.match(/word/g)).toHaveLength(text.match(/word/g)!.length);
+        }
+    },
+  );
+
+  test('becomes a clean log that shows every letter that CommonMark shows', isLong ? { timeout: 600_000 } : {}, () => {
     fc.assert(
       fc.property(markdown, options, (text, option) => {
         const log = parseMarkdown(text.toWellFormed(), option);
@@ -309,7 +323,7 @@ describe('any Markdown', () => {
           expect(at, `${letter} of ${reference.render(text)} in ${shown}`).toBeGreaterThan(0);
         }
       }),
-      { numRuns: fuzzBudget(1_000) },
+      { numRuns: isLong ? 100_000 : 1_000 },
     );
   });
 
