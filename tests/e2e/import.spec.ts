@@ -1,5 +1,8 @@
 /** Import of another journal: preview, locked days of a Dabbler, undo, folders, drops, and files that are refused. */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Page } from '@playwright/test';
+import { BlobWriter, TextReader, ZipWriter } from '@zip.js/zip.js/lib/zip-core-native.js';
 import { dateLabel } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
 import { daysAgo, log, readStoredLog, storeLog } from './support/journal.ts';
@@ -94,12 +97,12 @@ test('a Dabbler imports days of any age, sees how many wait, and undoes the whol
   });
 });
 
-test('takes a dropped folder, and says of other files what to do instead', async ({
+test('takes a dropped file, a zip and a folder, and says of other files what to do instead', async ({
   page,
   accounts,
   openAs,
   expectAccessible,
-}) => {
+}, testInfo) => {
   const account = await accounts.create();
   await openAs(page, account, '/settings');
   for (const [name, text, reason] of [
@@ -111,7 +114,7 @@ test('takes a dropped folder, and says of other files what to do instead', async
     await expect(page.getByRole('alert').filter({ hasText: reason })).toBeVisible();
   }
   await page.getByText('What to export from your journal').click();
-  await expect(page.getByText('Export, JSON (or plain text): the zip')).toBeVisible();
+  await expect(page.getByText('Export as JSON or plain text: the zip')).toBeVisible();
   await inBothThemes(page, expectAccessible);
 
   const data = await page.evaluateHandle(
@@ -128,4 +131,22 @@ test('takes a dropped folder, and says of other files what to do instead', async
   await importButton(page, '1 Day').click();
   await expect(page.getByRole('status').filter({ hasText: 'Imported 1 day.' })).toBeVisible();
   expect(await readStoredLog(page.request, account.session, daysAgo(1))).toBe('<p>Dropped</p>');
+  await page.getByRole('button', { name: 'Close', exact: true }).click();
+
+  const zip = new ZipWriter(new BlobWriter(), { useWebWorkers: false });
+  await zip.add('export/journal.json', new TextReader(jrnl({ date: daysAgo(2), body: 'Packed' })));
+  await zip.add('export/photos/a.jpg', new TextReader('not read'));
+  const buffer = Buffer.from(await (await zip.close()).arrayBuffer());
+  await page.getByLabel('File to import').setInputFiles({ name: 'journal.zip', mimeType: 'application/zip', buffer });
+  await expect(group(page).getByRole('status')).toContainText('jrnl: 1 day');
+  await page.getByRole('button', { name: 'Cancel' }).click();
+
+  const folder = testInfo.outputPath('journal');
+  await mkdir(folder, { recursive: true });
+  for (const [index, words] of ['Today', 'Yesterday'].entries())
+    await writeFile(join(folder, `${daysAgo(index + 3)}.md`), `# ${words}\n\n- one\n- two\n`);
+  await page.getByLabel('Folder to import').setInputFiles(folder);
+  await importButton(page, '2 Days').click();
+  await expect(page.getByRole('status').filter({ hasText: 'Imported 2 days.' })).toBeVisible();
+  expect(await readStoredLog(page.request, account.session, daysAgo(3))).toContain('<li><p>two</p></li>');
 });

@@ -17,7 +17,7 @@ export type StartReading = (request: ReadRequest, receive: (message: ReadMessage
 
 const startWorker: StartReading = (request, receive) => {
   const worker = new Worker(new URL('import-worker.ts', import.meta.url), { type: 'module' });
-  const refuse = (): void => receive({ kind: 'refused', text: IMPORT_PROBLEMS.unreadable });
+  const refuse = (): void => receive({ kind: 'refused', text: IMPORT_PROBLEMS.notLoaded });
   worker.addEventListener('message', ({ data }: MessageEvent<ReadMessage>) => receive(data));
   // A file that cannot be loaded, or the end of the worker's memory.
   worker.addEventListener('error', refuse);
@@ -111,6 +111,8 @@ async function* messagesOf(request: ReadRequest, start: StartReading, signal: Ab
 async function convertEntry({ isForeignHtml, ...entry }: ReadEntry): Promise<LogEntry> {
   if (!isForeignHtml) return entry;
   // Only HTML needs the converter, which is a chunk of the editor's.
-  const { htmlToLog } = await import('#client/lib/html-to-log/html-to-log.ts');
+  const { htmlToLog } = await import('#client/lib/html-to-log/html-to-log.ts').catch((cause: unknown) => {
+    throw new ImportRefusedError(IMPORT_PROBLEMS.notLoaded, { cause });
+  });
   return { ...entry, html: htmlToLog(entry.html).html };
 }

@@ -79,7 +79,7 @@ export function useImport() {
       show({ kind: 'reading', program: '', entries: 0 });
       try {
         const read = await readFiles(chosen, {
-          zone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+          zone: Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC',
           today: dayOf(new Date()),
           signal,
           onProgress: (program, entries) => show({ kind: 'reading', program, entries }),
