@@ -1,5 +1,6 @@
 // @vitest-environment happy-dom
 /** Tests typed Markdown, and the Backspace and undo that give the typed characters back. */
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { expectStoredUnchanged, open, pressKey, setUpEditor, typeAt } from '../../../tests/support/journal-editor.ts';
 import type { JournalEditorHandle } from './create-editor.ts';
@@ -88,6 +89,47 @@ test.each([
     expect(handle.read()).toBe(asTyped(html, at, typed));
     handle.editor.destroy();
   }
+});
+
+test('any text stays as typed if Backspace follows every conversion', () => {
+  const signs = fc.constantFrom(
+    '*',
+    '**',
+    '_',
+    '__',
+    '~~',
+    '`',
+    '```',
+    '#',
+    '>',
+    '-',
+    '1',
+    '.',
+    ' ',
+    ' ',
+    'a',
+    'über',
+    '日本',
+    '!',
+    '/',
+  );
+  fc.assert(
+    fc.property(fc.array(signs, { maxLength: 14 }), (parts) => {
+      const typed = parts.join('');
+      const handle = open(item(''));
+      for (let end = 1; end <= typed.length; end += 1) {
+        const before = handle.read();
+        typeAt(handle, 3 + end - 1, typed[end - 1]!);
+        const { doc } = handle.editor.state;
+        if (doc.textContent === typed.slice(0, end)) continue;
+        expect(pressKey(handle, 'Backspace'), `${before} and ${typed[end - 1]}`).toBe(true);
+      }
+      expect(handle.editor.state.doc.textContent).toBe(typed);
+      expect(handle.read()).toBe(asTyped(item(''), 3, typed));
+      handle.editor.destroy();
+    }),
+    { numRuns: 60 },
+  );
 });
 
 test('Backspace deletes as usual once something else was typed, or the caret has moved', () => {
