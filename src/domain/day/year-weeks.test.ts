@@ -1,12 +1,13 @@
 import { expect, test } from 'vitest';
 import { addDays, day, weekdayOf } from './day.ts';
+import { weekdaysFrom } from './month.ts';
 import { yearRows } from './year-weeks.ts';
 
 test.each(['2026-11-21', '2026-11-22', '2024-02-29', '2027-01-01'])(
   'contains each day of the year up to %s once',
   (text) => {
     const today = day(text);
-    const rows = yearRows(today);
+    const rows = yearRows(today, 'Sunday');
     const days = rows.flat().filter((date) => date !== null);
     expect(new Set(days).size).toBe(days.length);
     expect(days).toContain(today);
@@ -23,3 +24,9 @@ test.each(['2026-11-21', '2026-11-22', '2024-02-29', '2027-01-01'])(
     ]);
   },
 );
+
+test.each(['Monday', 'Saturday'] as const)('weeks that begin on %s begin in its row', (start) => {
+  const rows = yearRows(day('2026-11-28'), start);
+  expect(rows.map((row) => weekdayOf(row[0]!))).toEqual(weekdaysFrom(start));
+  expect(rows.flat()).toContain('2026-11-28');
+});

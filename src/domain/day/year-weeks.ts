@@ -1,13 +1,14 @@
-import { addDays, WEEKDAYS, weekdayOf } from './day.ts';
+import { addDays } from './day.ts';
 import type { Day } from './day.ts';
+import { weekStartOf } from './month.ts';
+import type { WeekStart } from './month.ts';
 
 const WEEKS = 53;
 
-/** The grid of a year's calendar heat map: one row per weekday, Sunday first, one column per week; null after today. */
-export function yearRows(today: Day): (Day | null)[][] {
-  const sunday = addDays(today, -WEEKDAYS.indexOf(weekdayOf(today)));
-  const first = addDays(sunday, -7 * (WEEKS - 1));
-  return WEEKDAYS.map((_name, row) =>
+/** The grid of a year's calendar heat map: one row per weekday, one column per week; null after today. */
+export function yearRows(today: Day, weekStart: WeekStart): (Day | null)[][] {
+  const first = addDays(weekStartOf(today, weekStart), -7 * (WEEKS - 1));
+  return Array.from({ length: 7 }, (_weekday, row) =>
     Array.from({ length: WEEKS }, (_week, column) => {
       const date = addDays(first, column * 7 + row);
       return date <= today ? date : null;

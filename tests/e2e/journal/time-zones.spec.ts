@@ -132,7 +132,7 @@ test.describe('where weeks begin on Monday', () => {
     expectAccessible,
   }) => {
     await signUp(page, { path: '/journal?date=2026-11-01', isCloser: true });
-    await page.keyboard.press('Alt+c');
+    await dayLabel(page).click();
     const calendar = page.getByRole('dialog', { name: 'Select Date' });
     const heads = calendar.getByRole('columnheader');
     await expect(heads).toHaveText(['Su', 'Mo', 'Tu', 'We', 'Th', 'Fr', 'Sa']);

@@ -4,6 +4,7 @@ import type { Day } from '#domain/day/day.ts';
 import { firstDayOf } from '#domain/plan/review-period.ts';
 import type { ReviewPeriod } from '#domain/plan/review-period.ts';
 import { yearRows } from '#domain/day/year-weeks.ts';
+import { chosenWeekStart } from '#client/lib/session/preferences.ts';
 import { useData } from '#client/lib/api/data-client.ts';
 import type { DataClient } from '#client/lib/api/data-client.ts';
 import { ENTRY_CACHE_KEY } from '#client/sync/entries/entry-cache.ts';
@@ -26,7 +27,7 @@ const loggedDaysQuery = (data: DataClient, userId: string, today: Day) =>
         .from('entries')
         .select('date, hustle_score')
         .eq('user_id', userId)
-        .gte('date', yearRows(today)[0]![0]!)
+        .gte('date', yearRows(today, chosenWeekStart())[0]![0]!)
         .lte('date', today)
         .order('date')
         .abortSignal(signal)

@@ -106,6 +106,8 @@ export function storedWeekStart(): WeekStart | null {
   return WEEK_STARTS.find((known) => known === start) ?? null;
 }
 
+export const chosenWeekStart = (): WeekStart => storedWeekStart() ?? 'Sunday';
+
 export const chooseWeekStart = (start: WeekStart): void => write(WEEK_START_KEY, start);
 
 /** The first day of the week where the user is; null for another weekday, and in a browser that does not know it. */

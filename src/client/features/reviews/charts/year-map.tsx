@@ -1,11 +1,13 @@
 /** The last year as a heat map: one square per day, darker for higher scores. */
-import { useLayoutEffect, useRef } from 'react';
+import { useLayoutEffect, useRef, useState } from 'react';
 import type { RefObject } from 'react';
-import { dateLabel, MONTHS, WEEKDAYS } from '#domain/day/day.ts';
+import { dateLabel, MONTHS } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
 import { scoreBand } from '#domain/coach/hustle-score.ts';
 import { dayPath } from '#domain/routes.ts';
+import { weekdaysFrom } from '#domain/day/month.ts';
 import { yearRows } from '#domain/day/year-weeks.ts';
+import { chosenWeekStart } from '#client/lib/session/preferences.ts';
 import { useNavigate } from '#client/lib/navigation.ts';
 import charts from './review-charts.module.css';
 import { useRovingTabindex } from './use-roving-tabindex.ts';
@@ -39,7 +41,9 @@ function labelOf(date: Day, logged: LoggedDay | undefined): string {
 }
 
 export function YearMap({ today, logged }: { today: Day; logged: readonly LoggedDay[] }) {
-  const rows = yearRows(today);
+  const [weekStart] = useState(chosenWeekStart);
+  const rows = yearRows(today, weekStart);
+  const weekdays = weekdaysFrom(weekStart);
   const weeks = rows[0]!.length;
   const days = new Map(logged.map((day) => [day.date, day]));
   const navigate = useNavigate();
@@ -73,9 +77,9 @@ export function YearMap({ today, logged }: { today: Day; logged: readonly Logged
         </div>
         <div role="grid" aria-label="Logs of the last twelve months, by weekday and week" aria-readonly="true">
           {rows.map((row, weekday) => (
-            <div key={WEEKDAYS[weekday]} role="row" className={styles.row}>
+            <div key={weekdays[weekday]} role="row" className={styles.row}>
               <span role="rowheader" className={styles.weekday}>
-                <span className={weekday % 2 === 0 ? 'unseen' : undefined}>{WEEKDAYS[weekday]!.slice(0, 3)}</span>
+                <span className={weekday % 2 === 0 ? 'unseen' : undefined}>{weekdays[weekday]!.slice(0, 3)}</span>
               </span>
               {row.map((date, week) => {
                 if (date === null) return null;
