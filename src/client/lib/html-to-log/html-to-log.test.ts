@@ -175,6 +175,16 @@ describe('lists', () => {
     ['Quill', '<li data-list="checked">done</li><li data-list="unchecked">open</li>'],
     ['an Evernote file', '<li><div><en-todo checked="true"/>done</div></li><li><div><en-todo/>open</div></li>'],
     ['Evernote', '<li style="--en-checked:true">done</li><li style="--en-checked:false"><div>open</div></li>'],
+    [
+      'a Notion file',
+      '<li><div class="checkbox checkbox-on"></div> <span class="to-do-children-checked">done</span></li><li><div class="checkbox checkbox-off"></div> <span>open</span></li>',
+    ],
+    [
+      'a role',
+      '<li><div role="checkbox" aria-checked="true"></div><div>done</div></li><li><span role="checkbox" aria-checked="false"></span>open</li>',
+    ],
+    ['Linear', '<li data-done="true"><p>done</p></li><li data-done="false"><p>open</p></li>'],
+    ['Jira', '<li data-task-state="DONE">done</li><li data-task-state="TODO">open</li>'],
   ])('of tasks in %s keep their boxes', (_program, itemsHtml) => {
     expect(convert(`<ul>${itemsHtml}</ul>`)).toBe(`<ul>${li('[x] done', '[ ] open')}</ul>`);
   });
@@ -367,6 +377,12 @@ describe('pictures', () => {
     ['Gmail', '<img data-emoji="🎉" alt="🎉" class="an1">', '🎉'],
     ['Jira', '<img class="emoticon" alt="(smile)" data-emoji-fallback="🙂">', '🙂'],
     ['a flag', '<img alt="🇩🇪">', '🇩🇪'],
+    ['Discord', '<img class="emoji" aria-label="🔥" alt=":fire:" src="/assets/a1b2.svg">', '🔥'],
+    [
+      'Confluence',
+      '<span data-emoji-short-name=":tada:" data-emoji-text="🎉"><img class="emoji" alt=":tada:"></span>',
+      '🎉',
+    ],
   ])('of an emoji are its characters: %s', (_program, picture, text) => {
     expect(htmlToLog(`<p>Done ${picture}</p>`)).toEqual({ html: p(`Done ${text}`), pictures: 0 });
   });

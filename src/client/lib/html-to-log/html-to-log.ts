@@ -254,10 +254,10 @@ class Converter {
 
   private walkBox(element: Element, style: Declarations, display: Display, inner: Context, outer: Context): void {
     const tag = element.localName;
-    if (display === 'contents' || display === 'inline') this.walkChildren(element, inner);
+    if (display === 'contents' || display === 'inline') this.walkContent(element, style, inner);
     else if (display === 'inline-block') {
       this.line.enterBox();
-      if (!isReplaced(element)) this.walkChildren(element, inner);
+      if (!isReplaced(element)) this.walkContent(element, style, inner);
       this.line.leaveBox();
     } else {
       this.endBlock(outer);
@@ -266,10 +266,16 @@ class Converter {
       else if (display === 'row') this.addRow(this.readRow(element, inner), false, inner);
       else if (!isReplaced(element)) {
         this.enterBlock(element, style, inner);
-        this.walkChildren(element, inner);
+        this.walkContent(element, style, inner);
         this.endBlock(inner);
       }
     }
+  }
+
+  private walkContent(element: Element, style: Declarations, context: Context): void {
+    const isChecked = checkboxOf(element, style);
+    if (isChecked !== null) this.addBox(isChecked, context);
+    this.walkChildren(element, context);
   }
 
   /** Changes the context of a block's content: an item, a list, a quote or a heading. */
@@ -308,8 +314,6 @@ class Converter {
     this.box = '';
     // The first item alone has the number of its list.
     if (list) list.start = null;
-    const isChecked = checkboxOf(element, this.styleOf(element));
-    if (isChecked !== null) this.addBox(isChecked, context);
   }
 
   private enterItem(context: Context, item: Omit<Item, 'kind' | 'parent' | 'flow'>): void {

@@ -16,17 +16,19 @@ export function levelOf(item: Element, list: Element | undefined): number {
   return Number(/\b(?:list-(?:bullet|number)|listindent)(\d)/.exec(classes)?.[1] ?? 0);
 }
 
-/** Whether the item is a task, and done; null for other items. A box in its content is read there. */
-export function checkboxOf(item: Element, style: Declarations): boolean | null {
+/** Whether the element is a task or its box, and done; null for others. A box in its content is read there. */
+export function checkboxOf(element: Element, style: Declarations): boolean | null {
   const state =
-    item.getAttribute('data-checked') ??
-    item.getAttribute('data-task-state') ??
-    (item.getAttribute('role') === 'checkbox' ? item.getAttribute('aria-checked') : null) ??
+    element.getAttribute('data-checked') ??
+    element.getAttribute('data-task-state') ??
+    element.getAttribute('data-done') ??
+    (element.getAttribute('role') === 'checkbox' ? element.getAttribute('aria-checked') : null) ??
     style.get('--en-checked') ??
-    /^(?:un)?checked$/.exec(item.getAttribute('data-list') ?? '')?.[0];
+    /^(?:un)?checked$/.exec(element.getAttribute('data-list') ?? '')?.[0] ??
+    /\bcheckbox-(?:on|off)\b/.exec(element.getAttribute('class') ?? '')?.[0];
   if (state === null || state === undefined) return null;
-  if (item.querySelector('input[type=checkbox]')) return null;
-  return /^(?:true|checked|done)$/i.test(state);
+  if (element.querySelector('input[type=checkbox], [role=checkbox]')) return null;
+  return /^(?:true|checked|done|checkbox-on)$/i.test(state);
 }
 
 export type Marker = {

@@ -13,6 +13,8 @@ const TEXT_ATTRIBUTES = [
   'data-stringify-text',
   'data-stringify-emoji',
   'alt',
+  'aria-label',
+  'data-name',
 ];
 const EMOJI_HINT = /emoji|emoticon|smiley/i;
 /** `1f44d-1f3fd.png`: the code points of the emoji. */
@@ -21,8 +23,10 @@ const MATH_HINT = /math|latex|\btex\b|equation|formula/i;
 
 /** The text that the picture stands for; null for a picture that has none. */
 export function pictureText(picture: Element): string | null {
-  const texts = TEXT_ATTRIBUTES.map((name) => (picture.getAttribute(name) ?? '').trim()).filter((text) => text !== '');
-  const emoji = texts.find(isEmoji);
+  const textsOf = (element: Element | null): string[] =>
+    TEXT_ATTRIBUTES.map((name) => (element?.getAttribute(name) ?? '').trim()).filter((text) => text !== '');
+  const texts = textsOf(picture);
+  const emoji = [...texts, ...textsOf(picture.parentElement)].find(isEmoji);
   if (emoji !== undefined) return emoji;
   const source = picture.getAttribute('src') ?? '';
   const about = `${picture.getAttribute('class')} ${picture.getAttribute('itemtype')} ${picture.getAttribute('data-stringify-type')}`;
