@@ -53,6 +53,12 @@ const START_ATTRIBUTE = /^ol start="-?\d{1,7}"$/;
 const DATE_HEADER_TAG = `h2 class="${DATE_HEADER_CLASS}"`;
 const ENTITY = /&(?:amp|lt|gt|quot|#39|nbsp);/y;
 
+/** Controls that no log stores: terminals and spreadsheets copy them, and other programs refuse the text that holds them. */
+// oxlint-disable-next-line no-control-regex
+const CONTROL = /[\0-\x08\v\f\x0E-\x1F\x7F]/;
+
+export const withoutControls = (text: string): string => text.replace(new RegExp(CONTROL, 'g'), '');
+
 /** From `from` on: no bare `>`, and every `&` starts one of the six character references that `entryText` decodes. */
 function isCleanText(text: string, from: number): boolean {
   if (text.indexOf('>', from) !== -1) return false;
@@ -71,7 +77,7 @@ function isCleanText(text: string, from: number): boolean {
  * Linear in the length; a 2 KB log takes a few microseconds.
  */
 export function isCleanLog(html: string): boolean {
-  if (html.includes('\0') || !html.isWellFormed()) return false;
+  if (CONTROL.test(html) || !html.isWellFormed()) return false;
   const pieces = html.split('<');
   if (!isCleanText(pieces[0]!, 0)) return false;
   const open: string[] = [];

@@ -15,6 +15,7 @@ import {
   ENTRY_TAGS,
   isCleanLog,
   LIST_START,
+  withoutControls,
   withoutDateHeader,
 } from '#domain/log/entry-html.ts';
 import type { ConcurrencyLimiter } from '#server/load/concurrency-limiter.ts';
@@ -63,7 +64,7 @@ export function sanitizeLog(content: string): string {
   checkLogSize(content);
   if (isCleanLog(content)) return withoutDateHeader(content);
   checkTagCount(content);
-  let sanitized = parseAndSanitize(content.replaceAll('\0', '').toWellFormed());
+  let sanitized = parseAndSanitize(withoutControls(content).toWellFormed());
   // Unwrapping can leave elements that a parser would rearrange; sanitizing the stored log again must not change it.
   for (let pass = 1; pass < MAX_PASSES && !isCleanLog(sanitized); pass += 1) {
     const again = parseAndSanitize(sanitized);
