@@ -119,7 +119,7 @@ test('pasted text, tables and Markdown become items, and a pasted script leaves 
   };
   await test.step('plain text, each line in its own direction', async () => {
     await paste(page, { 'text/plain': 'left\n2. שלום\n\n[ ] three' });
-    await expect(items(page)).toHaveText(['left', 'שלום', 'three']);
+    await expect(items(page)).toHaveText(['left', '2. שלום', '[ ] three']);
     const starts = await items(page)
       .locator('p')
       .evaluateAll((lines) =>
@@ -257,6 +257,28 @@ test('a pasted or dropped picture says that logs hold text only, and text beside
   await give('paste', '<p>and more</p>');
   await expect(items(page)).toHaveText(['words and more']);
   await expect(notice).toBeHidden();
+  await give('paste', '<p>, with <img src="https://example.com/picture.png">pictures</p>');
+  await expect(items(page)).toHaveText(['words and more, with pictures']);
+  await expect(page.getByText('Pictures were left out. Logs hold text only.')).toBeVisible();
+});
+
+test('a picture pasted before the toolbar has loaded is answered when it has', async ({ page, signUp }) => {
+  let release = (): void => {};
+  const isReleased = new Promise<void>((resolve) => (release = resolve));
+  const isRequested = page.waitForRequest(/deferred-plugins/);
+  await page.route(/deferred-plugins/, async (route) => {
+    await isReleased;
+    await route.continue();
+  });
+  await signUp(page);
+  await isRequested;
+  await editor(page).evaluate((target) => {
+    const clipboardData = new DataTransfer();
+    clipboardData.items.add(new File(['x'], 'picture.png', { type: 'image/png' }));
+    target.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
+  });
+  release();
+  await expect(page.getByText('Logs hold text only.')).toBeVisible();
 });
 
 test('a pasted link keeps its address as text, and opens with Ctrl+click or a key, without an opener', async ({

@@ -142,6 +142,7 @@ describe('pasting Markdown', () => {
     const slice = textToSlice('# T\n**b**', editor.state.doc.resolve(3), true);
     expect(slice.content.textBetween(0, slice.content.size, '\n')).toBe('# T\n**b**');
     expect(pasteInto('<pre><code></code></pre>', 1, '# T\n**b**').read()).toBe('<pre><code># T\n**b**</code></pre>');
+    expect(pasteInto('<pre><code></code></pre>', 1, 'a\u2028b\u0007').read()).toBe('<pre><code>a\nb</code></pre>');
   });
 
   test('turns a table of another program into lines', () => {

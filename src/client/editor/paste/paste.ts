@@ -174,6 +174,7 @@ export function pastePlugin(schema: Schema): Plugin {
           return true;
         },
       },
+      transformPastedText: (text) => normalizeText(text),
       clipboardParser: new PasteParser(schema, DOMParser.fromSchema(schema).rules),
       clipboardTextParser(text, at, plain) {
         waiting = !plain && isWaitingForParser(text) ? text : null;
