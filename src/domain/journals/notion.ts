@@ -187,6 +187,8 @@ function bodyOf(source: string): { text: string; pictures: number } {
   );
   html = replaceElements(html, 'a', isLocal, ({ inner }) => inner);
   html = html
+    // The icon of a callout stands in a box of its own, beside the text.
+    .replace(/<div style="font-size:1\.5em"><span class="icon">([^<>]*)<\/span><\/div>((?:<div\b[^<>]*>)+)/g, '$2$1 ')
     .replace(/<img\b([^<>]*)>/gi, (_, attributes: string) => (/class="[^"]*icon/i.test(attributes) ? '' : leaveOut()))
     .replace(/<(\/?)summary\b[^<>]*>/gi, (_, end: string) => (end === '' ? '<p><strong>' : '</strong></p>'))
     .replace(/<\/?details\b[^<>]*>/gi, '');
