@@ -12,8 +12,11 @@ export type Failure =
   | { kind: 'refused'; reason: string }
   /** The plan locks this day for now: its row can be neither read nor changed. */
   | { kind: 'locked' }
-  /** No usable answer: the server may have stored the write. `retryAfterMs`: the server names the earliest retry. */
-  | { kind: 'unreachable'; retryAfterMs?: number };
+  /**
+   * No usable answer: the server may have stored the write. `retryAfterMs`: the server names the earliest retry.
+   * `needsReload`: only a page that loads anew gets on, such as to the sign-in of a proxy.
+   */
+  | { kind: 'unreachable'; retryAfterMs?: number; needsReload?: boolean };
 
 /** The row requested by its id belongs to another day: the log was moved there. */
 export type MovedLog = { date: Day; html: string };

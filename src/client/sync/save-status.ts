@@ -10,7 +10,7 @@ export type SaveStatus =
   /** The text is what the server answered at `seenAt`; null if this device has no answer yet. */
   | { kind: 'unconfirmed'; seenAt: number | null }
   | { kind: 'retrying' }
-  /** Code of this page could not be loaded: a new release may have replaced it. */
+  /** A new release has replaced the code of this page, or a proxy in between asks to sign in. */
   | { kind: 'outdated' }
   | { kind: 'offline' }
   | { kind: 'signedOut' }

@@ -58,8 +58,11 @@ export type DaySaverState = Readonly<{
   unacknowledged: readonly string[];
   /** Consecutive attempts that ended as `unreachable`; determines the backoff. */
   failures: number;
-  /** True if the last attempt failed because the text must be merged, but the code of the merge could not be loaded. */
-  isMergeMissing: boolean;
+  /**
+   * True if the last attempt failed and needs a page that loads anew: a proxy asks to sign in, or the text must be merged,
+   * but the code of the merge could not be loaded.
+   */
+  needsReload: boolean;
   hold: Hold | null;
   /** Another query has read a row that is not merged with the unsaved text yet. */
   hasUnmergedRow: boolean;
@@ -95,7 +98,7 @@ export const initialState = (stored: StoredLog | null): DaySaverState => ({
   attempt: null,
   unacknowledged: [],
   failures: 0,
-  isMergeMissing: false,
+  needsReload: false,
   hold: null,
   hasUnmergedRow: false,
   doubts: [],
@@ -179,12 +182,12 @@ export const viewOf = (state: DaySaverState, isOnline: boolean): SaverView => ({
 });
 
 function statusOf(
-  { hold, failures, isMergeMissing, isUnsaved, attempt, stored }: DaySaverState,
+  { hold, failures, needsReload, isUnsaved, attempt, stored }: DaySaverState,
   isOnline: boolean,
 ): SaveStatus {
   if (hold) return hold.kind === 'conflict' ? { kind: 'conflict' } : hold;
   if (isUnsaved && !isOnline) return { kind: 'offline' };
-  if (failures > 0) return { kind: isMergeMissing ? 'outdated' : 'retrying' };
+  if (failures > 0) return { kind: needsReload ? 'outdated' : 'retrying' };
   if (isUnsaved) return { kind: attempt ? 'saving' : 'unsaved' };
   return stored ? { kind: 'saved', at: stored.savedAt } : { kind: 'empty' };
 }

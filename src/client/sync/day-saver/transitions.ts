@@ -122,8 +122,9 @@ export function takeStoredRow(step: Step, stored: StoredLog | null, change?: Par
   markSaved(step);
 }
 
-export function failAttempt(step: Step, failure: Failure, isMergeMissing = false): void {
-  if (failure.kind === 'unreachable') {
+export function failAttempt(step: Step, failure: Failure): void {
+  const isUnreachable = failure.kind === 'unreachable';
+  if (isUnreachable) {
     const failures = step.state.failures + 1;
     const maxMs = step.isHidden ? RETRY_HIDDEN_MAX_MS : RETRY_MAX_MS;
     const backoffMs = Math.min(RETRY_FIRST_MS * 2 ** (failures - 1), maxMs);
@@ -133,7 +134,7 @@ export function failAttempt(step: Step, failure: Failure, isMergeMissing = false
   } else {
     updateState(step, { failures: 0, hold: failure });
   }
-  updateState(step, { attempt: null, isMergeMissing });
+  updateState(step, { attempt: null, needsReload: isUnreachable && failure.needsReload === true });
   storeDraft(step);
 }
 
@@ -216,7 +217,7 @@ export function reconcile(step: Step, theirs: StoredLog | null, moved?: MovedLog
   }
   if (!merge) {
     // Outside an attempt the merge may still load: the next attempt waits for it.
-    if (state.attempt) failAttempt(step, { kind: 'unreachable' }, true);
+    if (state.attempt) failAttempt(step, { kind: 'unreachable', needsReload: true });
     return false;
   }
   const merged = mergeWith(state, merge, moved?.html ?? other);

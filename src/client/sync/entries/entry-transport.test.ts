@@ -103,6 +103,33 @@ describe('an answer that the API cannot have sent counts as no answer', () => {
   });
 });
 
+describe('the answer of a sign-in proxy whose session has ended', () => {
+  const redirected = () => Object.defineProperty(new Response(null), 'type', { value: 'opaqueredirect' });
+  const page = () => new Response('<!doctype html>', { headers: { 'content-type': 'text/html; charset=utf-8' } });
+
+  test.each([
+    ['a redirect', redirected],
+    ['a page', page],
+  ])('%s needs a reload', async (_what, answer) => {
+    const expected = { kind: 'unreachable', needsReload: true };
+    expect(await wire(answer()).transport.read(DATE)).toEqual(expected);
+    expect(await wire(answer()).transport.insert(DATE, 'a', 'new')).toEqual(expected);
+    expect(await wire(answer()).transport.update(DATE, 'a', VERSION)).toEqual(expected);
+    expect(await wire(answer()).transport.remove(DATE, VERSION)).toEqual(expected);
+  });
+
+  test('no redirect is followed: to another origin it would look like a lost connection', async () => {
+    const { transport, requests } = wire(json([]));
+    await transport.read(DATE);
+    expect(requests[0]!.init.redirect).toBe('manual');
+  });
+
+  test('an error page of a proxy needs none', async () => {
+    const answer = new Response('<h1>502</h1>', { status: 502, headers: { 'content-type': 'text/html' } });
+    expect(await wire(answer).transport.read(DATE)).toEqual({ kind: 'unreachable' });
+  });
+});
+
 test.each([400, 403, 404, 405, 409, 410, 413])(
   'an error %i without a code is the answer of a proxy',
   async (status) => {

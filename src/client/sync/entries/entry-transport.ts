@@ -38,7 +38,7 @@ export const createEntryFetch = (userId: string, onAnswer?: (answer: Response) =
     const size = typeof init?.body === 'string' ? new TextEncoder().encode(init.body).length : 0;
     const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS + Math.ceil(size / UPLOAD_BYTES_PER_MS));
     const keepalive = size > 0 && size <= KEEPALIVE_MAX_BYTES;
-    const answer = await fetchPrefetched(input, { ...init, signal, keepalive });
+    const answer = await fetchPrefetched(input, { ...init, signal, keepalive, redirect: 'manual' });
     onAnswer?.(answer);
     return answer;
   });
@@ -76,19 +76,23 @@ function writeOutcome(answer: PostgrestSingleResponse<Omit<Row, 'content'>[]>, d
 /** Calls `onLocked` for every day that turns out to be locked: the plan known to the page may be stale. */
 export function createEntryTransport(data: DataClient, userId: string, onLocked: () => void): EntryTransport {
   /**
-   * One request to the table. `report` adds to its outcome how long a busy server asks to wait: the client of the API
-   * returns no headers.
+   * One request to the table. `report` adds to its outcome what the headers say, which the client of the API does not
+   * return.
    */
   function createRequest() {
-    let retryAfterMs = 0;
-    const fetch = createEntryFetch(userId, ({ headers, ok }) => {
-      retryAfterMs = (!ok && Number(headers.get('retry-after')) * 1_000) || 0;
+    let hints: { retryAfterMs?: number; needsReload?: boolean } = {};
+    const fetch = createEntryFetch(userId, ({ headers, ok, type }) => {
+      const retryAfterMs = (!ok && Number(headers.get('retry-after')) * 1_000) || 0;
+      // A sign-in proxy whose session has ended redirects to its sign-in or answers with the page itself.
+      const needsReload =
+        type === 'opaqueredirect' || (ok && headers.get('content-type')?.startsWith('text/html') === true);
+      hints = { ...(retryAfterMs > 0 && { retryAfterMs }), ...(needsReload && { needsReload }) };
     });
     return {
       entries: data.from('entries', { fetch }),
       report<Outcome extends ReadOutcome | WriteOutcome>(outcome: Outcome): Outcome {
         if (outcome.kind === 'locked') onLocked();
-        return outcome.kind === 'unreachable' && retryAfterMs > 0 ? { ...outcome, retryAfterMs } : outcome;
+        return outcome.kind === 'unreachable' ? { ...outcome, ...hints } : outcome;
       },
     };
   }

@@ -35,6 +35,12 @@ export function SaveStatusLine({ saver, status, isSafe, onUpgrade }: SaveStatusL
           Try now
         </button>
       )}
+      {/* The draft is stored, so the reload loses nothing. */}
+      {status.kind === 'outdated' && isSafe && (
+        <button type="button" className={styles.button} onClick={() => location.reload()}>
+          Reload
+        </button>
+      )}
       {status.kind === 'locked' && onUpgrade && (
         <button type="button" className={styles.button} onClick={onUpgrade}>
           Upgrade to Closer
