@@ -59,11 +59,13 @@ async function checkUrl(name: Names, PUBLIC_URL: string, env: Record<string, str
 const proxy =
   (change: {
     buffer?: boolean;
+    maxBodyBytes?: number;
     headers?: Record<string, string>;
     drop?: string;
     forward?: Record<string, string>;
   }): StubHandler =>
   ({ method, path, headers, body }, response) => {
+    if (body.length > (change.maxBodyBytes ?? Infinity)) return answer(response, 413, '<h1>413</h1>');
     const { host: _host, connection: _connection, ...rest } = headers as Record<string, string>;
     const init = { method, headers: { ...rest, ...change.forward }, redirect: 'manual' as const };
     void fetch(world.url + path, method === 'GET' ? init : { ...init, body }).then(async (reply) => {
@@ -142,6 +144,14 @@ test('the check "proxy" names buffering, a host that is not forwarded, another k
       answer(response, 200, `event: connection\ndata: ${other}\n\n`, { 'Content-Type': 'text/event-stream' }),
     async (url) => expect((await checkUrl('proxy', url))[0]).toBe(`fault ${url} serves another database than this one`),
   );
+});
+
+test('the check "proxy" names a proxy that refuses the body of an import', async () => {
+  const limit = /refuses bodies of 3\.4 MB/;
+  await withStub(proxy({ maxBodyBytes: 1024 * 1024 }), async (url) =>
+    expect((await checkUrl('proxy', url)).at(-1)).toMatch(limit),
+  );
+  await withStub(proxy({}), async (url) => expect((await checkUrl('proxy', url)).join()).not.toMatch(limit));
 });
 
 test('the check "proxy" gives no rights to a stranger who answers at the address', async () => {

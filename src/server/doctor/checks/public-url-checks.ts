@@ -16,6 +16,10 @@ const CERTIFICATE_WARNING_DAYS = 14;
 const PROBE_TIMEOUT_MS = 15_000;
 /** The server sends the second event of the probe a second after the first. A proxy that buffers delivers both at once. */
 const MIN_EVENT_GAP_MS = 500;
+/** Just below the largest body that the server accepts (docs/specification/limits.md). */
+const LARGE_BODY_BYTES = 3_400_000;
+/** Over a slow line the check is left out. */
+const BODY_TIMEOUT_MS = 8_000;
 
 /** A token for the probe's request, and the identity of this installation's database, to compare with the answer. */
 export type ProbeAccess = { token: string; database: string };
@@ -219,7 +223,26 @@ async function checkProxy(
   const events = await readEvents(response.body);
   const probe = parseJson(/^data: (.*)$/m.exec(events.text)?.[1] ?? '') as Probe | undefined;
   if (probe === undefined) return [fault('the proxy cut the answer off', 'Raise its read time-out above 10 s.')];
-  return [...describeProbe(probe, granted, { publicUrl, header, forged }), describeBuffering(events)];
+  return [
+    ...describeProbe(probe, granted, { publicUrl, header, forged }),
+    describeBuffering(events),
+    ...(await checkBodySize(publicUrl, signal)),
+  ];
+}
+
+/** The server refuses this request, because nobody is signed in. A proxy that allows only smaller bodies answers 413. */
+async function checkBodySize(publicUrl: string, signal: AbortSignal): Promise<Finding[]> {
+  const reply = await sendRequest(`${publicUrl}/functions/v1/import-entries`, {
+    ...{ method: 'POST', headers: { 'Content-Type': 'application/json' }, body: 'x'.repeat(LARGE_BODY_BYTES) },
+    signal: AbortSignal.any([signal, AbortSignal.timeout(BODY_TIMEOUT_MS)]),
+  });
+  if (reply.status !== 413) return [];
+  return [
+    warning(
+      'the proxy refuses bodies of 3.4 MB, so imports fail',
+      'Raise its limit to 4 MB (nginx: client_max_body_size 4m).',
+    ),
+  ];
 }
 
 function describeProbe(
