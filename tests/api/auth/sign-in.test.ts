@@ -32,6 +32,23 @@ describe('signing up with autoconfirm', () => {
     expect(data.user?.email_confirmed_at).toMatch(/^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/);
   });
 
+  test('takes an address with invisible ends or an international domain as the one in ASCII', async () => {
+    const [name] = newAddress().split('@');
+    const email = `${name}@b\u00fccher.example`;
+    const signedUp = await world.request('POST', '/signup', {
+      body: { email: `\u200b${email}\ufeff`, password: PASSWORD },
+    });
+    expect(signedUp.body.user).toMatchObject({ email: `${name}@xn--bcher-kva.example` });
+    for (const address of [email, `${name}@xn--bcher-kva.example`, `${name}@BU\u0308CHER.example`]) {
+      const again = await world.client().auth.signInWithPassword({ email: address, password: PASSWORD });
+      expect(again.data.user?.id).toBe(signedUp.body.user.id);
+    }
+    const imitated = await world.request('POST', '/signup', {
+      body: { email: 'a@\u212aelvin.example', password: PASSWORD },
+    });
+    expect(imitated.status).toBe(400);
+  });
+
   test('answers expires_at, the end of the access token', async () => {
     const { body } = await world.request('POST', '/signup', { body: { email: newAddress(), password: PASSWORD } });
     expect(Object.keys(body).toSorted()).toEqual(SESSION_FIELDS);

@@ -38,6 +38,18 @@ async function signOutEverywhere(page: Page): Promise<void> {
   expect((await page.request.post('/auth/v1/logout?scope=global', { headers })).ok()).toBe(true);
 }
 
+test('sign-in takes a pasted address whose ends have invisible characters, also by Enter', async ({
+  page,
+  accounts,
+}) => {
+  const { email, password } = (await accounts.create()).person;
+  await page.goto('/login');
+  await page.getByLabel('Password').fill(password);
+  await page.getByLabel('Email address').fill(`\u200b${email}\u2060`);
+  await page.getByLabel('Email address').press('Enter');
+  await expect(page).toHaveURL('/journal');
+});
+
 test('sign-in explains a wrong password and an unconfirmed address, and accepts the corrected password', async ({
   page,
   accounts,

@@ -1,6 +1,7 @@
 /** An input with its label, hint and error, linked for screen readers. */
 import { useId, useState } from 'react';
-import type { ComponentProps, InvalidEvent, ReactNode } from 'react';
+import type { ComponentProps, InvalidEvent, ReactNode, SyntheticEvent } from 'react';
+import { normalizeAddress } from '#domain/account/mail-address.ts';
 import styles from './field.module.css';
 
 type FieldProps = ComponentProps<'input'> & {
@@ -32,6 +33,15 @@ export function useInvalidText(text: string) {
   };
 }
 
+/**
+ * Browsers refuse an address with an invisible character from a paste and say nothing of it, and some refuse international
+ * domains. Runs before the form checks its fields.
+ */
+function tidyAddress({ currentTarget: field }: SyntheticEvent<HTMLInputElement>): void {
+  const address = field.type === 'email' ? normalizeAddress(field.value) : field.value;
+  if (address !== field.value) field.value = address;
+}
+
 export function Field({
   label,
   hint,
@@ -41,6 +51,8 @@ export function Field({
   id,
   className,
   onInput,
+  onBlur,
+  onKeyDown,
   ...input
 }: FieldProps) {
   const { problem, onInvalid, clearProblem } = useInvalidText(invalidText);
@@ -62,6 +74,14 @@ export function Field({
           id={inputId}
           className={styles.input}
           onInvalid={onInvalid}
+          onBlur={(event) => {
+            tidyAddress(event);
+            onBlur?.(event);
+          }}
+          onKeyDown={(event) => {
+            if (event.key === 'Enter') tidyAddress(event);
+            onKeyDown?.(event);
+          }}
           onInput={(event) => {
             clearProblem();
             onInput?.(event);

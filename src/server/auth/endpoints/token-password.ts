@@ -1,4 +1,5 @@
 /** POST /token?grant_type=password: signs in and starts a new session (docs/specification/wire.md 9). */
+import { normalizeAddress } from '#domain/account/mail-address.ts';
 import type { Endpoint } from '../auth-deps.ts';
 import { findUserByEmail, isBanned } from '../accounts/accounts.ts';
 import { StalePasswordError, startSession } from '../accounts/sessions.ts';
@@ -23,7 +24,7 @@ export const grantPassword: Endpoint = async (context, deps) => {
   if (phone !== '' && deps.sms === null) throw new AuthError('phone_logins_disabled');
   if (email === '' && phone === '') throw new AuthError('login_without_address');
   const byPhone = phone !== '';
-  const address = byPhone ? formatPhone(phone) : email.toLowerCase();
+  const address = byPhone ? formatPhone(phone) : normalizeAddress(email).toLowerCase();
 
   const service = database.asService('sign in');
   const user = await (byPhone ? findUserByPhone(service, address) : findUserByEmail(service, address));

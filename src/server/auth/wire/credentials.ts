@@ -8,6 +8,7 @@ import {
   PASSWORD_MIN_LENGTH,
   isCommonPassword,
 } from '#domain/account/account.ts';
+import { normalizeAddress } from '#domain/account/mail-address.ts';
 import type { JsonObject } from '#server/database/tables/auth-tables.ts';
 import type { AuthDeps } from '../auth-deps.ts';
 import { AuthError } from './errors.ts';
@@ -28,12 +29,13 @@ const MAX_LOCAL_PART_LENGTH = 64;
  *
  * Threat: look-alike addresses. The Kelvin sign becomes an ASCII `k` in lower case, so a provider that verified an
  * address with that sign would open another person's account. Letters beyond ASCII are refused before the case is
- * changed.
+ * changed; a domain of other letters is compared in punycode.
  */
 export function parseEmail(input: string, problem: AuthErrorName = 'bad_email'): string {
   if (input.length > EMAIL_MAX_LENGTH) throw new AuthError('email_too_long');
-  const email = input.toLowerCase();
-  if (/[^\x21-\x7e]/.test(input) || !ADDRESS.test(email) || email.indexOf('@') > MAX_LOCAL_PART_LENGTH)
+  const address = normalizeAddress(input);
+  const email = address.toLowerCase();
+  if (/[^\x21-\x7e]/.test(address) || !ADDRESS.test(email) || email.indexOf('@') > MAX_LOCAL_PART_LENGTH)
     throw new AuthError(problem);
   return email;
 }
