@@ -167,3 +167,23 @@ test('a save that the server rejects as signed out, although the session lives, 
   await page.getByRole('button', { name: 'Try now' }).click({ timeout: 5_000 });
   await expectSaved(page);
 });
+
+for (const [answer, fulfilled] of Object.entries({
+  'a redirect to its sign-in': { status: 302, headers: { location: 'https://login.invalid/' } },
+  'its sign-in page': { status: 200, contentType: 'text/html', body: '<!doctype html><h1>Sign in</h1>' },
+})) {
+  test(`a proxy that answers a save with ${answer} is named with a reload, which keeps the text`, async ({
+    page,
+    context,
+    signUp,
+  }) => {
+    await signUp(page);
+    await context.route('**/rest/v1/entries*', (route) => route.fulfill(fulfilled));
+    await page.keyboard.type('kept');
+    await expect(status(page, 'Not saved – reload the page to save it')).toBeVisible();
+    await context.unroute('**/rest/v1/entries*');
+    await page.getByRole('button', { name: 'Reload' }).click();
+    await expectSaved(page);
+    await expect(editor(page)).toContainText('kept');
+  });
+}
