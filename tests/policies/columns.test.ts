@@ -100,7 +100,7 @@ const TABLES = {
   },
   coach_reader: { columns: ['only_one', 'name', 'since'], writable: [], ownRow: 'true' },
   import_days: {
-    columns: ['user_id', 'import_id', 'date', 'entry_id', 'revision', 'change', 'written_at'],
+    columns: ['user_id', 'import_id', 'date', 'entry_id', 'revision', 'change', 'earlier_coach', 'written_at'],
     writable: [],
     ownRow: `user_id = '${PEOPLE.premium.id}'`,
   },

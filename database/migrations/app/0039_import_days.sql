@@ -10,7 +10,9 @@ create table public.import_days (
   date date not null,
   entry_id uuid not null,
   revision integer not null,
-  change text not null constraint import_days_known_change check (change in ('added', 'replaced', 'feedback')),
+  change text not null constraint import_days_known_change check (change in ('added', 'filled', 'replaced', 'feedback')),
+  -- The feedback that the import's feedback replaced: feedback, score, analyzedAt. Null if the import wrote none.
+  earlier_coach jsonb,
   written_at timestamptz not null default now(),
   primary key (user_id, import_id, date)
 );

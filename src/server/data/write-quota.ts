@@ -22,10 +22,12 @@ const MEASURED_BYTES = 4 * MEBIBYTE;
 /** A user without space is measured again after this time: versions may have expired. */
 const MEASURE_AFTER_MS = 10_000;
 const MAX_USERS = 10_000;
+const ROW_BYTES = 256;
 
-/** PostgreSQL knows the lengths without reading the texts. */
+/** PostgreSQL knows the lengths without reading the texts. A row costs some bytes, however short its log is. */
 const STORED_BYTES = `
-  select (select coalesce(sum(octet_length(content)), 0) from public.entries where user_id = $1)
+  select (select coalesce(sum(octet_length(content) + coalesce(octet_length(ai_feedback), 0) + ${ROW_BYTES}), 0)
+            from public.entries where user_id = $1)
        + (select coalesce(sum(octet_length(content)), 0) from public.entry_versions where user_id = $1) as bytes`;
 
 /** The state of a user in this process. Times in milliseconds. */

@@ -39,7 +39,10 @@ type ImportDeps = { database: Database; clock: Clock; limiters: Limiters; writeQ
 
 /** A validated day: its log is sanitized and not empty, and its date is not in the future. */
 type WritableDay = ImportedDay & { replaces: Version | null };
-type WrittenDay = Version & { date: Day };
+/** `wasEmpty`: the log that was replaced had no text. */
+type WrittenDay = Version & { date: Day; wasEmpty: boolean };
+
+type Written = ReadonlyMap<Day, Omit<WrittenDay, 'date'>>;
 
 const REFUSAL_BY_CODE: Readonly<Record<string, Refusal>> = { '54000': 'tooLong', '54001': 'tooDeep' };
 const MAX_REVISION = 2 ** 31 - 1;
@@ -49,15 +52,22 @@ const INSERT = `
   select $1::uuid, sent.date, ${withDateHeaderSql('sent.date', 'sent.content')}
     from json_to_recordset($2::json) as sent(date date, content text)
   on conflict (user_id, date) do nothing
-  returning date, id, revision`;
+  returning date, id, revision, false as "wasEmpty"`;
 
 /** The setting makes `follow_entry` keep the replaced text as a version, however young the log is. */
 const REPLACE = `
   update public.entries as entry set content = ${withDateHeaderSql('entry.date', 'sent.content')}
     from (select set_config('hustle_forge.keeps_version', 'on', true) as value) as setting,
          json_to_recordset($2::json) as sent(date date, content text, id uuid, revision integer)
+         join public.entries as earlier on earlier.user_id = $1::uuid and earlier.id = sent.id
    where setting.value = 'on' and entry.user_id = $1::uuid and entry.date = sent.date and entry.id = sent.id and entry.revision = sent.revision
-  returning entry.date, entry.id, entry.revision`;
+  returning entry.date, entry.id, entry.revision, earlier.content_text = '' as "wasEmpty"`;
+
+/** The texts that become versions. Threat: a few bytes that replace large logs, again and again, fill the write-ahead log. */
+const REPLACED_BYTES = `
+  select coalesce(sum(octet_length(entry.content)), 0)::int as bytes
+    from public.entries as entry, json_to_recordset($2::json) as sent(id uuid, revision integer)
+   where entry.user_id = $1::uuid and entry.id = sent.id and entry.revision = sent.revision`;
 
 /**
  * Dates imported feedback before the row's last change, so that the page shows it as outdated: a file can claim that any
@@ -71,8 +81,11 @@ const WRITE_FEEDBACK = `
                                else least(sent."analyzedAt", entry.updated_at - interval '1 millisecond') end
     from json_to_recordset($2::json)
       as sent(date date, id uuid, revision integer, feedback text, "hustleScore" integer, "analyzedAt" timestamptz)
+      join public.entries as earlier on earlier.user_id = $1::uuid and earlier.id = sent.id
    where entry.user_id = $1::uuid and entry.date = sent.date and entry.id = sent.id and entry.revision = sent.revision
-     and (entry.ai_analyzed_at < entry.updated_at) is not false`;
+     and (entry.ai_analyzed_at < entry.updated_at) is not false
+  returning entry.date, json_build_object(
+    'feedback', earlier.ai_feedback, 'score', earlier.hustle_score, 'analyzedAt', earlier.ai_analyzed_at) as coach`;
 
 /** The first day that the plan opens, or null. The database answers, so there is one rule and one clock. */
 const FIRST_OPEN_DAY = 'select case when not public.is_premium() then public.first_free_day()::text end as first';
@@ -87,11 +100,12 @@ const FORGET_OLD_IMPORTS = `
 
 /** A repeated request finds its rows. A day is written twice by one import if it was deleted between. */
 const RECORD_DAYS = `
-  insert into public.import_days (user_id, import_id, date, entry_id, revision, change)
-  select $1::uuid, $2::uuid, sent.date, sent.id, sent.revision, sent.change
-    from json_to_recordset($3::json) as sent(date date, id uuid, revision integer, change text)
+  insert into public.import_days (user_id, import_id, date, entry_id, revision, change, earlier_coach)
+  select $1::uuid, $2::uuid, sent.date, sent.id, sent.revision, sent.change, sent.coach
+    from json_to_recordset($3::json) as sent(date date, id uuid, revision integer, change text, coach jsonb)
   on conflict (user_id, import_id, date) do update
-    set entry_id = excluded.entry_id, revision = excluded.revision, change = excluded.change`;
+    set entry_id = excluded.entry_id, revision = excluded.revision, change = excluded.change,
+        earlier_coach = excluded.earlier_coach`;
 
 /** The plan ended, or a day became locked, between the check and the write. */
 class PlanChangedError extends Error {
@@ -124,12 +138,13 @@ export function importEntries({ database, clock, limiters, writeQuota }: ImportD
       release = await limiter.acquire();
       await writeQuota.spend(userId, Buffer.byteLength(JSON.stringify(entries)));
       const { writable, outcomes } = await validateEntries(entries, latestToday(clock.now()));
+      await spendReplaced(writable);
       const { written, refused } = await writeDays(writable).catch((error: unknown) => {
         if (error instanceof PlanChangedError) return writeDays(writable);
         throw error;
       });
-      await writeFeedback(writable, written);
-      if (importId !== null) await recordDays(importId, writable, written);
+      const earlierCoach = await writeFeedback(writable, written);
+      if (importId !== null) await recordDays(importId, writable, written, earlierCoach);
       for (const { date } of writable) {
         if (refused.has(date)) outcomes.push({ date, outcome: 'refused', reason: 'locked' });
         else outcomes.push({ date, outcome: written.has(date) ? 'written' : 'changed' });
@@ -137,6 +152,13 @@ export function importEntries({ database, clock, limiters, writeQuota }: ImportD
       return answer(context, { success: true, outcomes });
     } finally {
       release?.();
+    }
+
+    async function spendReplaced(days: readonly WritableDay[]): Promise<void> {
+      const replaced = days.flatMap(({ replaces }) => replaces ?? []);
+      if (replaced.length === 0) return;
+      const { rows } = await user.statement<{ bytes: number }>(REPLACED_BYTES, [userId, JSON.stringify(replaced)]);
+      await writeQuota.spend(userId!, rows[0]?.bytes ?? 0);
     }
 
     async function writeDays(days: readonly WritableDay[]) {
@@ -157,7 +179,7 @@ export function importEntries({ database, clock, limiters, writeQuota }: ImportD
           ...(await write(service, INSERT, locked.filter(isNew))),
         ];
         return {
-          written: new Map(written.map(({ date, id, revision }): [Day, Version] => [date, { id, revision }])),
+          written: new Map(written.map(({ date, ...day }): [Day, Omit<WrittenDay, 'date'>] => [date, day])),
           refused: new Set(locked.filter((one) => !isNew(one)).map(({ date }) => date)),
         };
       } catch (error) {
@@ -171,7 +193,8 @@ export function importEntries({ database, clock, limiters, writeQuota }: ImportD
       return (await as.statement<WrittenDay>(sql, [userId, JSON.stringify(rows)])).rows;
     }
 
-    async function writeFeedback(days: readonly WritableDay[], written: ReadonlyMap<Day, Version>): Promise<void> {
+    /** Returns what the feedback has replaced. */
+    async function writeFeedback(days: readonly WritableDay[], written: Written): Promise<ReadonlyMap<Day, object>> {
       const feedbacks = days.flatMap(({ date, coach }) => {
         const version = written.get(date);
         if (!coach || !version) return [];
@@ -179,16 +202,26 @@ export function importEntries({ database, clock, limiters, writeQuota }: ImportD
         const feedback = coach.feedback === null ? null : stripInvisible(coach.feedback);
         return [{ date, ...version, ...coach, feedback }];
       });
-      if (feedbacks.length > 0) await service.statement(WRITE_FEEDBACK, [userId, JSON.stringify(feedbacks)]);
+      if (feedbacks.length === 0) return new Map();
+      const parameters = [userId, JSON.stringify(feedbacks)];
+      const { rows } = await service.statement<{ date: Day; coach: object }>(WRITE_FEEDBACK, parameters);
+      return new Map(rows.map(({ date, coach }) => [date, coach]));
     }
 
     /** After the write: a row for a version that does not exist yet could match a later edit of the user. */
-    async function recordDays(id: string, days: readonly WritableDay[], written: ReadonlyMap<Day, Version>) {
+    async function recordDays(
+      id: string,
+      days: readonly WritableDay[],
+      written: Written,
+      earlierCoach: ReadonlyMap<Day, object>,
+    ) {
       const rows = days.flatMap(({ date, replaces }) => {
-        const version = written.get(date);
-        if (!version) return [];
+        const day = written.get(date);
+        if (!day) return [];
+        const { wasEmpty, ...version } = day;
         const isSame = replaces?.revision === version.revision;
-        return [{ date, ...version, change: replaces === null ? 'added' : isSame ? 'feedback' : 'replaced' }];
+        const change = replaces === null ? 'added' : wasEmpty ? 'filled' : isSame ? 'feedback' : 'replaced';
+        return [{ date, ...version, change, coach: earlierCoach.get(date) ?? null }];
       });
       if (rows.length === 0) return;
       await service.statement(FORGET_OLD_IMPORTS, [userId, id]);

@@ -1,7 +1,7 @@
 /**
  * `list-imports`: the imports of the caller that can be undone. `undo-import` {importId}: takes back what an import has
- * written, some days at a time, until `remaining` is 0. Added logs are deleted, replaced logs get their earlier text, and
- * added feedback is cleared. A day that changed since stays as it is.
+ * written, some days at a time, until `remaining` is 0. Added logs are deleted, filled ones emptied, replaced ones get
+ * their earlier text, and all of them their earlier feedback. A day that changed since stays as it is.
  *
  * As the service, because an import of a free user also wrote days that the plan does not open. Threat: the undo deletes
  * or restores other logs. Every statement names the caller, and `import_days`, which only the service writes, names the
@@ -14,6 +14,7 @@ import { withDateHeaderSql } from '../data/sql/to-sql.ts';
 import type { Database } from '../database/database.ts';
 import type { AppEnv } from '../http/app-env.ts';
 import type { Caller } from '../http/authenticate.ts';
+import type { WriteQuota } from '../data/write-quota.ts';
 import type { Limiters } from '../load/limiters.ts';
 import { isImportId } from './import-entries.ts';
 import { readBody } from './read-body.ts';
@@ -26,20 +27,30 @@ const LIST = `
     from public.import_days where user_id = $1 group by import_id order by max(written_at) desc, import_id`;
 
 const TAKE = `
-  select date::text, entry_id as id, revision, change from public.import_days
+  select date::text, entry_id as id, revision, change, earlier_coach as coach from public.import_days
    where user_id = $1 and import_id = $2 order by date limit ${DAYS_PER_CALL} for update`;
 
-const UNDONE = 'json_to_recordset($2::json) as undone(date date, id uuid, revision integer)';
+const UNDONE = 'json_to_recordset($2::json) as undone(date date, id uuid, revision integer, coach jsonb)';
 const IS_UNCHANGED =
   'entry.user_id = $1::uuid and entry.date = undone.date and entry.id = undone.id and entry.revision = undone.revision';
 
 const REMOVE = `delete from public.entries as entry using ${UNDONE} where ${IS_UNCHANGED} returning entry.date`;
 
-/** The text of a removed log is the file's: as a version it would only take space. */
+const EMPTY = `update public.entries as entry set content = '' from ${UNDONE} where ${IS_UNCHANGED} returning entry.date`;
+
+/** The days whose imported text the user had written and deleted before: the version stays, because it is theirs. */
+const HAD_VERSION = `
+  select entry.date from public.entries as entry, ${UNDONE}
+   where ${IS_UNCHANGED} and exists (
+     select from public.entry_versions as version
+      where version.user_id = $1::uuid and version.date = entry.date
+        and version.content in (entry.content, public.without_date_header(entry.content)))`;
+
+/** The text of a removed log is the file's: as a version of this transaction it would only take space. */
 const FORGET_VERSIONS = `
   delete from public.entry_versions as version using ${UNDONE}
    where version.user_id = $1::uuid and version.date = undone.date and version.entry_id = undone.id
-     and version.replaced_by = 'deletion'`;
+     and version.kept_at >= now()`;
 
 /** The newest version is what the import replaced, because the log is unchanged since. */
 const RESTORE = `
@@ -50,9 +61,22 @@ const RESTORE = `
    where ${IS_UNCHANGED} returning entry.date`;
 
 /** Feedback that the coach has written since stays. */
-const CLEAR_FEEDBACK = `
-  update public.entries as entry set ai_feedback = null, hustle_score = null, ai_analyzed_at = null
-    from ${UNDONE} where ${IS_UNCHANGED} and (entry.ai_analyzed_at >= entry.updated_at) is not true returning entry.date`;
+const RESTORE_COACH = `
+  update public.entries as entry
+     set ai_feedback = undone.coach->>'feedback', hustle_score = (undone.coach->>'score')::integer,
+         ai_analyzed_at = (undone.coach->>'analyzedAt')::timestamptz
+    from ${UNDONE}
+   where ${IS_UNCHANGED} and undone.coach is not null and (entry.ai_analyzed_at >= entry.updated_at) is not true
+  returning entry.date`;
+
+/** The bytes that an undo writes. */
+const RESTORED_BYTES = `
+  select coalesce(sum(octet_length(earlier.content)), 0)::int as bytes
+    from (select date, entry_id from public.import_days
+           where user_id = $1 and import_id = $2 and change = 'replaced' order by date limit ${DAYS_PER_CALL}) as day
+    cross join lateral (
+      select content from public.entry_versions
+       where user_id = $1 and date = day.date and entry_id = day.entry_id order by kept_at desc limit 1) as earlier`;
 
 const KEPT = `
   select entry.date from public.entries as entry
@@ -61,25 +85,25 @@ const KEPT = `
 const FINISH = 'delete from public.import_days where user_id = $1 and import_id = $2 and date = any($3::date[])';
 const REMAINING = 'select count(*)::int as count from public.import_days where user_id = $1 and import_id = $2';
 
-type Change = 'added' | 'replaced' | 'feedback';
-type Row = { date: Day; id: string; revision: number; change: Change };
+type TextChange = 'added' | 'filled' | 'replaced';
+type Row = { date: Day; id: string; revision: number; change: TextChange | 'feedback'; coach: object | null };
 
-const STATEMENTS: readonly [Change, string][] = [
+const STATEMENTS: readonly [TextChange, string][] = [
   ['added', REMOVE],
+  ['filled', EMPTY],
   ['replaced', RESTORE],
-  ['feedback', CLEAR_FEEDBACK],
 ];
 
-type UndoDeps = { database: Database; limiters: Limiters };
+type UndoDeps = { database: Database; limiters: Limiters; writeQuota: WriteQuota };
 
-export function listImports({ database }: UndoDeps) {
+export function listImports({ database }: Pick<UndoDeps, 'database'>) {
   return async function listOwnImports(context: Context<AppEnv>, { userId }: Caller): Promise<Response> {
     const { rows } = await database.asService('imports of a user').statement<PastImport>(LIST, [userId]);
     return context.json({ success: true, imports: rows } satisfies ImportListAnswer);
   };
 }
 
-export function undoImport({ database, limiters }: UndoDeps) {
+export function undoImport({ database, limiters, writeQuota }: UndoDeps) {
   const limiter = limiters.createLimiter('undone imports', {
     maxRunning: 2,
     maxPerClient: 1,
@@ -88,12 +112,18 @@ export function undoImport({ database, limiters }: UndoDeps) {
   });
 
   return async function undoOwnImport(context: Context<AppEnv>, { userId }: Caller): Promise<Response> {
+    if (userId === null) throw new Error('a function got a caller without a user');
+    writeQuota.check(userId);
     const { importId } = await readBody(context);
     if (!isImportId(importId)) {
       return context.json({ success: false, error: 'The importId must be a UUID.' } satisfies UndoAnswer, 400);
     }
     const release = await limiter.acquire();
     try {
+      const size = await database
+        .asService('size of an undo')
+        .statement<{ bytes: number }>(RESTORED_BYTES, [userId, importId]);
+      await writeQuota.spend(userId, size.rows[0]?.bytes ?? 0);
       return context.json((await undoStep(importId)) satisfies UndoAnswer);
     } finally {
       release();
@@ -102,7 +132,13 @@ export function undoImport({ database, limiters }: UndoDeps) {
     async function undoStep(id: string): Promise<UndoAnswer> {
       return database.transactAsService('undo an import of a user', async (service) => {
         const { rows } = await service.statement<Row>(TAKE, [userId, id]);
-        const undone = new Set<Day>();
+        const all = [userId, JSON.stringify(rows)];
+        const kept = await service.statement<{ date: Day }>(HAD_VERSION, all);
+        const hadVersion = new Set(kept.rows.map(({ date }) => date));
+        const restored = await service.statement<{ date: Day }>(RESTORE_COACH, all);
+        const isFeedback = ({ change }: Row): boolean => change === 'feedback';
+        const feedbacks = new Set(rows.filter(isFeedback).map(({ date }) => date));
+        const undone = new Set(restored.rows.map(({ date }) => date).filter((date) => feedbacks.has(date)));
         for (const [change, sql] of STATEMENTS) {
           const days = rows.filter((row) => row.change === change);
           if (days.length === 0) continue;
@@ -110,16 +146,18 @@ export function undoImport({ database, limiters }: UndoDeps) {
           for (const { date } of result.rows) undone.add(date);
         }
         const isUndone = ({ date }: Row): boolean => undone.has(date);
-        const removed = rows.filter((row) => row.change === 'added' && isUndone(row));
+        const isOfFile = ({ change, date }: Row): boolean =>
+          (change === 'added' || change === 'filled') && !hadVersion.has(date);
+        const removed = rows.filter((row) => isOfFile(row) && isUndone(row));
         if (removed.length > 0) await service.statement(FORGET_VERSIONS, [userId, JSON.stringify(removed)]);
         const others = JSON.stringify(rows.filter((row) => !isUndone(row)));
-        const kept = await service.statement<{ date: Day }>(KEPT, [userId, others]);
+        const changed = await service.statement<{ date: Day }>(KEPT, [userId, others]);
         await service.statement(FINISH, [userId, id, rows.map(({ date }) => date)]);
         const remaining = await service.statement<{ count: number }>(REMAINING, [userId, id]);
         return {
           success: true,
           undone: undone.size,
-          kept: kept.rows.map(({ date }) => date),
+          kept: changed.rows.map(({ date }) => date),
           remaining: remaining.rows[0]?.count ?? 0,
         };
       });

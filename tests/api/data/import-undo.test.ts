@@ -145,6 +145,68 @@ test('undoes an import: removes added days, restores replaced ones, and keeps da
   expect(await versions(cleo)).not.toContainEqual(expect.objectContaining({ replaced_by: 'deletion' }));
 });
 
+test('keeps the only copy of a deleted log whose text was imported, and of one that was emptied', async () => {
+  const { cleo } = world;
+  const [deleted, emptied] = [daysAgo(2), daysAgo(3)] as const;
+  for (const date of [deleted, emptied]) await insert(cleo, date, '<p>my words</p>');
+  await cleo.client.from('entries').delete().eq('date', deleted).throwOnError();
+  await cleo.client.from('entries').update({ content: '' }).eq('date', emptied).throwOnError();
+  const importId = randomUUID();
+  await importDays(
+    cleo,
+    importId,
+    { date: deleted, content: '<p>my words</p>' },
+    { date: emptied, content: '<p>my words</p>', replaces: await versionOf(cleo, emptied) },
+  );
+  expect(await undo(cleo, importId)).toEqual({ success: true, undone: 2, kept: [], remaining: 0 });
+  expect(await stored(cleo)).toEqual([{ date: emptied, text: '' }]);
+  expect(await versions(cleo)).toEqual([
+    { content: '<p>my words</p>', replaced_by: 'deletion' },
+    { content: '<p>my words</p>', replaced_by: 'deletion' },
+  ]);
+});
+
+test('empties a log again that was empty before the import, whatever was deleted from it', async () => {
+  const { cleo } = world;
+  const [emptied, never] = [daysAgo(2), daysAgo(3)] as const;
+  await insert(cleo, emptied, '<p>deleted on purpose</p>');
+  await cleo.client.from('entries').update({ content: '' }).eq('date', emptied).throwOnError();
+  await insert(cleo, never, '');
+  const importId = randomUUID();
+  await importDays(
+    cleo,
+    importId,
+    { date: emptied, content: '<p>file</p>', replaces: await versionOf(cleo, emptied) },
+    { date: never, content: '<p>file</p>', replaces: await versionOf(cleo, never) },
+  );
+  expect(await undo(cleo, importId)).toEqual({ success: true, undone: 2, kept: [], remaining: 0 });
+  expect(await stored(cleo)).toEqual([
+    { date: never, text: '' },
+    { date: emptied, text: '' },
+  ]);
+  expect(await versions(cleo)).toEqual([{ content: '<p>deleted on purpose</p>', replaced_by: 'deletion' }]);
+});
+
+test('gives a replaced log its own feedback again', async () => {
+  const { cleo } = world;
+  const date = daysAgo(2);
+  await insert(cleo, date, '<p>mine</p>');
+  await world.server.admin.query(
+    `update public.entries set ai_feedback = 'Own', hustle_score = 8, ai_analyzed_at = updated_at - interval '1 hour'
+      where user_id = $1`,
+    [cleo.id],
+  );
+  const importId = randomUUID();
+  const replaces = await versionOf(cleo, date);
+  const file = { date, content: '<p>file</p>', feedback: 'Foreign', hustleScore: 1, replaces };
+  await importDays(cleo, importId, file);
+  const read = async () =>
+    (await cleo.client.from('entries').select('content_text, ai_feedback, hustle_score').single()).data;
+  expect(await read()).toEqual({ content_text: 'file', ai_feedback: 'Foreign', hustle_score: 1 });
+  await undo(cleo, importId);
+  expect(await read()).toEqual({ content_text: 'mine', ai_feedback: 'Own', hustle_score: 8 });
+});
+
 test('undoes an import of a free user on locked days, and of another user nothing', async () => {
   const { ana, ben } = world;
   const importId = randomUUID();

@@ -1,4 +1,5 @@
 /** The bytes that a user may write in a minute and store in all. */
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ENTRY_MAX_BYTES, STORED_MAX_BYTES } from '#domain/log/entry.ts';
 import { createWriteQuota, MAX_WRITTEN_BYTES_PER_MINUTE } from '#server/data/write-quota.ts';
@@ -92,6 +93,30 @@ test.each([
   do answer = await request(server, person, 'PATCH', path, { body });
   while (answer.status === 204 && (count += 1) < (2 * MAX_WRITTEN_BYTES_PER_MINUTE) / ENTRY_MAX_BYTES);
   expect(answer.status).toBe(429);
+});
+
+test('an import counts the logs that it replaces, and its undo those that it restores', async () => {
+  const person = await signUp(server, 'gina');
+  const dates = Array.from({ length: 20 }, (_, index) => daysAgo(index));
+  const logs = dates.map((date) => ({ user_id: person.id, date, content: `<p>${'x'.repeat(250_000)}</p>` }));
+  for (let from = 0; from < logs.length; from += 4) {
+    const body = logs.slice(from, from + 4);
+    expect((await request(server, person, 'POST', '/rest/v1/entries', { body })).status).toBe(201);
+  }
+  const call = (name: string, body: object) =>
+    request(server, person, 'POST', `/functions/v1/${name}`, { body: { importId: randomUUID(), ...body } });
+  let answer: Awaited<ReturnType<typeof call>>;
+  let written = 0;
+  do {
+    const { data } = await person.client.from('entries').select('date, id, revision').throwOnError();
+    const entries = data.map(({ date, ...replaces }) => ({ date, content: '<p>a</p>', replaces }));
+    const importId = randomUUID();
+    answer = await call('import-entries', { importId, entries });
+    if (answer.status === 200) answer = await call('undo-import', { importId });
+    written += 20 * 250_000;
+  } while (answer.status === 200 && written < 4 * MAX_WRITTEN_BYTES_PER_MINUTE);
+  expect(answer.status).toBe(429);
+  expect(written).toBeLessThanOrEqual(MAX_WRITTEN_BYTES_PER_MINUTE);
 });
 
 test('several processes count the bytes of a user together', async () => {

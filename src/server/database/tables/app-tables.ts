@@ -172,7 +172,8 @@ export type AppTables = {
     date: Day;
     entry_id: string;
     revision: number;
-    change: 'added' | 'replaced' | 'feedback';
+    change: 'added' | 'filled' | 'replaced' | 'feedback';
+    earlier_coach: unknown;
     written_at: Timestamp;
   };
   plan_reminders: {
