@@ -58,6 +58,7 @@ export const SPECS_BY_PATH: readonly (readonly [path: string, specs: readonly st
   ['simulators/ai-model/', COACH],
   ['simulators/mailbox', ['tests/e2e/account/']],
   ['simulators/paypal/', BILLING],
+  ['tests/support/html-arbitraries.ts', ['tests/e2e/journal/pasting.spec.ts']],
 ];
 
 /** The running product, and how it is built, started and tested. A change of such a file can break any spec. */

@@ -257,7 +257,7 @@ describe('import-entries', () => {
   );
 
   test('accepts two logs of the maximum size and rejects a body over the limit', async () => {
-    const largest = `<p>${'\u0001'.repeat(ENTRY_MAX_BYTES - 7)}</p>`;
+    const largest = `<p>${'"'.repeat(ENTRY_MAX_BYTES - 7)}</p>`;
     const entries = [daysAgo(1), daysAgo(2)].map((date) => ({ date, content: largest }));
     expect(await importEntries(entries)).toEqual(entries.map(({ date }) => ({ date, outcome: 'written' })));
     const response = await world.request(world.cleo, 'POST', PATH, { body: `"${'x'.repeat(4 * 1024 * 1024)}"` });

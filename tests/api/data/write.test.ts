@@ -371,7 +371,7 @@ describe('a stored log', () => {
   test.each([
     ['right-to-left and combining text', '<p>שלום \u202Eאב\u202C e\u0301 👩‍👩‍👧 \u00A0&nbsp;</p>'],
     ['quotes, backslashes and dollars', `<p>'"\\ $1 $$ \\u0041 ; -- /* %s</p>`],
-    ['control characters', '<p>a\u0001\u001F\u007F\t\r\nb</p>'],
+    ['tabs and line ends', '<p>a\t\r\nb</p>'],
     ['10,000 list items', `<ol>${'<li><p>item</p></li>'.repeat(10_000)}</ol>`],
     ['256 KB to the byte', 'é'.repeat(ENTRY_MAX_BYTES / 2)],
   ])('keeps %s unchanged', async (_what, content) => {
@@ -379,8 +379,8 @@ describe('a stored log', () => {
     const { data } = await entries().select('content').eq('date', today()).single();
     expect(data).toEqual({ content: withDateHeader(today(), content) });
   });
-  test('has no null bytes, and U+FFFD for lone surrogates', async () => {
-    expect(await saveAndRead('<p>a\0b</p>')).toBe(withDateHeader(today(), '<p>ab</p>'));
+  test('has no control characters, and U+FFFD for lone surrogates', async () => {
+    expect(await saveAndRead('<p>a\0\u0001\u001F\u007Fb</p>')).toBe(withDateHeader(today(), '<p>ab</p>'));
     const body = `{"user_id":"${ana.id}","date":"${daysAgo(1)}","content":"<p>\\ud800 \\udc00\\u0000</p>"}`;
     expect(await world.request(ana, 'POST', '/rest/v1/entries', { body })).toMatchObject({ status: 201 });
     expect(await readContent(daysAgo(1))).toBe(withDateHeader(daysAgo(1), '<p>\uFFFD \uFFFD</p>'));
