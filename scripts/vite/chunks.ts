@@ -62,9 +62,9 @@ export function sharedChunks(): (id: string, bundle: Bundle) => string | null {
     const members = closures.members.filter((screen) => screen.has(id)).length;
     const isOfApp = guests + members > 0 || app.has(id) || journal.has(id);
     if (start.has(id) || landing.has(id)) return isOfApp ? 'base' : null;
-    if (app.has(id)) return 'app';
+    if (app.has(id)) return 'shell';
     if (early.has(id)) return guests + members > 0 ? 'early' : 'editor';
-    if (journal.has(id)) return guests > 0 ? 'app' : members > 0 ? 'members' : 'journal';
+    if (journal.has(id)) return guests > 0 ? 'shell' : members > 0 ? 'members' : 'journal';
     if (guests > 1) return members > 0 ? 'forms' : 'guests';
     return members > 1 ? 'sheets' : null;
   };
