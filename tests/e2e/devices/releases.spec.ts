@@ -12,6 +12,9 @@ const test = base.extend<{ gateway: Gateway }>({
   expectedErrors: /net::ERR_|status of 404/,
 });
 
+// A worker of another version stores every script anew, which takes long on a busy machine.
+test.describe.configure({ timeout: 300_000 });
+
 const TODAY = today();
 const releaseOf = (page: Page): Promise<string | undefined> =>
   page.evaluate(() => document.documentElement.dataset['release']);
