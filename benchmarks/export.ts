@@ -6,24 +6,18 @@
  * file, which the browser holds as blobs outside the heap. The growth of all browser processes (resident memory on
  * Linux) is also printed.
  */
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { chromium } from '@playwright/test';
 import type { Page } from '@playwright/test';
-import pg from 'pg';
 import { entryText } from '#domain/log/entry-text.ts';
 import type { ParsedDay } from '#domain/export/exported-entry.ts';
 import { readMarkdown } from '#domain/export/formats/read-markdown.ts';
 import { readText } from '#domain/export/formats/text-format.ts';
-import { PUBLISHABLE_KEY } from '#server/config/config.ts';
-import { ensureBrowser } from '../scripts/browser/browser.ts';
-import { buildClient } from '../scripts/build/build-client.ts';
+import { openSeededProduct, signUp, watchLongestTask } from './browser/seeded-product.ts';
 import { printFigures } from './figures.ts';
 import type { Figure } from './figures.ts';
-import { residentMegabytes, startProcess } from './processes.ts';
-import { openSeededDatabase } from './seeded-database.ts';
+import { residentMegabytes } from './processes.ts';
 
 const DAYS = 3_650;
 const LIMIT_SECONDS = 3;
@@ -41,29 +35,11 @@ const LOG_SQL = `
      item, day::date, md5(day::text || item)), '' order by item)
    from generate_series(1, 9) item) || '</ol><pre><code>if (x) {' || chr(10) || '  y();' || chr(10) || '}</code></pre>'`;
 
-const database = await openSeededDatabase();
-await buildClient();
-const app = await startProcess(
-  join('src', 'server', 'main.ts'),
-  {
-    DATABASE_URL: database.url,
-    DATA_DIR: database.dataDir,
-    SANDBOX: 'off',
-    AUTH_RATE_LIMITS: 'off',
-    LOG_LEVEL: 'error',
-  },
-  '/readyz',
-);
-const url = app.url.replace('127.0.0.1', 'localhost');
-const sql = new pg.Client({ connectionString: database.url });
-const browser = await chromium.launch({
-  executablePath: await ensureBrowser(),
-  args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
-});
+const product = await openSeededProduct();
+const { url, sql, browser } = product;
 try {
-  await sql.connect();
   const page = await (await browser.newContext({ viewport: { width: 1280, height: 800 } })).newPage();
-  const userId = await signUp(page);
+  const userId = await signUp(page, url);
   await sql.query("update public.profiles set subscription_plan = 'premium'");
   await sql.query(
     `insert into public.entries (user_id, date, content, ai_feedback, hustle_score, ai_analyzed_at)
@@ -87,21 +63,7 @@ try {
   figures.push(await importAgain(page, userId, files.get('JSON')!));
   printFigures(`Exporting ${DAYS.toLocaleString('en-US')} days of ${await averageBytes(userId)} bytes`, figures);
 } finally {
-  await browser.close();
-  await sql.end();
-  await app.stop();
-  await database.close();
-}
-
-async function signUp(page: Page): Promise<string> {
-  const answer = await page.request.post(`${url}/auth/v1/signup`, {
-    headers: { apikey: PUBLISHABLE_KEY },
-    data: { email: `${randomUUID()}@example.com`, password: 'correct horse', data: { name: 'Ada' } },
-  });
-  const session = (await answer.json()) as { user: { id: string } };
-  await page.goto(`${url}/healthz`);
-  await page.evaluate((value) => localStorage.setItem('sb-localhost-auth-token', value), JSON.stringify(session));
-  return session.user.id;
+  await product.close();
 }
 
 async function exportAs(page: Page, format: string): Promise<{ text: string; figures: Figure[] }> {
@@ -109,13 +71,7 @@ async function exportAs(page: Page, format: string): Promise<{ text: string; fig
   const cdp = await page.context().newCDPSession(page);
   await cdp.send('Performance.enable');
   await cdp.send('HeapProfiler.collectGarbage');
-  await page.evaluate(() => {
-    const longest = { ms: 0 };
-    Object.assign(globalThis, { longest });
-    new PerformanceObserver((list) => {
-      for (const { duration } of list.getEntries()) longest.ms = Math.max(longest.ms, duration);
-    }).observe({ type: 'longtask' });
-  });
+  const readLongestTask = await watchLongestTask(page);
   const pids = await findBrowserProcesses();
   const before = await sumResidentMegabytes(pids);
   let [heap, resident] = [0, before];
@@ -138,7 +94,7 @@ async function exportAs(page: Page, format: string): Promise<{ text: string; fig
   busy = false;
   await watching;
 
-  const longest = await page.evaluate(() => (globalThis as unknown as { longest: { ms: number } }).longest.ms);
+  const longest = await readLongestTask();
   const blob = Buffer.byteLength(text) / MEGABYTE;
   const memory = heap / MEGABYTE + blob;
   await cdp.detach();

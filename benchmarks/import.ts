@@ -2,22 +2,14 @@
  * Imports twenty years of another journal in a real browser, as Markdown in JSON and as HTML notes: duration, the longest
  * task of the page, and the size of the requests. Checks that every day arrives with its words, and undoes the import.
  */
-import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { chromium } from '@playwright/test';
-import type { Page } from '@playwright/test';
-import pg from 'pg';
 import { addDays, utcDayOf } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
-import { PUBLISHABLE_KEY } from '#server/config/config.ts';
-import { ensureBrowser } from '../scripts/browser/browser.ts';
-import { buildClient } from '../scripts/build/build-client.ts';
+import { openSeededProduct, signUp, watchLongestTask } from './browser/seeded-product.ts';
 import { printFigures } from './figures.ts';
 import type { Figure } from './figures.ts';
-import { startProcess } from './processes.ts';
-import { openSeededDatabase } from './seeded-database.ts';
 
 const DAYS = 7_300;
 const FILE_MEGABYTES = 74;
@@ -60,29 +52,10 @@ const FILES: readonly (readonly [name: string, write: () => string])[] = [
   ],
 ];
 
-const database = await openSeededDatabase();
-await buildClient();
-const app = await startProcess(
-  join('src', 'server', 'main.ts'),
-  {
-    DATABASE_URL: database.url,
-    DATA_DIR: database.dataDir,
-    SANDBOX: 'off',
-    // The quota of 32 MB a minute would be what is measured.
-    AUTH_RATE_LIMITS: 'off',
-    LOG_LEVEL: 'error',
-  },
-  '/readyz',
-);
-const url = app.url.replace('127.0.0.1', 'localhost');
-const sql = new pg.Client({ connectionString: database.url });
+const product = await openSeededProduct();
+const { url, sql, browser } = product;
 const folder = await mkdtemp(join(tmpdir(), 'import-'));
-const browser = await chromium.launch({
-  executablePath: await ensureBrowser(),
-  args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
-});
 try {
-  await sql.connect();
   const figures: Figure[] = [];
   for (const [name, write] of FILES) {
     const path = join(folder, name);
@@ -92,29 +65,15 @@ try {
   }
   printFigures(`Importing ${DAYS.toLocaleString('en-US')} days of another journal`, figures);
 } finally {
-  await browser.close();
-  await sql.end();
-  await app.stop();
-  await database.close();
+  await product.close();
   await rm(folder, { recursive: true });
-}
-
-async function signUp(page: Page): Promise<string> {
-  const answer = await page.request.post(`${url}/auth/v1/signup`, {
-    headers: { apikey: PUBLISHABLE_KEY },
-    data: { email: `${randomUUID()}@example.com`, password: 'correct horse', data: { name: 'Ada' } },
-  });
-  const session = (await answer.json()) as { user: { id: string } };
-  await page.goto(`${url}/healthz`);
-  await page.evaluate((value) => localStorage.setItem('sb-localhost-auth-token', value), JSON.stringify(session));
-  return session.user.id;
 }
 
 async function importFile(name: string, path: string, bytes: number): Promise<Figure[]> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, timezoneId: 'UTC' });
   const page = await context.newPage();
   page.setDefaultTimeout(STEP_TIMEOUT_MS);
-  const userId = await signUp(page);
+  const userId = await signUp(page, url);
   let largestRequest = 0;
   page.on('request', (request) => {
     if (request.url().endsWith('/import-entries'))
@@ -122,13 +81,7 @@ async function importFile(name: string, path: string, bytes: number): Promise<Fi
   });
   await page.goto(`${url}/settings`);
   await page.getByRole('button', { name: 'Choose Files' }).waitFor();
-  await page.evaluate(() => {
-    const longest = { ms: 0 };
-    Object.assign(globalThis, { longest });
-    new PerformanceObserver((list) => {
-      for (const { duration } of list.getEntries()) longest.ms = Math.max(longest.ms, duration);
-    }).observe({ type: 'longtask' });
-  });
+  const readLongestTask = await watchLongestTask(page);
   const seconds: number[] = [];
   const time = async (step: () => Promise<unknown>): Promise<void> => {
     const startedAt = performance.now();
@@ -155,7 +108,7 @@ async function importFile(name: string, path: string, bytes: number): Promise<Fi
     await page.getByText(/^The import is undone/).waitFor();
   });
   const left = await sql.query('select from public.entries where user_id = $1', [userId]);
-  const longest = await page.evaluate(() => (globalThis as unknown as { longest: { ms: number } }).longest.ms);
+  const longest = await readLongestTask();
   await context.close();
   const [reading, writing, undoing] = seconds as [number, number, number];
   return [
