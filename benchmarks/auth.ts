@@ -7,8 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import autocannon from 'autocannon';
 import { createPasswords } from '#server/auth/passwords/passwords.ts';
 import { PUBLISHABLE_KEY } from '#server/config/config.ts';
-import { printFigures } from './figures.ts';
-import type { Figure } from './figures.ts';
+import { printFigures, type Figure } from './figures.ts';
 import { residentMegabytes, startProcess } from './processes.ts';
 import { openSeededDatabase } from './seeded-database.ts';
 

@@ -11,11 +11,9 @@ import type { CoachModel } from '#server/coach/model/model.ts';
 import { FEEDBACK_SCHEMA, feedbackPrompt, fenceData, MAX_OUTPUT_TOKENS } from '#server/coach/prompts.ts';
 import type { Fault } from '../simulators/ai-model/faults.ts';
 import { modelSettingsAt } from '../simulators/ai-model/server.ts';
-import { CoachJournal, daysAgo, today } from './coach/closer.ts';
-import type { Closer } from './coach/closer.ts';
+import { CoachJournal, daysAgo, today, type Closer } from './coach/closer.ts';
 import { toEditorHtml } from './coach/logs.ts';
-import { percentile, printFigures } from './figures.ts';
-import type { Figure } from './figures.ts';
+import { percentile, printFigures, type Figure } from './figures.ts';
 import { residentMegabytes, startProcess } from './processes.ts';
 
 const WARM_UP = 60;

@@ -15,8 +15,7 @@ import type { ParsedDay } from '#domain/export/exported-entry.ts';
 import { readMarkdown } from '#domain/export/formats/read-markdown.ts';
 import { readText } from '#domain/export/formats/text-format.ts';
 import { openSeededProduct, signUp, watchLongestTask } from './browser/seeded-product.ts';
-import { printFigures } from './figures.ts';
-import type { Figure } from './figures.ts';
+import { printFigures, type Figure } from './figures.ts';
 import { residentMegabytes } from './processes.ts';
 
 const DAYS = 3_650;

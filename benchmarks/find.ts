@@ -5,8 +5,7 @@
 import { PUBLISHABLE_KEY } from '#server/config/config.ts';
 import { addDays, dayOf } from '#domain/day/day.ts';
 import pg from 'pg';
-import { median, percentile, printFigures } from './figures.ts';
-import type { Figure } from './figures.ts';
+import { median, percentile, printFigures, type Figure } from './figures.ts';
 import { startProduct } from './processes.ts';
 import { LOG_BYTES, openSeededDatabase } from './seeded-database.ts';
 

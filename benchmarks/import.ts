@@ -5,11 +5,9 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { addDays, utcDayOf } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
+import { addDays, utcDayOf, type Day } from '#domain/day/day.ts';
 import { openSeededProduct, signUp, watchLongestTask } from './browser/seeded-product.ts';
-import { printFigures } from './figures.ts';
-import type { Figure } from './figures.ts';
+import { printFigures, type Figure } from './figures.ts';
 
 const DAYS = 7_300;
 const FILE_MEGABYTES = 74;

@@ -2,8 +2,7 @@
  * Opens 1,000 streams of changes on one server while another server on the same database saves. Measures the time from
  * sending a save until its events have arrived, and the memory of a stream.
  */
-import { Agent, get } from 'node:http';
-import type { IncomingMessage } from 'node:http';
+import { Agent, get, type IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { dayOf } from '#domain/day/day.ts';
 import type { DayChange } from '#domain/live/live-event.ts';

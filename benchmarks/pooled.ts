@@ -2,18 +2,13 @@
  * Compares a process whose requests go through PgBouncer with one that is connected directly, on one database, interleaved.
  * Needs PgBouncer, which scripts/other-databases/find-pgbouncers.ts finds.
  */
-import { findPgBouncers } from '../scripts/other-databases/find-pgbouncers.ts';
-import type { PgBouncerProgram } from '../scripts/other-databases/find-pgbouncers.ts';
+import { findPgBouncers, type PgBouncerProgram } from '../scripts/other-databases/find-pgbouncers.ts';
 import { startPgBouncer } from '../tests/support/servers/pgbouncer.ts';
-import { printFigures } from './figures.ts';
-import type { Figure } from './figures.ts';
-import { readDay, saveDay } from './http/journal-requests.ts';
-import type { MakeRequest } from './http/journal-requests.ts';
+import { printFigures, type Figure } from './figures.ts';
+import { readDay, saveDay, type MakeRequest } from './http/journal-requests.ts';
 import { CONNECTIONS, compareRates, describeRates, load } from './http/load.ts';
-import { signUpPeople } from './http/people.ts';
-import type { Person } from './http/people.ts';
-import { startProduct } from './processes.ts';
-import type { Running } from './processes.ts';
+import { signUpPeople, type Person } from './http/people.ts';
+import { startProduct, type Running } from './processes.ts';
 import { openSeededDatabase, writeYears } from './seeded-database.ts';
 
 const PEOPLE = 100;

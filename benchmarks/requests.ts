@@ -3,16 +3,14 @@
  * many sign-ins, and memory. The targets of speed are ratios, because other load affects both servers equally.
  */
 import { randomBytes } from 'node:crypto';
-import autocannon from 'autocannon';
-import type { Request } from 'autocannon';
+import autocannon, { type Request } from 'autocannon';
 import { SignJWT } from 'jose';
 import { PUBLISHABLE_KEY } from '#server/config/config.ts';
 import { EXPOSED_TABLES } from '#server/data/exposed-tables.ts';
 import { parseQuery } from '#server/data/parse/parse-query.ts';
 import { parsePreferences } from '#server/data/parse/parse-headers.ts';
 import { selectSql, updateSql } from '#server/data/sql/to-sql.ts';
-import { printFigures } from './figures.ts';
-import type { Figure } from './figures.ts';
+import { printFigures, type Figure } from './figures.ts';
 import {
   dayQuery,
   listDates,
@@ -22,11 +20,10 @@ import {
   saveDay,
   saveQuery,
   someDay,
+  type MakeRequest,
 } from './http/journal-requests.ts';
-import type { MakeRequest } from './http/journal-requests.ts';
 import { compareRates, describeRates, load } from './http/load.ts';
-import { PASSWORD, signUpPeople } from './http/people.ts';
-import type { Person } from './http/people.ts';
+import { PASSWORD, signUpPeople, type Person } from './http/people.ts';
 import { residentMegabytes, startProcess, startProduct } from './processes.ts';
 import { DAYS_EACH, createLogHtml, openSeededDatabase, writeYears } from './seeded-database.ts';
 

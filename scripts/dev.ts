@@ -2,8 +2,7 @@
  * `npm run dev`: restarts the server and refreshes the browser when a file changes. Vite serves the pages and proxies
  * API requests to the server. The sandbox keeps running across restarts, so its mail is kept.
  */
-import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join, resolve } from 'node:path';
 import { exitWithParent } from './lifecycle/exit-with-parent.ts';

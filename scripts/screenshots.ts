@@ -4,14 +4,12 @@
  */
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { chromium } from '@playwright/test';
-import type { Browser, Page } from '@playwright/test';
+import { chromium, type Browser, type Page } from '@playwright/test';
 import { ensureBrowser } from './browser/browser.ts';
 import { exitWithParent } from './lifecycle/exit-with-parent.ts';
 import { ROOT } from './project.ts';
 import { contactSheet } from './screenshots/contact-sheet.ts';
-import { createAccounts } from './screenshots/accounts.ts';
-import type { Accounts } from './screenshots/accounts.ts';
+import { createAccounts, type Accounts } from './screenshots/accounts.ts';
 import { SCENES } from './screenshots/scenes/scenes.ts';
 import type { Scene } from './screenshots/scene.ts';
 import { startScreenshotServer } from './screenshots/server.ts';

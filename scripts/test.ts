@@ -23,8 +23,8 @@ import {
   slowestFilesText,
   summaryLine,
   vitestResult,
+  type TestResult,
 } from './test-results.ts';
-import type { TestResult } from './test-results.ts';
 import { runTool } from './tools.ts';
 
 const SLOWEST = 20;

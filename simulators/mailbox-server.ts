@@ -2,8 +2,7 @@
 import type { AddressInfo } from 'node:net';
 import { callbackify } from 'node:util';
 import PostalMime from 'postal-mime';
-import { SMTPServer } from 'smtp-server';
-import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server';
+import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server';
 
 const MAX_KEPT_MESSAGES = 500;
 const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;

@@ -1,6 +1,5 @@
 /** The sandbox's mailbox: an SMTP server, its messages as JSON for scripts and tests, and an HTML page. */
-import { LINK, startMailServer } from './mailbox-server.ts';
-import type { ReceivedMail } from './mailbox-server.ts';
+import { LINK, startMailServer, type ReceivedMail } from './mailbox-server.ts';
 import { escapeHtml, renderSandboxPage } from './page.ts';
 
 export type Mailbox = {

@@ -8,8 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Page } from '@playwright/test';
 import { build } from 'vite';
-import { median, printFigures } from '../figures.ts';
-import type { Figure } from '../figures.ts';
+import { median, printFigures, type Figure } from '../figures.ts';
 import { EDITOR, openJournalBrowser } from './journal-browser.ts';
 
 const ROUNDS = 15;

@@ -1,13 +1,11 @@
 /** A browser and a server for the benchmarks of the editor. */
 import { randomUUID } from 'node:crypto';
-import { chromium } from '@playwright/test';
-import type { Browser, CDPSession, Page } from '@playwright/test';
+import { chromium, type Browser, type CDPSession, type Page } from '@playwright/test';
 import { dayOf } from '#domain/day/day.ts';
 import { PUBLISHABLE_KEY } from '#server/config/config.ts';
 import { ensureBrowser } from '../../scripts/browser/browser.ts';
 import { buildClient } from '../../scripts/build/build-client.ts';
-import { startProcess } from '../processes.ts';
-import type { Running } from '../processes.ts';
+import { startProcess, type Running } from '../processes.ts';
 
 export const EDITOR = '.ProseMirror[contenteditable=true]';
 

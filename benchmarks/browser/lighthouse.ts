@@ -4,8 +4,7 @@ import { chromium } from '@playwright/test';
 import { freePort } from '#server/free-port.ts';
 import lighthouse from 'lighthouse';
 import { ensureBrowser } from '../../scripts/browser/browser.ts';
-import { median, printFigures } from '../figures.ts';
-import type { Figure } from '../figures.ts';
+import { median, printFigures, type Figure } from '../figures.ts';
 import { startProcess } from '../processes.ts';
 import { openSeededDatabase } from '../seeded-database.ts';
 

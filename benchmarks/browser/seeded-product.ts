@@ -1,8 +1,7 @@
 /** The product on a seeded database, with a browser, for benchmarks that measure a page from within. */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { chromium } from '@playwright/test';
-import type { Browser, Page } from '@playwright/test';
+import { chromium, type Browser, type Page } from '@playwright/test';
 import pg from 'pg';
 import { PUBLISHABLE_KEY } from '#server/config/config.ts';
 import { ensureBrowser } from '../../scripts/browser/browser.ts';

@@ -4,10 +4,8 @@
  * equally.
  */
 import type { Page } from '@playwright/test';
-import { median, percentile, printFigures } from '../figures.ts';
-import type { Figure } from '../figures.ts';
-import { EDITOR, createLogHtml, mainThreadMs, openJournalBrowser } from './journal-browser.ts';
-import type { JournalBrowser } from './journal-browser.ts';
+import { median, percentile, printFigures, type Figure } from '../figures.ts';
+import { EDITOR, createLogHtml, mainThreadMs, openJournalBrowser, type JournalBrowser } from './journal-browser.ts';
 
 const KEYS = 120;
 const KEY_INTERVAL_MS = 25;

@@ -1,13 +1,10 @@
 /** Runs the product with a model, and requests feedback over HTTP. */
 import pg from 'pg';
 import type { FeedbackResult } from '#domain/coach/coach.ts';
-import { addDays, dayOf } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
+import { addDays, dayOf, type Day } from '#domain/day/day.ts';
 import { PUBLISHABLE_KEY } from '#server/config/config.ts';
-import { startProcess } from '../processes.ts';
-import type { Running } from '../processes.ts';
-import { openSeededDatabase } from '../seeded-database.ts';
-import type { SeededDatabase } from '../seeded-database.ts';
+import { startProcess, type Running } from '../processes.ts';
+import { openSeededDatabase, type SeededDatabase } from '../seeded-database.ts';
 import { toEditorHtml } from './logs.ts';
 
 /** A user of the benchmark, who has the paid plan and has consented to the coach. */

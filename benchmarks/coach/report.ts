@@ -1,9 +1,6 @@
 /** Reports a run: agreement with the expected scores, format failures, successful attacks, cost. */
-import { percentile } from '../figures.ts';
-import type { Figure } from '../figures.ts';
-import { ATTACKS, KINDS } from './logs.ts';
-import { pageNumbers } from './logs.ts';
-import type { CoachLog } from './logs.ts';
+import { percentile, type Figure } from '../figures.ts';
+import { ATTACKS, KINDS, pageNumbers, type CoachLog } from './logs.ts';
 
 export type Outcome = {
   readonly log: CoachLog;

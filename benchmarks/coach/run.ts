@@ -11,15 +11,19 @@
  * `--sample` sends every fourth log.
  */
 import { startModelServer } from '../../simulators/ai-model/server.ts';
-import { printFigures } from '../figures.ts';
-import type { Figure } from '../figures.ts';
-import { CoachJournal, daysAgo, today } from './closer.ts';
-import type { Closer } from './closer.ts';
-import { readLogs } from './logs.ts';
-import type { CoachLog } from './logs.ts';
+import { printFigures, type Figure } from '../figures.ts';
+import { CoachJournal, daysAgo, today, type Closer } from './closer.ts';
+import { readLogs, type CoachLog } from './logs.ts';
 import { startLocalModel } from './local-model.ts';
-import { describeCost, describeReplies, listFailures, mannerFigures, renderTable, safetyFigures } from './report.ts';
-import type { Outcome } from './report.ts';
+import {
+  describeCost,
+  describeReplies,
+  listFailures,
+  mannerFigures,
+  renderTable,
+  safetyFigures,
+  type Outcome,
+} from './report.ts';
 
 /** Limited by the rate limits of real providers. The simulator gets one request at a time: see readSimulatorScore. */
 const MAX_CONCURRENT = 3;

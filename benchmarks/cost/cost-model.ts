@@ -2,8 +2,7 @@
  * The cost model: what the measured figures mean for a million and a hundred million users. Prints each number with its
  * origin, and the number of users that one PostgreSQL primary serves.
  */
-import { INPUTS } from './inputs.ts';
-import type { Input } from './inputs.ts';
+import { INPUTS, type Input } from './inputs.ts';
 
 const SECONDS_PER_DAY = 86_400;
 /** A primary and two replicas, of which one confirms every commit. */

@@ -11,8 +11,7 @@ import { load } from '../http/load.ts';
 import { signUpPeople } from '../http/people.ts';
 import { startProduct } from '../processes.ts';
 import { openSeededDatabase, writeYears } from '../seeded-database.ts';
-import { createFlameGraph } from './flame-graph.ts';
-import type { CpuProfile } from './flame-graph.ts';
+import { createFlameGraph, type CpuProfile } from './flame-graph.ts';
 
 const FOLDER = join(import.meta.dirname, '..', '..', 'docs', 'flame-graphs');
 const PEOPLE = 100;

@@ -16,10 +16,8 @@ import { runAdminCommand } from '#server/admin.ts';
 import { PUBLISHABLE_KEY } from '#server/config/config.ts';
 import { openEmbeddedServer } from '#server/database/embedded/server.ts';
 import { createLog } from '#server/log.ts';
-import { median, percentile, printFigures } from '../figures.ts';
-import type { Figure } from '../figures.ts';
-import { startProcess } from '../processes.ts';
-import type { Running } from '../processes.ts';
+import { median, percentile, printFigures, type Figure } from '../figures.ts';
+import { startProcess, type Running } from '../processes.ts';
 import { PASSWORD } from '../../tests/support/seeded-password.ts';
 import { SEARCHED_WORD, ensureSeeded } from './seed.ts';
 

@@ -2,8 +2,7 @@
  * Floods a server from several loopback addresses, as a separate process so that it does not delay the measurement. Reads
  * its plan from standard input (JSON), floods until SIGTERM, then prints the number of answers by status as JSON.
  */
-import { connect } from 'node:net';
-import type { Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 
 export type FloodPlan = {

@@ -9,8 +9,7 @@ import { median, percentile, printFigures } from '../figures.ts';
 import { describeLatencies, failuresOf, measureMaximum, sendAtRate } from '../http/constant-rate.ts';
 import { someDay, saveDay } from '../http/journal-requests.ts';
 import { CONNECTIONS, load, repeatDays } from '../http/load.ts';
-import { signUpPeople } from '../http/people.ts';
-import type { Person } from '../http/people.ts';
+import { signUpPeople, type Person } from '../http/people.ts';
 import { startProduct } from '../processes.ts';
 import { createLogHtml, openSeededDatabase, writeYears } from '../seeded-database.ts';
 

@@ -2,22 +2,18 @@
  * Fairness and memory under overload (docs/operations/overload.md): the saves of ten users while one account, or one
  * address with 100 accounts, floods the server; then the memory while thousands of connections do everything at once.
  */
-import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Request } from 'autocannon';
-import { percentile, printFigures } from '../figures.ts';
-import type { Figure } from '../figures.ts';
-import { describeLatencies, failuresOf, sendAtRate } from '../http/constant-rate.ts';
-import type { RateResult } from '../http/constant-rate.ts';
+import { percentile, printFigures, type Figure } from '../figures.ts';
+import { describeLatencies, failuresOf, sendAtRate, type RateResult } from '../http/constant-rate.ts';
 import { dayQuery, listDates, readDay, saveDay } from '../http/journal-requests.ts';
 import { load } from '../http/load.ts';
-import { signUpPeople } from '../http/people.ts';
-import type { Person } from '../http/people.ts';
+import { signUpPeople, type Person } from '../http/people.ts';
 import { residentMegabytes, startProduct } from '../processes.ts';
 
 import { openSeededDatabase, writeYears } from '../seeded-database.ts';

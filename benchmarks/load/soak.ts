@@ -2,8 +2,7 @@
  * Half of the maximum load for five minutes, or `--minutes=60`: reads, lists, saves, sign-ins and open streams. Fits a
  * line through the server's memory after the warm-up, and computes the standard error of its slope.
  */
-import { Agent, get } from 'node:http';
-import type { ClientRequest } from 'node:http';
+import { Agent, get, type ClientRequest } from 'node:http';
 import { parseArgs } from 'node:util';
 import type { Request } from 'autocannon';
 import { PUBLISHABLE_KEY } from '#server/config/config.ts';
@@ -11,8 +10,7 @@ import { printFigures } from '../figures.ts';
 import { describeFailures, describeLatencies, failuresOf, sendAtRate } from '../http/constant-rate.ts';
 import { listDates, readDay, saveDay } from '../http/journal-requests.ts';
 import { load } from '../http/load.ts';
-import { PASSWORD, renewTokens, signUpPeople } from '../http/people.ts';
-import type { Person } from '../http/people.ts';
+import { PASSWORD, renewTokens, signUpPeople, type Person } from '../http/people.ts';
 import { residentMegabytes, startProduct } from '../processes.ts';
 import { openSeededDatabase, writeYears } from '../seeded-database.ts';
 

@@ -7,14 +7,11 @@ import { readFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { connectionsFor } from '#server/database/embedded/settings.ts';
-import { printFigures } from '../figures.ts';
-import type { Figure } from '../figures.ts';
-import { readDay, saveDay } from '../http/journal-requests.ts';
-import type { MakeRequest } from '../http/journal-requests.ts';
+import { printFigures, type Figure } from '../figures.ts';
+import { readDay, saveDay, type MakeRequest } from '../http/journal-requests.ts';
 import { compareRates, describeRates, load } from '../http/load.ts';
 import { signUpPeople } from '../http/people.ts';
-import { cpuSeconds, residentMegabytes, startProduct } from '../processes.ts';
-import type { Running } from '../processes.ts';
+import { cpuSeconds, residentMegabytes, startProduct, type Running } from '../processes.ts';
 import { openSeededDatabase, writeYears } from '../seeded-database.ts';
 import { limitCpu } from './cpu-quota.ts';
 

@@ -4,8 +4,7 @@ import { someDay } from '../http/journal-requests.ts';
 import { startProcess } from '../processes.ts';
 import { createLogHtml, DAYS_EACH } from '../seeded-database.ts';
 import { installPackages } from './install.ts';
-import { requestJson, rowsByDate, runSql } from './peer.ts';
-import type { Peer, PeerPerson } from './peer.ts';
+import { requestJson, rowsByDate, runSql, type Peer, type PeerPerson } from './peer.ts';
 
 const PACKAGES = { 'better-auth': '1.7.25', fastify: '5.10.0', pg: '8.23.1' };
 const WRITE_YEARS = `

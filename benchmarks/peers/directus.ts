@@ -10,8 +10,7 @@ import { someDay } from '../http/journal-requests.ts';
 import { waitUntilReady } from '../processes.ts';
 import { createLogHtml, DAYS_EACH } from '../seeded-database.ts';
 import { installPackages } from './install.ts';
-import { requestJson, rowsByDate, runSql } from './peer.ts';
-import type { Peer, PeerPerson } from './peer.ts';
+import { requestJson, rowsByDate, runSql, type Peer, type PeerPerson } from './peer.ts';
 
 const VERSION = '11.17.4';
 /** Directus 11 supports Node 22 only: its native module is neither built nor published for later versions. */

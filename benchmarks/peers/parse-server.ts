@@ -4,8 +4,7 @@ import { someDay } from '../http/journal-requests.ts';
 import { startProcess } from '../processes.ts';
 import { createLogHtml, DAYS_EACH } from '../seeded-database.ts';
 import { installPackages } from './install.ts';
-import { requestJson, rowsByDate, runSql } from './peer.ts';
-import type { Peer, PeerPerson } from './peer.ts';
+import { requestJson, rowsByDate, runSql, type Peer, type PeerPerson } from './peer.ts';
 
 const PACKAGES = { express: '5.2.1', 'parse-server': '9.10.0' };
 const APP = { 'x-parse-application-id': 'journal' };

@@ -6,21 +6,16 @@
  * on the embedded PostgreSQL with fsync. The other peers have a database on the same PostgreSQL as the product.
  */
 import { parseArgs } from 'node:util';
-import { printFigures } from '../figures.ts';
-import type { Figure } from '../figures.ts';
-import { listDates, readDay, saveDay } from '../http/journal-requests.ts';
-import type { MakeRequest } from '../http/journal-requests.ts';
+import { printFigures, type Figure } from '../figures.ts';
+import { listDates, readDay, saveDay, type MakeRequest } from '../http/journal-requests.ts';
 import { compareRates, describeRates, load } from '../http/load.ts';
-import { signUpPeople } from '../http/people.ts';
-import type { Person } from '../http/people.ts';
+import { signUpPeople, type Person } from '../http/people.ts';
 import { cpuSeconds, startProduct } from '../processes.ts';
-import { DAYS_EACH, openSeededDatabase, writeYears } from '../seeded-database.ts';
-import type { SeededDatabase } from '../seeded-database.ts';
+import { DAYS_EACH, openSeededDatabase, writeYears, type SeededDatabase } from '../seeded-database.ts';
 import { startBetterAuth } from './better-auth.ts';
 import { startDirectus } from './directus.ts';
 import { startParseServer } from './parse-server.ts';
-import { runSql } from './peer.ts';
-import type { Peer } from './peer.ts';
+import { runSql, type Peer } from './peer.ts';
 import { startPocketbase } from './pocketbase.ts';
 
 const PEOPLE = 100;

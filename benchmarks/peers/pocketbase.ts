@@ -13,8 +13,7 @@ import { stopProcess } from '../../scripts/lifecycle/stop-process.ts';
 import { someDay } from '../http/journal-requests.ts';
 import { waitUntilReady } from '../processes.ts';
 import { createLogHtml, DAYS_EACH } from '../seeded-database.ts';
-import { PEERS_FOLDER, requestJson } from './peer.ts';
-import type { Peer, PeerPerson } from './peer.ts';
+import { PEERS_FOLDER, requestJson, type Peer, type PeerPerson } from './peer.ts';
 
 const VERSION = 'v0.39.0';
 const ADMIN = { identity: 'admin@example.com', password: 'correct horse battery' };

@@ -1,8 +1,7 @@
 /** Runs one statement as the server does, with the generic plan of a prepared statement, and finds costly steps. */
 import pg from 'pg';
 import { ACT_AS } from '#server/database/rls-query.ts';
-import { nodesOf, PARTITION_SUFFIX, tableOf } from '../../tests/support/statements/plan-nodes.ts';
-import type { PlanNode } from '../../tests/support/statements/plan-nodes.ts';
+import { nodesOf, PARTITION_SUFFIX, tableOf, type PlanNode } from '../../tests/support/statements/plan-nodes.ts';
 import type { RecordedStatement } from '../../tests/support/statements/record-statements.ts';
 import { findSweep } from '../../tests/support/statements/system-sweeps.ts';
 import type { UserTable } from '../../tests/support/statements/user-tables.ts';

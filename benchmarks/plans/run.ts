@@ -11,12 +11,10 @@ import { partitionTables } from '../../tests/support/partition-tables.ts';
 import type { RecordedStatement } from '../../tests/support/statements/record-statements.ts';
 import { SYSTEM_SWEEPS, findSweep } from '../../tests/support/statements/system-sweeps.ts';
 import { readUserTables } from '../../tests/support/statements/user-tables.ts';
-import { printFigures } from '../figures.ts';
-import type { Figure } from '../figures.ts';
+import { printFigures, type Figure } from '../figures.ts';
 import { openSeededDatabase } from '../seeded-database.ts';
 import { checkPlan, explainText } from './check-plan.ts';
-import { DAYS_EACH, fillDatabase } from './large-database.ts';
-import type { People } from './large-database.ts';
+import { DAYS_EACH, fillDatabase, type People } from './large-database.ts';
 import { readStatements, recordStatements } from './statements.ts';
 import { valuesFor } from './values.ts';
 

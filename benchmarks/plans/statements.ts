@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SERVER_TESTS } from '../../scripts/other-databases/run-tests.ts';
 import { runTool } from '../../scripts/tools.ts';
-import { RECORD_VARIABLE } from '../../tests/support/statements/record-statements.ts';
-import type { RecordedStatement } from '../../tests/support/statements/record-statements.ts';
+import { RECORD_VARIABLE, type RecordedStatement } from '../../tests/support/statements/record-statements.ts';
 
 /** Runs the tests of the server that use the database. @throws Error if one fails */
 export async function recordStatements(): Promise<RecordedStatement[]> {

@@ -1,8 +1,7 @@
 /** The JavaScript budgets of three kinds of pages, in kilobytes (1,000 bytes) after brotli compression. */
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { APP_MODULE, LAZY_MODULES, preloadedChunks } from '#server/site/preloads.ts';
-import type { BuildManifest } from '#server/site/preloads.ts';
+import { APP_MODULE, LAZY_MODULES, preloadedChunks, type BuildManifest } from '#server/site/preloads.ts';
 import { ROOT } from '../project.ts';
 
 const BUDGETS = [

@@ -1,6 +1,5 @@
 /** Waits for mails and texts in the sandbox and extracts their links and codes. Shared with the end-to-end tests. */
-import { expect } from '@playwright/test';
-import type { Page } from '@playwright/test';
+import { expect, type Page } from '@playwright/test';
 
 type Mail = { to: string; subject: string; links: string[]; code: string | null };
 

@@ -1,6 +1,5 @@
 /** Writes a year of varied logs for one account, with the coach's feedback on most of the newest logs. */
-import { addDays, dayOf, weekdayOf } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
+import { addDays, dayOf, weekdayOf, type Day } from '#domain/day/day.ts';
 import { PUBLISHABLE_KEY } from '#server/config/config.ts';
 import type { ScreenshotServer } from './server.ts';
 

@@ -3,8 +3,7 @@
  * shared module becomes a file of its own, and a first visit makes fifty requests.
  */
 import { join } from 'node:path';
-import { ROUTES } from '../../src/domain/routes.ts';
-import type { RouteName } from '../../src/domain/routes.ts';
+import { ROUTES, type RouteName } from '../../src/domain/routes.ts';
 import { APP_MODULE, LAZY_MODULES } from '../../src/server/site/preloads.ts';
 
 /** The bundler passes this to the function that names a module's chunk. */

@@ -1,10 +1,8 @@
 /** Renders the pages that need no React at run time to static markup at build time. */
 import { basename } from 'node:path';
 import { renderToStaticMarkup } from 'react-dom/server';
-import { createElement } from 'react';
-import type { ComponentType } from 'react';
-import { createServer } from 'vite';
-import type { Plugin, ViteDevServer } from 'vite';
+import { createElement, type ComponentType } from 'react';
+import { createServer, type Plugin, type ViteDevServer } from 'vite';
 
 type Page = { module: string; component: string };
 

@@ -1,17 +1,20 @@
 /** Serves the model simulator over HTTP: three protocols, a page with all requests, and the control endpoints. */
-import { createServer } from 'node:http';
-import type { ServerResponse } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import { getRequestListener } from '@hono/node-server';
-import type { HttpBindings } from '@hono/node-server';
+import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { Hono } from 'hono';
 import { controlRoutes } from './control.ts';
 import { readModels } from './models.ts';
 import { requestsPage } from './page.ts';
-import { ConnectionBroken, createModelSimulator, SANDBOX_KEY } from './simulator.ts';
-import type { ModelAnswer, ModelControl } from './simulator.ts';
+import {
+  ConnectionBroken,
+  createModelSimulator,
+  SANDBOX_KEY,
+  type ModelAnswer,
+  type ModelControl,
+} from './simulator.ts';
 
 export type ModelProvider = 'google' | 'anthropic' | 'openai-compatible';
 

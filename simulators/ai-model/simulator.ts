@@ -11,8 +11,13 @@ import { anthropic } from './protocols/anthropic.ts';
 import { OBJECT_MANNERS, REPLY_MANNERS } from './manners.ts';
 import { gemini } from './protocols/gemini.ts';
 import { openai } from './protocols/openai.ts';
-import { RefusedError } from './protocols/protocol.ts';
-import type { ModelQuestion, Refusal, ModelReply, Protocol } from './protocols/protocol.ts';
+import {
+  RefusedError,
+  type ModelQuestion,
+  type Refusal,
+  type ModelReply,
+  type Protocol,
+} from './protocols/protocol.ts';
 
 export const SANDBOX_KEY = 'sandbox-key';
 const PROTOCOLS: readonly Protocol[] = [gemini, anthropic, openai];

@@ -1,7 +1,6 @@
 /** The captcha simulator of the sandbox: the widget's script and frame, and the verification of its tokens. */
 import { Hono } from 'hono';
-import { createCaptchaSimulator, SECRET, SITE_KEY } from './simulator.ts';
-import type { CaptchaProvider } from './simulator.ts';
+import { createCaptchaSimulator, SECRET, SITE_KEY, type CaptchaProvider } from './simulator.ts';
 import { FRAME_PAGE, FRAME_SCRIPT, FRAME_STYLES, widgetScript } from './widget.ts';
 
 const PROVIDERS = ['hcaptcha', 'turnstile'] as const;

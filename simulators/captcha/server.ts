@@ -1,11 +1,9 @@
 /** Serves the captcha simulator on a free loopback port, for tests. */
-import { createServer } from 'node:http';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createCaptchaSimulator, SECRET, SITE_KEY } from './simulator.ts';
-import type { CaptchaControl, CaptchaProvider } from './simulator.ts';
+import { createCaptchaSimulator, SECRET, SITE_KEY, type CaptchaControl, type CaptchaProvider } from './simulator.ts';
 
 /** Environment variables that point the product at the simulator. */
 export type CaptchaEnvironment = Readonly<

@@ -1,7 +1,6 @@
 /** The page on which the visitor chooses an account, and the choice it posts. */
 import { escapeHtml, renderSandboxPage } from '../page.ts';
-import { accountFor, ACCOUNTS } from './accounts.ts';
-import type { IdentityAccount } from './accounts.ts';
+import { accountFor, ACCOUNTS, type IdentityAccount } from './accounts.ts';
 
 const stamp = (provider: string): string => `<p class="stamp">${provider} sandbox: these accounts exist only here</p>`;
 

@@ -1,11 +1,9 @@
 /** Simulated GitHub: the OAuth pages, the token endpoint with its errors in status 200, and the API for the account. */
-import { Hono } from 'hono';
-import type { Context } from 'hono';
+import { Hono, type Context } from 'hono';
 import { numericId } from './accounts.ts';
 import { consentPage, invalidRequestPage, readChoice } from './consent-page.ts';
 import type { IdentityEnv } from './fault-middleware.ts';
-import { isClient, parseAuthorizationRequest, returnUrl } from './grants.ts';
-import type { Client, Grants } from './grants.ts';
+import { isClient, parseAuthorizationRequest, returnUrl, type Client, type Grants } from './grants.ts';
 
 export const GITHUB_CLIENT: Client = { id: 'Iv1.sandbox', secret: 'sandbox-github-secret' };
 const NAME = 'GitHub';

@@ -1,6 +1,5 @@
 /** Signs ID tokens. The keys are generated at the first use, so that the sandbox starts fast. */
-import { exportJWK, generateKeyPair, SignJWT } from 'jose';
-import type { CryptoKey, JWK } from 'jose';
+import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWK } from 'jose';
 import type { IdentityFault } from './faults.ts';
 
 const ALGORITHM = 'RS256';

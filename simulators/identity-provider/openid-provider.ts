@@ -1,12 +1,17 @@
 /** A simulated OpenID provider that looks like Google: discovery, keys, consent page, token and user info. */
 import { randomUUID } from 'node:crypto';
 import { Hono } from 'hono';
-import type { IdentityAccount } from './accounts.ts';
-import { numericId } from './accounts.ts';
+import { numericId, type IdentityAccount } from './accounts.ts';
 import { consentPage, invalidRequestPage, readChoice } from './consent-page.ts';
 import type { IdentityEnv } from './fault-middleware.ts';
-import { isClient, parseAuthorizationRequest, returnUrl } from './grants.ts';
-import type { AuthorizationRequest, Client, Grants } from './grants.ts';
+import {
+  isClient,
+  parseAuthorizationRequest,
+  returnUrl,
+  type AuthorizationRequest,
+  type Client,
+  type Grants,
+} from './grants.ts';
 import type { IdTokenSigner } from './id-token.ts';
 
 export const GOOGLE_CLIENT: Client = { id: 'sandbox.apps.googleusercontent.com', secret: 'sandbox-google-secret' };

@@ -1,6 +1,5 @@
 /** HTTP endpoints with which tests and scripts control the PayPal simulator: faults, payments, clock, webhooks. */
-import { Hono } from 'hono';
-import type { Context } from 'hono';
+import { Hono, type Context } from 'hono';
 import { RefusedError } from './books/issues.ts';
 import type { PaymentWay } from './books/model.ts';
 import { toMinor } from './books/money.ts';

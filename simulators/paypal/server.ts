@@ -4,17 +4,20 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { getRequestListener } from '@hono/node-server';
-import type { HttpBindings } from '@hono/node-server';
+import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
-import { Hono } from 'hono';
-import type { Context } from 'hono';
+import { Hono, type Context } from 'hono';
 import type { PaypalBooks } from './books/books.ts';
 import { parseOrders, serializeOrders } from './books/serialize-orders.ts';
 import { controlRoutes } from './control.ts';
 import { payerPages } from './pages/payer-pages.ts';
-import { createPaypalSimulator, SANDBOX_CLIENT, SANDBOX_WEBHOOK_ID } from './simulator.ts';
-import type { PaypalSimulator, SimulatorOptions } from './simulator.ts';
+import {
+  createPaypalSimulator,
+  SANDBOX_CLIENT,
+  SANDBOX_WEBHOOK_ID,
+  type PaypalSimulator,
+  type SimulatorOptions,
+} from './simulator.ts';
 
 /** Environment variables that point the product at the simulator. */
 export type PaypalSettings = Record<

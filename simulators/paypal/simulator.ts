@@ -5,8 +5,7 @@
 import type { ApiRequest } from '../api-request.ts';
 import { FaultQueue } from '../fault-queue.ts';
 import { HeldRequests } from '../held-requests.ts';
-import { PaypalApi } from './api/api.ts';
-import type { ApiAnswer, Client } from './api/api.ts';
+import { PaypalApi, type ApiAnswer, type Client } from './api/api.ts';
 import { PaypalBooks } from './books/books.ts';
 import { Ids } from './books/ids.ts';
 import { errorBody, RefusedError } from './books/issues.ts';

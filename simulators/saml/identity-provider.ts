@@ -4,8 +4,7 @@
  */
 import type * as Samlify from 'samlify';
 import type { KeyPair } from './key-pair.ts';
-import { EMAIL_FORMAT, newId, writeResponse } from './response.ts';
-import type { ResponseFields } from './response.ts';
+import { EMAIL_FORMAT, newId, writeResponse, type ResponseFields } from './response.ts';
 
 export type AuthnRequest = { id: string; relayState: string };
 

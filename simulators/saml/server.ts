@@ -4,8 +4,7 @@ import { Hono } from 'hono';
 import type { IdentityAccount } from '../identity-provider/accounts.ts';
 import { consentPage, invalidRequestPage, readChoice } from '../identity-provider/consent-page.ts';
 import { escapeHtml, renderSandboxPage } from '../page.ts';
-import { createSamlIdentityProvider } from './identity-provider.ts';
-import type { AuthnRequest, SamlIdentityProvider } from './identity-provider.ts';
+import { createSamlIdentityProvider, type AuthnRequest, type SamlIdentityProvider } from './identity-provider.ts';
 import { openKeyPair } from './key-pair.ts';
 import { acsUrlOf, attribute } from './response.ts';
 

@@ -1,13 +1,11 @@
 /** Serves the SMS simulator over HTTP: the API, the sandbox's page of texts, and their JSON for scripts. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { getRequestListener } from '@hono/node-server';
-import type { HttpBindings } from '@hono/node-server';
+import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { Hono } from 'hono';
 import { messagesPage } from './page.ts';
-import { createSmsSimulator, SANDBOX_ACCOUNT } from './simulator.ts';
-import type { SmsControl, SmsFault } from './simulator.ts';
+import { createSmsSimulator, SANDBOX_ACCOUNT, type SmsControl, type SmsFault } from './simulator.ts';
 
 /** Environment variables that point the product at the simulator. */
 export type SmsSettings = Record<'SMS_API_BASE' | 'SMS_ACCOUNT_SID' | 'SMS_AUTH_TOKEN' | 'SMS_FROM', string>;

@@ -6,8 +6,7 @@ import { randomBytes } from 'node:crypto';
 import type { ApiRequest } from '../api-request.ts';
 import { FaultQueue } from '../fault-queue.ts';
 import { HeldRequests } from '../held-requests.ts';
-import { apiError, UNROUTABLE_NUMBERS } from './errors.ts';
-import type { ErrorCode } from './errors.ts';
+import { apiError, UNROUTABLE_NUMBERS, type ErrorCode } from './errors.ts';
 
 export const SANDBOX_ACCOUNT = {
   sid: `AC${'0'.repeat(24)}5a4db0c5`,

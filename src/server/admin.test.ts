@@ -3,8 +3,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { EMAIL, setUpAdmin } from '../../tests/support/commands/admin-commands.ts';
-import type { CommandResult } from '../../tests/support/commands/admin-commands.ts';
+import { EMAIL, setUpAdmin, type CommandResult } from '../../tests/support/commands/admin-commands.ts';
 
 const world = setUpAdmin();
 

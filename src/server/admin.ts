@@ -1,8 +1,14 @@
 /** `npm run admin -- COMMAND`: operator commands, which also work while the server runs. */
 import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { CommandError, OPTIONS } from './admin/command.ts';
-import type { Command, Environment, OptionName, Options } from './admin/command.ts';
+import {
+  CommandError,
+  OPTIONS,
+  type Command,
+  type Environment,
+  type OptionName,
+  type Options,
+} from './admin/command.ts';
 import { KEY_COMMANDS } from './admin/key-commands.ts';
 import { PAYMENT_COMMANDS } from './admin/payment-commands.ts';
 import { MAIL_COMMANDS } from './admin/mail-commands.ts';

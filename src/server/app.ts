@@ -1,6 +1,5 @@
 /** Builds the Hono app: the middleware in order, and the routes of each API. */
-import { Hono } from 'hono';
-import type { MiddlewareHandler } from 'hono';
+import { Hono, type MiddlewareHandler } from 'hono';
 import { ENTRY_MAX_BYTES } from '#domain/log/entry.ts';
 import { IMPORT_BODY_BYTES } from '#domain/export/import-wire.ts';
 import type { AccessTokens } from './auth/keys/access-tokens.ts';
@@ -31,8 +30,7 @@ import type { Logger } from './log.ts';
 import type { Mailer } from './mail/mailer.ts';
 import type { Payments } from './payments/payments.ts';
 import { webhookRoutes } from './payments/webhooks/webhook.ts';
-import { pageRoutes } from './site/pages.ts';
-import type { Site } from './site/pages.ts';
+import { pageRoutes, type Site } from './site/pages.ts';
 import type { SmsSender } from './sms/sms-sender.ts';
 
 export type Deps = {

@@ -4,8 +4,7 @@
  * Never log journal text, addresses, tokens or query strings. The redaction below is only a safety net: it knows just
  * the usual names of such values.
  */
-import { destination as fileDestination, pino } from 'pino';
-import type { DestinationStream, Logger as PinoLogger } from 'pino';
+import { destination as fileDestination, pino, type DestinationStream, type Logger as PinoLogger } from 'pino';
 
 export type Logger = PinoLogger;
 

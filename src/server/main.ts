@@ -2,11 +2,9 @@
  * Entry point: serves in this process, or supervises several that do (`WEB_CONCURRENCY`). Graceful shutdown: stop
  * accepting requests, finish requests and jobs in flight, send queued mail, close the database.
  */
-import { ConfigError, readConfig } from './config/config.ts';
-import type { Config } from './config/config.ts';
+import { ConfigError, readConfig, type Config } from './config/config.ts';
 import { prepareDataDirectory } from './config/data-directory.ts';
-import { createLog } from './log.ts';
-import type { Logger } from './log.ts';
+import { createLog, type Logger } from './log.ts';
 
 if (import.meta.main) await main();
 

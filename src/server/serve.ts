@@ -5,8 +5,7 @@
 import { join } from 'node:path';
 import { createApp } from './app.ts';
 import { createAccessTokens } from './auth/keys/access-tokens.ts';
-import { createPasswords, PASSWORD_LIMITS } from './auth/passwords/passwords.ts';
-import type { Passwords } from './auth/passwords/passwords.ts';
+import { createPasswords, PASSWORD_LIMITS, type Passwords } from './auth/passwords/passwords.ts';
 import { loadSigningKeys } from './auth/keys/signing-keys.ts';
 import { createBackgroundTasks } from './jobs/background-tasks.ts';
 import { loadSamlKey } from './auth/saml/saml-key.ts';
@@ -28,8 +27,7 @@ import { registerServiceState } from './metrics/service-state.ts';
 import { observeDatabase } from './metrics/observe-database.ts';
 import { securityHeaders } from './http/security-headers.ts';
 import { jobList } from './jobs/job-list.ts';
-import { createJobs } from './jobs/jobs.ts';
-import type { Jobs } from './jobs/jobs.ts';
+import { createJobs, type Jobs } from './jobs/jobs.ts';
 import { createAdmission } from './load/admission.ts';
 import { createLimiters } from './load/limiters.ts';
 import type { Logger } from './log.ts';
@@ -38,8 +36,7 @@ import { createPayments } from './payments/payments.ts';
 import { clientConfig } from './site/client-config.ts';
 import { loadSite } from './site/pages.ts';
 import { createSmsSender } from './sms/sms-sender.ts';
-import { mergeMetrics } from './workers/shared-metrics.ts';
-import type { WorkerMetrics } from './workers/shared-metrics.ts';
+import { mergeMetrics, type WorkerMetrics } from './workers/shared-metrics.ts';
 
 const BUILT_CLIENT = join(import.meta.dirname, '..', '..', 'dist');
 

@@ -1,11 +1,9 @@
 /** Opens the database and serves, as the only process or as one of several workers. */
 import { systemClock } from './clock.ts';
 import type { Config } from './config/config.ts';
-import { openDatabase } from './database/connect.ts';
-import type { DatabaseOptions } from './database/connect.ts';
+import { openDatabase, type DatabaseOptions } from './database/connect.ts';
 import type { Logger } from './log.ts';
-import { serve } from './serve.ts';
-import type { RunningServer, ServeDeps } from './serve.ts';
+import { serve, type RunningServer, type ServeDeps } from './serve.ts';
 
 type Deps = {
   config: Config;

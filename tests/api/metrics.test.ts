@@ -7,11 +7,9 @@ import { fastPasswords } from '../support/fast-passwords.ts';
 import { metricsIn, queriesOf, readAlerts, readDashboard } from '../deploy/deploy-files.ts';
 import { readMetrics } from '../support/read-metrics.ts';
 import { readChanges } from '../support/read-changes.ts';
-import { startTestServer } from '../support/start-server.ts';
-import type { TestServer } from '../support/start-server.ts';
+import { startTestServer, type TestServer } from '../support/start-server.ts';
 import { openStream } from './coach/fixture.ts';
-import { request, signUp, today } from './data/fixture.ts';
-import type { Person } from './data/fixture.ts';
+import { request, signUp, today, type Person } from './data/fixture.ts';
 
 let server: TestServer;
 let ida: Person;

@@ -6,8 +6,7 @@ import { cp, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { createClient } from '@supabase/supabase-js';
-import type { SupabaseClient } from '@supabase/supabase-js';
+import { createClient, type SupabaseClient } from '@supabase/supabase-js';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { PUBLISHABLE_KEY, readConfig } from '#server/config/config.ts';
 import { Secret } from '#server/config/secret.ts';
@@ -20,8 +19,7 @@ import { serve } from '#server/serve.ts';
 import { isPartitioned } from '../support/partitions.ts';
 import { fastPasswords } from '../support/fast-passwords.ts';
 import { fuzzBudget } from '../support/fuzz-budget.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import type { TestDatabase } from '../support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 import { daysAgo } from './data/fixture.ts';
 
 /** The newer version counts the characters of each log, also of those that the older one saves. */

@@ -1,8 +1,7 @@
 /** Tests what belongs to no single API of the app: health, unknown paths, oversized bodies, log privacy. */
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startTestServer } from '../support/start-server.ts';
-import type { TestServer } from '../support/start-server.ts';
+import { startTestServer, type TestServer } from '../support/start-server.ts';
 
 let server: TestServer;
 const logLines: string[] = [];

@@ -1,12 +1,9 @@
 /** Tests the traces that a server sends to a collector when OTEL_EXPORTER_OTLP_ENDPOINT is set. */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { startOtlpCollector } from '../support/otlp-collector.ts';
-import type { CollectedSpan, OtlpCollector } from '../support/otlp-collector.ts';
-import { startTestServer } from '../support/start-server.ts';
-import type { TestServer } from '../support/start-server.ts';
+import { startOtlpCollector, type CollectedSpan, type OtlpCollector } from '../support/otlp-collector.ts';
+import { startTestServer, type TestServer } from '../support/start-server.ts';
 import { openStream } from './coach/fixture.ts';
-import { request, signUp, today } from './data/fixture.ts';
-import type { Person } from './data/fixture.ts';
+import { request, signUp, today, type Person } from './data/fixture.ts';
 
 const SECRET_TEXT = 'a line that nobody else may read';
 const [SERVER, CLIENT, INTERNAL] = [2, 3, 1];

@@ -1,8 +1,6 @@
 /** Firefox, driven over WebDriver BiDi. */
-import puppeteer from 'puppeteer-core';
-import type { KeyInput, Page } from 'puppeteer-core';
-import type { BrowserPage, EngineBrowser } from './browser-page.ts';
-import { WAIT_LIMIT_MS } from './browser-page.ts';
+import puppeteer, { type KeyInput, type Page } from 'puppeteer-core';
+import { WAIT_LIMIT_MS, type BrowserPage, type EngineBrowser } from './browser-page.ts';
 
 /**
  * Headless Firefox reports no pointer, so the journal would treat it as a phone. The value 6 is a fine pointer (2) that

@@ -1,12 +1,9 @@
 /** WebKitGTK's MiniBrowser on a display of its own, driven over WebDriver. */
-import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { Builder, By, Capabilities, Key, until } from 'selenium-webdriver';
-import type { WebDriver } from 'selenium-webdriver';
+import { Builder, By, Capabilities, Key, until, type WebDriver } from 'selenium-webdriver';
 import { freePort } from '#server/free-port.ts';
-import type { BrowserPage, EngineBrowser } from './browser-page.ts';
-import { WAIT_LIMIT_MS } from './browser-page.ts';
+import { WAIT_LIMIT_MS, type BrowserPage, type EngineBrowser } from './browser-page.ts';
 
 export type WebKitPrograms = { driver: string; browser: string; display: string };
 

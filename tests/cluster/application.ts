@@ -8,8 +8,7 @@ import { STATE } from './folders.ts';
 import { PUBLIC_URL } from './front.ts';
 import { addressOf, inNamespace } from './network.ts';
 import { waitFor } from './nodes.ts';
-import { startService } from './processes.ts';
-import type { Service } from './processes.ts';
+import { startService, type Service } from './processes.ts';
 
 const run = promisify(execFile);
 

@@ -2,8 +2,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { OWNER_PASSWORD, startApplication, waitUntilReady } from './application.ts';
-import type { Application } from './application.ts';
+import { OWNER_PASSWORD, startApplication, waitUntilReady, type Application } from './application.ts';
 import { CONFIG } from './folders.ts';
 import { createCertificate, POOLER_PASSWORD, startBalancer, startPooler } from './front.ts';
 import { addressOf, createNetwork } from './network.ts';
@@ -16,8 +15,9 @@ import {
   SUPERUSER_PASSWORD,
   waitFor,
   waitUntilWhole,
+  type Node,
+  type NodeFolders,
 } from './nodes.ts';
-import type { Node, NodeFolders } from './nodes.ts';
 import type { Service } from './processes.ts';
 import { itemsOf } from '../world/browser/tab.ts';
 

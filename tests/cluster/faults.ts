@@ -27,8 +27,8 @@ import {
   startPatroni,
   SUPERUSER_PASSWORD,
   waitFor,
+  type Node,
 } from './nodes.ts';
-import type { Node } from './nodes.ts';
 
 const run = promisify(execFile);
 

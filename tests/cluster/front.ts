@@ -3,8 +3,7 @@ import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { startService } from './processes.ts';
-import type { Service } from './processes.ts';
+import { startService, type Service } from './processes.ts';
 import { CONFIG, STATE } from './folders.ts';
 
 const run = promisify(execFile);

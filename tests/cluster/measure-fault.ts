@@ -2,10 +2,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Cluster } from './cluster.ts';
 import type { Fault } from './faults.ts';
-import { compare } from './ledger.ts';
-import type { Ledger } from './ledger.ts';
-import { waitFor, waitUntilWhole } from './nodes.ts';
-import type { Node } from './nodes.ts';
+import { compare, type Ledger } from './ledger.ts';
+import { waitFor, waitUntilWhole, type Node } from './nodes.ts';
 import { firstAnswerSince, longestOutage } from './outage.ts';
 import type { Pages } from './pages.ts';
 import type { Prober } from './prober.ts';

@@ -1,8 +1,7 @@
 /** Writes to each database machine directly, without HAProxy and PgBouncer, to learn when each of them accepts writes. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
-import { connectToNode, NODES } from './nodes.ts';
-import type { Node } from './nodes.ts';
+import { connectToNode, NODES, type Node } from './nodes.ts';
 import type { Answer } from './outage.ts';
 
 const PACE_MS = 50;

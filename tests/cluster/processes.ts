@@ -2,15 +2,13 @@
  * Starts the programs of the cluster, each in the network namespace of its part (`network.ts`). Their output goes to
  * `test-results/cluster`.
  */
-import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../../scripts/project.ts';
 import { LOGS } from './folders.ts';
-import { inNamespace } from './network.ts';
-import type { Part } from './network.ts';
+import { inNamespace, type Part } from './network.ts';
 
 type Command = {
   part: Part;

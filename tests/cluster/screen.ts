@@ -1,6 +1,5 @@
 /** A real Chromium page whose user types all the time. Records every text of its status line (save-status.ts). */
-import { chromium } from '@playwright/test';
-import type { Page } from '@playwright/test';
+import { chromium, type Page } from '@playwright/test';
 import { sessionStorageKey } from '#client/lib/session/storage-keys.ts';
 import { ensureTestBrowser } from '../../scripts/browser/browser.ts';
 import { createClient, signUp } from './client.ts';

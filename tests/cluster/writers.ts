@@ -4,11 +4,9 @@
  * browser, so they show to a tenth of a second when saves are accepted again.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { addDays, dayOf } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
+import { addDays, dayOf, type Day } from '#domain/day/day.ts';
 import { PUBLISHABLE_KEY } from '#server/config/config.ts';
-import { createClient, signUp } from './client.ts';
-import type { Client } from './client.ts';
+import { createClient, signUp, type Client } from './client.ts';
 import type { Ledger } from './ledger.ts';
 import type { Answer } from './outage.ts';
 import { itemsOf } from '../world/browser/tab.ts';

@@ -1,6 +1,5 @@
 /** Runs the alerts, their unit tests and every query of the dashboard through Debian's Prometheus and a real server. */
-import { execFileSync, spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,8 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { backupName } from '#server/backup/folder.ts';
 import { freePort } from '#server/free-port.ts';
 import { request, signUp, today } from '../api/data/fixture.ts';
-import { startTestServer } from '../support/start-server.ts';
-import type { TestServer } from '../support/start-server.ts';
+import { startTestServer, type TestServer } from '../support/start-server.ts';
 import { ALERT_TEST_FILES, ALERTS_FILE, deployPath, queriesOf, readAlerts, readDashboard } from './deploy-files.ts';
 
 let server: TestServer;

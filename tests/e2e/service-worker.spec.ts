@@ -2,8 +2,7 @@
 import { isolate } from '#domain/isolate.ts';
 import type { Page } from '@playwright/test';
 import { daysAgo, editor, expectSaved, items, log, readStoredLog, storeLog, today } from './support/journal.ts';
-import { openGateway } from './support/gateway.ts';
-import type { Gateway } from './support/gateway.ts';
+import { openGateway, type Gateway } from './support/gateway.ts';
 import { readAllStorage } from './support/session.ts';
 import { inBothThemes } from './support/themes.ts';
 import { expect, reportNoIdleTime, skipToIdleTime, test as base } from './support/test.ts';

@@ -1,8 +1,7 @@
 /** Export and import of all logs: the files, failures, and days that differ. No log is overwritten without a choice. */
 import { readFile } from 'node:fs/promises';
 import type { Page } from '@playwright/test';
-import { addDays, dateLabel, dayLabel } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
+import { addDays, dateLabel, dayLabel, type Day } from '#domain/day/day.ts';
 import { daysAgo, editor, headersOf, log, readStoredLog, storeLog, today } from './support/journal.ts';
 import { expectNoHorizontalScroll, inBothThemes } from './support/themes.ts';
 import type { SeededAccount } from './support/accounts.ts';

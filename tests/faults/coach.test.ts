@@ -6,10 +6,8 @@ import { once } from 'node:events';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { AI_MESSAGES, ANALYSIS_PROBLEMS } from '#domain/coach/coach.ts';
 import { freePort } from '#server/free-port.ts';
-import { startModelServer } from '../../simulators/ai-model/server.ts';
-import type { ModelServer } from '../../simulators/ai-model/server.ts';
-import { createServerProcess, signUpAt } from './server-process.ts';
-import type { ServerProcess } from './server-process.ts';
+import { startModelServer, type ModelServer } from '../../simulators/ai-model/server.ts';
+import { createServerProcess, signUpAt, type ServerProcess } from './server-process.ts';
 import { waitUntilClosed } from './app-process.ts';
 
 const TODAY = new Date().toISOString().slice(0, 10);

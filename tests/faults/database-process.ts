@@ -1,6 +1,5 @@
 /** Starts `programs/open-database.ts`, reads its output and finds its PostgreSQL process. */
-import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

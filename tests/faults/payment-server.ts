@@ -1,9 +1,7 @@
 /** Runs the real server in a child process and PayPal's simulator in the test process, where it survives the kills. */
 import { freePort } from '#server/free-port.ts';
-import { startPaypalServer } from '../../simulators/paypal/server.ts';
-import type { PaypalServer } from '../../simulators/paypal/server.ts';
-import { createServerProcess, signUpAt } from './server-process.ts';
-import type { ServerProcess } from './server-process.ts';
+import { startPaypalServer, type PaypalServer } from '../../simulators/paypal/server.ts';
+import { createServerProcess, signUpAt, type ServerProcess } from './server-process.ts';
 
 export type Answer = { status: number; json: Record<string, unknown> };
 

@@ -8,10 +8,8 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { dayOf } from '#domain/day/day.ts';
 import { freePort } from '#server/free-port.ts';
 import { createBreakableDisk } from './mounted-disk.ts';
-import { startWriters } from './saving-writers.ts';
-import type { SavingWriters } from './saving-writers.ts';
-import { serverEnvironment, signUpAt, spawnServer } from './server-process.ts';
-import type { SignedUp } from './server-process.ts';
+import { startWriters, type SavingWriters } from './saving-writers.ts';
+import { serverEnvironment, signUpAt, spawnServer, type SignedUp } from './server-process.ts';
 
 const WRITERS = 6;
 /** How often the restart of the database fails before the disk is repaired. Its backoff doubles each time. */

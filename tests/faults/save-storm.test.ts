@@ -10,8 +10,7 @@ import { expect, test } from 'vitest';
 import { freePort } from '#server/free-port.ts';
 import { findChildren, waitForReadyUrl } from './app-process.ts';
 import { readPostmasterPid } from './database-process.ts';
-import { startWriters } from './saving-writers.ts';
-import type { SavingWriters } from './saving-writers.ts';
+import { startWriters, type SavingWriters } from './saving-writers.ts';
 import { serverEnvironment, spawnServer } from './server-process.ts';
 
 const KILLS = process.env['TEST_LONG'] ? 50 : 3;

@@ -1,6 +1,5 @@
 /** Runs the real server in a child process, so that a test can kill it while its simulators keep running. */
-import { spawn } from 'node:child_process';
-import type { ChildProcess, ChildProcessByStdio } from 'node:child_process';
+import { spawn, type ChildProcess, type ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,8 +7,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { PUBLISHABLE_KEY } from '#server/config/config.ts';
 import { programEnvironment } from '../support/servers/program-environment.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import type { TestDatabase } from '../support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 import { waitForReadyUrl } from './app-process.ts';
 
 const SERVER = join(import.meta.dirname, '..', '..', 'src', 'server');

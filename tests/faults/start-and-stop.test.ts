@@ -1,16 +1,14 @@
 /** `npm start` leaves no process behind, even after kill -9. On SIGTERM it finishes saves in flight first. */
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { request } from 'node:http';
-import type { IncomingMessage } from 'node:http';
+import { request, type IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { dayOf } from '#domain/day/day.ts';
 import { buildClient } from '../../scripts/build/build-client.ts';
 import { signUpAt } from './server-process.ts';
-import { startProgram, findRunning, waitUntilClosed } from './app-process.ts';
-import type { StartedProgram } from './app-process.ts';
+import { startProgram, findRunning, waitUntilClosed, type StartedProgram } from './app-process.ts';
 
 /** Shared: a new database takes a third of a start's CPU time, and the first test has one. */
 let dataDir = '';

@@ -2,8 +2,7 @@
  * Several workers behind one port share rate limits and live changes, go on when one of them is killed, and are replaced
  * without a failed request.
  */
-import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
@@ -14,11 +13,9 @@ import { dayOf } from '#domain/day/day.ts';
 import { PUBLISHABLE_KEY } from '#server/config/config.ts';
 import { freePort } from '#server/free-port.ts';
 import { programEnvironment } from '../support/servers/program-environment.ts';
-import { readChanges } from '../support/read-changes.ts';
-import type { ChangesReader } from '../support/read-changes.ts';
+import { readChanges, type ChangesReader } from '../support/read-changes.ts';
 import { findChildren, findRunning, waitForReadyUrl } from './app-process.ts';
-import { signUpAt } from './server-process.ts';
-import type { SignedUp } from './server-process.ts';
+import { signUpAt, type SignedUp } from './server-process.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 

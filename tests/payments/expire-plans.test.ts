@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { addDays, earliestToday } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
+import { addDays, earliestToday, type Day } from '#domain/day/day.ts';
 import { expirePlans } from '#server/plans/expire-plans.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import type { TestDatabase } from '../support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 
 let db: TestDatabase;
 beforeAll(async () => {

@@ -2,13 +2,10 @@
  * The payment store in memory, for the model test: each method does in one step what the database does in one
  * transaction. `payment-store.test.ts` compares this store with the PostgreSQL store.
  */
-import { latestToday } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
-import { extendPlan, revokeYear, paidYearStart } from '#domain/payment/payment.ts';
-import type { PaymentStatus } from '#domain/payment/payment.ts';
+import { latestToday, type Day } from '#domain/day/day.ts';
+import { extendPlan, revokeYear, paidYearStart, type PaymentStatus } from '#domain/payment/payment.ts';
 import type { PlanId } from '#domain/plan/plan.ts';
-import { isOpen, canBookCapture } from '#server/payments/payment-store.ts';
-import type { Buyer, Payment, PaymentStore } from '#server/payments/payment-store.ts';
+import { isOpen, canBookCapture, type Buyer, type Payment, type PaymentStore } from '#server/payments/payment-store.ts';
 import type { Capture } from '#server/payments/paypal/paypal.ts';
 
 type Kind = 'capture' | 'fee' | 'refund' | 'reversal';

@@ -3,8 +3,7 @@
  * number selects the next event. The servers run the real state machine with the real PayPal client.
  */
 import { randomInt, randomUUID } from 'node:crypto';
-import { latestToday } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
+import { latestToday, type Day } from '#domain/day/day.ts';
 import { createLog } from '#server/log.ts';
 import type { PaymentStore } from '#server/payments/payment-store.ts';
 import { createPaypal } from '#server/payments/paypal/paypal-client.ts';
@@ -17,8 +16,7 @@ import { parseEvent } from '#server/payments/webhooks/webhook-event.ts';
 import { Secret } from '#server/config/secret.ts';
 import type { PaymentWay, PaypalEvent } from '../../simulators/paypal/books/model.ts';
 import { RefusedError } from '../../simulators/paypal/books/issues.ts';
-import { createPaypalSimulator, SANDBOX_CLIENT } from '../../simulators/paypal/simulator.ts';
-import type { PaypalSimulator } from '../../simulators/paypal/simulator.ts';
+import { createPaypalSimulator, SANDBOX_CLIENT, type PaypalSimulator } from '../../simulators/paypal/simulator.ts';
 import { Interrupted, Scheduler } from './scheduler.ts';
 
 /** A payment store, and the changes to accounts and events that the state machine does not make itself. */

@@ -12,8 +12,7 @@ import { createPostgresPaymentStore } from '#server/payments/postgres-payment-st
 import type { Capture } from '#server/payments/paypal/paypal.ts';
 import { changePlan } from '#server/plans/change-plan.ts';
 import { fuzzBudget } from '../support/fuzz-budget.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import type { TestDatabase } from '../support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 import { MemoryPaymentStore } from './memory-payment-store.ts';
 
 let db: TestDatabase;

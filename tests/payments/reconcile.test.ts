@@ -5,8 +5,7 @@ import { createLog } from '#server/log.ts';
 import { createPostgresPaymentStore } from '#server/payments/postgres-payment-store.ts';
 import type { Capture, Order, Paypal } from '#server/payments/paypal/paypal.ts';
 import { reconcilePayments } from '#server/payments/reconcile-payments.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import type { TestDatabase } from '../support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 
 let db: TestDatabase;
 beforeAll(async () => {

@@ -6,14 +6,11 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { daysBetween, latestToday } from '#domain/day/day.ts';
-import { isOpen } from '#server/payments/payment-store.ts';
-import type { Payment } from '#server/payments/payment-store.ts';
+import { isOpen, type Payment } from '#server/payments/payment-store.ts';
 import type { Capture } from '../../simulators/paypal/books/model.ts';
 import { fuzzBudget } from '../support/fuzz-budget.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import type { TestDatabase } from '../support/test-database.ts';
-import { inDatabase, inMemory } from './world-stores.ts';
-import type { StoredRows, OpenedStore } from './world-stores.ts';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { inDatabase, inMemory, type StoredRows, type OpenedStore } from './world-stores.ts';
 import { PaymentWorld } from './payment-fixture.ts';
 
 const MEMORY_HISTORIES = fuzzBudget(1000);

@@ -4,8 +4,7 @@ import type { Buyer, Payment } from '#server/payments/payment-store.ts';
 import { deleteAccount } from '#server/auth/accounts/delete-account.ts';
 import { createPostgresPaymentStore } from '#server/payments/postgres-payment-store.ts';
 import type { TestDatabase } from '../support/test-database.ts';
-import { MemoryPaymentStore } from './memory-payment-store.ts';
-import type { Line, PlanChange } from './memory-payment-store.ts';
+import { MemoryPaymentStore, type Line, type PlanChange } from './memory-payment-store.ts';
 import type { WorldStore } from './payment-fixture.ts';
 
 type Ledger = { user_id: string };

@@ -1,8 +1,7 @@
 /** Policies of `analyses` and `analysis_runs`: premium users read their own analyses, only the service inserts them. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
-import { createTestDatabase } from '../support/test-database.ts';
-import type { TestDatabase } from '../support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 
 import { ACTORS, runAs, DAYS, PEOPLE, PERSON_NAMES, REFUSED, resetFixtures } from './fixtures.ts';
 

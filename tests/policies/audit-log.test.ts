@@ -1,8 +1,7 @@
 /** Rules of `auth.audit_log`: the service only adds rows, and erases the person from the rows of a deleted account. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createTestDatabase } from '../support/test-database.ts';
-import type { TestDatabase } from '../support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 import { REFUSED, runAs } from './fixtures.ts';
 
 /** restrict_violation */

@@ -4,8 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { earliestToday, latestToday } from '#domain/day/day.ts';
 import { firstOpenDay, FREE_WINDOW_DAYS, isLocked, isPremium } from '#domain/plan/plan.ts';
 
-import { createTestDatabase } from '../support/test-database.ts';
-import type { TestDatabase } from '../support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 
 import { runAs, DAY_LABELS, DAY_NAMES, DAYS, identityOf, PEOPLE, PERSON_NAMES, resetFixtures } from './fixtures.ts';
 

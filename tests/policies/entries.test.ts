@@ -1,8 +1,7 @@
 /** Policies of `entries`: every operation of every kind of user on own and foreign logs of every boundary day. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
-import { createTestDatabase } from '../support/test-database.ts';
-import type { TestDatabase } from '../support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 
 import {
   ACTORS,
@@ -15,8 +14,10 @@ import {
   REFUSED,
   resetFixtures,
   runAs,
+  type Actor,
+  type DayName,
+  type Outcome,
 } from './fixtures.ts';
-import type { Actor, DayName, Outcome } from './fixtures.ts';
 
 let db: TestDatabase;
 beforeAll(async () => {

@@ -6,8 +6,7 @@ import { entryText } from '#domain/log/entry-text.ts';
 
 import { unicodeText } from '../support/fuzz/unicode-text.ts';
 import { fuzzBudget } from '../support/fuzz-budget.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import type { TestDatabase } from '../support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 
 let db: TestDatabase;
 beforeAll(async () => {

@@ -6,8 +6,7 @@ import { withDateHeader } from '#domain/log/entry-html.ts';
 import { ENTRY_MAX_BYTES } from '#domain/log/entry.ts';
 
 import { isPartitioned } from '../support/partitions.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import type { TestDatabase } from '../support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 
 import { runAs, DAYS, identityOf, PEOPLE, resetFixtures } from './fixtures.ts';
 

@@ -10,12 +10,21 @@ import { withDateHeader } from '#domain/log/entry-html.ts';
 import { MAX_VERSIONS_PER_DAY, VERSION_DAYS, VERSION_INTERVAL_MINUTES } from '#domain/log/entry-version.ts';
 import { purgeVersions } from '#server/versions/purge-versions.ts';
 
-import { createTestDatabase } from '../support/test-database.ts';
-import type { TestDatabase } from '../support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 
-import { ACTORS, DAY_LABELS, DAY_NAMES, DAYS, identityOf, PEOPLE, PERSON_NAMES } from './fixtures.ts';
-import { REFUSED, resetFixtures, runAs } from './fixtures.ts';
-import type { Actor } from './fixtures.ts';
+import {
+  ACTORS,
+  DAY_LABELS,
+  DAY_NAMES,
+  DAYS,
+  identityOf,
+  PEOPLE,
+  PERSON_NAMES,
+  REFUSED,
+  resetFixtures,
+  runAs,
+  type Actor,
+} from './fixtures.ts';
 
 let db: TestDatabase;
 beforeAll(async () => {

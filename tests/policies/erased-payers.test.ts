@@ -1,8 +1,7 @@
 /** `erase_payer`, the only way to change the user in a ledger: only the service may call it, for a deleted account. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createTestDatabase } from '../support/test-database.ts';
-import type { TestDatabase } from '../support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 import { ACTORS, REFUSED, runAs } from './fixtures.ts';
 
 /** restrict_violation, raised by the triggers. */

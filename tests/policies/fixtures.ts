@@ -1,8 +1,7 @@
 /** Users of the policy tests: one per plan state, each with a log on every boundary day, and a guest. */
 import pg from 'pg';
 
-import { addDays, earliestToday, latestToday } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
+import { addDays, earliestToday, latestToday, type Day } from '#domain/day/day.ts';
 import type { Database, Identity } from '#server/database/database.ts';
 
 const now = new Date();

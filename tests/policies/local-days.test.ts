@@ -4,17 +4,13 @@ import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { addDays, day, earliestToday, latestToday } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
-import { firstOpenDay, isPremium } from '#domain/plan/plan.ts';
-import type { PlanColumns } from '#domain/plan/plan.ts';
+import { addDays, day, earliestToday, latestToday, type Day } from '#domain/day/day.ts';
+import { firstOpenDay, isPremium, type PlanColumns } from '#domain/plan/plan.ts';
 
-import { createDatabaseClock } from '../support/database-clock.ts';
-import type { DatabaseClock } from '../support/database-clock.ts';
+import { createDatabaseClock, type DatabaseClock } from '../support/database-clock.ts';
 import { dayAtOffset, LOCAL_DAYS, MIDNIGHTS, OFFSETS } from '../support/local-days.ts';
 import { fuzzBudget } from '../support/fuzz-budget.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import type { TestDatabase } from '../support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 
 import { identityOf, PEOPLE, resetFixtures } from './fixtures.ts';
 

@@ -3,8 +3,7 @@
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { PAYMENT_STATUSES } from '#domain/payment/payment.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import type { TestDatabase } from '../support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 import { runAs, PEOPLE, resetFixtures } from './fixtures.ts';
 
 /** restrict_violation, raised by the triggers that forbid a change or a deletion. */

@@ -1,8 +1,7 @@
 /** Policies of `plan_uses`: users read their own rows, the service inserts, the table is append-only. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
-import { createTestDatabase } from '../support/test-database.ts';
-import type { TestDatabase } from '../support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 
 import { ACTORS, runAs, PEOPLE, PERSON_NAMES, REFUSED, resetFixtures } from './fixtures.ts';
 

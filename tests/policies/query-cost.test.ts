@@ -4,8 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ACT_AS } from '#server/database/rls-query.ts';
 
 import { isPartitioned } from '../support/partitions.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import type { TestDatabase } from '../support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 
 import { DAYS, identityOf, PEOPLE, resetFixtures } from './fixtures.ts';
 

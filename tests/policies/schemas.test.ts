@@ -4,8 +4,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { installPgBossSchema } from '#server/jobs/pg-boss-schema.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import type { TestDatabase } from '../support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 
 let db: TestDatabase;
 beforeAll(async () => {

@@ -1,10 +1,8 @@
 /** Rows of users can be divided by user over partitions or shards (docs/decisions/0041). */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { canExplain, tablesWithoutUser } from '../support/statements/check-statements.ts';
-import { readUserTables } from '../support/statements/user-tables.ts';
-import type { UserTable } from '../support/statements/user-tables.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import type { TestDatabase } from '../support/test-database.ts';
+import { readUserTables, type UserTable } from '../support/statements/user-tables.ts';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 
 let db: TestDatabase;
 let tables: UserTable[];

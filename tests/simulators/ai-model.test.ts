@@ -13,8 +13,8 @@ import {
   createPrompt,
   PROVIDERS,
   SCORING_INSTRUCTION,
+  type Feedback,
 } from './model-client.ts';
-import type { Feedback } from './model-client.ts';
 
 const server = useModelServer();
 

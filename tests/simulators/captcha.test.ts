@@ -1,7 +1,6 @@
 /** The captcha simulator speaks both protocols (docs/specification/providers.md 8). */
 import { expect, test } from 'vitest';
-import { createCaptchaSimulator, SECRET, SITE_KEY } from '../../simulators/captcha/simulator.ts';
-import type { CaptchaProvider } from '../../simulators/captcha/simulator.ts';
+import { createCaptchaSimulator, SECRET, SITE_KEY, type CaptchaProvider } from '../../simulators/captcha/simulator.ts';
 
 const PATHS = { hcaptcha: '/siteverify', turnstile: '/turnstile/v0/siteverify' } as const;
 const FORM = 'application/x-www-form-urlencoded';

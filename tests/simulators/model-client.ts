@@ -2,11 +2,9 @@
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createGoogle } from '@ai-sdk/google';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
-import { jsonSchema, Output, streamText } from 'ai';
-import type { LanguageModel } from 'ai';
+import { jsonSchema, Output, streamText, type LanguageModel } from 'ai';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
-import { startModelServer } from '../../simulators/ai-model/server.ts';
-import type { ModelProvider, ModelServer } from '../../simulators/ai-model/server.ts';
+import { startModelServer, type ModelProvider, type ModelServer } from '../../simulators/ai-model/server.ts';
 
 export const PROVIDERS: readonly ModelProvider[] = ['google', 'anthropic', 'openai-compatible'];
 

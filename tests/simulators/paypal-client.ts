@@ -1,7 +1,6 @@
 /** A minimal client of PayPal's API, independent of the product's client. */
 import { afterAll, beforeAll, beforeEach } from 'vitest';
-import { startPaypalServer } from '../../simulators/paypal/server.ts';
-import type { PaypalServer } from '../../simulators/paypal/server.ts';
+import { startPaypalServer, type PaypalServer } from '../../simulators/paypal/server.ts';
 
 export type ApiResponse = { status: number; headers: Headers; text: string; body: Json };
 // oxlint-disable-next-line typescript/no-explicit-any -- the tests read responses of many types

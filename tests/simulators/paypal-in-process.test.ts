@@ -1,7 +1,10 @@
 /** The in-process simulator, which the randomised payment tests use: deterministic for a seed and a clock. */
 import { expect, test } from 'vitest';
-import { createPaypalSimulator } from '../../simulators/paypal/simulator.ts';
-import type { PaypalSimulator, SimulatorOptions } from '../../simulators/paypal/simulator.ts';
+import {
+  createPaypalSimulator,
+  type PaypalSimulator,
+  type SimulatorOptions,
+} from '../../simulators/paypal/simulator.ts';
 import { createOrderBody } from './paypal-client.ts';
 
 const NOON = new Date('2026-11-21T12:00:00Z');

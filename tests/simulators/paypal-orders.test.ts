@@ -1,7 +1,15 @@
 /** The PayPal simulator's orders (docs/specification/providers.md 1, 2 and 4), over HTTP. */
 import { expect, test } from 'vitest';
-import { DAY_MS, HOUR_MS, createOrderBody, usePaypalClient, PUBLIC_URL, refusal, USD } from './paypal-client.ts';
-import type { Json } from './paypal-client.ts';
+import {
+  DAY_MS,
+  HOUR_MS,
+  createOrderBody,
+  usePaypalClient,
+  PUBLIC_URL,
+  refusal,
+  USD,
+  type Json,
+} from './paypal-client.ts';
 
 const paypal = usePaypalClient();
 

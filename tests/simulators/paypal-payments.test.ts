@@ -1,7 +1,6 @@
 /** The PayPal simulator's captures after the payment: pending, refunds, reversals, disputes; and its faults. */
 import { expect, test } from 'vitest';
-import { DAY_MS, createOrderBody, usePaypalClient, refusal, USD } from './paypal-client.ts';
-import type { Client, Json } from './paypal-client.ts';
+import { DAY_MS, createOrderBody, usePaypalClient, refusal, USD, type Client, type Json } from './paypal-client.ts';
 
 const paypal = usePaypalClient();
 

@@ -3,8 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, expect, test } from 'vitest';
-import { createPaypalApp } from '../../simulators/paypal/server.ts';
-import type { PaypalApp } from '../../simulators/paypal/server.ts';
+import { createPaypalApp, type PaypalApp } from '../../simulators/paypal/server.ts';
 import { createOrderBody } from './paypal-client.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'hustle-forge-paypal-kept-'));

@@ -6,8 +6,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Corruption } from '../../simulators/paypal/webhooks/outbox.ts';
-import { usePaypalClient } from './paypal-client.ts';
-import type { Client, Json } from './paypal-client.ts';
+import { usePaypalClient, type Client, type Json } from './paypal-client.ts';
 
 const paypal = usePaypalClient();
 

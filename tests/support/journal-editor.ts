@@ -1,8 +1,7 @@
 /** Opens the editor of the journal in a DOM. */
 import { afterEach, beforeAll, expect } from 'vitest';
 import { isCleanLog } from '#domain/log/entry-html.ts';
-import { createJournalEditor } from '#client/editor/create-editor.ts';
-import type { JournalEditorHandle } from '#client/editor/create-editor.ts';
+import { createJournalEditor, type JournalEditorHandle } from '#client/editor/create-editor.ts';
 import { loadDeferredPlugins } from '#client/editor/load-deferred-plugins.ts';
 import { sanitizeLog } from '#server/data/rows/sanitize-log.ts';
 

@@ -1,6 +1,11 @@
 /** Files of another journal in memory, for the tests of `src/domain/journals`. */
-import { UnreadableTextError } from '#domain/journals/journal-reader.ts';
-import type { JournalEntry, JournalReader, Skipped, SourceFile } from '#domain/journals/journal-reader.ts';
+import {
+  UnreadableTextError,
+  type JournalEntry,
+  type JournalReader,
+  type Skipped,
+  type SourceFile,
+} from '#domain/journals/journal-reader.ts';
 import { detectReader } from '#domain/journals/readers.ts';
 
 export function sourceFiles(contents: Readonly<Record<string, string | Uint8Array>>): SourceFile[] {

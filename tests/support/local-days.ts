@@ -1,6 +1,5 @@
 /** Time zone data for day tests: all UTC offsets, and local midnights around clock changes. */
-import { day } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
+import { day, type Day } from '#domain/day/day.ts';
 
 /** UTC offsets in minutes: every whole hour from -12 to +14, and three offsets between whole hours. */
 export const OFFSETS: readonly number[] = [

@@ -1,7 +1,6 @@
 /** Logs for property tests: all markup of the allow-list, with text that line-based formats could misparse. */
 import fc from 'fast-check';
-import { addDays, day, dayLabel } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
+import { addDays, day, dayLabel, type Day } from '#domain/day/day.ts';
 
 const HOSTILE_WORDS = [
   ...[

@@ -1,6 +1,5 @@
 /** A collector of OpenTelemetry traces: receives OTLP over HTTP with JSON (https://opentelemetry.io/docs/specs/otlp/). */
-import { createServer } from 'node:http';
-import type { IncomingHttpHeaders } from 'node:http';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 

@@ -2,8 +2,7 @@
  * A WebAuthn authenticator in software: ES256 keys, no attestation. It answers the options of a server as a browser
  * with a platform authenticator would, and every part of an answer can be forged.
  */
-import { createHash, createSign, generateKeyPairSync, randomBytes } from 'node:crypto';
-import type { KeyObject } from 'node:crypto';
+import { createHash, createSign, generateKeyPairSync, randomBytes, type KeyObject } from 'node:crypto';
 import { isoCBOR } from '@simplewebauthn/server/helpers';
 
 type CreationOptions = { challenge: string; rp: { id?: string }; user: { id: string } };

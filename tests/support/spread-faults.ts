@@ -2,8 +2,7 @@
  * The order of Vitest's files. Tests of faults wait for processes most of the time: one after another they would leave
  * both cores idle, so they run between the files of their project. The schedules take longest and begin first.
  */
-import { BaseSequencer } from 'vitest/node';
-import type { TestSpecification } from 'vitest/node';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** The part of the project's files before the last test of faults, so that no worker waits for one alone at the end. */
 const SHARE = 0.6;

@@ -1,11 +1,9 @@
 /** Databases of users on an IndexedDB in memory, and pages that open them. */
 import 'fake-indexeddb/auto';
 import { beforeEach, vi } from 'vitest';
-import { createDayDrafts } from '#client/sync/day-drafts.ts';
-import type { DayDraft, Outbox } from '#client/sync/day-drafts.ts';
+import { createDayDrafts, type DayDraft, type Outbox } from '#client/sync/day-drafts.ts';
 import { createOutbox } from '#client/sync/store/outbox.ts';
-import { openUserDatabase } from '#client/sync/store/user-database.ts';
-import type { UserDatabase } from '#client/sync/store/user-database.ts';
+import { openUserDatabase, type UserDatabase } from '#client/sync/store/user-database.ts';
 import { day } from '#domain/day/day.ts';
 import { MemoryStorage } from './day-saver-harness.ts';
 

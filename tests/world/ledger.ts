@@ -2,8 +2,7 @@
  * A record of everything that the users of a schedule wrote, to compare it with what the server has at the end. Every
  * text that is typed is a word of its own, so each word can be found again.
  */
-import { itemsOf } from './browser/tab.ts';
-import type { Tab } from './browser/tab.ts';
+import { itemsOf, type Tab } from './browser/tab.ts';
 
 /** A tab that crashes may lose text that was typed at most this long before: the draft may not contain it yet. */
 const DRAFT_MS = 100;

@@ -5,8 +5,7 @@ import type { Schedule, Step } from './schedule.ts';
 import { itemsOf } from './browser/tab.ts';
 import type { WorldServer } from './server/world-server.ts';
 import { answer, takeStep } from './take-step.ts';
-import { createWorld, quote } from './world.ts';
-import type { World } from './world.ts';
+import { createWorld, quote, type World } from './world.ts';
 
 /** Long enough for the answers to the first reads. */
 const START_MS = 500;

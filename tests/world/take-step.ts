@@ -2,8 +2,7 @@
 import { addDays } from '#domain/day/day.ts';
 import type { Tab } from './browser/tab.ts';
 import type { Step } from './schedule.ts';
-import { LOCKED_AFTER_DAYS } from './world.ts';
-import type { World } from './world.ts';
+import { LOCKED_AFTER_DAYS, type World } from './world.ts';
 
 const MAX_TABS = 2;
 const MS_PER_MINUTE = 60_000;

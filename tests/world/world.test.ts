@@ -4,10 +4,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { loadMerge } from '#client/sync/merge-loader.ts';
 import { installRealms } from './browser/realm.ts';
 import { runSchedule } from './run-schedule.ts';
-import { schedules } from './schedule.ts';
-import type { Schedule } from './schedule.ts';
-import { startWorldServer } from './server/world-server.ts';
-import type { WorldServer } from './server/world-server.ts';
+import { schedules, type Schedule } from './schedule.ts';
+import { startWorldServer, type WorldServer } from './server/world-server.ts';
 
 const SEED = Number(process.env['TEST_SEED'] ?? 20_261_123);
 const RUNS = Number(process.env['TEST_RUNS'] ?? (process.env['TEST_LONG'] ? 10_000 : 500));

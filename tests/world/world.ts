@@ -1,17 +1,14 @@
 /** The devices of one schedule, on one clock, with one user of the server. */
-import { addDays, day, earliestToday, latestToday } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
+import { addDays, day, earliestToday, latestToday, type Day } from '#domain/day/day.ts';
 import type { DayChange } from '#domain/live/live-event.ts';
 import { mergeLogs } from '#domain/merge/merge-logs.ts';
 import type { PlanColumns, PlanId } from '#domain/plan/plan.ts';
 import type { DayDraft } from '#client/sync/day-drafts.ts';
 import type { Conflict } from '#client/sync/day-saver/state.ts';
 import { log } from '../support/day-saver-harness.ts';
-import { createDevice } from './browser/device.ts';
-import type { Device } from './browser/device.ts';
+import { createDevice, type Device } from './browser/device.ts';
 import { createRealWork } from './browser/real-work.ts';
-import { itemsOf, openTab } from './browser/tab.ts';
-import type { Tab } from './browser/tab.ts';
+import { itemsOf, openTab, type Tab } from './browser/tab.ts';
 import { createVirtualClock } from './browser/virtual-clock.ts';
 import { createLedger } from './ledger.ts';
 import type { Schedule } from './schedule.ts';

@@ -13,8 +13,7 @@ import { TWO_DEVICES_SCENES } from './two-devices-scenes.ts';
 import { VERSIONS_SCENES } from './versions-scenes.ts';
 import { waitForMailedLink } from '../sandbox-mail.ts';
 import { signUp } from '../accounts.ts';
-import { waitForEditor } from '../scene.ts';
-import type { Scene } from '../scene.ts';
+import { waitForEditor, type Scene } from '../scene.ts';
 import type { ScreenshotServer } from '../server.ts';
 
 const clickButton = (name: string | RegExp) => async (page: Page) => page.getByRole('button', { name }).first().click();

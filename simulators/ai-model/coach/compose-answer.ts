@@ -1,8 +1,6 @@
 /** Composes the simulated model's feedback and reviews. */
-import { scoreItem, scoreDay } from './score-items.ts';
-import type { ScoredItem } from './score-items.ts';
-import { parseDays } from './parse-log.ts';
-import type { LogDay } from './parse-log.ts';
+import { scoreItem, scoreDay, type ScoredItem } from './score-items.ts';
+import { parseDays, type LogDay } from './parse-log.ts';
 
 /** Begins every answer, so that no reader mistakes it for a real model's. */
 const SANDBOX_LABEL = 'Sandbox model:';

@@ -1,6 +1,14 @@
 /** Anthropic's Messages API. Its SDK requests JSON in two ways: as an output format, or as the input of a tool. */
-import { readBody, RefusedError, readText } from './protocol.ts';
-import type { Finish, Json, Refusal, ModelReply, Protocol } from './protocol.ts';
+import {
+  readBody,
+  RefusedError,
+  readText,
+  type Finish,
+  type Json,
+  type Refusal,
+  type ModelReply,
+  type Protocol,
+} from './protocol.ts';
 
 const NAMES: Readonly<Record<number, string>> = {
   400: 'invalid_request_error',

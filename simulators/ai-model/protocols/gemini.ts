@@ -1,6 +1,15 @@
 /** Google's generateContent and streamGenerateContent APIs, `v1beta` and `v1` (docs/specification/providers.md 5). */
-import { readBody, RefusedError, sse, readText } from './protocol.ts';
-import type { Finish, Json, Refusal, ModelReply, Protocol } from './protocol.ts';
+import {
+  readBody,
+  RefusedError,
+  sse,
+  readText,
+  type Finish,
+  type Json,
+  type Refusal,
+  type ModelReply,
+  type Protocol,
+} from './protocol.ts';
 
 const PATH = /^\/v1(?:beta)?\/models\/([^/:]+):(generateContent|streamGenerateContent)$/;
 /** The AI SDK sends `responseJsonSchema`, Google's own client `responseSchema`. */

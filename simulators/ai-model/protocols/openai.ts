@@ -1,6 +1,15 @@
 /** OpenAI's Chat Completions API, which Ollama, vLLM and llama.cpp also implement. */
-import { readBody, RefusedError, sse, readText } from './protocol.ts';
-import type { Finish, Json, Refusal, ModelReply, Protocol } from './protocol.ts';
+import {
+  readBody,
+  RefusedError,
+  sse,
+  readText,
+  type Finish,
+  type Json,
+  type Refusal,
+  type ModelReply,
+  type Protocol,
+} from './protocol.ts';
 
 const CODES: Readonly<Record<number, string>> = {
   401: 'invalid_api_key',

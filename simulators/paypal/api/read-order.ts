@@ -1,11 +1,9 @@
 /**
  * Validates request bodies as PayPal does: first against the schema (status 400), then by business rules (mostly 422).
  */
-import { RefusedError } from '../books/issues.ts';
-import type { Failure } from '../books/issues.ts';
+import { RefusedError, type Failure } from '../books/issues.ts';
 import type { NewOrder } from '../books/model.ts';
-import { decimalsOf, isKnownCurrency, toMinor } from '../books/money.ts';
-import type { Money } from '../books/money.ts';
+import { decimalsOf, isKnownCurrency, toMinor, type Money } from '../books/money.ts';
 
 type Json = Record<string, unknown>;
 

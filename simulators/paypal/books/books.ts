@@ -5,8 +5,7 @@
 import type { Ids } from './ids.ts';
 import { RefusedError } from './issues.ts';
 import type { Capture, EventType, NewOrder, Order, PaymentWay, PaypalEvent, Refund } from './model.ts';
-import { calculateFee } from './money.ts';
-import type { Money } from './money.ts';
+import { calculateFee, type Money } from './money.ts';
 import * as write from './response-bodies.ts';
 import type { Addresses } from './response-bodies.ts';
 

@@ -1,8 +1,7 @@
 /** The approval page, where the payer chooses the outcome of the payment. */
 import { escapeHtml, renderSandboxPage } from '../../page.ts';
 import type { Order } from '../books/model.ts';
-import type { Money } from '../books/money.ts';
-import { moneyBody } from '../books/money.ts';
+import { moneyBody, type Money } from '../books/money.ts';
 
 const NO_MONEY = '<p class="stamp">PayPal sandbox: no money moves</p>';
 

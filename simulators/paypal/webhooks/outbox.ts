@@ -5,8 +5,7 @@
 import type { Ids } from '../books/ids.ts';
 import type { PaypalEvent } from '../books/model.ts';
 import { timeText } from '../books/response-bodies.ts';
-import { createSigner } from './signer.ts';
-import type { Signer, Transmission } from './signer.ts';
+import { createSigner, type Signer, type Transmission } from './signer.ts';
 
 const REQUEST_TIMEOUT_MS = 30_000;
 /** The simulator does not serve this path: the product verifies webhooks through PayPal's `verify-webhook-signature`. */

@@ -3,8 +3,7 @@
  * body. Only the simulator's own `verify-webhook-signature` checks signatures. The slow key generation is deferred to
  * the first signature.
  */
-import { generateKeyPair, sign, verify } from 'node:crypto';
-import type { KeyObject } from 'node:crypto';
+import { generateKeyPair, sign, verify, type KeyObject } from 'node:crypto';
 import { promisify } from 'node:util';
 import { crc32 } from 'node:zlib';
 

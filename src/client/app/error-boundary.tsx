@@ -1,6 +1,5 @@
 /** Shows the error screen instead of an empty page when rendering throws. */
-import { Component } from 'react';
-import type { ReactNode } from 'react';
+import { Component, type ReactNode } from 'react';
 import { ErrorScreen } from './error-screen.tsx';
 
 export class ErrorBoundary extends Component<{ children: ReactNode }, { hasError: boolean }> {

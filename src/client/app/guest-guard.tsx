@@ -1,6 +1,5 @@
 /** The route guard of sign-in, sign-up and forgotten password (docs/specification/screens.md 1). */
-import { lazy, Suspense, useEffect, useState } from 'react';
-import type { PropsWithChildren } from 'react';
+import { lazy, Suspense, useEffect, useState, type PropsWithChildren } from 'react';
 import { ROUTES } from '#domain/routes.ts';
 import { hasAuthLink } from '#client/lib/boot/auth-link.ts';
 import { pageState, useNavigate } from '#client/lib/navigation.ts';

@@ -5,15 +5,29 @@
  * A navigation waits until the code of the next screen has loaded, and ends if loading fails: the user stays on the
  * screen that they are writing on.
  */
-import { createContext, use, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
-import type { PropsWithChildren } from 'react';
+import {
+  createContext,
+  use,
+  useCallback,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+  type PropsWithChildren,
+} from 'react';
 import { Router } from 'wouter';
-import { ROUTES } from '#domain/routes.ts';
-import type { RouteName } from '#domain/routes.ts';
+import { ROUTES, type RouteName } from '#domain/routes.ts';
 import { useDismissEarlyPage } from '#client/lib/boot/use-dismiss-early-page.ts';
 import type { Navigate, PageState } from '#client/lib/navigation.ts';
-import { isServerReachable, lazyChunk, preloadChunksWhenIdle, tryLoad, useLoadChunk } from '#client/ui/lazy-chunk.ts';
-import type { LazyChunk } from '#client/ui/lazy-chunk.ts';
+import {
+  isServerReachable,
+  lazyChunk,
+  preloadChunksWhenIdle,
+  tryLoad,
+  useLoadChunk,
+  type LazyChunk,
+} from '#client/ui/lazy-chunk.ts';
 import { ChunkErrorScreen } from './chunk-error-screen.tsx';
 import { ErrorBoundary } from './error-boundary.tsx';
 import { RedirectToLanding } from './guards.tsx';

@@ -1,8 +1,7 @@
 /** Keeps a log that is emptied or replaced a numbered list, and shows the placeholder in an empty one. */
 import { Extension } from '@tiptap/core';
 import { isHistoryTransaction } from '@tiptap/pm/history';
-import { NodeRange } from '@tiptap/pm/model';
-import type { Node } from '@tiptap/pm/model';
+import { NodeRange, type Node } from '@tiptap/pm/model';
 import { wrapRangeInList } from '@tiptap/pm/schema-list';
 import { AllSelection, Plugin } from '@tiptap/pm/state';
 import { Decoration, DecorationSet } from '@tiptap/pm/view';

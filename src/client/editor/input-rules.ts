@@ -7,8 +7,7 @@
 import { Extension } from '@tiptap/core';
 import { closeHistory } from '@tiptap/pm/history';
 import type { Attrs, Mark, Node, ResolvedPos } from '@tiptap/pm/model';
-import { Plugin, PluginKey, TextSelection } from '@tiptap/pm/state';
-import type { EditorState, Selection, Transaction } from '@tiptap/pm/state';
+import { Plugin, PluginKey, TextSelection, type EditorState, type Selection, type Transaction } from '@tiptap/pm/state';
 import { canJoin, findWrapping } from '@tiptap/pm/transform';
 import type { EditorView } from '@tiptap/pm/view';
 import { replaceRange } from './replace-range.ts';

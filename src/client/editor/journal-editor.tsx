@@ -1,9 +1,7 @@
 /** The editor as a React component, in a separate chunk: `StoredLog` shows the text until that chunk has loaded. */
 import type { Editor } from '@tiptap/core';
-import type { ComponentType } from 'react';
-import { useEffect, useEffectEvent, useLayoutEffect, useRef, useState } from 'react';
-import { createJournalEditor } from './create-editor.ts';
-import type { EditorCallbacks, JournalEditorHandle } from './create-editor.ts';
+import { useEffect, useEffectEvent, useLayoutEffect, useRef, useState, type ComponentType } from 'react';
+import { createJournalEditor, type EditorCallbacks, type JournalEditorHandle } from './create-editor.ts';
 import { KEYBOARD_HELP, KEYBOARD_HELP_ID } from './keyboard-exit.ts';
 import styles from './stored/log-text.module.css';
 import { loadDeferredPlugins } from './load-deferred-plugins.ts';

@@ -1,6 +1,5 @@
 /** Loads the plugins for pasting and links, the toolbar and the merge's edits in the background once an editor exists. */
-import { Extension } from '@tiptap/core';
-import type { Editor } from '@tiptap/core';
+import { Extension, type Editor } from '@tiptap/core';
 import { Plugin } from '@tiptap/pm/state';
 import { parseInert } from '#client/lib/log-html/inert-html.ts';
 

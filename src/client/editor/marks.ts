@@ -2,8 +2,7 @@
  * The marks of a log. Styles are not read: `paste-html.ts` converts them to elements, and the content security policy
  * blocks them.
  */
-import { Mark } from '@tiptap/core';
-import type { MarkConfig } from '@tiptap/core';
+import { Mark, type MarkConfig } from '@tiptap/core';
 
 /** The first element is written, all are read. */
 function createMark(

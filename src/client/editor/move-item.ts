@@ -1,8 +1,7 @@
 /** Moves the items of the selection, with their nested items, past the item above or below them in their list. */
 import { closeHistory } from '@tiptap/pm/history';
 import { keydownHandler } from '@tiptap/pm/keymap';
-import { Plugin } from '@tiptap/pm/state';
-import type { Command } from '@tiptap/pm/state';
+import { Plugin, type Command } from '@tiptap/pm/state';
 import { isApple } from '#client/lib/keys.ts';
 
 /** Handles the key even where no item can move, or the caret would jump. */

@@ -1,7 +1,6 @@
 /** Replaces the editor's text block by block, so that the selection and the undo history of all other blocks stay. */
 import type { Node } from '@tiptap/pm/model';
-import { TextSelection } from '@tiptap/pm/state';
-import type { EditorState, Transaction } from '@tiptap/pm/state';
+import { TextSelection, type EditorState, type Transaction } from '@tiptap/pm/state';
 import { matchCommonSubsequence } from '#domain/merge/match/common-subsequence.ts';
 import { replaceRange } from './replace-range.ts';
 

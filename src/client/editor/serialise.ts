@@ -3,8 +3,7 @@
  * its path, so the HTML of all other nodes is cached: after an edit of a long log, only the changed nodes are
  * serialised.
  */
-import { DOMSerializer } from '@tiptap/pm/model';
-import type { Node } from '@tiptap/pm/model';
+import { DOMSerializer, type Node } from '@tiptap/pm/model';
 
 const WRAPPERS: Record<string, string> = { bulletList: 'ul', listItem: 'li', blockquote: 'blockquote' };
 

@@ -2,11 +2,9 @@
  * List items cannot start with a heading, quote or code block, so such a block splits its list in two, in one undo
  * step.
  */
-import { Extension } from '@tiptap/core';
-import type { Editor } from '@tiptap/core';
+import { Extension, type Editor } from '@tiptap/core';
 import type { Node, Schema } from '@tiptap/pm/model';
-import { TextSelection } from '@tiptap/pm/state';
-import type { Transaction } from '@tiptap/pm/state';
+import { TextSelection, type Transaction } from '@tiptap/pm/state';
 
 const isList = (node: Node): boolean => node.type.name === 'orderedList' || node.type.name === 'bulletList';
 const isEmptyText = (node: Node | undefined): boolean =>

@@ -3,8 +3,7 @@
  * the editor.
  */
 import { useEffect } from 'react';
-import { dayOf } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
+import { dayOf, type Day } from '#domain/day/day.ts';
 import { storeProfile } from '#client/lib/plan/stored-profile.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
 import { useSession, useUser } from '#client/lib/session/session.ts';

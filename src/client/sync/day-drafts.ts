@@ -5,8 +5,7 @@
  * Without IndexedDB the text stays in localStorage. Keys contain the user id, so the page never shows a user the drafts
  * of another user of this browser. `recover` in day-savers.ts sends the drafts of closed tabs.
  */
-import { isDay } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
+import { isDay, type Day } from '#domain/day/day.ts';
 import { DRAFT_PREFIX, keysUnder } from '#client/lib/session/storage-keys.ts';
 import type { MergeModule } from './merge-loader.ts';
 

@@ -1,7 +1,6 @@
 /** Provides the savers of the signed-in user to all screens, and forwards page, network and session events to them. */
 import { useQueryClient } from '@tanstack/react-query';
-import { createContext, use, useEffect, useState } from 'react';
-import type { ReactNode } from 'react';
+import { createContext, use, useEffect, useState, type ReactNode } from 'react';
 import type { Day } from '#domain/day/day.ts';
 import { useData } from '#client/lib/api/data-client.ts';
 import { clearPrefetched } from '#client/lib/boot/prefetch.ts';
@@ -9,8 +8,7 @@ import { usePremium } from '#client/lib/plan/premium.ts';
 import { useSession, useUser } from '#client/lib/session/session.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
 import type { DaySavers } from './day-savers.ts';
-import { createJournal, watchPage } from './journal.ts';
-import type { Journal } from './journal.ts';
+import { createJournal, watchPage, type Journal } from './journal.ts';
 import type { LocalCopies } from './store/local-copies.ts';
 
 const JournalContext = createContext<Journal | null>(null);

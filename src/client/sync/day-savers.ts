@@ -1,8 +1,7 @@
 /** Holds one saver for each opened day, so a day continues to save after the user opens another one. */
 import type { Day } from '#domain/day/day.ts';
 import type { DayDrafts } from '#client/sync/day-drafts.ts';
-import { createDaySaver } from './day-saver/day-saver.ts';
-import type { DaySaver, Timers } from './day-saver/day-saver.ts';
+import { createDaySaver, type DaySaver, type Timers } from './day-saver/day-saver.ts';
 import type { MergeLoader } from './merge-loader.ts';
 import type { EntryTransport, StoredLog } from './save-requests.ts';
 

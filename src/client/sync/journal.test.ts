@@ -6,8 +6,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { day } from '#domain/day/day.ts';
 import type { DataClient } from '#client/lib/api/data-client.ts';
 import { DRAFT_PREFIX, keysUnder, userDatabaseName } from '#client/lib/session/storage-keys.ts';
-import { createJournal } from './journal.ts';
-import type { Journal } from './journal.ts';
+import { createJournal, type Journal } from './journal.ts';
 import { loadMerge } from './merge-loader.ts';
 
 const DATE = day('2026-11-23');

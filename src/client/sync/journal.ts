@@ -2,22 +2,17 @@
 import type { QueryClient } from '@tanstack/react-query';
 import type { Day } from '#domain/day/day.ts';
 import type { DataClient } from '#client/lib/api/data-client.ts';
-import { createDayDrafts } from './day-drafts.ts';
-import type { DayDrafts, Outbox } from './day-drafts.ts';
-import { createDaySavers } from './day-savers.ts';
+import { createDayDrafts, type DayDrafts, type Outbox } from './day-drafts.ts';
+import { createDaySavers, type DaySavers } from './day-savers.ts';
 import type { Timers } from './day-saver/day-saver.ts';
-import type { DaySavers } from './day-savers.ts';
 import { invalidateEntryCache, setDateStored } from './entries/entry-cache.ts';
-import { entryKey } from './entries/entry-queries.ts';
-import type { ReadEntry } from './entries/entry-queries.ts';
+import { entryKey, type ReadEntry } from './entries/entry-queries.ts';
 import { createEntryTransport } from './entries/entry-transport.ts';
 import { createMergeLoader } from './merge-loader.ts';
 import type { EntryTransport } from './save-requests.ts';
-import { createLocalCopies } from './store/local-copies.ts';
-import type { LocalCopies } from './store/local-copies.ts';
+import { createLocalCopies, type LocalCopies } from './store/local-copies.ts';
 import { createOutbox } from './store/outbox.ts';
-import { createTabs } from './store/tabs.ts';
-import type { StoredMessage, Tabs } from './store/tabs.ts';
+import { createTabs, type StoredMessage, type Tabs } from './store/tabs.ts';
 import { openUserDatabase } from './store/user-database.ts';
 
 export const browserTimers: Timers = {

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { clockTime } from '#domain/day/clock-time.ts';
-import { isAlarming, isAnnounced, statusText } from './save-status.ts';
-import type { SaveStatus } from './save-status.ts';
+import { isAlarming, isAnnounced, statusText, type SaveStatus } from './save-status.ts';
 
 const NOW = new Date(2026, 10, 21, 14, 2).getTime();
 const YESTERDAY = new Date(2026, 10, 20, 9, 5).getTime();

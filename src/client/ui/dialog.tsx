@@ -1,7 +1,6 @@
 /** A modal overlay. The native dialog element traps the focus, handles Escape and makes the page inert. */
 import { X } from 'lucide-react';
-import { useEffect, useId, useRef } from 'react';
-import type { ReactNode } from 'react';
+import { useEffect, useId, useRef, type ReactNode } from 'react';
 import { IconButton } from './button.tsx';
 import styles from './dialog.module.css';
 import { useAttachToasts } from './toast.tsx';

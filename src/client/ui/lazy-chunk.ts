@@ -2,8 +2,7 @@
  * Components loaded as separate chunks. A chunk opens only once its code has loaded: without a connection, or while a
  * release replaces the files of this page, the user stays on the page they are writing on.
  */
-import { createElement, useCallback } from 'react';
-import type { ComponentType, FunctionComponent } from 'react';
+import { createElement, useCallback, type ComponentType, type FunctionComponent } from 'react';
 import { flushSync } from 'react-dom';
 import { useToast } from '#client/ui/toast.tsx';
 

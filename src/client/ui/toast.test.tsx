@@ -2,8 +2,7 @@
 import { act, useEffect } from 'react';
 import { createRoot } from 'react-dom/client';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { ToastProvider, useClearToastsOf, useToast } from './toast.tsx';
-import type { Toast } from './toast.tsx';
+import { ToastProvider, useClearToastsOf, useToast, type Toast } from './toast.tsx';
 
 function Page(): null {
   const toast = useToast();

@@ -1,7 +1,16 @@
 /** Toasts: short messages at the top of the page that disappear after some seconds or when dismissed. */
 import { CircleAlert, CircleCheck, Info, X } from 'lucide-react';
-import { createContext, use, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
-import type { ReactNode } from 'react';
+import {
+  createContext,
+  use,
+  useCallback,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+  type ReactNode,
+} from 'react';
 import { createPortal } from 'react-dom';
 import { Button, IconButton } from './button.tsx';
 import styles from './toast.module.css';

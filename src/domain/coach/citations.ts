@@ -4,8 +4,7 @@
  * the reply parser and the feedback panel share this rule. The numbers come from `logLines`, like those of the text
  * export.
  */
-import { isItem, logLines } from '../export/log-lines.ts';
-import type { Line } from '../export/log-lines.ts';
+import { isItem, logLines, type Line } from '../export/log-lines.ts';
 import { isHeading } from '../log/log-outline.ts';
 import { stripInvisible } from './strip-invisible.ts';
 

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parseCoachText } from './coach-text.ts';
-import type { CoachBlock, CoachSpan } from './coach-text.ts';
+import { parseCoachText, type CoachBlock, type CoachSpan } from './coach-text.ts';
 
 const spanText = (span: CoachSpan): string => ('spans' in span ? span.spans.map(spanText).join('') : span.text);
 const linesOf = (block: CoachBlock): string[] =>

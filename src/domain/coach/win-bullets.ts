@@ -1,6 +1,5 @@
 /** The wins of a period as dated lines, for pasting into a stand-up note or an appraisal. */
-import { isDay, MONTHS, withDateLabels } from '../day/day.ts';
-import type { Day } from '../day/day.ts';
+import { isDay, MONTHS, withDateLabels, type Day } from '../day/day.ts';
 import { firstReportedLine } from '../log/log-outline.ts';
 import { entryText } from '../log/entry-text.ts';
 import { matchQuickEntry } from '../log/quick-entries.ts';

@@ -1,5 +1,4 @@
-import { addDays, earlierOf } from './day.ts';
-import type { Day } from './day.ts';
+import { addDays, earlierOf, type Day } from './day.ts';
 
 /**
  * The day that the journal opens on (docs/specification/days-and-saving.md 3): today, or for premium the day after the

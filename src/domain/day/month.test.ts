@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { addDays, day, weekdayOf } from './day.ts';
-import type { Day } from './day.ts';
+import { addDays, day, weekdayOf, type Day } from './day.ts';
 import { daysOfMonth, inMonth, monthOf, weekdaysFrom, weeksOfMonth, weekStartOf, WEEK_STARTS } from './month.ts';
 
 describe.each(WEEK_STARTS)('weeks that begin on %s', (start) => {

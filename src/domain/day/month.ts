@@ -1,6 +1,5 @@
 /** Months and weeks of civil days. No clock and no time zone takes part: in some zones a local midnight, or a day, is missing. */
-import { addDays, isDay, WEEKDAYS, weekdayOf } from './day.ts';
-import type { Day } from './day.ts';
+import { addDays, isDay, WEEKDAYS, weekdayOf, type Day } from './day.ts';
 
 /** Months since January of year 0, which makes the next month the next number. */
 export type MonthNumber = number;

@@ -2,8 +2,7 @@
  * Parses a date that a user types (`yesterday`, `last friday`, `14 March`). Supports a small, unambiguous set of forms.
  * Numeric dates must be year-first, because 3/4/2026 means a different day in Europe than in the United States.
  */
-import { addDays, canOpenDay, day, isDay, MONTHS, WEEKDAYS, weekdayOf } from './day.ts';
-import type { Day } from './day.ts';
+import { addDays, canOpenDay, day, isDay, MONTHS, WEEKDAYS, weekdayOf, type Day } from './day.ts';
 
 const NUMBERS: Readonly<Record<string, number>> = { a: 1, an: 1, one: 1, two: 2, three: 3, four: 4, five: 5, six: 6 };
 const MAX_AMOUNT = 1000;

@@ -1,5 +1,4 @@
-import { dateLabel, daysBetween, MONTHS, weekdayOf } from './day.ts';
-import type { Day } from './day.ts';
+import { dateLabel, daysBetween, MONTHS, weekdayOf, type Day } from './day.ts';
 
 /** A weekday alone is ambiguous for days further back. */
 const MAX_DAYS_BY_WEEKDAY = 6;

@@ -2,8 +2,7 @@
  * Counts the workdays of a period that have a log. The product shows this instead of a streak, so that one missed day
  * does not reset the count. Workdays are Monday to Friday; any log counts, including a quick entry such as "I am sick".
  */
-import { addDays, earlierOf, weekdayOf } from './day.ts';
-import type { Day } from './day.ts';
+import { addDays, earlierOf, weekdayOf, type Day } from './day.ts';
 
 export type Workdays = { accounted: number; workdays: number };
 

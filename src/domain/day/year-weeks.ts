@@ -1,7 +1,5 @@
-import { addDays } from './day.ts';
-import type { Day } from './day.ts';
-import { weekStartOf } from './month.ts';
-import type { WeekStart } from './month.ts';
+import { addDays, type Day } from './day.ts';
+import { weekStartOf, type WeekStart } from './month.ts';
 
 const WEEKS = 53;
 

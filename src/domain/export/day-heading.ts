@@ -1,6 +1,5 @@
 /** Parses `Saturday - November 21, 2026`, the heading of each day in a text or Markdown export. */
-import { isDay, MONTHS, WEEKDAYS, weekdayOf } from '../day/day.ts';
-import type { Day } from '../day/day.ts';
+import { isDay, MONTHS, WEEKDAYS, weekdayOf, type Day } from '../day/day.ts';
 
 /** A hyphen, or the dash that an editor's smart punctuation puts in its place. */
 export const DASHES = '[-\u2010-\u2015\u2212]';

@@ -3,8 +3,7 @@ import { day } from '../day/day.ts';
 import type { JournalDay } from '../journals/assemble-days.ts';
 import { isCleanLog } from '../log/entry-html.ts';
 import { entryText } from '../log/entry-text.ts';
-import { buildImportEntry, compareDays, OWN_PROGRAM } from './import-plan.ts';
-import type { ExistingDay } from './import-plan.ts';
+import { buildImportEntry, compareDays, OWN_PROGRAM, type ExistingDay } from './import-plan.ts';
 
 describe('an import plan', () => {
   const date = day('2026-11-20');

@@ -1,7 +1,6 @@
 /** The requests and responses of the functions `import-entries`, `list-imports` and `undo-import`. */
 import type { Day } from '../day/day.ts';
-import { ENTRY_MAX_BYTES } from '../log/entry.ts';
-import type { Version } from '../log/entry.ts';
+import { ENTRY_MAX_BYTES, type Version } from '../log/entry.ts';
 import type { ExportedEntry, Refusal } from './exported-entry.ts';
 
 export const IMPORT_MAX_ENTRIES = 50;

@@ -2,8 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { day } from '../day/day.ts';
 import { isCleanLog } from '../log/entry-html.ts';
 import { entryText } from '../log/entry-text.ts';
-import { assembleDays } from './assemble-days.ts';
-import type { AssembledDays, LogEntry } from './assemble-days.ts';
+import { assembleDays, type AssembledDays, type LogEntry } from './assemble-days.ts';
 
 const TODAY = day('2026-11-21');
 

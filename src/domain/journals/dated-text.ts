@@ -1,6 +1,5 @@
 /** Splits a text at headings that are dates: `# 2024-05-01`, a setext heading, a bold line, or a line of its own. */
-import { findContext, findDate } from './written-dates.ts';
-import type { DateContext, WrittenDate } from './written-dates.ts';
+import { findContext, findDate, type DateContext, type WrittenDate } from './written-dates.ts';
 
 export type Section = { date: WrittenDate; title: string; text: string };
 

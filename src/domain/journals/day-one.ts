@@ -3,15 +3,12 @@
  * One Classic (`entries/*.doentry`, property lists), and the plain text export.
  */
 import { normalizeText } from '../log/text-to-log.ts';
-import { entryTime, fieldsOf, listOf, stringOf } from './json-fields.ts';
-import type { Fields } from './json-fields.ts';
+import { entryTime, fieldsOf, listOf, stringOf, type Fields } from './json-fields.ts';
 import type { JournalEntry, JournalReader, ReadContext, Skipped, SourceFile } from './journal-reader.ts';
 import { decodeEntities } from './markup.ts';
-import { LineCollector, linesToHtml } from './rich-text.ts';
-import type { LineStyle, RichText } from './rich-text.ts';
+import { LineCollector, linesToHtml, type LineStyle, type RichText } from './rich-text.ts';
 import { readEachFile, skip } from './source-files.ts';
-import { findDate, resolveDates } from './written-dates.ts';
-import type { WrittenDate } from './written-dates.ts';
+import { findDate, resolveDates, type WrittenDate } from './written-dates.ts';
 
 const isJson = ({ path }: SourceFile): boolean => /\.json$/i.test(path);
 const isClassic = ({ path }: SourceFile): boolean => /\.doentry$/i.test(path);

@@ -4,8 +4,7 @@
  */
 import { isDay } from '../day/day.ts';
 import { normalizeText } from '../log/text-to-log.ts';
-import { entryTime, fieldsOf, listOf, stringOf, titleOf } from './json-fields.ts';
-import type { Fields } from './json-fields.ts';
+import { entryTime, fieldsOf, listOf, stringOf, titleOf, type Fields } from './json-fields.ts';
 import type { JournalEntry, JournalReader, Skipped, SourceFile } from './journal-reader.ts';
 import { findElements, hasClass, textOf } from './markup.ts';
 import { readEachFile, skip } from './source-files.ts';

@@ -1,7 +1,6 @@
 /** Google Keep (Takeout): one JSON file per note, beside an HTML file with the same text. Instants have no zone. */
 import { escapeHtml } from '../export/escape-html.ts';
-import { fieldsOf, listOf, stringOf, titleOf } from './json-fields.ts';
-import type { Fields } from './json-fields.ts';
+import { fieldsOf, listOf, stringOf, titleOf, type Fields } from './json-fields.ts';
 import type { JournalEntry, JournalReader, Skipped, SourceFile } from './journal-reader.ts';
 import { noteTime } from './note-time.ts';
 import { checkBox } from './rich-text.ts';

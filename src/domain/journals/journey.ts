@@ -2,8 +2,7 @@
  * Journey: a zip with one JSON file per entry, and its pictures. The text is HTML, and in old exports Markdown. The
  * entry's zone is stored beside its instant: milliseconds in `date_journal`, since 2024 a text in `dateOfJournal`.
  */
-import { entryTime, fieldsOf, isHtml, listOf, stringOf } from './json-fields.ts';
-import type { Fields } from './json-fields.ts';
+import { entryTime, fieldsOf, isHtml, listOf, stringOf, type Fields } from './json-fields.ts';
 import type { JournalEntry, JournalReader, Skipped, SourceFile } from './journal-reader.ts';
 import { readEachFile, skip } from './source-files.ts';
 

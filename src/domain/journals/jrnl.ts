@@ -7,8 +7,7 @@ import { normalizeText } from '../log/text-to-log.ts';
 import { fieldsOf, listOf, stringOf, titleOf } from './json-fields.ts';
 import type { JournalEntry, JournalReader, Skipped, SourceFile } from './journal-reader.ts';
 import { readEachFile, skip } from './source-files.ts';
-import { findDate, resolveDates } from './written-dates.ts';
-import type { WrittenDate } from './written-dates.ts';
+import { findDate, resolveDates, type WrittenDate } from './written-dates.ts';
 
 const isJson = ({ path }: SourceFile): boolean => /\.json$/i.test(path);
 /** A journal often has no extension. */

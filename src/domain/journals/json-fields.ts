@@ -1,7 +1,6 @@
 /** Access to the fields of JSON that another program wrote: a value of another type counts as absent. */
 import { normalizeText } from '../log/text-to-log.ts';
-import { localTime, parseTimestamp } from './timestamps.ts';
-import type { LocalTime } from './timestamps.ts';
+import { localTime, parseTimestamp, type LocalTime } from './timestamps.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { addDays, dateLabel, day, dayLabel } from '../day/day.ts';
-import type { Day } from '../day/day.ts';
+import { addDays, dateLabel, day, dayLabel, type Day } from '../day/day.ts';
 import { detectProgram, readFiles, sourceFiles } from '../../../tests/support/journal-files.ts';
 import { markdownFiles } from './markdown-files.ts';
 

@@ -8,10 +8,15 @@ import { splitFrontMatter, textProperty } from './front-matter.ts';
 import type { JournalEntry, JournalReader, ReadContext, Skipped, SourceFile } from './journal-reader.ts';
 import { plainMarkdown } from './plain-markdown.ts';
 import { distinctTitle, fileName, isHidden, readEachFile, skip } from './source-files.ts';
-import { parseTimestamp } from './timestamps.ts';
-import type { LocalTime } from './timestamps.ts';
-import { findContext, findDate, resolveDates } from './written-dates.ts';
-import type { DateContext, ResolvedDate, WrittenDate } from './written-dates.ts';
+import { parseTimestamp, type LocalTime } from './timestamps.ts';
+import {
+  findContext,
+  findDate,
+  resolveDates,
+  type DateContext,
+  type ResolvedDate,
+  type WrittenDate,
+} from './written-dates.ts';
 
 const TEXT_FILE = /\.(?:md|markdown|mdown|txt|text)$/i;
 const BUNDLE = /(?:^|\/)([^/]+)\.(?:textbundle|textpack)\/text\.\w+$/i;

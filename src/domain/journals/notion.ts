@@ -6,8 +6,7 @@ import type { JournalEntry, JournalReader, SourceFile } from './journal-reader.t
 import { attributeOf, findElements, hasClass, replaceElements, textOf } from './markup.ts';
 import { plainMarkdown } from './plain-markdown.ts';
 import { distinctTitle, fileName, isHidden, readEachFile, skip } from './source-files.ts';
-import { findDate, resolveDates } from './written-dates.ts';
-import type { WrittenDate } from './written-dates.ts';
+import { findDate, resolveDates, type WrittenDate } from './written-dates.ts';
 
 const ID = /[ _-]?[\da-f]{32}$/i;
 const isPage = (file: SourceFile): boolean =>

@@ -3,8 +3,7 @@
  * Quill), and trees (Lexical). Check boxes stay text: `[ ]` and `[x]`.
  */
 import { escapeHtml } from '../export/escape-html.ts';
-import { fieldsOf, listOf, stringOf } from './json-fields.ts';
-import type { Fields } from './json-fields.ts';
+import { fieldsOf, listOf, stringOf, type Fields } from './json-fields.ts';
 
 export type Marks = {
   isBold?: boolean;

@@ -2,8 +2,7 @@
  * Simplenote: `source/notes.json` in a zip, beside a text file per note with the same text. The first line is the
  * title. Instants have no zone.
  */
-import { fieldsOf, listOf, stringOf } from './json-fields.ts';
-import type { Fields } from './json-fields.ts';
+import { fieldsOf, listOf, stringOf, type Fields } from './json-fields.ts';
 import type { JournalEntry, JournalReader, Skipped, SourceFile } from './journal-reader.ts';
 import { noteTime } from './note-time.ts';
 import { readEachFile, skip } from './source-files.ts';

@@ -1,6 +1,12 @@
 /** Names, skips and dates of source files, for all readers. */
-import { UnreadableTextError } from './journal-reader.ts';
-import type { JournalEntry, ReadContext, Skipped, SkipReason, SourceFile } from './journal-reader.ts';
+import {
+  UnreadableTextError,
+  type JournalEntry,
+  type ReadContext,
+  type Skipped,
+  type SkipReason,
+  type SourceFile,
+} from './journal-reader.ts';
 
 /** The name without folders and extension. */
 export const fileName = ({ path }: SourceFile): string => path.replace(/^.*\//, '').replace(/\.\w{1,12}$/, '');

@@ -2,12 +2,10 @@
  * Standard Notes: the decrypted backup, `Standard Notes Backup and Import File.txt` in a zip beside a text file per
  * note. Its content is JSON, `{ "version": "004", "items": [...] }`. Instants have no zone.
  */
-import { fieldsOf, isHtml, listOf, stringOf, titleOf } from './json-fields.ts';
-import type { Fields } from './json-fields.ts';
+import { fieldsOf, isHtml, listOf, stringOf, titleOf, type Fields } from './json-fields.ts';
 import type { JournalEntry, JournalReader, Skipped, SourceFile } from './journal-reader.ts';
 import { noteTime } from './note-time.ts';
-import { lexicalToHtml } from './rich-text.ts';
-import type { RichText } from './rich-text.ts';
+import { lexicalToHtml, type RichText } from './rich-text.ts';
 import { readEachFile, skip } from './source-files.ts';
 
 const isBackup = ({ path }: SourceFile): boolean =>

@@ -1,6 +1,5 @@
 /** The local day and time of an entry, from the timestamps that other programs store. */
-import { isDay } from '../day/day.ts';
-import type { Day } from '../day/day.ts';
+import { isDay, type Day } from '../day/day.ts';
 
 export type LocalTime = { day: Day; time: string };
 

@@ -3,8 +3,7 @@
  * many languages, and numbers in any order. `03/04/2024` alone is ambiguous, so a date has readings, and
  * `resolveDates` chooses by the other dates that were written in the same place.
  */
-import { isDay } from '../day/day.ts';
-import type { Day } from '../day/day.ts';
+import { isDay, type Day } from '../day/day.ts';
 
 type Order = 'certain' | 'dmy' | 'mdy' | 'ymd' | 'later-month';
 

@@ -3,8 +3,7 @@
  * server's sanitizer and the tests; the date header of a stored log; and a fast check that lets the server skip the
  * sanitizer.
  */
-import { dayLabel } from '../day/day.ts';
-import type { Day } from '../day/day.ts';
+import { dayLabel, type Day } from '../day/day.ts';
 
 const INLINE = ['strong', 'em', 'u', 's', 'code'] as const;
 const TEXT_BLOCKS = ['p', 'h1', 'h2', 'h3', 'pre'] as const;

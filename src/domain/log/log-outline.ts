@@ -1,5 +1,4 @@
-import { logLines } from '../export/log-lines.ts';
-import type { Line } from '../export/log-lines.ts';
+import { logLines, type Line } from '../export/log-lines.ts';
 
 const HEADINGS: ReadonlySet<string> = new Set(['h1', 'h2', 'h3']);
 

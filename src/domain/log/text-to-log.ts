@@ -1,7 +1,6 @@
 /** Reads plain text from a terminal, a chat or a note as paragraphs and lists. In doubt it is text: no letter is lost. */
 import { escapeHtml } from '../export/escape-html.ts';
-import { addBlock, appendToLastBlock, createRoot, writeLog } from './log-builder.ts';
-import type { ListTag } from './log-builder.ts';
+import { addBlock, appendToLastBlock, createRoot, writeLog, type ListTag } from './log-builder.ts';
 import { joinCells } from './pasted-markdown.ts';
 
 /** Also the separators of Unicode, of old terminals and of a soft break in PowerPoint. */

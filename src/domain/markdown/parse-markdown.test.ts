@@ -5,8 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { isCleanLog } from '../log/entry-html.ts';
 import { entryText } from '../log/entry-text.ts';
 import { decodeReferences } from '../log/log-tokens.ts';
-import { parseMarkdown } from './parse-markdown.ts';
-import type { MarkdownOptions } from './parse-markdown.ts';
+import { parseMarkdown, type MarkdownOptions } from './parse-markdown.ts';
 
 const isLong = process.env['TEST_LONG'] !== undefined;
 const paste = (text: string): string => parseMarkdown(text, { softBreaks: 'keep' });

@@ -4,8 +4,7 @@
  *
  * Loads markdown-it, so import it dynamically. Linear in the length of the text.
  */
-import createMarkdownIt from 'markdown-it';
-import type { MarkdownIt, Token } from 'markdown-it';
+import createMarkdownIt, { type MarkdownIt, type Token } from 'markdown-it';
 import { escapeHtml } from '../export/escape-html.ts';
 import { entryText } from '../log/entry-text.ts';
 import { linkAsText } from '../log/links.ts';

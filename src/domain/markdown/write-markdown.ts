@@ -2,8 +2,16 @@
  * Writes a log as Markdown (CommonMark with ~~strike~~), one level of headings lower. `parseMarkdown` with
  * `softBreaks: 'join'` and `topHeading: 2` reads it back with identical text.
  */
-import { isItem, logLines, sharedDepth } from '../export/log-lines.ts';
-import type { Block, Container, Item, Line, List } from '../export/log-lines.ts';
+import {
+  isItem,
+  logLines,
+  sharedDepth,
+  type Block,
+  type Container,
+  type Item,
+  type Line,
+  type List,
+} from '../export/log-lines.ts';
 import { markdownLine } from './write-inline.ts';
 
 const HEADINGS = { h1: '## ', h2: '### ', h3: '#### ', p: '' } as const satisfies Record<

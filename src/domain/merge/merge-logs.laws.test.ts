@@ -3,8 +3,14 @@ import { describe, expect, test } from 'vitest';
 import { isCleanLog } from '#domain/log/entry-html.ts';
 import { fuzzBudget } from '../../../tests/support/fuzz-budget.ts';
 import { anyLogs, editorLogs } from '../../../tests/support/log-arbitraries.ts';
-import { applyEdits, baseLines, logEdits, renderLines } from '../../../tests/support/log-edits.ts';
-import type { EditedLine, LogEdit } from '../../../tests/support/log-edits.ts';
+import {
+  applyEdits,
+  baseLines,
+  logEdits,
+  renderLines,
+  type EditedLine,
+  type LogEdit,
+} from '../../../tests/support/log-edits.ts';
 import { readLines } from './merge-lines.ts';
 import { mergeLines, mergeLogs } from './merge-logs.ts';
 import { mapPosition } from './map-position.ts';

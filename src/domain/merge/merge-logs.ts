@@ -2,13 +2,10 @@
  * Three-way merge of a log: two versions that were edited independently, against their common base. Pure. The number
  * of comparisons per line is bounded, so long logs merge quickly too (docs/specification/days-and-saving.md 6).
  */
-import { containsText, isChanged, isNotable, mergeContent } from './merge-content.ts';
-import type { MergedContent } from './merge-content.ts';
-import { isBlank, readLines } from './merge-lines.ts';
-import type { Line, Unit } from './merge-lines.ts';
+import { containsText, isChanged, isNotable, mergeContent, type MergedContent } from './merge-content.ts';
+import { isBlank, readLines, type Line, type Unit } from './merge-lines.ts';
 import { orderUnits } from './merge-order.ts';
-import { adoptAddedLines, createStructureMerge } from './merge-structure.ts';
-import type { Structure } from './merge-structure.ts';
+import { adoptAddedLines, createStructureMerge, type Structure } from './merge-structure.ts';
 import { createUnits } from './match/merge-units.ts';
 import { writeUnits } from './write-units.ts';
 

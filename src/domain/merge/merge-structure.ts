@@ -1,7 +1,6 @@
 /** Decides for each unit which containers it is in and which containers begin with it. */
 import { isChanged } from './merge-content.ts';
-import { isBlank, parentOf } from './merge-lines.ts';
-import type { Container, Line, Unit } from './merge-lines.ts';
+import { isBlank, parentOf, type Container, type Line, type Unit } from './merge-lines.ts';
 import type { Level } from './write-log.ts';
 
 export type Structure = {

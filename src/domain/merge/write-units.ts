@@ -2,8 +2,7 @@
 import type { Container, Line, Unit } from './merge-lines.ts';
 import type { MergedContent } from './merge-content.ts';
 import type { Structure } from './merge-structure.ts';
-import { createLogWriter } from './write-log.ts';
-import type { Level } from './write-log.ts';
+import { createLogWriter, type Level } from './write-log.ts';
 
 export type MergedUnit = { readonly unit: Unit; readonly structure: Structure; readonly content: MergedContent };
 

@@ -1,6 +1,5 @@
 /** Order ids, payment statuses, the length of a paid year, and refunds (docs/specification/plans-and-money.md 7). */
-import { addDays, addYears, daysBetween, isBefore } from '../day/day.ts';
-import type { Day } from '../day/day.ts';
+import { addDays, addYears, daysBetween, isBefore, type Day } from '../day/day.ts';
 
 /** PayPal's order id: 17 capital letters or digits. */
 export const isOrderId = (text: unknown): text is string => typeof text === 'string' && /^[A-Z0-9]{17}$/.test(text);

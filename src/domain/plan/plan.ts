@@ -1,6 +1,5 @@
 /** The two plans and their access rules. `is_premium()` and the policies repeat the rules in SQL. */
-import { addDays, isBefore } from '../day/day.ts';
-import type { Day } from '../day/day.ts';
+import { addDays, isBefore, type Day } from '../day/day.ts';
 
 /** A user of the free plan is a Dabbler, a user of the premium plan is a Closer. */
 export const PLANS = {

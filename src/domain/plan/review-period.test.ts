@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { addDays, day } from '../day/day.ts';
-import { firstDayOf, REVIEW_PERIODS, storedReviewBounds } from './review-period.ts';
-import type { ReviewPeriod } from './review-period.ts';
+import { firstDayOf, REVIEW_PERIODS, storedReviewBounds, type ReviewPeriod } from './review-period.ts';
 
 test.each([
   ['7-day', '2026-11-15'],

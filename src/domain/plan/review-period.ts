@@ -1,6 +1,5 @@
 /** The periods of a Hustle Review, the coach's analysis of many days; each ends today (docs/specification/coach.md 6). */
-import { addDays } from '../day/day.ts';
-import type { Day } from '../day/day.ts';
+import { addDays, type Day } from '../day/day.ts';
 
 export const REVIEW_PERIODS = {
   '7-day': { days: 7, title: 'Last 7 Days', generate: 'Generate 7-Day Analysis' },

@@ -1,6 +1,12 @@
 import { expect, test } from 'vitest';
-import { closerBenefits, fairUseNote, lockedLogsLabel, UPGRADE_OFFERS, upgradeOffer } from './upgrade.ts';
-import type { UpgradeFeature } from './upgrade.ts';
+import {
+  closerBenefits,
+  fairUseNote,
+  lockedLogsLabel,
+  UPGRADE_OFFERS,
+  upgradeOffer,
+  type UpgradeFeature,
+} from './upgrade.ts';
 
 const FEATURES = Object.keys(UPGRADE_OFFERS) as UpgradeFeature[];
 const SOLD_WITH_A_COACH = /\bAI\b|score|feedback|trend|pattern|recommend/i;

@@ -1,6 +1,5 @@
 /** Shared by the operator commands: their shape, their errors and the database that they run against. */
-import { readConfig } from '../config/config.ts';
-import type { Config } from '../config/config.ts';
+import { readConfig, type Config } from '../config/config.ts';
 import { openDatabase } from '../database/connect.ts';
 import type { Database } from '../database/database.ts';
 import { queryBuilder } from '../database/query-builder.ts';

@@ -2,8 +2,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { setUpAdmin } from '../../../tests/support/commands/admin-commands.ts';
-import type { CommandResult } from '../../../tests/support/commands/admin-commands.ts';
+import { setUpAdmin, type CommandResult } from '../../../tests/support/commands/admin-commands.ts';
 
 const world = setUpAdmin();
 

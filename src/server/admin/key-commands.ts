@@ -1,9 +1,7 @@
 /** The commands for the signing key and for tokens that it signs. */
 import { recordAuditEvent } from '../auth/accounts/audit-log.ts';
-import { writeKeyFile } from '../auth/keys/key-file.ts';
-import type { KeyFile } from '../auth/keys/key-file.ts';
-import { NoKeysError, databaseKeySource, fileKeySource, readKeys } from '../auth/keys/key-source.ts';
-import type { KeySource } from '../auth/keys/key-source.ts';
+import { writeKeyFile, type KeyFile } from '../auth/keys/key-file.ts';
+import { NoKeysError, databaseKeySource, fileKeySource, readKeys, type KeySource } from '../auth/keys/key-source.ts';
 import { replaceKeyFile, replaceStoredKeys, rotateKeys } from '../auth/keys/rotate-key.ts';
 import { signServiceToken } from '../auth/keys/service-token.ts';
 import { loadSigningKeys } from '../auth/keys/signing-keys.ts';
@@ -12,8 +10,7 @@ import { systemClock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
 import type { Database } from '../database/database.ts';
 import { createLog } from '../log.ts';
-import { CommandError, readDays, withDatabase } from './command.ts';
-import type { Command, Invocation } from './command.ts';
+import { CommandError, readDays, withDatabase, type Command, type Invocation } from './command.ts';
 
 const SERVICE_TOKEN_DAYS = 30;
 const MAX_SERVICE_TOKEN_DAYS = 366;

@@ -6,8 +6,7 @@ import type { Database } from '../database/database.ts';
 import { createLog } from '../log.ts';
 import { renderEmail } from '../mail/email-template.ts';
 import { MailRejected, createMailer } from '../mail/mailer.ts';
-import { CommandError, withDatabase } from './command.ts';
-import type { Command } from './command.ts';
+import { CommandError, withDatabase, type Command } from './command.ts';
 
 export const MAIL_COMMANDS: readonly Command[] = [
   {

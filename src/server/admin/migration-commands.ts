@@ -1,6 +1,5 @@
 /** The command `migrations:finish`. */
-import { CommandError, withDatabase } from './command.ts';
-import type { Command } from './command.ts';
+import { CommandError, withDatabase, type Command } from './command.ts';
 
 export const MIGRATION_COMMANDS: readonly Command[] = [
   {

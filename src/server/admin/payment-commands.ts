@@ -3,8 +3,7 @@ import { systemClock } from '../clock.ts';
 import { createLog } from '../log.ts';
 import { createPayments } from '../payments/payments.ts';
 import { listPayments, refundByOperator } from '../payments/refunds/refund-command.ts';
-import { CommandError, findUserId, withDatabase } from './command.ts';
-import type { Command, Invocation } from './command.ts';
+import { CommandError, findUserId, withDatabase, type Command, type Invocation } from './command.ts';
 
 export const PAYMENT_COMMANDS: readonly Command[] = [
   {

@@ -1,13 +1,11 @@
 /** The commands `plan:grant` and `plan:revoke`. */
-import { addDays, isBefore, latestToday } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
+import { addDays, isBefore, latestToday, type Day } from '#domain/day/day.ts';
 import { systemClock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import { endText } from '../payments/refunds/refund-command.ts';
 import { changePlan, changePlanInTransaction } from '../plans/change-plan.ts';
 import { lockPlan } from '../plans/paid-year.ts';
-import { findUserId, readDays, withDatabase } from './command.ts';
-import type { Command } from './command.ts';
+import { findUserId, readDays, withDatabase, type Command } from './command.ts';
 
 const MAX_DAYS = 99_999;
 

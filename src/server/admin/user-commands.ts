@@ -1,10 +1,8 @@
 /** The commands `user:…`, which show, export, change or delete one account. Each adds an audit row of the operator. */
 import { ROUTES } from '#domain/routes.ts';
 import { changeUser } from '../auth/admin/user-store.ts';
-import { NO_ATTRIBUTES } from '../auth/admin/user-attributes.ts';
-import type { UserAttributes } from '../auth/admin/user-attributes.ts';
-import { recordAuditEvent } from '../auth/accounts/audit-log.ts';
-import type { AuditEvent } from '../auth/accounts/audit-log.ts';
+import { NO_ATTRIBUTES, type UserAttributes } from '../auth/admin/user-attributes.ts';
+import { recordAuditEvent, type AuditEvent } from '../auth/accounts/audit-log.ts';
 import { deleteAccount } from '../auth/accounts/delete-account.ts';
 import { issueOneTimeToken } from '../auth/accounts/one-time-tokens.ts';
 import { loadSigningKeys } from '../auth/keys/signing-keys.ts';
@@ -16,8 +14,15 @@ import type { AsService, Database } from '../database/database.ts';
 import { createLog } from '../log.ts';
 import { accountDeletedMail } from '../mail/account-emails.ts';
 import { createMailer } from '../mail/mailer.ts';
-import { CommandError, findUserId, readDays, withDatabase } from './command.ts';
-import type { Command, Invocation, Options } from './command.ts';
+import {
+  CommandError,
+  findUserId,
+  readDays,
+  withDatabase,
+  type Command,
+  type Invocation,
+  type Options,
+} from './command.ts';
 import { exportUser } from './user-export.ts';
 import { describeUser } from './user-summary.ts';
 

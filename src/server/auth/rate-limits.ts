@@ -10,8 +10,7 @@ import type { Config } from '#server/config/config.ts';
 import { rateLimitStore } from '#server/http/requests/rate-limit-store.ts';
 import type { Database } from '#server/database/database.ts';
 import { networkPrefix } from '#server/http/requests/client-address.ts';
-import { AuthError } from './wire/errors.ts';
-import type { AuthErrorName } from './wire/errors.ts';
+import { AuthError, type AuthErrorName } from './wire/errors.ts';
 
 const MINUTE = 60;
 const FIVE_MINUTES = 300;

@@ -6,10 +6,15 @@ import { PACKAGE_VERSION } from '../metrics/package-version.ts';
 import { readConfig } from '../config/config.ts';
 import { checkRecipients } from './archive/age.ts';
 import { UsageError } from './backup-error.ts';
-import { formatBytes, formatSeconds, openOwnerUrl, requireDatabase, runAsProcess } from './command-line.ts';
-import type { CommandDeps } from './command-line.ts';
-import { createBackup } from './create-backup.ts';
-import type { CreatedBackup } from './create-backup.ts';
+import {
+  formatBytes,
+  formatSeconds,
+  openOwnerUrl,
+  requireDatabase,
+  runAsProcess,
+  type CommandDeps,
+} from './command-line.ts';
+import { createBackup, type CreatedBackup } from './create-backup.ts';
 import { backupName, removeAbandonedFiles, removeOldBackups, writeSummary } from './folder.ts';
 import { readKeyFiles } from './key-files.ts';
 

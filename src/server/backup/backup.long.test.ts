@@ -2,8 +2,7 @@
  * Backups that take too long for each run of the tests: an external PostgreSQL 15, a million rows in bounded memory, and a
  * kill in the middle of a restore.
  */
-import { execFile, spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { chmod, chown, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
@@ -13,8 +12,7 @@ import { promisify } from 'node:util';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { withOrdinaryOwner } from '../../../tests/support/ordinary-owner.ts';
-import { createTestDatabase } from '../../../tests/support/test-database.ts';
-import type { TestDatabase } from '../../../tests/support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../../../tests/support/test-database.ts';
 import { chooseServerUser } from '../database/embedded/server-user.ts';
 import { migrate } from '../database/migrations/migrate.ts';
 import { freePort } from '../free-port.ts';

@@ -3,10 +3,8 @@ import { existsSync } from 'node:fs';
 import type { Config } from '../config/config.ts';
 import { hasCluster } from '../database/embedded/cluster.ts';
 import { createOwnerFinder } from '../database/connection/primary-finder.ts';
-import { openEmbeddedServer } from '../database/embedded/server.ts';
-import type { EmbeddedServer } from '../database/embedded/server.ts';
-import { createLog } from '../log.ts';
-import type { Logger } from '../log.ts';
+import { openEmbeddedServer, type EmbeddedServer } from '../database/embedded/server.ts';
+import { createLog, type Logger } from '../log.ts';
 import { BackupError, UsageError } from './backup-error.ts';
 import type { OnProgress, Progress } from './progress.ts';
 

@@ -6,15 +6,16 @@ import {
   FORMAT_VERSION,
   HEADER_NAME,
   MANIFEST_NAME,
+  type ArchivedTable,
+  type Header,
+  type Manifest,
+  type TableContent,
 } from './archive/archive-format.ts';
-import type { ArchivedTable, Header, Manifest, TableContent } from './archive/archive-format.ts';
 import { createHash } from 'node:crypto';
 import { RowHash } from './archive/row-hash.ts';
 import type { TarEntry } from './archive/tar.ts';
-import { writeArchive } from './archive/write-archive.ts';
-import type { WrittenArchive } from './archive/write-archive.ts';
-import { openSnapshot } from './database/snapshot.ts';
-import type { Snapshot } from './database/snapshot.ts';
+import { writeArchive, type WrittenArchive } from './archive/write-archive.ts';
+import { openSnapshot, type Snapshot } from './database/snapshot.ts';
 import type { OnProgress } from './progress.ts';
 
 /** How much of a table is in memory at a time. A part ends at the end of a row, so it may be larger. */

@@ -2,13 +2,11 @@
  * Finishes a restore that was killed around its commit. With old rows beside a new key, or new rows beside an old one,
  * the server would start without an error, but everybody would be signed out and no second factor could be read.
  */
-import type { Client } from 'pg';
-import pg from 'pg';
+import pg, { type Client } from 'pg';
 import type { Database } from '../database/database.ts';
 import { withMigrationsLocked } from '../database/migrations/migrate.ts';
 import type { Logger } from '../log.ts';
-import { listStagedFiles, placeStagedFile, removeStagedFile } from './key-files.ts';
-import type { KeyConfig } from './key-files.ts';
+import { listStagedFiles, placeStagedFile, removeStagedFile, type KeyConfig } from './key-files.ts';
 
 /** Stores the id as the comment of a schema: it commits with the restored rows, and unlike a table it enters no backup. */
 export async function recordRestore(owner: Client, restoreId: string): Promise<void> {

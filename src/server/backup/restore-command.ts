@@ -5,17 +5,14 @@ import { resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { parseArgs } from 'node:util';
 import { readIdentities } from './archive/age.ts';
-import { isEncrypted, verifyArchive } from './archive/read-archive.ts';
-import type { Source, VerifiedArchive } from './archive/read-archive.ts';
+import { isEncrypted, verifyArchive, type Source, type VerifiedArchive } from './archive/read-archive.ts';
 import { PACKAGE_VERSION } from '../metrics/package-version.ts';
 import { readConfig } from '../config/config.ts';
 import { BackupError, UsageError } from './backup-error.ts';
-import { formatBytes, formatSeconds, openOwnerUrl, runAsProcess } from './command-line.ts';
-import type { CommandDeps } from './command-line.ts';
+import { formatBytes, formatSeconds, openOwnerUrl, runAsProcess, type CommandDeps } from './command-line.ts';
 import { readSummary } from './folder.ts';
 import { planKeyFiles } from './key-files.ts';
-import { restoreBackup } from './restore-backup.ts';
-import type { RestoreResult } from './restore-backup.ts';
+import { restoreBackup, type RestoreResult } from './restore-backup.ts';
 
 const USAGE = `Usage: npm run restore -- FILE [options]
 

@@ -3,11 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { DAYS, PEOPLE, resetFixtures } from '../../../tests/policies/fixtures.ts';
-import { createTestDatabase } from '../../../tests/support/test-database.ts';
-import type { TestDatabase } from '../../../tests/support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../../../tests/support/test-database.ts';
 
-import { createCoachStore } from './coach-store.ts';
-import type { Analysis, Claim } from './coach-store.ts';
+import { createCoachStore, type Analysis, type Claim } from './coach-store.ts';
 
 const { id: userId } = PEOPLE.premium;
 const ANALYSIS: Analysis = {

@@ -13,16 +13,13 @@ import type { Logger } from '../log.ts';
 import { BusyError } from '../load/busy-error.ts';
 import type { Limiters } from '../load/limiters.ts';
 import { currentRequestContext, markRefused } from '../load/request-context.ts';
-import { NO_EVENTS } from '../metrics/events.ts';
-import type { EventCounters } from '../metrics/events.ts';
-import { createCoachStore } from './coach-store.ts';
-import type { SignedInUser } from './coach-store.ts';
+import { NO_EVENTS, type EventCounters } from '../metrics/events.ts';
+import { createCoachStore, type SignedInUser } from './coach-store.ts';
 import type { CoachSettings } from './coach-settings.ts';
 import { prepareFeedback } from './feedback.ts';
 import { inputHash } from './input-hash.ts';
 import { createCoachModel } from './model/create-model.ts';
-import { beginAnalysis, checkLimits } from './run-analysis.ts';
-import type { Events, Job } from './run-analysis.ts';
+import { beginAnalysis, checkLimits, type Events, type Job } from './run-analysis.ts';
 import { prepareTrend } from './trend.ts';
 
 export type Answer<Result> =

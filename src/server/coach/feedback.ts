@@ -1,7 +1,6 @@
 /** Prepares feedback on one day: loads the log, checks that it can be analysed and builds the prompt. */
 import { citableLines, createCitationFinder } from '#domain/coach/citations.ts';
-import { feedbackRefusal, MIN_CONTEXT_CHARS } from '#domain/coach/coach.ts';
-import type { CoachRefusal, FeedbackResult } from '#domain/coach/coach.ts';
+import { feedbackRefusal, MIN_CONTEXT_CHARS, type CoachRefusal, type FeedbackResult } from '#domain/coach/coach.ts';
 import type { Day } from '#domain/day/day.ts';
 import type { SignedInUser } from './coach-store.ts';
 import { cutHtml } from './reply/cut-html.ts';

@@ -9,8 +9,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { CitableLine } from '#domain/coach/citations.ts';
-import { weekdayOf } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
+import { weekdayOf, type Day } from '#domain/day/day.ts';
 import { WINS_HEADING } from '#domain/coach/win-bullets.ts';
 import type { ReplyForm } from './model/model.ts';
 import { stripInvisible } from '#domain/coach/strip-invisible.ts';

@@ -5,8 +5,7 @@ import { day } from '#domain/day/day.ts';
 import type { CoachStore } from './coach-store.ts';
 import type { CoachModel } from './model/model.ts';
 import { trendReplyParser } from './reply/parse-response.ts';
-import { beginAnalysis } from './run-analysis.ts';
-import type { Job, RunDeps } from './run-analysis.ts';
+import { beginAnalysis, type Job, type RunDeps } from './run-analysis.ts';
 import { NO_EVENTS } from '../metrics/events.ts';
 
 const REPLY = 'On most days you finished what you had begun. '.repeat(200);

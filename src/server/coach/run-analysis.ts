@@ -6,21 +6,25 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { ANALYSIS_PROBLEMS } from '#domain/coach/coach.ts';
-import type { AnalysisProblem, CoachEvent } from '#domain/coach/coach.ts';
+import { ANALYSIS_PROBLEMS, type AnalysisProblem, type CoachEvent } from '#domain/coach/coach.ts';
 import type { Clock } from '../clock.ts';
 import type { Identity } from '../database/database.ts';
 import type { Logger } from '../log.ts';
 import type { EventCounters } from '../metrics/events.ts';
-import { ClaimLostError } from './coach-store.ts';
-import type { Claim, CoachStore, Kind, ReadLog, ReadPeriod, Tries, WrittenFeedback } from './coach-store.ts';
+import {
+  ClaimLostError,
+  type Claim,
+  type CoachStore,
+  type Kind,
+  type ReadLog,
+  type ReadPeriod,
+  type Tries,
+  type WrittenFeedback,
+} from './coach-store.ts';
 import { inputHash } from './input-hash.ts';
-import { ModelError } from './model/model.ts';
-import type { CoachModel, FinishReason, ModelPart } from './model/model.ts';
-import { fenceData, PROMPT_VERSION } from './prompts.ts';
-import type { Prompt } from './prompts.ts';
-import { MAX_REPLY_CHARS } from './reply/parse-response.ts';
-import type { PartialReply, Reply, ReplyParser } from './reply/parse-response.ts';
+import { ModelError, type CoachModel, type FinishReason, type ModelPart } from './model/model.ts';
+import { fenceData, PROMPT_VERSION, type Prompt } from './prompts.ts';
+import { MAX_REPLY_CHARS, type PartialReply, type Reply, type ReplyParser } from './reply/parse-response.ts';
 
 export type RunDeps = {
   store: CoachStore;

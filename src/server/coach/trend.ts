@@ -1,6 +1,5 @@
 /** Prepares the review of a period: loads its logs, checks that they can be analysed and builds the prompt. */
-import { MIN_TREND_ENTRY_CHARS } from '#domain/coach/coach.ts';
-import type { CoachRefusal, TrendRequest, TrendResult } from '#domain/coach/coach.ts';
+import { MIN_TREND_ENTRY_CHARS, type CoachRefusal, type TrendRequest, type TrendResult } from '#domain/coach/coach.ts';
 import { outlineText } from '#domain/log/log-outline.ts';
 import type { SignedInUser } from './coach-store.ts';
 import { cutHtml } from './reply/cut-html.ts';

@@ -1,8 +1,7 @@
 /** The addresses of PostgreSQL: directly for migrations, locks and LISTEN, and optionally through a pooler for requests. */
 import { sessionAttributes, splitHosts } from '../database/connection/split-hosts.ts';
 import { Secret } from './secret.ts';
-import { hasDecodableLogin, UNDECODABLE_LOGIN } from './settings-reader.ts';
-import type { SettingsReader } from './settings-reader.ts';
+import { hasDecodableLogin, UNDECODABLE_LOGIN, type SettingsReader } from './settings-reader.ts';
 
 export type DatabaseSettings = {
   /** The owner's connection, which may name several servers. null: the embedded PostgreSQL under `dataDir`. */

@@ -2,8 +2,7 @@
 import { resolve } from 'node:path';
 import type { ClientConfig } from '#domain/client-config.ts';
 import { isTrustworthyProviderUrl } from './loopback.ts';
-import { parseRedirectPattern } from './redirect-patterns.ts';
-import type { RedirectPattern } from './redirect-patterns.ts';
+import { parseRedirectPattern, type RedirectPattern } from './redirect-patterns.ts';
 import { Secret } from './secret.ts';
 
 /** A value as a shell would need it. */

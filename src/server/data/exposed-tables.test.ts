@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { addDays, day } from '#domain/day/day.ts';
 import { withDateHeader } from '#domain/log/entry-html.ts';
-import { createTestDatabase } from '../../../tests/support/test-database.ts';
-import type { TestDatabase } from '../../../tests/support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../../../tests/support/test-database.ts';
 import { EXPOSED_TABLES } from './exposed-tables.ts';
 import { withDateHeaderSql } from './sql/to-sql.ts';
 

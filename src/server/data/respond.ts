@@ -1,6 +1,5 @@
 /** Builds the responses of the data wire: status, `Content-Range` and body (docs/specification/wire.md 20 and 21). */
-import { dataError } from './errors.ts';
-import type { DataError } from './errors.ts';
+import { dataError, type DataError } from './errors.ts';
 import type { ExposedTable } from './exposed-tables.ts';
 import { JSON_OBJECT } from './parse/parse-headers.ts';
 import type { Preferences, Range } from './query.ts';

@@ -5,36 +5,35 @@
  * parse -> sanitize -> one statement as the caller -> respond. PostgreSQL decides about access (row-level security,
  * column grants). Only one of its rules is repeated here, to reject before the work: a guest cannot write.
  */
-import { Hono } from 'hono';
-import type { Context } from 'hono';
-import { AccessTokenError } from '../auth/keys/access-tokens.ts';
-import type { AccessTokens } from '../auth/keys/access-tokens.ts';
+import { Hono, type Context } from 'hono';
+import { AccessTokenError, type AccessTokens } from '../auth/keys/access-tokens.ts';
 import type { Database, Statements } from '../database/database.ts';
 import type { AppEnv } from '../http/app-env.ts';
 import { isClientDisconnected } from '../http/requests/client-disconnected.ts';
-import { authenticate } from '../http/authenticate.ts';
-import type { Caller } from '../http/authenticate.ts';
+import { authenticate, type Caller } from '../http/authenticate.ts';
 import { BodyTooLargeError, readText } from '../http/requests/limit-body.ts';
 import type { Logger } from '../log.ts';
 import { createLogSanitizer } from './rows/sanitize-log.ts';
 import { isBulk } from './query-cost.ts';
 import { redactRow } from '../database/database-error.ts';
 import { toDataError } from './to-data-error.ts';
-import { dataError } from './errors.ts';
-import type { DataError } from './errors.ts';
-import { EXPOSED_TABLES } from './exposed-tables.ts';
+import { dataError, type DataError } from './errors.ts';
+import { EXPOSED_TABLES, type ExposedTable } from './exposed-tables.ts';
 import { checkSchema } from './parse/parse-headers.ts';
-import type { ExposedTable } from './exposed-tables.ts';
-import { buildWrite, countSql, isReadRequest, parseRequest } from './read-request.ts';
-import type { ReadRequest, WriteRequest } from './read-request.ts';
+import {
+  buildWrite,
+  countSql,
+  isReadRequest,
+  parseRequest,
+  type ReadRequest,
+  type WriteRequest,
+} from './read-request.ts';
 import { ALLOWED_METHODS, toResponse, toErrorResponse, checkSingle } from './respond.ts';
 import type { Sql } from './sql/sql-text.ts';
-import { MAX_TEXT_BYTES } from './sql/to-sql.ts';
-import type { QueryResult } from './sql/to-sql.ts';
+import { MAX_TEXT_BYTES, type QueryResult } from './sql/to-sql.ts';
 import type { WriteQuota } from './write-quota.ts';
 import { BusyError } from '../load/busy-error.ts';
-import { runLimited } from '../load/concurrency-limiter.ts';
-import type { Limits } from '../load/concurrency-limiter.ts';
+import { runLimited, type Limits } from '../load/concurrency-limiter.ts';
 import type { Limiters } from '../load/limiters.ts';
 
 type DataDeps = {

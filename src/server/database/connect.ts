@@ -3,18 +3,14 @@ import pg from 'pg';
 
 import type { Logger } from '#server/log.ts';
 
-import { inspectPooler } from './connection/inspect-pooler.ts';
-import type { SendingMode } from './connection/inspect-pooler.ts';
+import { inspectPooler, type SendingMode } from './connection/inspect-pooler.ts';
 import { primaryClient } from './connection/primary-client.ts';
-import { createOwnerFinder, createPrimaryFinder } from './connection/primary-finder.ts';
-import type { PrimaryFinder } from './connection/primary-finder.ts';
-import { createRequestPool, REQUESTS_NAME } from './connection/request-pool.ts';
-import type { RequestPool } from './connection/request-pool.ts';
+import { createOwnerFinder, createPrimaryFinder, type PrimaryFinder } from './connection/primary-finder.ts';
+import { createRequestPool, REQUESTS_NAME, type RequestPool } from './connection/request-pool.ts';
 import { StatementProtocol } from './connection/statement-protocol.ts';
 import { sqlStateOf } from './database-error.ts';
 import type { Database } from './database.ts';
-import { openEmbeddedServer } from './embedded/server.ts';
-import type { EmbeddedOptions } from './embedded/server.ts';
+import { openEmbeddedServer, type EmbeddedOptions } from './embedded/server.ts';
 import { finishMigrations } from './migrations/finish-migrations.ts';
 import { isMigrated } from './migrations/ledger.ts';
 import { migrate } from './migrations/migrate.ts';

@@ -6,15 +6,13 @@ import pg from 'pg';
 import { runAsServer } from '#server/load/request-context.ts';
 import type { Logger } from '#server/log.ts';
 
-import { createChangeAnnouncer } from './changes/change-announcer.ts';
-import type { Outcome } from './changes/change-announcer.ts';
+import { createChangeAnnouncer, type Outcome } from './changes/change-announcer.ts';
 import { listenToChanges } from './changes/change-listener.ts';
 import { CHANGES_CHANNEL } from './changes/entry-change.ts';
 import type { RequestPool } from './connection/request-pool.ts';
 import { QUERY_CANCELED, sqlStateOf } from './database-error.ts';
 import type { StatementProtocol } from './connection/statement-protocol.ts';
-import { shareConnections } from './connection/share-connections.ts';
-import type { Lease } from './connection/share-connections.ts';
+import { shareConnections, type Lease } from './connection/share-connections.ts';
 import type {
   AsService,
   AsUser,
@@ -24,8 +22,7 @@ import type {
   StatementOptions,
   Statements,
 } from './database.ts';
-import { ACT_AS, ForeignAnswerError, isPreparedWithLimit, RlsQuery } from './rls-query.ts';
-import type { ActingAs } from './rls-query.ts';
+import { ACT_AS, ForeignAnswerError, isPreparedWithLimit, RlsQuery, type ActingAs } from './rls-query.ts';
 import type { FinishDeps } from './migrations/finish-migrations.ts';
 import { valueTypes } from './tables/value-types.ts';
 

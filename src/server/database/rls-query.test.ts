@@ -4,12 +4,10 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
-import { createTestDatabase } from '../../../tests/support/test-database.ts';
-import type { TestDatabase } from '../../../tests/support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../../../tests/support/test-database.ts';
 
 import { requestConnection } from './roles.ts';
-import { ForeignAnswerError, RlsQuery } from './rls-query.ts';
-import type { ActingAs } from './rls-query.ts';
+import { ForeignAnswerError, RlsQuery, type ActingAs } from './rls-query.ts';
 import { valueTypes } from './tables/value-types.ts';
 
 let db: TestDatabase;

@@ -10,8 +10,7 @@
  */
 import { randomBytes } from 'node:crypto';
 
-import pg from 'pg';
-import type { Connection, FieldDef, Submittable } from 'pg';
+import pg, { type Connection, type FieldDef, type Submittable } from 'pg';
 
 import type { Result } from './database.ts';
 import { PreparedStatements } from './prepared-statements.ts';

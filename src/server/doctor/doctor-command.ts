@@ -4,15 +4,12 @@
  */
 import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { inspectConfig } from '../config/config.ts';
-import type { Config } from '../config/config.ts';
+import { inspectConfig, type Config } from '../config/config.ts';
 import { openOwnerUrl } from '../backup/command-line.ts';
 import { hasCluster } from '../database/embedded/cluster.ts';
 import { createLog } from '../log.ts';
-import { fault, off, ok, reasonOf, runChecks, warning } from './check.ts';
-import type { Check, Finding, Result } from './check.ts';
-import { databaseChecks } from './checks/database/database-checks.ts';
-import type { OwnerDatabase } from './checks/database/database-checks.ts';
+import { fault, off, ok, reasonOf, runChecks, warning, type Check, type Finding, type Result } from './check.ts';
+import { databaseChecks, type OwnerDatabase } from './checks/database/database-checks.ts';
 import { describeConnectFailure } from './checks/database/describe-connect-failure.ts';
 import { backupCheck, diskCheck, keysCheck, permissionsCheck } from './checks/files-checks.ts';
 import { poolerCheck } from './checks/database/pooler-check.ts';

@@ -10,8 +10,7 @@ import type { Config } from '../config/config.ts';
 import type { AsService, Statements } from '../database/database.ts';
 import { requestConnection } from '../database/roles.ts';
 import { createLog } from '../log.ts';
-import { fault, off, reasonOf } from './check.ts';
-import type { Finding } from './check.ts';
+import { fault, off, reasonOf, type Finding } from './check.ts';
 import type { OwnerDatabase } from './checks/database/database-checks.ts';
 import type { ProbeAccess } from './checks/public-url-checks.ts';
 

@@ -1,7 +1,6 @@
 /** Prints the results, without any secret of the settings. */
 import { Secret } from '../config/secret.ts';
-import { worstOf } from './check.ts';
-import type { Result, Status } from './check.ts';
+import { worstOf, type Result, type Status } from './check.ts';
 
 export const EXIT_CODES: Readonly<Record<Status, number>> = { off: 0, ok: 0, warning: 1, fault: 2 };
 

@@ -5,8 +5,13 @@
  * rows are scanned. The scan is fast enough: 3,650 logs of 2 KB take 10 to 15 ms (docs/decisions/0013).
  */
 import { setImmediate } from 'node:timers/promises';
-import { FIND_MAX_RESULTS, toSearchPattern, createSnippet } from '#domain/find/match-search.ts';
-import type { FoundDay, SearchTerm } from '#domain/find/match-search.ts';
+import {
+  FIND_MAX_RESULTS,
+  toSearchPattern,
+  createSnippet,
+  type FoundDay,
+  type SearchTerm,
+} from '#domain/find/match-search.ts';
 import type { Database, Identity } from '../database/database.ts';
 
 /** The time limit of the statement. Ten years of typical logs need far less; only maximum-size logs reach the limit. */

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { DAYS, identityOf, PEOPLE, resetFixtures } from '../../../tests/policies/fixtures.ts';
-import { createTestDatabase } from '../../../tests/support/test-database.ts';
-import type { TestDatabase } from '../../../tests/support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../../../tests/support/test-database.ts';
 
 import type { Database } from '#server/database/database.ts';
 

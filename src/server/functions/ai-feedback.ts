@@ -6,9 +6,8 @@ import type { Coach } from '../coach/coach.ts';
 import type { Database } from '../database/database.ts';
 import type { AppEnv } from '../http/app-env.ts';
 import type { Caller } from '../http/authenticate.ts';
-import { coachAnswer, COMMON_TEXTS, refusalWithoutCoach } from './coach-answer.ts';
+import { coachAnswer, COMMON_TEXTS, refusalWithoutCoach, type RefusalTexts } from './coach-answer.ts';
 import { readBody } from './read-body.ts';
-import type { RefusalTexts } from './coach-answer.ts';
 
 const TEXTS: RefusalTexts = {
   ...COMMON_TEXTS,

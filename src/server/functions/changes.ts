@@ -2,8 +2,7 @@
 import type { Context } from 'hono';
 import { dataError } from '../data/errors.ts';
 import type { AppEnv } from '../http/app-env.ts';
-import { authenticate } from '../http/authenticate.ts';
-import type { Caller } from '../http/authenticate.ts';
+import { authenticate, type Caller } from '../http/authenticate.ts';
 import type { AccessTokens } from '../auth/keys/access-tokens.ts';
 import type { ChangeStreams } from '../live/change-streams.ts';
 import { eventStream } from '../http/event-stream.ts';

@@ -1,7 +1,12 @@
 /** Responses of the coach's two functions: a refusal as JSON, or the event stream of an analysis. */
 import type { Context } from 'hono';
-import { AI_MESSAGES, dailyLimitText, FAIR_USE_ANALYSES } from '#domain/coach/coach.ts';
-import type { CoachRefusal, CoachRefusalAnswer } from '#domain/coach/coach.ts';
+import {
+  AI_MESSAGES,
+  dailyLimitText,
+  FAIR_USE_ANALYSES,
+  type CoachRefusal,
+  type CoachRefusalAnswer,
+} from '#domain/coach/coach.ts';
 import type { Answer } from '../coach/coach.ts';
 import type { Database, Identity } from '../database/database.ts';
 import type { AppEnv } from '../http/app-env.ts';

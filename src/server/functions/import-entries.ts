@@ -13,13 +13,16 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { isBefore, latestToday } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
+import { isBefore, latestToday, type Day } from '#domain/day/day.ts';
 import type { Version } from '#domain/log/entry.ts';
 import { isEmptyLog } from '#domain/log/entry-text.ts';
 import type { ImportedDay, Refusal } from '#domain/export/exported-entry.ts';
-import { IMPORT_MAX_ENTRIES, MAX_UNDOABLE_IMPORTS } from '#domain/export/import-wire.ts';
-import type { ImportAnswer, ImportOutcome } from '#domain/export/import-wire.ts';
+import {
+  IMPORT_MAX_ENTRIES,
+  MAX_UNDOABLE_IMPORTS,
+  type ImportAnswer,
+  type ImportOutcome,
+} from '#domain/export/import-wire.ts';
 import { readJsonEntry } from '#domain/export/formats/json-format.ts';
 import { UUID } from '../auth/keys/access-tokens.ts';
 import type { Clock } from '../clock.ts';

@@ -3,13 +3,11 @@
  * (docs/specification/wire.md 22); those of `GET_FUNCTIONS` are called with GET. The caller is authenticated before a
  * function runs.
  */
-import { Hono } from 'hono';
-import type { Context } from 'hono';
+import { Hono, type Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { AuthDeps } from '../auth/auth-deps.ts';
 import { AuthError } from '../auth/wire/errors.ts';
-import { AccessTokenError } from '../auth/keys/access-tokens.ts';
-import type { AccessTokens } from '../auth/keys/access-tokens.ts';
+import { AccessTokenError, type AccessTokens } from '../auth/keys/access-tokens.ts';
 import type { Clock } from '../clock.ts';
 import type { Coach } from '../coach/coach.ts';
 import { DataError } from '../data/errors.ts';
@@ -19,8 +17,7 @@ import { redactRow } from '../database/database-error.ts';
 import { RETRY_AFTER_SECONDS } from '../data/respond.ts';
 import type { AppEnv } from '../http/app-env.ts';
 import { isClientDisconnected } from '../http/requests/client-disconnected.ts';
-import { authenticate } from '../http/authenticate.ts';
-import type { Caller } from '../http/authenticate.ts';
+import { authenticate, type Caller } from '../http/authenticate.ts';
 import type { Database } from '../database/database.ts';
 import type { ChangeStreams } from '../live/change-streams.ts';
 import { BusyError } from '../load/busy-error.ts';

@@ -1,18 +1,15 @@
 /** `trend-analysis` {period, from, to, force?}: streams the coach's review of a period (docs/decisions/0014). */
 import type { Context } from 'hono';
-import { AI_MESSAGES } from '#domain/coach/coach.ts';
-import type { TrendRequest } from '#domain/coach/coach.ts';
+import { AI_MESSAGES, type TrendRequest } from '#domain/coach/coach.ts';
 import { earliestToday, isDay, latestToday } from '#domain/day/day.ts';
-import { firstDayOf, REVIEW_PERIODS } from '#domain/plan/review-period.ts';
-import type { ReviewPeriod } from '#domain/plan/review-period.ts';
+import { firstDayOf, REVIEW_PERIODS, type ReviewPeriod } from '#domain/plan/review-period.ts';
 import type { Clock } from '../clock.ts';
 import type { Coach } from '../coach/coach.ts';
 import type { Database } from '../database/database.ts';
 import type { AppEnv } from '../http/app-env.ts';
 import type { Caller } from '../http/authenticate.ts';
-import { coachAnswer, COMMON_TEXTS, refusalWithoutCoach } from './coach-answer.ts';
+import { coachAnswer, COMMON_TEXTS, refusalWithoutCoach, type RefusalTexts } from './coach-answer.ts';
 import { readBody } from './read-body.ts';
-import type { RefusalTexts } from './coach-answer.ts';
 
 const TEXTS: RefusalTexts = {
   ...COMMON_TEXTS,

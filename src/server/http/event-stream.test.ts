@@ -3,8 +3,7 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { unicodeText } from '../../../tests/support/fuzz/unicode-text.ts';
 import { fuzzBudget } from '../../../tests/support/fuzz-budget.ts';
-import { eventStream, formatEvent } from './event-stream.ts';
-import type { StreamEvent } from './event-stream.ts';
+import { eventStream, formatEvent, type StreamEvent } from './event-stream.ts';
 
 afterEach(() => void vi.useRealTimers());
 

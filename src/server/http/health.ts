@@ -1,6 +1,5 @@
 /** Liveness, readiness and metrics endpoints. */
-import { Hono } from 'hono';
-import type { Context } from 'hono';
+import { Hono, type Context } from 'hono';
 import { isLoopback } from '../config/loopback.ts';
 import type { Config } from '../config/config.ts';
 import type { Database } from '../database/database.ts';

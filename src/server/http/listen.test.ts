@@ -1,12 +1,10 @@
 import { once } from 'node:events';
-import { Agent, request } from 'node:http';
-import type { IncomingMessage } from 'node:http';
+import { Agent, request, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import { readConfig } from '../config/config.ts';
-import { listen } from './listen.ts';
-import type { ListeningServer } from './listen.ts';
+import { listen, type ListeningServer } from './listen.ts';
 import { appPagePolicy, securityHeaders } from './security-headers.ts';
 
 let listening: ListeningServer | null = null;

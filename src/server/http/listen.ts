@@ -2,15 +2,12 @@
  * The HTTP listener: timeouts against slow clients, security headers on every response, and a graceful shutdown that
  * lets requests in flight finish.
  */
-import { createServer } from 'node:http';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { Server as NetServer } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import type { SecurityHeaders } from './security-headers.ts';
-import { createLimiters } from '../load/limiters.ts';
-import type { Limiters } from '../load/limiters.ts';
-import { guardConnections } from './connection-guard.ts';
-import type { ConnectionGuard } from './connection-guard.ts';
+import { createLimiters, type Limiters } from '../load/limiters.ts';
+import { guardConnections, type ConnectionGuard } from './connection-guard.ts';
 
 /** Threat: a Slowloris client that sends its headers byte by byte and holds a connection with hardly any traffic. */
 const HEADERS_TIMEOUT_MS = 15_000;

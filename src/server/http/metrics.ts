@@ -2,10 +2,8 @@
  * The metrics of one server in the Prometheus text format
  * (https://prometheus.io/docs/instrumenting/exposition_formats/). docs/operations/monitoring.md lists them.
  */
-import { createEventCounters } from '../metrics/events.ts';
-import type { EventCounters } from '../metrics/events.ts';
-import { Histogram, Registry } from '../metrics/prom-client.ts';
-import type { MetricsRegistry } from '../metrics/prom-client.ts';
+import { createEventCounters, type EventCounters } from '../metrics/events.ts';
+import { Histogram, Registry, type MetricsRegistry } from '../metrics/prom-client.ts';
 
 const BUCKETS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 

@@ -5,8 +5,7 @@
  * markup that slipped through sanitizing still could not run. The only foreign sources are API_URL, if it is set, and
  * on the app's page those of a configured captcha's widget.
  */
-import { CAPTCHA_SCRIPT_URLS } from '../config/auth-settings.ts';
-import type { CaptchaSettings } from '../config/auth-settings.ts';
+import { CAPTCHA_SCRIPT_URLS, type CaptchaSettings } from '../config/auth-settings.ts';
 import type { Config } from '../config/config.ts';
 
 type Headers = readonly (readonly [name: string, value: string])[];

@@ -2,12 +2,10 @@
  * Runs the jobs with pg-boss: its tables in our PostgreSQL coordinate several servers, so a due job runs on one of them
  * (docs/decisions/0011).
  */
-import { PgBoss } from 'pg-boss';
-import type { QueueOptions, SendOptions } from 'pg-boss';
+import { PgBoss, type QueueOptions, type SendOptions } from 'pg-boss';
 import type { Database } from '../database/database.ts';
 import type { Logger } from '../log.ts';
-import { NO_EVENTS } from '../metrics/events.ts';
-import type { EventCounters } from '../metrics/events.ts';
+import { NO_EVENTS, type EventCounters } from '../metrics/events.ts';
 import type { Job, JobName } from './job.ts';
 import { JOBS_SCHEMA, pgBossDatabase } from './pg-boss-adapter.ts';
 import { installPgBossSchema } from './pg-boss-schema.ts';

@@ -1,15 +1,12 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createTestDatabase } from '../../../tests/support/test-database.ts';
-import type { TestDatabase } from '../../../tests/support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../../../tests/support/test-database.ts';
 import { openDatabase } from '../database/connect.ts';
 import type { AsService, Database } from '../database/database.ts';
 import { createLog } from '../log.ts';
 import { Secret } from '../config/secret.ts';
 import type { Job } from './job.ts';
-import { startJobQueue } from './job-queue.ts';
-import type { JobQueue } from './job-queue.ts';
-import { createJobs } from './jobs.ts';
-import type { Jobs } from './jobs.ts';
+import { startJobQueue, type JobQueue } from './job-queue.ts';
+import { createJobs, type Jobs } from './jobs.ts';
 
 let db: TestDatabase;
 let lines: string[];

@@ -5,8 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '../database/database.ts';
 import type { Logger } from '../log.ts';
-import { NO_EVENTS } from '../metrics/events.ts';
-import type { EventCounters } from '../metrics/events.ts';
+import { NO_EVENTS, type EventCounters } from '../metrics/events.ts';
 import type { Job, JobName } from './job.ts';
 import type { JobQueue } from './job-queue.ts';
 

@@ -3,8 +3,7 @@ import { randomUUID } from 'node:crypto';
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
-import { createTestDatabase } from '../../../tests/support/test-database.ts';
-import type { TestDatabase } from '../../../tests/support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../../../tests/support/test-database.ts';
 
 import { purgeExpired, purgeUnconfirmedAccounts } from '../auth/accounts/purge-expired.ts';
 import { purgeAuditLog, purgeUnusedSessions } from '../auth/accounts/purge-old-records.ts';

@@ -6,8 +6,7 @@ import type { Caller } from '../http/authenticate.ts';
 import { createLimiters } from '../load/limiters.ts';
 import { createRequestContext, runInRequestContext } from '../load/request-context.ts';
 import { createLog } from '../log.ts';
-import { createChangeStreams } from './change-streams.ts';
-import type { StreamEvent } from './change-streams.ts';
+import { createChangeStreams, type StreamEvent } from './change-streams.ts';
 
 const deletionOf = (date: string) => ({ userId: 'ada', date, id: 'row', revision: null }) as EntryChange;
 

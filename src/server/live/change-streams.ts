@@ -10,13 +10,11 @@ import type { Clock } from '../clock.ts';
 import type { EntryChange } from '../database/changes/entry-change.ts';
 import type { Database } from '../database/database.ts';
 import type { Caller } from '../http/authenticate.ts';
-import { runLimited } from '../load/concurrency-limiter.ts';
-import type { Limits } from '../load/concurrency-limiter.ts';
+import { runLimited, type Limits } from '../load/concurrency-limiter.ts';
 import type { Limiters } from '../load/limiters.ts';
 import { currentRequestContext, markRefused } from '../load/request-context.ts';
 import type { Logger } from '../log.ts';
-import { NO_EVENTS } from '../metrics/events.ts';
-import type { EventCounters } from '../metrics/events.ts';
+import { NO_EVENTS, type EventCounters } from '../metrics/events.ts';
 import { isCallerPremium } from '../plans/is-caller-premium.ts';
 import { createChangeHistory } from './change-history.ts';
 

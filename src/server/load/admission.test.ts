@@ -4,8 +4,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createAdmission } from './admission.ts';
 import { BusyError } from './busy-error.ts';
 import { createLimiters } from './limiters.ts';
-import { currentRequestContext, holdBody, identifyUser } from './request-context.ts';
-import type { RequestContext } from './request-context.ts';
+import { currentRequestContext, holdBody, identifyUser, type RequestContext } from './request-context.ts';
 
 beforeEach(() => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
 afterEach(() => vi.useRealTimers());

@@ -14,8 +14,7 @@ import type { Logger } from '#server/log.ts';
 import { BusyError } from './busy-error.ts';
 import type { ConcurrencyLimiter, Release } from './concurrency-limiter.ts';
 import type { Limiters } from './limiters.ts';
-import { createRequestContext, runInRequestContext } from './request-context.ts';
-import type { RequestContext } from './request-context.ts';
+import { createRequestContext, runInRequestContext, type RequestContext } from './request-context.ts';
 import { refusal } from './refusal.ts';
 
 /** Enough for the throughput of one core, and few enough that the requests of a turn take some milliseconds. */

@@ -2,10 +2,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { fuzzBudget } from '../../../tests/support/fuzz-budget.ts';
-import { createConcurrencyLimiter } from './concurrency-limiter.ts';
-import type { Release } from './concurrency-limiter.ts';
-import { createRequestContext } from './request-context.ts';
-import type { RequestContext } from './request-context.ts';
+import { createConcurrencyLimiter, type Release } from './concurrency-limiter.ts';
+import { createRequestContext, type RequestContext } from './request-context.ts';
 
 const SLOTS = 20;
 const SHARE = SLOTS / 10;

@@ -1,8 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createConcurrencyLimiter } from './concurrency-limiter.ts';
-import { createRequestContext } from './request-context.ts';
-import type { RequestContext } from './request-context.ts';
+import { createRequestContext, type RequestContext } from './request-context.ts';
 
 /** Every promise that can settle has settled before the next turn of the event loop. */
 const isSettled = async (promise: Promise<unknown>): Promise<boolean> =>

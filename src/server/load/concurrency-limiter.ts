@@ -8,10 +8,8 @@
  * last request of the client with the most, unless its own client would then have as many. The limits are those of one
  * process.
  */
-import { BusyError } from './busy-error.ts';
-import type { BusyReason } from './busy-error.ts';
-import { currentRequestContext, markRefused } from './request-context.ts';
-import type { RequestContext } from './request-context.ts';
+import { BusyError, type BusyReason } from './busy-error.ts';
+import { currentRequestContext, markRefused, type RequestContext } from './request-context.ts';
 
 export type Release = () => void;
 type QueueReason = Exclude<BusyReason, 'full'>;

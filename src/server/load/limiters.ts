@@ -1,8 +1,11 @@
 /** The limiters of one server, by the names under which `/metrics` shows them (docs/operations/overload.md). */
-import { createConcurrencyLimiter } from './concurrency-limiter.ts';
-import type { ConcurrencyLimiter, LimiterState, Limits } from './concurrency-limiter.ts';
-import { createQuota } from './quota.ts';
-import type { Quota, Reclaim } from './quota.ts';
+import {
+  createConcurrencyLimiter,
+  type ConcurrencyLimiter,
+  type LimiterState,
+  type Limits,
+} from './concurrency-limiter.ts';
+import { createQuota, type Quota, type Reclaim } from './quota.ts';
 
 export type Limiters = {
   createLimiter(name: string, limits: Limits): ConcurrencyLimiter;

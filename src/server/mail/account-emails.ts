@@ -4,8 +4,7 @@
  */
 import type { MailMessage } from './mail-message.ts';
 import { renderEmail } from './email-template.ts';
-import { securingBlocks } from './securing-blocks.ts';
-import type { Securing } from './securing-blocks.ts';
+import { securingBlocks, type Securing } from './securing-blocks.ts';
 
 const ENTER_CODE = 'If you were asked for a code, enter this one:';
 const EXPIRY = 'The link and the code work once and expire in one hour.';

@@ -1,8 +1,7 @@
 /** The texts of notices about second factors, recovery codes and passkeys. Names that users give are left out. */
 import type { MailMessage } from './mail-message.ts';
 import { renderEmail } from './email-template.ts';
-import { securingBlocks } from './securing-blocks.ts';
-import type { Securing } from './securing-blocks.ts';
+import { securingBlocks, type Securing } from './securing-blocks.ts';
 
 type FactorType = 'totp' | 'phone' | 'webauthn';
 type Notice = { to: string; securing: Securing };

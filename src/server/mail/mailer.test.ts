@@ -3,10 +3,8 @@ import { SMTPServer } from 'smtp-server';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createLog } from '#server/log.ts';
 import { Secret } from '#server/config/secret.ts';
-import { startMailbox } from '../../../simulators/mailbox.ts';
-import type { Mailbox } from '../../../simulators/mailbox.ts';
-import { createMailer, MailDeferred, MailRejected } from './mailer.ts';
-import type { Mailer } from './mailer.ts';
+import { startMailbox, type Mailbox } from '../../../simulators/mailbox.ts';
+import { createMailer, MailDeferred, MailRejected, type Mailer } from './mailer.ts';
 
 let mailbox: Mailbox;
 let mailer: Mailer;

@@ -9,8 +9,7 @@
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '#server/log.ts';
 import type { Secret } from '#server/config/secret.ts';
-import { NO_EVENTS } from '#server/metrics/events.ts';
-import type { EventCounters } from '#server/metrics/events.ts';
+import { NO_EVENTS, type EventCounters } from '#server/metrics/events.ts';
 import type { Tracing } from '#server/tracing/tracing.ts';
 import type { MailMessage } from './mail-message.ts';
 

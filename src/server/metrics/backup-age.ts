@@ -1,7 +1,6 @@
 /** The gauge of the time of the newest backup in BACKUP_DIR. It has no value where another machine keeps the backups. */
 import { listBackups } from '../backup/folder.ts';
-import { Gauge } from './prom-client.ts';
-import type { MetricsRegistry } from './prom-client.ts';
+import { Gauge, type MetricsRegistry } from './prom-client.ts';
 
 export function registerBackupAge(registry: MetricsRegistry, backupDir: string): void {
   void new Gauge({

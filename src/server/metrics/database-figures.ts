@@ -7,8 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { AsService, Database } from '../database/database.ts';
 import { JOBS_SCHEMA } from '../jobs/pg-boss-adapter.ts';
 import { singleFlight } from '#server/load/single-flight.ts';
-import { Gauge } from './prom-client.ts';
-import type { GaugeOf, MetricsRegistry } from './prom-client.ts';
+import { Gauge, type GaugeOf, type MetricsRegistry } from './prom-client.ts';
 
 const MAX_AGE_MS = 15_000;
 /** Longer than for the other figures, because counting the payments reads the whole table. */

@@ -2,8 +2,7 @@
  * Counts what the server does apart from answering requests. Every label value comes from a fixed list of this program:
  * nothing personal, and a bounded number of series.
  */
-import { Counter, Gauge, Histogram } from './prom-client.ts';
-import type { MetricsRegistry } from './prom-client.ts';
+import { Counter, Gauge, Histogram, type MetricsRegistry } from './prom-client.ts';
 
 const ANALYSIS_BUCKETS_SECONDS = [1, 2, 5, 10, 20, 30, 60];
 

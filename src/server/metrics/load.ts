@@ -1,7 +1,6 @@
 /** Metrics of the limits of docs/operations/overload.md, by their names. */
 import type { Limiters } from '../load/limiters.ts';
-import { Counter, Gauge } from './prom-client.ts';
-import type { MetricsRegistry } from './prom-client.ts';
+import { Counter, Gauge, type MetricsRegistry } from './prom-client.ts';
 
 export function registerLoad(registry: MetricsRegistry, limiters: Pick<Limiters, 'states'>): void {
   const registers = [registry];

@@ -1,10 +1,14 @@
 /** Figures of this process: memory, CPU, event loop and garbage collection. Names are prom-client's where it has one. */
 import { statfs } from 'node:fs/promises';
-import { monitorEventLoopDelay, performance, PerformanceObserver, constants } from 'node:perf_hooks';
-import type { PerformanceEntry } from 'node:perf_hooks';
+import {
+  monitorEventLoopDelay,
+  performance,
+  PerformanceObserver,
+  constants,
+  type PerformanceEntry,
+} from 'node:perf_hooks';
 import { PACKAGE_VERSION } from './package-version.ts';
-import { Counter, Gauge } from './prom-client.ts';
-import type { Aggregator, MetricsRegistry } from './prom-client.ts';
+import { Counter, Gauge, type Aggregator, type MetricsRegistry } from './prom-client.ts';
 
 /** How often the delay of the event loop is sampled. A finer resolution wakes an idle process more often. */
 const LAG_RESOLUTION_MS = 50;

@@ -4,8 +4,7 @@
  */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Config } from '../config/config.ts';
-import { Counter } from './prom-client.ts';
-import type { MetricsRegistry } from './prom-client.ts';
+import { Counter, type MetricsRegistry } from './prom-client.ts';
 
 /**
  * A message of undici's channels for requests

@@ -1,6 +1,5 @@
 /** Gauges over the state of this process's services, read when a scrape asks for them. */
-import { Gauge } from './prom-client.ts';
-import type { MetricsRegistry } from './prom-client.ts';
+import { Gauge, type MetricsRegistry } from './prom-client.ts';
 
 export type PoolState = {
   /** Open connections, of which `idle` serve no statement. */

@@ -4,8 +4,7 @@
  */
 import type { Updateable } from 'kysely';
 import type { AppTables } from '../database/tables/app-tables.ts';
-import { canBookCapture } from './payment-store.ts';
-import type { MoneyReturn } from './payment-store.ts';
+import { canBookCapture, type MoneyReturn } from './payment-store.ts';
 import type { AsService } from '../database/database.ts';
 import { queryBuilder } from '../database/query-builder.ts';
 import { grantPaidYear, withdrawPaidYear } from '../plans/paid-year.ts';

@@ -12,8 +12,7 @@ import { createPostgresPaymentStore } from './postgres-payment-store.ts';
 import { findNamedPayment, processEvent, reconcilePayments } from './reconcile-payments.ts';
 import { refundPayment } from './refunds/refund-payment.ts';
 import { settlePayment } from './settle-payment.ts';
-import { startPayment } from './start-payment.ts';
-import type { Start } from './start-payment.ts';
+import { startPayment, type Start } from './start-payment.ts';
 import type { PaypalEvent } from './webhooks/webhook-event.ts';
 
 export type Payments = {

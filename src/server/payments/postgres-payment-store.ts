@@ -4,8 +4,7 @@ import type { AppTables } from '../database/tables/app-tables.ts';
 import type { AsService, Database } from '../database/database.ts';
 import { queryBuilder } from '../database/query-builder.ts';
 import { bookReturn, bookForReview, completePayment } from './ledger.ts';
-import { OPEN_STATUSES } from './payment-store.ts';
-import type { Payment, PaymentStore } from './payment-store.ts';
+import { OPEN_STATUSES, type Payment, type PaymentStore } from './payment-store.ts';
 
 export function createPostgresPaymentStore(database: Database): PaymentStore {
   const service = (): AsService => database.asService('settle a payment');

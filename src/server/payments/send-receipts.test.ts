@@ -1,13 +1,10 @@
 /** Tests the mails about payments with a real database and mail server: each mail is sent once and no mail is lost. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createTestDatabase } from '../../../tests/support/test-database.ts';
-import type { TestDatabase } from '../../../tests/support/test-database.ts';
-import { startMailbox } from '../../../simulators/mailbox.ts';
-import type { Mailbox } from '../../../simulators/mailbox.ts';
+import { createTestDatabase, type TestDatabase } from '../../../tests/support/test-database.ts';
+import { startMailbox, type Mailbox } from '../../../simulators/mailbox.ts';
 import type { PaymentStatus } from '#domain/payment/payment.ts';
 import { createLog } from '../log.ts';
-import { createMailer, MailDeferred } from '../mail/mailer.ts';
-import type { Mailer } from '../mail/mailer.ts';
+import { createMailer, MailDeferred, type Mailer } from '../mail/mailer.ts';
 import { Secret } from '../config/secret.ts';
 import { sendReceipts } from './send-receipts.ts';
 

@@ -13,8 +13,7 @@ import type { Config } from '../config/config.ts';
 import type { AsService, Database } from '../database/database.ts';
 import { queryBuilder } from '../database/query-builder.ts';
 import type { Logger } from '../log.ts';
-import { MailDeferred, MailRejected } from '../mail/mailer.ts';
-import type { Mailer } from '../mail/mailer.ts';
+import { MailDeferred, MailRejected, type Mailer } from '../mail/mailer.ts';
 import type { MailMessage } from '../mail/mail-message.ts';
 import { paymentDeclinedMail, paymentReversedMail, receiptMail, refundMail } from '../mail/payment-emails.ts';
 

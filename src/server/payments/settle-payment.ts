@@ -8,10 +8,8 @@
  */
 import type { PaymentStatus } from '#domain/payment/payment.ts';
 import type { PaymentDeps, Settlement } from './payment-deps.ts';
-import { isOpen } from './payment-store.ts';
-import type { Payment, PaymentStore } from './payment-store.ts';
-import { PaypalError } from './paypal/paypal.ts';
-import type { Capture, Order, Paypal } from './paypal/paypal.ts';
+import { isOpen, type Payment, type PaymentStore } from './payment-store.ts';
+import { PaypalError, type Capture, type Order, type Paypal } from './paypal/paypal.ts';
 import {
   finalPoll,
   isCaptureExpired,
@@ -23,8 +21,7 @@ import {
   nextRefundedPoll,
   retryTime,
 } from './polling-schedule.ts';
-import { bookReturnedMoney, checkRefunded, continueRefund } from './refunds/refund-payment.ts';
-import type { ReturnHint } from './refunds/refund-payment.ts';
+import { bookReturnedMoney, checkRefunded, continueRefund, type ReturnHint } from './refunds/refund-payment.ts';
 
 /** Rejects only when the database fails. */
 export async function settlePayment(deps: PaymentDeps, id: string, hint: ReturnHint = null): Promise<Settlement> {

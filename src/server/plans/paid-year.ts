@@ -1,6 +1,5 @@
 /** Adds a paid year to a plan or withdraws it, within the transaction that books the money. */
-import { latestToday } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
+import { latestToday, type Day } from '#domain/day/day.ts';
 import { extendPlan, revokeYear, paidYearStart } from '#domain/payment/payment.ts';
 import type { PlanColumns } from '#domain/plan/plan.ts';
 import type { AsService } from '../database/database.ts';

@@ -1,8 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createTestDatabase } from '../../../tests/support/test-database.ts';
-import type { TestDatabase } from '../../../tests/support/test-database.ts';
-import { addDays, dateLabel, earliestToday } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
+import { createTestDatabase, type TestDatabase } from '../../../tests/support/test-database.ts';
+import { addDays, dateLabel, earliestToday, type Day } from '#domain/day/day.ts';
 import { createLog } from '../log.ts';
 import { MailDeferred, MailRejected } from '../mail/mailer.ts';
 import type { MailMessage } from '../mail/mail-message.ts';

@@ -2,8 +2,7 @@
  * Mails users 30 and 3 days before their paid plan ends, once each. A late run sends only the nearest reminder. An
  * endless plan gets none; a renewed plan gets those of its new end.
  */
-import { addDays, dateLabel, earliestToday } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
+import { addDays, dateLabel, earliestToday, type Day } from '#domain/day/day.ts';
 import { REMINDER_DAYS } from '#domain/payment/payment.ts';
 import { ROUTES } from '#domain/routes.ts';
 import type { Clock } from '../clock.ts';
@@ -11,8 +10,7 @@ import type { Config } from '../config/config.ts';
 import type { AsService, Database } from '../database/database.ts';
 import { queryBuilder } from '../database/query-builder.ts';
 import type { Logger } from '../log.ts';
-import { MailDeferred, MailRejected } from '../mail/mailer.ts';
-import type { Mailer } from '../mail/mailer.ts';
+import { MailDeferred, MailRejected, type Mailer } from '../mail/mailer.ts';
 import { yearEndsMail } from '../mail/payment-emails.ts';
 
 type Deps = {

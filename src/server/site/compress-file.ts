@@ -1,8 +1,7 @@
 /** Makes compressed files in memory, of texts that are only known when the server starts. */
 import { promisify } from 'node:util';
 import { brotliCompress } from 'node:zlib';
-import { etagOf } from './built-files.ts';
-import type { BuiltFile } from './built-files.ts';
+import { etagOf, type BuiltFile } from './built-files.ts';
 
 const brotli = promisify(brotliCompress);
 

@@ -5,21 +5,17 @@
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Hono } from 'hono';
-import type { Handler } from 'hono';
+import { Hono, type Handler } from 'hono';
 import { SHARE_PATH, sharedTextAddress } from '#domain/shared-text.ts';
-import { ROUTES } from '#domain/routes.ts';
-import type { RouteName } from '#domain/routes.ts';
+import { ROUTES, type RouteName } from '#domain/routes.ts';
 import type { Config } from '../config/config.ts';
 import type { AppEnv } from '../http/app-env.ts';
 import { appPagePolicy } from '../http/security-headers.ts';
-import { readBuiltFiles } from './built-files.ts';
-import type { BuiltFile, BuiltFiles } from './built-files.ts';
+import { readBuiltFiles, type BuiltFile, type BuiltFiles } from './built-files.ts';
 import { clientConfig } from './client-config.ts';
 import { compressFile } from './compress-file.ts';
 import { fillSlots, templateValues, visibleSections, renderConditionals } from './page-template.ts';
-import { preloadsFor, stylesFor } from './preloads.ts';
-import type { BuildManifest } from './preloads.ts';
+import { preloadsFor, stylesFor, type BuildManifest } from './preloads.ts';
 import { SERVICE_WORKER_PATH, serviceWorkerFile, shellVersionOf } from './service-worker.ts';
 import { respondWithFile, staticFile } from './static-files.ts';
 

@@ -1,6 +1,5 @@
 /** The service worker's file. Its bytes change with the pages that it stores, which depend on the server's settings. */
-import type { BuiltFile, BuiltFiles } from './built-files.ts';
-import { etagOf } from './built-files.ts';
+import { etagOf, type BuiltFile, type BuiltFiles } from './built-files.ts';
 import { compressFile } from './compress-file.ts';
 
 export const SERVICE_WORKER_PATH = '/service-worker.js';

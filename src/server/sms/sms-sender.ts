@@ -6,8 +6,7 @@
  */
 import type { SmsSettings } from '#server/config/auth-settings.ts';
 import type { Logger } from '#server/log.ts';
-import { NO_EVENTS } from '#server/metrics/events.ts';
-import type { EventCounters } from '#server/metrics/events.ts';
+import { NO_EVENTS, type EventCounters } from '#server/metrics/events.ts';
 import { parseJson } from '#server/parse-json.ts';
 import { readResponseText } from '#server/read-response.ts';
 

@@ -1,15 +1,13 @@
 /** Tests which servers are sent a `traceparent`. tests/api/traces.test.ts tests the traces themselves. */
 import { channel } from 'node:diagnostics_channel';
-import { createServer } from 'node:http';
-import type { IncomingHttpHeaders, Server } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Hono } from 'hono';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { AppEnv } from '../http/app-env.ts';
 import { isPrivateNetworkHost } from '../config/private-network.ts';
 import { createLog } from '../log.ts';
-import { startTracing } from './tracing.ts';
-import type { Tracing } from './tracing.ts';
+import { startTracing, type Tracing } from './tracing.ts';
 
 let provider: Server;
 let tracing: Tracing;

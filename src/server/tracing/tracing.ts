@@ -10,8 +10,7 @@ import type { Job } from '../jobs/job.ts';
 import type { Logger } from '../log.ts';
 import type { FetchMessage } from '../metrics/provider-requests.ts';
 import { formatTraceparent, parseTraceparent } from './trace-context.ts';
-import { createTracer, markFailed, SpanKind } from './tracer.ts';
-import type { Tracer } from './tracer.ts';
+import { createTracer, markFailed, SpanKind, type Tracer } from './tracer.ts';
 import type { TracingSettings } from './tracing-settings.ts';
 
 /** Probes, scrapes and static files: most of the requests, and no span of them explains anything. */

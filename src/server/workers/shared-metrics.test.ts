@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { createMetrics, createRegistry } from '#server/http/metrics.ts';
 import { Gauge } from '#server/metrics/prom-client.ts';
-import { mergeMetrics } from './shared-metrics.ts';
-import type { WorkerMetrics } from './shared-metrics.ts';
+import { mergeMetrics, type WorkerMetrics } from './shared-metrics.ts';
 
 /** As the IPC channel delivers it. */
 async function describeWorker(slot: number, ms: number): Promise<WorkerMetrics> {

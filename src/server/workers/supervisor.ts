@@ -3,19 +3,16 @@
  * port, the embedded database, signals and the ready line. It serves no request itself. Workers are started from the
  * files on disk, so a rolling restart also starts a new version of the program.
  */
-import cluster from 'node:cluster';
-import type { Worker } from 'node:cluster';
+import cluster, { type Worker } from 'node:cluster';
 import { join } from 'node:path';
 import type { Config } from '#server/config/config.ts';
-import { openEmbeddedServer } from '#server/database/embedded/server.ts';
-import type { EmbeddedServer } from '#server/database/embedded/server.ts';
+import { openEmbeddedServer, type EmbeddedServer } from '#server/database/embedded/server.ts';
 import { connectionsFor } from '#server/database/embedded/settings.ts';
 import type { Logger } from '#server/log.ts';
 import type { ToSupervisor, ToWorker } from './messages.ts';
 import { createScrapes } from './scrapes.ts';
 import { hasLostTerminal } from './terminal.ts';
-import { createPool, reducePool } from './worker-pool.ts';
-import type { PoolAction, PoolEvent, WorkerId } from './worker-pool.ts';
+import { createPool, reducePool, type PoolAction, type PoolEvent, type WorkerId } from './worker-pool.ts';
 
 const WORKER = join(import.meta.dirname, 'worker.ts');
 /** Longer than a shutdown of a worker takes: 10 s for requests, 8 s for mail, and jobs. */

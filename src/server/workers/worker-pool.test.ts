@@ -1,7 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { FIRST_RETRY_MS, MAX_FAILURES, STABLE_MS, createPool, reducePool } from './worker-pool.ts';
-import type { PoolAction, PoolEvent, WorkerId } from './worker-pool.ts';
+import {
+  FIRST_RETRY_MS,
+  MAX_FAILURES,
+  STABLE_MS,
+  createPool,
+  reducePool,
+  type PoolAction,
+  type PoolEvent,
+  type WorkerId,
+} from './worker-pool.ts';
 
 /** Drives a pool; `actions` holds what the last events asked for. */
 function simulate(workers: number) {

@@ -3,8 +3,7 @@ import cluster from 'node:cluster';
 import { flushCompileCache } from 'node:module';
 import { readConfig } from '#server/config/config.ts';
 import { createLog } from '#server/log.ts';
-import { startServer } from '#server/start-server.ts';
-import type { StartedServer } from '#server/start-server.ts';
+import { startServer, type StartedServer } from '#server/start-server.ts';
 import type { ToSupervisor, ToWorker } from './messages.ts';
 import type { WorkerMetrics } from './shared-metrics.ts';
 

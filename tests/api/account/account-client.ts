@@ -1,8 +1,7 @@
 /** Requests of a user about the own account, and queries of the database for it. */
 import { createLog } from '#server/log.ts';
 import { deleteAbandonedAnonymousUsers, deleteDueAccounts } from '#server/auth/own-account/delete-accounts.ts';
-import { PASSWORD } from '../auth/fixture.ts';
-import type { AuthWorld } from '../auth/fixture.ts';
+import { PASSWORD, type AuthWorld } from '../auth/fixture.ts';
 
 export const HOUR_MS = 3_600_000;
 

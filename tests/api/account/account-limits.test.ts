@@ -5,8 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createLog } from '#server/log.ts';
 import { deleteDueAccounts } from '#server/auth/own-account/delete-accounts.ts';
-import { PASSWORD, newAddress, startAuthWorld } from '../auth/fixture.ts';
-import type { AuthWorld } from '../auth/fixture.ts';
+import { PASSWORD, newAddress, startAuthWorld, type AuthWorld } from '../auth/fixture.ts';
 
 describe('with rate limits', () => {
   let limited: AuthWorld;

@@ -8,10 +8,8 @@ import { createLog } from '#server/log.ts';
 import { deleteAccount } from '#server/auth/accounts/delete-account.ts';
 import { createPayments } from '#server/payments/payments.ts';
 import { blockRequest } from '../auth/block-request.ts';
-import { setUpAuthWorld } from '../auth/fixture.ts';
-import type { WireBody } from '../auth/fixture.ts';
-import { HOUR_MS, createAccountClient } from './account-client.ts';
-import type { SignedUpUser } from './account-client.ts';
+import { setUpAuthWorld, type WireBody } from '../auth/fixture.ts';
+import { HOUR_MS, createAccountClient, type SignedUpUser } from './account-client.ts';
 import { findMarks, findPersonalTables, markPersonalColumns } from './personal-data.ts';
 
 const world = setUpAuthWorld();

@@ -6,10 +6,8 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { addDays, dayLabel, latestToday } from '#domain/day/day.ts';
 import { jsonEntriesOf, readJson } from '#domain/export/formats/json-format.ts';
-import { PASSWORD, setUpAuthWorld, tokenHashIn } from '../auth/fixture.ts';
-import type { WireBody } from '../auth/fixture.ts';
-import { HOUR_MS, createAccountClient } from './account-client.ts';
-import type { SignedUpUser } from './account-client.ts';
+import { PASSWORD, setUpAuthWorld, tokenHashIn, type WireBody } from '../auth/fixture.ts';
+import { HOUR_MS, createAccountClient, type SignedUpUser } from './account-client.ts';
 
 const CHROME =
   'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36';

@@ -1,7 +1,6 @@
 /** Anonymous sign-in and its conversion to a permanent account (docs/specification/wire.md 8 and 12). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { PASSWORD, tokenHashIn, newAddress, startAuthWorld } from './fixture.ts';
-import type { AuthWorld } from './fixture.ts';
+import { PASSWORD, tokenHashIn, newAddress, startAuthWorld, type AuthWorld } from './fixture.ts';
 
 const HOUR = 3_600_000;
 const claimsIn = (token: string) => JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString());

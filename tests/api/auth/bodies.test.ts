@@ -1,10 +1,8 @@
 /** Bodies that cost a client without an account little and the server much (docs/specification/limits.md 6). */
 import { once } from 'node:events';
-import { connect } from 'node:net';
-import type { Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startAuthWorld } from './fixture.ts';
-import type { AuthWorld } from './fixture.ts';
+import { startAuthWorld, type AuthWorld } from './fixture.ts';
 
 let world: AuthWorld;
 let limited: AuthWorld;

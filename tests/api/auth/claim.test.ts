@@ -7,11 +7,17 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readMigrations } from '#server/database/migrations/migration-files.ts';
 import { SoftwareAuthenticator } from '../../support/software-authenticator.ts';
 import { createFactorClient, ok } from './factors/factor-client.ts';
-import { newAddress, newNumber, PASSWORD, startAuthWorld, tokenHashIn } from './fixture.ts';
-import type { AuthWorld, WireBody } from './fixture.ts';
+import {
+  newAddress,
+  newNumber,
+  PASSWORD,
+  startAuthWorld,
+  tokenHashIn,
+  type AuthWorld,
+  type WireBody,
+} from './fixture.ts';
 import { Browser } from './providers/browser.ts';
-import { startOidcPeer } from './providers/oidc-peer.ts';
-import type { OidcPeer } from './providers/oidc-peer.ts';
+import { startOidcPeer, type OidcPeer } from './providers/oidc-peer.ts';
 
 let peer: OidcPeer;
 let world: AuthWorld;

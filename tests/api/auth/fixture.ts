@@ -1,16 +1,14 @@
 /** Test fixture of /auth/v1: a server, real clients, raw requests and received mail. */
 import { randomBytes, randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { request as httpRequest } from 'node:http';
-import type { IncomingMessage } from 'node:http';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { createClient } from '@supabase/supabase-js';
 import { afterAll, beforeAll, expect, vi } from 'vitest';
 import { signServiceToken } from '#server/auth/keys/service-token.ts';
 import { loadSigningKeys } from '#server/auth/keys/signing-keys.ts';
 import { createLog } from '#server/log.ts';
-import { startTestServer } from '../../support/start-server.ts';
-import type { TestServer } from '../../support/start-server.ts';
+import { startTestServer, type TestServer } from '../../support/start-server.ts';
 
 export const PASSWORD = 'correct horse';
 export const SIGN_IN_NOTICE = 'New sign-in to your journal';

@@ -1,7 +1,6 @@
 /** A flood of sign-ins: bounded memory, and an answer that tells clients to retry (docs/specification/limits.md 2). */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { PASSWORD, startAuthWorld } from './fixture.ts';
-import type { AuthWorld } from './fixture.ts';
+import { PASSWORD, startAuthWorld, type AuthWorld } from './fixture.ts';
 
 let world: AuthWorld;
 beforeAll(async () => {

@@ -2,8 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createLog } from '#server/log.ts';
 import { serve } from '#server/serve.ts';
-import { PASSWORD, tokenHashIn, newAddress, startAuthWorld } from './fixture.ts';
-import type { AuthWorld } from './fixture.ts';
+import { PASSWORD, tokenHashIn, newAddress, startAuthWorld, type AuthWorld } from './fixture.ts';
 
 let world: AuthWorld;
 let lastAddress = 0;

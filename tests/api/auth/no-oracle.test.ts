@@ -3,8 +3,7 @@
  * (docs/specification/accounts.md 2, 3, 6 and 8). Each row probes an unknown, a confirmed and an unconfirmed address.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { PASSWORD, newAddress, newNumber, startAuthWorld } from './fixture.ts';
-import type { AuthWorld } from './fixture.ts';
+import { PASSWORD, newAddress, newNumber, startAuthWorld, type AuthWorld } from './fixture.ts';
 
 let world: AuthWorld;
 beforeAll(async () => {

@@ -2,8 +2,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fuzzBudget } from '../../support/fuzz-budget.ts';
-import { newAddress, PASSWORD, SESSION_FIELDS, startAuthWorld } from './fixture.ts';
-import type { AuthWorld } from './fixture.ts';
+import { newAddress, PASSWORD, SESSION_FIELDS, startAuthWorld, type AuthWorld } from './fixture.ts';
 
 let world: AuthWorld;
 beforeAll(async () => {

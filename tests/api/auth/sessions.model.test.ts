@@ -6,8 +6,7 @@ import fc from 'fast-check';
 import { generate } from 'otplib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { fuzzBudget } from '../../support/fuzz-budget.ts';
-import { PASSWORD, startAuthWorld } from './fixture.ts';
-import type { AuthWorld, WireBody } from './fixture.ts';
+import { PASSWORD, startAuthWorld, type AuthWorld, type WireBody } from './fixture.ts';
 
 let world: AuthWorld;
 beforeAll(async () => {

@@ -1,8 +1,7 @@
 /** Signing up, in and out, with the real client and with raw requests (docs/specification/wire.md 8, 9, 11 and 12). */
 import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { PASSWORD, SESSION_FIELDS, newAddress, startAuthWorld } from './fixture.ts';
-import type { AuthWorld, WireBody } from './fixture.ts';
+import { PASSWORD, SESSION_FIELDS, newAddress, startAuthWorld, type AuthWorld, type WireBody } from './fixture.ts';
 
 let world: AuthWorld;
 beforeAll(async () => {

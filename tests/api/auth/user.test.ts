@@ -1,12 +1,10 @@
 /** The signed-in user's account and the authentication of protected routes (docs/specification/wire.md 5 and 12). */
 import { createHmac, createPublicKey } from 'node:crypto';
-import { SignJWT, generateKeyPair, importJWK } from 'jose';
-import type { JWTPayload } from 'jose';
+import { SignJWT, generateKeyPair, importJWK, type JWTPayload } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { keySource, readKeys } from '#server/auth/keys/key-source.ts';
 import { blockRequest, endSessionsOf } from './block-request.ts';
-import { PASSWORD, newAddress, openRequest, startAuthWorld } from './fixture.ts';
-import type { AuthWorld } from './fixture.ts';
+import { PASSWORD, newAddress, openRequest, startAuthWorld, type AuthWorld } from './fixture.ts';
 
 const HOUR = 3_600_000;
 

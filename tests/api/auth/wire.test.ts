@@ -11,8 +11,7 @@ import { exportJWK, generateKeyPair } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { unicodeText } from '../../support/fuzz/unicode-text.ts';
 import { fuzzBudget } from '../../support/fuzz-budget.ts';
-import { PASSWORD, newAddress, startAuthWorld } from './fixture.ts';
-import type { AuthWorld } from './fixture.ts';
+import { PASSWORD, newAddress, startAuthWorld, type AuthWorld } from './fixture.ts';
 
 let world: AuthWorld;
 beforeAll(async () => {

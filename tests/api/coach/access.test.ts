@@ -4,10 +4,8 @@ import { AI_MESSAGES, dailyLimitText } from '#domain/coach/coach.ts';
 import { addDays, earliestToday, latestToday } from '#domain/day/day.ts';
 import { QUICK_ENTRIES } from '#domain/log/quick-entries.ts';
 import { firstDayOf } from '#domain/plan/review-period.ts';
-import { GOOD_DAY, startCoachWorld } from './fixture.ts';
-import type { CoachWorld } from './fixture.ts';
-import { daysAgo, signUp, today } from '../data/fixture.ts';
-import type { Person } from '../data/fixture.ts';
+import { GOOD_DAY, startCoachWorld, type CoachWorld } from './fixture.ts';
+import { daysAgo, signUp, today, type Person } from '../data/fixture.ts';
 
 const DATE = { date: today() };
 const WEEK = { period: '7-day', from: firstDayOf('7-day', today()), to: today() };

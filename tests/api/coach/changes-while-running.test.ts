@@ -4,10 +4,8 @@
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { firstDayOf } from '#domain/plan/review-period.ts';
-import { GOOD_DAY, startCoachWorld } from './fixture.ts';
-import type { CoachWorld } from './fixture.ts';
-import { today } from '../data/fixture.ts';
-import type { Person } from '../data/fixture.ts';
+import { GOOD_DAY, startCoachWorld, type CoachWorld } from './fixture.ts';
+import { today, type Person } from '../data/fixture.ts';
 
 const DATE = { date: today() };
 const WEEK = { period: '7-day', from: firstDayOf('7-day', today()), to: today() };

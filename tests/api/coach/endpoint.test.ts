@@ -2,12 +2,10 @@
  * Threat: a compromised or incompatible endpoint of an AI service. It redirects the request, answers without an end, or
  * returns metadata that the database rejects or that would leak the journal into the server's log.
  */
-import { createServer } from 'node:http';
-import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import { PROVIDERS, startCoachWorld } from './fixture.ts';
-import type { CoachWorld } from './fixture.ts';
+import { PROVIDERS, startCoachWorld, type CoachWorld } from './fixture.ts';
 import { today } from '../data/fixture.ts';
 
 const DATE = { date: today() };

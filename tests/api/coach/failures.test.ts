@@ -3,12 +3,10 @@
  * stored or lost, and that nothing private is logged.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { AnalysisProblem } from '#domain/coach/coach.ts';
-import { ANALYSIS_PROBLEMS } from '#domain/coach/coach.ts';
+import { ANALYSIS_PROBLEMS, type AnalysisProblem } from '#domain/coach/coach.ts';
 import type { Fault } from '../../../simulators/ai-model/faults.ts';
 import { SANDBOX_KEY } from '../../../simulators/ai-model/simulator.ts';
-import { PROVIDERS, startCoachWorld } from './fixture.ts';
-import type { CoachWorld, StoredEntry } from './fixture.ts';
+import { PROVIDERS, startCoachWorld, type CoachWorld, type StoredEntry } from './fixture.ts';
 import { today } from '../data/fixture.ts';
 
 /** A word that appears only in the log. */

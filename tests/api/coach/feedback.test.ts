@@ -1,10 +1,8 @@
 /** Feedback on a day over each provider's own protocol: streaming, storage, reuse and concurrency. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { PROMPT_VERSION } from '#server/coach/prompts.ts';
-import { GOOD_DAY, openStream, PROVIDERS, startCoachWorld } from './fixture.ts';
-import type { CoachWorld } from './fixture.ts';
-import { daysAgo, today } from '../data/fixture.ts';
-import type { Person } from '../data/fixture.ts';
+import { GOOD_DAY, openStream, PROVIDERS, startCoachWorld, type CoachWorld } from './fixture.ts';
+import { daysAgo, today, type Person } from '../data/fixture.ts';
 
 const DATE = { date: today() };
 

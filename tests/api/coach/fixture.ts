@@ -1,13 +1,10 @@
 /** Fixtures of the coach's tests and a client for its event streams. The model is the simulator, called over HTTP. */
 import type { CoachEvent, FeedbackResult, TrendResult } from '#domain/coach/coach.ts';
 import type { Day } from '#domain/day/day.ts';
-import { startModelServer } from '../../../simulators/ai-model/server.ts';
-import type { ModelProvider } from '../../../simulators/ai-model/server.ts';
+import { startModelServer, type ModelProvider } from '../../../simulators/ai-model/server.ts';
 import type { ModelControl } from '../../../simulators/ai-model/simulator.ts';
-import { startTestServer } from '../../support/start-server.ts';
-import type { TestServer } from '../../support/start-server.ts';
-import { signUp, today } from '../data/fixture.ts';
-import type { Person } from '../data/fixture.ts';
+import { startTestServer, type TestServer } from '../../support/start-server.ts';
+import { signUp, today, type Person } from '../data/fixture.ts';
 
 export const PROVIDERS: readonly ModelProvider[] = ['google', 'anthropic', 'openai-compatible'];
 

@@ -3,10 +3,8 @@
  * looks for markers in the model's reply only, and rejects a reply with two scores, such as one that quotes the log.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { startCoachWorld } from './fixture.ts';
-import type { CoachWorld } from './fixture.ts';
-import { today } from '../data/fixture.ts';
-import type { Person } from '../data/fixture.ts';
+import { startCoachWorld, type CoachWorld } from './fixture.ts';
+import { today, type Person } from '../data/fixture.ts';
 
 const DATE = { date: today() };
 const LAZY = 'Watched some television and scrolled';

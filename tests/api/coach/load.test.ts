@@ -7,10 +7,8 @@ import type { Statements } from '#server/database/database.ts';
 import { createLimiters } from '#server/load/limiters.ts';
 import { createRequestContext, runInRequestContext } from '#server/load/request-context.ts';
 import { firstDayOf } from '#domain/plan/review-period.ts';
-import { GOOD_DAY, openStream, startCoachWorld } from './fixture.ts';
-import type { CoachWorld } from './fixture.ts';
-import { daysAgo, signUp, today } from '../data/fixture.ts';
-import type { Person } from '../data/fixture.ts';
+import { GOOD_DAY, openStream, startCoachWorld, type CoachWorld } from './fixture.ts';
+import { daysAgo, signUp, today, type Person } from '../data/fixture.ts';
 
 const DATE = { date: today() };
 const MONTH = { period: '30-day', from: firstDayOf('30-day', today()), to: today() };

@@ -2,8 +2,7 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { resetConsentOnProviderChange } from '#server/coach/provider-consent.ts';
-import { GOOD_DAY, startCoachWorld } from './fixture.ts';
-import type { CoachWorld } from './fixture.ts';
+import { GOOD_DAY, startCoachWorld, type CoachWorld } from './fixture.ts';
 import { today } from '../data/fixture.ts';
 
 const DATE = { date: today() };

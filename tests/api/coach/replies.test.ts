@@ -6,8 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { AnalysisProblem } from '#domain/coach/coach.ts';
 import type { Fault } from '../../../simulators/ai-model/faults.ts';
 import { OBJECT_MANNERS, REPLY_MANNERS } from '../../../simulators/ai-model/manners.ts';
-import { GOOD_DAY, PROVIDERS, startCoachWorld } from './fixture.ts';
-import type { CoachWorld } from './fixture.ts';
+import { GOOD_DAY, PROVIDERS, startCoachWorld, type CoachWorld } from './fixture.ts';
 import { daysAgo, today } from '../data/fixture.ts';
 
 const AGAIN = { date: today(), force: true };

@@ -1,12 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Day } from '#domain/day/day.ts';
-import { firstDayOf } from '#domain/plan/review-period.ts';
-import type { ReviewPeriod } from '#domain/plan/review-period.ts';
+import { firstDayOf, type ReviewPeriod } from '#domain/plan/review-period.ts';
 import { splitReview } from '#domain/coach/win-bullets.ts';
-import { GOOD_DAY, PROVIDERS, startCoachWorld } from './fixture.ts';
-import type { CoachWorld } from './fixture.ts';
-import { daysAgo, today } from '../data/fixture.ts';
-import type { Person } from '../data/fixture.ts';
+import { GOOD_DAY, PROVIDERS, startCoachWorld, type CoachWorld } from './fixture.ts';
+import { daysAgo, today, type Person } from '../data/fixture.ts';
 
 const review = (period: ReviewPeriod, to: Day = today()) => ({ period, from: firstDayOf(period, to), to });
 

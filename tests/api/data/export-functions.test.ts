@@ -2,8 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { addDays, dayLabel } from '#domain/day/day.ts';
 import { ENTRY_MAX_BYTES } from '#domain/log/entry.ts';
 import type { AsUser } from '#server/database/database.ts';
-import { daysAgo, startDataWorld, today } from './fixture.ts';
-import type { WireResponse, DataWorld, Person } from './fixture.ts';
+import { daysAgo, startDataWorld, today, type WireResponse, type DataWorld, type Person } from './fixture.ts';
 
 let world: DataWorld;
 

@@ -1,11 +1,9 @@
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { FIND_MAX_RESULTS } from '#domain/find/match-search.ts';
-import type { FindAnswer, TextPart } from '#domain/find/match-search.ts';
+import { FIND_MAX_RESULTS, type FindAnswer, type TextPart } from '#domain/find/match-search.ts';
 import { unicodeText } from '../../support/fuzz/unicode-text.ts';
 import { fuzzBudget } from '../../support/fuzz-budget.ts';
-import { daysAgo, startDataWorld, today } from './fixture.ts';
-import type { DataWorld, Person } from './fixture.ts';
+import { daysAgo, startDataWorld, today, type DataWorld, type Person } from './fixture.ts';
 
 let world: DataWorld;
 

@@ -1,10 +1,7 @@
 /** Test fixture of /rest/v1: users Ana and Ben with a free plan, Cleo with a premium one, and a guest. */
-import { createClient } from '@supabase/supabase-js';
-import type { SupabaseClient } from '@supabase/supabase-js';
-import { addDays, day } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
-import { startTestServer } from '../../support/start-server.ts';
-import type { TestServer } from '../../support/start-server.ts';
+import { createClient, type SupabaseClient } from '@supabase/supabase-js';
+import { addDays, day, type Day } from '#domain/day/day.ts';
+import { startTestServer, type TestServer } from '../../support/start-server.ts';
 
 export type Person = { readonly id: string; readonly token: string; readonly client: SupabaseClient };
 

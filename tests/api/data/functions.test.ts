@@ -2,8 +2,7 @@ import { FunctionsHttpError } from '@supabase/supabase-js';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { firstDayOf } from '#domain/plan/review-period.ts';
 import type { AsService, AsUser } from '#server/database/database.ts';
-import { startDataWorld, today } from './fixture.ts';
-import type { DataWorld } from './fixture.ts';
+import { startDataWorld, today, type DataWorld } from './fixture.ts';
 
 let world: DataWorld;
 

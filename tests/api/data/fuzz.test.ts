@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { unicodeText } from '../../support/fuzz/unicode-text.ts';
 import { fuzzBudget } from '../../support/fuzz-budget.ts';
-import { daysAgo, startDataWorld, today } from './fixture.ts';
-import type { DataWorld } from './fixture.ts';
+import { daysAgo, startDataWorld, today, type DataWorld } from './fixture.ts';
 
 let world: DataWorld;
 

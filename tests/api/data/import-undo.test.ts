@@ -2,8 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { dayLabel } from '#domain/day/day.ts';
-import { daysAgo, startDataWorld } from './fixture.ts';
-import type { DataWorld, Person } from './fixture.ts';
+import { daysAgo, startDataWorld, type DataWorld, type Person } from './fixture.ts';
 
 let world: DataWorld;
 beforeAll(async () => {

@@ -5,8 +5,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { MAX_ROWS } from '#server/data/errors.ts';
-import { daysAgo, startDataWorld, today } from './fixture.ts';
-import type { DataWorld, Person } from './fixture.ts';
+import { daysAgo, startDataWorld, today, type DataWorld, type Person } from './fixture.ts';
 
 let world: DataWorld;
 

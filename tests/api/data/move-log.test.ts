@@ -4,11 +4,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vit
 
 import { createSendMove } from '#client/sync/entries/move-log.ts';
 import type { DataClient } from '#client/lib/api/data-client.ts';
-import { addDays } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
+import { addDays, type Day } from '#domain/day/day.ts';
 import { withDateHeader } from '#domain/log/entry-html.ts';
-import { daysAgo, startDataWorld, today } from './fixture.ts';
-import type { DataWorld, Person } from './fixture.ts';
+import { daysAgo, startDataWorld, today, type DataWorld, type Person } from './fixture.ts';
 
 let world: DataWorld;
 beforeAll(async () => {

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { dayLabel } from '#domain/day/day.ts';
-import { daysAgo, startDataWorld, today } from './fixture.ts';
-import type { DataWorld } from './fixture.ts';
+import { daysAgo, startDataWorld, today, type DataWorld } from './fixture.ts';
 
 let world: DataWorld;
 const days = [5, 4, 3, 2, 1].map(daysAgo);

@@ -2,8 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { createClient } from '@supabase/supabase-js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { daysAgo, startDataWorld, today } from './fixture.ts';
-import type { DataWorld } from './fixture.ts';
+import { daysAgo, startDataWorld, today, type DataWorld } from './fixture.ts';
 
 let world: DataWorld;
 

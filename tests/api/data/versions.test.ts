@@ -2,8 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Day } from '#domain/day/day.ts';
 import { withDateHeader } from '#domain/log/entry-html.ts';
-import { daysAgo, startDataWorld, today } from './fixture.ts';
-import type { DataWorld, Person } from './fixture.ts';
+import { daysAgo, startDataWorld, today, type DataWorld, type Person } from './fixture.ts';
 
 let world: DataWorld;
 beforeAll(async () => {

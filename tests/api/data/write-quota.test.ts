@@ -4,10 +4,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ENTRY_MAX_BYTES, STORED_MAX_BYTES } from '#domain/log/entry.ts';
 import { createWriteQuota, MAX_WRITTEN_BYTES_PER_MINUTE } from '#server/data/write-quota.ts';
 import { createLimiters } from '#server/load/limiters.ts';
-import { startTestServer } from '../../support/start-server.ts';
-import type { TestServer } from '../../support/start-server.ts';
-import { daysAgo, request, signUp, today } from './fixture.ts';
-import type { Person } from './fixture.ts';
+import { startTestServer, type TestServer } from '../../support/start-server.ts';
+import { daysAgo, request, signUp, today, type Person } from './fixture.ts';
 
 const MEBIBYTE = 1024 * 1024;
 let server: TestServer;

@@ -1,10 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { dayLabel } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
+import { dayLabel, type Day } from '#domain/day/day.ts';
 import { ENTRY_MAX_BYTES } from '#domain/log/entry.ts';
 import { withDateHeader } from '#domain/log/entry-html.ts';
-import { daysAgo, startDataWorld, today } from './fixture.ts';
-import type { DataWorld, Person } from './fixture.ts';
+import { daysAgo, startDataWorld, today, type DataWorld, type Person } from './fixture.ts';
 
 let world: DataWorld;
 let ana: Person;

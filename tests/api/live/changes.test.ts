@@ -8,10 +8,8 @@ import { MAX_STREAMS_PER_USER } from '#server/live/change-streams.ts';
 import { createLog } from '#server/log.ts';
 import { serve } from '#server/serve.ts';
 import { Secret } from '#server/config/secret.ts';
-import { readChanges } from '../../support/read-changes.ts';
-import type { ChangesReader, ReceivedEvent } from '../../support/read-changes.ts';
-import { daysAgo, signUp, startDataWorld } from '../data/fixture.ts';
-import type { DataWorld, Person } from '../data/fixture.ts';
+import { readChanges, type ChangesReader, type ReceivedEvent } from '../../support/read-changes.ts';
+import { daysAgo, signUp, startDataWorld, type DataWorld, type Person } from '../data/fixture.ts';
 
 const PATH = '/functions/v1/changes';
 const TEXT = '<p>private text</p>';

@@ -10,8 +10,7 @@ import { createChangeStreams } from '#server/live/change-streams.ts';
 import { createAdmission } from '#server/load/admission.ts';
 import { createLimiters } from '#server/load/limiters.ts';
 import { createLog } from '#server/log.ts';
-import { readChanges } from '../../support/read-changes.ts';
-import type { ChangesReader } from '../../support/read-changes.ts';
+import { readChanges, type ChangesReader } from '../../support/read-changes.ts';
 
 const MAX_STREAMS = 20;
 const closers: (() => unknown)[] = [];

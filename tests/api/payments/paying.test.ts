@@ -7,8 +7,7 @@ import { createLog } from '#server/log.ts';
 import { createPayments } from '#server/payments/payments.ts';
 import { refundByOperator } from '#server/payments/refunds/refund-command.ts';
 import { startTestServer } from '../../support/start-server.ts';
-import { request, signUp } from '../data/fixture.ts';
-import type { WireResponse, Person } from '../data/fixture.ts';
+import { request, signUp, type WireResponse, type Person } from '../data/fixture.ts';
 
 let server: Awaited<ReturnType<typeof startTestServer>>;
 let ana: Person;

@@ -1,9 +1,7 @@
 /** The server with its jobs mails buyers about their payment within seconds, whichever path finds the result. */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { startTestServer } from '../../support/start-server.ts';
-import type { TestServer } from '../../support/start-server.ts';
-import { signUp } from '../data/fixture.ts';
-import type { Person } from '../data/fixture.ts';
+import { startTestServer, type TestServer } from '../../support/start-server.ts';
+import { signUp, type Person } from '../data/fixture.ts';
 
 let server: TestServer;
 const lines: string[] = [];

@@ -1,11 +1,9 @@
 /** The PayPal client against servers that misbehave in ways the simulator does not. */
 import { afterEach, describe, expect, test } from 'vitest';
-import { createPaypal } from '#server/payments/paypal/paypal-client.ts';
-import type { PaypalDeps } from '#server/payments/paypal/paypal-client.ts';
+import { createPaypal, type PaypalDeps } from '#server/payments/paypal/paypal-client.ts';
 import { PaypalError } from '#server/payments/paypal/paypal.ts';
 import { Secret } from '#server/config/secret.ts';
-import { answer, startStubServer } from '../../support/stub-server.ts';
-import type { StubHandler, StubRequest } from '../../support/stub-server.ts';
+import { answer, startStubServer, type StubHandler, type StubRequest } from '../../support/stub-server.ts';
 
 const TOKEN = { access_token: 'A21-token', token_type: 'Bearer', expires_in: 32400 };
 const ORDER_ID = '5O190127TN364715T';

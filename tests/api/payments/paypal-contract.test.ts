@@ -8,8 +8,7 @@ import { isOrderId } from '#domain/payment/payment.ts';
 import { systemClock } from '#server/clock.ts';
 import { createLog } from '#server/log.ts';
 import { createPaypal } from '#server/payments/paypal/paypal-client.ts';
-import { PaypalError } from '#server/payments/paypal/paypal.ts';
-import type { CreatedOrder, Paypal } from '#server/payments/paypal/paypal.ts';
+import { PaypalError, type CreatedOrder, type Paypal } from '#server/payments/paypal/paypal.ts';
 import { Secret } from '#server/config/secret.ts';
 import { startPaypalServer } from '../../../simulators/paypal/server.ts';
 

@@ -1,9 +1,7 @@
 /** The simulator delivers webhooks to the whole server over HTTP. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { startTestServer } from '../../support/start-server.ts';
-import type { TestServer } from '../../support/start-server.ts';
-import { signUp } from '../data/fixture.ts';
-import type { Person } from '../data/fixture.ts';
+import { startTestServer, type TestServer } from '../../support/start-server.ts';
+import { signUp, type Person } from '../data/fixture.ts';
 
 let server: TestServer;
 let ana: Person;

@@ -4,10 +4,8 @@
  * `tests/policies/columns.test.ts` proves them for each column, so one free and one paid plan are enough here.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { addDays, earliestToday } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
-import { KINDS as ALL_KINDS, startPlanWorld } from './fixture.ts';
-import type { Kind, PlanWorld } from './fixture.ts';
+import { addDays, earliestToday, type Day } from '#domain/day/day.ts';
+import { KINDS as ALL_KINDS, startPlanWorld, type Kind, type PlanWorld } from './fixture.ts';
 
 const AT = new Date('2026-11-01T05:59:59.999Z');
 const TODAY = earliestToday(AT);

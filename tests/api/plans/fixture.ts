@@ -1,11 +1,8 @@
 /** One user per kind of plan, and a database with an adjustable clock. */
-import { addDays } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
+import { addDays, type Day } from '#domain/day/day.ts';
 import type { PlanId } from '#domain/plan/plan.ts';
-import { createDatabaseClock } from '../../support/database-clock.ts';
-import type { DatabaseClock } from '../../support/database-clock.ts';
-import { signUp, startDataWorld } from '../data/fixture.ts';
-import type { DataWorld, Person } from '../data/fixture.ts';
+import { createDatabaseClock, type DatabaseClock } from '../../support/database-clock.ts';
+import { signUp, startDataWorld, type DataWorld, type Person } from '../data/fixture.ts';
 
 /** `expired`: the last valid day has passed, but `expirePlans` has not run yet. `refunded`: the plan was withdrawn. */
 export const KINDS = ['free', 'premium', 'endless', 'expired', 'refunded'] as const;

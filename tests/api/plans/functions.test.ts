@@ -2,8 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { day, earliestToday } from '#domain/day/day.ts';
 import type { WireResponse, Person } from '../data/fixture.ts';
-import { FREE_KINDS, PREMIUM_KINDS, startPlanWorld } from './fixture.ts';
-import type { PlanWorld } from './fixture.ts';
+import { FREE_KINDS, PREMIUM_KINDS, startPlanWorld, type PlanWorld } from './fixture.ts';
 
 const AT = new Date('2026-03-08T06:59:59.999Z');
 const TODAY = earliestToday(AT);

@@ -2,8 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { addDays, earliestToday } from '#domain/day/day.ts';
 import { changePlan } from '#server/plans/change-plan.ts';
-import { KINDS, startPlanWorld } from './fixture.ts';
-import type { PlanWorld } from './fixture.ts';
+import { KINDS, startPlanWorld, type PlanWorld } from './fixture.ts';
 
 const TODAY = earliestToday(new Date());
 const TABLES = ['payments', 'plan_changes'] as const;

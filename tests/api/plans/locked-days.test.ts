@@ -7,8 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addDays, earliestToday } from '#domain/day/day.ts';
 import { FREE_WINDOW_DAYS } from '#domain/plan/plan.ts';
 import type { WireResponse, Person } from '../data/fixture.ts';
-import { FREE_KINDS, KINDS, startPlanWorld } from './fixture.ts';
-import type { PlanWorld } from './fixture.ts';
+import { FREE_KINDS, KINDS, startPlanWorld, type PlanWorld } from './fixture.ts';
 
 /** A day has just ended everywhere, so `LOCKED`, until then the oldest open day, is locked. */
 const AT = new Date('2026-10-25T12:00:00Z');

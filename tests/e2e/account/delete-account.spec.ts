@@ -7,8 +7,7 @@ import { forgetPassword } from '../support/database.ts';
 import { daysAgo, editor, headersOf } from '../support/journal.ts';
 import { signInByPassword } from '../support/session.ts';
 import { expectNoHorizontalScroll, inBothThemes } from '../support/themes.ts';
-import { expect, expectToast, test } from '../support/test.ts';
-import type { Person } from '../support/test.ts';
+import { expect, expectToast, test, type Person } from '../support/test.ts';
 
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 const archiveStep = (page: Page) => page.getByRole('dialog', { name: 'Take your logs with you' });

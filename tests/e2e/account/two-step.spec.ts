@@ -15,8 +15,7 @@ import {
 } from '../support/second-factors.ts';
 import { endSession, signInByPassword } from '../support/session.ts';
 import { expectNoHorizontalScroll, inBothThemes } from '../support/themes.ts';
-import { expect, expectToast, test } from '../support/test.ts';
-import type { Person } from '../support/test.ts';
+import { expect, expectToast, test, type Person } from '../support/test.ts';
 
 const WANTED_PAGE = '/journal?date=2026-11-02';
 const WRONG_CODE = 'This code is wrong or has expired. Enter the code that your app shows now.';

@@ -1,8 +1,7 @@
 /** From a locked feature to the offer, and from the offer to PayPal. */
 import { COUNTRIES } from '#domain/payment/countries.ts';
 import { MESSAGES } from '#domain/messages.ts';
-import { UPGRADE_OFFERS } from '#domain/plan/upgrade.ts';
-import type { UpgradeFeature } from '#domain/plan/upgrade.ts';
+import { UPGRADE_OFFERS, type UpgradeFeature } from '#domain/plan/upgrade.ts';
 import { expectPaid, goToPaypal, offer, openOffer, readPaypalOrder, readOwnRows, payNow } from '../support/billing.ts';
 import { daysAgo, items, log, storeLog, today } from '../support/journal.ts';
 import { expectNoHorizontalScroll, inBothThemes } from '../support/themes.ts';

@@ -1,10 +1,8 @@
 /** The screen "Hustle Reviews": the offer for a free user, and the periods, charts and lines for a premium user. */
-import { addDays, dateLabel, dayOf } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
+import { addDays, dateLabel, dayOf, type Day } from '#domain/day/day.ts';
 import { countWorkdays } from '#domain/day/workdays.ts';
 import type { APIRequestContext } from '@playwright/test';
-import { daysAgo, editor, expectSaved, headersOf, log, storeLog } from '../support/journal.ts';
-import type { Session } from '../support/journal.ts';
+import { daysAgo, editor, expectSaved, headersOf, log, storeLog, type Session } from '../support/journal.ts';
 import { expectNoHorizontalScroll, inBothThemes } from '../support/themes.ts';
 import { expect, test } from '../support/test.ts';
 

@@ -1,8 +1,7 @@
 /** A device whose service worker updates from one version of the program to the next, while the other device writes. */
 import type { Page } from '@playwright/test';
 import { editor, items, log, status, today } from '../support/journal.ts';
-import { openGateway } from '../support/gateway.ts';
-import type { Gateway } from '../support/gateway.ts';
+import { openGateway, type Gateway } from '../support/gateway.ts';
 import { expect, reportNoIdleTime } from '../support/test.ts';
 import { addItem, comeBack, expectAgreement, saveItem, test as base } from './devices.ts';
 

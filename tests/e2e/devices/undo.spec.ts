@@ -3,8 +3,7 @@
  * text. At the end every item is on the server exactly once, and both devices show the same without a question.
  */
 import type { Page } from '@playwright/test';
-import { dayLabel as labelOf } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
+import { dayLabel as labelOf, type Day } from '#domain/day/day.ts';
 import { dayLabel, daysAgo, editor, items, status, storeLog, log } from '../support/journal.ts';
 import { chooseDay } from '../support/move-dialog.ts';
 import { expect } from '../support/test.ts';

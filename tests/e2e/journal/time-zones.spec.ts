@@ -1,6 +1,5 @@
 /** Days in time zones that lack a midnight or a day, and after a flight to the west. */
-import { addDays, day, dayLabel as labelOf, dayOf } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
+import { addDays, day, dayLabel as labelOf, dayOf, type Day } from '#domain/day/day.ts';
 import { daysOfMonth, monthOf } from '#domain/day/month.ts';
 import {
   dayLabel,

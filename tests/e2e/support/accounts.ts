@@ -1,11 +1,9 @@
 /** Writes accounts with a session straight into the server's database, without the cost of a sign-up over HTTP. */
 import { randomUUID } from 'node:crypto';
 import type { Day } from '#domain/day/day.ts';
-import { createAccount, syncProviders, updateUser } from '#server/auth/accounts/accounts.ts';
-import type { Account } from '#server/auth/accounts/accounts.ts';
+import { createAccount, syncProviders, updateUser, type Account } from '#server/auth/accounts/accounts.ts';
 import { saveIdentity } from '#server/auth/accounts/identity-store.ts';
-import { startSession } from '#server/auth/accounts/sessions.ts';
-import type { StartedSession } from '#server/auth/accounts/sessions.ts';
+import { startSession, type StartedSession } from '#server/auth/accounts/sessions.ts';
 import { createAccessTokens } from '#server/auth/keys/access-tokens.ts';
 import { loadSigningKeys } from '#server/auth/keys/signing-keys.ts';
 import { sessionResponse } from '#server/auth/wire/session-response.ts';

@@ -2,8 +2,7 @@
 import type { APIRequestContext, Locator, Page } from '@playwright/test';
 import { MESSAGES } from '#domain/messages.ts';
 import { PREMIUM_PRICE } from '#domain/plan/plan.ts';
-import { headersOf, sessionOf } from './journal.ts';
-import type { Session } from './journal.ts';
+import { headersOf, sessionOf, type Session } from './journal.ts';
 import { expect, expectToast } from './test.ts';
 
 export const offer = (page: Page): Locator => page.getByRole('dialog', { name: 'Premium Feature' });

@@ -3,10 +3,8 @@ import type { APIRequestContext, Locator, Page } from '@playwright/test';
 import type { Day } from '#domain/day/day.ts';
 import type { SeededAccount } from './accounts.ts';
 import type { Fault } from '../../../simulators/ai-model/faults.ts';
-import { headersOf, log, sessionOf, storeLog, today } from './journal.ts';
-import type { Session } from './journal.ts';
-import { expect, test as base } from './test.ts';
-import type { Person } from './test.ts';
+import { headersOf, log, sessionOf, storeLog, today, type Session } from './journal.ts';
+import { expect, test as base, type Person } from './test.ts';
 
 /** A log that the model gives a good score. */
 export const GOOD_DAY = ['Shipped the billing reconciliation with 0 open differences', 'Looked at some stuff'] as const;

@@ -3,8 +3,7 @@
  * Playwright's routes do not see what a service worker requests.
  */
 import { once } from 'node:events';
-import { createServer, request as send } from 'node:http';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, request as send, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export type Gateway = {

@@ -1,7 +1,6 @@
 /** Helpers for tests of the journal: the editor, the status line, days, and the stored log. */
 import type { APIRequestContext, Locator, Page } from '@playwright/test';
-import { addDays, dayOf } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
+import { addDays, dayOf, type Day } from '#domain/day/day.ts';
 import { AUTO_SAVE_DELAY_MS } from '#domain/log/entry.ts';
 import { sessionStorageKey } from '#client/lib/session/storage-keys.ts';
 import { PUBLISHABLE_KEY } from '#server/config/config.ts';

@@ -1,7 +1,6 @@
 /** The dialog "Move this log". */
 import type { Locator, Page } from '@playwright/test';
-import { dayLabel } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
+import { dayLabel, type Day } from '#domain/day/day.ts';
 
 export const moveDialog = (page: Page): Locator => page.getByRole('dialog', { name: 'Move this log' });
 

@@ -2,8 +2,7 @@
 import type { APIRequestContext, Page } from '@playwright/test';
 import { sessionStorageKey } from '#client/lib/session/storage-keys.ts';
 import type { Session } from './journal.ts';
-import { expect } from './test.ts';
-import type { Person } from './test.ts';
+import { expect, type Person } from './test.ts';
 
 /** Signs in over HTTP, outside the page. Fails if the server refuses the password. */
 export async function signInByPassword(

@@ -5,16 +5,13 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { AxeBuilder } from '@axe-core/playwright';
-import { test as base, expect } from '@playwright/test';
-import type { Page } from '@playwright/test';
+import { test as base, expect, type Page } from '@playwright/test';
 import type { Day } from '#domain/day/day.ts';
 import { sessionStorageKey } from '#client/lib/session/storage-keys.ts';
 import { runAdminCommand } from '#server/admin.ts';
-import { openAccounts } from './accounts.ts';
-import type { Accounts, NewPerson, Person, SeededAccount } from './accounts.ts';
+import { openAccounts, type Accounts, type NewPerson, type Person, type SeededAccount } from './accounts.ts';
 import { e2eDataDir } from './data-dir.ts';
-import { startWorkerServer } from './worker-server.ts';
-import type { WorkerServer } from './worker-server.ts';
+import { startWorkerServer, type WorkerServer } from './worker-server.ts';
 
 export { expect };
 

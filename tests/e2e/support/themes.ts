@@ -1,5 +1,4 @@
-import { expect } from '@playwright/test';
-import type { Page } from '@playwright/test';
+import { expect, type Page } from '@playwright/test';
 import type { AxeRules } from './test.ts';
 
 /** Checks a page with every rule in the light theme, and with the rules that depend on colours in the dark theme. */

@@ -9,8 +9,7 @@ import { runBackup } from '#server/backup/backup-command.ts';
 import type { CommandDeps } from '#server/backup/command-line.ts';
 import { createLog } from '#server/log.ts';
 import { withOrdinaryOwner } from '../ordinary-owner.ts';
-import { createTestDatabase } from '../test-database.ts';
-import type { TestDatabase } from '../test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../test-database.ts';
 
 export const log = createLog('silent');
 export const USERS = 40;

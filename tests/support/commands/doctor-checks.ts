@@ -1,11 +1,8 @@
 /** Runs single checks of the doctor. */
-import { inspectConfig } from '#server/config/config.ts';
-import type { Config } from '#server/config/config.ts';
-import { runChecks } from '#server/doctor/check.ts';
-import type { Check, Finding } from '#server/doctor/check.ts';
+import { inspectConfig, type Config } from '#server/config/config.ts';
+import { runChecks, type Check, type Finding } from '#server/doctor/check.ts';
 import { freePort } from '#server/free-port.ts';
-import { startStubServer } from '../stub-server.ts';
-import type { StubHandler } from '../stub-server.ts';
+import { startStubServer, type StubHandler } from '../stub-server.ts';
 
 /** Unset settings have their defaults. */
 export const configOf = (env: Record<string, string>): Config => inspectConfig(env).config;

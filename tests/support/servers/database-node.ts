@@ -2,8 +2,7 @@
  * A server of a cluster, as seen from the program: an address in front of the test's PostgreSQL that is a primary or a
  * standby, and can die, vanish without a sign and change its role. It rewrites only the first message of a connection.
  */
-import { connect, createServer } from 'node:net';
-import type { AddressInfo, Server, Socket } from 'node:net';
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
 import pg from 'pg';
 

@@ -3,8 +3,7 @@
  * session until its queries are answered and its transaction has ended. The session keeps the prepared statements of
  * earlier clients.
  */
-import { createServer } from 'node:net';
-import type { AddressInfo, Socket } from 'node:net';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
 
 import pg from 'pg';
 

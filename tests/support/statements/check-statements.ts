@@ -6,11 +6,9 @@
  * of a user's table must have a condition on the user.
  */
 import pg from 'pg';
-import { conditionsOf, nodesOf, tableOf } from './plan-nodes.ts';
-import type { PlanNode } from './plan-nodes.ts';
+import { conditionsOf, nodesOf, tableOf, type PlanNode } from './plan-nodes.ts';
 import { findSweep } from './system-sweeps.ts';
-import { readUserTables } from './user-tables.ts';
-import type { UserTable } from './user-tables.ts';
+import { readUserTables, type UserTable } from './user-tables.ts';
 
 /** EXPLAIN (GENERIC_PLAN) came with PostgreSQL 16. `npm test` checks the same statements on the embedded server. */
 export const canExplain = async (admin: pg.Pool): Promise<boolean> => {

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { createRealClock } from '../../cluster/real-clock.ts';
-import { installRealms, runInRealm } from './realm.ts';
-import type { Realm } from './realm.ts';
+import { installRealms, runInRealm, type Realm } from './realm.ts';
 
 // Node's `fetch` hands its timers an argument, and ends the process without it.
 test('a timer passes its arguments on, in a tab and outside of tabs', async () => {

@@ -1,26 +1,26 @@
 /** A simulated tab: runs the product's journal on globals of its own, and shows a day as DayView and DayPage do. */
-import { QueryClient, QueryObserver } from '@tanstack/react-query';
-import type { QueryObserverOptions, QueryObserverResult } from '@tanstack/react-query';
+import { QueryClient, QueryObserver, type QueryObserverOptions, type QueryObserverResult } from '@tanstack/react-query';
 import { PostgrestClient } from '@supabase/postgrest-js';
 import type { DataClient } from '#client/lib/api/data-client.ts';
 import type { Conflict } from '#client/sync/day-saver/state.ts';
 import type { DaySaver } from '#client/sync/day-saver/day-saver.ts';
-import { entryKey, entryQuery, isLockedError, isUnreachableError } from '#client/sync/entries/entry-queries.ts';
-import type { ReadEntry } from '#client/sync/entries/entry-queries.ts';
+import {
+  entryKey,
+  entryQuery,
+  isLockedError,
+  isUnreachableError,
+  type ReadEntry,
+} from '#client/sync/entries/entry-queries.ts';
 import { browserTimers, createJournal, watchPage } from '#client/sync/journal.ts';
 import { addToMovedLog, createSendMove, moveLog } from '#client/sync/entries/move-log.ts';
 import { createRemoteChanges } from '#client/sync/live/remote-changes.ts';
 import { pruneCopies } from '#client/sync/store/prune-copies.ts';
-import { dayOf } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
+import { dayOf, type Day } from '#domain/day/day.ts';
 import type { DayChange } from '#domain/live/live-event.ts';
-import { isLocked, isPremium } from '#domain/plan/plan.ts';
-import type { PlanColumns } from '#domain/plan/plan.ts';
+import { isLocked, isPremium, type PlanColumns } from '#domain/plan/plan.ts';
 import { log } from '../../support/day-saver-harness.ts';
-import { withSessionOf } from './device.ts';
-import type { Device } from './device.ts';
-import { runInRealm } from './realm.ts';
-import type { Realm } from './realm.ts';
+import { withSessionOf, type Device } from './device.ts';
+import { runInRealm, type Realm } from './realm.ts';
 
 export const itemsOf = (html: string): string[] => [...html.matchAll(/<p>([^<]+)<\/p>/g)].map((match) => match[1]!);
 

@@ -3,8 +3,7 @@
  * requests for a plan that could not be loaded.
  */
 import { useCallback, useEffect } from 'react';
-import { dayLabel } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
+import { dayLabel, type Day } from '#domain/day/day.ts';
 import { BackgroundTasks } from '#client/sync/background-tasks.tsx';
 import { useSession } from '#client/lib/session/session.ts';
 import { useToast } from '#client/ui/toast.tsx';

@@ -1,7 +1,6 @@
 /** The layout of all protected screens: data client, saving of the logs, upgrade dialog and sign-in overlay. */
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
-import { useCallback, useEffect, useMemo, useState } from 'react';
-import type { PropsWithChildren } from 'react';
+import { useCallback, useEffect, useMemo, useState, type PropsWithChildren } from 'react';
 import type { UpgradeFeature } from '#domain/plan/upgrade.ts';
 import { DaySaversProvider } from '#client/sync/day-savers-provider.tsx';
 import { createDataClient, DataContext } from '#client/lib/api/data-client.ts';

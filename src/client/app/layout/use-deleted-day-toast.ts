@@ -1,5 +1,4 @@
-import type { Day } from '#domain/day/day.ts';
-import { dayLabel } from '#domain/day/day.ts';
+import { dayLabel, type Day } from '#domain/day/day.ts';
 import type { DaySavers } from '#client/sync/day-savers.ts';
 import { restoreLog } from '#client/sync/entries/restore-log.ts';
 import { useToast } from '#client/ui/toast.tsx';

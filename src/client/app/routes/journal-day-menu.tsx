@@ -1,6 +1,5 @@
 /** The menu beside the date: what can be done with the open day, unless the plan locks it, and the deleted days. */
-import { useEffect, useRef } from 'react';
-import type { KeyboardEvent } from 'react';
+import { useEffect, useRef, type KeyboardEvent } from 'react';
 import { useJournal } from '#client/sync/day-savers-provider.tsx';
 import { withDayKey } from '#client/lib/keys.ts';
 import styles from './journal-day-menu.module.css';

@@ -1,8 +1,7 @@
 /** The feedback panel beside the journal. It follows the open day and its unsaved text. */
 import { useQuery } from '@tanstack/react-query';
 import { useCallback, useEffect, useState, useSyncExternalStore } from 'react';
-import { canOpenDay, isDay } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
+import { canOpenDay, isDay, type Day } from '#domain/day/day.ts';
 import { useSearchParam } from '#client/lib/navigation.ts';
 import { CoachPanel } from '#client/features/coach/coach-panel.tsx';
 import { useJournal } from '#client/sync/day-savers-provider.tsx';

@@ -1,8 +1,7 @@
 /** The dialog "Move this log": the user picks an empty open day in the calendar, and the log moves there. */
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { dayLabel } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
+import { dayLabel, type Day } from '#domain/day/day.ts';
 import { LOCKED_DAY_MESSAGE } from '#domain/plan/locked-day-message.ts';
 import { FREE_WINDOW_DAYS, isLocked } from '#domain/plan/plan.ts';
 import { dayPath } from '#domain/routes.ts';
@@ -10,8 +9,7 @@ import { useNavigate } from '#client/lib/navigation.ts';
 import { MonthCalendar } from '#client/features/calendar/month-calendar.tsx';
 import { useJournal } from '#client/sync/day-savers-provider.tsx';
 import { entryKey } from '#client/sync/entries/entry-queries.ts';
-import { createSendMove, moveLog } from '#client/sync/entries/move-log.ts';
-import type { Move, MoveOutcome } from '#client/sync/entries/move-log.ts';
+import { createSendMove, moveLog, type Move, type MoveOutcome } from '#client/sync/entries/move-log.ts';
 import { useData } from '#client/lib/api/data-client.ts';
 import { DATES_KEY } from '#client/sync/entries/entry-cache.ts';
 import { useEntryDates } from '#client/sync/entries/entry-dates.ts';

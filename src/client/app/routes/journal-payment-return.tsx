@@ -4,12 +4,10 @@
  */
 import { useSearch } from 'wouter';
 import { useEffect, useEffectEvent, useState } from 'react';
-import { isDay } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
+import { isDay, type Day } from '#domain/day/day.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { useNavigate } from '#client/lib/navigation.ts';
-import { PaymentReturn } from '#client/features/billing/payment-return.tsx';
-import type { ReturnParameters } from '#client/features/billing/payment-return.tsx';
+import { PaymentReturn, type ReturnParameters } from '#client/features/billing/payment-return.tsx';
 import { OPEN_FEEDBACK, takePurchaseOrigin } from '#client/features/billing/purchase-origin.ts';
 import { useJournal } from '#client/sync/day-savers-provider.tsx';
 import type { DaySavers } from '#client/sync/day-savers.ts';

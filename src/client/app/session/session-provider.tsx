@@ -1,16 +1,13 @@
 /** Provides the session to all screens: follows auth events, reads the profile and signs out. */
 import type { Session } from '@supabase/auth-js';
-import { useCallback, useEffect, useMemo, useReducer, useRef } from 'react';
-import type { ReactNode } from 'react';
-import { SessionContext } from '#client/lib/session/session.ts';
-import type { SessionState, SignOutScope, UnsavedText } from '#client/lib/session/session.ts';
+import { useCallback, useEffect, useMemo, useReducer, useRef, type ReactNode } from 'react';
+import { SessionContext, type SessionState, type SignOutScope, type UnsavedText } from '#client/lib/session/session.ts';
 import { SIGNED_OUT_KEY, TYPED_ADDRESS_KEY } from '#client/lib/session/storage-keys.ts';
 import { readStoredSession } from '#client/lib/session/stored-session.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
 import { useClearToastsOf } from '#client/ui/toast.tsx';
 import { wipeUserData } from '#client/lib/session/wipe-user-data.ts';
-import { LOADING, reduceAccount, SIGNED_OUT } from './account-state.ts';
-import type { AccountState } from './account-state.ts';
+import { LOADING, reduceAccount, SIGNED_OUT, type AccountState } from './account-state.ts';
 import { useProfile } from './use-profile.ts';
 
 const AUTH_TIMEOUT_MS = 15_000;

@@ -5,8 +5,7 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import type { Profile } from '#domain/log/entry.ts';
 import type { SessionState } from '#client/lib/session/session.ts';
-import { useSupabase } from '#client/lib/api/supabase.ts';
-import type { Supabase } from '#client/lib/api/supabase.ts';
+import { useSupabase, type Supabase } from '#client/lib/api/supabase.ts';
 
 const PROFILE_TIMEOUT_MS = 10_000;
 const PROFILE_RETRY_MS = 2_000;

@@ -4,12 +4,10 @@
  * without a key (the cursor control of a phone's keyboard). A change of the visible area does not scroll back a user
  * who has scrolled away from the caret.
  */
-import { Extension } from '@tiptap/core';
-import type { Storage } from '@tiptap/core';
+import { Extension, type Storage } from '@tiptap/core';
 import { Plugin } from '@tiptap/pm/state';
 import type { EditorView } from '@tiptap/pm/view';
-import { scrollForCaret } from './scroll-for-caret.ts';
-import type { Span } from './scroll-for-caret.ts';
+import { scrollForCaret, type Span } from './scroll-for-caret.ts';
 
 declare module '@tiptap/core' {
   interface Storage {

@@ -4,12 +4,9 @@
  * screens.
  */
 import type { Node } from '@tiptap/pm/model';
-import { Plugin, PluginKey } from '@tiptap/pm/state';
-import type { EditorState, Transaction } from '@tiptap/pm/state';
-import { Decoration, DecorationSet } from '@tiptap/pm/view';
-import type { EditorView } from '@tiptap/pm/view';
-import { findLinks, LINK_REL } from '#domain/log/links.ts';
-import type { TextLink } from '#domain/log/links.ts';
+import { Plugin, PluginKey, type EditorState, type Transaction } from '@tiptap/pm/state';
+import { Decoration, DecorationSet, type EditorView } from '@tiptap/pm/view';
+import { findLinks, LINK_REL, type TextLink } from '#domain/log/links.ts';
 import { isApple } from '#client/lib/keys.ts';
 import { openLinkButton } from './open-link-button.ts';
 

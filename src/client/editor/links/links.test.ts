@@ -6,8 +6,7 @@ import fc from 'fast-check';
 import { afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { findLinks } from '#domain/log/links.ts';
 import { fuzzBudget } from '../../../../tests/support/fuzz-budget.ts';
-import { createJournalEditor } from '../create-editor.ts';
-import type { JournalEditorHandle } from '../create-editor.ts';
+import { createJournalEditor, type JournalEditorHandle } from '../create-editor.ts';
 import { linkAt } from './link-plugin.ts';
 import { loadDeferredPlugins } from '../load-deferred-plugins.ts';
 

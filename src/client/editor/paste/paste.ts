@@ -1,9 +1,15 @@
 /** Handles paste: in a list, pasted lines and paragraphs become items. */
 import { closeHistory } from '@tiptap/pm/history';
-import { DOMParser, Fragment, Slice } from '@tiptap/pm/model';
-import type { Node, ParseOptions, ResolvedPos, Schema } from '@tiptap/pm/model';
-import { Plugin } from '@tiptap/pm/state';
-import type { EditorState, Transaction } from '@tiptap/pm/state';
+import {
+  DOMParser,
+  Fragment,
+  Slice,
+  type Node,
+  type ParseOptions,
+  type ResolvedPos,
+  type Schema,
+} from '@tiptap/pm/model';
+import { Plugin, type EditorState, type Transaction } from '@tiptap/pm/state';
 import type { EditorView } from '@tiptap/pm/view';
 import { looksLikeMarkdown } from '#domain/log/pasted-markdown.ts';
 import { normalizeText, textToLog } from '#domain/log/text-to-log.ts';

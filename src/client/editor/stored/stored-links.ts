@@ -1,6 +1,5 @@
 /** Finds the addresses in stored HTML for `StoredLog`. In a separate chunk, because most logs have no addresses. */
-import { linkTexts } from '#domain/log/links.ts';
-import type { LinkedText } from '#domain/log/links.ts';
+import { linkTexts, type LinkedText } from '#domain/log/links.ts';
 
 export type StoredLinks = ReadonlyMap<Node, LinkedText[]>;
 

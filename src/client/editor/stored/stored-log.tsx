@@ -1,6 +1,5 @@
 /** Renders a log's stored HTML before the editor has loaded, and where the log is read-only. */
-import { createElement, Fragment, useEffect, useMemo, useState } from 'react';
-import type { ReactNode } from 'react';
+import { createElement, Fragment, useEffect, useMemo, useState, type ReactNode } from 'react';
 import { EMPTY_LOG_HTML } from './empty-log-html.ts';
 import { parseInert } from '#client/lib/log-html/inert-html.ts';
 import { renderStored } from '#client/lib/log-html/render-stored.ts';

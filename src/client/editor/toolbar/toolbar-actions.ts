@@ -19,8 +19,8 @@ import {
   TextQuote,
   Underline,
   Undo2,
+  type LucideIcon,
 } from 'lucide-react';
-import type { LucideIcon } from 'lucide-react';
 import { toggleBlockFormat } from '../split-list.ts';
 
 export type ToolbarAction = {

@@ -1,7 +1,6 @@
 // @vitest-environment happy-dom
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createJournalEditor } from '../create-editor.ts';
-import type { JournalEditorHandle } from '../create-editor.ts';
+import { createJournalEditor, type JournalEditorHandle } from '../create-editor.ts';
 import { createToolbarState } from './toolbar-state.ts';
 
 let handle: JournalEditorHandle;

@@ -1,7 +1,6 @@
 /** The toolbar's state as an external store. The store notifies only when the toolbar changes, not at every key. */
 import type { Editor } from '@tiptap/core';
-import { TOUCH_BAR } from './toolbar-actions.ts';
-import type { ToolbarAction } from './toolbar-actions.ts';
+import { TOUCH_BAR, type ToolbarAction } from './toolbar-actions.ts';
 
 /** Names of buttons. */
 export type ButtonNames = ReadonlySet<string>;

@@ -4,18 +4,24 @@
  */
 import type { Editor } from '@tiptap/core';
 import { Pilcrow } from 'lucide-react';
-import { useEffect, useLayoutEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
-import type { KeyboardEvent, RefObject } from 'react';
+import {
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+  useSyncExternalStore,
+  type KeyboardEvent,
+  type RefObject,
+} from 'react';
 import { DAY_BAR_PX } from '../caret/follow-caret.ts';
 import { useToast } from '#client/ui/toast.tsx';
-import { onLeftOut } from '../paste/left-out.ts';
-import type { LeftOut } from '../paste/left-out.ts';
+import { onLeftOut, type LeftOut } from '../paste/left-out.ts';
 import { readClipboard } from '../paste/paste.ts';
 import { withFormattingKey } from './formatting-keys.ts';
 import { BLOCK_ACTIONS, MARK_ACTIONS, TOUCH_BAR } from './toolbar-actions.ts';
 import { positionToolbar } from './toolbar-position.ts';
-import { createToolbarState } from './toolbar-state.ts';
-import type { ButtonNames } from './toolbar-state.ts';
+import { createToolbarState, type ButtonNames } from './toolbar-state.ts';
 import styles from './toolbar.module.css';
 
 const ITEMS = 'button';

@@ -1,6 +1,5 @@
 /** The layout of all account forms: brand, heading, lead, form, footer. */
-import { useEffect, useRef } from 'react';
-import type { ReactNode } from 'react';
+import { useEffect, useRef, type ReactNode } from 'react';
 import { ROUTES } from '#domain/routes.ts';
 import { useTitle } from '#client/lib/hooks/use-title.ts';
 import { Brand } from '#client/ui/page/brand.tsx';

@@ -14,8 +14,7 @@ import { PasswordField } from '#client/ui/form/password-field.tsx';
 import { AccountLayout } from './account-layout.tsx';
 import { EmailField } from './email-field.tsx';
 import { useArrivedLink } from './link/use-arrived-link.ts';
-import { SignInWays, WayFormView } from './ways/sign-in-ways.tsx';
-import type { WayForm } from './ways/sign-in-ways.tsx';
+import { SignInWays, WayFormView, type WayForm } from './ways/sign-in-ways.tsx';
 import styles from './account.module.css';
 
 const CheckYourMail = lazy(async () => ({ default: (await import('./check-your-mail.tsx')).CheckYourMail }));

@@ -1,6 +1,5 @@
 /** The return from PayPal: saves unsaved text, clears the query parameters, then captures the order. */
-import { useEffect, useEffectEvent, useRef, useState } from 'react';
-import type { ReactNode } from 'react';
+import { useEffect, useEffectEvent, useRef, useState, type ReactNode } from 'react';
 import { MESSAGES } from '#domain/messages.ts';
 import { isOrderId } from '#domain/payment/payment.ts';
 import { mentionsSupport, supportHref } from '#domain/account/support.ts';

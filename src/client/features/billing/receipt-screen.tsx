@@ -15,8 +15,7 @@ import { useTitle } from '#client/lib/hooks/use-title.ts';
 import { Brand } from '#client/ui/page/brand.tsx';
 import { Button } from '#client/ui/button.tsx';
 import { LoadingText } from '#client/ui/loading-text.tsx';
-import { buildReceipt } from './receipt.ts';
-import type { Receipt } from './receipt.ts';
+import { buildReceipt, type Receipt } from './receipt.ts';
 import styles from './receipt.module.css';
 
 export function ReceiptScreen() {

@@ -1,6 +1,5 @@
 /** Builds the content of a receipt from a payment and its plan changes. */
-import { daysBetween, utcDayOf } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
+import { daysBetween, utcDayOf, type Day } from '#domain/day/day.ts';
 import type { Payment, PlanChange } from '#client/lib/api/data-client.ts';
 
 type Paid = Pick<Payment, 'id' | 'order_id' | 'amount_minor' | 'currency' | 'status' | 'created_at' | 'completed_at'>;

@@ -5,14 +5,18 @@ import { ChevronDown, Crown } from 'lucide-react';
 import { useId, useState } from 'react';
 import { AI_MESSAGES } from '#domain/coach/coach.ts';
 import { COUNTRIES } from '#domain/payment/countries.ts';
-import { dateLabel, dayOf } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
+import { dateLabel, dayOf, type Day } from '#domain/day/day.ts';
 import { guessCountry } from '#domain/payment/likely-country.ts';
 import { MESSAGES } from '#domain/messages.ts';
 import { extendPlan } from '#domain/payment/payment.ts';
 import { isLocked, PREMIUM_PRICE } from '#domain/plan/plan.ts';
-import { closerBenefits, fairUseNote, lockedLogsLabel, upgradeOffer } from '#domain/plan/upgrade.ts';
-import type { UpgradeFeature } from '#domain/plan/upgrade.ts';
+import {
+  closerBenefits,
+  fairUseNote,
+  lockedLogsLabel,
+  upgradeOffer,
+  type UpgradeFeature,
+} from '#domain/plan/upgrade.ts';
 import { useEntryDates } from '#client/sync/entries/entry-dates.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
 import { useSession } from '#client/lib/session/session.ts';

@@ -1,11 +1,17 @@
 /** A month with marks for days with logs and for locked days (docs/specification/screens.md 8). */
 import { ChevronLeft, ChevronRight, Lock } from 'lucide-react';
-import { useEffect, useMemo, useRef, useState } from 'react';
-import type { KeyboardEvent } from 'react';
-import { addDays, canOpenDay, dayLabel, FIRST_DAY, MONTHS } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
-import { inMonth, monthOf, weekdaysFrom, weeksOfMonth, weekStartOf, yearOf } from '#domain/day/month.ts';
-import type { MonthNumber, WeekStart } from '#domain/day/month.ts';
+import { useEffect, useMemo, useRef, useState, type KeyboardEvent } from 'react';
+import { addDays, canOpenDay, dayLabel, FIRST_DAY, MONTHS, type Day } from '#domain/day/day.ts';
+import {
+  inMonth,
+  monthOf,
+  weekdaysFrom,
+  weeksOfMonth,
+  weekStartOf,
+  yearOf,
+  type MonthNumber,
+  type WeekStart,
+} from '#domain/day/month.ts';
 import { isLocked } from '#domain/plan/plan.ts';
 import { chooseWeekStart, localWeekStart, storedWeekStart } from '#client/lib/session/preferences.ts';
 import styles from './calendar-dialog.module.css';

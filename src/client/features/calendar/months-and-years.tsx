@@ -1,11 +1,8 @@
 /** Months of a year and the years of the journal, to reach a day far away (docs/specification/screens.md 8). */
 import { ChevronLeft, ChevronRight } from 'lucide-react';
-import { useEffect, useRef, useState } from 'react';
-import type { KeyboardEvent } from 'react';
-import { FIRST_DAY, MONTHS } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
-import { monthOf, yearOf } from '#domain/day/month.ts';
-import type { MonthNumber } from '#domain/day/month.ts';
+import { useEffect, useRef, useState, type KeyboardEvent } from 'react';
+import { FIRST_DAY, MONTHS, type Day } from '#domain/day/day.ts';
+import { monthOf, yearOf, type MonthNumber } from '#domain/day/month.ts';
 import styles from './calendar-dialog.module.css';
 
 const FIRST_MONTH = monthOf(FIRST_DAY);

@@ -1,6 +1,5 @@
 /** The feedback sheet. On a wide screen it is non-modal beside the log; on a narrow one it is a modal overlay. */
-import { useEffect, useId, useLayoutEffect, useRef, useSyncExternalStore } from 'react';
-import type { ReactNode } from 'react';
+import { useEffect, useId, useLayoutEffect, useRef, useSyncExternalStore, type ReactNode } from 'react';
 import { DialogFrame } from '#client/ui/dialog.tsx';
 import { useAttachToasts } from '#client/ui/toast.tsx';
 import styles from './coach-sheet.module.css';

@@ -1,7 +1,6 @@
 /** The feedback on a day: the stored one, the one being streamed, and the button that requests it. */
-import { useEffect } from 'react';
+import { useEffect, type Ref } from 'react';
 import { flushSync } from 'react-dom';
-import type { Ref } from 'react';
 import { AI_MESSAGES } from '#domain/coach/coach.ts';
 import type { Day } from '#domain/day/day.ts';
 import { scoreBand } from '#domain/coach/hustle-score.ts';
@@ -21,8 +20,7 @@ import styles from './coach-panel.module.css';
 import { useIsWide } from './coach-sheet.tsx';
 import { clearLineHighlight, highlightLine } from './highlight-line.ts';
 import type { StoredFeedback } from './stored-feedback.ts';
-import { useFeedback } from './use-feedback.ts';
-import type { OpenLog } from './use-feedback.ts';
+import { useFeedback, type OpenLog } from './use-feedback.ts';
 
 type FeedbackProps = { date: Day; log: OpenLog; configured: boolean; onClose: () => void };
 

@@ -2,8 +2,7 @@
  * Scrolls to a cited line of the open log and highlights it until the log is edited, another line is shown or the
  * feedback closes. Uses the CSS Custom Highlight API, because only the editor may change the log's elements.
  */
-import { dayLabel } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
+import { dayLabel, type Day } from '#domain/day/day.ts';
 
 /** The highlight name in coach-panel.module.css. */
 const HIGHLIGHT_NAME = 'cited-line';

@@ -1,6 +1,5 @@
 /** Builds a day's feedback from its entry and analysis rows. */
-import { toCitations, labelLineNumbers } from '#domain/coach/citations.ts';
-import type { Citation } from '#domain/coach/citations.ts';
+import { toCitations, labelLineNumbers, type Citation } from '#domain/coach/citations.ts';
 
 export type StoredFeedback = {
   score: number | null;

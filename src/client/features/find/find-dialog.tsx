@@ -1,11 +1,8 @@
 /** The Find dialog: searches the user's open days for words, and parses dates. */
 import { Lock, Search } from 'lucide-react';
-import { useEffect, useEffectEvent, useId, useRef, useState } from 'react';
-import type { KeyboardEvent, ReactNode } from 'react';
-import { dayLabel } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
-import { QUERY_MAX_LENGTH } from '#domain/find/match-search.ts';
-import type { SearchTerm } from '#domain/find/match-search.ts';
+import { useEffect, useEffectEvent, useId, useRef, useState, type KeyboardEvent, type ReactNode } from 'react';
+import { dayLabel, type Day } from '#domain/day/day.ts';
+import { QUERY_MAX_LENGTH, type SearchTerm } from '#domain/find/match-search.ts';
 import { isLocked } from '#domain/plan/plan.ts';
 import { dayPath } from '#domain/routes.ts';
 import { parseDateQuery } from '#domain/day/parse-date-query.ts';
@@ -17,8 +14,7 @@ import { UpgradeLink } from '#client/ui/plan/upgrade-button.tsx';
 import { Dialog } from '#client/ui/dialog.tsx';
 import styles from './find-dialog.module.css';
 import { showFound } from './show-found.ts';
-import { useFind } from './use-find.ts';
-import type { SearchState, FoundLog, UnsavedLog } from './use-find.ts';
+import { useFind, type SearchState, type FoundLog, type UnsavedLog } from './use-find.ts';
 
 type FindDialogProps = {
   unsaved: readonly UnsavedLog[];

@@ -1,7 +1,12 @@
 /** Searches the copies of days on this device, for when the server cannot be reached. Same rules as the server's search. */
 import type { Day } from '#domain/day/day.ts';
-import { createSnippet, FIND_MAX_RESULTS, matchesSearch } from '#domain/find/match-search.ts';
-import type { FoundDay, SearchTerm } from '#domain/find/match-search.ts';
+import {
+  createSnippet,
+  FIND_MAX_RESULTS,
+  matchesSearch,
+  type FoundDay,
+  type SearchTerm,
+} from '#domain/find/match-search.ts';
 import { entryText } from '#domain/log/entry-text.ts';
 import type { SeenDay } from '#client/sync/store/user-database.ts';
 

@@ -3,10 +3,8 @@
  * closed. Uses the CSS Custom Highlight API, because only the editor may change the log's elements. Browsers without it
  * show no highlights.
  */
-import { findMatches } from '#domain/find/match-search.ts';
-import type { SearchTerm } from '#domain/find/match-search.ts';
-import { dayLabel } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
+import { findMatches, type SearchTerm } from '#domain/find/match-search.ts';
+import { dayLabel, type Day } from '#domain/day/day.ts';
 
 /** The highlight name in find-dialog.module.css. */
 const HIGHLIGHT_NAME = 'found-words';

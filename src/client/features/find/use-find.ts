@@ -6,8 +6,14 @@ import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import type { Day } from '#domain/day/day.ts';
 import { entryText } from '#domain/log/entry-text.ts';
-import { createSnippet, matchesSearch, parseSearchTerms } from '#domain/find/match-search.ts';
-import type { FindAnswer, SearchTerm, TextPart } from '#domain/find/match-search.ts';
+import {
+  createSnippet,
+  matchesSearch,
+  parseSearchTerms,
+  type FindAnswer,
+  type SearchTerm,
+  type TextPart,
+} from '#domain/find/match-search.ts';
 import { isLocked } from '#domain/plan/plan.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';

@@ -1,8 +1,7 @@
 /** The journal: the bar with the day, and the page of the day. */
 import { useQueryClient } from '@tanstack/react-query';
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
-import { addDays, canOpenDay, dayLabel, FIRST_DAY, isBefore } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
+import { addDays, canOpenDay, dayLabel, FIRST_DAY, isBefore, type Day } from '#domain/day/day.ts';
 import { isLocked } from '#domain/plan/plan.ts';
 import type { UpgradeFeature } from '#domain/plan/upgrade.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';

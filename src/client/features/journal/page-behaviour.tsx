@@ -2,10 +2,8 @@
  * Starts the focus mode, and shows today in a page that was left alone. Loaded after the page, which works without it: the
  * focus mode only changes how the bars look, and a tab becomes stale only after hours.
  */
-import { useEffect, useEffectEvent } from 'react';
-import type { RefObject } from 'react';
-import { dateLabel, dayOf } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
+import { useEffect, useEffectEvent, type RefObject } from 'react';
+import { dateLabel, dayOf, type Day } from '#domain/day/day.ts';
 import { subscribeToClock } from '#client/lib/hooks/use-clock.ts';
 import { useJournal } from '#client/sync/day-savers-provider.tsx';
 import { useToast } from '#client/ui/toast.tsx';

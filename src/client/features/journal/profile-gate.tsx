@@ -1,6 +1,5 @@
 /** Placeholder and notices while the profile is loading, missing or unavailable (docs/specification/screens.md 5). */
-import { useEffect, useState } from 'react';
-import type { ReactNode } from 'react';
+import { useEffect, useState, type ReactNode } from 'react';
 import { useSession } from '#client/lib/session/session.ts';
 import { LoadingText } from '#client/ui/loading-text.tsx';
 import { lazyChunk, tryLoad } from '#client/ui/lazy-chunk.ts';

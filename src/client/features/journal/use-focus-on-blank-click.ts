@@ -1,6 +1,5 @@
 /** Focuses the editor on a click or tap in the empty part of the page. */
-import { useRef } from 'react';
-import type { MouseEvent } from 'react';
+import { useRef, type MouseEvent } from 'react';
 
 /** A longer movement of the mouse is a drag. */
 const MAX_CLICK_MOVE_PX = 4;

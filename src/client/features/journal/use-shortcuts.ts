@@ -3,8 +3,7 @@
  * Alt+M to move the log, Ctrl or Cmd+K to find.
  */
 import { useEffect, useEffectEvent } from 'react';
-import { DAY_KEYS, isApple } from '#client/lib/keys.ts';
-import type { DayAction } from '#client/lib/keys.ts';
+import { DAY_KEYS, isApple, type DayAction } from '#client/lib/keys.ts';
 
 type Shortcuts = Record<DayAction | 'find', () => void>;
 

@@ -1,7 +1,6 @@
 /** The privacy policy, in plain English (docs/specification/screens.md 16). */
 import { ROUTES } from '#domain/routes.ts';
-import { LegalPage } from './legal-page.tsx';
-import type { LegalSection } from './legal-page.tsx';
+import { LegalPage, type LegalSection } from './legal-page.tsx';
 
 const SECTIONS: readonly LegalSection[] = [
   {

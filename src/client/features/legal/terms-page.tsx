@@ -2,8 +2,7 @@
 import { FAIR_USE_ANALYSES } from '#domain/coach/coach.ts';
 import { PREMIUM_PRICE } from '#domain/plan/plan.ts';
 import { ROUTES } from '#domain/routes.ts';
-import { LegalPage } from './legal-page.tsx';
-import type { LegalSection } from './legal-page.tsx';
+import { LegalPage, type LegalSection } from './legal-page.tsx';
 
 const SECTIONS: readonly LegalSection[] = [
   {

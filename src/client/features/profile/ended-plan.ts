@@ -1,6 +1,5 @@
 /** Finds out how and when a paid plan ended, from its plan changes. */
-import { dayOf, earlierOf, isBefore } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
+import { dayOf, earlierOf, isBefore, type Day } from '#domain/day/day.ts';
 import type { PlanChange } from '#client/lib/api/data-client.ts';
 
 export type EndedPlan = { kind: 'expired' | 'returned'; on: Day };

@@ -1,8 +1,7 @@
 /** The user's plan, its end date and the offer to upgrade or renew. Hidden without a profile. */
 import { useQuery } from '@tanstack/react-query';
 import { Crown } from 'lucide-react';
-import { dateLabel, dayOf, daysBetween } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
+import { dateLabel, dayOf, daysBetween, type Day } from '#domain/day/day.ts';
 import { RENEWAL_NOTICE_DAYS } from '#domain/payment/payment.ts';
 import { PLANS } from '#domain/plan/plan.ts';
 import { useData } from '#client/lib/api/data-client.ts';

@@ -4,8 +4,7 @@ import { lazy, Suspense, useDeferredValue, useEffect, useState } from 'react';
 import type { TrendResult } from '#domain/coach/coach.ts';
 import type { Day } from '#domain/day/day.ts';
 import { countWorkdays, workdaysText } from '#domain/day/workdays.ts';
-import { firstDayOf, REVIEW_PERIODS } from '#domain/plan/review-period.ts';
-import type { ReviewPeriod } from '#domain/plan/review-period.ts';
+import { firstDayOf, REVIEW_PERIODS, type ReviewPeriod } from '#domain/plan/review-period.ts';
 import { useToday } from '#client/lib/hooks/use-today.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
@@ -16,8 +15,7 @@ import { Review } from './review.tsx';
 import styles from './reviews.module.css';
 import charts from './charts/review-charts.module.css';
 import { ReviewCopy, reviewKey, useStoredReview } from './stored-review.tsx';
-import type { LoggedDay } from './use-logged-days.ts';
-import { useLoggedDays } from './use-logged-days.ts';
+import { useLoggedDays, type LoggedDay } from './use-logged-days.ts';
 
 const loadCharts = () => import('./charts/review-charts.tsx');
 const ReviewCharts = lazy(async () => {

@@ -1,21 +1,17 @@
 /** The analysis of one period: button, streamed text, result and error. */
-import { AI_MESSAGES } from '#domain/coach/coach.ts';
-import type { TrendResult } from '#domain/coach/coach.ts';
+import { AI_MESSAGES, type TrendResult } from '#domain/coach/coach.ts';
 import type { Day } from '#domain/day/day.ts';
-import { firstDayOf, REVIEW_PERIODS } from '#domain/plan/review-period.ts';
-import type { ReviewPeriod } from '#domain/plan/review-period.ts';
+import { firstDayOf, REVIEW_PERIODS, type ReviewPeriod } from '#domain/plan/review-period.ts';
 import { askCoach } from '#client/lib/coach/coach-stream.ts';
 import { useUser } from '#client/lib/session/session.ts';
 import { useClientConfig, useSupabase } from '#client/lib/api/supabase.ts';
-import { useAnalysis } from '#client/lib/coach/use-analysis.ts';
-import type { AnalysisView } from '#client/lib/coach/use-analysis.ts';
+import { useAnalysis, type AnalysisView } from '#client/lib/coach/use-analysis.ts';
 import { useConsent } from '#client/lib/coach/use-consent.ts';
 import { useFocusRestore } from '#client/lib/hooks/use-focus-restore.ts';
 import { AnalysisFailure, useRetryWait } from '#client/ui/coach/analysis-failure.tsx';
 import { Button } from '#client/ui/button.tsx';
 import { CoachConsent } from '#client/ui/coach/coach-consent.tsx';
-import { isTrend, ReviewCard, ReviewText, titleOf } from './review-card.tsx';
-import type { ShownReview } from './review-card.tsx';
+import { isTrend, ReviewCard, ReviewText, titleOf, type ShownReview } from './review-card.tsx';
 import styles from './reviews.module.css';
 import { useScrollIntoView } from './use-scroll-into-view.ts';
 

@@ -2,16 +2,14 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import type { Day } from '#domain/day/day.ts';
-import { storedReviewBounds } from '#domain/plan/review-period.ts';
-import type { ReviewPeriod } from '#domain/plan/review-period.ts';
+import { storedReviewBounds, type ReviewPeriod } from '#domain/plan/review-period.ts';
 import { useData } from '#client/lib/api/data-client.ts';
 import { useUser } from '#client/lib/session/session.ts';
 import { useLocalCopies } from '#client/sync/day-savers-provider.tsx';
 import { localCopyText } from '#client/sync/save-status.ts';
 import { reviewCopyKey } from '#client/sync/store/prune-copies.ts';
 import type { Copy } from '#client/sync/store/user-database.ts';
-import { isReview, ReviewCard } from './review-card.tsx';
-import type { ShownReview } from './review-card.tsx';
+import { isReview, ReviewCard, type ShownReview } from './review-card.tsx';
 
 /** Only the copy of the device that generated the review has its number of entries. */
 export function useStoredReview(period: ReviewPeriod, today: Day) {

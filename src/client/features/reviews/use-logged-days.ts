@@ -1,12 +1,10 @@
 /** The data of the reviews charts: days of the last year with a log and their scores. */
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import type { Day } from '#domain/day/day.ts';
-import { firstDayOf } from '#domain/plan/review-period.ts';
-import type { ReviewPeriod } from '#domain/plan/review-period.ts';
+import { firstDayOf, type ReviewPeriod } from '#domain/plan/review-period.ts';
 import { yearRows } from '#domain/day/year-weeks.ts';
 import { chosenWeekStart } from '#client/lib/session/preferences.ts';
-import { useData } from '#client/lib/api/data-client.ts';
-import type { DataClient } from '#client/lib/api/data-client.ts';
+import { useData, type DataClient } from '#client/lib/api/data-client.ts';
 import { ENTRY_CACHE_KEY } from '#client/sync/entries/entry-cache.ts';
 import { useUser } from '#client/lib/session/session.ts';
 

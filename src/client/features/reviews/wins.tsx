@@ -1,10 +1,8 @@
 /** Dated lines to copy: the wins of an analysis. Without an analysis, the first line of each log. */
-import { useEffect, useRef, useState } from 'react';
-import type { ReactNode } from 'react';
+import { useEffect, useRef, useState, type ReactNode } from 'react';
 import type { Day } from '#domain/day/day.ts';
 import type { ReviewPeriod } from '#domain/plan/review-period.ts';
-import { formatBullets, firstLines, shortDate } from '#domain/coach/win-bullets.ts';
-import type { DayText } from '#domain/coach/win-bullets.ts';
+import { formatBullets, firstLines, shortDate, type DayText } from '#domain/coach/win-bullets.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { LoadingText } from '#client/ui/loading-text.tsx';

@@ -1,7 +1,6 @@
 /** The Editor Font card: three fonts, each with a sample. */
 import { useState } from 'react';
-import { chooseEditorFont, storedEditorFont } from '#client/lib/session/preferences.ts';
-import type { EditorFont } from '#client/lib/session/preferences.ts';
+import { chooseEditorFont, storedEditorFont, type EditorFont } from '#client/lib/session/preferences.ts';
 import { Section } from '#client/ui/page/page.tsx';
 import { UpgradePrompt } from './upgrade-prompt.tsx';
 import styles from './settings.module.css';

@@ -1,6 +1,5 @@
 /** Compares two texts of a log line by line, and changed lines word by word. */
-import { diffArrays } from 'diff';
-import type { ChangeObject } from 'diff';
+import { diffArrays, type ChangeObject } from 'diff';
 import { isItem, logLines } from '#domain/export/log-lines.ts';
 import { isHeading } from '#domain/log/log-outline.ts';
 

@@ -1,7 +1,6 @@
 /** Shows the differences of two texts: removed words struck out, added words underlined, each line with a sign. */
 import type { CSSProperties } from 'react';
-import { hasChanges } from './compare-logs.ts';
-import type { Change, ComparedLine, Part } from './compare-logs.ts';
+import { hasChanges, type Change, type ComparedLine, type Part } from './compare-logs.ts';
 import styles from './comparison.module.css';
 
 const SIGNS = { same: '', edited: '±', removed: '−', added: '+' } as const;

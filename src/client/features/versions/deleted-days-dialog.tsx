@@ -1,8 +1,7 @@
 /** The dialog "Deleted days": lists the logs that were deleted in the last 30 days, and brings one back. */
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { dayLabel } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
+import { dayLabel, type Day } from '#domain/day/day.ts';
 import { VERSION_DAYS } from '#domain/log/entry-version.ts';
 import { isLocked } from '#domain/plan/plan.ts';
 import { dayPath } from '#domain/routes.ts';
@@ -20,8 +19,7 @@ import { LoadingText } from '#client/ui/loading-text.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { useToast } from '#client/ui/toast.tsx';
 import { LoadProblem } from './load-problem.tsx';
-import { deletedDaysQuery, readVersion } from './version-queries.ts';
-import type { ListedDay } from './version-queries.ts';
+import { deletedDaysQuery, readVersion, type ListedDay } from './version-queries.ts';
 import styles from './versions.module.css';
 
 export function DeletedDaysDialog({ onClose }: { onClose: () => void }) {

@@ -1,8 +1,7 @@
 /** The dialog "Earlier versions": lists a log's versions, compares one with a later text, and brings it back. */
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState, useSyncExternalStore } from 'react';
-import { dayLabel } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
+import { dayLabel, type Day } from '#domain/day/day.ts';
 import { VERSION_DAYS, VERSION_INTERVAL_MINUTES } from '#domain/log/entry-version.ts';
 import { LOCKED_DAY_MESSAGE } from '#domain/plan/locked-day-message.ts';
 import { isLocked } from '#domain/plan/plan.ts';
@@ -18,13 +17,11 @@ import { Button } from '#client/ui/button.tsx';
 import { Dialog } from '#client/ui/dialog.tsx';
 import { LoadingText } from '#client/ui/loading-text.tsx';
 import { Notice } from '#client/ui/notice.tsx';
-import { useToast } from '#client/ui/toast.tsx';
-import type { Toast } from '#client/ui/toast.tsx';
+import { useToast, type Toast } from '#client/ui/toast.tsx';
 import { compareLogs } from './compare-logs.ts';
 import { Comparison } from './comparison.tsx';
 import { LoadProblem } from './load-problem.tsx';
-import { versionQuery, versionsQuery } from './version-queries.ts';
-import type { ListedVersion } from './version-queries.ts';
+import { versionQuery, versionsQuery, type ListedVersion } from './version-queries.ts';
 import styles from './versions.module.css';
 
 type VersionsDialogProps = { date: Day | null; onClose: () => void };

@@ -4,8 +4,7 @@
  */
 import { useMemo } from 'react';
 import { isSessionGone } from '#domain/messages.ts';
-import { useSupabase } from './supabase.ts';
-import type { Supabase } from './supabase.ts';
+import { useSupabase, type Supabase } from './supabase.ts';
 
 export type OwnSession = {
   id: string;

@@ -4,8 +4,7 @@
  * Threat (login CSRF): an attacker's code in a link signs the reader in to the attacker's account. The code is worth
  * nothing without its verifier, which only the browser that started the sign-in has.
  */
-import { AuthClient } from '@supabase/auth-js';
-import type { Session } from '@supabase/auth-js';
+import { AuthClient, type Session } from '@supabase/auth-js';
 import type { ClientConfig } from '#domain/client-config.ts';
 import type { Auth } from './supabase.ts';
 

@@ -3,13 +3,10 @@
  * editor in its place. The early page stands in for `#root` until React's journal takes over the editor
  * (features/journal/early), or something else that React shows dismisses it.
  */
-import { dateLabel, dayLabel, dayOf, weekdayOf } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
+import { dateLabel, dayLabel, dayOf, weekdayOf, type Day } from '#domain/day/day.ts';
 import { parseInert } from '../log-html/inert-html.ts';
-import { renderStored } from '../log-html/render-stored.ts';
-import type { StoredAttributes } from '../log-html/render-stored.ts';
-import { readTodayCopy } from './today-copy.ts';
-import type { CopiedLog } from './today-copy.ts';
+import { renderStored, type StoredAttributes } from '../log-html/render-stored.ts';
+import { readTodayCopy, type CopiedLog } from './today-copy.ts';
 
 export type EarlyPage = {
   userId: string;

@@ -1,6 +1,12 @@
 /** Requests an analysis from the coach and reads its event stream. */
-import { AI_MESSAGES, ANALYSIS_PROBLEMS, isScore } from '#domain/coach/coach.ts';
-import type { AnalysisProblem, CoachEvent, CoachRefusal } from '#domain/coach/coach.ts';
+import {
+  AI_MESSAGES,
+  ANALYSIS_PROBLEMS,
+  isScore,
+  type AnalysisProblem,
+  type CoachEvent,
+  type CoachRefusal,
+} from '#domain/coach/coach.ts';
 import { eventStreamOf, readEvents } from '../api/event-stream.ts';
 import { fetchAsUser } from '../api/fetch-as-user.ts';
 import type { Supabase } from '../api/supabase.ts';

@@ -1,6 +1,5 @@
 /** Runs one analysis at a time and tracks its state for the screen. */
-import { useCallback, useEffect, useRef, useState } from 'react';
-import type { Dispatch, SetStateAction } from 'react';
+import { useCallback, useEffect, useRef, useState, type Dispatch, type SetStateAction } from 'react';
 import type { CoachAnswer, CoachFailure } from './coach-stream.ts';
 import { useSession } from '../session/session.ts';
 

@@ -2,8 +2,7 @@
  * Moves the keyboard focus to a fallback element when the focused element unmounts, for an area that adds and removes
  * buttons.
  */
-import { useCallback, useEffect, useRef } from 'react';
-import type { FocusEvent } from 'react';
+import { useCallback, useEffect, useRef, type FocusEvent } from 'react';
 
 /**
  * `fallbackRef`: the element that receives the focus. `areaProps`: for the element that contains all focusable

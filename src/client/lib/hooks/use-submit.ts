@@ -1,6 +1,5 @@
 /** Submits a form: ignores a second submit while one is in flight, and keeps the field values when it fails. */
-import { useRef, useState } from 'react';
-import type { SubmitEvent } from 'react';
+import { useRef, useState, type SubmitEvent } from 'react';
 import { MESSAGES } from '#domain/messages.ts';
 
 /** `field` names the input that the text is about; without it the text is about the whole form. */

@@ -7,8 +7,15 @@ import { escapeHtml } from '#domain/export/escape-html.ts';
 import { linkAsText } from '#domain/log/links.ts';
 import { joinCells } from '#domain/log/pasted-markdown.ts';
 import { parseInert, withoutStyles } from '#client/lib/log-html/inert-html.ts';
-import { createStyleReader, displayOf, hasZeroFontSize, isReplaced, isVisuallyHidden } from './element-style.ts';
-import type { Declarations, Display } from './element-style.ts';
+import {
+  createStyleReader,
+  displayOf,
+  hasZeroFontSize,
+  isReplaced,
+  isVisuallyHidden,
+  type Declarations,
+  type Display,
+} from './element-style.ts';
 import {
   addBlock,
   appendToLastBlock,
@@ -20,14 +27,17 @@ import {
   openQuote,
   writeInline,
   writeLog,
+  type BlockTag,
+  type Container,
+  type Item,
+  type ListTag,
+  type Mark,
+  type Root,
 } from '#domain/log/log-builder.ts';
-import type { BlockTag, Container, Item, ListTag, Mark, Root } from '#domain/log/log-builder.ts';
 import { checkboxOf, markerOf, levelOf } from './list-items.ts';
 import { isIcon, pictureText } from './pictures.ts';
-import { isFormulaScript, mathText, toScript } from './scripts.ts';
-import type { Script } from './scripts.ts';
-import { codeText, TextLine } from './text-line.ts';
-import type { WhiteSpace } from './text-line.ts';
+import { isFormulaScript, mathText, toScript, type Script } from './scripts.ts';
+import { codeText, TextLine, type WhiteSpace } from './text-line.ts';
 
 export type ConvertedHtml = {
   html: string;

@@ -1,8 +1,7 @@
 /** The sign-out flow: send unsaved text, ask what to do with text that could not be sent, sign out. */
 import { useEffect, useRef, useState } from 'react';
 import type { Day } from '#domain/day/day.ts';
-import { useSession } from './session.ts';
-import type { SignOutScope } from './session.ts';
+import { useSession, type SignOutScope } from './session.ts';
 
 type SignOutQuestion = {
   days: readonly Day[];

@@ -1,7 +1,11 @@
 /** A day that another device has changed is merged (docs/specification/days-and-saving.md 6 and 13). */
 import { beforeEach, describe, expect, test } from 'vitest';
-import { createDaySaverHarness, draftOf, log } from '../../../../tests/support/day-saver-harness.ts';
-import type { DaySaverHarness } from '../../../../tests/support/day-saver-harness.ts';
+import {
+  createDaySaverHarness,
+  draftOf,
+  log,
+  type DaySaverHarness,
+} from '../../../../tests/support/day-saver-harness.ts';
 import type { SaverView } from './state.ts';
 
 let world: DaySaverHarness;

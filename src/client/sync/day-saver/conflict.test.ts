@@ -3,8 +3,7 @@
  * (docs/specification/days-and-saving.md 6 and 9).
  */
 import { beforeEach, describe, expect, test } from 'vitest';
-import { createDaySaverHarness, log } from '../../../../tests/support/day-saver-harness.ts';
-import type { DaySaverHarness } from '../../../../tests/support/day-saver-harness.ts';
+import { createDaySaverHarness, log, type DaySaverHarness } from '../../../../tests/support/day-saver-harness.ts';
 
 let world: DaySaverHarness;
 beforeEach(() => {

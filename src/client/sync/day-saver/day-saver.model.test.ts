@@ -1,8 +1,12 @@
 /** Property tests of the day saver: random steps lose no line, and at most one request is in flight. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createDaySaverHarness, log } from '../../../../tests/support/day-saver-harness.ts';
-import type { ServerMode, DaySaverHarness } from '../../../../tests/support/day-saver-harness.ts';
+import {
+  createDaySaverHarness,
+  log,
+  type ServerMode,
+  type DaySaverHarness,
+} from '../../../../tests/support/day-saver-harness.ts';
 import { fuzzBudget } from '../../../../tests/support/fuzz-budget.ts';
 
 type Step =

@@ -1,7 +1,6 @@
 /** When a day is saved, and that an empty day is never stored (docs/specification/days-and-saving.md 5 and 7). */
 import { beforeEach, describe, expect, test } from 'vitest';
-import { createDaySaverHarness, log } from '../../../../tests/support/day-saver-harness.ts';
-import type { DaySaverHarness } from '../../../../tests/support/day-saver-harness.ts';
+import { createDaySaverHarness, log, type DaySaverHarness } from '../../../../tests/support/day-saver-harness.ts';
 
 let world: DaySaverHarness;
 beforeEach(() => {

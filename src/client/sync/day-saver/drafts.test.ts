@@ -3,12 +3,15 @@
  * (docs/specification/days-and-saving.md 8).
  */
 import { beforeEach, describe, expect, test } from 'vitest';
-import { createDaySaverHarness, draftOf, log } from '../../../../tests/support/day-saver-harness.ts';
-import type { DaySaverHarness } from '../../../../tests/support/day-saver-harness.ts';
+import {
+  createDaySaverHarness,
+  draftOf,
+  log,
+  type DaySaverHarness,
+} from '../../../../tests/support/day-saver-harness.ts';
 import { day } from '#domain/day/day.ts';
 import { mergeLogs } from '#domain/merge/merge-logs.ts';
-import { createDayDrafts } from '../day-drafts.ts';
-import type { DayDraft } from '../day-drafts.ts';
+import { createDayDrafts, type DayDraft } from '../day-drafts.ts';
 import { reduce } from './reducer.ts';
 import { initialState } from './state.ts';
 

@@ -3,8 +3,7 @@
  * (docs/specification/days-and-saving.md 8).
  */
 import { beforeEach, describe, expect, test } from 'vitest';
-import { createDaySaverHarness, log } from '../../../../tests/support/day-saver-harness.ts';
-import type { DaySaverHarness } from '../../../../tests/support/day-saver-harness.ts';
+import { createDaySaverHarness, log, type DaySaverHarness } from '../../../../tests/support/day-saver-harness.ts';
 import { mergeLogs } from '#domain/merge/merge-logs.ts';
 import { reduce } from './reducer.ts';
 import { initialState } from './state.ts';

@@ -1,8 +1,12 @@
 /** Property test of one device whose writes get no answer and arrive late: after reads, after later writes, after a reload. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createDaySaverHarness, log } from '../../../../tests/support/day-saver-harness.ts';
-import type { DaySaverHarness, ServerMode } from '../../../../tests/support/day-saver-harness.ts';
+import {
+  createDaySaverHarness,
+  log,
+  type DaySaverHarness,
+  type ServerMode,
+} from '../../../../tests/support/day-saver-harness.ts';
 import { fuzzBudget } from '../../../../tests/support/fuzz-budget.ts';
 
 const ITEMS = ['a', 'b', 'c', 'd'];

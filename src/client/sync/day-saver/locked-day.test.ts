@@ -1,7 +1,11 @@
 /** Unsaved text of a day that the plan locks (docs/specification/days-and-saving.md 2 and 8). */
 import { beforeEach, describe, expect, test } from 'vitest';
-import { createDaySaverHarness, draftOf, log } from '../../../../tests/support/day-saver-harness.ts';
-import type { DaySaverHarness } from '../../../../tests/support/day-saver-harness.ts';
+import {
+  createDaySaverHarness,
+  draftOf,
+  log,
+  type DaySaverHarness,
+} from '../../../../tests/support/day-saver-harness.ts';
 
 let world: DaySaverHarness;
 beforeEach(() => {

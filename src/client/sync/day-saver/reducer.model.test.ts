@@ -11,8 +11,7 @@ import type { DayDraft } from '../day-drafts.ts';
 import type { Failure, StoredLog } from '../save-requests.ts';
 import type { DaySaverEffect, DaySaverEvent, TimerName } from './events.ts';
 import { needsText, reduce } from './reducer.ts';
-import { initialState, isStoredText, viewOf } from './state.ts';
-import type { DaySaverState } from './state.ts';
+import { initialState, isStoredText, viewOf, type DaySaverState } from './state.ts';
 
 const itemsOf = (html: string): string[] => [...html.matchAll(/<p>([^<]+)<\/p>/g)].map((match) => match[1]!);
 const wordsOf = (html: string): string[] => itemsOf(html).flatMap((item) => item.split(' '));

@@ -5,8 +5,7 @@
 import { commonBase, mergeDrafts } from '../day-drafts.ts';
 import type { StoredLog } from '../save-requests.ts';
 import type { DaySaverEffect, DaySaverEvent, EventContext, TimerName } from './events.ts';
-import { basisOf, canSave, isStoredText, mergeWith } from './state.ts';
-import type { DaySaverState } from './state.ts';
+import { basisOf, canSave, isStoredText, mergeWith, type DaySaverState } from './state.ts';
 import {
   acknowledgeRow,
   beginAttempt,
@@ -22,8 +21,8 @@ import {
   storeDraft,
   takeStoredRow,
   requestWrite,
+  type Step,
 } from './transitions.ts';
-import type { Step } from './transitions.ts';
 
 type Transition = { state: DaySaverState; effects: readonly DaySaverEffect[] };
 

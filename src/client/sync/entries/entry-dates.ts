@@ -1,9 +1,7 @@
 /** The dates of all of the user's logs. They include locked days, of which the server returns the date but no text. */
 import { queryOptions, useQuery } from '@tanstack/react-query';
-import { isDay } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
-import { useData } from '#client/lib/api/data-client.ts';
-import type { DataClient } from '#client/lib/api/data-client.ts';
+import { isDay, type Day } from '#domain/day/day.ts';
+import { useData, type DataClient } from '#client/lib/api/data-client.ts';
 import { useUser } from '#client/lib/session/session.ts';
 import { useLocalCopies } from '../day-savers-provider.tsx';
 import type { LocalCopies } from '../store/local-copies.ts';

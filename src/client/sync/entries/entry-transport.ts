@@ -1,7 +1,6 @@
 /** Reads and writes days through /rest/v1, and maps each response to one of the saver's outcomes. */
 import type { PostgrestSingleResponse } from '@supabase/postgrest-js';
-import { earliestToday, latestToday } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
+import { earliestToday, latestToday, type Day } from '#domain/day/day.ts';
 import { ENTRY_MAX_BYTES, STORAGE_FULL_CODE } from '#domain/log/entry.ts';
 import { withDateHeader, withoutDateHeader } from '#domain/log/entry-html.ts';
 import { isLocked, isPremium } from '#domain/plan/plan.ts';

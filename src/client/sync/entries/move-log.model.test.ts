@@ -2,14 +2,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createDayDrafts } from '#client/sync/day-drafts.ts';
-import { day } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
+import { day, type Day } from '#domain/day/day.ts';
 import type { Version } from '#domain/log/entry.ts';
 import { createTestSavers, log, MemoryStorage } from '../../../../tests/support/day-saver-harness.ts';
 import { fuzzBudget } from '../../../../tests/support/fuzz-budget.ts';
 import type { DaySavers } from '../day-savers.ts';
-import { addToMovedLog, moveLog } from './move-log.ts';
-import type { Move, MoveOutcome, SendMove } from './move-log.ts';
+import { addToMovedLog, moveLog, type Move, type MoveOutcome, type SendMove } from './move-log.ts';
 import type { EntryTransport, Failure, StoredLog, ReadOutcome } from '../save-requests.ts';
 
 const DAYS = ['2026-11-18', '2026-11-19', '2026-11-20'].map(day);

@@ -1,10 +1,8 @@
 import { beforeEach, expect, test } from 'vitest';
 import { createDayDrafts } from '#client/sync/day-drafts.ts';
-import { day } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
+import { day, type Day } from '#domain/day/day.ts';
 import { createTestSavers, log, MemoryStorage } from '../../../../tests/support/day-saver-harness.ts';
-import { addToMovedLog, moveLog } from './move-log.ts';
-import type { SendMove } from './move-log.ts';
+import { addToMovedLog, moveLog, type SendMove } from './move-log.ts';
 import type { EntryTransport, StoredLog } from '../save-requests.ts';
 
 const FROM = day('2026-11-20');

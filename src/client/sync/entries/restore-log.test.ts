@@ -1,7 +1,6 @@
 /** Tests that a deleted log can be brought back, against a simulated server with one row for each day. */
 import { beforeEach, expect, test } from 'vitest';
-import { day } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
+import { day, type Day } from '#domain/day/day.ts';
 import type { Failure, StoredLog } from '#client/sync/save-requests.ts';
 import { createTestSavers, log } from '../../../../tests/support/day-saver-harness.ts';
 import { replaceUndoably, restoreLog } from './restore-log.ts';

@@ -1,8 +1,7 @@
 /** Reads the stream of changes (docs/specification/live.md 1). */
 import { isDay } from '#domain/day/day.ts';
 import type { LiveEvent } from '#domain/live/live-event.ts';
-import { eventStreamOf, readEvents } from '#client/lib/api/event-stream.ts';
-import type { StreamEvent } from '#client/lib/api/event-stream.ts';
+import { eventStreamOf, readEvents, type StreamEvent } from '#client/lib/api/event-stream.ts';
 import type { IdentifiedEvent } from './live-state.ts';
 
 export type StreamOutcome = { kind: 'closed' } | { kind: 'refused'; status: number; retryAfterMs: number };

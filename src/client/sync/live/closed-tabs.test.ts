@@ -1,15 +1,13 @@
 /** Tests with three tabs and the Web Locks of Node that one of the other tabs sends the drafts of a closed tab once. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { day } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
+import { day, type Day } from '#domain/day/day.ts';
 import {
   createTestSavers,
   createVirtualTime,
   log,
   MemoryStorage,
 } from '../../../../tests/support/day-saver-harness.ts';
-import { createDayDrafts } from '../day-drafts.ts';
-import type { Outbox, OutboxDraft } from '../day-drafts.ts';
+import { createDayDrafts, type Outbox, type OutboxDraft } from '../day-drafts.ts';
 import type { Timers } from '../day-saver/day-saver.ts';
 import type { EntryTransport, StoredLog, WriteOutcome } from '../save-requests.ts';
 import { removeLostDrafts } from '../store/lost-drafts.ts';

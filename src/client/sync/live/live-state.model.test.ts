@@ -7,8 +7,14 @@ import { describe, expect, test } from 'vitest';
 import { day } from '#domain/day/day.ts';
 import type { LiveEvent } from '#domain/live/live-event.ts';
 import { fuzzBudget } from '../../../../tests/support/fuzz-budget.ts';
-import { initialLiveState, reduceLive } from './live-state.ts';
-import type { IdentifiedEvent, LiveEffect, LiveInput, LiveState } from './live-state.ts';
+import {
+  initialLiveState,
+  reduceLive,
+  type IdentifiedEvent,
+  type LiveEffect,
+  type LiveInput,
+  type LiveState,
+} from './live-state.ts';
 
 const CHANGE: LiveEvent = { event: 'change', data: { date: day('2026-11-22'), stored: true, id: 'row', revision: 2 } };
 const RESYNC: LiveEvent = { event: 'resync', data: {} };

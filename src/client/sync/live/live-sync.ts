@@ -5,8 +5,7 @@
 import type { DayChange } from '#domain/live/live-event.ts';
 import type { Timers } from '../day-saver/day-saver.ts';
 import { followChanges } from './change-stream.ts';
-import { initialLiveState, reduceLive } from './live-state.ts';
-import type { IdentifiedEvent, LiveEffect, LiveInput } from './live-state.ts';
+import { initialLiveState, reduceLive, type IdentifiedEvent, type LiveEffect, type LiveInput } from './live-state.ts';
 
 export type LiveSyncOptions = {
   userId: string;

@@ -1,7 +1,6 @@
 /** Copies of what the server has, for reading offline. */
 import { describe, expect, test, vi } from 'vitest';
-import { addDays } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
+import { addDays, type Day } from '#domain/day/day.ts';
 import { readTodayCopy } from '#client/lib/boot/today-copy.ts';
 import { wipeDatabase } from '#client/lib/session/wipe-user-data.ts';
 import { DATE, listDatabases, setUpBrowser } from '../../../../tests/support/user-databases.ts';

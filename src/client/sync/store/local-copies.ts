@@ -2,8 +2,7 @@
  * Copies of what the server answered, for a fast start and for reading without a connection. Best effort: without
  * IndexedDB nothing is found and nothing is kept.
  */
-import { dayOf } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
+import { dayOf, type Day } from '#domain/day/day.ts';
 import { storeTodayCopy } from '#client/lib/boot/today-copy.ts';
 import type { StoredLog } from '../save-requests.ts';
 import type { Copy, SeenDay, UserDatabase } from './user-database.ts';

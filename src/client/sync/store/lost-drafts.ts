@@ -1,8 +1,7 @@
 /** Finds unsent text that the browser has cleared: IndexedDB is empty, but localStorage still has the marker of a draft. */
 import type { Day } from '#domain/day/day.ts';
 import { DRAFT_PREFIX, keysUnder } from '#client/lib/session/storage-keys.ts';
-import { daysOfDrafts, MARKER, parseKey, readDrafts } from '../day-drafts.ts';
-import type { Outbox } from '../day-drafts.ts';
+import { daysOfDrafts, MARKER, parseKey, readDrafts, type Outbox } from '../day-drafts.ts';
 
 /**
  * Removes the markers of closed pages whose draft is gone, and returns their days: none if the database cannot be read.

@@ -1,7 +1,6 @@
 /** Drafts in the outbox and in localStorage. */
 import { describe, expect, test } from 'vitest';
-import { addDays } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
+import { addDays, type Day } from '#domain/day/day.ts';
 import { mergeLogs } from '#domain/merge/merge-logs.ts';
 import { DATE, DRAFT, setUpBrowser, settle } from '../../../../tests/support/user-databases.ts';
 import type { MergeModule } from '../merge-loader.ts';

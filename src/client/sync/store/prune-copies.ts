@@ -1,9 +1,7 @@
 /** Decides which copies stay on this device. */
-import { dayOf } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
+import { dayOf, type Day } from '#domain/day/day.ts';
 import { isLocked } from '#domain/plan/plan.ts';
-import { REVIEW_PERIODS } from '#domain/plan/review-period.ts';
-import type { ReviewPeriod } from '#domain/plan/review-period.ts';
+import { REVIEW_PERIODS, type ReviewPeriod } from '#domain/plan/review-period.ts';
 import type { LocalCopies } from './local-copies.ts';
 import type { SeenDay } from './user-database.ts';
 

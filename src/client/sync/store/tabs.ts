@@ -4,8 +4,7 @@
  * they stored. A browser without Web Locks counts every other tab as gone, and its tabs learn of changes when they read
  * the day.
  */
-import { isDay } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
+import { isDay, type Day } from '#domain/day/day.ts';
 import type { EntryTransport, StoredLog } from '../save-requests.ts';
 
 /** The server has confirmed this row at `at`, in milliseconds; null if the day has none. */

@@ -2,8 +2,7 @@
  * One IndexedDB database per user: unsent text, and copies of what the server answered. The name contains the user id, so
  * a page never opens another user's database.
  */
-import { openDB } from 'idb';
-import type { DBSchema, IDBPDatabase } from 'idb';
+import { openDB, type DBSchema, type IDBPDatabase } from 'idb';
 import type { Day } from '#domain/day/day.ts';
 import { userDatabaseName } from '#client/lib/session/storage-keys.ts';
 import type { OutboxDraft } from '../day-drafts.ts';

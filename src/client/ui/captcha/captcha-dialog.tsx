@@ -6,8 +6,7 @@ import { Dialog } from '../dialog.tsx';
 import { LoadingText } from '../loading-text.tsx';
 import { Notice } from '../notice.tsx';
 import styles from './captcha-dialog.module.css';
-import { loadWidget } from './load-widget.ts';
-import type { CaptchaSettings } from './load-widget.ts';
+import { loadWidget, type CaptchaSettings } from './load-widget.ts';
 
 const NAMES = { hcaptcha: 'hCaptcha', turnstile: 'Cloudflare Turnstile' } as const;
 /** The width of the normal widget of either provider. */

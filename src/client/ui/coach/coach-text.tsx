@@ -1,8 +1,7 @@
 /** Renders the coach's text as React elements, never as HTML: see `#domain/coach/coach-text.ts` for the threat. */
 import { useMemo } from 'react';
 import type { Citation } from '#domain/coach/citations.ts';
-import { parseCoachText } from '#domain/coach/coach-text.ts';
-import type { CoachSpan } from '#domain/coach/coach-text.ts';
+import { parseCoachText, type CoachSpan } from '#domain/coach/coach-text.ts';
 import styles from './coach-text.module.css';
 
 const NONE: readonly Citation[] = [];

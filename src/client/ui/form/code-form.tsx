@@ -1,10 +1,8 @@
 /** A form for a six-digit code from a mail, a text message or an authenticator app. */
 import type { ReactNode } from 'react';
 import { parseCode } from '#domain/account/account.ts';
-import { isWrongCode, MESSAGES, recoveryMessage } from '#domain/messages.ts';
-import type { ProviderError } from '#domain/messages.ts';
-import { useSubmit } from '#client/lib/hooks/use-submit.ts';
-import type { Outcome } from '#client/lib/hooks/use-submit.ts';
+import { isWrongCode, MESSAGES, recoveryMessage, type ProviderError } from '#domain/messages.ts';
+import { useSubmit, type Outcome } from '#client/lib/hooks/use-submit.ts';
 import { Button } from '../button.tsx';
 import { Field } from './field.tsx';
 import { Notice } from '../notice.tsx';

@@ -1,6 +1,5 @@
 /** An input with its label, hint and error, linked for screen readers. */
-import { useId, useState } from 'react';
-import type { ComponentProps, InvalidEvent, ReactNode, SyntheticEvent } from 'react';
+import { useId, useState, type ComponentProps, type InvalidEvent, type ReactNode, type SyntheticEvent } from 'react';
 import { normalizeAddress } from '#domain/account/mail-address.ts';
 import styles from './field.module.css';
 

@@ -1,7 +1,6 @@
 /** A password input with a button that shows or hides the password. */
 import { Eye, EyeOff } from 'lucide-react';
-import { useState } from 'react';
-import type { ComponentProps } from 'react';
+import { useState, type ComponentProps } from 'react';
 import { IconButton } from '../button.tsx';
 import { Field } from './field.tsx';
 import styles from './field.module.css';

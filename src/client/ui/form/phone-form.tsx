@@ -1,9 +1,7 @@
 /** Takes a phone number that a code is texted to. */
 import { parsePhone, PHONE_HINT, PHONE_PROBLEM } from '#domain/account/phone.ts';
-import { recoveryMessage } from '#domain/messages.ts';
-import type { ProviderError } from '#domain/messages.ts';
-import { textOf, useSubmit } from '#client/lib/hooks/use-submit.ts';
-import type { Outcome } from '#client/lib/hooks/use-submit.ts';
+import { recoveryMessage, type ProviderError } from '#domain/messages.ts';
+import { textOf, useSubmit, type Outcome } from '#client/lib/hooks/use-submit.ts';
 import { Button } from '../button.tsx';
 import { Notice } from '../notice.tsx';
 import { Field } from './field.tsx';

@@ -1,7 +1,6 @@
 /** Sends a mail or a text message again. The button counts down, because an earlier request would send nothing. */
 import type { ReactNode } from 'react';
-import { recoveryMessage } from '#domain/messages.ts';
-import type { ProviderError } from '#domain/messages.ts';
+import { recoveryMessage, type ProviderError } from '#domain/messages.ts';
 import { RESEND_SECONDS, useCountdown } from '#client/lib/hooks/use-countdown.ts';
 import { useSubmit } from '#client/lib/hooks/use-submit.ts';
 import { Button } from '../button.tsx';

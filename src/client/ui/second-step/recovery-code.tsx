@@ -1,7 +1,6 @@
 /** The second step with one of the recovery codes, for a user who has lost the devices of all other ways. */
 import { isWrongCode, recoveryMessage } from '#domain/messages.ts';
-import { useSupabase } from '#client/lib/api/supabase.ts';
-import type { Auth } from '#client/lib/api/supabase.ts';
+import { useSupabase, type Auth } from '#client/lib/api/supabase.ts';
 import { textOf, useSubmit } from '#client/lib/hooks/use-submit.ts';
 import { Button } from '../button.tsx';
 import { Field } from '../form/field.tsx';

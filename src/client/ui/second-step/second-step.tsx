@@ -4,8 +4,7 @@
  */
 import { isolate } from '#domain/isolate.ts';
 import type { Factor } from '@supabase/auth-js';
-import { useState } from 'react';
-import type { ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 import type { Auth } from '#client/lib/api/supabase.ts';
 import type { User } from '#client/lib/session/session.ts';
 import { Button } from '../button.tsx';

@@ -1,7 +1,6 @@
 /** The second step with a code that is texted to the user's phone. */
 import { useRef, useState } from 'react';
-import { recoveryMessage } from '#domain/messages.ts';
-import type { ProviderError } from '#domain/messages.ts';
+import { recoveryMessage, type ProviderError } from '#domain/messages.ts';
 import { useSubmit } from '#client/lib/hooks/use-submit.ts';
 import { Button } from '../button.tsx';
 import { CodeForm } from '../form/code-form.tsx';

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { day } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
+import { day, type Day } from '#domain/day/day.ts';
 import { isCleanLog, withDateHeader, withoutDateHeader } from '#domain/log/entry-html.ts';
 import { entryText } from '#domain/log/entry-text.ts';
 import { anyLogs, days, editorLogs } from '../../../../tests/support/log-arbitraries.ts';

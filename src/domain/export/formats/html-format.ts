@@ -1,6 +1,5 @@
 /** The HTML export: one self-contained page without scripts or external requests. */
-import { dateLabel, dayLabel } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
+import { dateLabel, dayLabel, type Day } from '#domain/day/day.ts';
 import { isCleanLog, withoutDateHeader } from '#domain/log/entry-html.ts';
 import { entryText } from '#domain/log/entry-text.ts';
 import { LINK_REL, linkTexts } from '#domain/log/links.ts';

@@ -4,8 +4,7 @@
  */
 import { isDay } from '#domain/day/day.ts';
 import { withoutDateHeader } from '#domain/log/entry-html.ts';
-import { refuseDay } from '../exported-entry.ts';
-import type { FormatWriter, ImportedDay, ParsedDay } from '../exported-entry.ts';
+import { refuseDay, type FormatWriter, type ImportedDay, type ParsedDay } from '../exported-entry.ts';
 
 export const JSON_FORMAT = 'hustle-forge/1';
 const FEEDBACK_MAX_LENGTH = 20_000;

@@ -1,8 +1,7 @@
 /** Reads the Markdown export, also after other programs edited or reformatted it. */
 import { parseMarkdown } from '../../markdown/parse-markdown.ts';
 import { DAY_HEADING, parseDayHeading } from '../day-heading.ts';
-import { refuseDay } from '../exported-entry.ts';
-import type { ParsedDay } from '../exported-entry.ts';
+import { refuseDay, type ParsedDay } from '../exported-entry.ts';
 
 /** A first-level heading: `# Day`, `# **Day** #`, or the day above a line of `=`. */
 const HEADING = new RegExp(`^# +[*_]*(${DAY_HEADING})[*_]*[ \\t]*#*[ \\t]*$`);

@@ -8,10 +8,8 @@
 import { dayLabel } from '#domain/day/day.ts';
 import { DASHES, DAY_HEADING, isDayHeading, parseDayHeading } from '../day-heading.ts';
 import { escapeHtml } from '../escape-html.ts';
-import { refuseDay } from '../exported-entry.ts';
-import type { FormatWriter, ParsedDay } from '../exported-entry.ts';
-import { isItem, logLines, sharedDepth } from '../log-lines.ts';
-import type { Item } from '../log-lines.ts';
+import { refuseDay, type FormatWriter, type ParsedDay } from '../exported-entry.ts';
+import { isItem, logLines, sharedDepth, type Item } from '../log-lines.ts';
 
 const MARKER = /^(?:(-?\d{1,8})\.|-)(?: (.*))?$/s;
 const RULE = new RegExp(`^${DASHES}{3,}\\s*$`);

@@ -1,7 +1,6 @@
 /** Corrects the matches of edited lines by comparing the two edited versions with each other. */
 import type { Alignment } from './align-lines.ts';
-import { isBlank } from '../merge-lines.ts';
-import type { Line } from '../merge-lines.ts';
+import { isBlank, type Line } from '../merge-lines.ts';
 
 /** A line that equals the other version's edit is searched up to this many lines from the edited line. */
 const REMATCH_DISTANCE = 2;

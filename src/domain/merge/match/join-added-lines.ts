@@ -3,8 +3,7 @@
  * that the other contains.
  */
 import { containsText } from '../merge-content.ts';
-import { isBlank, parentOf, textKey } from '../merge-lines.ts';
-import type { Line, Unit } from '../merge-lines.ts';
+import { isBlank, parentOf, textKey, type Line, type Unit } from '../merge-lines.ts';
 import { MIN_PREFIX_LENGTH } from './similar-lines.ts';
 
 /** Of many candidates for one added line, only this many are compared. */

@@ -1,6 +1,5 @@
 /** Matches the copies of a repeated line that the two versions kept. */
-import { isBlank, textKey } from '../merge-lines.ts';
-import type { Line } from '../merge-lines.ts';
+import { isBlank, textKey, type Line } from '../merge-lines.ts';
 import type { AlignedVersion } from './correct-matches.ts';
 
 /** The first copy of a line that each version alone kept, by its base line; null if none. */

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { matchCommonSubsequence } from './common-subsequence.ts';
-import { heaviestIncreasingPairs } from './similar-lines.ts';
-import type { Pair } from './similar-lines.ts';
+import { heaviestIncreasingPairs, type Pair } from './similar-lines.ts';
 import { readLines } from '../merge-lines.ts';
 import { mergeLines } from '../merge-logs.ts';
 

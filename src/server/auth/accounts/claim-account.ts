@@ -9,8 +9,7 @@
  */
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
-import { updateUser } from './accounts.ts';
-import type { UserRow } from './accounts.ts';
+import { updateUser, type UserRow } from './accounts.ts';
 import { recordAuditEvent } from './audit-log.ts';
 import type { Device } from './device.ts';
 import { deleteOneTimeTokens } from './one-time-tokens.ts';

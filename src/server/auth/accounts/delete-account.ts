@@ -5,8 +5,7 @@
 import type { AsService, Database } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
 import { lockUser } from './accounts.ts';
-import { recordAuditEvent } from './audit-log.ts';
-import type { AuditEntry } from './audit-log.ts';
+import { recordAuditEvent, type AuditEntry } from './audit-log.ts';
 
 /** How long the owner can undo a deletion: one hour. */
 export const UNDO_DELETION_MS = 3_600_000;

@@ -14,14 +14,19 @@
 import { randomUUID } from 'node:crypto';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
-import { isBanned, lockUser, syncProviders, updateUser, userByEmailQuery } from './accounts.ts';
-import type { IdentityRow, UserRow } from './accounts.ts';
+import {
+  isBanned,
+  lockUser,
+  syncProviders,
+  updateUser,
+  userByEmailQuery,
+  type IdentityRow,
+  type UserRow,
+} from './accounts.ts';
 import { recordAuditEvent } from './audit-log.ts';
 import type { Device } from './device.ts';
-import { findIdentity, lockIdentity, saveIdentity } from './identity-store.ts';
-import type { ExternalIdentity } from './identity-store.ts';
-import { claimAccount, isUnproven } from './claim-account.ts';
-import type { Claim } from './claim-account.ts';
+import { findIdentity, lockIdentity, saveIdentity, type ExternalIdentity } from './identity-store.ts';
+import { claimAccount, isUnproven, type Claim } from './claim-account.ts';
 import { removeUnconfirmedIdentity, releaseAddress } from './sign-in-methods.ts';
 
 export type IdentitySignIn = {

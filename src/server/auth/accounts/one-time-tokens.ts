@@ -7,8 +7,7 @@
  * valid, so a guessing stranger neither gets in nor locks the owner out.
  */
 import { randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
-import { sql } from 'kysely';
-import type { Selectable } from 'kysely';
+import { sql, type Selectable } from 'kysely';
 import type { AuthTables, OneTimePurpose } from '#server/database/tables/auth-tables.ts';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';

@@ -4,18 +4,23 @@
  */
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
-import { confirmAddress, findUserByEmail, getAccount, isBanned, lockUser, updateUser } from './accounts.ts';
-import type { Account, UserRow } from './accounts.ts';
+import {
+  confirmAddress,
+  findUserByEmail,
+  getAccount,
+  isBanned,
+  lockUser,
+  updateUser,
+  type Account,
+  type UserRow,
+} from './accounts.ts';
 import { recordAuditEvent } from './audit-log.ts';
-import { claimAccount, isUnproven } from './claim-account.ts';
-import type { Claim } from './claim-account.ts';
+import { claimAccount, isUnproven, type Claim } from './claim-account.ts';
 import { releaseAddress } from './sign-in-methods.ts';
 import { findFlow, issueAuthCode } from './flows.ts';
-import { consumeToken, deleteOneTimeTokens, lockToken } from './one-time-tokens.ts';
-import type { FoundToken } from './one-time-tokens.ts';
-import { startSession } from './sessions.ts';
+import { consumeToken, deleteOneTimeTokens, lockToken, type FoundToken } from './one-time-tokens.ts';
+import { startSession, type StartedSession } from './sessions.ts';
 import type { Device } from './device.ts';
-import type { StartedSession } from './sessions.ts';
 
 /** `previousEmail` is set after the change of an address, `claim` after the first proof of an address. */
 type RedeemedAccount = { account: Account; previousEmail: string | null; claim: Claim | null };

@@ -6,8 +6,7 @@ import type { AsService } from '#server/database/database.ts';
 import { NOT_NULL_VIOLATION, sqlStateOf } from '#server/database/database-error.ts';
 import { prepareQuery } from '#server/database/prepared-query.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
-import { accountQuery, accountsQuery, toAccount } from './accounts.ts';
-import type { Account } from './accounts.ts';
+import { accountQuery, accountsQuery, toAccount, type Account } from './accounts.ts';
 import type { Device } from './device.ts';
 import { createFirstRefreshToken } from './refresh-tokens.ts';
 

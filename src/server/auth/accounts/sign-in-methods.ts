@@ -1,8 +1,7 @@
 /** Takes ways to sign in, or an unconfirmed address, from an account. */
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
-import { syncProviders, updateUser } from './accounts.ts';
-import type { IdentityRow, UserRow } from './accounts.ts';
+import { syncProviders, updateUser, type IdentityRow, type UserRow } from './accounts.ts';
 
 const SIGN_IN_TABLES = [
   'auth.identities',

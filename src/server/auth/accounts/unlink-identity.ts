@@ -3,10 +3,18 @@ import { sql } from 'kysely';
 import type { JsonObject } from '#server/database/tables/auth-tables.ts';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
-import { confirmAddress, findUserByEmail, getAccount, lockUser, syncProviders, updateUser } from './accounts.ts';
-import type { Account, IdentityRow, UserRow } from './accounts.ts';
-import { recordAuditEvent } from './audit-log.ts';
-import type { AuditEvent } from './audit-log.ts';
+import {
+  confirmAddress,
+  findUserByEmail,
+  getAccount,
+  lockUser,
+  syncProviders,
+  updateUser,
+  type Account,
+  type IdentityRow,
+  type UserRow,
+} from './accounts.ts';
+import { recordAuditEvent, type AuditEvent } from './audit-log.ts';
 import type { Device } from './device.ts';
 import { deleteOneTimeTokens } from './one-time-tokens.ts';
 

@@ -1,6 +1,5 @@
 /** GET /admin/audit: the audit log, newest first, in the form of supabase/auth (docs/specification/wire.md 33). */
-import { sql } from 'kysely';
-import type { RawBuilder } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import { queryBuilder } from '#server/database/query-builder.ts';
 import type { AuditEntry, AuditEvent } from '../accounts/audit-log.ts';
 import type { Endpoint } from '../auth-deps.ts';

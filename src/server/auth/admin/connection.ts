@@ -3,8 +3,7 @@
  * (docs/operations/doctor.md).
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { eventStream } from '#server/http/event-stream.ts';
-import type { StreamEvent } from '#server/http/event-stream.ts';
+import { eventStream, type StreamEvent } from '#server/http/event-stream.ts';
 import { clientAddress } from '#server/http/requests/client-address.ts';
 import type { Endpoint } from '../auth-deps.ts';
 import { ADMIN_ROLES, PROBE_ROLE } from '../keys/service-token.ts';

@@ -7,19 +7,21 @@ import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
 import type { AppEnv } from '#server/http/app-env.ts';
 import { invitationMail } from '#server/mail/account-emails.ts';
-import { createAccount, findUserByEmail, getAccount, updateUser } from '../accounts/accounts.ts';
-import type { Account, UserRow } from '../accounts/accounts.ts';
-import { recordAuditEvent } from '../accounts/audit-log.ts';
-import type { AuditEvent } from '../accounts/audit-log.ts';
+import {
+  createAccount,
+  findUserByEmail,
+  getAccount,
+  updateUser,
+  type Account,
+  type UserRow,
+} from '../accounts/accounts.ts';
+import { recordAuditEvent, type AuditEvent } from '../accounts/audit-log.ts';
 import type { Device } from '../accounts/device.ts';
-import { issueOneTimeToken } from '../accounts/one-time-tokens.ts';
-import type { IssuedToken } from '../accounts/one-time-tokens.ts';
+import { issueOneTimeToken, type IssuedToken } from '../accounts/one-time-tokens.ts';
 import type { AuthDeps, Endpoint } from '../auth-deps.ts';
 import { beginAddressChange } from '../codes/address-change.ts';
-import { mailLink } from '../mails/mail-links.ts';
-import type { LinkType } from '../mails/mail-links.ts';
-import { readBody } from '../wire/body.ts';
-import type { Body } from '../wire/body.ts';
+import { mailLink, type LinkType } from '../mails/mail-links.ts';
+import { readBody, type Body } from '../wire/body.ts';
 import { checkMetadata, checkNewPassword, mergeMetadata, parseEmail } from '../wire/credentials.ts';
 import { deviceOf } from '../wire/client-device.ts';
 import { AuthError } from '../wire/errors.ts';

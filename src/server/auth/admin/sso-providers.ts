@@ -2,8 +2,7 @@
 import type { Context } from 'hono';
 import type { AsService } from '#server/database/database.ts';
 import type { AppEnv } from '#server/http/app-env.ts';
-import { recordAuditEvent } from '../accounts/audit-log.ts';
-import type { AuditEvent } from '../accounts/audit-log.ts';
+import { recordAuditEvent, type AuditEvent } from '../accounts/audit-log.ts';
 import type { AuthDeps, Endpoint } from '../auth-deps.ts';
 import { UUID } from '../keys/access-tokens.ts';
 import {
@@ -13,10 +12,10 @@ import {
   listSsoProviders,
   ssoProviderJson,
   updateSsoProvider,
+  type SsoProvider,
+  type SsoProviderChange,
 } from '../saml/sso-providers.ts';
-import type { SsoProvider, SsoProviderChange } from '../saml/sso-providers.ts';
-import { readBody } from '../wire/body.ts';
-import type { Body } from '../wire/body.ts';
+import { readBody, type Body } from '../wire/body.ts';
 import { deviceOf } from '../wire/client-device.ts';
 import { AuthError } from '../wire/errors.ts';
 import { requireAdmin } from './require-admin.ts';

@@ -4,8 +4,7 @@
 import type { Context } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';
 import type { AuthDeps, Endpoint } from '../auth-deps.ts';
-import { findUserById } from '../accounts/accounts.ts';
-import type { UserRow } from '../accounts/accounts.ts';
+import { findUserById, type UserRow } from '../accounts/accounts.ts';
 import { changeFactor, listFactors, removeFactor } from '../factors/factor-store.ts';
 import { checkFriendlyName } from '../factors/require-factor-user.ts';
 import { UUID } from '../keys/access-tokens.ts';

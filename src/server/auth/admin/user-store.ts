@@ -12,18 +12,17 @@ import {
   syncProviders,
   toAccount,
   updateUser,
+  type Account,
+  type UserRow,
 } from '../accounts/accounts.ts';
-import type { Account, UserRow } from '../accounts/accounts.ts';
-import { recordAuditEvent } from '../accounts/audit-log.ts';
-import type { AuditEntry, AuditEvent } from '../accounts/audit-log.ts';
+import { recordAuditEvent, type AuditEntry, type AuditEvent } from '../accounts/audit-log.ts';
 import { deleteSignInMethods } from '../accounts/sign-in-methods.ts';
 import { deleteOneTimeTokens } from '../accounts/one-time-tokens.ts';
 import { endSessions } from '../accounts/sessions.ts';
 import { phoneIdentityData } from '../phone/phone-accounts.ts';
 import { checkMetadata, mergeMetadata } from '../wire/credentials.ts';
 import { AuthError } from '../wire/errors.ts';
-import { containing } from './paging.ts';
-import type { Page } from './paging.ts';
+import { containing, type Page } from './paging.ts';
 import type { UserAttributes } from './user-attributes.ts';
 
 /** Names who changes an account in the audit log. */

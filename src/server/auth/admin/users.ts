@@ -6,8 +6,7 @@ import { accountQuery, toAccount } from '../accounts/accounts.ts';
 import { deleteAccount } from '../accounts/delete-account.ts';
 import type { AuthDeps, Endpoint } from '../auth-deps.ts';
 import { NIL_UUID, UUID } from '../keys/access-tokens.ts';
-import { readBody, readOptionalBody } from '../wire/body.ts';
-import type { Body } from '../wire/body.ts';
+import { readBody, readOptionalBody, type Body } from '../wire/body.ts';
 import { deviceOf } from '../wire/client-device.ts';
 import { accountGuessKey } from '../wire/device-cookie.ts';
 import { AuthError } from '../wire/errors.ts';
@@ -15,8 +14,7 @@ import { userJson } from '../wire/user-json.ts';
 import { readPage, readQueryText, setPageHeaders } from './paging.ts';
 import { requireAdmin } from './require-admin.ts';
 import { readUserAttributes } from './user-attributes.ts';
-import { changeUser, createUser, listAccounts, softDeleteUser, toTakenError } from './user-store.ts';
-import type { Author } from './user-store.ts';
+import { changeUser, createUser, listAccounts, softDeleteUser, toTakenError, type Author } from './user-store.ts';
 
 const authorOf = (context: Context<AppEnv>, deps: AuthDeps): Author => ({
   actor: 'service',

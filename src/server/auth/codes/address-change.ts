@@ -9,13 +9,10 @@
 import { queryBuilder } from '#server/database/query-builder.ts';
 import type { AsService } from '#server/database/database.ts';
 import { addAddressMail, confirmNewAddressMail, confirmOldAddressMail } from '#server/mail/account-emails.ts';
-import { findUserByEmail, updateUser } from '../accounts/accounts.ts';
-import type { UserRow } from '../accounts/accounts.ts';
-import { recordAuditEvent } from '../accounts/audit-log.ts';
-import type { AuditEntry } from '../accounts/audit-log.ts';
+import { findUserByEmail, updateUser, type UserRow } from '../accounts/accounts.ts';
+import { recordAuditEvent, type AuditEntry } from '../accounts/audit-log.ts';
 import type { Device } from '../accounts/device.ts';
-import { endCode, endTokens, issueOneTimeToken } from '../accounts/one-time-tokens.ts';
-import type { IssuedToken } from '../accounts/one-time-tokens.ts';
+import { endCode, endTokens, issueOneTimeToken, type IssuedToken } from '../accounts/one-time-tokens.ts';
 import type { AuthDeps } from '../auth-deps.ts';
 import { mailAccountExists, startMailFlow } from '../mails/account-mails.ts';
 import { mailLink } from '../mails/mail-links.ts';

@@ -9,19 +9,16 @@
 import type { Context } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';
 import type { JsonObject } from '#server/database/tables/auth-tables.ts';
-import { clearUnconfirmedPassword, findUserByEmail } from '../accounts/accounts.ts';
-import type { UserRow } from '../accounts/accounts.ts';
+import { clearUnconfirmedPassword, findUserByEmail, type UserRow } from '../accounts/accounts.ts';
 import type { AuthDeps, Endpoint } from '../auth-deps.ts';
 import { requireCaptcha } from '../captcha/require-captcha.ts';
 import { mailConfirmation, mailSignInLink } from '../mails/account-mails.ts';
 import { requestPhoneCode } from '../phone/request-code.ts';
-import { readBody } from '../wire/body.ts';
-import type { Body } from '../wire/body.ts';
+import { readBody, type Body } from '../wire/body.ts';
 import { checkSignUpMetadata, parseEmail } from '../wire/credentials.ts';
 import { deviceOf } from '../wire/client-device.ts';
 import { AuthError } from '../wire/errors.ts';
-import { readMailRequest } from '../mails/mail-request.ts';
-import type { MailRequest } from '../mails/mail-request.ts';
+import { readMailRequest, type MailRequest } from '../mails/mail-request.ts';
 import { createAccountIfFree } from './create-account.ts';
 
 export const otp: Endpoint = async (context, deps) => {

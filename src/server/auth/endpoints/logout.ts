@@ -9,8 +9,7 @@
 import type { Endpoint } from '../auth-deps.ts';
 import { lockUser } from '../accounts/accounts.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';
-import { endSessions } from '../accounts/sessions.ts';
-import type { SessionScope, SessionRow } from '../accounts/sessions.ts';
+import { endSessions, type SessionScope, type SessionRow } from '../accounts/sessions.ts';
 import { deviceOf } from '../wire/client-device.ts';
 import { lacksSecondStep, requireLiveSession, requireUser } from '../wire/require-user.ts';
 import { AuthError } from '../wire/errors.ts';

@@ -10,8 +10,7 @@ import { readBody } from '../wire/body.ts';
 import { parseEmail } from '../wire/credentials.ts';
 import { deviceOf } from '../wire/client-device.ts';
 import { AuthError } from '../wire/errors.ts';
-import { readMailRequest } from '../mails/mail-request.ts';
-import type { MailRequest } from '../mails/mail-request.ts';
+import { readMailRequest, type MailRequest } from '../mails/mail-request.ts';
 
 type MailType = 'signup' | 'email_change';
 

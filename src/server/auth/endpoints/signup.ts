@@ -19,8 +19,8 @@ import {
   emailIdentityData,
   listIdentities,
   findUserByEmail,
+  type Account,
 } from '../accounts/accounts.ts';
-import type { Account } from '../accounts/accounts.ts';
 import { startSession } from '../accounts/sessions.ts';
 import { requireCaptcha } from '../captcha/require-captcha.ts';
 import { createAccountIfFree, createAnonymousAccount } from '../codes/create-account.ts';
@@ -30,8 +30,7 @@ import { readBody } from '../wire/body.ts';
 import { checkSignUpMetadata, checkNewPassword, checkPasswordFormat, parseEmail } from '../wire/credentials.ts';
 import { deviceOf } from '../wire/client-device.ts';
 import { AuthError } from '../wire/errors.ts';
-import { readMailRequest } from '../mails/mail-request.ts';
-import type { MailRequest } from '../mails/mail-request.ts';
+import { readMailRequest, type MailRequest } from '../mails/mail-request.ts';
 import { respondWithSession } from '../wire/session-response.ts';
 import { decoyIds, signUpResponse } from '../wire/sign-up-response.ts';
 

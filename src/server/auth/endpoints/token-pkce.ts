@@ -2,8 +2,7 @@
 import type { Endpoint } from '../auth-deps.ts';
 import { findUserById, getAccount, isBanned } from '../accounts/accounts.ts';
 import { redeemAuthCode } from '../accounts/flows.ts';
-import { startSession } from '../accounts/sessions.ts';
-import type { SignInMethod } from '../accounts/sessions.ts';
+import { startSession, type SignInMethod } from '../accounts/sessions.ts';
 import { unseal } from '../keys/sealed.ts';
 import { readBody } from '../wire/body.ts';
 import { deviceOf } from '../wire/client-device.ts';

@@ -6,12 +6,10 @@
  */
 import type { Endpoint } from '../auth-deps.ts';
 import { getAccount } from '../accounts/accounts.ts';
-import { hasRefreshTokenFormat, renewSession, rotateActiveToken } from '../accounts/refresh-tokens.ts';
-import type { Rotation } from '../accounts/refresh-tokens.ts';
+import { hasRefreshTokenFormat, renewSession, rotateActiveToken, type Rotation } from '../accounts/refresh-tokens.ts';
 import { readBody } from '../wire/body.ts';
 import { deviceOf } from '../wire/client-device.ts';
-import { AuthError } from '../wire/errors.ts';
-import type { AuthErrorName } from '../wire/errors.ts';
+import { AuthError, type AuthErrorName } from '../wire/errors.ts';
 import { rememberDevice } from '../wire/device-cookie.ts';
 import { sessionResponse } from '../wire/session-response.ts';
 

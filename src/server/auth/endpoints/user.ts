@@ -3,32 +3,34 @@ import { mailIntervalMs, mailPasswordChanged } from '../mails/account-mails.ts';
 import { isUniqueViolation } from '#server/database/database-error.ts';
 import type { JsonObject } from '#server/database/tables/auth-tables.ts';
 import type { AuthDeps, Endpoint } from '../auth-deps.ts';
-import { confirmAddress, getAccount, lockUser, updateUser } from '../accounts/accounts.ts';
-import type { UserRow } from '../accounts/accounts.ts';
+import { confirmAddress, getAccount, lockUser, updateUser, type UserRow } from '../accounts/accounts.ts';
 import { claimMail } from '../mails/claim-mail.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';
 import type { Device } from '../accounts/device.ts';
 import { consumeToken, deleteOneTimeTokens } from '../accounts/one-time-tokens.ts';
-import { endSessions } from '../accounts/sessions.ts';
-import type { SessionRow } from '../accounts/sessions.ts';
+import { endSessions, type SessionRow } from '../accounts/sessions.ts';
 import { parseNewPhone, requestPhoneChange } from '../phone/change-phone.ts';
 import { consumeRecipientBudget } from '../phone/send-text.ts';
 import { beginAddressChange, mailAddressChange } from '../codes/address-change.ts';
 import { readBody } from '../wire/body.ts';
 import { requireReauthentication } from '../wire/reauthentication.ts';
-import { lacksSecondStep, requireLiveSession, requireUser, requireUserWithBody } from '../wire/require-user.ts';
-import type { AuthenticatedUser } from '../wire/require-user.ts';
+import {
+  lacksSecondStep,
+  requireLiveSession,
+  requireUser,
+  requireUserWithBody,
+  type AuthenticatedUser,
+} from '../wire/require-user.ts';
 import {
   checkMetadata,
   checkNewPassword,
   checkPasswordFormat,
   mergeMetadata,
   parseEmail,
+  type PasswordOwner,
 } from '../wire/credentials.ts';
-import type { PasswordOwner } from '../wire/credentials.ts';
 import { deviceOf } from '../wire/client-device.ts';
-import { AuthError } from '../wire/errors.ts';
-import type { AuthErrorName } from '../wire/errors.ts';
+import { AuthError, type AuthErrorName } from '../wire/errors.ts';
 import { readMailRequest } from '../mails/mail-request.ts';
 import { userJson } from '../wire/user-json.ts';
 

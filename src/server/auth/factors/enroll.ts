@@ -4,15 +4,16 @@ import type { FactorType } from '#server/database/tables/auth-tables.ts';
 import type { AuthDeps, Endpoint } from '../auth-deps.ts';
 import { seal } from '../keys/sealed.ts';
 import { parsePhone } from '../phone/phone-number.ts';
-import { readBody } from '../wire/body.ts';
-import type { Body } from '../wire/body.ts';
+import { readBody, type Body } from '../wire/body.ts';
 import { deviceOf } from '../wire/client-device.ts';
-import { AuthError } from '../wire/errors.ts';
-import type { AuthErrorName } from '../wire/errors.ts';
-import { createFactor } from './factor-store.ts';
-import type { EnrolmentProblem } from './factor-store.ts';
-import { checkFriendlyName, requireFactorUserWithBody, requireRecentSignIn } from './require-factor-user.ts';
-import type { FactorUser } from './require-factor-user.ts';
+import { AuthError, type AuthErrorName } from '../wire/errors.ts';
+import { createFactor, type EnrolmentProblem } from './factor-store.ts';
+import {
+  checkFriendlyName,
+  requireFactorUserWithBody,
+  requireRecentSignIn,
+  type FactorUser,
+} from './require-factor-user.ts';
 import { createTotpEnrolment } from './totp.ts';
 
 const MAX_ISSUER_LENGTH = 64;

@@ -2,14 +2,12 @@
  * Reads, creates and removes the second factors of a user (docs/specification/wire.md 31). Every change of a user's
  * factors locks the user's row first, which serializes enrolment, verification and removal.
  */
-import { sql } from 'kysely';
-import type { Selectable } from 'kysely';
+import { sql, type Selectable } from 'kysely';
 import type { AuthTables, FactorType } from '#server/database/tables/auth-tables.ts';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
 import { lockUser } from '../accounts/accounts.ts';
-import { recordAuditEvent } from '../accounts/audit-log.ts';
-import type { AuditEntry } from '../accounts/audit-log.ts';
+import { recordAuditEvent, type AuditEntry } from '../accounts/audit-log.ts';
 import type { Device } from '../accounts/device.ts';
 import type { SessionRow } from '../accounts/sessions.ts';
 import { requireLiveSession } from '../wire/require-user.ts';

@@ -19,15 +19,16 @@ import {
   normalizeCode,
   replaceCodes,
   useCode,
+  type CodeSet,
+  type NewCodes,
 } from './recovery-code-store.ts';
-import type { CodeSet, NewCodes } from './recovery-code-store.ts';
 import {
   checkFriendlyName,
   requireFactorUser,
   requireFactorUserWithBody,
   requireRecentSignIn,
+  type FactorUser,
 } from './require-factor-user.ts';
-import type { FactorUser } from './require-factor-user.ts';
 
 const TYPE = 'recovery_code';
 const DEFAULT_NAME = 'Recovery codes';

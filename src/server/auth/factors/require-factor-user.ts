@@ -9,10 +9,8 @@ import { UUID } from '../keys/access-tokens.ts';
 import type { Body } from '../wire/body.ts';
 import { AuthError } from '../wire/errors.ts';
 import { requireReauthentication } from '../wire/reauthentication.ts';
-import { hasVerifiedFactor, requireUser, requireUserWithBody } from '../wire/require-user.ts';
-import type { AuthenticatedUser } from '../wire/require-user.ts';
-import { findFactor } from './factor-store.ts';
-import type { StoredFactor } from './factor-store.ts';
+import { hasVerifiedFactor, requireUser, requireUserWithBody, type AuthenticatedUser } from '../wire/require-user.ts';
+import { findFactor, type StoredFactor } from './factor-store.ts';
 
 export type FactorUser = { account: Account; session: SessionRow };
 

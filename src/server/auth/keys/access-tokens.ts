@@ -6,8 +6,7 @@
  * exists, that its user is not banned and that no second step is missing, and caches a success for 30 seconds. A
  * sign-out in this process drops it at once. Other processes accept the token until their 30 seconds are over.
  */
-import { errors, jwtVerify } from 'jose';
-import type { JWTPayload, JWTVerifyGetKey } from 'jose';
+import { errors, jwtVerify, type JWTPayload, type JWTVerifyGetKey } from 'jose';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '#server/clock.ts';
 import type { AuthenticationMethod, JsonObject } from '#server/database/tables/auth-tables.ts';

@@ -2,8 +2,7 @@
  * HMAC-SHA-256 with a secret of `deriveSecret`. Node takes five times as long for a key in a buffer as for a KeyObject,
  * and each renewal of a session computes several HMACs.
  */
-import { createHmac, createSecretKey } from 'node:crypto';
-import type { Hmac, KeyObject } from 'node:crypto';
+import { createHmac, createSecretKey, type Hmac, type KeyObject } from 'node:crypto';
 
 const keyObjects = new WeakMap<Buffer, KeyObject>();
 

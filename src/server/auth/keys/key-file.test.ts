@@ -1,8 +1,7 @@
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { UnusableKeyError, parseKeyFile, writeKeyFile } from './key-file.ts';
-import type { KeyFile } from './key-file.ts';
+import { UnusableKeyError, parseKeyFile, writeKeyFile, type KeyFile } from './key-file.ts';
 
 const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'k', 'oth'];
 const newEcJwk = () => generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'jwk' });

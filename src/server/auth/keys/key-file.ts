@@ -2,10 +2,8 @@
  * Parses the file of signing keys: a private JWK, a JWK set or list, or one key as PEM (PKCS#8, SEC1 or PKCS#1). Key
  * generators differ in the optional members, so only what makes a key unusable is rejected.
  */
-import { createPrivateKey, createPublicKey, sign, verify } from 'node:crypto';
-import type { KeyObject } from 'node:crypto';
-import { calculateJwkThumbprint } from 'jose';
-import type { JWK } from 'jose';
+import { createPrivateKey, createPublicKey, sign, verify, type KeyObject } from 'node:crypto';
+import { calculateJwkThumbprint, type JWK } from 'jose';
 
 export const ALGORITHMS = ['ES256', 'RS256'] as const;
 export type SigningAlgorithm = (typeof ALGORITHMS)[number];

@@ -4,8 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { AsService, Database } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
-import { UnusableKeyError, parseKeyFile } from './key-file.ts';
-import type { KeyFile } from './key-file.ts';
+import { UnusableKeyError, parseKeyFile, type KeyFile } from './key-file.ts';
 
 export type KeySource = {
   /** Names the source at the beginning of an error message. */

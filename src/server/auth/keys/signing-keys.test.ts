@@ -5,13 +5,11 @@ import { join } from 'node:path';
 import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from 'jose';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createLog } from '#server/log.ts';
-import { createTestDatabase } from '../../../../tests/support/test-database.ts';
-import type { TestDatabase } from '../../../../tests/support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../../../../tests/support/test-database.ts';
 import { parseKeyFile, writeKeyFile } from './key-file.ts';
 import { databaseKeySource, keySource, readKeys } from './key-source.ts';
 import { replaceKeyFile, replaceStoredKeys, rotateKeys } from './rotate-key.ts';
-import { loadSigningKeys } from './signing-keys.ts';
-import type { SigningKeys } from './signing-keys.ts';
+import { loadSigningKeys, type SigningKeys } from './signing-keys.ts';
 
 let db: TestDatabase;
 beforeAll(async () => {

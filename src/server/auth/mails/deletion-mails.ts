@@ -4,8 +4,7 @@ import { deletionRequestedMail, deletionUndoneMail } from '#server/mail/account-
 import type { UserRow } from '../accounts/accounts.ts';
 import { AuthError } from '../wire/errors.ts';
 import { undoDeletionLink } from './mail-links.ts';
-import { sendNotice } from './security-notice.ts';
-import type { MailDeps } from './security-notice.ts';
+import { sendNotice, type MailDeps } from './security-notice.ts';
 
 type Owner = Pick<UserRow, 'id' | 'email'>;
 

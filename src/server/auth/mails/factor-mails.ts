@@ -11,8 +11,7 @@ import {
 } from '#server/mail/factor-emails.ts';
 import { claimMail } from './claim-mail.ts';
 import type { UserRow } from '../accounts/accounts.ts';
-import { sendNotice } from './security-notice.ts';
-import type { MailDeps } from './security-notice.ts';
+import { sendNotice, type MailDeps } from './security-notice.ts';
 
 const GUESS_NOTICE_INTERVAL_MS = 24 * 3_600_000;
 

@@ -3,8 +3,7 @@ import { securingAdvice } from '#domain/account/securing-advice.ts';
 import type { AsService } from '#server/database/database.ts';
 import type { MailMessage } from '#server/mail/mail-message.ts';
 import type { Securing } from '#server/mail/securing-blocks.ts';
-import { accountQuery, toAccount } from '../accounts/accounts.ts';
-import type { Account, IdentityRow, UserRow } from '../accounts/accounts.ts';
+import { accountQuery, toAccount, type Account, type IdentityRow, type UserRow } from '../accounts/accounts.ts';
 import type { AuthDeps } from '../auth-deps.ts';
 import type { MailKind } from '../rate-limits.ts';
 

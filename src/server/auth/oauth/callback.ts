@@ -5,8 +5,7 @@ import { queryBuilder } from '#server/database/query-builder.ts';
 import type { AppEnv } from '#server/http/app-env.ts';
 import type { AuthDeps, Endpoint } from '../auth-deps.ts';
 import { lockUser } from '../accounts/accounts.ts';
-import { claimProviderFlow, findFlow } from '../accounts/flows.ts';
-import type { FlowRow } from '../accounts/flows.ts';
+import { claimProviderFlow, findFlow, type FlowRow } from '../accounts/flows.ts';
 import { UUID } from '../keys/access-tokens.ts';
 import { unseal } from '../keys/sealed.ts';
 import { readForm } from '../wire/body.ts';
@@ -18,8 +17,7 @@ import { connectProvider } from './providers/connect-provider.ts';
 import { ProviderError, ProviderRefusal } from './providers/provider-error.ts';
 import { completeFlow, redirectToClient, redirectWithError, redirectWithFields } from './return-to-client.ts';
 import { signInWithProvider } from './sign-in-with-provider.ts';
-import { callbackUrl, findProvider } from './start-flow.ts';
-import type { StoredSecrets } from './start-flow.ts';
+import { callbackUrl, findProvider, type StoredSecrets } from './start-flow.ts';
 
 /** The parameters of an answer in RFC 6749 4.1.2, RFC 9207 and OpenID Connect. */
 const PARAMETERS = ['code', 'state', 'iss', 'error', 'error_description', 'error_uri', 'scope', 'session_state'];

@@ -5,13 +5,10 @@
 import type { Context } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';
 import type { AsService } from '#server/database/database.ts';
-import { getAccount } from '../accounts/accounts.ts';
-import type { Account } from '../accounts/accounts.ts';
+import { getAccount, type Account } from '../accounts/accounts.ts';
 import type { Device } from '../accounts/device.ts';
-import { deleteFlow, issueAuthCode, setProviderSecrets } from '../accounts/flows.ts';
-import type { FlowRow } from '../accounts/flows.ts';
-import { startSession } from '../accounts/sessions.ts';
-import type { SignInMethod, StartedSession } from '../accounts/sessions.ts';
+import { deleteFlow, issueAuthCode, setProviderSecrets, type FlowRow } from '../accounts/flows.ts';
+import { startSession, type SignInMethod, type StartedSession } from '../accounts/sessions.ts';
 import type { AuthDeps } from '../auth-deps.ts';
 import { seal } from '../keys/sealed.ts';
 import type { AuthError } from '../wire/errors.ts';

@@ -4,8 +4,7 @@ import type { AuthDeps } from '../auth-deps.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';
 import { deviceOf } from '../wire/client-device.ts';
 import { requireUser } from '../wire/require-user.ts';
-import { proveIdentity } from './prove-identity.ts';
-import type { SubmittedProof } from './prove-identity.ts';
+import { proveIdentity, type SubmittedProof } from './prove-identity.ts';
 
 /**
  * Returns the id of the user who may download the archive now. The mailed or texted code is not used up, because the

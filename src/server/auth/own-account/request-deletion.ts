@@ -14,10 +14,8 @@ import { countDeletionMail, mailDeletionRequested } from '../mails/deletion-mail
 import { readBody } from '../wire/body.ts';
 import { deviceOf } from '../wire/client-device.ts';
 import { AuthError } from '../wire/errors.ts';
-import { requireUser } from '../wire/require-user.ts';
-import type { AuthenticatedUser } from '../wire/require-user.ts';
-import { proveIdentity } from './prove-identity.ts';
-import type { Proof } from './prove-identity.ts';
+import { requireUser, type AuthenticatedUser } from '../wire/require-user.ts';
+import { proveIdentity, type Proof } from './prove-identity.ts';
 
 export const requestDeletion: Endpoint = async (context, deps) => {
   const device = deviceOf(context, deps);

@@ -12,8 +12,7 @@ import { endSessions, listSessions } from '../accounts/sessions.ts';
 import { UUID } from '../keys/access-tokens.ts';
 import { deviceOf } from '../wire/client-device.ts';
 import { AuthError } from '../wire/errors.ts';
-import { lacksSecondStep, requireUser } from '../wire/require-user.ts';
-import type { AuthenticatedUser } from '../wire/require-user.ts';
+import { lacksSecondStep, requireUser, type AuthenticatedUser } from '../wire/require-user.ts';
 import { describeDevice } from './describe-device.ts';
 
 export const showSessions: Endpoint = async (context, deps) => {

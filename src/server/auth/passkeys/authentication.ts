@@ -16,8 +16,7 @@ import { deviceOf } from '../wire/client-device.ts';
 import { AuthError } from '../wire/errors.ts';
 import { respondWithSession } from '../wire/session-response.ts';
 import { readCeremony } from './ceremony.ts';
-import { recordAssertion } from './credential-store.ts';
-import type { StoredCredential } from './credential-store.ts';
+import { recordAssertion, type StoredCredential } from './credential-store.ts';
 import { findPasskey, storeChallenge } from './passkey-store.ts';
 import { createWebAuthnChallenge, relyingPartyOf, requestOptions, userHandleOf } from './relying-party.ts';
 

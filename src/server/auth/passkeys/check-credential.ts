@@ -6,12 +6,12 @@ import {
   generateRegistrationOptions,
   verifyAuthenticationResponse,
   verifyRegistrationResponse,
+  type AuthenticationResponseJSON,
+  type RegistrationResponseJSON,
 } from '@simplewebauthn/server';
-import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server';
 import { decodeAttestationObject } from '@simplewebauthn/server/helpers';
 import type { JsonObject } from '#server/database/tables/auth-tables.ts';
-import { CHALLENGE_LIFETIME_MS, describeCredential } from './relying-party.ts';
-import type { RelyingParty } from './relying-party.ts';
+import { CHALLENGE_LIFETIME_MS, describeCredential, type RelyingParty } from './relying-party.ts';
 
 /** COSE: EdDSA, ES256, RS256. */
 const ALGORITHMS = [-8, -7, -257];

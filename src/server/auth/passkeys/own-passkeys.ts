@@ -8,8 +8,8 @@ import {
   requireFactorUser,
   requireFactorUserWithBody,
   requireRecentSignIn,
+  type FactorUser,
 } from '../factors/require-factor-user.ts';
-import type { FactorUser } from '../factors/require-factor-user.ts';
 import { UUID } from '../keys/access-tokens.ts';
 import { mailPasskeyRemoved } from '../mails/factor-mails.ts';
 import { readBody } from '../wire/body.ts';

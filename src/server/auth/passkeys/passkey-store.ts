@@ -2,11 +2,9 @@
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
 import { lockUser } from '../accounts/accounts.ts';
-import { recordAuditEvent } from '../accounts/audit-log.ts';
-import type { AuditEntry } from '../accounts/audit-log.ts';
+import { recordAuditEvent, type AuditEntry } from '../accounts/audit-log.ts';
 import type { Device } from '../accounts/device.ts';
-import { listCredentials } from './credential-store.ts';
-import type { StoredCredential } from './credential-store.ts';
+import { listCredentials, type StoredCredential } from './credential-store.ts';
 import { CHALLENGE_LIFETIME_MS } from './relying-party.ts';
 
 export const listPasskeys = (service: AsService, userId: string): Promise<StoredCredential[]> =>

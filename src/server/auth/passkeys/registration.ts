@@ -2,8 +2,12 @@
 import type { Endpoint } from '../auth-deps.ts';
 import { lockUser } from '../accounts/accounts.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';
-import { requireFactorUser, requireFactorUserWithBody, requireRecentSignIn } from '../factors/require-factor-user.ts';
-import type { FactorUser } from '../factors/require-factor-user.ts';
+import {
+  requireFactorUser,
+  requireFactorUserWithBody,
+  requireRecentSignIn,
+  type FactorUser,
+} from '../factors/require-factor-user.ts';
 import { mailPasskeyAdded } from '../mails/factor-mails.ts';
 import { readBody, readOptionalBody } from '../wire/body.ts';
 import { deviceOf } from '../wire/client-device.ts';

@@ -5,8 +5,12 @@
  * bounded queue for a single low-priority thread, and the excess is rejected. Other requests are not slowed down.
  */
 import { Worker } from 'node:worker_threads';
-import { createConcurrencyLimiter, runLimited } from '#server/load/concurrency-limiter.ts';
-import type { ConcurrencyLimiter, Limits } from '#server/load/concurrency-limiter.ts';
+import {
+  createConcurrencyLimiter,
+  runLimited,
+  type ConcurrencyLimiter,
+  type Limits,
+} from '#server/load/concurrency-limiter.ts';
 import type { PasswordJob, PasswordResult, PasswordTask } from './password-worker.ts';
 
 /**

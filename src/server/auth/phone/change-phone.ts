@@ -1,6 +1,5 @@
 /** PUT /user with a number: texts a code to the new number (docs/specification/wire.md 26). */
-import type { UserRow } from '../accounts/accounts.ts';
-import { lockUser, updateUser } from '../accounts/accounts.ts';
+import { lockUser, updateUser, type UserRow } from '../accounts/accounts.ts';
 import type { SessionRow } from '../accounts/sessions.ts';
 import type { AuthDeps } from '../auth-deps.ts';
 import type { Body } from '../wire/body.ts';

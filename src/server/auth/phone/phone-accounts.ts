@@ -3,8 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '#server/database/tables/auth-tables.ts';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
-import { syncProviders, updateUser } from '../accounts/accounts.ts';
-import type { Account, UserRow } from '../accounts/accounts.ts';
+import { syncProviders, updateUser, type Account, type UserRow } from '../accounts/accounts.ts';
 
 export const PHONE_APP_METADATA = { provider: 'phone', providers: ['phone'] } as const;
 

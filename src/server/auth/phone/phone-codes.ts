@@ -1,8 +1,7 @@
 /** Texted codes: valid for one minute, otherwise like mailed codes (docs/specification/wire.md 26). */
 import type { AsService } from '#server/database/database.ts';
 import type { AuthDeps } from '../auth-deps.ts';
-import { updateUser } from '../accounts/accounts.ts';
-import type { UserRow } from '../accounts/accounts.ts';
+import { updateUser, type UserRow } from '../accounts/accounts.ts';
 import { issueOneTimeToken } from '../accounts/one-time-tokens.ts';
 import type { Body } from '../wire/body.ts';
 import { AuthError } from '../wire/errors.ts';

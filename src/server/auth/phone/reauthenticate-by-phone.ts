@@ -1,6 +1,5 @@
 /** Reauthentication of a user without a confirmed address (docs/specification/wire.md 26). */
-import type { UserRow } from '../accounts/accounts.ts';
-import { updateUser } from '../accounts/accounts.ts';
+import { updateUser, type UserRow } from '../accounts/accounts.ts';
 import type { AuthDeps } from '../auth-deps.ts';
 import { AuthError } from '../wire/errors.ts';
 import { issuePhoneCode } from './phone-codes.ts';

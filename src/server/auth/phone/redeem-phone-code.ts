@@ -1,13 +1,10 @@
 /** Redeems a verified texted code: confirms or changes the number, and starts a session. */
 import type { AsService } from '#server/database/database.ts';
-import { getAccount, isBanned, lockUser } from '../accounts/accounts.ts';
-import type { Account } from '../accounts/accounts.ts';
+import { getAccount, isBanned, lockUser, type Account } from '../accounts/accounts.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';
 import type { Device } from '../accounts/device.ts';
-import { consumeToken, deleteOneTimeTokens } from '../accounts/one-time-tokens.ts';
-import type { FoundToken } from '../accounts/one-time-tokens.ts';
-import { startSession } from '../accounts/sessions.ts';
-import type { StartedSession } from '../accounts/sessions.ts';
+import { consumeToken, deleteOneTimeTokens, type FoundToken } from '../accounts/one-time-tokens.ts';
+import { startSession, type StartedSession } from '../accounts/sessions.ts';
 import { confirmPhone, findUserByPhone, releaseUnconfirmedPhone } from './phone-accounts.ts';
 
 /** `owner.email` is null unless the address is confirmed. */

@@ -21,8 +21,13 @@ import { startPadding } from '../response-padding.ts';
 import { clearUnprovenPassword, createPhoneAccount, findUserByPhone } from './phone-accounts.ts';
 import { checkChannel, issuePhoneCode, issueSignInCode } from './phone-codes.ts';
 import { parsePhone } from './phone-number.ts';
-import { consumeRecipientBudget, sendSignUpText, sendTextLater } from './send-text.ts';
-import type { Recipient, TextMessage } from './send-text.ts';
+import {
+  consumeRecipientBudget,
+  sendSignUpText,
+  sendTextLater,
+  type Recipient,
+  type TextMessage,
+} from './send-text.ts';
 
 export async function requestPhoneCode(context: Context<AppEnv>, deps: AuthDeps, body: Body): Promise<Response> {
   checkChannel(body);

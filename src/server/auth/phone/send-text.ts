@@ -6,8 +6,7 @@
  * whether or not the number has an account, so neither a text nor a 429 reveals one.
  */
 import { createHmac } from 'node:crypto';
-import { SmsError } from '#server/sms/sms-sender.ts';
-import type { SmsFailure } from '#server/sms/sms-sender.ts';
+import { SmsError, type SmsFailure } from '#server/sms/sms-sender.ts';
 import type { Account } from '../accounts/accounts.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';
 import type { Device } from '../accounts/device.ts';

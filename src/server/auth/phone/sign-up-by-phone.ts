@@ -9,16 +9,14 @@ import type { Context } from 'hono';
 import { ROUTES } from '#domain/routes.ts';
 import type { AsService } from '#server/database/database.ts';
 import type { AppEnv } from '#server/http/app-env.ts';
-import { listIdentities } from '../accounts/accounts.ts';
-import type { Account, UserRow } from '../accounts/accounts.ts';
+import { listIdentities, type Account, type UserRow } from '../accounts/accounts.ts';
 import type { AuthDeps } from '../auth-deps.ts';
 import type { Body } from '../wire/body.ts';
 import { deviceOf } from '../wire/client-device.ts';
 import { checkSignUpMetadata, checkNewPassword } from '../wire/credentials.ts';
 import { AuthError } from '../wire/errors.ts';
 import { startPadding } from '../response-padding.ts';
-import { decoyIds, signUpResponse } from '../wire/sign-up-response.ts';
-import type { SignUpIds } from '../wire/sign-up-response.ts';
+import { decoyIds, signUpResponse, type SignUpIds } from '../wire/sign-up-response.ts';
 import {
   clearUnprovenPassword,
   createPhoneAccount,
@@ -28,8 +26,7 @@ import {
 } from './phone-accounts.ts';
 import { checkChannel, issueSignInCode } from './phone-codes.ts';
 import { parsePhone } from './phone-number.ts';
-import { consumeRecipientBudget, sendSignUpText } from './send-text.ts';
-import type { Recipient } from './send-text.ts';
+import { consumeRecipientBudget, sendSignUpText, type Recipient } from './send-text.ts';
 import { accountExistsText } from './texts.ts';
 
 export async function signUpByPhone(context: Context<AppEnv>, deps: AuthDeps, body: Body): Promise<Response> {

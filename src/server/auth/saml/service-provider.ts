@@ -1,6 +1,5 @@
 /** Our side of SAML 2.0 towards one identity provider (docs/specification/wire.md 29). */
-import { SAML, ValidateInResponseTo } from '@node-saml/node-saml';
-import type { CacheProvider } from '@node-saml/node-saml';
+import { SAML, ValidateInResponseTo, type CacheProvider } from '@node-saml/node-saml';
 import { CLOCK_SKEW_MS } from './documents/read-assertion.ts';
 import type { IdpMetadata } from './documents/idp-metadata.ts';
 import type { SamlKey } from './saml-key.ts';

@@ -1,16 +1,13 @@
 /** POST /sso: sends the browser to a SAML identity provider (docs/specification/wire.md 29). */
 import type { Context } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';
-import { createFlow } from '../accounts/flows.ts';
-import type { FlowRow } from '../accounts/flows.ts';
-import { findSsoProvider, findSsoProviderByDomain } from './sso-providers.ts';
-import type { SsoProvider } from './sso-providers.ts';
+import { createFlow, type FlowRow } from '../accounts/flows.ts';
+import { findSsoProvider, findSsoProviderByDomain, type SsoProvider } from './sso-providers.ts';
 import type { AuthDeps, Endpoint } from '../auth-deps.ts';
 import { requireCaptcha } from '../captcha/require-captcha.ts';
 import { UUID } from '../keys/access-tokens.ts';
 import { bindBrowser } from '../oauth/browser-binding.ts';
-import { readBody } from '../wire/body.ts';
-import type { Body } from '../wire/body.ts';
+import { readBody, type Body } from '../wire/body.ts';
 import { deviceOf } from '../wire/client-device.ts';
 import { AuthError } from '../wire/errors.ts';
 import { parseChallenge } from '../wire/pkce.ts';

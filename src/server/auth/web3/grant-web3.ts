@@ -18,8 +18,7 @@ import { AuthError, OAuthError } from '../wire/errors.ts';
 import { isAllowedTarget } from '../wire/redirects.ts';
 import { respondWithSession } from '../wire/session-response.ts';
 import { consumeNonce, requireWallets } from './nonces.ts';
-import { parseWalletMessage } from './parse-message.ts';
-import type { Chain, WalletMessage } from './parse-message.ts';
+import { parseWalletMessage, type Chain, type WalletMessage } from './parse-message.ts';
 import type { Signer } from './signer.ts';
 
 const CHAIN_NAMES: Readonly<Record<Chain, string>> = { ethereum: 'Ethereum', solana: 'Solana' };

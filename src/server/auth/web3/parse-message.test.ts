@@ -3,8 +3,7 @@ import * as Siwe from 'ox/Siwe';
 import { describe, expect, test } from 'vitest';
 import { unicodeText } from '../../../../tests/support/fuzz/unicode-text.ts';
 import { AuthError } from '../wire/errors.ts';
-import { parseWalletMessage } from './parse-message.ts';
-import type { Chain } from './parse-message.ts';
+import { parseWalletMessage, type Chain } from './parse-message.ts';
 
 const ETHEREUM_ADDRESS = '0x742d35Cc6635C0532925a3b8D53d6e8b3f56ddF1';
 const SOLANA_ADDRESS = '2fcY5S7yqdyBAVUEvB4CLD9bFbkbnNV9yUM6DEVGHJLT';

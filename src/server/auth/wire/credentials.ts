@@ -11,8 +11,7 @@ import {
 import { normalizeAddress } from '#domain/account/mail-address.ts';
 import type { JsonObject } from '#server/database/tables/auth-tables.ts';
 import type { AuthDeps } from '../auth-deps.ts';
-import { AuthError } from './errors.ts';
-import type { AuthErrorName } from './errors.ts';
+import { AuthError, type AuthErrorName } from './errors.ts';
 
 /**
  * The rule of the HTML standard for `type=email`, in lower case: a set of printable ASCII before the @, one or more

@@ -1,12 +1,10 @@
 /** Reauthentication before a change of the ways to sign in to an account (docs/specification/accounts.md 7). */
 import type { UserRow } from '../accounts/accounts.ts';
-import { findByCode } from '../accounts/one-time-tokens.ts';
-import type { FoundToken } from '../accounts/one-time-tokens.ts';
+import { findByCode, type FoundToken } from '../accounts/one-time-tokens.ts';
 import type { SessionRow } from '../accounts/sessions.ts';
 import type { AuthDeps } from '../auth-deps.ts';
 import { reauthenticationTarget } from '../phone/reauthenticate-by-phone.ts';
-import { AuthError } from './errors.ts';
-import type { AuthErrorName } from './errors.ts';
+import { AuthError, type AuthErrorName } from './errors.ts';
 
 const RECENT_MS = 24 * 3_600_000;
 

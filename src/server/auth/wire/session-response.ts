@@ -1,8 +1,7 @@
 import type { Context } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';
 import type { AuthDeps } from '../auth-deps.ts';
-import { ACCESS_TOKEN_SECONDS } from '../keys/access-tokens.ts';
-import type { AccessTokens } from '../keys/access-tokens.ts';
+import { ACCESS_TOKEN_SECONDS, type AccessTokens } from '../keys/access-tokens.ts';
 import type { Account } from '../accounts/accounts.ts';
 import type { StartedSession } from '../accounts/sessions.ts';
 import { mailDeletionUndone } from '../mails/deletion-mails.ts';

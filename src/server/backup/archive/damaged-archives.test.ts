@@ -9,8 +9,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { setUpBackups, withClient } from '../../../../tests/support/commands/backups.ts';
 import { programEnvironment } from '../../../../tests/support/servers/program-environment.ts';
 import { runRestore } from '../restore-command.ts';
-import { dataEntryName, FORMAT_VERSION } from './archive-format.ts';
-import type { Header } from './archive-format.ts';
+import { dataEntryName, FORMAT_VERSION, type Header } from './archive-format.ts';
 import { readArchive, verifyArchive } from './read-archive.ts';
 import { writeArchive } from './write-archive.ts';
 

@@ -6,12 +6,10 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { setUpBackups, withClient } from '../../../../tests/support/commands/backups.ts';
 import { BackupError } from '../backup-error.ts';
 import { runRestore } from '../restore-command.ts';
-import { dataEntryName } from './archive-format.ts';
-import type { Header, Manifest } from './archive-format.ts';
+import { dataEntryName, type Header, type Manifest } from './archive-format.ts';
 import { readArchive } from './read-archive.ts';
 import { RowHash } from './row-hash.ts';
-import { TAR_END, tarEntry } from './tar.ts';
-import type { TarEntry } from './tar.ts';
+import { TAR_END, tarEntry, type TarEntry } from './tar.ts';
 
 const world = setUpBackups();
 

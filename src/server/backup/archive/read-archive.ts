@@ -2,14 +2,19 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { pipeline } from 'node:stream';
-import type { Readable } from 'node:stream';
+import { pipeline, type Readable } from 'node:stream';
 import { createZstdDecompress } from 'node:zlib';
 import { BackupError } from '../backup-error.ts';
-import { AGE_MAGIC, decrypt } from './age.ts';
-import type { Identities } from './age.ts';
-import { kindOfEntry, parseHeader, parseManifest } from './archive-format.ts';
-import type { EntryKind, Header, Manifest, TableContent } from './archive-format.ts';
+import { AGE_MAGIC, decrypt, type Identities } from './age.ts';
+import {
+  kindOfEntry,
+  parseHeader,
+  parseManifest,
+  type EntryKind,
+  type Header,
+  type Manifest,
+  type TableContent,
+} from './archive-format.ts';
 import { RowHash } from './row-hash.ts';
 import { readTar } from './tar.ts';
 

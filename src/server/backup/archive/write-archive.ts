@@ -1,7 +1,6 @@
 /** Writes an archive to a file that appears only when it is whole and on disk. */
 import { createHash } from 'node:crypto';
-import { access, mkdir, open, rename, rm } from 'node:fs/promises';
-import type { FileHandle } from 'node:fs/promises';
+import { access, mkdir, open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -9,8 +8,7 @@ import { constants, createZstdCompress } from 'node:zlib';
 import { BackupError } from '../backup-error.ts';
 import { syncFolder } from '../folder.ts';
 import { encrypt } from './age.ts';
-import { TAR_END, tarEntry } from './tar.ts';
-import type { TarEntry } from './tar.ts';
+import { TAR_END, tarEntry, type TarEntry } from './tar.ts';
 
 const COMPRESSED_CHUNK_BYTES = 256 * 1024;
 

@@ -19,8 +19,10 @@ import {
   Output,
   streamText,
   TypeValidationError,
+  type FinishReason as SdkFinishReason,
+  type JSONSchema7,
+  type LanguageModel,
 } from 'ai';
-import type { FinishReason as SdkFinishReason, JSONSchema7, LanguageModel } from 'ai';
 import { parseJson } from '#server/parse-json.ts';
 import {
   classifyFailure,
@@ -29,12 +31,11 @@ import {
   PARAMETER_REPLACEMENTS,
   readErrorBody,
   rejectedParameter,
+  type Failure,
 } from './classify-failure.ts';
-import type { Failure } from './classify-failure.ts';
 import type { CoachSettings } from '../coach-settings.ts';
 import { AnswerTooLongError, guardedFetch } from './guarded-fetch.ts';
-import { ModelError } from './model.ts';
-import type { FinishReason, ModelPart, ModelRequest } from './model.ts';
+import { ModelError, type FinishReason, type ModelPart, type ModelRequest } from './model.ts';
 import { stripInvisible } from '#domain/coach/strip-invisible.ts';
 
 /** Excludes model names, because the SDK would call such a model through its vendor's gateway. */

@@ -2,8 +2,7 @@
  * Creates the coach's model. The AI SDK behind it is imported with the first analysis, because it takes 30 MB of memory.
  */
 import type { CoachSettings, StructuredBy } from '../coach-settings.ts';
-import { ModelError } from './model.ts';
-import type { CoachModel, ModelPart, ModelRequest, ReplyForm } from './model.ts';
+import { ModelError, type CoachModel, type ModelPart, type ModelRequest, type ReplyForm } from './model.ts';
 import { endsUntaggedThought } from '../reply/strip-thoughts.ts';
 
 const REPLY_FORMS: Readonly<Record<StructuredBy, ReplyForm>> = {

@@ -4,8 +4,13 @@ import { citableLines, createCitationFinder } from '#domain/coach/citations.ts';
 import { day } from '#domain/day/day.ts';
 import { fuzzBudget } from '../../../../tests/support/fuzz-budget.ts';
 import { OBJECT_MANNERS, REPLY_MANNERS, SCORE_LINE_MANNERS } from '../../../../simulators/ai-model/manners.ts';
-import { createQuoteFinder, feedbackReplyParser, MAX_REPLY_CHARS, trendReplyParser } from './parse-response.ts';
-import type { PartialReply } from './parse-response.ts';
+import {
+  createQuoteFinder,
+  feedbackReplyParser,
+  MAX_REPLY_CHARS,
+  trendReplyParser,
+  type PartialReply,
+} from './parse-response.ts';
 
 /** Finds the citations of a log whose lines the page numbers 1, 2 and 2.1, and of its unnumbered last paragraph. */
 const FIND = createCitationFinder(

@@ -5,8 +5,7 @@
  * Displayed text is append-only. A partial parse therefore withholds a suffix whose meaning the next chunk could
  * change: trailing white space, an open `[` or half a surrogate pair.
  */
-import { PARTIAL_CITATION, resolveCitations } from '#domain/coach/citations.ts';
-import type { Citation, FindCitation } from '#domain/coach/citations.ts';
+import { PARTIAL_CITATION, resolveCitations, type Citation, type FindCitation } from '#domain/coach/citations.ts';
 import { MIN_REPLY_CHARS, MIN_TREND_REPLY_CHARS } from '#domain/coach/coach.ts';
 import type { Day } from '#domain/day/day.ts';
 import { isFence, parseScoredText, readScore } from '#domain/coach/score-line.ts';

@@ -5,8 +5,7 @@
  * Threat: SQL injection. Values are never interpreted; they become parameters of the statement. Names are resolved to
  * the objects of the allow-list, so no text of the request reaches SQL as a column or an operator.
  */
-import { dataError } from '../errors.ts';
-import type { DataError } from '../errors.ts';
+import { dataError, type DataError } from '../errors.ts';
 import type { Column, ExposedTable } from '../exposed-tables.ts';
 import type { Comparison, Condition, Truth } from '../query.ts';
 

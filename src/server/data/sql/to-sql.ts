@@ -6,8 +6,7 @@
 import { DATE_HEADER_CLASS } from '#domain/log/entry-html.ts';
 import type { Column, ExposedTable } from '../exposed-tables.ts';
 import type { Order, Preferences, Query, Range, Rows } from '../query.ts';
-import { quoteColumns, quoteColumn, orderSql, tableName, Values, whereSql } from './sql-text.ts';
-import type { Sql } from './sql-text.ts';
+import { quoteColumns, quoteColumn, orderSql, tableName, Values, whereSql, type Sql } from './sql-text.ts';
 
 /**
  * The result of a statement. A statement selects an optional column only if the request needs it. A write that returns

@@ -4,8 +4,7 @@ import { EventEmitter } from 'node:events';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createLog } from '#server/log.ts';
-import { createTestDatabase } from '../../../../tests/support/test-database.ts';
-import type { TestDatabase } from '../../../../tests/support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../../../../tests/support/test-database.ts';
 import { requestConnection } from '../roles.ts';
 import { LISTENER_NAME, listenToChanges } from './change-listener.ts';
 

@@ -5,8 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Logger } from '#server/log.ts';
-import { ANY_CHANGE, CHANGES_CHANNEL, isUserReport, parseEntryChange } from './entry-change.ts';
-import type { EntryChange } from './entry-change.ts';
+import { ANY_CHANGE, CHANGES_CHANNEL, isUserReport, parseEntryChange, type EntryChange } from './entry-change.ts';
 
 const FIRST_RETRY_MS = 250;
 const MAX_RETRY_MS = 15_000;

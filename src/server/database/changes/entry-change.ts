@@ -2,8 +2,7 @@
  * A committed change of a day, as the trigger `follow_entry` writes it: `USER DATE ROW REVISION`
  * (docs/specification/live.md). It carries no text of the log.
  */
-import { isDay } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
+import { isDay, type Day } from '#domain/day/day.ts';
 
 export type EntryChange = {
   userId: string;

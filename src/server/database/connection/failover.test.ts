@@ -1,10 +1,8 @@
 /** Tests how the pool follows the server that accepts writes. tests/cluster does the same with a real cluster. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
-import { startDatabaseNode } from '../../../../tests/support/servers/database-node.ts';
-import type { DatabaseNode } from '../../../../tests/support/servers/database-node.ts';
-import { createTestDatabase } from '../../../../tests/support/test-database.ts';
-import type { TestDatabase } from '../../../../tests/support/test-database.ts';
+import { startDatabaseNode, type DatabaseNode } from '../../../../tests/support/servers/database-node.ts';
+import { createTestDatabase, type TestDatabase } from '../../../../tests/support/test-database.ts';
 
 import { Secret } from '#server/config/secret.ts';
 import { createLog } from '#server/log.ts';
@@ -14,8 +12,7 @@ import { toDataError } from '../../data/to-data-error.ts';
 import type { Database } from '../database.ts';
 import { requestConnection } from '../roles.ts';
 import { createOwnerFinder } from './primary-finder.ts';
-import { createRequestPool } from './request-pool.ts';
-import type { RequestPool } from './request-pool.ts';
+import { createRequestPool, type RequestPool } from './request-pool.ts';
 
 /** The product's promise: a request succeeds within this time after another server has begun to accept writes. */
 const FOUND_WITHIN_MS = 2_000;

@@ -10,8 +10,7 @@ import type pg from 'pg';
 import type { Logger } from '#server/log.ts';
 
 import { REPORT_SQLSTATE } from '../changes/entry-change.ts';
-import { RlsQuery } from '../rls-query.ts';
-import type { StatementNames } from '../rls-query.ts';
+import { RlsQuery, type StatementNames } from '../rls-query.ts';
 import { valueTypes } from '../tables/value-types.ts';
 import { probeSessions } from './probe-sessions.ts';
 import { REQUESTS_NAME } from './request-pool.ts';

@@ -4,10 +4,8 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
-import { startStubPooler } from '../../../../tests/support/servers/stub-pooler.ts';
-import type { StubPooler } from '../../../../tests/support/servers/stub-pooler.ts';
-import { createTestDatabase } from '../../../../tests/support/test-database.ts';
-import type { TestDatabase } from '../../../../tests/support/test-database.ts';
+import { startStubPooler, type StubPooler } from '../../../../tests/support/servers/stub-pooler.ts';
+import { createTestDatabase, type TestDatabase } from '../../../../tests/support/test-database.ts';
 
 import { Secret } from '#server/config/secret.ts';
 import { createLog } from '#server/log.ts';

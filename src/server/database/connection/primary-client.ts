@@ -4,8 +4,7 @@ import { callbackify } from 'node:util';
 import pg from 'pg';
 
 import { limitTcpConnect, UnreachableError } from './limit-tcp-connect.ts';
-import { isReadOnly, NoPrimaryError } from './primary-finder.ts';
-import type { Address, PrimaryFinder } from './primary-finder.ts';
+import { isReadOnly, NoPrimaryError, type Address, type PrimaryFinder } from './primary-finder.ts';
 
 const LOGIN_CHECK_MS = 1_000;
 

@@ -6,8 +6,7 @@
  * read together: the process and PostgreSQL then need fewer system calls (docs/decisions/0045).
  */
 import type pg from 'pg';
-import { createConcurrencyLimiter } from '#server/load/concurrency-limiter.ts';
-import type { ConcurrencyLimiter, Release } from '#server/load/concurrency-limiter.ts';
+import { createConcurrencyLimiter, type ConcurrencyLimiter, type Release } from '#server/load/concurrency-limiter.ts';
 import type { RequestPool } from './request-pool.ts';
 
 const MAX_QUEUED = 1_000;

@@ -4,8 +4,7 @@ import { chmod, cp, lstat, mkdir, readdir, readFile, rename, rm, symlink } from 
 import { createRequire } from 'node:module';
 import { basename, dirname, join, relative } from 'node:path';
 
-import { childEnvironment } from './server-user.ts';
-import type { ServerUser } from './server-user.ts';
+import { childEnvironment, type ServerUser } from './server-user.ts';
 
 export type Binaries = { initdb: string; postgres: string; pgCtl: string; version: string };
 

@@ -9,8 +9,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 import type { Binaries } from './binaries.ts';
-import { childEnvironment } from './server-user.ts';
-import type { ServerUser } from './server-user.ts';
+import { childEnvironment, type ServerUser } from './server-user.ts';
 
 /**
  * Owns the database and everything in it. Only DDL (migrations, job tables) and the operator use this role, no request.

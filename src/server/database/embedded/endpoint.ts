@@ -4,8 +4,7 @@ import { join } from 'node:path';
 
 import { freePort } from '#server/free-port.ts';
 
-import { DATABASE_NAME, OWNER } from './cluster.ts';
-import type { ClusterPaths } from './cluster.ts';
+import { DATABASE_NAME, OWNER, type ClusterPaths } from './cluster.ts';
 
 /** A Unix socket in the private cluster folder; loopback where Unix sockets are missing or the path is too long. */
 export type Endpoint = { kind: 'socket' | 'loopback'; port: number };

@@ -10,10 +10,8 @@ import pg from 'pg';
 
 import type { Logger } from '#server/log.ts';
 
-import { clusterPaths, DATABASE_NAME } from './cluster.ts';
-import type { ClusterPaths } from './cluster.ts';
-import { lockDirectory } from './directory-lock.ts';
-import type { DirectoryLock } from './directory-lock.ts';
+import { clusterPaths, DATABASE_NAME, type ClusterPaths } from './cluster.ts';
+import { lockDirectory, type DirectoryLock } from './directory-lock.ts';
 import { endpointKind, ownerUrl } from './endpoint.ts';
 import { readLockFile } from './postmaster.ts';
 import { superviseServer } from './supervisor.ts';

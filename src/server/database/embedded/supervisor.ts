@@ -1,6 +1,5 @@
 /** Starts PostgreSQL, restarts it after a crash, and stops it cleanly. The caller holds the directory lock. */
-import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { open, readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -9,11 +8,9 @@ import type { Logger } from '#server/log.ts';
 
 import { findBinaries } from './binaries.ts';
 import { clusterAddress, clusterPaths, ensureCluster, rotateLog } from './cluster.ts';
-import { chooseEndpoint } from './endpoint.ts';
-import type { Endpoint } from './endpoint.ts';
+import { chooseEndpoint, type Endpoint } from './endpoint.ts';
 import { stopOnProcessExit } from './stop-on-exit.ts';
-import { reclaimCluster, readLockFile, signalServer } from './postmaster.ts';
-import type { StopMode } from './postmaster.ts';
+import { reclaimCluster, readLockFile, signalServer, type StopMode } from './postmaster.ts';
 import { chooseServerUser, childEnvironment } from './server-user.ts';
 import { serverSettings } from './settings.ts';
 

@@ -7,8 +7,7 @@ import { pathToFileURL } from 'node:url';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-import { createTestDatabase } from '../../../../tests/support/test-database.ts';
-import type { TestDatabase } from '../../../../tests/support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../../../../tests/support/test-database.ts';
 import { openDatabase } from '../connect.ts';
 import type { Database } from '../database.ts';
 import { LOCK_KEY } from './migrate.ts';

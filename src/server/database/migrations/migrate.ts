@@ -11,8 +11,7 @@ import type { Logger } from '#server/log.ts';
 
 import { probeSessions } from '../connection/probe-sessions.ts';
 import { findMigration, migrationLabel, readLedger, recordMigration, rejectOtherHistory } from './ledger.ts';
-import { readMigrations } from './migration-files.ts';
-import type { Migration } from './migration-files.ts';
+import { readMigrations, type Migration } from './migration-files.ts';
 import { runBatches, runOnce } from './online-step.ts';
 import { ensureRoles } from '../roles.ts';
 

@@ -1,5 +1,4 @@
-import { fault, ok, warning } from '../check.ts';
-import type { Finding } from '../check.ts';
+import { fault, ok, warning, type Finding } from '../check.ts';
 
 /** A code of an authenticator app is accepted up to 30 seconds early or late: larger offsets reject more and more codes. */
 const CLOCK_WARNING_MS = 2_000;

@@ -10,8 +10,7 @@ import { listBackups, summaryFile } from '../../backup/folder.ts';
 import { formatBytes } from '../../backup/command-line.ts';
 import type { Config } from '../../config/config.ts';
 import { clusterPaths } from '../../database/embedded/cluster.ts';
-import { fault, off, ok, reasonOf, warning } from '../check.ts';
-import type { Check, Finding } from '../check.ts';
+import { fault, off, ok, reasonOf, warning, type Check, type Finding } from '../check.ts';
 
 const MIN_FREE_BYTES = 200_000_000;
 const LOW_FREE_BYTES = 2_000_000_000;

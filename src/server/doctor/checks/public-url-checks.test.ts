@@ -7,13 +7,10 @@ import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { configOf, lines, run, unreachableUrl, withStub } from '../../../../tests/support/commands/doctor-checks.ts';
-import { startTestServer } from '../../../../tests/support/start-server.ts';
-import type { TestServer } from '../../../../tests/support/start-server.ts';
-import { answer } from '../../../../tests/support/stub-server.ts';
-import type { StubHandler } from '../../../../tests/support/stub-server.ts';
+import { startTestServer, type TestServer } from '../../../../tests/support/start-server.ts';
+import { answer, type StubHandler } from '../../../../tests/support/stub-server.ts';
 import { createProbeAccess } from '../probe-access.ts';
-import { publicUrlChecks } from './public-url-checks.ts';
-import type { ProbeAccess } from './public-url-checks.ts';
+import { publicUrlChecks, type ProbeAccess } from './public-url-checks.ts';
 
 let world: TestServer;
 let unreachable: string;

@@ -5,10 +5,8 @@ import type { Config } from '../../config/config.ts';
 import { isLoopback } from '../../config/loopback.ts';
 import { securityHeaders } from '../../http/security-headers.ts';
 import { parseJson } from '#server/parse-json.ts';
-import { fault, off, ok, warning } from '../check.ts';
-import type { Check, Finding } from '../check.ts';
-import { describeFailure, sendRequest } from '../request.ts';
-import type { Reply } from '../request.ts';
+import { fault, off, ok, warning, type Check, type Finding } from '../check.ts';
+import { describeFailure, sendRequest, type Reply } from '../request.ts';
 import { describeOffset } from './clock-offset.ts';
 
 const DAY_MS = 86_400_000;

@@ -3,8 +3,15 @@
  * other unexpected value becomes `UNKNOWN` or null and is never treated as paid.
  */
 import { toMinor } from './money.ts';
-import { CAPTURE_STATUSES, ORDER_STATUSES, REFUND_STATUSES } from './paypal.ts';
-import type { Capture, CaptureStatus, Order, Refund } from './paypal.ts';
+import {
+  CAPTURE_STATUSES,
+  ORDER_STATUSES,
+  REFUND_STATUSES,
+  type Capture,
+  type CaptureStatus,
+  type Order,
+  type Refund,
+} from './paypal.ts';
 import { valueAt, idInLink, linkOf, listAt, textAt } from './json-value.ts';
 
 type Amount = { amountMinor: number; currency: string };

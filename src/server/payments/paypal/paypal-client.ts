@@ -12,11 +12,9 @@ import { isLoopback } from '#server/config/loopback.ts';
 import { createAccessToken } from './access-token.ts';
 import { toAmountText } from './money.ts';
 import { parseCapture, parseOrder, parseRefund } from './parse.ts';
-import { PaypalError } from './paypal.ts';
-import type { Paypal } from './paypal.ts';
+import { PaypalError, type Paypal } from './paypal.ts';
 import type { PaypalSettings } from './paypal-settings.ts';
-import { failureOf, isSuccess, malformedAnswerError, sendRequest } from './http-request.ts';
-import type { Answer } from './http-request.ts';
+import { failureOf, isSuccess, malformedAnswerError, sendRequest, type Answer } from './http-request.ts';
 import { linkOf, textAt } from './json-value.ts';
 
 const CALL_MAX_MS = 25_000;

@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { day } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
-import { createTestDatabase } from '../../../../tests/support/test-database.ts';
-import type { TestDatabase } from '../../../../tests/support/test-database.ts';
+import { day, type Day } from '#domain/day/day.ts';
+import { createTestDatabase, type TestDatabase } from '../../../../tests/support/test-database.ts';
 import { systemClock } from '#server/clock.ts';
 import { changePlan } from '#server/plans/change-plan.ts';
 import type { Capture } from '../paypal/paypal.ts';

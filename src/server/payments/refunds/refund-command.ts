@@ -1,8 +1,11 @@
 /** The operator's payment commands: list an account's payments, and refund one. `anyway` ignores the refund rule. */
-import { earliestToday, latestToday } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
-import { MAX_COOLING_OFF_ANALYSES, COOLING_OFF_DAYS, coolingOffRefusal } from '#domain/payment/payment.ts';
-import type { CoolingOffRefusal } from '#domain/payment/payment.ts';
+import { earliestToday, latestToday, type Day } from '#domain/day/day.ts';
+import {
+  MAX_COOLING_OFF_ANALYSES,
+  COOLING_OFF_DAYS,
+  coolingOffRefusal,
+  type CoolingOffRefusal,
+} from '#domain/payment/payment.ts';
 import type { Clock } from '#server/clock.ts';
 import type { Database } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';

@@ -1,10 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { MoneyReturn, Payment } from '../payment-store.ts';
-import { bookReturnedMoney } from './refund-payment.ts';
-import type { ReturnHint } from './refund-payment.ts';
+import { bookReturnedMoney, type ReturnHint } from './refund-payment.ts';
 import type { PaymentDeps } from '../payment-deps.ts';
-import { PaypalError } from '../paypal/paypal.ts';
-import type { Capture, Order, Refund } from '../paypal/paypal.ts';
+import { PaypalError, type Capture, type Order, type Refund } from '../paypal/paypal.ts';
 
 const CAPTURE: Capture = {
   id: 'CAP1',

@@ -1,8 +1,7 @@
 /** Refunds payments, and books returned money from any source: our refund, one made at PayPal's site, a reversal. */
 import type { PaymentDeps } from '../payment-deps.ts';
 import type { Payment } from '../payment-store.ts';
-import { PaypalError } from '../paypal/paypal.ts';
-import type { Paypal, Refund } from '../paypal/paypal.ts';
+import { PaypalError, type Paypal, type Refund } from '../paypal/paypal.ts';
 import { LEASE_MS, nextCompletedPoll, nextOpenPoll, nextRefundedPoll, retryTime } from '../polling-schedule.ts';
 
 /** Returned money as a webhook event reports it: PayPal's id of the refund or reversal, and its kind. */

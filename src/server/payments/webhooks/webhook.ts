@@ -7,8 +7,7 @@
  * Threat: anyone can post here, and each verification uses up our rate limit at PayPal. An event that names no payment
  * of ours is therefore not verified, and verifications wait in a bounded queue with a limit per client address.
  */
-import { Hono } from 'hono';
-import type { Context } from 'hono';
+import { Hono, type Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Clock } from '#server/clock.ts';
@@ -25,8 +24,7 @@ import type { Metrics } from '#server/http/metrics.ts';
 import type { Logger } from '#server/log.ts';
 import type { WebhookTransmission } from '../paypal/paypal-client.ts';
 import { PaypalError } from '../paypal/paypal.ts';
-import { parseEvent } from './webhook-event.ts';
-import type { PaypalEvent } from './webhook-event.ts';
+import { parseEvent, type PaypalEvent } from './webhook-event.ts';
 import { isTimely, readTransmission } from './webhook-transmission.ts';
 
 const MAX_BODY_BYTES = 256 * 1024;

@@ -4,8 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { writeKeyFile } from '#server/auth/keys/key-file.ts';
 import { databaseKeySource, readKeys } from '#server/auth/keys/key-source.ts';
 import { replaceStoredKeys, rotateKeys } from '#server/auth/keys/rotate-key.ts';
-import { PASSWORD, tokenHashIn, startAuthWorld } from '../fixture.ts';
-import type { AuthWorld } from '../fixture.ts';
+import { PASSWORD, tokenHashIn, startAuthWorld, type AuthWorld } from '../fixture.ts';
 
 let world: AuthWorld;
 beforeAll(async () => {

@@ -1,7 +1,6 @@
 /** Links that an administrator generates, and invitations (docs/specification/wire.md 33). */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { PASSWORD, tokenHashIn, newAddress, startAuthWorld } from '../fixture.ts';
-import type { AuthWorld } from '../fixture.ts';
+import { PASSWORD, tokenHashIn, newAddress, startAuthWorld, type AuthWorld } from '../fixture.ts';
 
 let world: AuthWorld;
 let admin: Awaited<ReturnType<AuthWorld['adminClient']>>['auth']['admin'];

@@ -1,8 +1,7 @@
 /** The operator's commands `user:*` and `mail:test`, run in this process against a server's database and mailbox. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runAdminCommand } from '#server/admin.ts';
-import { PASSWORD, tokenHashIn, newAddress, startAuthWorld } from '../fixture.ts';
-import type { AuthWorld } from '../fixture.ts';
+import { PASSWORD, tokenHashIn, newAddress, startAuthWorld, type AuthWorld } from '../fixture.ts';
 
 let world: AuthWorld;
 beforeAll(async () => {

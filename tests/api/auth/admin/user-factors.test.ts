@@ -2,8 +2,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { createClient } from '@supabase/supabase-js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startAuthWorld } from '../fixture.ts';
-import type { AuthWorld } from '../fixture.ts';
+import { startAuthWorld, type AuthWorld } from '../fixture.ts';
 
 let world: AuthWorld;
 let token: string;

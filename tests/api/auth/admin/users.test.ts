@@ -7,8 +7,7 @@ import { keySource, readKeys } from '#server/auth/keys/key-source.ts';
 import { loadSigningKeys } from '#server/auth/keys/signing-keys.ts';
 import { createLog } from '#server/log.ts';
 import { waitUntilBlocked } from '../block-request.ts';
-import { PASSWORD, tokenHashIn, newAddress, startAuthWorld } from '../fixture.ts';
-import type { AuthWorld } from '../fixture.ts';
+import { PASSWORD, tokenHashIn, newAddress, startAuthWorld, type AuthWorld } from '../fixture.ts';
 
 let world: AuthWorld;
 let admin: Awaited<ReturnType<AuthWorld['adminClient']>>['auth']['admin'];

@@ -1,8 +1,7 @@
 /** Requests of users with second factors, and the codes of an authenticator app. */
 import { generate } from 'otplib';
 import { expect } from 'vitest';
-import { PASSWORD } from '../fixture.ts';
-import type { AuthWorld, WireBody } from '../fixture.ts';
+import { PASSWORD, type AuthWorld, type WireBody } from '../fixture.ts';
 
 export const MINUTE = 60_000;
 export const HOUR = 60 * MINUTE;

@@ -5,8 +5,7 @@
 import { generate } from 'otplib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fuzzBudget } from '../../../support/fuzz-budget.ts';
-import { PASSWORD, tokenHashIn, newAddress, startAuthWorld } from '../fixture.ts';
-import type { AuthWorld, WireBody } from '../fixture.ts';
+import { PASSWORD, tokenHashIn, newAddress, startAuthWorld, type AuthWorld, type WireBody } from '../fixture.ts';
 
 let world: AuthWorld;
 let lastAddress = 0;

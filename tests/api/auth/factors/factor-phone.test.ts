@@ -1,7 +1,6 @@
 /** Phone numbers as second factors (docs/specification/wire.md 31). */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { PASSWORD, newAddress, newNumber, startAuthWorld } from '../fixture.ts';
-import type { AuthWorld, WireBody } from '../fixture.ts';
+import { PASSWORD, newAddress, newNumber, startAuthWorld, type AuthWorld, type WireBody } from '../fixture.ts';
 
 let world: AuthWorld;
 beforeAll(async () => {

@@ -4,11 +4,9 @@ import fc from 'fast-check';
 import { generate } from 'otplib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fuzzBudget } from '../../../support/fuzz-budget.ts';
-import { SoftwareAuthenticator } from '../../../support/software-authenticator.ts';
-import type { Forgery } from '../../../support/software-authenticator.ts';
+import { SoftwareAuthenticator, type Forgery } from '../../../support/software-authenticator.ts';
 import { blockRequest, endSessionsOf } from '../block-request.ts';
-import { PASSWORD, newAddress, openRequest, startAuthWorld } from '../fixture.ts';
-import type { AuthWorld, WireBody } from '../fixture.ts';
+import { PASSWORD, newAddress, openRequest, startAuthWorld, type AuthWorld, type WireBody } from '../fixture.ts';
 
 let world: AuthWorld;
 let origin: string;

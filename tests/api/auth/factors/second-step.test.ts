@@ -1,8 +1,7 @@
 /** A session that has not passed the second step opens no data (docs/specification/wire.md 5). */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startAuthWorld } from '../fixture.ts';
-import type { AuthWorld } from '../fixture.ts';
+import { startAuthWorld, type AuthWorld } from '../fixture.ts';
 
 let world: AuthWorld;
 beforeAll(async () => {

@@ -6,8 +6,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { fuzzBudget } from '../../../support/fuzz-budget.ts';
 import { SoftwareAuthenticator } from '../../../support/software-authenticator.ts';
-import { SESSION_FIELDS, newAddress, setUpAuthWorld } from '../fixture.ts';
-import type { WireBody } from '../fixture.ts';
+import { SESSION_FIELDS, newAddress, setUpAuthWorld, type WireBody } from '../fixture.ts';
 import { HOUR, MINUTE, claimsOf, createFactorClient, errorOf, ok } from './factor-client.ts';
 
 const world = setUpAuthWorld();

@@ -1,7 +1,6 @@
 /** The change of an address with double confirmation (docs/specification/wire.md 13). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { PASSWORD, tokenHashIn, newAddress, startAuthWorld } from '../fixture.ts';
-import type { AuthWorld } from '../fixture.ts';
+import { PASSWORD, tokenHashIn, newAddress, startAuthWorld, type AuthWorld } from '../fixture.ts';
 
 let world: AuthWorld;
 beforeAll(async () => {

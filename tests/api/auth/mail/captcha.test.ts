@@ -1,17 +1,14 @@
 /** Captcha checks of /auth/v1 (docs/specification/accounts.md 9, providers.md 8). */
 import { createHmac, randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { SignJWT, importJWK } from 'jose';
-import type { JWTPayload } from 'jose';
+import { SignJWT, importJWK, type JWTPayload } from 'jose';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { askSiteverify, parseVerdict } from '#server/auth/captcha/siteverify.ts';
 import { keySource, readKeys } from '#server/auth/keys/key-source.ts';
 import { Secret } from '#server/config/secret.ts';
-import { startCaptchaServer } from '../../../../simulators/captcha/server.ts';
-import type { CaptchaServer } from '../../../../simulators/captcha/server.ts';
+import { startCaptchaServer, type CaptchaServer } from '../../../../simulators/captcha/server.ts';
 import { SECRET, SITE_KEY } from '../../../../simulators/captcha/simulator.ts';
-import { PASSWORD, newAddress, startAuthWorld } from '../fixture.ts';
-import type { AuthWorld } from '../fixture.ts';
+import { PASSWORD, newAddress, startAuthWorld, type AuthWorld } from '../fixture.ts';
 
 let captcha: CaptchaServer;
 beforeAll(async () => {

@@ -1,8 +1,7 @@
 /** The mails that one recipient gets in an hour, over all kinds (docs/specification/limits.md 2). */
 import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { PASSWORD, newAddress, startAuthWorld, tokenHashIn, waitUntilPassing } from '../fixture.ts';
-import type { AuthWorld } from '../fixture.ts';
+import { PASSWORD, newAddress, startAuthWorld, tokenHashIn, waitUntilPassing, type AuthWorld } from '../fixture.ts';
 
 const settings = { AUTH_RATE_LIMITS: 'on', CLIENT_ADDRESS_HEADER: 'X-Real-Ip' };
 let world: AuthWorld;

@@ -1,8 +1,7 @@
 /** Flows by mail: confirmation, recovery, address changes, codes (docs/specification/wire.md 8, 13, 14, 15 and 16). */
 import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { PASSWORD, tokenHashIn, newAddress, startAuthWorld } from '../fixture.ts';
-import type { AuthWorld, WireBody } from '../fixture.ts';
+import { PASSWORD, tokenHashIn, newAddress, startAuthWorld, type AuthWorld, type WireBody } from '../fixture.ts';
 
 const MINUTE = 60_000;
 const wrong = (code: string): string => (code === '000000' ? '000001' : '000000');

@@ -1,8 +1,7 @@
 /** The sandbox's mailbox, as JSON and as a page (docs/specification/sandbox-and-running.md 2). */
 import { createTransport } from 'nodemailer';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { startMailbox } from '../../../../simulators/mailbox.ts';
-import type { Mailbox } from '../../../../simulators/mailbox.ts';
+import { startMailbox, type Mailbox } from '../../../../simulators/mailbox.ts';
 
 const HERE = 'http://127.0.0.1/sandbox/mail';
 

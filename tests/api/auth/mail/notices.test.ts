@@ -1,7 +1,14 @@
 /** Notices to the owner of an account about sign-ins (docs/specification/accounts.md 16). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { PASSWORD, SIGN_IN_NOTICE, tokenHashIn, newAddress, startAuthWorld, waitUntilPassing } from '../fixture.ts';
-import type { AuthWorld } from '../fixture.ts';
+import {
+  PASSWORD,
+  SIGN_IN_NOTICE,
+  tokenHashIn,
+  newAddress,
+  startAuthWorld,
+  waitUntilPassing,
+  type AuthWorld,
+} from '../fixture.ts';
 
 let world: AuthWorld;
 beforeAll(async () => {

@@ -3,8 +3,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { consumeToken, findByCode, findByLink, issueOneTimeToken } from '#server/auth/accounts/one-time-tokens.ts';
 import { claimMail } from '#server/auth/mails/claim-mail.ts';
-import { PASSWORD, tokenHashIn, newAddress, startAuthWorld } from '../fixture.ts';
-import type { AuthWorld } from '../fixture.ts';
+import { PASSWORD, tokenHashIn, newAddress, startAuthWorld, type AuthWorld } from '../fixture.ts';
 
 const wrong = (code: string): string => (code === '000000' ? '000001' : '000000');
 const methodsIn = (accessToken: string): unknown[] =>

@@ -8,8 +8,7 @@ import { parseChallenge } from '#server/auth/wire/pkce.ts';
 import { AuthError } from '#server/auth/wire/errors.ts';
 import { unicodeText } from '../../../support/fuzz/unicode-text.ts';
 import { fuzzBudget } from '../../../support/fuzz-budget.ts';
-import { PASSWORD, newAddress, startAuthWorld } from '../fixture.ts';
-import type { AuthWorld } from '../fixture.ts';
+import { PASSWORD, newAddress, startAuthWorld, type AuthWorld } from '../fixture.ts';
 
 let world: AuthWorld;
 const APP = 'http://127.0.0.1:4100/welcome?from=mail';

@@ -1,7 +1,6 @@
 /** Requests of users who sign in by phone, and the codes that arrive. */
 import { expect } from 'vitest';
-import { PASSWORD, newNumber } from '../fixture.ts';
-import type { AuthWorld, WireBody } from '../fixture.ts';
+import { PASSWORD, newNumber, type AuthWorld, type WireBody } from '../fixture.ts';
 
 export const HOUR = 3_600_000;
 /** Twilio's own test numbers. */

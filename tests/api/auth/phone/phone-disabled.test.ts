@@ -1,7 +1,6 @@
 /** Sign-in by phone without sign-ups, and without a provider of text messages (docs/specification/wire.md 26). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { PASSWORD, newNumber, startAuthWorld } from '../fixture.ts';
-import type { AuthWorld } from '../fixture.ts';
+import { PASSWORD, newNumber, startAuthWorld, type AuthWorld } from '../fixture.ts';
 import { digits } from './phone-client.ts';
 
 describe('without sign-ups', () => {

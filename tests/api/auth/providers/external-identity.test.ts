@@ -2,12 +2,14 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createAccount, getAccount, updateUser } from '#server/auth/accounts/accounts.ts';
-import { signInWithIdentity } from '#server/auth/accounts/external-identity.ts';
-import type { IdentityOutcome, IdentitySignIn } from '#server/auth/accounts/external-identity.ts';
+import {
+  signInWithIdentity,
+  type IdentityOutcome,
+  type IdentitySignIn,
+} from '#server/auth/accounts/external-identity.ts';
 import type { ExternalIdentity } from '#server/auth/accounts/identity-store.ts';
 import { startSession } from '#server/auth/accounts/sessions.ts';
-import { createTestDatabase } from '../../../support/test-database.ts';
-import type { TestDatabase } from '../../../support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../../../support/test-database.ts';
 import { newAddress } from '../fixture.ts';
 
 let db: TestDatabase;

@@ -6,10 +6,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { purgeExpired } from '#server/auth/accounts/purge-expired.ts';
 import { Browser, fragmentOf } from './browser.ts';
 import { blockRequest, endSessionsOf } from '../block-request.ts';
-import { newAddress, PASSWORD, startAuthWorld } from '../fixture.ts';
-import type { AuthWorld } from '../fixture.ts';
-import { PEER_CLIENT_ID, startOidcPeer } from './oidc-peer.ts';
-import type { OidcPeer } from './oidc-peer.ts';
+import { newAddress, PASSWORD, startAuthWorld, type AuthWorld } from '../fixture.ts';
+import { PEER_CLIENT_ID, startOidcPeer, type OidcPeer } from './oidc-peer.ts';
 
 let peer: OidcPeer;
 let world: AuthWorld;

@@ -8,10 +8,8 @@ import { claimProviderFlow } from '#server/auth/accounts/flows.ts';
 import { forwardedParameters, parseScopes } from '#server/auth/oauth/start-flow.ts';
 import { queryText } from '../../../support/fuzz/unicode-text.ts';
 import { Browser, fragmentOf } from './browser.ts';
-import { newAddress, PASSWORD, startAuthWorld } from '../fixture.ts';
-import type { AuthWorld } from '../fixture.ts';
-import { PEER_CLIENT_ID, startOidcPeer } from './oidc-peer.ts';
-import type { OidcPeer } from './oidc-peer.ts';
+import { newAddress, PASSWORD, startAuthWorld, type AuthWorld } from '../fixture.ts';
+import { PEER_CLIENT_ID, startOidcPeer, type OidcPeer } from './oidc-peer.ts';
 
 let peer: OidcPeer;
 let world: AuthWorld;

@@ -1,7 +1,6 @@
 /** An OpenID provider that this project did not write: oauth2-mock-server, which approves every request. */
 import { randomUUID } from 'node:crypto';
-import { Events, OAuth2Server } from 'oauth2-mock-server';
-import type { JwtTransform } from 'oauth2-mock-server';
+import { Events, OAuth2Server, type JwtTransform } from 'oauth2-mock-server';
 
 type MutableToken = { header: Record<string, unknown>; payload: Record<string, unknown> };
 

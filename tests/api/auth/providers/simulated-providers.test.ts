@@ -6,11 +6,9 @@ import { identityFromClaims } from '#server/auth/oauth/providers/profile.ts';
 import { ProviderError } from '#server/auth/oauth/providers/provider-error.ts';
 import { Secret } from '#server/config/secret.ts';
 import { unicodeText } from '../../../support/fuzz/unicode-text.ts';
-import { startIdentityServer } from '../../../../simulators/identity-provider/server.ts';
-import type { IdentityServer } from '../../../../simulators/identity-provider/server.ts';
+import { startIdentityServer, type IdentityServer } from '../../../../simulators/identity-provider/server.ts';
 import { Browser, fragmentOf } from './browser.ts';
-import { newAddress, startAuthWorld } from '../fixture.ts';
-import type { AuthWorld } from '../fixture.ts';
+import { newAddress, startAuthWorld, type AuthWorld } from '../fixture.ts';
 
 let providers: IdentityServer;
 let world: AuthWorld;

@@ -4,10 +4,8 @@ import * as Hex from 'ox/Hex';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fuzzBudget } from '../../../support/fuzz-budget.ts';
-import { startAuthWorld } from '../fixture.ts';
-import type { AuthWorld, WireBody } from '../fixture.ts';
-import { messageOf, newEthereumWallet, newSolanaWallet } from './wallet.ts';
-import type { MessageFields, Wallet } from './wallet.ts';
+import { startAuthWorld, type AuthWorld, type WireBody } from '../fixture.ts';
+import { messageOf, newEthereumWallet, newSolanaWallet, type MessageFields, type Wallet } from './wallet.ts';
 
 const LISTED = 'https://partner.example';
 let world: AuthWorld;

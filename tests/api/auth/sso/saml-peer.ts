@@ -1,5 +1,7 @@
-import { createSamlIdentityProvider } from '../../../../simulators/saml/identity-provider.ts';
-import type { SamlIdentityProvider } from '../../../../simulators/saml/identity-provider.ts';
+import {
+  createSamlIdentityProvider,
+  type SamlIdentityProvider,
+} from '../../../../simulators/saml/identity-provider.ts';
 import { newKeyPair } from '../../../../simulators/saml/key-pair.ts';
 
 /** An identity provider with a key of its own, whose pages no browser opens. */

@@ -6,8 +6,7 @@ import { fragmentOf } from '../providers/browser.ts';
 import { newKeyPair } from '../../../../simulators/saml/key-pair.ts';
 import { attribute } from '../../../../simulators/saml/response.ts';
 import { createSamlPeer } from './saml-peer.ts';
-import { INVALID, NOT_FOUND, problemOf, setUpSaml } from './saml-world.ts';
-import type { Overrides, Signing } from './saml-world.ts';
+import { INVALID, NOT_FOUND, problemOf, setUpSaml, type Overrides, type Signing } from './saml-world.ts';
 
 const { world, addProvider, start, post, signIn, userOf } = setUpSaml();
 

@@ -3,13 +3,17 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { createSsoProvider, updateSsoProvider } from '#server/auth/saml/sso-providers.ts';
-import type { NewSsoProvider, SsoProvider, SsoProviderChange } from '#server/auth/saml/sso-providers.ts';
+import {
+  createSsoProvider,
+  updateSsoProvider,
+  type NewSsoProvider,
+  type SsoProvider,
+  type SsoProviderChange,
+} from '#server/auth/saml/sso-providers.ts';
 import type { SamlIdentityProvider } from '../../../../simulators/saml/identity-provider.ts';
 import { newKeyPair } from '../../../../simulators/saml/key-pair.ts';
 import type { ResponseFields } from '../../../../simulators/saml/response.ts';
-import { startAuthWorld } from '../fixture.ts';
-import type { AuthWorld, WireBody } from '../fixture.ts';
+import { startAuthWorld, type AuthWorld, type WireBody } from '../fixture.ts';
 import { Browser, fragmentOf } from '../providers/browser.ts';
 import { createSamlPeer } from './saml-peer.ts';
 

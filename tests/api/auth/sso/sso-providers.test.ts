@@ -9,12 +9,12 @@ import {
   listSsoProviders,
   ssoProviderJson,
   updateSsoProvider,
+  type NewSsoProvider,
+  type SsoProviderChange,
 } from '#server/auth/saml/sso-providers.ts';
-import type { NewSsoProvider, SsoProviderChange } from '#server/auth/saml/sso-providers.ts';
 import { parseSamlKey } from '#server/auth/saml/saml-key.ts';
 import { AuthError } from '#server/auth/wire/errors.ts';
-import { createTestDatabase } from '../../../support/test-database.ts';
-import type { TestDatabase } from '../../../support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../../../support/test-database.ts';
 import { newKeyPair } from '../../../../simulators/saml/key-pair.ts';
 import { createSamlPeer } from './saml-peer.ts';
 

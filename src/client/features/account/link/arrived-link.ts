@@ -1,6 +1,5 @@
 /** Parses the query of a link from a mail, or of the return from a provider. */
-import { FLOWS } from '#client/lib/api/provider-flow.ts';
-import type { Flow } from '#client/lib/api/provider-flow.ts';
+import { FLOWS, type Flow } from '#client/lib/api/provider-flow.ts';
 
 const TYPES = ['signup', 'email_change', 'recovery', 'magiclink', 'invite', 'email'] as const;
 type LinkType = (typeof TYPES)[number];

@@ -1,7 +1,6 @@
 /** Explains why a mailed link failed, and offers a new one. */
 import { Link } from 'wouter';
-import { useState } from 'react';
-import type { ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 import { validateEmail } from '#domain/account/account.ts';
 import { recoveryMessage } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';

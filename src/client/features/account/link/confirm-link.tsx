@@ -5,8 +5,7 @@ import { ROUTES } from '#domain/routes.ts';
 import { useNavigate } from '#client/lib/navigation.ts';
 import { rememberWay } from '#client/lib/session/last-way.ts';
 import { useSession } from '#client/lib/session/session.ts';
-import { useSubmit } from '#client/lib/hooks/use-submit.ts';
-import type { Outcome } from '#client/lib/hooks/use-submit.ts';
+import { useSubmit, type Outcome } from '#client/lib/hooks/use-submit.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { useToast } from '#client/ui/toast.tsx';
@@ -14,8 +13,7 @@ import { AccountLayout } from '../account-layout.tsx';
 import { BrokenLink } from './broken-link.tsx';
 import type { MailLink } from './arrived-link.ts';
 import { SignedInAs } from '../signed-in-as.tsx';
-import { useAdoptSession, useLinkVerification } from './use-link-verification.ts';
-import type { VerifiedAccount } from './use-link-verification.ts';
+import { useAdoptSession, useLinkVerification, type VerifiedAccount } from './use-link-verification.ts';
 import styles from '../account.module.css';
 
 type ConfirmLinkProps = {

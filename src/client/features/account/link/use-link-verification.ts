@@ -5,12 +5,10 @@
  * stored there. So opening a link never signs in: only `useAdoptSession` stores the session, after the screen has named
  * the account and the user has confirmed.
  */
-import { AuthSessionMissingError } from '@supabase/auth-js';
-import type { AuthError, Session, User } from '@supabase/auth-js';
+import { AuthSessionMissingError, type AuthError, type Session, type User } from '@supabase/auth-js';
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { isRetryable, linkMessage, providerMessage } from '#domain/messages.ts';
-import { useSupabase } from '#client/lib/api/supabase.ts';
-import type { Auth } from '#client/lib/api/supabase.ts';
+import { useSupabase, type Auth } from '#client/lib/api/supabase.ts';
 import type { Outcome } from '#client/lib/hooks/use-submit.ts';
 import { needsSecondStep } from '#client/lib/session/second-step.ts';
 import { hasUndoneDeletion, useWelcome } from '#client/ui/account/use-welcome-back.ts';

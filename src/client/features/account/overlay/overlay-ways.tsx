@@ -2,8 +2,7 @@
 import { useClientConfig, useSupabase } from '#client/lib/api/supabase.ts';
 import { useSubmit } from '#client/lib/hooks/use-submit.ts';
 import { hasKnownPasskeys } from '#client/lib/session/known-passkeys.ts';
-import { readLastWay } from '#client/lib/session/last-way.ts';
-import type { Way } from '#client/lib/session/last-way.ts';
+import { readLastWay, type Way } from '#client/lib/session/last-way.ts';
 import { useUser } from '#client/lib/session/session.ts';
 import { ssoProviderOf } from '#client/lib/session/sso-user.ts';
 import { Button } from '#client/ui/button.tsx';

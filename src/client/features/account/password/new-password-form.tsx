@@ -5,8 +5,7 @@ import { passwordMessage, validateNewPassword } from '#domain/account/account.ts
 import { MESSAGES, resetMessage } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';
 import type { Auth } from '#client/lib/api/supabase.ts';
-import { textOf, useSubmit } from '#client/lib/hooks/use-submit.ts';
-import type { Outcome } from '#client/lib/hooks/use-submit.ts';
+import { textOf, useSubmit, type Outcome } from '#client/lib/hooks/use-submit.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { PasswordField } from '#client/ui/form/password-field.tsx';

@@ -4,8 +4,7 @@ import { useSupabase } from '#client/lib/api/supabase.ts';
 import { textOf } from '#client/lib/hooks/use-submit.ts';
 import { CodeForm } from '#client/ui/form/code-form.tsx';
 import { EmailField } from '../email-field.tsx';
-import { verifiedAccount } from '../link/use-link-verification.ts';
-import type { VerifiedAccount } from '../link/use-link-verification.ts';
+import { verifiedAccount, type VerifiedAccount } from '../link/use-link-verification.ts';
 import styles from '../account.module.css';
 
 type RecoveryCodeFormProps = {

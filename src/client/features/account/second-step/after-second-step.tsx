@@ -1,6 +1,5 @@
 /** Shows its children after the account's second step, or at once if the account needs none. */
-import { lazy, Suspense, useState } from 'react';
-import type { ReactNode } from 'react';
+import { lazy, Suspense, useState, type ReactNode } from 'react';
 import { LoadingText } from '#client/ui/loading-text.tsx';
 import type { VerifiedAccount } from '../link/use-link-verification.ts';
 import styles from '../account.module.css';

@@ -1,8 +1,7 @@
 /** Takes the code of a mail that signs in, and sends the mail again. */
 import type { ReactNode } from 'react';
 import { ROUTES } from '#domain/routes.ts';
-import { useSupabase } from '#client/lib/api/supabase.ts';
-import type { Auth } from '#client/lib/api/supabase.ts';
+import { useSupabase, type Auth } from '#client/lib/api/supabase.ts';
 import { rememberWay } from '#client/lib/session/last-way.ts';
 import { CodeForm } from '#client/ui/form/code-form.tsx';
 import { ResendForm } from '#client/ui/form/resend-form.tsx';

@@ -1,8 +1,7 @@
 /** Signs in with a passkey. With `hasAutofill`, the autofill of the page's email field offers passkeys too. */
 import { useEffect, useState } from 'react';
 import { useClientConfig, useSupabase } from '#client/lib/api/supabase.ts';
-import { useSubmit } from '#client/lib/hooks/use-submit.ts';
-import type { Outcome } from '#client/lib/hooks/use-submit.ts';
+import { useSubmit, type Outcome } from '#client/lib/hooks/use-submit.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import styles from './sign-in-ways.module.css';

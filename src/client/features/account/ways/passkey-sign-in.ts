@@ -1,7 +1,6 @@
 /** Signs in with a passkey, from a button or from the autofill of the email field (docs/specification/wire.md 32). */
 import { browserSupportsWebAuthnAutofill, startAuthentication, WebAuthnAbortService } from '@simplewebauthn/browser';
-import { MESSAGES, signInMessage } from '#domain/messages.ts';
-import type { ProviderError } from '#domain/messages.ts';
+import { MESSAGES, signInMessage, type ProviderError } from '#domain/messages.ts';
 import type { Auth } from '#client/lib/api/supabase.ts';
 import { rememberPasskeys } from '#client/lib/session/known-passkeys.ts';
 import { rememberWay } from '#client/lib/session/last-way.ts';

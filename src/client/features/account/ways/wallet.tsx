@@ -1,15 +1,12 @@
 /** Signs in with a message that a wallet signs (docs/specification/wire.md 30). */
 import { useState } from 'react';
 import { signInMessage } from '#domain/messages.ts';
-import { useClientConfig, useSupabase } from '#client/lib/api/supabase.ts';
-import type { Supabase } from '#client/lib/api/supabase.ts';
-import { useSubmit } from '#client/lib/hooks/use-submit.ts';
-import type { Outcome } from '#client/lib/hooks/use-submit.ts';
+import { useClientConfig, useSupabase, type Supabase } from '#client/lib/api/supabase.ts';
+import { useSubmit, type Outcome } from '#client/lib/hooks/use-submit.ts';
 import { rememberWay } from '#client/lib/session/last-way.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
-import { findWallets } from './find-wallets.ts';
-import type { Chain, FoundWallet } from './find-wallets.ts';
+import { findWallets, type Chain, type FoundWallet } from './find-wallets.ts';
 import type { WayProps } from './way-frame.tsx';
 import styles from '../account.module.css';
 import ways from './sign-in-ways.module.css';

@@ -1,13 +1,11 @@
 /** Shows a conflict: the page keeps both versions until the user chooses. */
 import { useEffect, useId, useRef } from 'react';
-import { dayLabel } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
+import { dayLabel, type Day } from '#domain/day/day.ts';
 import { dayPath } from '#domain/routes.ts';
 import { useNavigate } from '#client/lib/navigation.ts';
 import { StoredLog } from '#client/editor/stored/stored-log.tsx';
 import { Button } from '#client/ui/button.tsx';
-import { useToast } from '#client/ui/toast.tsx';
-import type { Toast } from '#client/ui/toast.tsx';
+import { useToast, type Toast } from '#client/ui/toast.tsx';
 import styles from './conflict-notice.module.css';
 import type { DaySaver } from '#client/sync/day-saver/day-saver.ts';
 import type { Conflict, SaverView } from '#client/sync/day-saver/state.ts';

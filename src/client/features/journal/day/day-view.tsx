@@ -1,8 +1,7 @@
 /** Shows a day as locked, loading, failed or open. A day that failed to load is never shown as empty. */
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useState, useSyncExternalStore } from 'react';
-import { dayLabel } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
+import { dayLabel, type Day } from '#domain/day/day.ts';
 import { StoredLog } from '#client/editor/stored/stored-log.tsx';
 import { Button } from '#client/ui/button.tsx';
 import { useDismissEarlyPage } from '#client/lib/boot/use-dismiss-early-page.ts';

@@ -1,6 +1,5 @@
 import type { DaySaver } from '#client/sync/day-saver/day-saver.ts';
-import { isAlarming, isAnnounced, KEEP_TAB_OPEN, statusText } from '#client/sync/save-status.ts';
-import type { SaveStatus } from '#client/sync/save-status.ts';
+import { isAlarming, isAnnounced, KEEP_TAB_OPEN, statusText, type SaveStatus } from '#client/sync/save-status.ts';
 import styles from './save-status-line.module.css';
 
 /** `signedOut`: a session that lives shows no sign-in overlay, so the save needs another way on. */

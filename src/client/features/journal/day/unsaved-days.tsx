@@ -1,7 +1,6 @@
 /** Links to the other days with unsaved text. */
 import { useSyncExternalStore } from 'react';
-import { dayLabel } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
+import { dayLabel, type Day } from '#domain/day/day.ts';
 import { useJournal } from '#client/sync/day-savers-provider.tsx';
 import styles from './save-status-line.module.css';
 

@@ -1,7 +1,6 @@
 /** The open day: the date in the URL, or the initial day of the plan. */
 import { useEffect, useState } from 'react';
-import { addDays, canOpenDay, isDay } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
+import { addDays, canOpenDay, isDay, type Day } from '#domain/day/day.ts';
 import { initialDay } from '#domain/day/initial-day.ts';
 import { ROUTES, dayPath } from '#domain/routes.ts';
 import { useNavigate, useSearchParam } from '#client/lib/navigation.ts';

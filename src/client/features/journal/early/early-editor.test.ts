@@ -4,10 +4,8 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { day } from '#domain/day/day.ts';
 import { readTodayCopy } from '#client/lib/boot/today-copy.ts';
 import type { EarlyPage } from '#client/lib/boot/early-page.ts';
-import { createDayDrafts } from '#client/sync/day-drafts.ts';
-import type { DayDraft } from '#client/sync/day-drafts.ts';
-import { startEarlyEditor } from './early-editor.ts';
-import type { EarlyEditor } from './early-editor.ts';
+import { createDayDrafts, type DayDraft } from '#client/sync/day-drafts.ts';
+import { startEarlyEditor, type EarlyEditor } from './early-editor.ts';
 
 const DATE = day('2026-11-23');
 const STORED = { id: 'row', html: '<p>a</p>', revision: 3, savedAt: 7 };

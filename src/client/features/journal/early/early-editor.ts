@@ -2,8 +2,7 @@
  * The editor of today's log, which takes keys before React runs. It stores its text as a draft under its own writer id,
  * as another page would, until the day's saver has the text. If the page ends first, the next page finds the draft.
  */
-import { createJournalEditor } from '#client/editor/create-editor.ts';
-import type { EditorCallbacks, JournalEditorHandle } from '#client/editor/create-editor.ts';
+import { createJournalEditor, type EditorCallbacks, type JournalEditorHandle } from '#client/editor/create-editor.ts';
 import { KEYBOARD_HELP, KEYBOARD_HELP_ID } from '#client/editor/keyboard-exit.ts';
 import { dayQuestion } from '#domain/day/past-day.ts';
 import type { EarlyPage } from '#client/lib/boot/early-page.ts';

@@ -1,16 +1,13 @@
 /** Offers a file with all logs, locked ones too, before the account is deleted. */
 import { useEffect, useRef, useState } from 'react';
-import { dayLabel, dayOf } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
+import { dayLabel, dayOf, type Day } from '#domain/day/day.ts';
 import { OWN_ACCOUNT_MESSAGES, refusalMessage } from '#domain/account/own-account-messages.ts';
-import { RefusedError, useOwnAccount } from '#client/lib/api/own-account.ts';
-import type { Proof } from '#client/lib/api/own-account.ts';
+import { RefusedError, useOwnAccount, type Proof } from '#client/lib/api/own-account.ts';
 import { useSubmit } from '#client/lib/hooks/use-submit.ts';
 import { useSession } from '#client/lib/session/session.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
-import { ProofFields, proofOf } from './proof-fields.tsx';
-import type { ProofKind } from './proof-fields.tsx';
+import { ProofFields, proofOf, type ProofKind } from './proof-fields.tsx';
 import styles from './delete-account.module.css';
 
 type ArchiveStepProps = {

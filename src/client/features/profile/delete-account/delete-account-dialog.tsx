@@ -4,8 +4,7 @@
  */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { useOwnAccount } from '#client/lib/api/own-account.ts';
-import type { Proof } from '#client/lib/api/own-account.ts';
+import { useOwnAccount, type Proof } from '#client/lib/api/own-account.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
 import { useUser } from '#client/lib/session/session.ts';
 import { Button } from '#client/ui/button.tsx';

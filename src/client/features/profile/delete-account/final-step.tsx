@@ -1,18 +1,15 @@
 /** The last step: names the consequences, deletes the account and opens the landing page, which offers to undo it. */
 import { useId, useState } from 'react';
-import { dayLabel } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
+import { dayLabel, type Day } from '#domain/day/day.ts';
 import { OWN_ACCOUNT_MESSAGES, refusalMessage } from '#domain/account/own-account-messages.ts';
-import { RefusedError, useOwnAccount } from '#client/lib/api/own-account.ts';
-import type { Proof } from '#client/lib/api/own-account.ts';
+import { RefusedError, useOwnAccount, type Proof } from '#client/lib/api/own-account.ts';
 import { useSubmit } from '#client/lib/hooks/use-submit.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
 import { useSession, useUser } from '#client/lib/session/session.ts';
 import { DELETION_KEY } from '#client/lib/session/storage-keys.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
-import { ProofFields, proofOf } from './proof-fields.tsx';
-import type { ProofKind } from './proof-fields.tsx';
+import { ProofFields, proofOf, type ProofKind } from './proof-fields.tsx';
 import styles from './delete-account.module.css';
 
 type FinalStepProps = {

@@ -4,8 +4,7 @@
  */
 import { CircleCheck } from 'lucide-react';
 import { MESSAGES } from '#domain/messages.ts';
-import { useOwnAccount } from '#client/lib/api/own-account.ts';
-import type { AddressChange } from '#client/lib/api/own-account.ts';
+import { useOwnAccount, type AddressChange } from '#client/lib/api/own-account.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
 import { useSubmit } from '#client/lib/hooks/use-submit.ts';
 import { useUser } from '#client/lib/session/session.ts';

@@ -1,6 +1,5 @@
 /** Name, address and password in one form (docs/specification/accounts.md 7). */
-import { useEffect, useRef, useState } from 'react';
-import type { RefObject } from 'react';
+import { useEffect, useRef, useState, type RefObject } from 'react';
 import {
   EMAIL_MAX_LENGTH,
   EMAIL_PROBLEM,
@@ -12,8 +11,7 @@ import { isSessionGone, MESSAGES, providerMessage } from '#domain/messages.ts';
 import { accountName, useSession, useUser } from '#client/lib/session/session.ts';
 import { isSsoUser } from '#client/lib/session/sso-user.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
-import { textOf, useSubmit } from '#client/lib/hooks/use-submit.ts';
-import type { Outcome } from '#client/lib/hooks/use-submit.ts';
+import { textOf, useSubmit, type Outcome } from '#client/lib/hooks/use-submit.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Field } from '#client/ui/form/field.tsx';
 import { Notice } from '#client/ui/notice.tsx';

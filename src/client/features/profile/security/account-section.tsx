@@ -1,9 +1,7 @@
 /** A section of the profile page with one line of state. Its controls are loaded when it is opened. */
-import { useEffect, useId, useRef, useState } from 'react';
-import type { ReactNode } from 'react';
+import { useEffect, useId, useRef, useState, type ReactNode } from 'react';
 import { Button } from '#client/ui/button.tsx';
-import { useOpenChunk } from '#client/ui/lazy-chunk.ts';
-import type { LazyChunk } from '#client/ui/lazy-chunk.ts';
+import { useOpenChunk, type LazyChunk } from '#client/ui/lazy-chunk.ts';
 import { Section } from '#client/ui/page/page.tsx';
 import styles from './security.module.css';
 

@@ -1,7 +1,6 @@
 /** Asks for a confirmation before a second factor, a passkey or another way to sign in is removed or replaced. */
 import type { ReactNode } from 'react';
-import { useSubmit } from '#client/lib/hooks/use-submit.ts';
-import type { Outcome } from '#client/lib/hooks/use-submit.ts';
+import { useSubmit, type Outcome } from '#client/lib/hooks/use-submit.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Dialog } from '#client/ui/dialog.tsx';
 import { Notice } from '#client/ui/notice.tsx';

@@ -2,8 +2,7 @@
  * One step within a panel. It takes the focus if the focused button has disappeared, with a previous step or with a
  * removed row of a list.
  */
-import { useEffect, useRef } from 'react';
-import type { ReactNode } from 'react';
+import { useEffect, useRef, type ReactNode } from 'react';
 import { useFocusRestore } from '#client/lib/hooks/use-focus-restore.ts';
 import styles from './security.module.css';
 

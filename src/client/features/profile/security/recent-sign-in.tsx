@@ -2,10 +2,8 @@
  * Applies changes that need a recent sign-in (docs/specification/wire.md 31). If the sign-in is older than a day, a
  * dialog asks for the second step or, without one, for a mailed code, and applies the change again.
  */
-import { useEffect, useRef, useState } from 'react';
-import type { ReactNode } from 'react';
-import { isWrongCode, recoveryMessage } from '#domain/messages.ts';
-import type { ProviderError } from '#domain/messages.ts';
+import { useEffect, useRef, useState, type ReactNode } from 'react';
+import { isWrongCode, recoveryMessage, type ProviderError } from '#domain/messages.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
 import type { Outcome } from '#client/lib/hooks/use-submit.ts';
 import { useUser } from '#client/lib/session/session.ts';

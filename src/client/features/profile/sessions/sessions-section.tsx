@@ -2,8 +2,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 
-import { useOwnAccount } from '#client/lib/api/own-account.ts';
-import type { OwnSession } from '#client/lib/api/own-account.ts';
+import { useOwnAccount, type OwnSession } from '#client/lib/api/own-account.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
 import { useClock } from '#client/lib/hooks/use-clock.ts';
 import { useFocusRestore } from '#client/lib/hooks/use-focus-restore.ts';

@@ -1,7 +1,6 @@
 /** The charts of the reviews screen: scores, the year, and lines to copy. */
 import type { Day } from '#domain/day/day.ts';
-import { firstDayOf } from '#domain/plan/review-period.ts';
-import type { ReviewPeriod } from '#domain/plan/review-period.ts';
+import { firstDayOf, type ReviewPeriod } from '#domain/plan/review-period.ts';
 import styles from './review-charts.module.css';
 import { ScorePlot } from './score-plot.tsx';
 import type { LoggedDay } from '../use-logged-days.ts';

@@ -1,6 +1,5 @@
 /** Roving tabindex: a group of items is one tab stop, and the arrow keys move between its items. */
-import { useRef, useState } from 'react';
-import type { KeyboardEvent } from 'react';
+import { useRef, useState, type KeyboardEvent } from 'react';
 
 type Item = { focus: () => void };
 

@@ -1,8 +1,6 @@
 /** The last year as a heat map: one square per day, darker for higher scores. */
-import { useLayoutEffect, useRef, useState } from 'react';
-import type { RefObject } from 'react';
-import { dateLabel, MONTHS } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
+import { useLayoutEffect, useRef, useState, type RefObject } from 'react';
+import { dateLabel, MONTHS, type Day } from '#domain/day/day.ts';
 import { scoreBand } from '#domain/coach/hustle-score.ts';
 import { dayPath } from '#domain/routes.ts';
 import { weekdaysFrom } from '#domain/day/month.ts';

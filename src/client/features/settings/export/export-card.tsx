@@ -1,7 +1,6 @@
 /** The Export Data card: format, button, progress and result. */
 import { useEffect, useRef, useState } from 'react';
-import { dateLabel, dayOf } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
+import { dateLabel, dayOf, type Day } from '#domain/day/day.ts';
 import { MESSAGES } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { useData } from '#client/lib/api/data-client.ts';
@@ -11,10 +10,8 @@ import { Button } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { Section } from '#client/ui/page/page.tsx';
 import { createEntryReader } from './read-entries.ts';
-import { createExportRun, ExportRejected } from './export-run.ts';
-import type { ExportRun, Progress } from './export-run.ts';
-import { FORMATS, fileName } from './formats.ts';
-import type { Format } from './formats.ts';
+import { createExportRun, ExportRejected, type ExportRun, type Progress } from './export-run.ts';
+import { FORMATS, fileName, type Format } from './formats.ts';
 import { UpgradePrompt } from '../upgrade-prompt.tsx';
 import { ProgressLine } from '../progress-line.tsx';
 import { sizeLabel } from './size-label.ts';

@@ -1,10 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { addDays, day } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
+import { addDays, day, type Day } from '#domain/day/day.ts';
 import { textWriter } from '#domain/export/formats/text-format.ts';
-import type { EntryReader, StoredDay } from './read-entries.ts';
-import { EntryReadError } from './read-entries.ts';
+import { EntryReadError, type EntryReader, type StoredDay } from './read-entries.ts';
 import { createExportRun, ExportRejected } from './export-run.ts';
 
 const FIRST = day('2020-01-01');

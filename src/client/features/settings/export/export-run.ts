@@ -4,8 +4,7 @@
  */
 import type { Day } from '#domain/day/day.ts';
 import type { FormatWriter } from '#domain/export/exported-entry.ts';
-import { createPager } from './read-entries.ts';
-import type { EntryReader, StoredDay } from './read-entries.ts';
+import { createPager, type EntryReader, type StoredDay } from './read-entries.ts';
 import { createYielder } from '../yield-to-main.ts';
 
 export type Progress = { done: number; total: number };

@@ -1,9 +1,7 @@
 /** Chooses the files of an import: single files and zips, a folder, or what the user drops on the area. */
-import { useRef, useState } from 'react';
-import type { DragEvent } from 'react';
+import { useRef, useState, type DragEvent } from 'react';
 import { Button } from '#client/ui/button.tsx';
-import { MAX_FILES } from './open-files.ts';
-import type { ChosenFile } from './open-files.ts';
+import { MAX_FILES, type ChosenFile } from './open-files.ts';
 import common from '../settings.module.css';
 
 const ownPath = (file: File): string => file.webkitRelativePath || file.name;

@@ -13,8 +13,7 @@ import { ImportPlanView } from './import-plan-view.tsx';
 import { ImportSummaryView } from './import-summary-view.tsx';
 import { DayList } from './skipped-lists.tsx';
 import { UndoButton } from './undo-button.tsx';
-import { useImport, usePastImports } from './use-import.ts';
-import type { ImportState } from './use-import.ts';
+import { useImport, usePastImports, type ImportState } from './use-import.ts';
 import common from '../settings.module.css';
 import styles from './import.module.css';
 

@@ -1,15 +1,12 @@
 /** The preview of an import, with the choice for days that differ. */
 import { useId, useState } from 'react';
-import { dateLabel } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
-import { OWN_PROGRAM } from '#domain/export/import-plan.ts';
-import type { Choice, Verdict } from '#domain/export/import-plan.ts';
+import { dateLabel, type Day } from '#domain/day/day.ts';
+import { OWN_PROGRAM, type Choice, type Verdict } from '#domain/export/import-plan.ts';
 import { useToday } from '#client/lib/hooks/use-today.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
-import { countLocked, daysToWrite } from './import-run.ts';
-import type { ImportPlan } from './import-run.ts';
+import { countLocked, daysToWrite, type ImportPlan } from './import-run.ts';
 import { pluralize } from '../pluralize.ts';
 import { PictureList, SkippedLists } from './skipped-lists.tsx';
 import common from '../settings.module.css';

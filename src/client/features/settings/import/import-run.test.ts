@@ -1,14 +1,18 @@
 import { describe, expect, test } from 'vitest';
-import { addDays, day } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
+import { addDays, day, type Day } from '#domain/day/day.ts';
 import type { Version } from '#domain/log/entry.ts';
-import { OWN_PROGRAM } from '#domain/export/import-plan.ts';
-import type { Choice } from '#domain/export/import-plan.ts';
-import { IMPORT_MAX_ENTRIES, IMPORT_REQUEST_BYTES } from '#domain/export/import-wire.ts';
-import type { ImportEntry } from '#domain/export/import-wire.ts';
+import { OWN_PROGRAM, type Choice } from '#domain/export/import-plan.ts';
+import { IMPORT_MAX_ENTRIES, IMPORT_REQUEST_BYTES, type ImportEntry } from '#domain/export/import-wire.ts';
 import type { EntryReader, StoredDay } from '../export/read-entries.ts';
-import { countLocked, createImportRun, daysToWrite, planImport, runUndo } from './import-run.ts';
-import type { Call, RunProgress } from './import-run.ts';
+import {
+  countLocked,
+  createImportRun,
+  daysToWrite,
+  planImport,
+  runUndo,
+  type Call,
+  type RunProgress,
+} from './import-run.ts';
 
 const never = new AbortController().signal;
 const FIRST = day('2020-01-01');

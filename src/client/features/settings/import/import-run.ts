@@ -5,15 +5,23 @@ import { withoutDateHeader } from '#domain/log/entry-html.ts';
 import { entryText } from '#domain/log/entry-text.ts';
 import { STORAGE_FULL_CODE } from '#domain/log/entry.ts';
 import type { Refusal } from '#domain/export/exported-entry.ts';
-import { buildImportEntry, compareDays } from '#domain/export/import-plan.ts';
-import type { Choice, ExistingDay, Verdict } from '#domain/export/import-plan.ts';
-import { IMPORT_MAX_ENTRIES, IMPORT_REQUEST_BYTES } from '#domain/export/import-wire.ts';
-import type { ImportEntry, ImportOutcome } from '#domain/export/import-wire.ts';
+import {
+  buildImportEntry,
+  compareDays,
+  type Choice,
+  type ExistingDay,
+  type Verdict,
+} from '#domain/export/import-plan.ts';
+import {
+  IMPORT_MAX_ENTRIES,
+  IMPORT_REQUEST_BYTES,
+  type ImportEntry,
+  type ImportOutcome,
+} from '#domain/export/import-wire.ts';
 import type { JournalDay } from '#domain/journals/assemble-days.ts';
 import type { Skipped } from '#domain/journals/journal-reader.ts';
 import type { FunctionAnswer } from '#client/lib/api/supabase.ts';
-import { createPager } from '../export/read-entries.ts';
-import type { EntryReader, StoredDay } from '../export/read-entries.ts';
+import { createPager, type EntryReader, type StoredDay } from '../export/read-entries.ts';
 import type { Progress } from '../export/export-run.ts';
 import { createYielder } from '../yield-to-main.ts';
 import type { ReadImport } from './read-files.ts';

@@ -1,6 +1,5 @@
 /** The Web Worker that reads the files of an import, so that a file of 60 MB does not freeze the tab. */
-import { readJournal } from './read-journal.ts';
-import type { ReadRequest, WorkerRequest } from './read-journal.ts';
+import { readJournal, type ReadRequest, type WorkerRequest } from './read-journal.ts';
 
 const chosen: ReadRequest['chosen'] = [];
 

@@ -2,8 +2,7 @@
 import { expect, test } from 'vitest';
 import { day } from '#domain/day/day.ts';
 import { MAX_FILES } from './open-files.ts';
-import { readFiles } from './read-files.ts';
-import type { StartReading } from './read-files.ts';
+import { readFiles, type StartReading } from './read-files.ts';
 import type { ReadEntry, ReadMessage } from './read-journal.ts';
 
 const entry = (date: string, html: string): ReadEntry => ({

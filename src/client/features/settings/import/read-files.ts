@@ -1,13 +1,11 @@
 /** Reads the chosen files in a Web Worker, and converts on the page what needs a browser. */
-import { assembleDays } from '#domain/journals/assemble-days.ts';
-import type { JournalDay, LogEntry } from '#domain/journals/assemble-days.ts';
+import { assembleDays, type JournalDay, type LogEntry } from '#domain/journals/assemble-days.ts';
 import { IMPORT_PROBLEMS } from '#domain/journals/export-guides.ts';
 import type { Skipped } from '#domain/journals/journal-reader.ts';
 import { IMPORT_MAX_DAYS } from '#domain/export/import-plan.ts';
 import type { Day } from '#domain/day/day.ts';
 import { createYielder } from '../yield-to-main.ts';
-import { ImportRefusedError, MAX_FILES } from './open-files.ts';
-import type { ChosenFile } from './open-files.ts';
+import { ImportRefusedError, MAX_FILES, type ChosenFile } from './open-files.ts';
 import type { ReadEntry, ReadMessage, ReadRequest, WorkerRequest } from './read-journal.ts';
 
 export type ReadImport = { program: string; days: JournalDay[]; skipped: Skipped[] };

@@ -2,10 +2,8 @@
 import { describe, expect, test } from 'vitest';
 import { BlobWriter, TextReader, Uint8ArrayReader, ZipWriter } from '@zip.js/zip.js/lib/zip-core-native.js';
 import { IMPORT_PROBLEMS } from '#domain/journals/export-guides.ts';
-import { MAX_CHOSEN_BYTES, MAX_FILES } from './open-files.ts';
-import type { ChosenFile } from './open-files.ts';
-import { readJournal } from './read-journal.ts';
-import type { ReadMessage } from './read-journal.ts';
+import { MAX_CHOSEN_BYTES, MAX_FILES, type ChosenFile } from './open-files.ts';
+import { readJournal, type ReadMessage } from './read-journal.ts';
 
 const fileOf = (path: string, ...parts: BlobPart[]): ChosenFile => ({
   path,

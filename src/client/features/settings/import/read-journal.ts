@@ -5,8 +5,7 @@ import type { JournalEntry, JournalReader, Skipped, SourceFile } from '#domain/j
 import { detectReader } from '#domain/journals/readers.ts';
 import { cleanText, toLog } from '#domain/journals/to-log.ts';
 import { decodeStart, decodeText } from './decode-text.ts';
-import { ImportRefusedError, openFiles } from './open-files.ts';
-import type { ChosenFile } from './open-files.ts';
+import { ImportRefusedError, openFiles, type ChosenFile } from './open-files.ts';
 
 /** `html`: the body is HTML of another program, which the page converts to a log. */
 export type ReadEntry = LogEntry & { isForeignHtml: boolean };

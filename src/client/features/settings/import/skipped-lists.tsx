@@ -1,10 +1,7 @@
 /** Lists of the days of an outcome, and of the entries left out. They can be long, so they render when opened. */
-import { useState } from 'react';
-import type { ReactNode } from 'react';
-import { SKIP_REASONS } from '#domain/journals/journal-reader.ts';
-import type { Skipped, SkipReason } from '#domain/journals/journal-reader.ts';
-import { dateLabel } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
+import { useState, type ReactNode } from 'react';
+import { SKIP_REASONS, type Skipped, type SkipReason } from '#domain/journals/journal-reader.ts';
+import { dateLabel, type Day } from '#domain/day/day.ts';
 import { pluralize } from '../pluralize.ts';
 import type { PlannedDay } from './import-run.ts';
 import styles from './import.module.css';

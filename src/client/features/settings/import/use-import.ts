@@ -3,17 +3,23 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import type { Choice } from '#domain/export/import-plan.ts';
 import type { PastImport } from '#domain/export/import-wire.ts';
-import { dayOf } from '#domain/day/day.ts';
-import type { Day } from '#domain/day/day.ts';
+import { dayOf, type Day } from '#domain/day/day.ts';
 import { useData } from '#client/lib/api/data-client.ts';
 import { useUser } from '#client/lib/session/session.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
 import { createEntryReader } from '../export/read-entries.ts';
 import type { Progress } from '../export/export-run.ts';
-import { createImportRun, ImportRejected, planImport, runUndo } from './import-run.ts';
-import type { ImportPlan, ImportSummary, RunProgress, UndoSummary } from './import-run.ts';
-import { ImportRefusedError } from './open-files.ts';
-import type { ChosenFile } from './open-files.ts';
+import {
+  createImportRun,
+  ImportRejected,
+  planImport,
+  runUndo,
+  type ImportPlan,
+  type ImportSummary,
+  type RunProgress,
+  type UndoSummary,
+} from './import-run.ts';
+import { ImportRefusedError, type ChosenFile } from './open-files.ts';
 import { readFiles } from './read-files.ts';
 
 export type ImportState =

@@ -11,12 +11,11 @@ import {
   Configuration,
   customFetch,
   fetchProtectedResource,
+  type CustomFetchOptions,
 } from 'openid-client';
-import type { CustomFetchOptions } from 'openid-client';
 import type { OAuthProvider } from '#server/config/auth-settings.ts';
 import { identityFromClaims } from './profile.ts';
-import { PROVIDER_TIMEOUT_SECONDS } from './provider-client.ts';
-import type { ProviderClient } from './provider-client.ts';
+import { PROVIDER_TIMEOUT_SECONDS, type ProviderClient } from './provider-client.ts';
 import { callProvider, isTransientStatus, ProviderError } from './provider-error.ts';
 
 const SCOPES = ['user:email'];

@@ -12,12 +12,12 @@ import {
   discovery,
   enableNonRepudiationChecks,
   fetchUserInfo,
+  type ClientAuth,
+  type Configuration,
 } from 'openid-client';
-import type { ClientAuth, Configuration } from 'openid-client';
 import type { OAuthProvider } from '#server/config/auth-settings.ts';
 import { identityFromClaims } from './profile.ts';
-import { PROVIDER_TIMEOUT_SECONDS } from './provider-client.ts';
-import type { ProviderClient } from './provider-client.ts';
+import { PROVIDER_TIMEOUT_SECONDS, type ProviderClient } from './provider-client.ts';
 import { callProvider, ProviderError } from './provider-error.ts';
 
 const DISCOVERY_LIFETIME_MS = 3_600_000;

@@ -1,7 +1,6 @@
 /** Verifies an ID token that a client got from the provider itself (docs/specification/wire.md 27). */
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { createRemoteJWKSet, decodeProtectedHeader, errors, jwtVerify } from 'jose';
-import type { JWTPayload, RemoteJWKSet } from 'jose';
+import { createRemoteJWKSet, decodeProtectedHeader, errors, jwtVerify, type JWTPayload, type RemoteJWKSet } from 'jose';
 import type { Configuration } from 'openid-client';
 import type { OAuthProvider } from '#server/config/auth-settings.ts';
 import { OAuthError } from '../../wire/errors.ts';

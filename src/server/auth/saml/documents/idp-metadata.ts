@@ -3,8 +3,7 @@ import { X509Certificate } from 'node:crypto';
 import { isLoopback, isTrustworthyProviderUrl } from '#server/config/loopback.ts';
 import { AuthError } from '../../wire/errors.ts';
 import { DSIG, HTTP_REDIRECT, METADATA } from './names.ts';
-import { XmlError, childrenOf, parseXml } from './parse-xml.ts';
-import type { XmlElement } from './parse-xml.ts';
+import { XmlError, childrenOf, parseXml, type XmlElement } from './parse-xml.ts';
 import { isStrongRsa } from '../saml-key.ts';
 
 export type IdpMetadata = {

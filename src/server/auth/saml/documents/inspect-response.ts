@@ -6,8 +6,7 @@
  * those. In addition, this module refuses any response whose shape leaves room for two readings.
  */
 import { DSIG, SAML, SAMLP, SUCCESS } from './names.ts';
-import { XmlError, childrenOf, descendants, parseXml } from './parse-xml.ts';
-import type { XmlElement } from './parse-xml.ts';
+import { XmlError, childrenOf, descendants, parseXml, type XmlElement } from './parse-xml.ts';
 
 /** The message is for the log, not for the client. */
 export class InvalidResponseError extends Error {}

@@ -4,11 +4,9 @@
  * clock, which tests move. An assertion without conditions, audience or end of its confirmation is refused too.
  */
 import type { AssertionAttributes } from './attribute-mapping.ts';
-import { InvalidResponseError } from './inspect-response.ts';
-import type { ExpectedResponse } from './inspect-response.ts';
+import { InvalidResponseError, type ExpectedResponse } from './inspect-response.ts';
 import { BEARER, SAML } from './names.ts';
-import { childrenOf } from './parse-xml.ts';
-import type { XmlElement } from './parse-xml.ts';
+import { childrenOf, type XmlElement } from './parse-xml.ts';
 
 export type Assertion = {
   nameId: { value: string; format: string } | null;

@@ -3,8 +3,7 @@ import type pg from 'pg';
 import type { Config } from '#server/config/config.ts';
 import { POOL_SIZE } from '#server/database/connection/request-pool.ts';
 import { requestConnection } from '#server/database/roles.ts';
-import { ok, warning } from '../../check.ts';
-import type { Finding } from '../../check.ts';
+import { ok, warning, type Finding } from '../../check.ts';
 
 /** The listener for changes of each process. */
 const LISTENERS = 1;

@@ -1,10 +1,14 @@
 /** Checks that the database has the migrations of this program, and no others. */
 import type pg from 'pg';
-import { findMigration, hasLedger, migrationLabel, rejectOtherHistory } from '#server/database/migrations/ledger.ts';
-import type { AppliedMigration } from '#server/database/migrations/ledger.ts';
+import {
+  findMigration,
+  hasLedger,
+  migrationLabel,
+  rejectOtherHistory,
+  type AppliedMigration,
+} from '#server/database/migrations/ledger.ts';
 import { readMigrations } from '#server/database/migrations/migration-files.ts';
-import { fault, ok, reasonOf, warning } from '../../check.ts';
-import type { Finding } from '../../check.ts';
+import { fault, ok, reasonOf, warning, type Finding } from '../../check.ts';
 
 export async function checkMigrations(owner: pg.Client): Promise<Finding[]> {
   const known = await readMigrations();

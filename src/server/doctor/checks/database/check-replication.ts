@@ -1,8 +1,7 @@
 /** Checks that standbys follow without lag, and that no unused replication slot fills the disk. */
 import type pg from 'pg';
 import { formatBytes } from '#server/backup/command-line.ts';
-import { fault, ok, warning } from '../../check.ts';
-import type { Finding } from '../../check.ts';
+import { fault, ok, warning, type Finding } from '../../check.ts';
 
 const LAG_WARNING_SECONDS = 30;
 const RETAINED_WAL_WARNING_BYTES = 5_000_000_000;

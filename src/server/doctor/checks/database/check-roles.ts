@@ -2,8 +2,7 @@
 import pg from 'pg';
 import { isLoginFailure } from '#server/database/database-error.ts';
 import { PrivilegedLoginError, rejectPrivilegedLogin, requestConnection } from '#server/database/roles.ts';
-import { fault, ok, warning } from '../../check.ts';
-import type { Finding } from '../../check.ts';
+import { fault, ok, warning, type Finding } from '../../check.ts';
 import { describeConnectFailure } from './describe-connect-failure.ts';
 
 export async function checkRoles(

@@ -2,8 +2,7 @@
 import type pg from 'pg';
 import { formatBytes } from '#server/backup/command-line.ts';
 import { MIN_SERVER_VERSION } from '#server/database/migrations/migrate.ts';
-import { fault, ok } from '../../check.ts';
-import type { Finding } from '../../check.ts';
+import { fault, ok, type Finding } from '../../check.ts';
 
 /** `number`: as in `server_version_num`. `size` in bytes. */
 type Server = { version: string; number: number; isStandby: boolean; isReadOnly: boolean; size: number };

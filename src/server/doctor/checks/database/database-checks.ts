@@ -2,8 +2,7 @@
 import pg from 'pg';
 import type { Config } from '#server/config/config.ts';
 import { readUnsafeSettings } from '#server/database/durability.ts';
-import { ok, warning } from '../../check.ts';
-import type { Check, Finding } from '../../check.ts';
+import { ok, warning, type Check, type Finding } from '../../check.ts';
 import { describeOffset } from '../clock-offset.ts';
 import { checkConnections } from './check-connections.ts';
 import { checkMigrations } from './check-migrations.ts';

@@ -1,8 +1,7 @@
 /** Describes why no connection to the database opens, by an SQLSTATE or an error code of the system, with its fix. */
 import { NoPrimaryError } from '#server/database/connection/primary-finder.ts';
 import { isLoginFailure } from '#server/database/database-error.ts';
-import { fault, reasonOf } from '../../check.ts';
-import type { Finding } from '../../check.ts';
+import { fault, reasonOf, type Finding } from '../../check.ts';
 import { describeFailure } from '../../request.ts';
 
 export function describeConnectFailure(error: unknown): Finding {

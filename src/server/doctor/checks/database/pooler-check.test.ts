@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { configOf, lines, run, unreachableUrl } from '../../../../../tests/support/commands/doctor-checks.ts';
 import { startStubPooler } from '../../../../../tests/support/servers/stub-pooler.ts';
-import { createTestDatabase } from '../../../../../tests/support/test-database.ts';
-import type { TestDatabase } from '../../../../../tests/support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../../../../../tests/support/test-database.ts';
 import { poolerCheck } from './pooler-check.ts';
 
 let db: TestDatabase;

@@ -3,8 +3,7 @@ import type { Config } from '#server/config/config.ts';
 import { checkPooler } from '#server/database/connect.ts';
 import { createLog } from '#server/log.ts';
 import { parseJson } from '#server/parse-json.ts';
-import { fault, off, ok, reasonOf, warning } from '../../check.ts';
-import type { Check } from '../../check.ts';
+import { fault, off, ok, reasonOf, warning, type Check } from '../../check.ts';
 import type { OwnerDatabase } from './database-checks.ts';
 
 /** Longer than the search for the primary server, which gives up after 10 s. */

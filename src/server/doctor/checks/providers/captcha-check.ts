@@ -1,8 +1,7 @@
 /** Sends the captcha service an invalid token: its answer tells whether it accepts our keys. */
 import { askSiteverify } from '#server/auth/captcha/siteverify.ts';
 import type { Config } from '#server/config/config.ts';
-import { fault, off, ok } from '../../check.ts';
-import type { Check } from '../../check.ts';
+import { fault, off, ok, type Check } from '../../check.ts';
 
 /** The error codes of hCaptcha and Turnstile for a wrong secret or site key. */
 const KEY_CODES: ReadonlySet<string> = new Set([

@@ -1,8 +1,7 @@
 /** Asks the provider of the coach for the model, which costs nothing. Sends no text of a user. */
 import type { CoachSettings } from '#server/coach/coach-settings.ts';
 import type { Config } from '#server/config/config.ts';
-import { fault, off, ok, warning } from '../../check.ts';
-import type { Check } from '../../check.ts';
+import { fault, off, ok, warning, type Check } from '../../check.ts';
 import { sendRequest } from '../../request.ts';
 import { CHECK_NETWORK, CREDENTIALS_REFUSED, describeUnreachable } from './describe-unreachable.ts';
 

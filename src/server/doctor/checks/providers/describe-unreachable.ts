@@ -1,6 +1,5 @@
 /** Advice and findings that the checks of several providers share. */
-import { fault } from '../../check.ts';
-import type { Finding } from '../../check.ts';
+import { fault, type Finding } from '../../check.ts';
 import type { Reply } from '../../request.ts';
 
 /** The status codes with which a provider refuses credentials. */

@@ -3,8 +3,7 @@ import type { Config } from '#server/config/config.ts';
 import { createLog } from '#server/log.ts';
 import { renderEmail } from '#server/mail/email-template.ts';
 import { createMailer, greetMailServer } from '#server/mail/mailer.ts';
-import { fault, off, ok, warning } from '../../check.ts';
-import type { Check, Finding } from '../../check.ts';
+import { fault, off, ok, warning, type Check, type Finding } from '../../check.ts';
 import { describeFailure } from '../../request.ts';
 
 const MAIL_TIMEOUT_MS = 25_000;

@@ -1,10 +1,8 @@
 /** Asks PayPal for an access token and for the webhook. Makes no payment. */
 import type { Config } from '#server/config/config.ts';
 import { textAt } from '#server/payments/paypal/json-value.ts';
-import { fault, off, ok, warning } from '../../check.ts';
-import type { Check, Finding } from '../../check.ts';
-import { sendRequest } from '../../request.ts';
-import type { Reply } from '../../request.ts';
+import { fault, off, ok, warning, type Check, type Finding } from '../../check.ts';
+import { sendRequest, type Reply } from '../../request.ts';
 import { CHECK_NETWORK, CREDENTIALS_REFUSED, describeUnreachable } from './describe-unreachable.ts';
 
 /** The events of the webhook that docs/operations.md, "Payments", asks for. */

@@ -1,10 +1,8 @@
 /** Asks each provider of sign-in for its OpenID Connect configuration, or GitHub whether it answers. */
-import { settingPrefix } from '#server/config/auth-settings.ts';
-import type { OAuthProvider } from '#server/config/auth-settings.ts';
+import { settingPrefix, type OAuthProvider } from '#server/config/auth-settings.ts';
 import type { Config } from '#server/config/config.ts';
 import { textAt } from '#server/payments/paypal/json-value.ts';
-import { fault, off, ok } from '../../check.ts';
-import type { Check, Finding } from '../../check.ts';
+import { fault, off, ok, type Check, type Finding } from '../../check.ts';
 import { sendRequest } from '../../request.ts';
 import { CHECK_NETWORK, describeUnreachable } from './describe-unreachable.ts';
 

@@ -1,8 +1,7 @@
 /** Asks the SMS provider for the state of the account. Sends no text message. */
 import type { Config } from '#server/config/config.ts';
 import { textAt } from '#server/payments/paypal/json-value.ts';
-import { fault, off, ok } from '../../check.ts';
-import type { Check } from '../../check.ts';
+import { fault, off, ok, type Check } from '../../check.ts';
 import { sendRequest } from '../../request.ts';
 import { CHECK_NETWORK, CREDENTIALS_REFUSED, describeUnreachable } from './describe-unreachable.ts';
 

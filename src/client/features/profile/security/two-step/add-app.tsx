@@ -9,8 +9,7 @@ import { Notice } from '#client/ui/notice.tsx';
 import { CopyButton } from '../copy-button.tsx';
 import { PanelView } from '../panel-view.tsx';
 import { toOutcome } from '../recent-sign-in.tsx';
-import { createRecoveryCodes, findUnusedName, useEnrolment } from './enrolment.ts';
-import type { AddFactorProps } from './enrolment.ts';
+import { createRecoveryCodes, findUnusedName, useEnrolment, type AddFactorProps } from './enrolment.ts';
 import styles from '../security.module.css';
 import appStyles from './add-app.module.css';
 

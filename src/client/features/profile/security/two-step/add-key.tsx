@@ -6,8 +6,7 @@ import { Button } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { PanelView } from '../panel-view.tsx';
 import { toOutcome } from '../recent-sign-in.tsx';
-import { createRecoveryCodes, findUnusedName, useEnrolment } from './enrolment.ts';
-import type { AddFactorProps } from './enrolment.ts';
+import { createRecoveryCodes, findUnusedName, useEnrolment, type AddFactorProps } from './enrolment.ts';
 import styles from '../security.module.css';
 
 export function AddKey({ factors, onAdded, onCancel }: AddFactorProps) {

@@ -8,8 +8,7 @@ import { CodeForm } from '#client/ui/form/code-form.tsx';
 import { phoneOutcome, PhoneForm } from '#client/ui/form/phone-form.tsx';
 import { ResendForm } from '#client/ui/form/resend-form.tsx';
 import { PanelView } from '../panel-view.tsx';
-import { createRecoveryCodes, findUnusedName, useEnrolment } from './enrolment.ts';
-import type { AddFactorProps } from './enrolment.ts';
+import { createRecoveryCodes, findUnusedName, useEnrolment, type AddFactorProps } from './enrolment.ts';
 import styles from '../security.module.css';
 
 export function AddPhone({ factors, onAdded, onCancel }: AddFactorProps) {

@@ -1,12 +1,9 @@
 /** Adds a second factor: enrols it, and creates the recovery codes once the first one is verified. */
 import type { Factor } from '@supabase/auth-js';
 import { useState } from 'react';
-import { useAuthRequest } from '#client/lib/api/auth-request.ts';
-import type { AuthResult } from '#client/lib/api/auth-request.ts';
-import { useSupabase } from '#client/lib/api/supabase.ts';
-import type { Auth } from '#client/lib/api/supabase.ts';
-import { useRecentSignIn } from '../recent-sign-in.tsx';
-import type { ChangeResult } from '../recent-sign-in.tsx';
+import { useAuthRequest, type AuthResult } from '#client/lib/api/auth-request.ts';
+import { useSupabase, type Auth } from '#client/lib/api/supabase.ts';
+import { useRecentSignIn, type ChangeResult } from '../recent-sign-in.tsx';
 
 export type AddFactorProps = {
   factors: readonly Factor[];
