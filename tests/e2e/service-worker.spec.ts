@@ -164,9 +164,11 @@ test('a new version is offered in words, the old one stays whole until then, and
     route.request().method() === 'GET' ? route.fallback() : route.abort(),
   );
   await write(page, 'not saved yet');
-  // Retries, because the browser may join a check that is under way and has already read the old file.
+  // Retries, because the browser may join a check that is under way and has already read the old file, and a check may
+  // take longer than the offer stays. The offer is shown again when the user comes back.
   await expect(async () => {
     await checkForUpdate(page);
+    await page.evaluate(() => void document.dispatchEvent(new Event('visibilitychange', { bubbles: true })));
     await expect(newVersion(page)).toBeVisible({ timeout: 2_000 });
   }).toPass();
   await inBothThemes(page, expectAccessible);

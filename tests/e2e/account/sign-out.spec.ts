@@ -2,7 +2,7 @@
 import type { BrowserContext, Page } from '@playwright/test';
 import { dayLabel } from '#domain/day/day.ts';
 import { MESSAGES } from '#domain/messages.ts';
-import { SIGNED_OUT_KEY, sessionStorageKey } from '#client/lib/session/storage-keys.ts';
+import { SHARED_TEXTS_PREFIX, SIGNED_OUT_KEY, sessionStorageKey } from '#client/lib/session/storage-keys.ts';
 import { editor, items, openDay, sessionOf, today } from '../support/journal.ts';
 import { endSession, readAllStorage as stored } from '../support/session.ts';
 import { inBothThemes } from '../support/themes.ts';
@@ -163,11 +163,12 @@ test('a session that has ended keeps unsent text from another user, and asks bef
   expectAccessible,
 }) => {
   await signUp(page);
+  const { user } = await sessionOf(page);
   await write(page);
-  await page.evaluate((text) => {
-    const draft = Object.keys(localStorage).find((key) => key.startsWith('hustle-forge:draft:'));
-    localStorage.setItem(`hustle-forge:shared:${draft?.split(':')[2]}`, JSON.stringify([text]));
-  }, SECRET);
+  await page.evaluate(
+    ([key, text]) => localStorage.setItem(key!, JSON.stringify([text])),
+    [`${SHARED_TEXTS_PREFIX}${user.id}`, SECRET],
+  );
   await endSession(page);
   await expect(overlay(page)).toBeVisible();
 
