@@ -5,7 +5,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import autocannon from 'autocannon';
-import { createPasswords } from '#server/auth/passwords/passwords.ts';
+import { createPasswords } from '#server/auth/password/passwords.ts';
 import { PUBLISHABLE_KEY } from '#server/config/config.ts';
 import { printFigures, type Figure } from './figures.ts';
 import { residentMegabytes, startProcess } from './processes.ts';

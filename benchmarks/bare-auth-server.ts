@@ -8,10 +8,10 @@ import { createServer } from 'node:http';
 import { SignJWT, generateKeyPair, jwtVerify } from 'jose';
 import pg from 'pg';
 import { toAccount } from '#server/auth/accounts/accounts.ts';
-import { ROTATE_ACTIVE, hashToken } from '#server/auth/accounts/refresh-tokens.ts';
-import { ACCOUNT_AND_SESSION } from '#server/auth/accounts/sessions.ts';
+import { ROTATE_ACTIVE, hashToken } from '#server/auth/sessions/refresh-tokens.ts';
+import { ACCOUNT_AND_SESSION } from '#server/auth/sessions/sessions.ts';
 import { ACCESS_TOKEN_SECONDS } from '#server/auth/keys/access-tokens.ts';
-import { userJson } from '#server/auth/wire/user-json.ts';
+import { userJson } from '#server/auth/accounts/user-json.ts';
 import type { PreparedQuery } from '#server/database/prepared-query.ts';
 import { valueTypes } from '#server/database/tables/value-types.ts';
 

@@ -5,10 +5,10 @@
 import { join } from 'node:path';
 import { createApp } from './app.ts';
 import { createAccessTokens } from './auth/keys/access-tokens.ts';
-import { createPasswords, PASSWORD_LIMITS, type Passwords } from './auth/passwords/passwords.ts';
+import { createPasswords, PASSWORD_LIMITS, type Passwords } from './auth/password/passwords.ts';
 import { loadSigningKeys } from './auth/keys/signing-keys.ts';
 import { createBackgroundTasks } from './jobs/background-tasks.ts';
-import { loadSamlKey } from './auth/saml/saml-key.ts';
+import { loadSamlKey } from './auth/keys/saml-key.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config/config.ts';
 import { resetConsentOnProviderChange } from './coach/provider-consent.ts';

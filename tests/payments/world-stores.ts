@@ -1,7 +1,7 @@
 /** The two stores of a `PaymentWorld`, in memory and in a database, with their rows in the same format. */
 import { randomUUID } from 'node:crypto';
 import type { Buyer, Payment } from '#server/payments/payment-store.ts';
-import { deleteAccount } from '#server/auth/accounts/delete-account.ts';
+import { deleteAccount } from '#server/auth/own-account/delete-account.ts';
 import { createPostgresPaymentStore } from '#server/payments/postgres-payment-store.ts';
 import type { TestDatabase } from '../support/test-database.ts';
 import { MemoryPaymentStore, type Line, type PlanChange } from './memory-payment-store.ts';

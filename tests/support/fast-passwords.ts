@@ -3,7 +3,7 @@
  * passwords would take a quarter of the time of the tests of /auth/v1.
  */
 import { hashSync, verifySync } from '@node-rs/argon2';
-import type { Passwords } from '#server/auth/passwords/passwords.ts';
+import type { Passwords } from '#server/auth/password/passwords.ts';
 
 const COST = { memoryCost: 8, timeCost: 1, parallelism: 1 } as const;
 
@@ -11,7 +11,7 @@ export const fastPasswords: Passwords = {
   hash: async (password) => hashSync(password, COST),
   matches: async (password, hash) => hash !== null && verifySync(hash, password),
   async isGuessable(password, ownTexts) {
-    const { isGuessablePassword } = await import('#server/auth/passwords/guessable-password.ts');
+    const { isGuessablePassword } = await import('#server/auth/password/guessable-password.ts');
     return isGuessablePassword(password, ownTexts);
   },
   close: async () => undefined,

@@ -1,7 +1,7 @@
 /** A valid SAML assertion, and the reasons for which the parsers of documents refuse others. */
-import { AuthError } from '#server/auth/wire/errors.ts';
-import { InvalidResponseError } from '#server/auth/saml/documents/inspect-response.ts';
-import { XmlError } from '#server/auth/saml/documents/parse-xml.ts';
+import { AuthError } from '#server/auth/http/errors.ts';
+import { InvalidResponseError } from '#server/auth/saml/inspect-response.ts';
+import { XmlError } from '#server/auth/saml/parse-xml.ts';
 
 /** The reason why the document is refused; null if it is accepted. */
 export const failureOf = (work: () => unknown): string | null => {

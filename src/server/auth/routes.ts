@@ -1,34 +1,32 @@
 /**
- * The routes of the auth wire under /auth/v1, compatible with `@supabase/auth-js`. Each file in `endpoints/` is named
- * after the URL that it serves; `token` and `verify` have several. `wire/` holds shared request and response code,
- * `accounts/` shared database access, `keys/` keys and tokens, `mails/` the account mails and `pages/` the pages that
- * need no script.
+ * The routes of the auth wire under /auth/v1, compatible with `@supabase/auth-js`. There is a folder for each flow, upon
+ * `sessions/`, `accounts/`, `http/` (requests and answers) and `keys/`.
  */
 import { Hono } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';
 import { limitBody } from '#server/http/requests/limit-body.ts';
 import { ADMIN_ENDPOINTS } from './admin/routes.ts';
-import type { AuthRoutesDeps, AuthDeps, Route } from './auth-deps.ts';
-import { followLink, showLink } from './endpoints/verify-link.ts';
-import { health } from './endpoints/health.ts';
-import { jwks } from './endpoints/jwks.ts';
-import { lazyEndpoint } from './lazy-endpoint.ts';
-import { logout } from './endpoints/logout.ts';
+import type { AuthRoutesDeps, AuthDeps, Route } from './http/auth-deps.ts';
+import { followLink, showLink } from './codes/verify-link.ts';
+import { health } from './http/health.ts';
+import { jwks } from './http/jwks.ts';
+import { lazyEndpoint } from './http/lazy-endpoint.ts';
+import { logout } from './sessions/logout.ts';
 import { magiclink, otp } from './codes/otp.ts';
 import { OWN_ACCOUNT_ENDPOINTS } from './own-account/endpoints.ts';
 import { FACTOR_ROUTES } from './factors/factor-routes.ts';
-import { PASSKEY_ROUTES } from './passkeys/passkey-routes.ts';
-import { createRateLimits } from './rate-limits.ts';
-import { reauthenticate } from './endpoints/reauthenticate.ts';
-import { recover } from './endpoints/recover.ts';
-import { resend } from './endpoints/resend.ts';
-import { settings } from './endpoints/settings.ts';
-import { signup } from './endpoints/signup.ts';
-import { token } from './endpoints/token.ts';
-import { changeUser, showUser } from './endpoints/user.ts';
-import { verify } from './endpoints/verify.ts';
-import { authErrorResponse } from './wire/error-response.ts';
-import { AuthError } from './wire/errors.ts';
+import { PASSKEY_ROUTES } from './factors/passkey-routes.ts';
+import { createRateLimits } from './http/rate-limits.ts';
+import { reauthenticate } from './codes/reauthenticate.ts';
+import { recover } from './codes/recover.ts';
+import { resend } from './codes/resend.ts';
+import { settings } from './http/settings.ts';
+import { signup } from './password/sign-up.ts';
+import { token } from './token.ts';
+import { changeUser, showUser } from './own-account/user.ts';
+import { verify } from './codes/verify.ts';
+import { authErrorResponse } from './http/error-response.ts';
+import { AuthError } from './http/errors.ts';
 
 const MAX_BODY_BYTES = 1_048_576;
 
@@ -46,16 +44,20 @@ export const ENDPOINTS: readonly Route[] = [
   ['POST', '/verify/continue', followLink],
   ['POST', '/verify', verify],
   ['GET', '/reauthenticate', reauthenticate],
-  ['GET', '/web3/nonce', lazyEndpoint(async () => (await import('./web3/nonces.ts')).showNonce)],
-  ['GET', '/authorize', lazyEndpoint(async () => (await import('./oauth/authorize.ts')).authorize)],
-  ['GET', '/callback', lazyEndpoint(async () => (await import('./oauth/callback.ts')).callback)],
-  ['POST', '/callback', lazyEndpoint(async () => (await import('./oauth/callback.ts')).callback)],
+  ['GET', '/web3/nonce', lazyEndpoint(async () => (await import('./wallets/nonces.ts')).showNonce)],
+  ['GET', '/authorize', lazyEndpoint(async () => (await import('./providers/authorize.ts')).authorize)],
+  ['GET', '/callback', lazyEndpoint(async () => (await import('./providers/callback.ts')).callback)],
+  ['POST', '/callback', lazyEndpoint(async () => (await import('./providers/callback.ts')).callback)],
   [
     'GET',
     '/user/identities/authorize',
-    lazyEndpoint(async () => (await import('./oauth/identities.ts')).authorizeIdentity),
+    lazyEndpoint(async () => (await import('./providers/identities.ts')).authorizeIdentity),
   ],
-  ['DELETE', '/user/identities/:id', lazyEndpoint(async () => (await import('./oauth/identities.ts')).deleteIdentity)],
+  [
+    'DELETE',
+    '/user/identities/:id',
+    lazyEndpoint(async () => (await import('./providers/identities.ts')).deleteIdentity),
+  ],
   ['POST', '/sso', lazyEndpoint(async () => (await import('./saml/sso.ts')).startSso)],
   ['GET', '/sso/saml/metadata', lazyEndpoint(async () => (await import('./saml/show-metadata.ts')).showMetadata)],
   ['POST', '/sso/saml/acs', lazyEndpoint(async () => (await import('./saml/acs.ts')).acceptAssertion)],

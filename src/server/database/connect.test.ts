@@ -9,7 +9,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 
 import { createTestDatabase, type TestDatabase } from '../../../tests/support/test-database.ts';
 
-import { deleteAccount } from '#server/auth/accounts/delete-account.ts';
+import { deleteAccount } from '#server/auth/own-account/delete-account.ts';
 import { startJobQueue } from '#server/jobs/job-queue.ts';
 import { createLog } from '#server/log.ts';
 import { Secret } from '#server/config/secret.ts';

@@ -10,7 +10,7 @@ import type { Context } from 'hono';
 import type { Day } from '#domain/day/day.ts';
 import type { ExportedEntry, FormatWriter } from '#domain/export/exported-entry.ts';
 import { jsonWriter } from '#domain/export/formats/json-format.ts';
-import type { AuthDeps } from '../auth/auth-deps.ts';
+import type { AuthDeps } from '../auth/http/auth-deps.ts';
 import type { AsService } from '../database/database.ts';
 import type { AppEnv } from '../http/app-env.ts';
 import { runLimited } from '../load/concurrency-limiter.ts';

@@ -5,8 +5,8 @@
  */
 import { Hono, type Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import type { AuthDeps } from '../auth/auth-deps.ts';
-import { AuthError } from '../auth/wire/errors.ts';
+import type { AuthDeps } from '../auth/http/auth-deps.ts';
+import { AuthError } from '../auth/http/errors.ts';
 import { AccessTokenError, type AccessTokens } from '../auth/keys/access-tokens.ts';
 import type { Clock } from '../clock.ts';
 import type { Coach } from '../coach/coach.ts';

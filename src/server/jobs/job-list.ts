@@ -2,7 +2,7 @@
 import { purgeExpired, purgeUnconfirmedAccounts } from '../auth/accounts/purge-expired.ts';
 import { purgeAuditLog, purgeUnusedSessions } from '../auth/accounts/purge-old-records.ts';
 import { deleteAbandonedAnonymousUsers, deleteDueAccounts } from '../auth/own-account/delete-accounts.ts';
-import { accountGuessKey } from '../auth/wire/device-cookie.ts';
+import { accountGuessKey } from '../auth/sessions/device-cookie.ts';
 import type { Clock } from '../clock.ts';
 import { purgeAnalysisRuns } from '../coach/purge-analysis-runs.ts';
 import type { Config } from '../config/config.ts';

@@ -13,7 +13,7 @@ export type EventCounters = {
   /** `sent`, or the reason of an `SmsError`. */
   text(outcome: string): void;
   signIn(method: string): void;
-  /** A code of the catalogue in `auth/wire/errors.ts`. */
+  /** A code of the catalogue in `auth/http/errors.ts`. */
   authError(code: string): void;
   jobScheduled(job: { name: string; everySeconds: number }): void;
   job(run: { name: string; succeeded: boolean; ms: number }): void;

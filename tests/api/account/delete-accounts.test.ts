@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { createLog } from '#server/log.ts';
-import { deleteAccount } from '#server/auth/accounts/delete-account.ts';
+import { deleteAccount } from '#server/auth/own-account/delete-account.ts';
 import { createPayments } from '#server/payments/payments.ts';
 import { blockRequest } from '../auth/block-request.ts';
 import { setUpAuthWorld, type WireBody } from '../auth/fixture.ts';

@@ -2,11 +2,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Day } from '#domain/day/day.ts';
 import { createAccount, syncProviders, updateUser, type Account } from '#server/auth/accounts/accounts.ts';
-import { saveIdentity } from '#server/auth/accounts/identity-store.ts';
-import { startSession, type StartedSession } from '#server/auth/accounts/sessions.ts';
+import { saveIdentity } from '#server/auth/providers/identity-store.ts';
+import { startSession, type StartedSession } from '#server/auth/sessions/sessions.ts';
 import { createAccessTokens } from '#server/auth/keys/access-tokens.ts';
 import { loadSigningKeys } from '#server/auth/keys/signing-keys.ts';
-import { sessionResponse } from '#server/auth/wire/session-response.ts';
+import { sessionResponse } from '#server/auth/sessions/session-response.ts';
 import { systemClock } from '#server/clock.ts';
 import { openDatabase } from '#server/database/connect.ts';
 import type { AsService, Database } from '#server/database/database.ts';

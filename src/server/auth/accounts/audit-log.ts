@@ -6,7 +6,7 @@ import type { Insertable } from 'kysely';
 import type { AuthTables, JsonObject } from '#server/database/tables/auth-tables.ts';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
-import type { Device } from './device.ts';
+import type { Device } from '../http/device.ts';
 
 export type AuditEvent =
   | 'signed_up'

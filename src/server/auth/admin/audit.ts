@@ -2,11 +2,11 @@
 import { sql, type RawBuilder } from 'kysely';
 import { queryBuilder } from '#server/database/query-builder.ts';
 import type { AuditEntry, AuditEvent } from '../accounts/audit-log.ts';
-import type { Endpoint } from '../auth-deps.ts';
+import type { Endpoint } from '../http/auth-deps.ts';
 import { NIL_UUID } from '../keys/access-tokens.ts';
-import { AuthError } from '../wire/errors.ts';
+import { AuthError } from '../http/errors.ts';
 import { containing, readPage, readQueryText, setPageHeaders } from './paging.ts';
-import { requireAdmin } from './require-admin.ts';
+import { requireAdmin } from '../http/require-admin.ts';
 
 type LogType = 'account' | 'team' | 'token' | 'user' | 'factor' | 'recovery_codes';
 

@@ -5,10 +5,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { eventStream, type StreamEvent } from '#server/http/event-stream.ts';
 import { clientAddress } from '#server/http/requests/client-address.ts';
-import type { Endpoint } from '../auth-deps.ts';
+import type { Endpoint } from '../http/auth-deps.ts';
 import { ADMIN_ROLES, PROBE_ROLE } from '../keys/service-token.ts';
 import { readDatabaseIdentity } from './database-identity.ts';
-import { requireAdmin } from './require-admin.ts';
+import { requireAdmin } from '../http/require-admin.ts';
 
 /** The pause between the two events of the answer. A proxy that buffers delivers them together. */
 const GAP_MS = 1_000;

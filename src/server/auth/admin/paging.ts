@@ -1,8 +1,8 @@
 /** Pages of the lists of the admin routes: `page` and `per_page`, and the headers that lead to other pages. */
 import type { Context } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';
-import { checkStorableText } from '../wire/body.ts';
-import { AuthError } from '../wire/errors.ts';
+import { checkStorableText } from '../http/body.ts';
+import { AuthError } from '../http/errors.ts';
 
 const DEFAULT_PER_PAGE = 50;
 const MAX_PER_PAGE = 1_000;

@@ -1,8 +1,8 @@
 /**
  * The admin routes (docs/specification/wire.md 33). Few installations use them, so their modules load at the first use.
  */
-import type { Endpoint, Route } from '../auth-deps.ts';
-import { lazyEndpoint } from '../lazy-endpoint.ts';
+import type { Endpoint, Route } from '../http/auth-deps.ts';
+import { lazyEndpoint } from '../http/lazy-endpoint.ts';
 
 type UserEndpoint = 'listUsers' | 'createUserByAdmin' | 'showUserToAdmin' | 'changeUserByAdmin' | 'deleteUserByAdmin';
 

@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import type { AsService } from '#server/database/database.ts';
 import type { AppEnv } from '#server/http/app-env.ts';
 import { recordAuditEvent, type AuditEvent } from '../accounts/audit-log.ts';
-import type { AuthDeps, Endpoint } from '../auth-deps.ts';
+import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
 import { UUID } from '../keys/access-tokens.ts';
 import {
   createSsoProvider,
@@ -15,10 +15,10 @@ import {
   type SsoProvider,
   type SsoProviderChange,
 } from '../saml/sso-providers.ts';
-import { readBody, type Body } from '../wire/body.ts';
-import { deviceOf } from '../wire/client-device.ts';
-import { AuthError } from '../wire/errors.ts';
-import { requireAdmin } from './require-admin.ts';
+import { readBody, type Body } from '../http/body.ts';
+import { deviceOf } from '../http/client-device.ts';
+import { AuthError } from '../http/errors.ts';
+import { requireAdmin } from '../http/require-admin.ts';
 
 const toJson = (provider: SsoProvider) => ssoProviderJson(provider, { withMetadata: true });
 

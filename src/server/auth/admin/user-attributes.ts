@@ -1,10 +1,10 @@
 /** Reads the body of `POST /admin/users` and `PUT /admin/users/{id}` (docs/specification/wire.md 33). */
 import type { JsonObject } from '#server/database/tables/auth-tables.ts';
-import type { AuthDeps } from '../auth-deps.ts';
-import { parsePhone } from '../phone/phone-number.ts';
-import type { Body } from '../wire/body.ts';
-import { checkNewPassword, parseEmail } from '../wire/credentials.ts';
-import { AuthError } from '../wire/errors.ts';
+import type { AuthDeps } from '../http/auth-deps.ts';
+import { parsePhone } from '../http/phone-number.ts';
+import type { Body } from '../http/body.ts';
+import { checkNewPassword, parseEmail } from '../http/credentials.ts';
+import { AuthError } from '../http/errors.ts';
 import { parseBanDuration } from './ban-duration.ts';
 import { ADMIN_ROLES } from '../keys/service-token.ts';
 

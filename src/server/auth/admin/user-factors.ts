@@ -3,19 +3,19 @@
  */
 import type { Context } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';
-import type { AuthDeps, Endpoint } from '../auth-deps.ts';
+import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
 import { findUserById, type UserRow } from '../accounts/accounts.ts';
 import { changeFactor, listFactors, removeFactor } from '../factors/factor-store.ts';
 import { checkFriendlyName } from '../factors/require-factor-user.ts';
 import { UUID } from '../keys/access-tokens.ts';
-import { mailFactorPhoneChanged, mailFactorRemoved, mailPasskeyRemoved } from '../mails/factor-mails.ts';
-import { passkeyJson } from '../passkeys/own-passkeys.ts';
-import { listPasskeys, removePasskey } from '../passkeys/passkey-store.ts';
-import { parsePhone } from '../phone/phone-number.ts';
-import { readBody } from '../wire/body.ts';
-import { deviceOf } from '../wire/client-device.ts';
-import { AuthError } from '../wire/errors.ts';
-import { factorJson } from '../wire/user-json.ts';
+import { mailFactorPhoneChanged, mailFactorRemoved, mailPasskeyRemoved } from '../factors/factor-mails.ts';
+import { passkeyJson } from '../factors/own-passkeys.ts';
+import { listPasskeys, removePasskey } from '../factors/passkey-store.ts';
+import { parsePhone } from '../http/phone-number.ts';
+import { readBody } from '../http/body.ts';
+import { deviceOf } from '../http/client-device.ts';
+import { AuthError } from '../http/errors.ts';
+import { factorJson } from '../accounts/user-json.ts';
 import { requireAdminAndUserId } from './users.ts';
 
 export const listUserFactors: Endpoint = async (context, deps) => {

@@ -17,11 +17,11 @@ import {
 } from '../accounts/accounts.ts';
 import { recordAuditEvent, type AuditEntry, type AuditEvent } from '../accounts/audit-log.ts';
 import { deleteSignInMethods } from '../accounts/sign-in-methods.ts';
-import { deleteOneTimeTokens } from '../accounts/one-time-tokens.ts';
-import { endSessions } from '../accounts/sessions.ts';
+import { deleteOneTimeTokens } from '../codes/one-time-tokens.ts';
+import { endSessions } from '../sessions/sessions.ts';
 import { phoneIdentityData } from '../phone/phone-accounts.ts';
-import { checkMetadata, mergeMetadata } from '../wire/credentials.ts';
-import { AuthError } from '../wire/errors.ts';
+import { checkMetadata, mergeMetadata } from '../http/credentials.ts';
+import { AuthError } from '../http/errors.ts';
 import { containing, type Page } from './paging.ts';
 import type { UserAttributes } from './user-attributes.ts';
 

@@ -11,13 +11,13 @@ import type { AsService } from '#server/database/database.ts';
 import { addAddressMail, confirmNewAddressMail, confirmOldAddressMail } from '#server/mail/account-emails.ts';
 import { findUserByEmail, updateUser, type UserRow } from '../accounts/accounts.ts';
 import { recordAuditEvent, type AuditEntry } from '../accounts/audit-log.ts';
-import type { Device } from '../accounts/device.ts';
-import { endCode, endTokens, issueOneTimeToken, type IssuedToken } from '../accounts/one-time-tokens.ts';
-import type { AuthDeps } from '../auth-deps.ts';
-import { mailAccountExists, startMailFlow } from '../mails/account-mails.ts';
-import { mailLink } from '../mails/mail-links.ts';
-import type { MailRequest } from '../mails/mail-request.ts';
-import { findAccount, securingOf } from '../mails/security-notice.ts';
+import type { Device } from '../http/device.ts';
+import { endCode, endTokens, issueOneTimeToken, type IssuedToken } from './one-time-tokens.ts';
+import type { AuthDeps } from '../http/auth-deps.ts';
+import { mailAccountExists, startMailFlow } from './account-mails.ts';
+import { mailLink } from './mail-links.ts';
+import type { MailRequest } from './mail-request.ts';
+import { findAccount, securingOf } from '../accounts/security-notice.ts';
 
 /** One of the two confirmations of a change. `purpose` tells which of the two addresses its token confirms. */
 type Half = { purpose: 'email_change_current' | 'email_change_new'; address: string };

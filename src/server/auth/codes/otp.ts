@@ -10,16 +10,16 @@ import type { Context } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';
 import type { JsonObject } from '#server/database/tables/auth-tables.ts';
 import { clearUnconfirmedPassword, findUserByEmail, type UserRow } from '../accounts/accounts.ts';
-import type { AuthDeps, Endpoint } from '../auth-deps.ts';
-import { requireCaptcha } from '../captcha/require-captcha.ts';
-import { mailConfirmation, mailSignInLink } from '../mails/account-mails.ts';
-import { requestPhoneCode } from '../phone/request-code.ts';
-import { readBody, type Body } from '../wire/body.ts';
-import { checkSignUpMetadata, parseEmail } from '../wire/credentials.ts';
-import { deviceOf } from '../wire/client-device.ts';
-import { AuthError } from '../wire/errors.ts';
-import { readMailRequest, type MailRequest } from '../mails/mail-request.ts';
-import { createAccountIfFree } from './create-account.ts';
+import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
+import { requireCaptcha } from '../http/captcha.ts';
+import { mailConfirmation, mailSignInLink } from './account-mails.ts';
+import { requestPhoneCode } from './request-code.ts';
+import { readBody, type Body } from '../http/body.ts';
+import { checkSignUpMetadata, parseEmail } from '../http/credentials.ts';
+import { deviceOf } from '../http/client-device.ts';
+import { AuthError } from '../http/errors.ts';
+import { readMailRequest, type MailRequest } from './mail-request.ts';
+import { createAccountIfFree } from '../accounts/create-account.ts';
 
 export const otp: Endpoint = async (context, deps) => {
   await deps.limits.consume('otp', deviceOf(context, deps).ip);

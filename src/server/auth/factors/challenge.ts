@@ -1,11 +1,11 @@
 /** POST /factors/{id}/challenge: starts a second step (docs/specification/wire.md 31). */
 import type { FactorType } from '#server/database/tables/auth-tables.ts';
-import type { AuthDeps, Endpoint } from '../auth-deps.ts';
+import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
 import type { Account } from '../accounts/accounts.ts';
-import { checkChannel } from '../phone/phone-codes.ts';
-import { readOptionalBody } from '../wire/body.ts';
-import { deviceOf } from '../wire/client-device.ts';
-import { AuthError } from '../wire/errors.ts';
+import { checkChannel } from '../codes/phone-codes.ts';
+import { readOptionalBody } from '../http/body.ts';
+import { deviceOf } from '../http/client-device.ts';
+import { AuthError } from '../http/errors.ts';
 import { createChallenge } from './challenge-store.ts';
 import type { StoredFactor } from './factor-store.ts';
 import { createTextedCode } from './phone-factor.ts';

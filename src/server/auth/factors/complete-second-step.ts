@@ -2,16 +2,16 @@
 import type { Context } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';
 import type { AsService } from '#server/database/database.ts';
-import type { AuthDeps } from '../auth-deps.ts';
+import type { AuthDeps } from '../http/auth-deps.ts';
 import { getAccount, lockUser } from '../accounts/accounts.ts';
 import { recordAuditEvent, type AuditEvent } from '../accounts/audit-log.ts';
-import type { SessionRow } from '../accounts/sessions.ts';
-import type { Refund } from '../rate-limits.ts';
-import { mailFactorGuesses } from '../mails/factor-mails.ts';
-import { deviceOf } from '../wire/client-device.ts';
-import { rememberDevice } from '../wire/device-cookie.ts';
-import { AuthError, type AuthErrorName } from '../wire/errors.ts';
-import { sessionResponse } from '../wire/session-response.ts';
+import type { SessionRow } from '../sessions/sessions.ts';
+import type { Refund } from '../http/rate-limits.ts';
+import { mailFactorGuesses } from './factor-mails.ts';
+import { deviceOf } from '../http/client-device.ts';
+import { rememberDevice } from '../sessions/device-cookie.ts';
+import { AuthError, type AuthErrorName } from '../http/errors.ts';
+import { sessionResponse } from '../sessions/session-response.ts';
 import type { FactorUser } from './require-factor-user.ts';
 import { lockSession, upgradeSession } from './upgrade-session.ts';
 

@@ -1,12 +1,12 @@
 /** POST /factors: stores an unverified second factor (docs/specification/wire.md 31). */
 import { randomUUID } from 'node:crypto';
 import type { FactorType } from '#server/database/tables/auth-tables.ts';
-import type { AuthDeps, Endpoint } from '../auth-deps.ts';
+import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
 import { seal } from '../keys/sealed.ts';
-import { parsePhone } from '../phone/phone-number.ts';
-import { readBody, type Body } from '../wire/body.ts';
-import { deviceOf } from '../wire/client-device.ts';
-import { AuthError, type AuthErrorName } from '../wire/errors.ts';
+import { parsePhone } from '../http/phone-number.ts';
+import { readBody, type Body } from '../http/body.ts';
+import { deviceOf } from '../http/client-device.ts';
+import { AuthError, type AuthErrorName } from '../http/errors.ts';
 import { createFactor, type EnrolmentProblem } from './factor-store.ts';
 import {
   checkFriendlyName,

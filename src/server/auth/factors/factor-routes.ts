@@ -1,7 +1,7 @@
 /** The routes of second factors. Their modules load at the first request. */
-import type { Endpoint, Route } from '../auth-deps.ts';
-import { lazyEndpoint } from '../lazy-endpoint.ts';
-import { AuthError } from '../wire/errors.ts';
+import type { Endpoint, Route } from '../http/auth-deps.ts';
+import { lazyEndpoint } from '../http/lazy-endpoint.ts';
+import { AuthError } from '../http/errors.ts';
 
 const RECOVERY_CODES = 'recovery-codes';
 

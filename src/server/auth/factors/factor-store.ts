@@ -8,9 +8,9 @@ import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
 import { lockUser } from '../accounts/accounts.ts';
 import { recordAuditEvent, type AuditEntry } from '../accounts/audit-log.ts';
-import type { Device } from '../accounts/device.ts';
-import type { SessionRow } from '../accounts/sessions.ts';
-import { requireLiveSession } from '../wire/require-user.ts';
+import type { Device } from '../http/device.ts';
+import type { SessionRow } from '../sessions/sessions.ts';
+import { requireLiveSession } from '../sessions/require-user.ts';
 
 export type StoredFactor = Selectable<AuthTables['auth.mfa_factors']>;
 

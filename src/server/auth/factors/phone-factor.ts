@@ -1,6 +1,6 @@
 /** Second factors that are phone numbers: each challenge texts a code (docs/specification/wire.md 31). */
 import { createHmac, randomInt, timingSafeEqual } from 'node:crypto';
-import type { AuthDeps } from '../auth-deps.ts';
+import type { AuthDeps } from '../http/auth-deps.ts';
 import { consumeRecipientBudget, sendText } from '../phone/send-text.ts';
 import { secondStepText } from '../phone/texts.ts';
 import type { StoredChallenge } from './challenge-store.ts';

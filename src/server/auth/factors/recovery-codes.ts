@@ -2,14 +2,14 @@
 import type { Context } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';
 import type { AsService } from '#server/database/database.ts';
-import type { AuthDeps, Endpoint } from '../auth-deps.ts';
+import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
 import { lockUser } from '../accounts/accounts.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';
-import { mailRecoveryCodeUsed } from '../mails/factor-mails.ts';
-import { readBody, readOptionalBody } from '../wire/body.ts';
-import { deviceOf } from '../wire/client-device.ts';
-import { AuthError } from '../wire/errors.ts';
-import { requireLiveSession } from '../wire/require-user.ts';
+import { mailRecoveryCodeUsed } from './factor-mails.ts';
+import { readBody, readOptionalBody } from '../http/body.ts';
+import { deviceOf } from '../http/client-device.ts';
+import { AuthError } from '../http/errors.ts';
+import { requireLiveSession } from '../sessions/require-user.ts';
 import { completeSecondStep, countGuess, failSecondStep } from './complete-second-step.ts';
 import { RECOVERY_CODE_METHOD, endSecondStep, listFactors } from './factor-store.ts';
 import {

@@ -1,15 +1,20 @@
 /** Authenticates the requests of second factors and passkeys (docs/specification/wire.md 31 and 32). */
 import type { Context } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';
-import type { AuthDeps } from '../auth-deps.ts';
+import type { AuthDeps } from '../http/auth-deps.ts';
 import type { Account } from '../accounts/accounts.ts';
-import { consumeToken } from '../accounts/one-time-tokens.ts';
-import type { SessionRow } from '../accounts/sessions.ts';
+import { consumeToken } from '../codes/one-time-tokens.ts';
+import type { SessionRow } from '../sessions/sessions.ts';
 import { UUID } from '../keys/access-tokens.ts';
-import type { Body } from '../wire/body.ts';
-import { AuthError } from '../wire/errors.ts';
-import { requireReauthentication } from '../wire/reauthentication.ts';
-import { hasVerifiedFactor, requireUser, requireUserWithBody, type AuthenticatedUser } from '../wire/require-user.ts';
+import type { Body } from '../http/body.ts';
+import { AuthError } from '../http/errors.ts';
+import { requireReauthentication } from '../codes/reauthentication.ts';
+import {
+  hasVerifiedFactor,
+  requireUser,
+  requireUserWithBody,
+  type AuthenticatedUser,
+} from '../sessions/require-user.ts';
 import { findFactor, type StoredFactor } from './factor-store.ts';
 
 export type FactorUser = { account: Account; session: SessionRow };

@@ -1,10 +1,10 @@
 /** DELETE /factors/{id}: removes a second factor (docs/specification/wire.md 31). */
-import type { Endpoint } from '../auth-deps.ts';
+import type { Endpoint } from '../http/auth-deps.ts';
 import { lockUser } from '../accounts/accounts.ts';
-import { mailFactorRemoved } from '../mails/factor-mails.ts';
-import { deviceOf } from '../wire/client-device.ts';
-import { AuthError } from '../wire/errors.ts';
-import { requireLiveSession } from '../wire/require-user.ts';
+import { mailFactorRemoved } from './factor-mails.ts';
+import { deviceOf } from '../http/client-device.ts';
+import { AuthError } from '../http/errors.ts';
+import { requireLiveSession } from '../sessions/require-user.ts';
 import { removeFactor } from './factor-store.ts';
 import { requireFactor, requireFactorUser, requireRecentSignIn } from './require-factor-user.ts';
 

@@ -2,9 +2,9 @@
 import type { AuthenticationMethod } from '#server/database/tables/auth-tables.ts';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
-import type { Device } from '../accounts/device.ts';
-import { createFirstRefreshToken } from '../accounts/refresh-tokens.ts';
-import type { SessionRow, StartedSession } from '../accounts/sessions.ts';
+import type { Device } from '../http/device.ts';
+import { createFirstRefreshToken } from '../sessions/refresh-tokens.ts';
+import type { SessionRow, StartedSession } from '../sessions/sessions.ts';
 
 type LockedSession = Pick<SessionRow, 'id' | 'user_id' | 'aal' | 'amr'>;
 

@@ -2,13 +2,13 @@
 import type { FactorType, JsonObject } from '#server/database/tables/auth-tables.ts';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
-import type { AuthDeps, Endpoint } from '../auth-deps.ts';
+import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
 import { UUID } from '../keys/access-tokens.ts';
 import { unseal } from '../keys/sealed.ts';
-import { mailFactorAdded } from '../mails/factor-mails.ts';
-import { readBody, type Body } from '../wire/body.ts';
-import { deviceOf } from '../wire/client-device.ts';
-import { AuthError, type AuthErrorName } from '../wire/errors.ts';
+import { mailFactorAdded } from './factor-mails.ts';
+import { readBody, type Body } from '../http/body.ts';
+import { deviceOf } from '../http/client-device.ts';
+import { AuthError, type AuthErrorName } from '../http/errors.ts';
 import { consumeChallenge, countAnswer, type ChallengeResult, type StoredChallenge } from './challenge-store.ts';
 import { requireVerifyEnabled } from './challenge.ts';
 import { completeSecondStep, countGuess, failSecondStep } from './complete-second-step.ts';

@@ -2,15 +2,15 @@
 import type { JsonObject } from '#server/database/tables/auth-tables.ts';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
-import type { AuthDeps } from '../auth-deps.ts';
+import type { AuthDeps } from '../http/auth-deps.ts';
 import type { Account } from '../accounts/accounts.ts';
-import { listCredentials, recordAssertion, saveCredential } from '../passkeys/credential-store.ts';
+import { listCredentials, recordAssertion, saveCredential } from './credential-store.ts';
 import {
   createWebAuthnChallenge as createChallengeText,
   relyingPartyOf,
   requestOptions,
   userHandleOf,
-} from '../passkeys/relying-party.ts';
+} from './relying-party.ts';
 import type { StoredFactor } from './factor-store.ts';
 
 export async function createWebAuthnChallenge(deps: AuthDeps, { user }: Account, factor: StoredFactor) {
@@ -21,7 +21,7 @@ export async function createWebAuthnChallenge(deps: AuthDeps, { user }: Account,
     const publicKey = requestOptions(party, { challenge, userVerification: 'discouraged', allow });
     return { challenge, type: 'request' as const, publicKey };
   }
-  const { creationOptions } = await import('../passkeys/check-credential.ts');
+  const { creationOptions } = await import('./check-credential.ts');
   const publicKey = await creationOptions(party, {
     challenge,
     // Not the handle of the user's passkeys: an authenticator replaces its passkey by a new credential of the same
@@ -46,7 +46,7 @@ export async function checkWebAuthnAnswer(
   { challenge, type, response }: WebAuthnAnswer,
 ): Promise<((transaction: AsService) => Promise<boolean>) | null> {
   if (type !== (factor.status === 'verified' ? 'request' : 'create')) return null;
-  const { checkAssertion, checkNewCredential } = await import('../passkeys/check-credential.ts');
+  const { checkAssertion, checkNewCredential } = await import('./check-credential.ts');
   // No PIN or fingerprint is needed: the first step of the sign-in has verified the user, and the factor proves only
   // that they hold the authenticator.
   const expected = { party: relyingPartyOf(deps.config), challenge, requireUserVerification: false };

@@ -1,10 +1,10 @@
 import type { Context } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';
-import type { AuthDeps } from '../auth-deps.ts';
+import type { AuthDeps } from '../http/auth-deps.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';
-import { deviceOf } from '../wire/client-device.ts';
-import { requireUser } from '../wire/require-user.ts';
-import { proveIdentity, type SubmittedProof } from './prove-identity.ts';
+import { deviceOf } from '../http/client-device.ts';
+import { requireUser } from '../sessions/require-user.ts';
+import { proveIdentity, type SubmittedProof } from '../codes/prove-identity.ts';
 
 /**
  * Returns the id of the user who may download the archive now. The mailed or texted code is not used up, because the

@@ -5,7 +5,7 @@ import { queryBuilder } from '#server/database/query-builder.ts';
 import type { Logger } from '#server/log.ts';
 import { accountDeletedMail } from '#server/mail/account-emails.ts';
 import type { Mailer } from '#server/mail/mailer.ts';
-import { abandonedUsers, deleteAccount } from '../accounts/delete-account.ts';
+import { abandonedUsers, deleteAccount } from './delete-account.ts';
 
 /** Anonymous accounts are deleted after this time without use. Only a session in a browser opens such an account. */
 const ANONYMOUS_USER_MS = 30 * 24 * 3_600_000;

@@ -1,9 +1,9 @@
 /** The endpoints of the signed-in user's own account. Their modules load at the first request. */
-import type { Endpoint } from '../auth-deps.ts';
-import { lazyEndpoint } from '../lazy-endpoint.ts';
+import type { Endpoint } from '../http/auth-deps.ts';
+import { lazyEndpoint } from '../http/lazy-endpoint.ts';
 
 const account = () => import('./show-account.ts');
-const sessions = () => import('./sessions.ts');
+const sessions = () => import('../sessions/own-sessions.ts');
 const deletion = () => import('./request-deletion.ts');
 const undoing = () => import('./undo-deletion.ts');
 

@@ -3,19 +3,19 @@
  * 12).
  */
 import type { AsService } from '#server/database/database.ts';
-import type { AuthDeps, Endpoint } from '../auth-deps.ts';
+import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
 import { lockUser, updateUser } from '../accounts/accounts.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';
-import { UNDO_DELETION_MS } from '../accounts/delete-account.ts';
-import type { Device } from '../accounts/device.ts';
-import { deleteOneTimeTokens, issueOneTimeToken } from '../accounts/one-time-tokens.ts';
-import { endSessions } from '../accounts/sessions.ts';
-import { countDeletionMail, mailDeletionRequested } from '../mails/deletion-mails.ts';
-import { readBody } from '../wire/body.ts';
-import { deviceOf } from '../wire/client-device.ts';
-import { AuthError } from '../wire/errors.ts';
-import { requireUser, type AuthenticatedUser } from '../wire/require-user.ts';
-import { proveIdentity, type Proof } from './prove-identity.ts';
+import { UNDO_DELETION_MS } from './delete-account.ts';
+import type { Device } from '../http/device.ts';
+import { deleteOneTimeTokens, issueOneTimeToken } from '../codes/one-time-tokens.ts';
+import { endSessions } from '../sessions/sessions.ts';
+import { countDeletionMail, mailDeletionRequested } from './deletion-mails.ts';
+import { readBody } from '../http/body.ts';
+import { deviceOf } from '../http/client-device.ts';
+import { AuthError } from '../http/errors.ts';
+import { requireUser, type AuthenticatedUser } from '../sessions/require-user.ts';
+import { proveIdentity, type Proof } from '../codes/prove-identity.ts';
 
 export const requestDeletion: Endpoint = async (context, deps) => {
   const device = deviceOf(context, deps);

@@ -2,13 +2,13 @@
  * GET /account: facts that the wire's user object leaves out. DELETE /account/address-change: cancels a pending
  * change of the address (docs/specification/wire.md 34).
  */
-import type { AuthDeps, Endpoint } from '../auth-deps.ts';
+import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
 import type { UserRow } from '../accounts/accounts.ts';
 import { cancelAddressChange, findOpenHalves } from '../codes/address-change.ts';
-import { deviceOf } from '../wire/client-device.ts';
-import { AuthError } from '../wire/errors.ts';
-import { lacksSecondStep, requireUser } from '../wire/require-user.ts';
-import { requiredProof } from './prove-identity.ts';
+import { deviceOf } from '../http/client-device.ts';
+import { AuthError } from '../http/errors.ts';
+import { lacksSecondStep, requireUser } from '../sessions/require-user.ts';
+import { requiredProof } from '../codes/prove-identity.ts';
 
 export const showAccount: Endpoint = async (context, deps) => {
   const signedIn = await requireUser(context, deps);

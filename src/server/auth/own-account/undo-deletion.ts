@@ -9,16 +9,16 @@ import type { Context } from 'hono';
 import { ROUTES } from '#domain/routes.ts';
 import { escapeHtml } from '#server/escape-html.ts';
 import type { AppEnv } from '#server/http/app-env.ts';
-import type { AuthDeps, Endpoint } from '../auth-deps.ts';
+import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
 import { lockUser, updateUser } from '../accounts/accounts.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';
-import type { Device } from '../accounts/device.ts';
-import { consumeToken, findByLink } from '../accounts/one-time-tokens.ts';
-import { mailDeletionUndone } from '../mails/deletion-mails.ts';
-import { readBody, readForm } from '../wire/body.ts';
-import { deviceOf } from '../wire/client-device.ts';
-import { AuthError } from '../wire/errors.ts';
-import { pageDocument } from '../pages/page-document.ts';
+import type { Device } from '../http/device.ts';
+import { consumeToken, findByLink } from '../codes/one-time-tokens.ts';
+import { mailDeletionUndone } from './deletion-mails.ts';
+import { readBody, readForm } from '../http/body.ts';
+import { deviceOf } from '../http/client-device.ts';
+import { AuthError } from '../http/errors.ts';
+import { pageDocument } from '../http/page-document.ts';
 
 export const showUndoDeletion: Endpoint = (context) => {
   const token = context.req.query('token_hash') ?? '';

@@ -9,13 +9,13 @@ import { createHmac } from 'node:crypto';
 import { SmsError, type SmsFailure } from '#server/sms/sms-sender.ts';
 import type { Account } from '../accounts/accounts.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';
-import type { Device } from '../accounts/device.ts';
-import type { AuthDeps } from '../auth-deps.ts';
-import type { TextAsker, TextShare } from '../rate-limits.ts';
-import { AuthError } from '../wire/errors.ts';
-import { startPadding } from '../response-padding.ts';
+import type { Device } from '../http/device.ts';
+import type { AuthDeps } from '../http/auth-deps.ts';
+import type { TextAsker, TextShare } from '../http/rate-limits.ts';
+import { AuthError } from '../http/errors.ts';
+import { startPadding } from '../http/response-padding.ts';
 import { deleteUnconfirmedAccount } from './phone-accounts.ts';
-import { isInAllowedCountry } from './phone-number.ts';
+import { isInAllowedCountry } from '../http/phone-number.ts';
 
 export type Recipient = {
   /** From `parsePhone`. */

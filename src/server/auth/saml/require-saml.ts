@@ -1,6 +1,6 @@
-import type { AuthDeps } from '../auth-deps.ts';
-import { AuthError } from '../wire/errors.ts';
-import type { SamlKey } from './saml-key.ts';
+import type { AuthDeps } from '../http/auth-deps.ts';
+import { AuthError } from '../http/errors.ts';
+import type { SamlKey } from '../keys/saml-key.ts';
 
 /** Throws `saml_provider_disabled` where the operator has set up no key. */
 export function requireSaml({ samlKey }: Pick<AuthDeps, 'samlKey'>): SamlKey {

@@ -4,7 +4,7 @@ import type { Selectable } from 'kysely';
 import type { AuthTables } from '#server/database/tables/auth-tables.ts';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
-import type { FlowRow } from '../accounts/flows.ts';
+import type { FlowRow } from '../sessions/flows.ts';
 
 export type SamlRequestRow = Selectable<AuthTables['auth.saml_requests']>;
 

@@ -1,8 +1,8 @@
 /** Our side of SAML 2.0 towards one identity provider (docs/specification/wire.md 29). */
 import { SAML, ValidateInResponseTo, type CacheProvider } from '@node-saml/node-saml';
-import { CLOCK_SKEW_MS } from './documents/read-assertion.ts';
-import type { IdpMetadata } from './documents/idp-metadata.ts';
-import type { SamlKey } from './saml-key.ts';
+import { CLOCK_SKEW_MS } from './read-assertion.ts';
+import type { IdpMetadata } from './idp-metadata.ts';
+import type { SamlKey } from '../keys/saml-key.ts';
 
 type Home = { publicUrl: string };
 /** Names this server to identity providers; also the address of its metadata. */

@@ -1,6 +1,6 @@
 /** GET /sso/saml/metadata: what an identity provider needs to know of this server (docs/specification/wire.md 29). */
 import { generateServiceProviderMetadata } from '@node-saml/node-saml';
-import type { Endpoint } from '../auth-deps.ts';
+import type { Endpoint } from '../http/auth-deps.ts';
 import { requireSaml } from './require-saml.ts';
 import { acsUrlOf, entityIdOf } from './service-provider.ts';
 

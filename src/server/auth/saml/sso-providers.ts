@@ -4,9 +4,9 @@ import { jsonArrayFrom } from 'kysely/helpers/postgres';
 import type { AuthTables, JsonObject } from '#server/database/tables/auth-tables.ts';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
-import { AuthError } from '../wire/errors.ts';
-import { parseAttributeMapping } from './documents/attribute-mapping.ts';
-import { parseIdpMetadata } from './documents/idp-metadata.ts';
+import { AuthError } from '../http/errors.ts';
+import { parseAttributeMapping } from './attribute-mapping.ts';
+import { parseIdpMetadata } from './idp-metadata.ts';
 
 export type SsoProvider = Selectable<AuthTables['auth.sso_providers']> & {
   /** E-mail domains whose users sign in with this provider. */

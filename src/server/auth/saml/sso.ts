@@ -1,18 +1,18 @@
 /** POST /sso: sends the browser to a SAML identity provider (docs/specification/wire.md 29). */
 import type { Context } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';
-import { createFlow, type FlowRow } from '../accounts/flows.ts';
+import { createFlow, type FlowRow } from '../sessions/flows.ts';
 import { findSsoProvider, findSsoProviderByDomain, type SsoProvider } from './sso-providers.ts';
-import type { AuthDeps, Endpoint } from '../auth-deps.ts';
-import { requireCaptcha } from '../captcha/require-captcha.ts';
+import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
+import { requireCaptcha } from '../http/captcha.ts';
 import { UUID } from '../keys/access-tokens.ts';
-import { bindBrowser } from '../oauth/browser-binding.ts';
-import { readBody, type Body } from '../wire/body.ts';
-import { deviceOf } from '../wire/client-device.ts';
-import { AuthError } from '../wire/errors.ts';
-import { parseChallenge } from '../wire/pkce.ts';
-import { isAllowedTarget, redirectTarget } from '../wire/redirects.ts';
-import { parseIdpMetadata } from './documents/idp-metadata.ts';
+import { bindBrowser } from '../providers/browser-binding.ts';
+import { readBody, type Body } from '../http/body.ts';
+import { deviceOf } from '../http/client-device.ts';
+import { AuthError } from '../http/errors.ts';
+import { parseChallenge } from '../sessions/pkce.ts';
+import { isAllowedTarget, redirectTarget } from '../http/redirects.ts';
+import { parseIdpMetadata } from './idp-metadata.ts';
 import { requireSaml } from './require-saml.ts';
 import { identityProviderOf } from './saml-identity.ts';
 import { newFlowRequestCache } from './saml-requests.ts';

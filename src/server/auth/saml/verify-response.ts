@@ -1,8 +1,8 @@
 /** Verifies a response of an identity provider and returns its assertion (docs/specification/wire.md 29). */
 import type { SAML } from '@node-saml/node-saml';
-import { InvalidResponseError, inspectResponse, type ExpectedResponse } from './documents/inspect-response.ts';
-import { parseXml } from './documents/parse-xml.ts';
-import { readAssertion, type Assertion } from './documents/read-assertion.ts';
+import { InvalidResponseError, inspectResponse, type ExpectedResponse } from './inspect-response.ts';
+import { parseXml } from './parse-xml.ts';
+import { readAssertion, type Assertion } from './read-assertion.ts';
 
 /**
  * Throws an InvalidResponseError, whose message is for the log.

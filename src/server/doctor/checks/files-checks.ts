@@ -4,7 +4,7 @@ import { stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { fileKeySource, readKeys } from '../../auth/keys/key-source.ts';
 import { generatedKeyFile } from '../../auth/keys/stored-keys.ts';
-import { loadSamlKey } from '../../auth/saml/saml-key.ts';
+import { loadSamlKey } from '../../auth/keys/saml-key.ts';
 import { checkRecipients } from '../../backup/archive/age.ts';
 import { listBackups, summaryFile } from '../../backup/folder.ts';
 import { formatBytes } from '../../backup/command-line.ts';

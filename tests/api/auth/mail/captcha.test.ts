@@ -3,7 +3,7 @@ import { createHmac, randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { SignJWT, importJWK, type JWTPayload } from 'jose';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { askSiteverify, parseVerdict } from '#server/auth/captcha/siteverify.ts';
+import { askSiteverify, parseVerdict } from '#server/auth/http/siteverify.ts';
 import { keySource, readKeys } from '#server/auth/keys/key-source.ts';
 import { Secret } from '#server/config/secret.ts';
 import { startCaptchaServer, type CaptchaServer } from '../../../../simulators/captcha/server.ts';

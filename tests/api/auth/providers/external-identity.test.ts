@@ -6,9 +6,9 @@ import {
   signInWithIdentity,
   type IdentityOutcome,
   type IdentitySignIn,
-} from '#server/auth/accounts/external-identity.ts';
-import type { ExternalIdentity } from '#server/auth/accounts/identity-store.ts';
-import { startSession } from '#server/auth/accounts/sessions.ts';
+} from '#server/auth/providers/external-identity.ts';
+import type { ExternalIdentity } from '#server/auth/providers/identity-store.ts';
+import { startSession } from '#server/auth/sessions/sessions.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/test-database.ts';
 import { newAddress } from '../fixture.ts';
 

@@ -12,8 +12,8 @@ import {
   type NewSsoProvider,
   type SsoProviderChange,
 } from '#server/auth/saml/sso-providers.ts';
-import { parseSamlKey } from '#server/auth/saml/saml-key.ts';
-import { AuthError } from '#server/auth/wire/errors.ts';
+import { parseSamlKey } from '#server/auth/keys/saml-key.ts';
+import { AuthError } from '#server/auth/http/errors.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/test-database.ts';
 import { newKeyPair } from '../../../../simulators/saml/key-pair.ts';
 import { createSamlPeer } from './saml-peer.ts';

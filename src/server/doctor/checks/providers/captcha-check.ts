@@ -1,5 +1,5 @@
 /** Sends the captcha service an invalid token: its answer tells whether it accepts our keys. */
-import { askSiteverify } from '#server/auth/captcha/siteverify.ts';
+import { askSiteverify } from '#server/auth/http/siteverify.ts';
 import type { Config } from '#server/config/config.ts';
 import { fault, off, ok, type Check } from '../../check.ts';
 

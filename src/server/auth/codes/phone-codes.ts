@@ -1,0 +1,44 @@
+/** Texted codes: valid for one minute, otherwise like mailed codes (docs/specification/wire.md 26). */
+import type { AsService } from '#server/database/database.ts';
+import type { AuthDeps } from '../http/auth-deps.ts';
+import { updateUser, type UserRow } from '../accounts/accounts.ts';
+import { issueOneTimeToken } from './one-time-tokens.ts';
+import type { Body } from '../http/body.ts';
+import { AuthError } from '../http/errors.ts';
+import { phoneChangeText, reauthenticationText, signInText } from '../phone/texts.ts';
+
+const LIFETIME_SECONDS = 60;
+
+const TEXTS = { sms: signInText, phone_change: phoneChangeText, reauthentication: reauthenticationText } as const;
+
+type PhoneCode = { userId: string; purpose: keyof typeof TEXTS; phone: string };
+
+/** Replaces the user's code of this purpose and returns the text that carries the new one. */
+export async function issuePhoneCode(deps: AuthDeps, service: AsService, { userId, purpose, phone }: PhoneCode) {
+  const { code } = await issueOneTimeToken(service, {
+    userId,
+    purpose,
+    address: phone,
+    now: deps.clock.now(),
+    key: deps.secrets.oneTimeCodes,
+    lifetimeSeconds: LIFETIME_SECONDS,
+  });
+  return TEXTS[purpose]({ code, publicUrl: deps.config.publicUrl });
+}
+
+/** Issues the code that signs the user in; for a number that was never confirmed, the code that confirms it. */
+export async function issueSignInCode(deps: AuthDeps, service: AsService, user: UserRow, phone: string) {
+  if (user.phone_confirmed_at === null) {
+    await updateUser(service, user.id, { confirmation_sent_at: deps.clock.now() });
+  }
+  return issuePhoneCode(deps, service, { userId: user.id, purpose: 'sms', phone });
+}
+
+/**
+ * Throws `unsupported_channel` (`validation_failed` for clients) for any channel but `sms`. A missing channel means
+ * `sms`. supabase/auth also has the channel `whatsapp`.
+ */
+export function checkChannel(body: Body): void {
+  const channel = body.text('channel');
+  if (channel !== '' && channel !== 'sms') throw new AuthError('unsupported_channel');
+}

@@ -1,0 +1,28 @@
+/** POST /recover: mails a link and a code for choosing a new password (docs/specification/wire.md 14). */
+import { mailRecovery } from './account-mails.ts';
+import type { Endpoint } from '../http/auth-deps.ts';
+import { findUserByEmail } from '../accounts/accounts.ts';
+import { requireCaptcha } from '../http/captcha.ts';
+import { readBody } from '../http/body.ts';
+import { parseEmail } from '../http/credentials.ts';
+import { deviceOf } from '../http/client-device.ts';
+import { AuthError } from '../http/errors.ts';
+import { readMailRequest } from './mail-request.ts';
+
+export const recover: Endpoint = async (context, deps) => {
+  await deps.limits.consume('recover', deviceOf(context, deps).ip);
+  const body = await readBody(context);
+  await requireCaptcha(context, deps, body);
+  const input = body.text('email');
+  if (input === '') throw new AuthError('recovery_without_email');
+  const email = parseEmail(input);
+  const request = readMailRequest(context, deps, body);
+  // The account is looked up after the response. So neither the response's content nor its timing reveals whether the
+  // account exists.
+  deps.mailer.prepare(async () => {
+    const service = deps.database.asService('recover an account');
+    const user = await findUserByEmail(service, email);
+    if (user) await mailRecovery(deps, user, request);
+  });
+  return context.json({});
+};

@@ -1,0 +1,164 @@
+/**
+ * Redeems a verified link or code: confirms or changes the address, and starts a session or, for the link of a PKCE
+ * flow, issues an auth code.
+ */
+import type { AsService } from '#server/database/database.ts';
+import { queryBuilder } from '#server/database/query-builder.ts';
+import {
+  confirmAddress,
+  findUserByEmail,
+  getAccount,
+  isBanned,
+  lockUser,
+  updateUser,
+  type Account,
+  type UserRow,
+} from '../accounts/accounts.ts';
+import { recordAuditEvent } from '../accounts/audit-log.ts';
+import { claimAccount, isUnproven, type Claim } from './claim-account.ts';
+import { releaseAddress } from '../accounts/sign-in-methods.ts';
+import { findFlow, issueAuthCode } from '../sessions/flows.ts';
+import { consumeToken, deleteOneTimeTokens, lockToken, type FoundToken } from './one-time-tokens.ts';
+import { startSession, type StartedSession } from '../sessions/sessions.ts';
+import type { Device } from '../http/device.ts';
+
+/** `previousEmail` is set after the change of an address, `claim` after the first proof of an address. */
+type RedeemedAccount = { account: Account; previousEmail: string | null; claim: Claim | null };
+
+export type RedeemResult =
+  | ({ outcome: 'session'; started: StartedSession } & RedeemedAccount)
+  /** The client exchanges the code for a session (docs/specification/wire.md 24). */
+  | ({ outcome: 'auth_code'; code: string } & RedeemedAccount)
+  /** One of the two addresses of a change is confirmed; the other address is pending. */
+  | { outcome: 'awaiting_other_address' }
+  | { outcome: 'invalid' }
+  | { outcome: 'banned' }
+  | { outcome: 'address_taken' };
+
+type RedeemInput = {
+  token: FoundToken;
+  device: Device;
+  now: Date;
+  /**
+   * True if the user opened the mail's link: for a PKCE client the result is then an auth code. False if the client
+   * itself redeems the token: the result is then a session.
+   */
+  finishesFlow: boolean;
+};
+
+/** Requires a transaction. Locks the user's row first, which serializes the two confirmations of an address change. */
+export async function redeemToken(
+  transaction: AsService,
+  { token, device, now, finishesFlow }: RedeemInput,
+): Promise<RedeemResult> {
+  const userId = token.user_id;
+  const user = await lockUser(transaction, userId);
+  if (!user) return { outcome: 'invalid' };
+  if (isBanned(user, now)) return { outcome: 'banned' };
+
+  let email = user.email;
+  if (isAddressChange(token)) {
+    if (user.new_email === null) return { outcome: 'invalid' };
+    const addresses = { email: user.email, newEmail: user.new_email };
+    const step = await confirmAddressChange(transaction, { token, ...addresses, now });
+    if (step !== 'both') return { outcome: step };
+    if (!(await takeAddress(transaction, user.new_email, { userId, now }))) return { outcome: 'address_taken' };
+    email = user.new_email;
+  } else if (token.address !== user.email || !(await consumeToken(transaction, token))) {
+    return { outcome: 'invalid' };
+  }
+  const claim = claims(token, user)
+    ? await claimAccount(transaction, user, { method: token.purpose, device, now })
+    : null;
+  if (email !== null)
+    await confirmAddress(transaction, await getAccount(transaction, userId), { email, isProven: true, now });
+  await deleteOneTimeTokens(transaction, userId);
+  if (email !== user.email) {
+    await recordAuditEvent(transaction, { at: now, userId, actor: 'user', event: 'address_changed', device });
+  }
+  const previousEmail = email === user.email ? null : user.email;
+  if (finishesFlow && token.flow_id !== null) {
+    const flow = await findFlow(transaction, token.flow_id);
+    if (!flow) return { outcome: 'invalid' };
+    const code = await issueAuthCode(transaction, flow, userId, now);
+    return { outcome: 'auth_code', code, account: await getAccount(transaction, userId), previousEmail, claim };
+  }
+  const started = await startSession(transaction, { userId, method: 'otp', device, now });
+  return { outcome: 'session', account: await getAccount(transaction, userId), started, previousEmail, claim };
+}
+
+/**
+ * True if the token is the first proof of the account's address. The confirmation of a sign-up keeps the password of
+ * that sign-up, because nobody could use the account before. A change of the address keeps everything: both addresses
+ * have agreed to it.
+ */
+const claims = (token: FoundToken, user: UserRow): boolean =>
+  !isAddressChange(token) && isUnproven(user) && !(token.purpose === 'signup' && user.email_confirmed_at === null);
+
+const isAddressChange = (token: FoundToken): boolean =>
+  token.purpose === 'email_change_current' || token.purpose === 'email_change_new';
+
+type Confirmation = {
+  token: FoundToken;
+  /** Null if the user has no address: then the token of the new address suffices. */
+  email: string | null;
+  newEmail: string;
+  now: Date;
+};
+
+/**
+ * Threat: a user starts a change to address A, confirms A and starts a change to address B. Tokens of the first change
+ * must not set B, which nobody has confirmed. A confirmation therefore counts only while the tokens were issued for
+ * exactly the two addresses of the account.
+ */
+async function confirmAddressChange(
+  transaction: AsService,
+  { token, email, newEmail, now }: Confirmation,
+): Promise<'both' | 'awaiting_other_address' | 'invalid'> {
+  const live = await lockToken(transaction, token);
+  if (!live) return 'invalid';
+  const rows = await transaction.run(
+    queryBuilder
+      .selectFrom('auth.one_time_tokens')
+      .selectAll()
+      .where('user_id', '=', token.user_id)
+      .where('purpose', 'in', ['email_change_current', 'email_change_new']),
+  );
+  const fresh = rows.find((row) => row.purpose === 'email_change_new' && row.address === newEmail);
+  const current = rows.find((row) => row.purpose === 'email_change_current' && row.address === email);
+  const [own, other] = token.purpose === 'email_change_new' ? [fresh, current] : [current, fresh];
+  if (!own || own.confirmed_at !== null || !own.code_hash.equals(live.code_hash)) return 'invalid';
+  if (email === null) return 'both';
+  if (!other) return 'invalid';
+  if (other.confirmed_at !== null) return 'both';
+  await transaction.run(
+    queryBuilder
+      .updateTable('auth.one_time_tokens')
+      .set({ confirmed_at: now })
+      .where('user_id', '=', own.user_id)
+      .where('purpose', '=', own.purpose)
+      .returning('user_id'),
+  );
+  return 'awaiting_other_address';
+}
+
+/**
+ * False if another account has confirmed the address. Threat: a stranger signs up with the address that the user wants
+ * to move to, and never confirms it. The user has just proven to own it, so the stranger's account gives it up.
+ */
+async function takeAddress(
+  transaction: AsService,
+  email: string,
+  { userId, now }: { userId: string; now: Date },
+): Promise<boolean> {
+  const found = await findUserByEmail(transaction, email);
+  if (!found || found.id === userId) return true;
+  const owner = await lockUser(transaction, found.id);
+  if (owner?.email !== email) return true;
+  if (owner.email_confirmed_at !== null) return false;
+  await releaseAddress(transaction, owner, now);
+  // An account that was never used has now lost its address, so a job deletes it.
+  const isUnused = owner.last_sign_in_at === null && owner.phone_confirmed_at === null;
+  if (isUnused) await updateUser(transaction, owner.id, { password_hash: null, deletion_due_at: now });
+  return true;
+}

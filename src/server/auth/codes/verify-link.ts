@@ -1,0 +1,88 @@
+/**
+ * GET /verify and the button on its page: a link to a third-party app (docs/specification/wire.md 15).
+ *
+ * Threat: mail clients and scanners open every link, which would use up the token with the GET of supabase/auth. Here
+ * GET and HEAD show a page without a database query, so they do not reveal whether a token is valid either. The
+ * button's POST consumes the token and responds as the GET of supabase/auth does: with a redirect that carries the
+ * session in its fragment, or for a PKCE client an auth code in its query.
+ */
+import { isCrossSiteRequest } from '#server/http/requests/cross-site.ts';
+import type { Endpoint } from '../http/auth-deps.ts';
+import { isPkceLink } from './one-time-tokens.ts';
+import { FIRST_LINK_ACCEPTED, findTokenByLink, redeemLinkOrCode } from './verify.ts';
+import { readForm } from '../http/body.ts';
+import { deviceOf } from '../http/client-device.ts';
+import { AuthError } from '../http/errors.ts';
+import { linkPage } from './link-page.ts';
+import { isOwnOrigin, oauthErrorName, redirectTarget } from '../http/redirects.ts';
+import { respondWithSession, sessionFragment } from '../sessions/session-response.ts';
+
+export const showLink: Endpoint = (context, { config }) => {
+  const { type, token } = parseLink(context.req.query('type'), context.req.query('token'));
+  const target = redirectTarget(context, config);
+  const { body, headers } = linkPage({ type, token, target, isOwnSite: isOwnOrigin(target, config) });
+  return context.html(body, 200, headers);
+};
+
+/** The query parameters of a redirect that carry the result. */
+const RESULT_FIELDS = ['code', 'message', 'error', 'error_code', 'error_description'] as const;
+
+export const followLink: Endpoint = async (context, deps) => {
+  const device = deviceOf(context, deps);
+  const target = redirectTarget(context, deps.config).replace(/#.*$/s, '');
+  const redirect = (address: string): Response => {
+    context.header('Referrer-Policy', 'no-referrer');
+    return context.redirect(address, 303);
+  };
+  // A PKCE client may be a server, which sees only the query. So for such a client the query has the fields as well.
+  const redirectWith = (fields: Record<string, string>, isPkce: boolean): Response => {
+    const fragment = new URLSearchParams({ ...fields, sb: '' });
+    fragment.sort();
+    return redirect(`${isPkce ? withQuery(target, fields) : target}#${fragment.toString()}`);
+  };
+  const redirectWithError = (error: unknown, isPkce: boolean): Response => {
+    if (!(error instanceof AuthError)) throw error;
+    const name = oauthErrorName(error.status);
+    const fields = { error_code: error.code, error_description: error.message };
+    return redirectWith({ ...(name !== undefined && { error: name }), ...fields }, isPkce);
+  };
+  try {
+    await deps.limits.consume('verify', device.ip);
+  } catch (error) {
+    // The form is not read, so the client may be one with PKCE.
+    return redirectWithError(error, true);
+  }
+  const form = await readForm(context);
+  const { type, token } = parseLink(form.get('type'), form.get('token'));
+  // Threat: login CSRF. A page of another site submits the form with a link of the attacker's account. Such a request
+  // uses up no token and is redirected to the page with the button.
+  if (isCrossSiteRequest(context, deps.config)) {
+    const query = new URLSearchParams({ token, type, redirect_to: target });
+    return context.redirect(`/auth/v1/verify?${query.toString()}`, 303);
+  }
+  const isPkce = isPkceLink(token);
+  try {
+    const found = await findTokenByLink(deps, type, token);
+    const result = await redeemLinkOrCode(deps, { token: found, device, finishesFlow: true });
+    if (result.outcome === 'awaiting_other_address') return redirectWith({ message: FIRST_LINK_ACCEPTED }, isPkce);
+    if (result.outcome === 'auth_code') return redirect(withQuery(target, { code: result.code }));
+    const session = await respondWithSession(context, deps, { ...result, provesMailbox: true });
+    return redirectWith({ ...sessionFragment(session), type }, isPkce);
+  } catch (error) {
+    return redirectWithError(error, isPkce);
+  }
+};
+
+/** Adds the fields to the target's query, without RESULT_FIELDS of its own, which could forge a result. */
+function withQuery(target: string, fields: Record<string, string>): string {
+  const url = new URL(target);
+  for (const name of RESULT_FIELDS) url.searchParams.delete(name);
+  for (const [name, value] of Object.entries(fields)) url.searchParams.set(name, value);
+  return url.href;
+}
+
+function parseLink(type: string | null | undefined, token: string | null | undefined) {
+  if (!type) throw new AuthError('verify_without_type');
+  if (!token) throw new AuthError('verify_link_without_token');
+  return { type, token };
+}

@@ -1,0 +1,85 @@
+/** POST /passkeys/registration/options and /verify: adds a passkey to an account (docs/specification/wire.md 32). */
+import type { Endpoint } from '../http/auth-deps.ts';
+import { lockUser } from '../accounts/accounts.ts';
+import { recordAuditEvent } from '../accounts/audit-log.ts';
+import {
+  requireFactorUser,
+  requireFactorUserWithBody,
+  requireRecentSignIn,
+  type FactorUser,
+} from './require-factor-user.ts';
+import { mailPasskeyAdded } from './factor-mails.ts';
+import { readBody, readOptionalBody } from '../http/body.ts';
+import { deviceOf } from '../http/client-device.ts';
+import { AuthError } from '../http/errors.ts';
+import { lacksSecondStep, requireLiveSession } from '../sessions/require-user.ts';
+import { checkNewCredential, creationOptions } from './check-credential.ts';
+import { saveCredential } from './credential-store.ts';
+import { listPasskeys, storeChallenge } from './passkey-store.ts';
+import { createWebAuthnChallenge, relyingPartyOf, userHandleOf } from './relying-party.ts';
+import { readCeremony } from './ceremony.ts';
+
+const MAX_PASSKEYS = 10;
+
+export const registrationOptions: Endpoint = async (context, deps) => {
+  await deps.limits.consume('passkey', deviceOf(context, deps).ip);
+  const { account, session } = await requireFactorUser(context, deps);
+  const body = await readOptionalBody(context);
+  requireMayRegister({ account, session });
+  const { user } = account;
+  const service = deps.database.asService('register a passkey');
+  const existing = await listPasskeys(service, user.id);
+  if (existing.length >= MAX_PASSKEYS) throw new AuthError('too_many_passkeys');
+  await requireRecentSignIn(deps, { account, session }, body.text('nonce'));
+
+  const challenge = createWebAuthnChallenge();
+  const stored = await storeChallenge(service, { challenge, userId: user.id, now: deps.clock.now() });
+  const options = await creationOptions(relyingPartyOf(deps.config), {
+    challenge,
+    userHandle: userHandleOf(user.id),
+    userName: user.email ?? user.phone ?? 'Account',
+    exclude: existing,
+    isPasskey: true,
+  });
+  const expiresAt = Math.floor(stored.expiresAt.getTime() / 1000);
+  return context.json({ challenge_id: stored.id, options, expires_at: expiresAt });
+};
+
+export const verifyRegistration: Endpoint = async (context, deps) => {
+  const { user: factorUser, body } = await requireFactorUserWithBody(context, deps, readBody);
+  requireMayRegister(factorUser);
+  await deps.limits.consumeChange(factorUser);
+  const { user } = factorUser.account;
+  const { challenge, answer } = await readCeremony(deps, body, user.id);
+  const credential = await checkNewCredential(answer, {
+    party: relyingPartyOf(deps.config),
+    challenge,
+    requireUserVerification: true,
+  });
+  if (!credential) throw new AuthError('passkey_wrong');
+  const now = deps.clock.now();
+  const passkey = await deps.database.transactAsService('register a passkey', async (transaction) => {
+    await lockUser(transaction, user.id);
+    // A second factor that was verified meanwhile has ended a session without a second step.
+    await requireLiveSession(transaction, factorUser.session);
+    if ((await listPasskeys(transaction, user.id)).length >= MAX_PASSKEYS) throw new AuthError('too_many_passkeys');
+    const saved = await saveCredential(transaction, { userId: user.id, purpose: 'passkey', credential, now });
+    if (!saved) throw new AuthError('passkey_exists');
+    await recordAuditEvent(transaction, {
+      at: now,
+      userId: user.id,
+      actor: 'user',
+      event: 'passkey_added',
+      device: deviceOf(context, deps),
+      details: { passkey_id: saved.id },
+    });
+    return saved;
+  });
+  mailPasskeyAdded(deps, user);
+  return context.json({ id: passkey.id, created_at: passkey.created_at.toISOString() });
+};
+
+function requireMayRegister({ account, session }: FactorUser): void {
+  if (account.user.is_sso_user) throw new AuthError('passkey_of_sso_user');
+  if (lacksSecondStep(account, session)) throw new AuthError('passkey_needs_second_step');
+}

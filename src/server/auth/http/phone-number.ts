@@ -1,0 +1,20 @@
+/** Parses telephone numbers in E.164 form. */
+import type { SmsSettings } from '#server/config/auth-settings.ts';
+import { AuthError } from './errors.ts';
+
+/** ITU-T E.164: a country code and a subscriber number, 15 digits at most. Together they have at least 7 digits. */
+const DIGITS = /^[1-9][0-9]{6,14}$/;
+
+/** As the number is stored and compared: without the plus sign and spaces. */
+export const formatPhone = (input: string): string => input.replace(/^\+/, '').replaceAll(' ', '');
+
+/** Returns the number as its digits. Throws `validation_failed`. */
+export function parsePhone(input: string): string {
+  const digits = formatPhone(input);
+  if (!DIGITS.test(digits)) throw new AuthError('bad_phone');
+  return digits;
+}
+
+/** Country codes are prefix-free, so a number that begins with a listed code is in that country. */
+export const isInAllowedCountry = (phone: string, { countries }: Pick<SmsSettings, 'countries'>): boolean =>
+  countries.length === 0 || countries.some((code) => `+${phone}`.startsWith(code));

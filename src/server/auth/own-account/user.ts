@@ -1,0 +1,198 @@
+/** GET and PUT /user: the signed-in user's account (docs/specification/wire.md 12). */
+import { mailIntervalMs, mailPasswordChanged } from '../codes/account-mails.ts';
+import { isUniqueViolation } from '#server/database/database-error.ts';
+import type { JsonObject } from '#server/database/tables/auth-tables.ts';
+import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
+import { confirmAddress, getAccount, lockUser, updateUser, type UserRow } from '../accounts/accounts.ts';
+import { claimMail } from '../accounts/claim-mail.ts';
+import { recordAuditEvent } from '../accounts/audit-log.ts';
+import type { Device } from '../http/device.ts';
+import { consumeToken, deleteOneTimeTokens } from '../codes/one-time-tokens.ts';
+import { endSessions, type SessionRow } from '../sessions/sessions.ts';
+import { parseNewPhone, requestPhoneChange } from '../codes/change-phone.ts';
+import { consumeRecipientBudget } from '../phone/send-text.ts';
+import { beginAddressChange, mailAddressChange } from '../codes/address-change.ts';
+import { readBody } from '../http/body.ts';
+import { requireReauthentication } from '../codes/reauthentication.ts';
+import {
+  lacksSecondStep,
+  requireLiveSession,
+  requireUser,
+  requireUserWithBody,
+  type AuthenticatedUser,
+} from '../sessions/require-user.ts';
+import {
+  checkMetadata,
+  checkNewPassword,
+  checkPasswordFormat,
+  mergeMetadata,
+  parseEmail,
+  type PasswordOwner,
+} from '../http/credentials.ts';
+import { deviceOf } from '../http/client-device.ts';
+import { AuthError, type AuthErrorName } from '../http/errors.ts';
+import { readMailRequest } from '../codes/mail-request.ts';
+import { userJson } from '../accounts/user-json.ts';
+
+export const showUser: Endpoint = async (context, deps) => {
+  const { account } = await requireUser(context, deps);
+  const audience = context.req.header('x-jwt-aud') ?? '';
+  if (audience !== '' && audience !== account.user.aud) throw new AuthError('wrong_audience');
+  return context.json(userJson(account));
+};
+
+export const changeUser: Endpoint = async (context, deps) => {
+  const { ip } = deviceOf(context, deps);
+  await deps.limits.consume('user', ip);
+  const { account, session, body } = await requireUserWithBody(context, deps, readBody);
+  const { user } = account;
+  if (body.has('app_metadata')) throw new AuthError('not_admin');
+  const [data, password, nonce] = [body.object('data'), body.text('password'), body.text('nonce')];
+  const newEmail = body.text('email') === '' ? user.email : parseEmail(body.text('email'));
+  const changesEmail = newEmail !== null && newEmail !== user.email;
+  const newPhone = parseNewPhone(deps, body, user);
+  const request = readMailRequest(context, deps, body);
+  // Threat: the thief of a password or of a recovery mail, who lacks the second factor, changes how the owner signs in.
+  // Nor may such a person change the name that the owner and the coach see.
+  const changesSignIn = changesEmail || newPhone !== null || password !== '';
+  if ((changesSignIn || data !== null) && lacksSecondStep(account, session))
+    throw new AuthError('user_change_needs_second_step');
+
+  if (changesSignIn) await deps.limits.consumeChange({ account, session });
+  // Validate everything before changing anything.
+  checkMayChange(user, { addsAddress: changesEmail || newPhone !== null, password, nonce });
+  const metadata = data === null ? null : checkMetadata(mergeMetadata(user.raw_user_meta_data, data));
+  if (password !== '') checkPasswordFormat(deps.config, password);
+  const reauthentication = changesSignIn
+    ? await requireReauthentication(deps, { user, session, nonce, error: reauthenticationError(password, newPhone) })
+    : null;
+  const owner = { email: newEmail, phone: newPhone ?? user.phone, data: metadata ?? user.raw_user_meta_data };
+  const passwordHash = password === '' ? null : await hashNewPassword(deps, user, { password, owner });
+  // An anonymous user signs up with the address, so AUTH_AUTOCONFIRM decides. Everybody else must prove a new address.
+  const appliesAtOnce = changesEmail && user.is_anonymous && deps.config.auth.autoconfirm;
+  // A request that repeats the pending address within the mail interval gets the same response and sends no mail.
+  const sendsAddressMail =
+    changesEmail && !appliesAtOnce && (await claimAddressMail(deps, user, newEmail, passwordHash !== null));
+  if (newPhone !== null) await consumeRecipientBudget(deps, { phone: newPhone, ip });
+  const service = deps.database.asService('change an account');
+  if (reauthentication !== null && !(await consumeToken(service, reauthentication)))
+    throw new AuthError('reauthentication_not_valid');
+
+  if (appliesAtOnce) await applyAddress(deps, { account, session }, newEmail, request.device);
+  if (metadata !== null) await changeMetadata(deps, { user, session }, data!);
+  if (passwordHash !== null) await changePassword(deps, user, { session, passwordHash, device: request.device });
+  if (sendsAddressMail) {
+    const change = { user, newEmail, request };
+    const halves = await deps.database.transactAsService('begin an address change', async (transaction) => {
+      await lockUser(transaction, user.id);
+      await requireLiveSession(transaction, session);
+      return beginAddressChange(deps, transaction, change);
+    });
+    deps.mailer.prepare(() => mailAddressChange(deps, change, halves));
+  }
+  if (newPhone !== null) await requestPhoneChange(deps, { user, session, phone: newPhone });
+  return context.json(userJson(await getAccount(service, user.id)));
+};
+
+type Changes = { addsAddress: boolean; password: string; nonce: string };
+
+function checkMayChange(user: UserRow, { addsAddress, password, nonce }: Changes): void {
+  if (user.is_sso_user && (addsAddress || password !== '' || nonce !== '')) throw new AuthError('user_sso_managed');
+  // A password is useless to an anonymous user who does not also add an address or a number to sign in with.
+  if (user.is_anonymous && password !== '' && !addsAddress) throw new AuthError('anonymous_password');
+}
+
+/**
+ * Merges into the row as it is now: a concurrent request may have changed it, and a change of the address updates the
+ * metadata too.
+ */
+async function changeMetadata(
+  deps: AuthDeps,
+  { user: { id }, session }: { user: UserRow; session: SessionRow | null },
+  data: JsonObject,
+): Promise<void> {
+  await deps.database.transactAsService('change metadata', async (transaction) => {
+    const user = await lockUser(transaction, id);
+    await requireLiveSession(transaction, session);
+    const merged = checkMetadata(mergeMetadata(user?.raw_user_meta_data ?? {}, data));
+    const change = { raw_user_meta_data: JSON.stringify(merged), updated_at: deps.clock.now() };
+    await updateUser(transaction, id, change);
+  });
+}
+
+/** Throws `email_exists`. Like a sign-up with AUTH_AUTOCONFIRM, this reveals whether the address is taken. */
+async function applyAddress(
+  deps: AuthDeps,
+  { account, session }: AuthenticatedUser,
+  email: string,
+  device: Device,
+): Promise<void> {
+  const { id: userId } = account.user;
+  const now = deps.clock.now();
+  try {
+    await deps.database.transactAsService('add an address', async (transaction) => {
+      await lockUser(transaction, userId);
+      await requireLiveSession(transaction, session);
+      await confirmAddress(transaction, account, { email, isProven: false, now });
+      await deleteOneTimeTokens(transaction, userId);
+      await recordAuditEvent(transaction, { at: now, userId, actor: 'user', event: 'address_changed', device });
+    });
+  } catch (error) {
+    throw isUniqueViolation(error) ? new AuthError('email_exists') : error;
+  }
+}
+
+function reauthenticationError(password: string, newPhone: string | null): AuthErrorName {
+  if (password !== '') return 'password_needs_reauthentication';
+  return newPhone === null ? 'email_needs_reauthentication' : 'phone_needs_reauthentication';
+}
+
+type NewPassword = { password: string; owner: PasswordOwner };
+
+async function hashNewPassword(deps: AuthDeps, user: UserRow, { password, owner }: NewPassword): Promise<string> {
+  const { passwords } = deps;
+  const isSame = user.password_hash !== null && (await passwords.matches(password, user.password_hash));
+  if (isSame) throw new AuthError('same_password');
+  await checkNewPassword(deps, password, owner);
+  return passwords.hash(password);
+}
+
+async function claimAddressMail(
+  deps: AuthDeps,
+  user: UserRow,
+  newEmail: string,
+  changesPassword: boolean,
+): Promise<boolean> {
+  const service = deps.database.asService('request an address change');
+  const [intervalMs, now] = [mailIntervalMs(deps), deps.clock.now()];
+  if (await claimMail(service, { userId: user.id, column: 'email_change_sent_at', intervalMs, now })) return true;
+  if (user.new_email === newEmail && !changesPassword) return false;
+  const waitMs = (user.email_change_sent_at?.getTime() ?? 0) + intervalMs - now.getTime();
+  const seconds = Math.max(1, Math.ceil(waitMs / 1000));
+  throw new AuthError('over_email_send_rate_limit', String(seconds), seconds);
+}
+
+type PasswordChange = { session: SessionRow | null; passwordHash: string; device: Device };
+
+/**
+ * Stores the new password. Ends the user's other sessions, links and codes, which locks out anyone with the old
+ * password (docs/specification/wire.md 12).
+ */
+async function changePassword(deps: AuthDeps, user: UserRow, { session, passwordHash, device }: PasswordChange) {
+  const now = deps.clock.now();
+  const ended = await deps.database.transactAsService('change a password', async (transaction) => {
+    await updateUser(transaction, user.id, { password_hash: passwordHash, updated_at: now });
+    await requireLiveSession(transaction, session);
+    await deleteOneTimeTokens(transaction, user.id);
+    await recordAuditEvent(transaction, {
+      at: now,
+      userId: user.id,
+      actor: 'user',
+      event: 'password_changed',
+      device,
+    });
+    return endSessions(transaction, user.id, session === null ? { all: true } : { except: session.id });
+  });
+  for (const id of ended) deps.accessTokens.invalidateSession(id);
+  mailPasswordChanged(deps, user);
+}

@@ -1,0 +1,63 @@
+/** POST /token?grant_type=password: signs in and starts a new session (docs/specification/wire.md 9). */
+import { normalizeAddress } from '#domain/account/mail-address.ts';
+import type { Endpoint } from '../http/auth-deps.ts';
+import { findUserByEmail, isBanned } from '../accounts/accounts.ts';
+import { StalePasswordError, startSession } from '../sessions/sessions.ts';
+import { requireCaptcha } from '../http/captcha.ts';
+import { findUserByPhone } from '../phone/phone-accounts.ts';
+import { formatPhone } from '../http/phone-number.ts';
+import { readBody } from '../http/body.ts';
+import { findWeakness } from '../http/credentials.ts';
+import { deviceOf } from '../http/client-device.ts';
+import { AuthError } from '../http/errors.ts';
+import { signInKey } from '../sessions/device-cookie.ts';
+import { respondWithSession } from '../sessions/session-response.ts';
+
+export const grantPassword: Endpoint = async (context, deps) => {
+  const { clock, passwords, limits, database } = deps;
+  const device = deviceOf(context, deps);
+  await limits.consume('token', device.ip);
+  const body = await readBody(context);
+  await requireCaptcha(context, deps, body);
+  const [email, phone, password] = [body.text('email'), body.text('phone'), body.text('password')];
+  if (email !== '' && phone !== '') throw new AuthError('login_with_both');
+  if (phone !== '' && deps.sms === null) throw new AuthError('phone_logins_disabled');
+  if (email === '' && phone === '') throw new AuthError('login_without_address');
+  const byPhone = phone !== '';
+  const address = byPhone ? formatPhone(phone) : normalizeAddress(email).toLowerCase();
+
+  const service = database.asService('sign in');
+  const user = await (byPhone ? findUserByPhone(service, address) : findUserByEmail(service, address));
+  const now = clock.now();
+  // Threat: account enumeration. An unknown address takes as long as a wrong password, and only a correct password
+  // reveals that an account is banned or unconfirmed.
+  const key = signInKey(context, deps, { address, user });
+  const refund = await limits.consumeSignIn(key);
+  const matches = await passwords.matches(password, user?.password_hash ?? null).catch(async (error: unknown) => {
+    await refund();
+    throw error;
+  });
+  if (!user || !matches) throw new AuthError('invalid_credentials');
+  await refund();
+  await limits.consumePassedSignIn(key);
+  if (isBanned(user, now)) throw new AuthError('sign_in_banned');
+  const confirmedAt = byPhone ? user.phone_confirmed_at : user.email_confirmed_at;
+  if (confirmedAt === null) throw new AuthError(byPhone ? 'phone_not_confirmed' : 'email_not_confirmed');
+
+  const signIn = {
+    userId: user.id,
+    method: 'password',
+    passwordHash: user.password_hash!,
+    byPhone,
+    device,
+    now,
+  } as const;
+  const started = await startSession(service, signIn).catch((error: unknown) => {
+    throw error instanceof StalePasswordError ? new AuthError('invalid_credentials') : error;
+  });
+  const weakness = findWeakness(deps.config, password);
+  return context.json({
+    ...(await respondWithSession(context, deps, { account: started.account, started })),
+    ...(weakness && { weak_password: { message: weakness.message, reasons: weakness.weaknesses } }),
+  });
+};

@@ -1,0 +1,47 @@
+/** POST /token?grant_type=pkce: exchanges an auth code for a session (docs/specification/wire.md 24). */
+import type { Endpoint } from '../http/auth-deps.ts';
+import { findUserById, getAccount, isBanned } from '../accounts/accounts.ts';
+import { redeemAuthCode } from './flows.ts';
+import { startSession, type SignInMethod } from './sessions.ts';
+import { unseal } from '../keys/sealed.ts';
+import { readBody } from '../http/body.ts';
+import { deviceOf } from '../http/client-device.ts';
+import { AuthError } from '../http/errors.ts';
+import { respondWithSession } from './session-response.ts';
+
+export const grantPkce: Endpoint = async (context, deps) => {
+  const { clock, database, limits, secrets } = deps;
+  const device = deviceOf(context, deps);
+  await limits.consume('token', device.ip);
+  const body = await readBody(context);
+  const [code, verifier] = [body.text('auth_code'), body.text('code_verifier')];
+  if (code === '' || verifier === '') throw new AuthError('pkce_without_code');
+  const now = clock.now();
+  const result = await database.transactAsService('exchange an auth code', async (transaction) => {
+    const exchange = await redeemAuthCode(transaction, { code, verifier, now });
+    if (exchange.outcome !== 'redeemed') return exchange;
+    const { flow } = exchange;
+    const user = await findUserById(transaction, flow.user_id);
+    if (!user) return { outcome: 'unknown' } as const;
+    if (isBanned(user, now)) return { outcome: 'banned' } as const;
+    const started = await startSession(transaction, {
+      userId: user.id,
+      method: flow.method as SignInMethod,
+      ...(flow.provider !== null && { provider: flow.provider }),
+      device,
+      now,
+    });
+    return { outcome: 'signed_in', flow, started, account: await getAccount(transaction, user.id) } as const;
+  });
+  if (result.outcome === 'unknown') throw new AuthError('flow_not_found');
+  if (result.outcome === 'expired') throw new AuthError('flow_expired');
+  if (result.outcome === 'wrong_verifier') throw new AuthError('bad_code_verifier');
+  if (result.outcome === 'banned') throw new AuthError('user_banned');
+  const { account, started, flow } = result;
+  const sealed = flow.provider_secrets;
+  const tokens = sealed && unseal(secrets.providerTokens, `flow:${flow.id}`, sealed);
+  return context.json({
+    ...(await respondWithSession(context, deps, { account, started })),
+    ...(tokens !== null && (JSON.parse(tokens) as { provider_token?: string; provider_refresh_token?: string })),
+  });
+};

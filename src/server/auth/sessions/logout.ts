@@ -1,0 +1,54 @@
+/**
+ * POST /logout?scope=global|local|others: ends sessions of the user (docs/specification/wire.md 11).
+ *
+ * Threat: the thief of a password, who lacks the second factor, signs the owner out again and again. Therefore a
+ * session that lacks its second step ends no session that has passed it.
+ *
+ * A sign-out that ends sessions has no limit, because each of them has cost a sign-in. One that ends none adds no audit row.
+ */
+import type { Endpoint } from '../http/auth-deps.ts';
+import { lockUser } from '../accounts/accounts.ts';
+import { recordAuditEvent } from '../accounts/audit-log.ts';
+import { endSessions, type SessionScope, type SessionRow } from './sessions.ts';
+import { deviceOf } from '../http/client-device.ts';
+import { lacksSecondStep, requireLiveSession, requireUser } from './require-user.ts';
+import { AuthError } from '../http/errors.ts';
+
+export const logout: Endpoint = async (context, deps) => {
+  const scope = context.req.query('scope') ?? '';
+  const { account, session } = await requireUser(context, deps);
+  const { id: userId } = account.user;
+  const device = deviceOf(context, deps);
+  const sessions = {
+    ...parseScope(scope, session),
+    ...(lacksSecondStep(account, session) && { aal: 'aal1' as const }),
+  };
+  const ended = await deps.database.transactAsService('sign out', async (transaction) => {
+    // Threat: a stranger's request in flight ends the session with which the owner has just claimed the account.
+    await lockUser(transaction, userId);
+    await requireLiveSession(transaction, session);
+    const ids = await endSessions(transaction, userId, sessions);
+    if (ids.length > 0) {
+      await recordAuditEvent(transaction, {
+        at: deps.clock.now(),
+        userId,
+        actor: 'user',
+        event: 'signed_out',
+        device,
+        details: { sessions: ids.length },
+      });
+    }
+    return ids;
+  });
+  if (ended.length === 0) await deps.limits.consume('idle_logout', device.ip);
+  for (const id of ended) deps.accessTokens.invalidateSession(id);
+  return context.body(null, 204);
+};
+
+/** A token without a session, which only the operator signs, ends all sessions: `local` and `others` mean nothing to it. */
+function parseScope(scope: string, session: SessionRow | null): SessionScope {
+  if (scope === '' || scope === 'global') return { all: true };
+  if (scope !== 'local' && scope !== 'others') throw new AuthError('unsupported_logout_scope', scope.slice(0, 64));
+  if (session === null) return { all: true };
+  return scope === 'local' ? { only: session.id } : { except: session.id };
+}

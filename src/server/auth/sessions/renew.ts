@@ -1,0 +1,46 @@
+/**
+ * POST /token?grant_type=refresh_token: renews the tokens of a session (docs/specification/wire.md 10).
+ *
+ * A valid token never gets a 429, because clients treat a 429 as final and sign the user out. Only failures are rate
+ * limited.
+ */
+import type { Endpoint } from '../http/auth-deps.ts';
+import { getAccount } from '../accounts/accounts.ts';
+import { hasRefreshTokenFormat, renewSession, rotateActiveToken, type Rotation } from './refresh-tokens.ts';
+import { readBody } from '../http/body.ts';
+import { deviceOf } from '../http/client-device.ts';
+import { AuthError, type AuthErrorName } from '../http/errors.ts';
+import { rememberDevice } from './device-cookie.ts';
+import { sessionResponse } from './session-response.ts';
+
+export const grantRefreshToken: Endpoint = async (context, deps) => {
+  const { clock, database, limits, accessTokens, secrets } = deps;
+  const device = deviceOf(context, deps);
+  const reject = async (name: AuthErrorName): Promise<never> => {
+    await limits.consume('token', device.ip);
+    throw new AuthError(name);
+  };
+  const token = (await readBody(context)).text('refresh_token');
+  if (!hasRefreshTokenFormat(token)) return reject('refresh_token_malformed');
+
+  const request = { token, now: clock.now(), key: secrets.refreshTokens, ...device };
+  const rotation = (await rotateActiveToken(database.asService('renew a session'), request)) ?? (await renewOther());
+  const { account, session, token: refreshToken } = rotation;
+  rememberDevice(context, deps, account.user, { sessionId: session.id });
+  return context.json(await sessionResponse(accessTokens, account, { session, refreshToken }));
+
+  /** For a token that is not active, or a second request with the same token. */
+  async function renewOther(): Promise<Rotation> {
+    const renewal = await database.transactAsService('renew a session', (transaction) =>
+      renewSession(transaction, request),
+    );
+    if (renewal.outcome === 'unknown') return reject('refresh_token_not_found');
+    if (renewal.outcome === 'banned') return reject('refresh_banned');
+    if (renewal.outcome === 'reused') {
+      accessTokens.invalidateSession(renewal.sessionId);
+      return reject('refresh_token_already_used');
+    }
+    const owner = await getAccount(database.asService('renew a session'), renewal.session.user_id);
+    return { account: owner, session: renewal.session, token: renewal.token };
+  }
+};

@@ -1,0 +1,93 @@
+/** Authenticates a request to a protected route, with the checks of docs/specification/wire.md 5 in its order. */
+import type { Context } from 'hono';
+import type { AsService } from '#server/database/database.ts';
+import { queryBuilder } from '#server/database/query-builder.ts';
+import type { AppEnv } from '#server/http/app-env.ts';
+import { identifyUser } from '#server/load/request-context.ts';
+import { AccessTokenError, UUID, type AccessClaims } from '../keys/access-tokens.ts';
+import { isBanned, type Account } from '../accounts/accounts.ts';
+import { findAccountAndSession, type SessionRow } from './sessions.ts';
+import type { AuthDeps } from '../http/auth-deps.ts';
+import type { Body } from '../http/body.ts';
+import { AuthError } from '../http/errors.ts';
+
+/** Only the operator signs tokens without a `session_id` claim: `session` is null for them. */
+export type AuthenticatedUser = { account: Account; session: SessionRow | null };
+
+const BEARER = /^Bearer +([^\s]+) *$/i;
+
+export async function requireUser(context: Context<AppEnv>, deps: AuthDeps): Promise<AuthenticatedUser> {
+  const claims = await readBearer(context, deps);
+  if (claims.sub === '') throw new AuthError('missing_sub');
+  if (!UUID.test(claims.sub)) throw new AuthError('sub_not_uuid');
+
+  const found = await findAccountAndSession(
+    deps.database.asService('authenticate a user'),
+    claims.sub,
+    claims.sessionId,
+  );
+  if (!found) throw new AuthError('user_not_found');
+  const { account, session } = found;
+  if (claims.sessionId !== null && !session) throw new AuthError('session_not_found');
+  if (isBanned(account.user, deps.clock.now())) throw new AuthError('user_banned');
+  context.set('userId', account.user.id);
+  return { account, session };
+}
+
+/**
+ * As `requireUser`, for a request with a body. Threat: the thief of a session keeps a request open, and sends the last
+ * byte of its body after the owner has signed out everywhere. The session is therefore looked up once the body has
+ * arrived; before, a valid signature is enough.
+ *
+ * @param read rejects a body that is not valid
+ */
+export async function requireUserWithBody(
+  context: Context<AppEnv>,
+  deps: AuthDeps,
+  read: (context: Context<AppEnv>) => Promise<Body>,
+): Promise<AuthenticatedUser & { body: Body }> {
+  await readBearer(context, deps);
+  const body = await read(context);
+  return { ...(await requireUser(context, deps)), body };
+}
+
+/**
+ * Requires a transaction. Locks the session, so that a request that ends it must wait. Throws `session_not_found` if
+ * the session has ended. Call it before a change that must not outlive the session: hashing a password or checking a
+ * signature has taken time since the session was first checked. No-op for a token without a session.
+ */
+export async function requireLiveSession(transaction: AsService, session: SessionRow | null): Promise<void> {
+  if (session === null) return;
+  const rows = await transaction.run(
+    queryBuilder.selectFrom('auth.sessions').select('id').where('id', '=', session.id).forKeyShare(),
+  );
+  if (rows.length === 0) throw new AuthError('session_not_found');
+}
+
+/** The token of the request's Authorization header, unchecked. */
+export const findBearer = (context: Context<AppEnv>): string | undefined =>
+  BEARER.exec(context.req.header('authorization') ?? '')?.[1];
+
+/** The claims of the request's token, whose session may have ended. Throws `no_authorization` or `bad_jwt`. */
+export async function readBearer(context: Context<AppEnv>, deps: AuthDeps): Promise<AccessClaims> {
+  const token = findBearer(context);
+  if (token === undefined) throw new AuthError('no_authorization');
+  try {
+    const claims = await deps.accessTokens.readClaims(token);
+    if (claims.sub !== '') identifyUser(claims.sub);
+    return claims;
+  } catch (error) {
+    if (error instanceof AccessTokenError) throw new AuthError('bad_jwt', error.message);
+    throw error;
+  }
+}
+
+export const hasVerifiedFactor = ({ factors }: Pick<Account, 'factors'>): boolean =>
+  factors.some((factor) => factor.status === 'verified');
+
+/**
+ * True for a session of a user with a verified second factor that has not passed the second step. Such a session may
+ * see the account, but neither change how it is signed in to nor read any data (docs/specification/wire.md 31).
+ */
+export const lacksSecondStep = (account: Account, session: SessionRow | null): boolean =>
+  hasVerifiedFactor(account) && (session === null || session.aal === 'aal1');

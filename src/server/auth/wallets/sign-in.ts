@@ -1,0 +1,118 @@
+/**
+ * POST /token?grant_type=web3: signs in with a message that a wallet signed (docs/specification/wire.md 30).
+ *
+ * Threat: replay. supabase/auth accepts a signed message again for ten minutes. Here it must carry a nonce of this
+ * server, which is deleted in the transaction that starts the session. Threat: phishing. A foreign site makes the user
+ * sign its own message and sends it here. So its domain and URI must be ours, which is what the wallet compares with
+ * the site.
+ */
+import { isLoopback } from '#server/config/loopback.ts';
+import { getAccount } from '../accounts/accounts.ts';
+import { signInWithIdentity } from '../providers/external-identity.ts';
+import { startSession } from '../sessions/sessions.ts';
+import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
+import { requireCaptcha } from '../http/captcha.ts';
+import { readBody } from '../http/body.ts';
+import { deviceOf } from '../http/client-device.ts';
+import { AuthError, OAuthError } from '../http/errors.ts';
+import { isAllowedTarget } from '../http/redirects.ts';
+import { respondWithSession } from '../sessions/session-response.ts';
+import { consumeNonce, requireWallets } from './nonces.ts';
+import { parseWalletMessage, type Chain, type WalletMessage } from './parse-message.ts';
+import type { Signer } from './signer.ts';
+
+const CHAIN_NAMES: Readonly<Record<Chain, string>> = { ethereum: 'Ethereum', solana: 'Solana' };
+const MIN_MESSAGE_LENGTH = 64;
+const MAX_MESSAGE_BYTES = 20 * 1024;
+const MAX_MESSAGE_AGE_MS = 600_000;
+/** The statement is stored in the user's metadata, which travels in every access token, so it is cut to this length. */
+const MAX_STORED_STATEMENT = 500;
+
+export const grantWeb3: Endpoint = async (context, deps) => {
+  const { clock, config, database, limits } = deps;
+  requireWallets(config);
+  const device = deviceOf(context, deps);
+  await limits.consume('web3', device.ip);
+  const body = await readBody(context);
+  const chain = parseChain(body.text('chain'), config.auth);
+  await requireCaptcha(context, deps, body);
+  const text = body.text('message');
+  if (text.length < MIN_MESSAGE_LENGTH) throw new AuthError('wallet_message_too_short');
+  if (Buffer.byteLength(text) > MAX_MESSAGE_BYTES) throw new AuthError('wallet_message_too_long');
+  const signer = await loadSigner(chain);
+  const signature = signer.parseSignature(body.text('signature'));
+  const message = parseWalletMessage(chain, text);
+  if (!signer.verify({ address: message.address, text, signature }))
+    throw new OAuthError('invalid_grant', 'Signature does not match address in message');
+  const now = clock.now();
+  checkPurpose(message, CHAIN_NAMES[chain], config);
+  checkTimes(message, CHAIN_NAMES[chain], now);
+
+  const address = signer.normalizeAddress(message.address);
+  await limits.consumePassedSignIn(`${chain} ${address}`);
+  const signedIn = await database.transactAsService('sign in with a wallet', async (transaction) => {
+    if (!(await consumeNonce(transaction, message.nonce, now)))
+      throw new OAuthError('invalid_grant', `Signed ${CHAIN_NAMES[chain]} message has no valid nonce of this server`);
+    const result = await signInWithIdentity(transaction, {
+      identity: describeWallet(chain, address, message),
+      policy: { signups: config.auth.signups, autoconfirm: config.auth.autoconfirm },
+      device,
+      now,
+    });
+    if (result.outcome === 'banned') throw new AuthError('user_banned');
+    if (result.outcome === 'signup_disabled') throw new AuthError('signup_disabled');
+    if (result.outcome !== 'signed_in') throw new Error(`a wallet cannot lead to ${result.outcome}`);
+    const { userId } = result;
+    const started = await startSession(transaction, { userId, method: 'web3', provider: 'web3', device, now });
+    return { started, account: await getAccount(transaction, userId) };
+  });
+  return context.json(await respondWithSession(context, deps, signedIn));
+};
+
+function parseChain(chain: string, { web3 }: AuthDeps['config']['auth']): Chain {
+  if (chain !== 'ethereum' && chain !== 'solana') throw new AuthError('web3_unsupported_chain');
+  if (!web3[chain]) throw new AuthError('web3_chain_disabled', CHAIN_NAMES[chain]);
+  return chain;
+}
+
+/** Loads only the library of the chain. */
+async function loadSigner(chain: Chain): Promise<Signer> {
+  return chain === 'ethereum'
+    ? (await import('./ethereum.ts')).ethereumSigner
+    : (await import('./solana.ts')).solanaSigner;
+}
+
+function checkPurpose({ uri, domain }: WalletMessage, chain: string, config: AuthDeps['config']): void {
+  const refuse = (reason: string): never => {
+    throw new OAuthError('invalid_grant', `Signed ${chain} message is using ${reason}`);
+  };
+  const { protocol, hostname, host } = new URL(uri);
+  if (protocol !== 'https:' && !isLoopback(hostname)) refuse('URI which does not use HTTPS');
+  if (!isAllowedTarget(uri, config))
+    refuse('URI which is not allowed on this server, message was signed for another app');
+  if (domain.toLowerCase() !== host)
+    refuse('a Domain that does not match the one in URI which is not allowed on this server');
+}
+
+function checkTimes({ issuedAt, notBefore, expirationTime }: WalletMessage, chain: string, now: Date): void {
+  const ageMs = now.getTime() - issuedAt.getTime();
+  if (notBefore && now < notBefore)
+    throw new OAuthError('invalid_grant', `Signed ${chain} message becomes valid in the future`);
+  if (expirationTime && now >= expirationTime)
+    throw new OAuthError('invalid_grant', `Signed ${chain} message is expired`);
+  if (ageMs > MAX_MESSAGE_AGE_MS) throw new OAuthError('invalid_grant', `${chain} message was issued too long ago`);
+  if (ageMs < -MAX_MESSAGE_AGE_MS)
+    throw new OAuthError('invalid_grant', `${chain} message was issued too far in the future`);
+}
+
+function describeWallet(chain: Chain, address: string, { chainId, domain, statement }: WalletMessage) {
+  const providerId = `web3:${chain}:${address}`;
+  const claims = { address, chain, network: chainId, domain, statement: statement.slice(0, MAX_STORED_STATEMENT) };
+  return {
+    provider: 'web3',
+    providerId,
+    email: null,
+    emailVerified: false,
+    data: { sub: providerId, custom_claims: claims, email_verified: false, phone_verified: false },
+  };
+}
