@@ -35,7 +35,7 @@ export default defineConfig({
       terms: { module: '/features/legal/terms-page.tsx', component: 'TermsPage' },
       privacy: { module: '/features/legal/privacy-page.tsx', component: 'PrivacyPage' },
     }),
-    bootScript('lib/boot/boot-script.ts', { app: 'features/journal/early/early-editor.ts' }),
+    bootScript('app/boot-script.ts', { app: 'features/journal/early/early-editor.ts' }),
     preloadFonts({ app: [SANS], landing: [SANS, SERIF], terms: [SANS, SERIF], privacy: [SANS, SERIF] }),
     pageRoutes(),
     cssSideEffects(),

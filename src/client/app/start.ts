@@ -9,5 +9,5 @@ async function start(): Promise<void> {
   await import('./main.tsx');
 }
 
-// Fires an `error` event. `watchStart` (lib/boot/watch-start.ts) then removes a service worker with broken files.
+// Fires an `error` event. `watchStart` (app/service-worker/watch-start.ts) then removes a service worker with broken files.
 start().catch(reportError);

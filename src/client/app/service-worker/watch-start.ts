@@ -1,4 +1,4 @@
-import { removeServiceWorker, SERVICE_WORKER_PATH } from './remove-service-worker.ts';
+import { removeServiceWorker, SERVICE_WORKER_PATH } from '#client/lib/boot/remove-service-worker.ts';
 
 /**
  * Removes the service worker and reloads if an error stops the page before it shows anything, because the worker's files

@@ -7,13 +7,13 @@ import type { ClientConfig } from '#domain/client-config.ts';
 import { dayOf } from '#domain/day/day.ts';
 import { sharedTextOf } from '#domain/shared-text.ts';
 import { ROUTES } from '#domain/routes.ts';
-import { prefetch } from './prefetch.ts';
-import { openEarlyPage } from './early-page.ts';
-import { findAuthLink, type AuthLink } from './auth-link.ts';
-import { watchStart } from './watch-start.ts';
-import { applyEditorFont, applyTheme, subscribeToTheme } from '../session/preferences.ts';
-import { sessionStorageKey, SHARED_TEXTS_PREFIX } from '../session/storage-keys.ts';
-import { readStoredSession } from '../session/stored-session.ts';
+import { prefetch } from '#client/lib/boot/prefetch.ts';
+import { openEarlyPage } from '#client/lib/boot/early-page.ts';
+import { findAuthLink, type AuthLink } from '#client/lib/boot/auth-link.ts';
+import { watchStart } from './service-worker/watch-start.ts';
+import { applyEditorFont, applyTheme, subscribeToTheme } from '#client/lib/session/preferences.ts';
+import { sessionStorageKey, SHARED_TEXTS_PREFIX } from '#client/lib/session/storage-keys.ts';
+import { readStoredSession } from '#client/lib/session/stored-session.ts';
 
 /** Matches a window of the installed app. Leaves out `fullscreen`, which a tab of the browser can have too. */
 const INSTALLED_APP = '(display-mode: standalone), (display-mode: minimal-ui)';
