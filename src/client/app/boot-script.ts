@@ -7,6 +7,7 @@ import type { ClientConfig } from '#domain/client-config.ts';
 import { dayOf } from '#domain/day/day.ts';
 import { sharedTextOf } from '#domain/shared-text.ts';
 import { ROUTES } from '#domain/routes.ts';
+import { readLog, readLoggedDates, readProfile, urlOf } from '#client/lib/api/first-reads.ts';
 import { prefetch } from '#client/lib/boot/prefetch.ts';
 import { openEarlyPage } from '#client/lib/boot/early-page.ts';
 import { findAuthLink, type AuthLink } from '#client/lib/boot/auth-link.ts';
@@ -91,22 +92,14 @@ function settings(): Settings {
   return { apiUrl: apiUrl || location.origin, publishableKey };
 }
 
-/**
- * The journal's first requests. The URLs must equal those of `entry-transport.ts`, `entry-dates.ts` and
- * `use-profile.ts`.
- */
 function prefetchJournal({ apiUrl, publishableKey }: Settings): void {
   const session = publishableKey === '' ? null : readStoredSession(apiUrl, true);
   if (!session) return;
   const { id } = session.user;
-  const paths = [
-    `entries?select=content%2Cid%2Crevision%2Cupdated_at&user_id=eq.${id}&date=eq.${dayOf(new Date())}`,
-    `entry_dates?select=date&user_id=eq.${id}&order=date.desc`,
-    `profiles?select=*&id=eq.${id}`,
+  const urls = [
+    urlOf(apiUrl, (data) => readLog(data, id, dayOf(new Date()))),
+    urlOf(apiUrl, (data) => readLoggedDates(data, id)),
+    urlOf(apiUrl, (data) => readProfile(data, id)),
   ];
-  prefetch(
-    paths.map((path) => `${apiUrl}/rest/v1/${path}`),
-    session.access_token,
-    publishableKey,
-  );
+  prefetch(urls, session.access_token, publishableKey);
 }

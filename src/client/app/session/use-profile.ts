@@ -5,6 +5,7 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import type { Profile } from '#domain/log/entry.ts';
 import type { SessionState } from '#client/lib/session/session.ts';
+import { readProfile } from '#client/lib/api/first-reads.ts';
 import { useSupabase, type Supabase } from '#client/lib/api/supabase.ts';
 
 const PROFILE_TIMEOUT_MS = 10_000;
@@ -16,14 +17,11 @@ const PROFILE_RETRY_MS = 2_000;
  */
 type ReadResult = Profile | null | 'failed' | 'timedOut';
 
-async function readProfile(supabase: Supabase, userId: string): Promise<ReadResult> {
+async function requestProfile(supabase: Supabase, userId: string): Promise<ReadResult> {
   const timeout = AbortSignal.timeout(PROFILE_TIMEOUT_MS);
   try {
     const { createDataClient } = await import('#client/lib/api/data-client.ts');
-    const { data, error } = await createDataClient(supabase)
-      .from('profiles')
-      .select('*')
-      .eq('id', userId)
+    const { data, error } = await readProfile(createDataClient(supabase), userId)
       // This hook retries after two seconds. The library's own retries would use up the time-out.
       .retry(false)
       .abortSignal(timeout)
@@ -53,7 +51,7 @@ export function useProfile(userId: string | null, paused: boolean): ProfileView 
 
   const refreshProfile = useCallback(async () => {
     if (userId === null) return false;
-    const result = await readProfile(supabase, userId);
+    const result = await requestProfile(supabase, userId);
     const shown = typeof result === 'object' ? result : ((await readStored(userId)) ?? result);
     // Drop a response for a user who has signed out in the meantime.
     if (currentUserId.current !== userId) return false;

@@ -2,6 +2,7 @@
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { isDay, type Day } from '#domain/day/day.ts';
 import { useData, type DataClient } from '#client/lib/api/data-client.ts';
+import { readLoggedDates } from '#client/lib/api/first-reads.ts';
 import { useUser } from '#client/lib/session/session.ts';
 import { useLocalCopies } from '../day-savers-provider.tsx';
 import type { LocalCopies } from '../store/local-copies.ts';
@@ -16,12 +17,7 @@ const datesQuery = (data: DataClient, userId: string, copies: LocalCopies | null
         if (!Array.isArray(copy?.value) || client.getQueryData(DATES_KEY)) return;
         client.setQueryData<Day[]>(DATES_KEY, copy.value.filter(isDay), { updatedAt: copy.at });
       });
-      const answer = await data
-        .from('entry_dates')
-        .select('date')
-        .eq('user_id', userId)
-        .order('date', { ascending: false })
-        .retry(false);
+      const answer = await readLoggedDates(data, userId).retry(false);
       if (answer.error) {
         // Setting the copy as data after the error would turn the failed query into a successful one.
         await copyShown;

@@ -5,6 +5,7 @@ import { ENTRY_MAX_BYTES, STORAGE_FULL_CODE } from '#domain/log/entry.ts';
 import { withDateHeader, withoutDateHeader } from '#domain/log/entry-html.ts';
 import { isLocked, isPremium } from '#domain/plan/plan.ts';
 import type { DataClient } from '#client/lib/api/data-client.ts';
+import { LOG_COLUMNS, readLog } from '#client/lib/api/first-reads.ts';
 import { fetchPrefetched } from '#client/lib/boot/prefetch.ts';
 import { fetchAsUser } from '#client/lib/api/fetch-as-user.ts';
 import type { EntryTransport, Failure, MovedLog, ReadOutcome, StoredLog, WriteOutcome } from '../save-requests.ts';
@@ -19,7 +20,6 @@ export const DUPLICATE_KEY = '23505';
 
 type Row = { id: string; content: string; revision: number; updated_at: string };
 const VERSION = 'id, revision, updated_at';
-const COLUMNS = `content, ${VERSION}`;
 
 export const toStoredLog = (row: Row): StoredLog => ({
   id: row.id,
@@ -88,6 +88,7 @@ export function createEntryTransport(data: DataClient, userId: string, onLocked:
       hints = { ...(retryAfterMs > 0 && { retryAfterMs }), ...(needsReload && { needsReload }) };
     });
     return {
+      fetch,
       entries: data.from('entries', { fetch }),
       report<Outcome extends ReadOutcome | WriteOutcome>(outcome: Outcome): Outcome {
         if (outcome.kind === 'locked') onLocked();
@@ -99,12 +100,11 @@ export function createEntryTransport(data: DataClient, userId: string, onLocked:
 
   /** Reads the day's row, and the row `id` in the same query: two queries could miss a log that is moved between them. */
   async function readRows(date: Day, id: string | undefined): Promise<ReadOutcome> {
-    const { entries, report } = createRequest();
-    const query = entries
-      .select(id ? `date, ${COLUMNS}` : COLUMNS)
-      .match(ofUser)
-      .retry(false);
-    const answer = await (id ? query.or(`date.eq.${date},id.eq.${id}`) : query.eq('date', date));
+    const { entries, fetch, report } = createRequest();
+    const query = id
+      ? entries.select(`date, ${LOG_COLUMNS}`).match(ofUser).or(`date.eq.${date},id.eq.${id}`)
+      : readLog(data, userId, date, { fetch });
+    const answer = await query.retry(false);
     if (!Array.isArray(answer.data)) return report(failure(answer, date));
     let stored: StoredLog | null = null;
     let moved: MovedLog | undefined;

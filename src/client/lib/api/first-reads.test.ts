@@ -1,0 +1,25 @@
+/** Tests that the boot script sends the URLs that the app's client of the API sends. */
+import { PostgrestClient } from '@supabase/postgrest-js';
+import { expect, test } from 'vitest';
+import { day } from '#domain/day/day.ts';
+import type { DataClient } from './data-client.ts';
+import { readLog, readLoggedDates, readProfile, urlOf } from './first-reads.ts';
+
+const API = 'https://journal.example.com';
+const ID = '6f1c0f7e-95a9-4f9c-9a53-0a0b6a9a3c11';
+
+test.each([
+  ['the log', (data: DataClient) => readLog(data, ID, day('2026-11-23'))],
+  ['the dates', (data: DataClient) => readLoggedDates(data, ID)],
+  ['the profile', (data: DataClient) => readProfile(data, ID)],
+])('the URL of %s equals the one that the library requests', async (_what, request) => {
+  const urls: string[] = [];
+  const data = new PostgrestClient(`${API}/rest/v1`, {
+    fetch: async (input) => {
+      urls.push(input instanceof Request ? input.url : input.toString());
+      return Response.json([]);
+    },
+  }) as unknown as DataClient;
+  await request(data);
+  expect(urls).toEqual([urlOf(API, request)]);
+});
