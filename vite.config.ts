@@ -5,15 +5,16 @@
 import react from '@vitejs/plugin-react';
 import { basename, join } from 'node:path';
 import { defineConfig } from 'vite';
-import { sharedChunks } from './scripts/vite/chunks.ts';
 import { brotliAtBuild } from './scripts/vite/brotli.ts';
 import { bootScript } from './scripts/vite/boot-script.ts';
 import { cssSideEffects } from './scripts/vite/css-side-effects.ts';
 import { pageRoutes } from './scripts/vite/page-routes.ts';
 import { preloadFonts } from './scripts/vite/preload-fonts.ts';
 import { prerender } from './scripts/vite/prerender.ts';
+import { routeChunks } from './scripts/vite/route-chunks.ts';
 import { serviceWorker } from './scripts/vite/service-worker.ts';
 
+const CLIENT = join(import.meta.dirname, 'src', 'client');
 const SERVER = process.env['DEV_SERVER_URL'] ?? 'http://127.0.0.1:3000';
 const SANS = 'instrument-sans-latin-wght-normal';
 const SERIF = 'newsreader-latin-wght-normal';
@@ -22,6 +23,13 @@ const SERVED_BY_SERVER = ['/auth', '/rest', '/functions', '/sandbox', '/config.j
 /** Returns a class name such as `button-primary`, the same one for prerendered markup and for the built style sheet. */
 const readableClassName = (name: string, file: string): string =>
   `${basename(file.split('?')[0]!, '.module.css')}-${name}`;
+
+const routes = routeChunks(CLIENT, {
+  app: 'app.html',
+  landing: 'landing.html',
+  bootScript: 'app/boot-script.ts',
+  router: 'app/router.tsx',
+});
 
 export default defineConfig({
   root: 'src/client',
@@ -35,7 +43,8 @@ export default defineConfig({
       terms: { module: '/features/legal/terms-page.tsx', component: 'TermsPage' },
       privacy: { module: '/features/legal/privacy-page.tsx', component: 'PrivacyPage' },
     }),
-    bootScript('app/boot-script.ts', { app: 'features/journal/early/early-editor.ts' }),
+    bootScript('app/boot-script.ts'),
+    routes.plugin,
     preloadFonts({ app: [SANS], landing: [SANS, SERIF], terms: [SANS, SERIF], privacy: [SANS, SERIF] }),
     pageRoutes(),
     cssSideEffects(),
@@ -57,7 +66,6 @@ export default defineConfig({
   build: {
     outDir: '../../dist',
     emptyOutDir: true,
-    manifest: true,
     target: 'es2023',
     modulePreload: {
       polyfill: false,
@@ -68,12 +76,10 @@ export default defineConfig({
     // A font inlined as a data: address would be refused by the content security policy.
     assetsInlineLimit: 0,
     rolldownOptions: {
-      input: ['app', 'landing', 'terms', 'privacy'].map((page) =>
-        join(import.meta.dirname, 'src', 'client', `${page}.html`),
-      ),
+      input: ['app', 'landing', 'terms', 'privacy'].map((page) => join(CLIENT, `${page}.html`)),
       output: {
         codeSplitting: {
-          groups: [{ name: sharedChunks(), debugName: 'shared', includeDependenciesRecursively: false }],
+          groups: [{ name: routes.chunkName, debugName: 'shared', includeDependenciesRecursively: false }],
         },
       },
     },

@@ -1,7 +1,6 @@
 /** The JavaScript budgets of three kinds of pages, in kilobytes (1,000 bytes) after brotli compression. */
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { APP_MODULE, LAZY_MODULES, preloadedChunks, type BuildManifest } from '#server/site/preloads.ts';
 import { ROOT } from '../project.ts';
 
 const BUDGETS = [
@@ -15,15 +14,15 @@ const BUDGETS = [
  */
 export async function checkBundleBudgets(): Promise<string[]> {
   const dist = join(ROOT, 'dist');
-  const manifest = JSON.parse(await readFile(join(dist, '.vite', 'manifest.json'), 'utf8')) as BuildManifest;
-  const built = Object.keys(manifest);
-  const problems = [APP_MODULE, ...Object.values(LAZY_MODULES).flat()]
-    .filter((module) => !built.some((key) => key === module || key.endsWith(`/${module}`)))
-    .map((module) => `${module} is preloaded (src/server/site/preloads.ts), but it is no chunk of its own`);
+  const routes = JSON.parse(await readFile(join(dist, '.vite', 'routes.json'), 'utf8')) as Record<
+    string,
+    { scripts: string[] } | undefined
+  >;
+  const problems: string[] = [];
   for (const { page, route, name, kilobytes } of BUDGETS) {
     const html = await readFile(join(dist, page), 'utf8');
     const linked = [...html.matchAll(/(?:src|href)="\/(assets\/[^"]+\.js)"/g)].map((match) => match[1]!);
-    const files = new Set([...linked, ...preloadedChunks(route, manifest).scripts]);
+    const files = new Set([...linked, ...(routes[route]?.scripts ?? [])]);
     let bytes = 0;
     for (const file of files) bytes += (await stat(join(dist, `${file}.br`))).size;
     const size = (bytes / 1000).toFixed(1);

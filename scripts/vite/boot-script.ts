@@ -2,22 +2,28 @@
  * Builds the script that runs before the first paint (theme, font, "already signed in").
  *
  * It must block rendering, so it cannot be a module, and the content security policy forbids inline scripts. It is
- * emitted as a small classic script with a content hash in its name, which allows immutable caching.
+ * emitted as a small classic script with a content hash in its name, which allows immutable caching. The modules that it
+ * imports lazily are chunks of the app.
  */
 import { createHash } from 'node:crypto';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import type { Plugin } from 'vite';
-import { compileScript } from './compile-script.ts';
+import { compileScript, lazyImportUrl } from './compile-script.ts';
 
 const PLACEHOLDER = '<!--boot-script-->';
 
-/** `modules` maps an HTML file to the module that its boot script imports, from the URL in `data-early-editor`. */
-export function bootScript(entry: string, modules: Record<string, string>): Plugin {
+export function bootScript(entry: string): Plugin {
   let root = '';
   let development = false;
   let fileName = 'boot.js';
+  let script: Awaited<ReturnType<typeof compileScript>>;
 
-  const compile = (): Promise<string> => compileScript(root, entry);
+  const compile = async (): Promise<void> => void (script = await compileScript(root, entry));
+  const linkModules = (fileOf: (module: string) => string): string =>
+    script.lazyModules.reduce(
+      (code, module) => code.replaceAll(lazyImportUrl(module), `/${fileOf(module)}`),
+      script.code,
+    );
 
   return {
     name: 'boot-script',
@@ -27,27 +33,30 @@ export function bootScript(entry: string, modules: Record<string, string>): Plug
     },
     configureServer(server) {
       server.middlewares.use('/boot.js', (_request, response, next) => {
-        compile().then((code) => {
+        compile().then(() => {
           response.setHeader('content-type', 'text/javascript');
-          response.end(code);
+          response.end(linkModules((module) => module));
         }, next);
       });
     },
     async buildStart() {
       if (development) return;
-      const code = await compile();
-      fileName = `assets/boot-${createHash('sha256').update(code).digest('base64url').slice(0, 8)}.js`;
-      this.emitFile({ type: 'asset', fileName, source: code });
-      for (const module of Object.values(modules))
+      await compile();
+      for (const module of script.lazyModules)
         this.emitFile({ type: 'chunk', id: join(root, module), preserveSignature: 'strict' });
     },
-    transformIndexHtml(html, { filename, bundle }) {
-      const module = modules[basename(filename, '.html')];
-      const chunk = Object.values(bundle ?? {}).find(
-        (file) => file.type === 'chunk' && module !== undefined && file.facadeModuleId === join(root, module),
-      );
-      const data = module === undefined ? '' : ` data-early-editor="/${chunk?.fileName ?? module}"`;
-      return html.replace(PLACEHOLDER, `<script src="/${fileName}"${data}></script>`);
+    generateBundle: {
+      // Before Vite writes the pages, which name this file.
+      order: 'pre',
+      handler(_options, bundle) {
+        const chunks = Object.values(bundle).filter((file) => file.type === 'chunk');
+        const source = linkModules(
+          (module) => chunks.find((chunk) => chunk.facadeModuleId === join(root, module))!.fileName,
+        );
+        fileName = `assets/boot-${createHash('sha256').update(source).digest('base64url').slice(0, 8)}.js`;
+        this.emitFile({ type: 'asset', fileName, source });
+      },
     },
+    transformIndexHtml: (html) => html.replace(PLACEHOLDER, () => `<script src="/${fileName}"></script>`),
   };
 }

@@ -27,9 +27,10 @@ export function serviceWorker({ worker, removingWorker, fonts }: Options): Plugi
         .filter(isStored)
         .sort()
         .map((file) => `/${file}`);
-      const code = await compileScript(root, worker, { BUILT_FILES: JSON.stringify(files) });
+      const { code } = await compileScript(root, worker, { BUILT_FILES: JSON.stringify(files) });
       await writeFile(join(dir!, 'service-worker.js'), code);
-      await writeFile(join(dir!, 'service-worker-off.js'), await compileScript(root, removingWorker));
+      const { code: removingCode } = await compileScript(root, removingWorker);
+      await writeFile(join(dir!, 'service-worker-off.js'), removingCode);
     },
   };
 }

@@ -19,9 +19,13 @@ import { readStoredSession } from '#client/lib/session/stored-session.ts';
 /** Matches a window of the installed app. Leaves out `fullscreen`, which a tab of the browser can have too. */
 const INSTALLED_APP = '(display-mode: standalone), (display-mode: minimal-ui)';
 
+/**
+ * The code that opens a screen before React, by route. The build preloads what a route's property imports
+ * (scripts/vite/route-chunks.ts).
+ */
+const EARLY_EDITORS = { journal: () => import('#client/features/journal/early/early-editor.ts') };
+
 const { page } = document.documentElement.dataset;
-/** The URL of early-editor.ts, which the build writes into the app's page. */
-const script = document.currentScript?.dataset['earlyEditor'];
 const link = findAuthLink(location);
 if (link) consumeAuthLink(link);
 // Pasting a link into the address bar of an open page may change only the fragment, which loads no page.
@@ -81,7 +85,7 @@ function storeSharedText({ apiUrl }: Settings): void {
 function openJournal({ apiUrl }: Settings): void {
   const userId = readStoredSession(apiUrl, false)?.user.id;
   const isPaymentReturn = new URLSearchParams(location.search).has('payment');
-  if (userId !== undefined && script !== undefined && !link && !isPaymentReturn) openEarlyPage(script, userId);
+  if (userId !== undefined && !link && !isPaymentReturn) openEarlyPage(EARLY_EDITORS.journal, userId);
 }
 
 type Settings = { apiUrl: string; publishableKey: string };

@@ -3,11 +3,12 @@
 /** On a slow connection the editor's code may take longer. React then starts and shows "Loading editor...". */
 const MAX_WAIT_MS = 3_000;
 
-async function start(): Promise<void> {
+try {
   const limit = new Promise((resolve) => setTimeout(resolve, MAX_WAIT_MS));
   await Promise.race([globalThis.hustleForgeEarlyStart, limit]);
   await import('./main.tsx');
+} catch (error) {
+  // Fires an `error` event. `watchStart` (app/service-worker/watch-start.ts) then removes a service worker with broken
+  // files.
+  reportError(error);
 }
-
-// Fires an `error` event. `watchStart` (app/service-worker/watch-start.ts) then removes a service worker with broken files.
-start().catch(reportError);

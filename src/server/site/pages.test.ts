@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +6,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readConfig } from '../config/config.ts';
 import { securityHeaders } from '../http/security-headers.ts';
 import { loadSite, pageRoutes } from './pages.ts';
-import { LAZY_MODULES } from './preloads.ts';
 
 const SCRIPT = 'export const answer = 42;\n'.repeat(40);
 let dist = '';
@@ -16,13 +14,8 @@ beforeAll(async () => {
   dist = await mkdtemp(join(tmpdir(), 'hustle-forge-site-'));
   await mkdir(join(dist, 'assets'));
   await mkdir(join(dist, '.vite'));
-  const manifest = {
-    'app/routes/journal-route.tsx': {
-      file: 'assets/journal-1.js',
-      imports: ['_shared'],
-      css: ['assets/journal-1.css'],
-    },
-    _shared: { file: 'assets/shared-1.js', imports: ['app/routes/journal-route.tsx'] },
+  const routes = {
+    journal: { scripts: ['assets/journal-1.js', 'assets/shared-1.js'], styles: ['assets/journal-1.css'] },
   };
   await Promise.all([
     writeFile(
@@ -41,7 +34,7 @@ beforeAll(async () => {
     writeFile(join(dist, 'assets', 'app-1.js'), SCRIPT),
     writeFile(join(dist, 'assets', 'newsreader-latin-wght-normal-1.woff2'), 'serif'),
     writeFile(join(dist, 'assets', 'app-1.js.br'), brotliCompressSync(SCRIPT)),
-    writeFile(join(dist, '.vite', 'manifest.json'), JSON.stringify(manifest)),
+    writeFile(join(dist, '.vite', 'routes.json'), JSON.stringify(routes)),
   ]);
 });
 afterAll(() => rm(dist, { recursive: true, force: true }));
@@ -87,10 +80,10 @@ describe('files', () => {
   test.each([
     '/assets/missing.js',
     '/assets/app-1.js.br',
-    '/assets/../.vite/manifest.json',
-    '/assets/..%2f.vite/manifest.json',
+    '/assets/../.vite/routes.json',
+    '/assets/..%2f.vite/routes.json',
     '/assets/%2e%2e/%2e%2e/etc/passwd',
-    '/.vite/manifest.json',
+    '/.vite/routes.json',
     '/app.html',
   ])('%s is not found', async (path) => {
     expect((await visit(path)).status).toBe(404);
@@ -216,9 +209,4 @@ test('shared text comes to the journal in the fragment, and no cache keeps it', 
   expect(answer.status).toBe(303);
   expect(answer.headers.get('location')).toBe('/journal#shared=A%20%26%20B%0Awords');
   expect(answer.headers.get('cache-control')).toBe('no-store');
-});
-
-test.each(Object.entries(LAZY_MODULES))('the lazy modules of %s exist', (_route, modules) => {
-  const client = join(import.meta.dirname, '..', '..', 'client');
-  expect(modules.filter((module) => !existsSync(join(client, module)))).toEqual([]);
 });

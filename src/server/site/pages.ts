@@ -1,7 +1,6 @@
 /**
  * Serves the HTML pages. Landing and legal pages are prerendered; all other routes share the app page. The route
- * decides about the preloaded chunks, so that a deep link causes no request waterfall, and about the part for signed-in
- * users.
+ * decides about the preloaded chunks and about the part for signed-in users.
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -15,7 +14,6 @@ import { readBuiltFiles, type BuiltFile, type BuiltFiles } from './built-files.t
 import { clientConfig } from './client-config.ts';
 import { compressFile } from './compress-file.ts';
 import { fillSlots, templateValues, visibleSections, renderConditionals } from './page-template.ts';
-import { preloadsFor, stylesFor, type BuildManifest } from './preloads.ts';
 import { SERVICE_WORKER_PATH, serviceWorkerFile, shellVersionOf } from './service-worker.ts';
 import { respondWithFile, staticFile } from './static-files.ts';
 
@@ -31,7 +29,10 @@ const HTML = 'text/html; charset=utf-8';
 /** The request header of a page that the browser loads while it starts the service worker: the worker's `shellVersion`. */
 const WORKER_PRELOAD = 'Service-Worker-Navigation-Preload';
 
-/** `policy`: this page's own Content-Security-Policy. Null: the one that every other response has. */
+/** `.vite/routes.json` of the build: the files of each route's code, by their path below `dist`. */
+type RouteFiles = Partial<Record<RouteName, { scripts: string[]; styles: string[] }>>;
+
+/** `preloads`: a `Link` header, so that a deep link causes no request waterfall. `policy`: this page's own Content-Security-Policy. Null: the one that every other response has. */
 type Page = { file: BuiltFile; preloads: string; policy: string | null };
 export type Site = {
   files: BuiltFiles;
@@ -44,7 +45,9 @@ export type Site = {
 /** Reads the build output. Without a build, the server has an API but no pages. */
 export async function loadSite(folder: string, config: Config): Promise<Site> {
   const files = await readBuiltFiles(folder);
-  const manifest = await readManifest(folder);
+  const routeFiles = JSON.parse(
+    await readFile(join(folder, '.vite', 'routes.json'), 'utf8').catch(() => '{}'),
+  ) as RouteFiles;
   const slots = templateValues(config);
   const sections = visibleSections(config);
   const fill = (
@@ -55,8 +58,12 @@ export async function loadSite(folder: string, config: Config): Promise<Site> {
     const built = files.get(file);
     if (!built) return undefined;
     const html = fillSlots(renderConditionals(Buffer.from(built.body).toString('utf8'), shown), slots);
-    // The styles of a screen override those of the parts that it uses, which the page links already.
-    const added = styles.filter((link) => !html.includes(link)).join('');
+    // Vite would request each style sheet when its chunk is imported. The page links those of its entry already, which the
+    // styles of a screen override.
+    const added = styles
+      .map((style) => `<link rel="stylesheet" crossorigin href="/${style}">`)
+      .filter((link) => !html.includes(link))
+      .join('');
     return compressFile(html.replace('</head>', `${added}</head>`), HTML);
   };
   const pages = new Map<string, Page>();
@@ -64,11 +71,12 @@ export async function loadSite(folder: string, config: Config): Promise<Site> {
     const prerendered = PRERENDERED[name];
     const isApp = prerendered === undefined;
     const shown = access === 'protected' ? new Set([...sections, MEMBERS_SECTION]) : sections;
-    const file = await fill(prerendered ?? APP_PAGE, shown, stylesFor(name, manifest));
+    const { scripts, styles } = routeFiles[name] ?? { scripts: [], styles: [] };
+    const file = await fill(prerendered ?? APP_PAGE, shown, styles);
     if (!file) continue;
     pages.set(path, {
       file,
-      preloads: isApp ? preloadsFor(name, manifest) : '',
+      preloads: scripts.map((script) => `</${script}>; rel=modulepreload`).join(', '),
       policy: isApp ? appPagePolicy(config) : null,
     });
   }
@@ -77,11 +85,6 @@ export async function loadSite(folder: string, config: Config): Promise<Site> {
   const served = new Map(files);
   if (worker) served.set(SERVICE_WORKER_PATH, worker);
   return { files: served, pages, shellVersion, configJson: JSON.stringify(clientConfig(config)) };
-}
-
-async function readManifest(folder: string): Promise<BuildManifest> {
-  const text = await readFile(join(folder, '.vite', 'manifest.json'), 'utf8').catch(() => '{}');
-  return JSON.parse(text) as BuildManifest;
 }
 
 /** Routes for pages, `/config.json` and files; anything else falls through to the app's not-found handler. */

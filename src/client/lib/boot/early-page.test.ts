@@ -1,20 +1,19 @@
 // @vitest-environment happy-dom
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { dayLabel, dayOf } from '#domain/day/day.ts';
-import { openEarlyPage } from './early-page.ts';
+import { openEarlyPage, type EarlyPage } from './early-page.ts';
 import { storeTodayCopy } from './today-copy.ts';
 
 const TODAY = dayOf(new Date());
-/** Replaces early-editor.ts: sets `editor`, which marks the page as editable. */
-const SCRIPT = `data:text/javascript,export const startEarlyEditor = (page) => { page.editor = globalThis.testEditor; };`;
 const close = vi.fn<() => void>();
+/** Replaces early-editor.ts: sets `editor`, which marks the page as editable. */
+const loadEditor = async () => ({ startEarlyEditor: (page: EarlyPage) => void (page.editor = { close }) });
 
 beforeEach(() => {
   localStorage.clear();
   history.replaceState(null, '', '/journal');
   document.body.innerHTML = `<div id="root"></div><template id="journal-frame"><div class="frame"><header><button></button><h1>
     <button>Day<i> - </i><span>date</span></button></h1></header><div role="group"></div></div></template>`;
-  Object.assign(globalThis, { testEditor: { close } });
   storeTodayCopy(localStorage, 'ada', TODAY, TODAY, { id: 'row', html: '<p>words</p>', revision: 1, savedAt: 1 });
 });
 afterEach(() => {
@@ -23,8 +22,8 @@ afterEach(() => {
   vi.clearAllMocks();
 });
 
-async function open(userId = 'ada', script = SCRIPT): Promise<void> {
-  openEarlyPage(script, userId);
+async function open(userId = 'ada', load = loadEditor): Promise<void> {
+  openEarlyPage(load, userId);
   document.dispatchEvent(new Event('readystatechange'));
   await globalThis.hustleForgeEarlyStart;
 }
@@ -33,7 +32,7 @@ const isRootShown = (): boolean => document.getElementById('root')!.style.displa
 
 describe('the early page shows the text of today', () => {
   test('in the place of the root, before the editor has loaded', async () => {
-    openEarlyPage(SCRIPT, 'ada');
+    openEarlyPage(loadEditor, 'ada');
     document.dispatchEvent(new Event('readystatechange'));
     await Promise.resolve();
     expect(frame()?.querySelector('[role=group]')?.innerHTML).toBe('<p>words</p>');
@@ -76,14 +75,14 @@ describe('the early page shows nothing', () => {
   });
 
   test('if the editor does not load', async () => {
-    await open('ada', 'data:text/javascript,throw new Error("gone")');
+    await open('ada', () => Promise.reject(new Error('gone')));
     expect(frame()).toBeNull();
     expect(isRootShown()).toBe(true);
   });
 });
 
 test('opens no editor on a page that React has replaced meanwhile', async () => {
-  openEarlyPage(SCRIPT, 'ada');
+  openEarlyPage(loadEditor, 'ada');
   document.dispatchEvent(new Event('readystatechange'));
   await Promise.resolve();
   const page = globalThis.hustleForgeEarlyPage!;

@@ -22,7 +22,7 @@ export type EarlyPage = {
   dismiss: () => void;
 };
 
-type EarlyModule = { startEarlyEditor: (page: EarlyPage) => void };
+type LoadEarlyEditor = () => Promise<{ startEarlyEditor: (page: EarlyPage) => void }>;
 
 declare global {
   /** Set while the early page is shown. */
@@ -32,23 +32,22 @@ declare global {
 }
 
 /**
- * `script`: the URL of early-editor.ts. Opens only what the journal will open too: the URL names no other day, and no
- * draft has newer text. If today has a log, the journal opens on today with every plan (`initialDay`).
+ * Opens only what the journal will open too: the URL names no other day, and no draft has newer text. If today has a
+ * log, the journal opens on today with every plan (`initialDay`).
  */
-export function openEarlyPage(script: string, userId: string): void {
+export function openEarlyPage(load: LoadEarlyEditor, userId: string): void {
   const date = dayOf(new Date());
   if ((new URLSearchParams(location.search).get('date') ?? date) !== date) return;
   const stored = readTodayCopy(localStorage, userId, date);
   if (!stored) return;
-  const loading = import(/* @vite-ignore */ script) as Promise<EarlyModule>;
   // Best effort: without the early page the journal opens like any other screen.
-  globalThis.hustleForgeEarlyStart = startWhenParsed(loading, userId, date, stored).catch(() =>
+  globalThis.hustleForgeEarlyStart = startWhenParsed(load(), userId, date, stored).catch(() =>
     globalThis.hustleForgeEarlyPage?.dismiss(),
   );
 }
 
 async function startWhenParsed(
-  loading: Promise<EarlyModule>,
+  loading: ReturnType<LoadEarlyEditor>,
   userId: string,
   date: Day,
   stored: CopiedLog,

@@ -3,8 +3,8 @@ import { useCallback, useEffect, useState } from 'react';
 
 type EditorModule = typeof import('#client/editor/journal-editor.tsx');
 
-const load = (): Promise<EditorModule> => import('#client/editor/journal-editor.tsx');
-const firstLoad = load();
+// Outside of a function, so that the build preloads it with this module (scripts/vite/route-chunks.ts).
+const firstLoad = import('#client/editor/journal-editor.tsx');
 // Attach a handler now, or a failure before the first `useEditor` is an unhandled rejection.
 firstLoad.catch(() => {});
 let loadedModule: EditorModule | null = null;
@@ -22,5 +22,5 @@ export function useEditor(): EditorLoad {
   useEffect(() => {
     if (!module) track(firstLoad);
   }, [module, track]);
-  return { module, failed, retry: () => track(load()) };
+  return { module, failed, retry: () => track(import('#client/editor/journal-editor.tsx')) };
 }

@@ -1,0 +1,94 @@
+/** Tests that the build finds the code of each route, however its modules are named, with a client of a few lines. */
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { build } from 'vite';
+import { routeChunks } from './route-chunks.ts';
+
+const CLIENT = {
+  'app.html': '<script type="module" src="./start.ts"></script>',
+  'landing.html': '<script type="module" src="./landing.ts"></script>',
+  'landing.ts': `import './a-part.ts'; console.log('landing');`,
+  'start.ts': `try { await import('./a-main.ts'); } catch {} setTimeout(() => import('./after-a-click.ts'));`,
+  'a-main.ts': `import './a-router.ts'; console.log('main');`,
+  'a-router.ts': `
+    const load = (view: () => Promise<object>) => view;
+    const layouts = { guests: load(async () => (await import('./a-guard.ts')).guard), public: null };
+    const views = { login: load(() => import('./any-name.ts')), journal: () => import('./a-journal.ts') };
+    Object.assign(globalThis, { layouts, views });`,
+  'a-boot-script.ts': `const early = { journal: () => import('./an-early-part.ts') }; Object.assign(globalThis, early);`,
+  'an-early-part.ts': `console.log('early');`,
+  'a-guard.ts': `export const guard = {};`,
+  'any-name.ts': `import './a-part.ts'; export const login = () => import('./after-a-click.ts');`,
+  'a-part.ts': `import './a-part.css'; console.log('part');`,
+  'a-part.css': `a { color: red }`,
+  'a-journal.ts': `const editor = import('./an-editor.ts'); export const find = () => [editor, import('./after-a-click.ts')];`,
+  'an-editor.ts': `import('./of-the-editor.ts'); console.log('editor');`,
+  'of-the-editor.ts': `console.log('of the editor');`,
+  'after-a-click.ts': `console.log('after a click');`,
+};
+
+let routes: Record<string, { scripts: string[]; styles: string[] }>;
+let root: string;
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), 'hustle-forge-routes-'));
+  for (const [name, text] of Object.entries(CLIENT)) {
+    await mkdir(dirname(join(root, name)), { recursive: true });
+    await writeFile(join(root, name), text);
+  }
+  const { plugin, chunkName } = routeChunks(root, {
+    app: 'app.html',
+    landing: 'landing.html',
+    bootScript: 'a-boot-script.ts',
+    router: 'a-router.ts',
+  });
+  const emitsBootChunk = {
+    name: 'boot',
+    buildStart(this: { emitFile: (file: { type: 'chunk'; id: string }) => void }) {
+      this.emitFile({ type: 'chunk', id: join(root, 'an-early-part.ts') });
+    },
+  };
+  const result = await build({
+    root,
+    configFile: false,
+    logLevel: 'silent',
+    plugins: [plugin, emitsBootChunk],
+    build: {
+      write: false,
+      modulePreload: { polyfill: false },
+      target: 'es2023',
+      rolldownOptions: {
+        input: [join(root, 'app.html'), join(root, 'landing.html')],
+        output: {
+          codeSplitting: { groups: [{ name: chunkName, includeDependenciesRecursively: false }] },
+          ...{ chunkFileNames: '[name].js', assetFileNames: '[name][extname]' },
+        },
+      },
+    },
+  });
+  const { output } = result as { output: { fileName: string; source?: unknown }[] };
+  routes = JSON.parse(String(output.find(({ fileName }) => fileName === '.vite/routes.json')!.source));
+});
+afterAll(() => rm(root, { recursive: true, force: true }));
+
+const scriptsOf = (route: string): string[] =>
+  routes[route]!.scripts.filter((name) => !/^(base|shell|editor|rolldown-runtime|preload-helper)\b/.test(name)).sort();
+
+test('lists the scripts of a route: those of its layout, its view and what both import', () => {
+  expect(scriptsOf('login')).toEqual(['a-guard.js', 'a-main.js', 'any-name.js']);
+});
+
+test('lists what the boot script imports for a route, and what its modules import as they load', () => {
+  const found = ['a-journal.js', 'a-main.js', 'an-early-part.js', 'an-editor.js', 'of-the-editor.js'];
+  expect(scriptsOf('journal')).toEqual(found);
+});
+
+test('links the style sheets that the code of a route imports', () => {
+  expect(routes['login']!.styles).toHaveLength(1);
+  expect(routes['journal']!.styles).not.toContain('a-part.css');
+});
+
+test('lists no route that is a page of its own', () => {
+  expect(Object.keys(routes).sort()).toEqual(['journal', 'login']);
+});
