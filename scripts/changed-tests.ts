@@ -54,7 +54,6 @@ export const SPECS_BY_PATH: readonly (readonly [path: string, specs: readonly st
   ['src/server/mail/', ['tests/e2e/account/']],
   ['src/server/payments/', BILLING],
   ['src/server/plans/', BILLING],
-  ['scripts/screenshots/sandbox-mail.ts', ['tests/e2e/account/', 'tests/e2e/profile.spec.ts']],
   ['simulators/ai-model/', COACH],
   ['simulators/mailbox', ['tests/e2e/account/']],
   ['simulators/paypal/', BILLING],

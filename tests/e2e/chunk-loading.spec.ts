@@ -1,9 +1,8 @@
 /** Overlays and screens are chunks of their own: a chunk that fails, a chunk that loads late, and prefetching. */
 import type { Page } from '@playwright/test';
 import { daysAgo, editor, items, paste, status } from './support/journal.ts';
-import { expectFetched, chunkErrorToast, makeChunksStale } from './support/chunk-loading.ts';
-import { endSession } from './support/session.ts';
-import { expect, skipToIdleTime, test } from './support/test.ts';
+import { expectFetched, chunkErrorToast, makeChunksStale, expect, skipToIdleTime, test } from './support/test.ts';
+import { endSession } from './support/sign-in.ts';
 
 const reload = (page: Page) => page.getByRole('button', { name: 'Reload the page' });
 const dialog = (page: Page, name: string) => page.getByRole('dialog', { name });

@@ -5,8 +5,7 @@ import type { Page } from '@playwright/test';
 import { BlobWriter, TextReader, ZipWriter } from '@zip.js/zip.js/lib/zip-core-native.js';
 import { dateLabel, type Day } from '#domain/day/day.ts';
 import { daysAgo, log, readStoredLog, storeLog } from './support/journal.ts';
-import { expectNoHorizontalScroll, inBothThemes } from './support/themes.ts';
-import { expect, test } from './support/test.ts';
+import { expectNoHorizontalScroll, inBothThemes, expect, test } from './support/test.ts';
 
 type Entry = { date: string; title?: string; body: string; time?: string };
 const jrnl = (...entries: Entry[]): string =>

@@ -1,8 +1,7 @@
 /** The landing page and the way from its line to the first log. */
 import { randomUUID } from 'node:crypto';
 import { editor, expectSaved, items } from './support/journal.ts';
-import { expectNoHorizontalScroll, inBothThemes } from './support/themes.ts';
-import { expect, test } from './support/test.ts';
+import { expectNoHorizontalScroll, inBothThemes, expect, test } from './support/test.ts';
 
 test('the line that a visitor types becomes the first item of their first log', async ({ page, expectAccessible }) => {
   const firstLine = 'Shipped <the> thing & more';

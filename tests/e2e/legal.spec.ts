@@ -1,6 +1,5 @@
 /** The terms of service and the privacy policy. */
-import { expectNoHorizontalScroll, inBothThemes } from './support/themes.ts';
-import { expect, test } from './support/test.ts';
+import { expectNoHorizontalScroll, inBothThemes, expect, test } from './support/test.ts';
 
 const PAGES = [
   {

@@ -1,12 +1,10 @@
 /** The profile page: the plan, and changes of name, address and password. */
 import type { Locator, Page } from '@playwright/test';
 import { MESSAGES } from '#domain/messages.ts';
-import { waitForMailedCode, waitForMailedLink } from '../../scripts/screenshots/sandbox-mail.ts';
-import { ageSessions, forgetPassword } from './support/database.ts';
+import { waitForMailedCode, waitForMailedLink, signInByPassword } from './support/sign-in.ts';
+import { ageSessions, forgetPassword } from './support/accounts.ts';
 import { headersOf, sessionOf } from './support/journal.ts';
-import { signInByPassword } from './support/session.ts';
-import { expectNoHorizontalScroll, inBothThemes } from './support/themes.ts';
-import { expect, expectToast, test } from './support/test.ts';
+import { expectNoHorizontalScroll, inBothThemes, expect, expectToast, test } from './support/test.ts';
 
 const update = (page: Page) => page.getByRole('button', { name: 'Update Profile' }).click();
 const expectAbove = async (above: Locator, below: Locator): Promise<void> => {

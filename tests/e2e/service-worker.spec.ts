@@ -3,9 +3,8 @@ import { isolate } from '#domain/isolate.ts';
 import type { Page } from '@playwright/test';
 import { daysAgo, editor, expectSaved, items, log, readStoredLog, storeLog, today } from './support/journal.ts';
 import { openGateway, type Gateway } from './support/gateway.ts';
-import { readAllStorage } from './support/session.ts';
-import { inBothThemes } from './support/themes.ts';
-import { expect, reportNoIdleTime, skipToIdleTime, test as base } from './support/test.ts';
+import { readAllStorage } from './support/sign-in.ts';
+import { inBothThemes, expect, reportNoIdleTime, skipToIdleTime, test as base } from './support/test.ts';
 
 const test = base.extend<{ gateway: Gateway }>({
   serviceWorkers: 'allow',

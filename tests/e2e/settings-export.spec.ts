@@ -3,9 +3,8 @@ import { readFile } from 'node:fs/promises';
 import type { Page } from '@playwright/test';
 import { addDays, dateLabel, dayLabel, type Day } from '#domain/day/day.ts';
 import { daysAgo, editor, headersOf, log, readStoredLog, storeLog, today } from './support/journal.ts';
-import { expectNoHorizontalScroll, inBothThemes } from './support/themes.ts';
+import { expectNoHorizontalScroll, inBothThemes, expect, test as base } from './support/test.ts';
 import type { SeededAccount } from './support/accounts.ts';
-import { expect, test as base } from './support/test.ts';
 
 const test = base.extend<{ closer: SeededAccount }>({
   closer: async ({ accounts }, use) => {

@@ -1,7 +1,6 @@
 /** Settings and the switches of the menu: editor font, theme, shortcuts. `upgrade.spec.ts` tests the locked cards. */
 import type { Page } from '@playwright/test';
-import { inBothThemes } from './support/themes.ts';
-import { expect, test } from './support/test.ts';
+import { inBothThemes, expect, test } from './support/test.ts';
 
 /** Copies an attribute of the page at the moment its body begins, before any module runs. */
 async function recordBeforeFirstPaint(page: Page, from: string, to: string): Promise<void> {

@@ -1,8 +1,7 @@
 /** The address of support, which an operator may set. */
 import { MESSAGES } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';
-import { inBothThemes } from './support/themes.ts';
-import { expect, test } from './support/test.ts';
+import { inBothThemes, expect, test } from './support/test.ts';
 
 /** SUPPORT_EMAIL as the sandbox sets it (simulators/main.ts). */
 const ADDRESS = 'support@hustle-forge.example';

@@ -1,8 +1,7 @@
 /** Toasts while a modal dialog makes the rest of the page inert. */
 import type { Locator, Page } from '@playwright/test';
 import { editor } from './support/journal.ts';
-import { inBothThemes } from './support/themes.ts';
-import { expect, test } from './support/test.ts';
+import { inBothThemes, expect, test } from './support/test.ts';
 
 const PROFILE = '**/rest/v1/profiles*';
 

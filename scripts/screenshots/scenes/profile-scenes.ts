@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Page } from '@playwright/test';
 import { ROUTES } from '#domain/routes.ts';
-import { waitForMailedCode, waitForTextedCode } from '../sandbox-mail.ts';
+import { waitForMailedCode, waitForTextedCode } from '../../../tests/e2e/support/sign-in.ts';
 import { addApp, button, heading, PASSWORD, signInAsNewAccount } from '../new-account.ts';
 import type { Scene } from '../scene.ts';
 import type { ScreenshotServer } from '../server.ts';

@@ -11,7 +11,7 @@ import { OFFLINE_SCENES } from './offline-scenes.ts';
 import { PROFILE_SCENES } from './profile-scenes.ts';
 import { TWO_DEVICES_SCENES } from './two-devices-scenes.ts';
 import { VERSIONS_SCENES } from './versions-scenes.ts';
-import { waitForMailedLink } from '../sandbox-mail.ts';
+import { waitForMailedLink } from '../../../tests/e2e/support/sign-in.ts';
 import { signUp } from '../accounts.ts';
 import { waitForEditor, type Scene } from '../scene.ts';
 import type { ScreenshotServer } from '../server.ts';

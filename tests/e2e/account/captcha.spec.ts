@@ -1,10 +1,8 @@
 /** A server that requires a captcha (Turnstile): the overlay with the sandbox's widget, which has its own origin. */
 import type { Page } from '@playwright/test';
-import { waitForMailedCode } from '../../../scripts/screenshots/sandbox-mail.ts';
+import { waitForMailedCode, endSession } from '../support/sign-in.ts';
 import { editor, expectSaved, items } from '../support/journal.ts';
-import { endSession } from '../support/session.ts';
-import { expectNoHorizontalScroll, inBothThemes } from '../support/themes.ts';
-import { expect, test } from '../support/test.ts';
+import { expectNoHorizontalScroll, inBothThemes, expect, test } from '../support/test.ts';
 
 test.use({ serverSettings: { SANDBOX_CAPTCHA: 'turnstile' } });
 // In one worker: each worker would start a server with these settings.

@@ -4,9 +4,8 @@
  * document and keeps the typed address.
  */
 import type { Page } from '@playwright/test';
-import { expectFetched, chunkErrorToast, makeChunksStale } from '../support/chunk-loading.ts';
+import { expectFetched, chunkErrorToast, makeChunksStale, expect, skipToIdleTime, test } from '../support/test.ts';
 import { editor } from '../support/journal.ts';
-import { expect, skipToIdleTime, test } from '../support/test.ts';
 
 const title = (page: Page, name: string) => page.getByRole('heading', { level: 1, name });
 

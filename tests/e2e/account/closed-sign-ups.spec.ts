@@ -1,6 +1,5 @@
 /** A server with a captcha (hCaptcha) that creates no new accounts: the screens say so and offer no sign-up. */
-import { expectNoHorizontalScroll, inBothThemes } from '../support/themes.ts';
-import { expect, test } from '../support/test.ts';
+import { expectNoHorizontalScroll, inBothThemes, expect, test } from '../support/test.ts';
 
 test.use({ serverSettings: { AUTH_SIGNUPS: 'off', SANDBOX_CAPTCHA: 'hcaptcha' } });
 

@@ -2,9 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Locator, Page } from '@playwright/test';
 import { PUBLISHABLE_KEY } from '#server/config/config.ts';
-import { waitForMailedCode } from '../../../scripts/screenshots/sandbox-mail.ts';
-import { expectNoHorizontalScroll, inBothThemes } from '../support/themes.ts';
-import { expect, test } from '../support/test.ts';
+import { waitForMailedCode } from '../support/sign-in.ts';
+import { expectNoHorizontalScroll, inBothThemes, expect, test } from '../support/test.ts';
 
 const SENT = 'Password reset email sent! Check your inbox.';
 

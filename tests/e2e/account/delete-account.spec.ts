@@ -2,12 +2,10 @@
 import { readFile } from 'node:fs/promises';
 import type { Page } from '@playwright/test';
 import { OWN_ACCOUNT_MESSAGES } from '#domain/account/own-account-messages.ts';
-import { waitForMailedCode, waitForMailedLink, waitForUndoLink } from '../../../scripts/screenshots/sandbox-mail.ts';
-import { forgetPassword } from '../support/database.ts';
+import { waitForMailedCode, waitForMailedLink, waitForUndoLink, signInByPassword } from '../support/sign-in.ts';
+import { forgetPassword } from '../support/accounts.ts';
 import { daysAgo, editor, headersOf } from '../support/journal.ts';
-import { signInByPassword } from '../support/session.ts';
-import { expectNoHorizontalScroll, inBothThemes } from '../support/themes.ts';
-import { expect, expectToast, test, type Person } from '../support/test.ts';
+import { expectNoHorizontalScroll, inBothThemes, expect, expectToast, test, type Person } from '../support/test.ts';
 
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 const archiveStep = (page: Page) => page.getByRole('dialog', { name: 'Take your logs with you' });

@@ -2,9 +2,8 @@
 import type { Page } from '@playwright/test';
 import { idOf } from '../../../simulators/identity-provider/github-provider.ts';
 import { headersOf, sessionOf } from '../support/journal.ts';
-import { consentAt } from '../support/providers.ts';
-import { expectNoHorizontalScroll, inBothThemes } from '../support/themes.ts';
-import { expect, expectToast, test } from '../support/test.ts';
+import { consentAt } from '../support/sign-in.ts';
+import { expectNoHorizontalScroll, inBothThemes, expect, expectToast, test } from '../support/test.ts';
 
 const openSection = (page: Page): Promise<void> => page.getByRole('button', { name: /: Linked sign-ins$/ }).click();
 

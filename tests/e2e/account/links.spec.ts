@@ -3,11 +3,9 @@
  * without a click. `auth-link.test.ts` proves which page explains which link.
  */
 import { MESSAGES } from '#domain/messages.ts';
-import { waitForMailedCode, waitForMailedLink } from '../../../scripts/screenshots/sandbox-mail.ts';
+import { waitForMailedCode, waitForMailedLink, tracesOf } from '../support/sign-in.ts';
 import { headersOf, sessionOf } from '../support/journal.ts';
-import { tracesOf } from '../support/session.ts';
-import { expectNoHorizontalScroll, inBothThemes } from '../support/themes.ts';
-import { expect, expectToast, test } from '../support/test.ts';
+import { expectNoHorizontalScroll, inBothThemes, expect, expectToast, test } from '../support/test.ts';
 
 /** One path of each document: the landing page, a legal page, the app. */
 const PATHS = ['/', '/privacy-policy', '/journal?date=2026-01-02'];

@@ -1,10 +1,8 @@
 /** Passkeys on the profile page: added, named and removed, and what the page shows when that fails. */
 import { isolate } from '#domain/isolate.ts';
 import { editor } from '../support/journal.ts';
-import { addAuthenticator } from '../support/second-factors.ts';
-import { endSession } from '../support/session.ts';
-import { expectNoHorizontalScroll, inBothThemes } from '../support/themes.ts';
-import { expect, expectToast, test } from '../support/test.ts';
+import { addAuthenticator, endSession } from '../support/sign-in.ts';
+import { expectNoHorizontalScroll, inBothThemes, expect, expectToast, test } from '../support/test.ts';
 
 test('the owner adds, names and removes a passkey, which signs in meanwhile', async ({
   page,

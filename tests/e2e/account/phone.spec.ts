@@ -1,10 +1,8 @@
 /** A phone number on the profile page: added, changed and removed, and signed in with by a texted code. */
 import type { Page } from '@playwright/test';
-import { waitForMailedCode, waitForTextedCode } from '../../../scripts/screenshots/sandbox-mail.ts';
-import { ageSessions, givePhone } from '../support/database.ts';
-import { newNumber } from '../support/second-factors.ts';
-import { expectNoHorizontalScroll, inBothThemes } from '../support/themes.ts';
-import { expect, expectToast, test } from '../support/test.ts';
+import { waitForMailedCode, waitForTextedCode, newNumber } from '../support/sign-in.ts';
+import { ageSessions, givePhone } from '../support/accounts.ts';
+import { expectNoHorizontalScroll, inBothThemes, expect, expectToast, test } from '../support/test.ts';
 
 const codeField = (page: Page) => page.getByLabel('Code from your text message');
 const section = (page: Page) =>

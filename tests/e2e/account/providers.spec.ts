@@ -1,6 +1,6 @@
 /** Signing in with the sandbox's Google and GitHub in a real browser: its cookies, redirects and security policy. */
 import { editor } from '../support/journal.ts';
-import { consentAt } from '../support/providers.ts';
+import { consentAt } from '../support/sign-in.ts';
 import { expect, test } from '../support/test.ts';
 
 test('a sign-in at a provider that the page has not started asks for a click before it opens the journal', async ({

@@ -1,11 +1,8 @@
 /** Changes of how an account signs in that need a recent sign-in: an older session is confirmed with a mailed code. */
 import { isolate } from '#domain/isolate.ts';
-import { waitForMailedCode } from '../../../scripts/screenshots/sandbox-mail.ts';
-import { ageSessions } from '../support/database.ts';
-import { consentAt } from '../support/providers.ts';
-import { addAuthenticator } from '../support/second-factors.ts';
-import { inBothThemes } from '../support/themes.ts';
-import { expect, expectToast, test } from '../support/test.ts';
+import { waitForMailedCode, consentAt, addAuthenticator } from '../support/sign-in.ts';
+import { ageSessions } from '../support/accounts.ts';
+import { inBothThemes, expect, expectToast, test } from '../support/test.ts';
 
 test('a session older than a day is confirmed by mail before a passkey, an app or a provider is added', async ({
   page,

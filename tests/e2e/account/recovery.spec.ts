@@ -1,9 +1,7 @@
 /** Setting a new password with the link of a mail, through the sandbox's mailbox. */
-import { waitForMailedCode, waitForMailedLink } from '../../../scripts/screenshots/sandbox-mail.ts';
+import { waitForMailedCode, waitForMailedLink, signInByPassword, tracesOf } from '../support/sign-in.ts';
 import { sessionOf } from '../support/journal.ts';
-import { signInByPassword, tracesOf } from '../support/session.ts';
-import { expectNoHorizontalScroll, inBothThemes } from '../support/themes.ts';
-import { expect, test } from '../support/test.ts';
+import { expectNoHorizontalScroll, inBothThemes, expect, test } from '../support/test.ts';
 
 test('the link of a reset mail sets a new password once', async ({ page, accounts, expectAccessible }) => {
   const { email } = (await accounts.create()).person;

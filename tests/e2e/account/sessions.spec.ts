@@ -1,7 +1,6 @@
 /** The list of signed-in devices on the profile page. */
 import type { Page } from '@playwright/test';
-import { expectNoHorizontalScroll, inBothThemes } from '../support/themes.ts';
-import { expect, reportNoIdleTime, test } from '../support/test.ts';
+import { expectNoHorizontalScroll, inBothThemes, expect, reportNoIdleTime, test } from '../support/test.ts';
 
 const list = (page: Page) => page.getByRole('group', { name: 'Signed-in devices' });
 const rows = (page: Page) => list(page).getByRole('listitem');

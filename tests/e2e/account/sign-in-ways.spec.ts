@@ -1,12 +1,9 @@
 /** Signing in without a password: mailed codes, passkeys and providers, and what their returns and failures show. */
 import type { Locator, Page } from '@playwright/test';
 import { sessionStorageKey } from '#client/lib/session/storage-keys.ts';
-import { waitForMailedCode } from '../../../scripts/screenshots/sandbox-mail.ts';
+import { waitForMailedCode, consentAt, endSession, tracesOf } from '../support/sign-in.ts';
 import { editor, expectSaved, items } from '../support/journal.ts';
-import { consentAt } from '../support/providers.ts';
-import { endSession, tracesOf } from '../support/session.ts';
-import { expectNoHorizontalScroll, inBothThemes } from '../support/themes.ts';
-import { expect, test } from '../support/test.ts';
+import { expectNoHorizontalScroll, inBothThemes, expect, test } from '../support/test.ts';
 
 /** A link from elsewhere to a page that needs a sign-in. */
 const WANTED_PAGE = '/journal?date=2026-11-02';

@@ -1,7 +1,7 @@
 /** Signing in and out, in one tab and in two, with and without a server. */
 import type { Page } from '@playwright/test';
 import { MESSAGES } from '#domain/messages.ts';
-import { waitForMailedCode } from '../../../scripts/screenshots/sandbox-mail.ts';
+import { waitForMailedCode, endSession } from '../support/sign-in.ts';
 import {
   editor,
   expectSaved,
@@ -13,9 +13,7 @@ import {
   readStoredLog,
   today,
 } from '../support/journal.ts';
-import { endSession } from '../support/session.ts';
-import { expectNoHorizontalScroll, inBothThemes } from '../support/themes.ts';
-import { expect, test } from '../support/test.ts';
+import { expectNoHorizontalScroll, inBothThemes, expect, test } from '../support/test.ts';
 
 const WRONG = 'The email or password you entered is incorrect. Please check your credentials and try again.';
 

@@ -4,9 +4,8 @@ import { dayLabel } from '#domain/day/day.ts';
 import { MESSAGES } from '#domain/messages.ts';
 import { SHARED_TEXTS_PREFIX, SIGNED_OUT_KEY, sessionStorageKey } from '#client/lib/session/storage-keys.ts';
 import { editor, items, openDay, sessionOf, today } from '../support/journal.ts';
-import { endSession, readAllStorage as stored } from '../support/session.ts';
-import { inBothThemes } from '../support/themes.ts';
-import { expect, test } from '../support/test.ts';
+import { endSession, readAllStorage as stored } from '../support/sign-in.ts';
+import { inBothThemes, expect, test } from '../support/test.ts';
 
 const SECRET = 'nobody else may read this';
 const ENTRIES = '**/rest/v1/entries*';

@@ -1,7 +1,6 @@
 /** The sign-up form. `landing.spec.ts` creates an account with it. */
 import { randomUUID } from 'node:crypto';
-import { expectNoHorizontalScroll, inBothThemes } from '../support/themes.ts';
-import { expect, test } from '../support/test.ts';
+import { expectNoHorizontalScroll, inBothThemes, expect, test } from '../support/test.ts';
 
 test('the sign-up form keeps its values when a password is too short or an address is taken', async ({
   page,

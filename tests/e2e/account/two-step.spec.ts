@@ -2,9 +2,9 @@
  * Two-step verification: turned on and off on the profile page, asked for at every sign-in, before anything is read.
  */
 import type { Page } from '@playwright/test';
-import { waitForMailedCode, waitForTextedCode } from '../../../scripts/screenshots/sandbox-mail.ts';
-import { editor, expectSaved, headersOf, items, sessionOf } from '../support/journal.ts';
 import {
+  waitForMailedCode,
+  waitForTextedCode,
   addApp,
   addAuthenticator,
   appCode,
@@ -12,10 +12,11 @@ import {
   readShownCodes,
   seedApp,
   seedRecoveryCodes,
-} from '../support/second-factors.ts';
-import { endSession, signInByPassword } from '../support/session.ts';
-import { expectNoHorizontalScroll, inBothThemes } from '../support/themes.ts';
-import { expect, expectToast, test, type Person } from '../support/test.ts';
+  endSession,
+  signInByPassword,
+} from '../support/sign-in.ts';
+import { editor, expectSaved, headersOf, items, sessionOf } from '../support/journal.ts';
+import { expectNoHorizontalScroll, inBothThemes, expect, expectToast, test, type Person } from '../support/test.ts';
 
 const WANTED_PAGE = '/journal?date=2026-11-02';
 const WRONG_CODE = 'This code is wrong or has expired. Enter the code that your app shows now.';

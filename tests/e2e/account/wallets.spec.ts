@@ -1,9 +1,8 @@
 /** Signing in with the sandbox's wallets: Ethereum, announced by EIP-6963, and Solana, of the Wallet Standard. */
 import type { Page } from '@playwright/test';
 import { editor, expectSaved, items, sessionOf } from '../support/journal.ts';
-import { endSession } from '../support/session.ts';
-import { expectNoHorizontalScroll, inBothThemes } from '../support/themes.ts';
-import { expect, test } from '../support/test.ts';
+import { endSession } from '../support/sign-in.ts';
+import { expectNoHorizontalScroll, inBothThemes, expect, test } from '../support/test.ts';
 
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 

@@ -1,6 +1,6 @@
 /** The ceremonies of passkeys and security keys with Chromium's own authenticator and /auth/v1, without our screens. */
 import type { Page } from '@playwright/test';
-import { addAuthenticator } from '../support/second-factors.ts';
+import { addAuthenticator } from '../support/sign-in.ts';
 import { expect, test } from '../support/test.ts';
 
 type Answer = { status: number; body: Record<string, never> & { [field: string]: unknown } };

@@ -11,8 +11,7 @@ import {
   readOwnRows,
 } from '../support/billing.ts';
 import { today } from '../support/journal.ts';
-import { expectNoHorizontalScroll, inBothThemes } from '../support/themes.ts';
-import { expect, test } from '../support/test.ts';
+import { expectNoHorizontalScroll, inBothThemes, expect, test } from '../support/test.ts';
 
 type PaymentRow = { id: string; order_id: string; completed_at: string };
 type ProfileRow = { access_valid_until: string };

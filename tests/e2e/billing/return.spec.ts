@@ -14,8 +14,7 @@ import {
   toast,
 } from '../support/billing.ts';
 import { daysAgo, editor, headersOf, items, log, sessionOf, readStoredLog, today } from '../support/journal.ts';
-import { inBothThemes } from '../support/themes.ts';
-import { expect, expectToast, test } from '../support/test.ts';
+import { inBothThemes, expect, expectToast, test } from '../support/test.ts';
 
 const CAPTURE = '**/functions/v1/paypal-capture-order';
 const ENTRIES = '**/rest/v1/entries*';

@@ -1,8 +1,7 @@
 /** The sandbox's PayPal as a visitor sees it: the approval page and the list of payments. */
 import type { Page } from '@playwright/test';
 import { createOrder, readPaypalOrder } from '../support/billing.ts';
-import { expect, test } from '../support/test.ts';
-import { expectNoHorizontalScroll } from '../support/themes.ts';
+import { expect, test, expectNoHorizontalScroll } from '../support/test.ts';
 
 const tokenIn = (address: string): string => new URL(address).searchParams.get('token')!;
 

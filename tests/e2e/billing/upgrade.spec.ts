@@ -4,8 +4,7 @@ import { MESSAGES } from '#domain/messages.ts';
 import { UPGRADE_OFFERS, type UpgradeFeature } from '#domain/plan/upgrade.ts';
 import { expectPaid, goToPaypal, offer, openOffer, readPaypalOrder, readOwnRows, payNow } from '../support/billing.ts';
 import { daysAgo, items, log, storeLog, today } from '../support/journal.ts';
-import { expectNoHorizontalScroll, inBothThemes } from '../support/themes.ts';
-import { expect, test } from '../support/test.ts';
+import { expectNoHorizontalScroll, inBothThemes, expect, test } from '../support/test.ts';
 
 test('a locked day leads to PayPal and back, and is open after the payment', async ({
   page,

@@ -27,8 +27,7 @@ import {
   readStoredLog,
   today,
 } from '../support/journal.ts';
-import { expectNoHorizontalScroll, inBothThemes } from '../support/themes.ts';
-import { expect } from '../support/test.ts';
+import { expectNoHorizontalScroll, inBothThemes, expect } from '../support/test.ts';
 
 test.afterEach(({ request }) => resetModel(request));
 

@@ -13,8 +13,7 @@ import {
   test,
 } from '../support/coach.ts';
 import { daysAgo, log, sessionOf, storeLog } from '../support/journal.ts';
-import { expectNoHorizontalScroll, inBothThemes } from '../support/themes.ts';
-import { expect } from '../support/test.ts';
+import { expectNoHorizontalScroll, inBothThemes, expect } from '../support/test.ts';
 
 test.afterEach(({ request }) => resetModel(request));
 

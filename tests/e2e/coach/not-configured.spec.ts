@@ -5,8 +5,7 @@ import type { Page } from '@playwright/test';
 import { offer, openOffer } from '../support/billing.ts';
 import { openPanel, panel, test } from '../support/coach.ts';
 import { log, storeLog, today } from '../support/journal.ts';
-import { inBothThemes } from '../support/themes.ts';
-import { expect } from '../support/test.ts';
+import { inBothThemes, expect } from '../support/test.ts';
 
 const WITHOUT_COACH = ['Unlimited history', 'Export of all entries', 'Editor font options', 'Priority support'];
 

@@ -14,8 +14,7 @@ import {
   withdrawConsent,
 } from '../support/coach.ts';
 import { log, sessionOf, storeLog, today } from '../support/journal.ts';
-import { inBothThemes } from '../support/themes.ts';
-import { expect } from '../support/test.ts';
+import { inBothThemes, expect } from '../support/test.ts';
 
 test.afterEach(({ request }) => resetModel(request));
 

@@ -3,8 +3,7 @@ import { addDays, dateLabel, dayOf, type Day } from '#domain/day/day.ts';
 import { countWorkdays } from '#domain/day/workdays.ts';
 import type { APIRequestContext } from '@playwright/test';
 import { daysAgo, editor, expectSaved, headersOf, log, storeLog, type Session } from '../support/journal.ts';
-import { expectNoHorizontalScroll, inBothThemes } from '../support/themes.ts';
-import { expect, test } from '../support/test.ts';
+import { expectNoHorizontalScroll, inBothThemes, expect, test } from '../support/test.ts';
 
 /** Stores a log for each of these days ago through the API. */
 async function write(request: APIRequestContext, session: Session, back: readonly number[]): Promise<void> {

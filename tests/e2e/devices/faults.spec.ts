@@ -5,7 +5,7 @@
  * cycle are Chromium's own.
  */
 import { crash, daysAgo, editor, headersOf, items, sessionOf, status } from '../support/journal.ts';
-import { readAllStorage } from '../support/session.ts';
+import { readAllStorage } from '../support/sign-in.ts';
 import { expect } from '../support/test.ts';
 import { addItem, comeBack, replaceEnding, saveDay, saveItem, test } from './devices.ts';
 

@@ -16,7 +16,7 @@ import {
   status,
   today,
 } from '../support/journal.ts';
-import { endSession } from '../support/session.ts';
+import { endSession } from '../support/sign-in.ts';
 import { expect, reportNoIdleTime } from '../support/test.ts';
 import { addItem, comeBack, expectAgreement, saveItem, test } from './devices.ts';
 

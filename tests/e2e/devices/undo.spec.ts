@@ -4,8 +4,7 @@
  */
 import type { Page } from '@playwright/test';
 import { dayLabel as labelOf, type Day } from '#domain/day/day.ts';
-import { dayLabel, daysAgo, editor, items, status, storeLog, log } from '../support/journal.ts';
-import { chooseDay } from '../support/move-dialog.ts';
+import { dayLabel, daysAgo, editor, items, status, storeLog, log, chooseDay } from '../support/journal.ts';
 import { expect } from '../support/test.ts';
 import { addItem, comeBack, saveDay, saveItem, test } from './devices.ts';
 

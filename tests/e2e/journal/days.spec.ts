@@ -14,8 +14,7 @@ import {
   status,
   today,
 } from '../support/journal.ts';
-import { expectNoHorizontalScroll, inBothThemes } from '../support/themes.ts';
-import { expect, test } from '../support/test.ts';
+import { expectNoHorizontalScroll, inBothThemes, expect, test } from '../support/test.ts';
 
 test('a quick option becomes the log of yesterday, is replaced by another one, and returns when the log is emptied', async ({
   page,

@@ -3,8 +3,7 @@ import type { Page } from '@playwright/test';
 import { addDays, dayLabel as labelOf } from '#domain/day/day.ts';
 import { dayLabel, daysAgo, editor, items, log, today } from '../support/journal.ts';
 import { dayAtOffset } from '../../support/local-days.ts';
-import { inBothThemes } from '../support/themes.ts';
-import { expect, test } from '../support/test.ts';
+import { inBothThemes, expect, test } from '../support/test.ts';
 
 const dialog = (page: Page) => page.getByRole('dialog', { name: 'Find' });
 /** The status of Find, which comes before the toasts. */

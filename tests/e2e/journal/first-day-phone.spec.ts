@@ -5,8 +5,7 @@ import { dayLabel } from '#domain/day/day.ts';
 import { expectPaid, goToPaypal, offer, payNow } from '../support/billing.ts';
 import { openPanel, panel, score } from '../support/coach.ts';
 import { editor, expectSaved, items, status, today } from '../support/journal.ts';
-import { expectNoHorizontalScroll } from '../support/themes.ts';
-import { expect, test } from '../support/test.ts';
+import { expectNoHorizontalScroll, expect, test } from '../support/test.ts';
 
 test.use({ hasTouch: true, isMobile: true, viewport: { width: 390, height: 760 } });
 

@@ -1,8 +1,7 @@
 /** Changes made elsewhere appear on an open page, over one connection of the browser. */
 import type { BrowserContext, Page, Request } from '@playwright/test';
-import { expectFetched } from '../support/chunk-loading.ts';
+import { expectFetched, expect, skipToIdleTime, test } from '../support/test.ts';
 import { editor, expectSaved, items, log, openDay, sessionOf, setHidden, storeLog, today } from '../support/journal.ts';
-import { expect, skipToIdleTime, test } from '../support/test.ts';
 
 test.use({ isIdle: true });
 test.beforeEach(({ context }) => context.clock.install());

@@ -18,7 +18,7 @@ import {
   readStoredLog,
   today,
 } from '../support/journal.ts';
-import { readAllStorage } from '../support/session.ts';
+import { readAllStorage } from '../support/sign-in.ts';
 import { expect, skipToIdleTime, test } from '../support/test.ts';
 
 const API = '**/rest/v1/**';

@@ -11,10 +11,10 @@ import {
   status,
   readStoredLog,
   today,
+  chooseDay,
+  moveDialog,
 } from '../support/journal.ts';
-import { chooseDay, moveDialog } from '../support/move-dialog.ts';
-import { expectNoHorizontalScroll, inBothThemes } from '../support/themes.ts';
-import { expect, expectToast, test } from '../support/test.ts';
+import { expectNoHorizontalScroll, inBothThemes, expect, expectToast, test } from '../support/test.ts';
 
 test('unsaved text moves with its log, and undo moves both back', async ({
   page,

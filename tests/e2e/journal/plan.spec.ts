@@ -11,8 +11,7 @@ import {
   status,
   readStoredLog,
 } from '../support/journal.ts';
-import { expectNoHorizontalScroll, inBothThemes } from '../support/themes.ts';
-import { expect, expectToast, test } from '../support/test.ts';
+import { expectNoHorizontalScroll, inBothThemes, expect, expectToast, test } from '../support/test.ts';
 
 const OLD = daysAgo(40);
 

@@ -14,8 +14,7 @@ import {
   storeLog,
   today,
 } from '../support/journal.ts';
-import { expectNoHorizontalScroll, inBothThemes } from '../support/themes.ts';
-import { expect, expectToast, test } from '../support/test.ts';
+import { expectNoHorizontalScroll, inBothThemes, expect, expectToast, test } from '../support/test.ts';
 
 const dialog = (page: Page, name = 'Earlier versions') => page.getByRole('dialog', { name });
 const lines = (page: Page) => dialog(page).getByRole('list', { name: 'compared with' }).getByRole('listitem');

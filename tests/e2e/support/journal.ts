@@ -1,6 +1,6 @@
 /** Helpers for tests of the journal: the editor, the status line, days, and the stored log. */
 import type { APIRequestContext, Locator, Page } from '@playwright/test';
-import { addDays, dayOf, type Day } from '#domain/day/day.ts';
+import { addDays, dayLabel as labelOf, dayOf, type Day } from '#domain/day/day.ts';
 import { AUTO_SAVE_DELAY_MS } from '#domain/log/entry.ts';
 import { sessionStorageKey } from '#client/lib/session/storage-keys.ts';
 import { PUBLISHABLE_KEY } from '#server/config/config.ts';
@@ -102,4 +102,14 @@ export async function holdWrites(page: Page): Promise<() => void> {
     await route.fallback();
   });
   return resolve;
+}
+
+export const moveDialog = (page: Page): Locator => page.getByRole('dialog', { name: 'Move this log' });
+
+/** Chooses the day `to` for the log of `from`, whose month is shown first. `to` is at most one month away. */
+export async function chooseDay(page: Page, from: Day, to: Day): Promise<void> {
+  const dialog = moveDialog(page);
+  if (to.slice(0, 7) !== from.slice(0, 7))
+    await dialog.getByRole('button', { name: to < from ? /previous month/i : /next month/i }).click();
+  await dialog.getByRole('button', { name: new RegExp(`^${labelOf(to)}(, today)?$`) }).click();
 }

@@ -1,11 +1,11 @@
 /**
  * The fixtures of every end-to-end test: a page that fails the test when it logs an error, breaks the content security
- * policy or throws; a signed-in user; a check of accessibility; an operator's command.
+ * policy or throws; a signed-in user; checks of accessibility, width and loaded chunks; an operator's command.
  */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { AxeBuilder } from '@axe-core/playwright';
-import { test as base, expect, type Page } from '@playwright/test';
+import { test as base, expect, type Page, type Locator } from '@playwright/test';
 import type { Day } from '#domain/day/day.ts';
 import { sessionStorageKey } from '#client/lib/session/storage-keys.ts';
 import { runAdminCommand } from '#server/admin.ts';
@@ -213,3 +213,56 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
     await use((...args) => runAdminCommand(args));
   },
 });
+
+/** Checks a page with every rule in the light theme, and with the rules that depend on colours in the dark theme. */
+export async function inBothThemes(
+  page: Page,
+  expectAccessible: (page: Page, rules: AxeRules) => Promise<void>,
+): Promise<void> {
+  for (const [theme, rules] of [
+    ['light', 'all'],
+    ['dark', 'contrast'],
+  ] as const) {
+    await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
+    await expect(page.locator('html')).toHaveAttribute('data-theme', theme);
+    await expectAccessible(page, rules);
+  }
+}
+
+/** The page is no wider than its window, down to 320 px (WCAG 1.4.10). */
+export async function expectNoHorizontalScroll(page: Page): Promise<void> {
+  await page.setViewportSize({ width: 320, height: 640 });
+  const over = () => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+  await expect.poll(over, 'pixels that stick out at 320 px').toBeLessThanOrEqual(0);
+}
+
+export const chunkErrorToast = (page: Page): Locator =>
+  page.getByRole('alert').filter({ hasText: "Couldn't load this. Check your connection and try again." });
+
+/** Waits until the page has requested these built scripts, given the names of their sources. */
+export async function expectFetched(page: Page, files: readonly string[]): Promise<void> {
+  const fetched = () =>
+    page.evaluate(
+      async (wanted) => {
+        // A fake clock of Playwright has a fake `performance` without entries.
+        const entries = await new Promise<PerformanceEntryList>((resolve) => {
+          const observer = new PerformanceObserver((list) => resolve(list.getEntries()));
+          observer.observe({ type: 'resource', buffered: true });
+        });
+        const names = entries.map(({ name }) => name);
+        return wanted.filter((file) => names.some((name) => name.includes(`/${file}-`) && name.endsWith('.js')));
+      },
+      [...files],
+    );
+  await expect.poll(fetched).toEqual(files);
+}
+
+/**
+ * Answers 404 for these files, as after a release. Once the returned function was called, the next page load gets them.
+ */
+export async function makeChunksStale(page: Page, files: string): Promise<() => void> {
+  let loads = -Infinity;
+  page.on('request', (request) => (loads += Number(request.isNavigationRequest())));
+  await page.route(files, (route) => (loads < 1 ? route.fulfill({ status: 404 }) : route.fallback()));
+  return () => (loads = 0);
+}
