@@ -54,7 +54,7 @@ export default defineConfig({
     { name: 'own server', testMatch: ownServer },
     { name: 'chromium', testIgnore: ownServer },
   ],
-  globalSetup: './tests/e2e/support/build-pages.ts',
+  globalSetup: './scripts/build/build-client.ts',
 });
 
 /** `Etc/GMT+5` is five hours west of Greenwich, so local time there is UTC minus five hours. */

@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { freePort } from '#server/free-port.ts';
+import { waitForReadyUrl } from '../tests/support/product.ts';
 import { median, printFigures } from './figures.ts';
 import { stopProcess } from '../scripts/lifecycle/stop-process.ts';
 
@@ -38,11 +38,8 @@ async function secondsToReady(): Promise<number> {
     env: { ...process.env, PORT: port, PUBLIC_URL: `http://localhost:${port}`, DATA_DIR: dataDir, DATABASE_URL: '' },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  for await (const line of createInterface(child.stdout)) {
-    if (!line.startsWith('Hustle Forge is ready')) continue;
-    const seconds = (performance.now() - startedAt) / 1000;
-    await stopProcess(child);
-    return seconds;
-  }
-  throw new Error('npm start ended before it was ready');
+  await waitForReadyUrl(child);
+  const seconds = (performance.now() - startedAt) / 1000;
+  await stopProcess(child);
+  return seconds;
 }

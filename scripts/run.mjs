@@ -17,7 +17,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
 const SCRIPTS = {
   start: 'scripts/start.ts',
-  build: 'scripts/build/build.ts',
+  build: 'scripts/build/build-client.ts',
   dev: 'scripts/dev.ts',
   test: 'scripts/test.ts',
   'test:browsers': 'scripts/test-browsers.ts',

@@ -12,7 +12,7 @@ import { contactSheet } from './screenshots/contact-sheet.ts';
 import { createAccounts, type Accounts } from './screenshots/accounts.ts';
 import { SCENES } from './screenshots/scenes/scenes.ts';
 import type { Scene } from './screenshots/scene.ts';
-import { startScreenshotServer } from './screenshots/server.ts';
+import { startProduct } from '../tests/support/product.ts';
 
 const THEMES = ['light', 'dark'] as const;
 const WIDTHS = [390, 768, 1440] as const;
@@ -26,7 +26,7 @@ const scenes = SCENES.filter(({ name }) => filters.length === 0 || filters.some(
 if (filters.length === 0) await rm(FOLDER, { recursive: true, force: true });
 await mkdir(FOLDER, { recursive: true });
 
-const server = await startScreenshotServer();
+const server = await startProduct();
 const chrome = await chromium.launch({
   executablePath: await ensureBrowser(),
   // Chromium does not start its sandbox as root. The pages are our own, so it is not needed.
@@ -46,7 +46,7 @@ try {
   );
 } finally {
   await chrome.close();
-  await server.close();
+  await server.stop();
 }
 process.stdout.write(`Wrote ${scenes.length} screens to ${join(FOLDER, 'index.html')}\n`);
 process.exit(failures === 0 ? 0 : 1);

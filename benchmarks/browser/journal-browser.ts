@@ -23,7 +23,7 @@ export type JournalBrowser = {
 export async function openJournalBrowser(): Promise<JournalBrowser> {
   const executablePath = await ensureBrowser();
   await buildClient();
-  const app = await startProcess('tests/e2e/support/server.ts', {}, '/readyz');
+  const app = await startProcess('tests/support/product.ts', {}, '/readyz');
   const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
   const browser = await chromium.launch({ executablePath, args });
   return {

@@ -1,3 +1,4 @@
+/** `npm run build`: builds stale pages without starting the server, before an upgrade in place (docs/operations/scaling.md). */
 import { spawn } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -15,6 +16,11 @@ export async function buildClient(): Promise<void> {
   await runVite();
   await writeFile(STAMP_FILE, stamp);
 }
+
+/** Playwright calls it as its `globalSetup`. */
+export default buildClient;
+
+if (import.meta.main) await buildClient();
 
 function runVite(): Promise<void> {
   const vite = spawn(process.execPath, [join(ROOT, 'node_modules/vite/bin/vite.js'), 'build', '--logLevel', 'warn'], {

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { addDays, dayLabel, dayOf, type Day } from '#domain/day/day.ts';
 import { PUBLISHABLE_KEY } from '#server/config/config.ts';
 import { ROOT } from '../project.ts';
-import type { ScreenshotServer } from './server.ts';
+import type { Product } from '../../tests/support/product.ts';
 import { writeYear } from './year-of-logs.ts';
 
 const PASSWORD = 'correct horse';
@@ -15,7 +15,7 @@ export type Accounts = Record<'free' | 'premium' | 'newcomer' | 'ending' | 'ende
 
 const LOG = `<ol><li><p>Shipped the billing reconciliation: <strong>0 open differences</strong> since Monday</p></li><li><p>Paired on the import bug; wrote the failing test first</p></li><li><p>Reviewed four pull requests, <em>two of them twice</em></p></li><li><p>Said no to a meeting and used the hour for the release notes</p><ul><li><p>draft is out for comments</p></li></ul></li></ol>`;
 
-export async function createAccounts(server: ScreenshotServer): Promise<Accounts> {
+export async function createAccounts(server: Product): Promise<Accounts> {
   const today = dayOf(new Date());
   const free = await signUp(server, 'Pat Example', 'pat@example.com');
   const premium = await signUp(server, 'Sam Example', 'sam@example.com');
@@ -35,12 +35,14 @@ export async function createAccounts(server: ScreenshotServer): Promise<Accounts
   return { free, premium, newcomer, ending, ended, veteran };
 }
 
-const runAdmin = (server: ScreenshotServer, ...args: string[]): Promise<unknown> =>
-  promisify(execFile)(process.execPath, [join(ROOT, 'src/server/admin.ts'), ...args], { env: server.env });
+const runAdmin = (server: Product, ...args: string[]): Promise<unknown> =>
+  promisify(execFile)(process.execPath, [join(ROOT, 'src/server/admin.ts'), ...args], {
+    env: { ...process.env, ...server.env },
+  });
 
 type SignedInAccount = Account & { id: string; token: string };
 
-export async function signUp(server: ScreenshotServer, name: string, email: string): Promise<SignedInAccount> {
+export async function signUp(server: Product, name: string, email: string): Promise<SignedInAccount> {
   const answer = await fetch(`${server.url}/auth/v1/signup`, {
     method: 'POST',
     headers: { apikey: PUBLISHABLE_KEY, 'content-type': 'application/json' },
@@ -59,7 +61,7 @@ export async function signUp(server: ScreenshotServer, name: string, email: stri
 }
 
 /** Buys a plan through PayPal's simulator, as a browser would. */
-async function buyPlan(server: ScreenshotServer, account: SignedInAccount): Promise<void> {
+async function buyPlan(server: Product, account: SignedInAccount): Promise<void> {
   const order = { amount: 24, currency: 'USD', user_id: account.id };
   const { approval_url: approval } = await callFunction(server, account, 'paypal-create-order', order);
   await fetch(String(approval), { method: 'POST', body: new URLSearchParams({ choice: 'pay' }), redirect: 'manual' });
@@ -68,7 +70,7 @@ async function buyPlan(server: ScreenshotServer, account: SignedInAccount): Prom
 }
 
 async function callFunction(
-  server: ScreenshotServer,
+  server: Product,
   account: SignedInAccount,
   name: string,
   body: object,
@@ -82,7 +84,7 @@ async function callFunction(
   return (await answer.json()) as Record<string, unknown>;
 }
 
-async function writeLog(server: ScreenshotServer, account: SignedInAccount, date: Day): Promise<void> {
+async function writeLog(server: Product, account: SignedInAccount, date: Day): Promise<void> {
   const answer = await fetch(`${server.url}/rest/v1/entries`, {
     method: 'POST',
     headers: { apikey: PUBLISHABLE_KEY, authorization: `Bearer ${account.token}`, 'content-type': 'application/json' },

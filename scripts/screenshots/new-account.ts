@@ -4,7 +4,7 @@ import type { Page } from '@playwright/test';
 import { ROUTES } from '#domain/routes.ts';
 import { generate } from 'otplib';
 import { signUp } from './accounts.ts';
-import type { ScreenshotServer } from './server.ts';
+import type { Product } from '../../tests/support/product.ts';
 import { waitForEditor } from './scene.ts';
 
 export const PASSWORD = 'correct horse';
@@ -13,7 +13,7 @@ export const button = (page: Page, name: string | RegExp) => page.getByRole('but
 export const heading = (page: Page, name: string) => page.getByRole('heading', { name });
 
 /** Creates an account, which the scene may change, and signs in to it with the password form. */
-export async function signInAsNewAccount(page: Page, server: ScreenshotServer): Promise<void> {
+export async function signInAsNewAccount(page: Page, server: Product): Promise<void> {
   const email = `${randomUUID()}@example.com`;
   await signUp(server, 'Jo Example', email);
   await enterPassword(page, email);

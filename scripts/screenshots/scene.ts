@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test';
 import type { Accounts } from './accounts.ts';
-import type { ScreenshotServer } from './server.ts';
+import type { Product } from '../../tests/support/product.ts';
 
 export type Scene = {
   name: string;
@@ -8,7 +8,7 @@ export type Scene = {
   path: string;
   fullPage?: boolean;
   /** Brings the page into the state of the scene. */
-  prepare?: (page: Page, server: ScreenshotServer) => Promise<void>;
+  prepare?: (page: Page, server: Product) => Promise<void>;
 };
 
 export const waitForEditor = (page: Page): Promise<void> =>

@@ -1,7 +1,7 @@
 /** Writes a year of varied logs for one account, with the coach's feedback on most of the newest logs. */
 import { addDays, dayOf, weekdayOf, type Day } from '#domain/day/day.ts';
 import { PUBLISHABLE_KEY } from '#server/config/config.ts';
-import type { ScreenshotServer } from './server.ts';
+import type { Product } from '../../tests/support/product.ts';
 
 const DAYS = 360;
 /** Feedback is requested for this many of the newest logs, except for the days that `writeYear` skips. */
@@ -38,7 +38,7 @@ const renderList = (items: readonly string[]): string =>
 
 type Author = { id: string; token: string };
 
-export async function writeYear(server: ScreenshotServer, author: Author): Promise<void> {
+export async function writeYear(server: Product, author: Author): Promise<void> {
   const today = dayOf(new Date());
   const rows = Array.from({ length: DAYS }, (_, daysAgo) => {
     const date = addDays(today, -daysAgo);
@@ -54,13 +54,7 @@ export async function writeYear(server: ScreenshotServer, author: Author): Promi
   }
 }
 
-async function send(
-  server: ScreenshotServer,
-  author: Author,
-  method: string,
-  path: string,
-  body: object,
-): Promise<void> {
+async function send(server: Product, author: Author, method: string, path: string, body: object): Promise<void> {
   const answer = await fetch(`${server.url}${path}`, {
     method,
     headers: { apikey: PUBLISHABLE_KEY, authorization: `Bearer ${author.token}`, 'content-type': 'application/json' },

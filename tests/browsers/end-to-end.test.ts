@@ -3,13 +3,12 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { dayLabel, dayOf } from '#domain/day/day.ts';
 import { PUBLISHABLE_KEY } from '#server/config/config.ts';
-import { WAIT_LIMIT_MS, type BrowserPage, type EngineBrowser } from './browser-page.ts';
+import { startProduct, type Product } from '../support/product.ts';
+import { type BrowserPage, type EngineBrowser, WAIT_LIMIT_MS } from './browser-page.ts';
 import { launchFirefox } from './firefox.ts';
-import { PRODUCT_URL_VARIABLE } from './product-server.ts';
 import { launchWebKit } from './webkit.ts';
 
 const PASSWORD = 'correct horse battery';
-const url = process.env[PRODUCT_URL_VARIABLE]!;
 const { FIREFOX_PATH, WEBKIT_DRIVER_PATH, WEBKIT_BROWSER_PATH, XVFB_PATH } = process.env;
 
 const engines: [string, () => Promise<EngineBrowser>][] = [];
@@ -23,6 +22,15 @@ if (WEBKIT_DRIVER_PATH && WEBKIT_BROWSER_PATH && XVFB_PATH) {
 const button = (name: string): string =>
   `//button[@aria-label='${name}' or normalize-space()='${name}' or .//span[normalize-space()='${name}']]`;
 const field = (name: string): string => `//label[normalize-space()='${name}']/following::input[1]`;
+
+let product: Product;
+let url = '';
+
+beforeAll(async () => {
+  product = await startProduct();
+  ({ url } = product);
+});
+afterAll(() => product.stop());
 
 describe.each(engines)('%s', (_name, launch) => {
   let browser: EngineBrowser;

@@ -6,9 +6,9 @@ export default defineConfig({
   test: {
     root: join(import.meta.dirname, '..', '..'),
     include: ['tests/browsers/**/*.test.ts'],
-    globalSetup: ['tests/browsers/product-server.ts'],
     fileParallelism: false,
     testTimeout: 90_000,
-    hookTimeout: 60_000,
+    // Starts the product and a browser.
+    hookTimeout: 120_000,
   },
 });

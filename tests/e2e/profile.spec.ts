@@ -2,7 +2,6 @@
 import type { Locator, Page } from '@playwright/test';
 import { MESSAGES } from '#domain/messages.ts';
 import { waitForMailedCode, waitForMailedLink, signInByPassword } from './support/sign-in.ts';
-import { ageSessions, forgetPassword } from './support/accounts.ts';
 import { headersOf, sessionOf } from './support/journal.ts';
 import { expectNoHorizontalScroll, inBothThemes, expect, expectToast, test } from './support/test.ts';
 
@@ -82,11 +81,10 @@ test('a session older than a day needs a code from the mailbox to change the pas
   page,
   accounts,
   openAs,
-  baseURL,
 }) => {
   const account = await accounts.create();
   const { email } = account.person;
-  await ageSessions(baseURL!, email, 25);
+  await accounts.ageSessions(email, 25);
   await openAs(page, account, '/profile#security');
   await page.getByLabel('New Password', { exact: true }).fill('a new horse');
   await page.getByLabel('Confirm New Password').fill('a new horse');
@@ -115,15 +113,10 @@ test('a session older than a day needs a code from the mailbox to change the pas
   await signInByPassword(page.request, { email, password: 'a new horse' });
 });
 
-test('an account without a password sets one, which must be hard to guess', async ({
-  page,
-  accounts,
-  openAs,
-  baseURL,
-}) => {
+test('an account without a password sets one, which must be hard to guess', async ({ page, accounts, openAs }) => {
   const account = await accounts.create();
   const { email } = account.person;
-  await forgetPassword(baseURL!, email);
+  await accounts.removePassword(email);
   await openAs(page, account, '/profile#security');
   await expect(page.getByRole('group', { name: 'Set a password' })).toBeVisible();
   const choose = async (password: string): Promise<void> => {

@@ -2,9 +2,9 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { expect } from 'vitest';
 import { freePort } from '#server/free-port.ts';
+import { waitForReadyUrl } from '../support/product.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
@@ -34,20 +34,8 @@ export async function startProgram(dataDir: string): Promise<StartedProgram> {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ended = once(script, 'exit').then(([code, signal]) => (code ?? signal) as number | string);
-  const url = await Promise.race([
-    waitForReadyUrl(script),
-    ended.then((how) => Promise.reject(new Error(`ended with ${how}`))),
-  ]);
+  const url = await waitForReadyUrl(script);
   return { url, script, processes: descendantsOf(script.pid!), ended };
-}
-
-/** Reads stdout until the program reports its URL. */
-export async function waitForReadyUrl(program: ChildProcess): Promise<string> {
-  for await (const line of createInterface({ input: program.stdout! })) {
-    const url = /^Hustle Forge is ready at (\S+)$/.exec(line)?.[1];
-    if (url !== undefined) return url;
-  }
-  throw new Error('the program ended without reporting its URL');
 }
 
 /** Resolves when the server accepts no more connections. */

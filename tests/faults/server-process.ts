@@ -8,7 +8,7 @@ import type { Readable } from 'node:stream';
 import { PUBLISHABLE_KEY } from '#server/config/config.ts';
 import { programEnvironment } from '../support/servers/program-environment.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
-import { waitForReadyUrl } from './app-process.ts';
+import { waitForReadyUrl } from '../support/product.ts';
 
 const SERVER = join(import.meta.dirname, '..', '..', 'src', 'server');
 

@@ -14,7 +14,8 @@ import { PUBLISHABLE_KEY } from '#server/config/config.ts';
 import { freePort } from '#server/free-port.ts';
 import { programEnvironment } from '../support/servers/program-environment.ts';
 import { readChanges, type ChangesReader } from '../support/read-changes.ts';
-import { findChildren, findRunning, waitForReadyUrl } from './app-process.ts';
+import { waitForReadyUrl } from '../support/product.ts';
+import { findChildren, findRunning } from './app-process.ts';
 import { signUpAt, type SignedUp } from './server-process.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');

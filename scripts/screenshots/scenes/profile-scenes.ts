@@ -5,9 +5,9 @@ import { ROUTES } from '#domain/routes.ts';
 import { waitForMailedCode, waitForTextedCode } from '../../../tests/e2e/support/sign-in.ts';
 import { addApp, button, heading, PASSWORD, signInAsNewAccount } from '../new-account.ts';
 import type { Scene } from '../scene.ts';
-import type { ScreenshotServer } from '../server.ts';
+import type { Product } from '../../../tests/support/product.ts';
 
-type Prepare = (page: Page, server: ScreenshotServer) => Promise<unknown>;
+type Prepare = (page: Page, server: Product) => Promise<unknown>;
 
 /** Opens the profile of a new account, prepares it and scrolls to a section. */
 const profileScene = (name: string, section: string, prepare: Prepare): Scene => ({

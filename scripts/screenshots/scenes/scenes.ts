@@ -14,7 +14,7 @@ import { VERSIONS_SCENES } from './versions-scenes.ts';
 import { waitForMailedLink } from '../../../tests/e2e/support/sign-in.ts';
 import { signUp } from '../accounts.ts';
 import { waitForEditor, type Scene } from '../scene.ts';
-import type { ScreenshotServer } from '../server.ts';
+import type { Product } from '../../../tests/support/product.ts';
 
 const clickButton = (name: string | RegExp) => async (page: Page) => page.getByRole('button', { name }).first().click();
 const openMenu = async (page: Page) => {
@@ -51,7 +51,7 @@ function createImportFile() {
 }
 
 /** Signs up a new account for each call, because the mailbox of a known address may contain older links. */
-async function requestRecoveryLink(server: ScreenshotServer, page: Page): Promise<string> {
+async function requestRecoveryLink(server: Product, page: Page): Promise<string> {
   const email = `${randomUUID()}@example.com`;
   await signUp(server, 'Lee Example', email);
   await page.goto(ROUTES.forgotPassword.path);

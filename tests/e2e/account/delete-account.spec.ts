@@ -3,7 +3,6 @@ import { readFile } from 'node:fs/promises';
 import type { Page } from '@playwright/test';
 import { OWN_ACCOUNT_MESSAGES } from '#domain/account/own-account-messages.ts';
 import { waitForMailedCode, waitForMailedLink, waitForUndoLink, signInByPassword } from '../support/sign-in.ts';
-import { forgetPassword } from '../support/accounts.ts';
 import { daysAgo, editor, headersOf } from '../support/journal.ts';
 import { expectNoHorizontalScroll, inBothThemes, expect, expectToast, test, type Person } from '../support/test.ts';
 
@@ -159,12 +158,11 @@ test('an account without a password confirms the deletion with a code from the m
   page,
   accounts,
   openAs,
-  baseURL,
   expectAccessible,
 }) => {
   const account = await accounts.create();
   const { email } = account.person;
-  await forgetPassword(baseURL!, email);
+  await accounts.removePassword(email);
   await openAs(page, account, '/profile');
   await button(page, 'Delete account').click();
   await button(page, 'Send code').click();

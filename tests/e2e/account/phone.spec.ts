@@ -1,7 +1,6 @@
 /** A phone number on the profile page: added, changed and removed, and signed in with by a texted code. */
 import type { Page } from '@playwright/test';
 import { waitForMailedCode, waitForTextedCode, newNumber } from '../support/sign-in.ts';
-import { ageSessions, givePhone } from '../support/accounts.ts';
 import { expectNoHorizontalScroll, inBothThemes, expect, expectToast, test } from '../support/test.ts';
 
 const codeField = (page: Page) => page.getByLabel('Code from your text message');
@@ -30,7 +29,6 @@ test('a number that was added on the profile page signs in with a texted code', 
   page,
   accounts,
   openAs,
-  baseURL,
   expectAccessible,
 }) => {
   const account = await accounts.create();
@@ -39,7 +37,7 @@ test('a number that was added on the profile page signs in with a texted code', 
   await page.clock.install();
 
   await test.step('a session older than a day is confirmed by mail first', async () => {
-    await ageSessions(baseURL!, email, 25);
+    await accounts.ageSessions(email, 25);
     await openAs(page, account, '/profile#security');
     await expect(section(page)).toContainText('None');
     await page.getByRole('button', { name: 'Set up: Phone number' }).click();
@@ -75,7 +73,7 @@ test('a number that was added on the profile page signs in with a texted code', 
     await expect(page.getByLabel('New phone number')).toHaveAccessibleDescription(/This is your number already/);
     await page.getByRole('button', { name: 'Cancel' }).click();
     await expect(section(page)).toContainText(phone);
-    await ageSessions(baseURL!, email, -25);
+    await accounts.ageSessions(email, -25);
     await page.getByRole('button', { name: 'Change the number' }).click();
     await expect(page.getByLabel('New phone number')).toBeFocused();
     await enterNumber(page, next);
@@ -113,11 +111,10 @@ test('a number that cannot be added says so, without naming another account', as
   page,
   accounts,
   signUp,
-  baseURL,
   expectAccessible,
 }) => {
   const phone = newNumber();
-  await givePhone(baseURL!, (await accounts.create()).person.email, phone);
+  await accounts.givePhone((await accounts.create()).person.email, phone);
   await signUp(page, { path: '/profile#security' });
   await addNumber(page, phone);
   await enterCode(page, await waitForTextedCode(page, phone));

@@ -1,20 +1,18 @@
 /** Changes of how an account signs in that need a recent sign-in: an older session is confirmed with a mailed code. */
 import { isolate } from '#domain/isolate.ts';
 import { waitForMailedCode, consentAt, addAuthenticator } from '../support/sign-in.ts';
-import { ageSessions } from '../support/accounts.ts';
 import { inBothThemes, expect, expectToast, test } from '../support/test.ts';
 
 test('a session older than a day is confirmed by mail before a passkey, an app or a provider is added', async ({
   page,
   accounts,
   openAs,
-  baseURL,
   expectAccessible,
 }) => {
   const account = await accounts.create();
   const { email } = account.person;
   await addAuthenticator(page, { verifiesUser: true });
-  await ageSessions(baseURL!, email, 25);
+  await accounts.ageSessions(email, 25);
   await openAs(page, account, '/profile#security');
   const code = page.getByRole('dialog', { name: 'Confirm that it is you' }).getByLabel('Code from your email');
   const enterMailedCode = async (count: number): Promise<void> => {
@@ -49,7 +47,6 @@ test('a session older than a day is confirmed by mail before a passkey is rename
   page,
   accounts,
   openAs,
-  baseURL,
   expectAccessible,
 }) => {
   const account = await accounts.create();
@@ -60,7 +57,7 @@ test('a session older than a day is confirmed by mail before a passkey is rename
   await page.getByRole('button', { name: 'Add a passkey' }).click();
   const name = page.getByLabel('Name of this passkey');
   await expect(name).toBeFocused();
-  await ageSessions(baseURL!, email, 25);
+  await accounts.ageSessions(email, 25);
 
   const confirm = page.getByRole('dialog', { name: 'Confirm that it is you' });
   const code = confirm.getByLabel('Code from your email');

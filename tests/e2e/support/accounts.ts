@@ -12,11 +12,11 @@ import { loadSigningKeys } from '#server/auth/keys/signing-keys.ts';
 import { sessionResponse } from '#server/auth/sessions/session-response.ts';
 import { systemClock } from '#server/clock.ts';
 import { openDatabase } from '#server/database/connect.ts';
-import type { AsService, Database } from '#server/database/database.ts';
+import type { AsService } from '#server/database/database.ts';
 import { createLog } from '#server/log.ts';
 import { changePlan } from '#server/plans/change-plan.ts';
-import { e2eDataDir } from './data-dir.ts';
 import { PASSWORD, PASSWORD_HASH } from '../../support/seeded-password.ts';
+import type { Product } from '../../support/product.ts';
 
 export type Person = { name: string; email: string; password: string };
 export type NewPerson = Partial<Omit<Person, 'password'>>;
@@ -37,15 +37,21 @@ export type Accounts = {
   upgrade(account: SeededAccount): Promise<void>;
   /** Writes a log into the database. The day may be one that the user's plan locks, which the API would refuse. */
   writeLog(account: SeededAccount, date: Day, html: string): Promise<void>;
+  /** Ages every session and passkey of an account by this many hours. */
+  ageSessions(email: string, hours: number): Promise<void>;
+  /** Gives an account a confirmed number, such as `+4915123456789`. */
+  givePhone(email: string, phone: string): Promise<void>;
+  /** Removes the password of an account, and the sign-in methods (`amr`) of its sessions. */
+  removePassword(email: string): Promise<void>;
   close(): Promise<void>;
 };
 
-export async function openAccounts(baseURL: string): Promise<Accounts> {
-  const dataDir = e2eDataDir(new URL(baseURL).port);
-  const database = await joinDatabase(dataDir);
+export async function openAccounts({ url, env }: Product): Promise<Accounts> {
+  const dataDir = env['DATA_DIR']!;
   const log = createLog('error');
+  const database = await openDatabase({ config: { dataDir, databaseUrl: null }, log, whenRunning: 'join' });
   const keys = await loadSigningKeys({ signingKeyFile: null, dataDir, database, clock: systemClock, log });
-  const issuer = `${baseURL}/auth/v1`;
+  const issuer = `${url}/auth/v1`;
   const tokensIssuedAt = (ageMs: number) => {
     const clock = { now: () => new Date(Date.now() - ageMs) };
     return createAccessTokens({ keys, issuer, clock, database });
@@ -105,58 +111,33 @@ export async function openAccounts(baseURL: string): Promise<Accounts> {
           html,
         ]);
     },
+    async ageSessions(email, hours) {
+      const { rowCount } = await database.asService('make sessions older').statement(
+        `with passkeys as (
+           update auth.webauthn_credentials set created_at = created_at - make_interval(hours => $2)
+            where user_id = (select id from auth.users where email = $1))
+         update auth.sessions set created_at = created_at - make_interval(hours => $2)
+           where user_id = (select id from auth.users where email = $1)`,
+        [email, hours],
+      );
+      if (rowCount === 0) throw new Error(`no session of ${email}`);
+    },
+    async givePhone(email, phone) {
+      await database
+        .asService('give an account a number')
+        .statement('update auth.users set phone = $2, phone_confirmed_at = now() where email = $1', [
+          email,
+          phone.slice(1),
+        ]);
+    },
+    async removePassword(email) {
+      const service = database.asService('remove a password');
+      await service.statement('update auth.users set password_hash = null where email = $1', [email]);
+      await service.statement(
+        `update auth.sessions set amr = '[]' where user_id = (select id from auth.users where email = $1)`,
+        [email],
+      );
+    },
     close: () => database.close(),
   };
-}
-
-/** Opens the database of the server that runs on `dataDir`. */
-export const joinDatabase = (dataDir: string): Promise<Database> =>
-  openDatabase({ config: { dataDir, databaseUrl: null }, log: createLog('silent'), whenRunning: 'join' });
-
-/** Ages every session and passkey of an account by this many hours. */
-export async function ageSessions(baseURL: string, email: string, hours: number): Promise<void> {
-  const database = await joinDatabase(e2eDataDir(new URL(baseURL).port));
-  try {
-    const { rowCount } = await database.asService('make sessions older').statement(
-      `with passkeys as (
-         update auth.webauthn_credentials set created_at = created_at - make_interval(hours => $2)
-          where user_id = (select id from auth.users where email = $1))
-       update auth.sessions set created_at = created_at - make_interval(hours => $2)
-         where user_id = (select id from auth.users where email = $1)`,
-      [email, hours],
-    );
-    if (rowCount === 0) throw new Error(`no session of ${email}`);
-  } finally {
-    await database.close();
-  }
-}
-
-/** Gives an account a confirmed number, such as `+4915123456789`. */
-export async function givePhone(baseURL: string, email: string, phone: string): Promise<void> {
-  const database = await joinDatabase(e2eDataDir(new URL(baseURL).port));
-  try {
-    await database
-      .asService('give an account a number')
-      .statement('update auth.users set phone = $2, phone_confirmed_at = now() where email = $1', [
-        email,
-        phone.slice(1),
-      ]);
-  } finally {
-    await database.close();
-  }
-}
-
-/** Removes the password of an account, and the sign-in methods (`amr`) of its sessions. */
-export async function forgetPassword(baseURL: string, email: string): Promise<void> {
-  const database = await joinDatabase(e2eDataDir(new URL(baseURL).port));
-  try {
-    const service = database.asService('remove a password');
-    await service.statement('update auth.users set password_hash = null where email = $1', [email]);
-    await service.statement(
-      `update auth.sessions set amr = '[]' where user_id = (select id from auth.users where email = $1)`,
-      [email],
-    );
-  } finally {
-    await database.close();
-  }
 }

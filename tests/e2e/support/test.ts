@@ -10,8 +10,7 @@ import type { Day } from '#domain/day/day.ts';
 import { sessionStorageKey } from '#client/lib/session/storage-keys.ts';
 import { runAdminCommand } from '#server/admin.ts';
 import { openAccounts, type Accounts, type NewPerson, type Person, type SeededAccount } from './accounts.ts';
-import { e2eDataDir } from './data-dir.ts';
-import { startWorkerServer, type WorkerServer } from './worker-server.ts';
+import { startProduct, type Product } from '../../support/product.ts';
 
 export { expect };
 
@@ -24,7 +23,7 @@ type WorkerFixtures = {
   /** Settings of the server. A file that changes them has a worker, and so a server, of its own. */
   serverSettings: Readonly<Record<string, string>>;
   /** The worker's own server, so that no test meets the mails, payments or model faults of another worker's test. */
-  server: WorkerServer;
+  server: Product;
   accounts: Accounts;
 };
 
@@ -116,7 +115,7 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
 
   server: [
     async ({ serverSettings }, use) => {
-      const server = await startWorkerServer(serverSettings);
+      const server = await startProduct(serverSettings);
       await use(server);
       await server.stop();
     },
@@ -125,7 +124,7 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
 
   accounts: [
     async ({ server }, use) => {
-      const accounts = await openAccounts(server.url);
+      const accounts = await openAccounts(server);
       await use(accounts);
       await accounts.close();
     },
@@ -207,10 +206,8 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
     });
   },
 
-  admin: async ({ baseURL }, use) => {
-    const { port } = new URL(baseURL!);
-    Object.assign(process.env, { DATA_DIR: e2eDataDir(port), PORT: port, DATABASE_URL: '', NODE_ENV: 'development' });
-    await use((...args) => runAdminCommand(args));
+  admin: async ({ server }, use) => {
+    await use((...args) => runAdminCommand(args, { ...process.env, ...server.env }));
   },
 });
 
