@@ -2,7 +2,7 @@
  * A rolling upgrade: two versions of the program serve one database while the newer one expands, backfills and indexes
  * it. A save through either version is right. A contraction waits until the older version has stopped.
  */
-import { cp, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -12,7 +12,7 @@ import { PUBLISHABLE_KEY, readConfig } from '#server/config/config.ts';
 import { Secret } from '#server/config/secret.ts';
 import { openDatabase } from '#server/database/connect.ts';
 import type { Database } from '#server/database/database.ts';
-import { MIGRATIONS } from '#server/database/migrations/migration-files.ts';
+import { MIGRATIONS, readMigrations } from '#server/database/migrations/migration-files.ts';
 import { freePort } from '#server/free-port.ts';
 import { createLog } from '#server/log.ts';
 import { serve } from '#server/serve.ts';
@@ -62,7 +62,7 @@ const running: Version[] = [];
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'hustle-forge-upgrade-'));
   await cp(MIGRATIONS, pathToFileURL(`${folder}/migrations/`), { recursive: true });
-  const last = (await readdir(new URL('app/', MIGRATIONS))).length;
+  const last = (await readMigrations()).at(-1)!.number;
   for (const [index, sql] of RELEASE.entries()) {
     const number = String(last + 1 + index).padStart(4, '0');
     await writeFile(join(folder, 'migrations', 'app', `${number}_release_${index + 1}.sql`), sql);

@@ -1,6 +1,7 @@
 /** A copy of the program that is one release newer: it has a migration of each phase that an older version tolerates. */
 import { cp, mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readMigrations } from '#server/database/migrations/migration-files.ts';
 import { ROOT } from '../../scripts/project.ts';
 import { STATE } from './folders.ts';
 
@@ -21,9 +22,9 @@ export async function createNewerVersion(): Promise<string> {
   }
   await symlink(join(ROOT, 'node_modules'), join(root, 'node_modules'));
   const folder = join(root, 'database', 'migrations', 'app');
-  const count = (await readdir(folder)).length;
+  const last = (await readMigrations()).at(-1)!.number;
   for (const [index, [phase, statement]] of MIGRATIONS.entries()) {
-    const number = String(count + index + 1).padStart(4, '0');
+    const number = String(last + index + 1).padStart(4, '0');
     await writeFile(join(folder, `${number}_${phase}_upgrade.sql`), `-- phase: ${phase}\n${statement};\n`);
   }
   return root;

@@ -23,6 +23,8 @@ export type CommandDeps = {
   /** Prints warnings. */
   warn(line: string): void;
   log: Logger;
+  /** Migrations of another version of the program, for tests. */
+  migrationsFolder?: URL;
 };
 
 /** Returns the text to print. Throws a UsageError, a BackupError or an error of the database or the file system. */

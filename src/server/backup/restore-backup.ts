@@ -5,7 +5,13 @@
  */
 import pg from 'pg';
 import type { Logger } from '#server/log.ts';
-import { findMigration, migrationLabel, readLedger, recordMigration } from '../database/migrations/ledger.ts';
+import {
+  findMigration,
+  foldHistory,
+  migrationLabel,
+  readLedger,
+  recordMigration,
+} from '../database/migrations/ledger.ts';
 import { migrate } from '../database/migrations/migrate.ts';
 import { readMigrations, type Migration } from '../database/migrations/migration-files.ts';
 import { ensureRoles } from '../database/roles.ts';
@@ -88,16 +94,26 @@ export async function restoreBackup(options: RestoreOptions): Promise<RestoreRes
     signal?.removeEventListener('abort', stop);
     dropSession(owner);
   }
-  await migrate(ownerUrl, log);
+  await migrate(ownerUrl, log, { folder: migrationsFolder });
   return restored;
 }
 
 /** The migrations of the archive, in the order of the program. @throws BackupError when the archive is newer. */
 function chooseMigrations(
-  { migrations: archived, program: writer }: Header,
+  { migrations: ledger, program: writer }: Header,
   known: readonly Migration[],
   program: string,
 ): (Migration & Pick<ArchivedMigration, 'appliedAt'>)[] {
+  const { rows: archived, fault } = foldHistory(ledger, known);
+  if (fault) {
+    const { text, lastVersion } = fault;
+    const advice =
+      lastVersion && `. Restore it with ${lastVersion}, start that version, and make a new backup with it.`;
+    throw new BackupError(`the backup ${text}${advice ?? ''}`);
+  }
+  // Threat: an archive without the migrations of a set would be restored without its tables, as if they were of somebody else.
+  const lacking = known.find(({ set }) => !archived.some((migration) => migration.set === set));
+  if (lacking) throw new BackupError(`the backup is damaged: it has no migration of the set ${lacking.set}`);
   for (const migration of archived) {
     const match = findMigration(known, migration);
     if (!match) {

@@ -46,6 +46,7 @@ export async function runRestore(args: readonly string[], deps: CommandDeps): Pr
     restored = await restoreBackup({
       ...{ ownerUrl: database.url, source, archive, keyPlacement, replace, program: PACKAGE_VERSION },
       ...{ log: deps.log, signal: deps.signal, onProgress: deps.onProgress },
+      migrationsFolder: deps.migrationsFolder,
     });
   } finally {
     await database.close();

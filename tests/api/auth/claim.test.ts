@@ -4,7 +4,6 @@
  */
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readMigrations } from '#server/database/migrations/migration-files.ts';
 import { SoftwareAuthenticator } from '../../support/software-authenticator.ts';
 import { createFactorClient, ok } from './factors/factor-client.ts';
 import {
@@ -381,44 +380,6 @@ test('a provider that has not verified the address claims nothing', async () => 
   const { body } = await grant('id_token', { provider: 'peer', id_token: await peer.idToken({}) });
   expect(body.code).toBe('provider_email_needs_verification');
   expect((await data(access)).status).toBe(200);
-});
-
-test('an upgrade counts those addresses as proven that somebody proved before anybody could sign in', async () => {
-  const { rows: kinds } = await world.admin.query(
-    `with kinds (name, email_confirmed_at, identity_at, provider, data, event) as (values
-       ('autoconfirmed', 0, 0, 'email', '{}', 'signed_up'),
-       ('confirmed by link', 9, 0, 'email', '{}', 'signed_up'),
-       ('unconfirmed', null, 0, 'email', '{}', 'signed_up'),
-       ('anonymous, autoconfirmed later', 9, 9, 'email', '{}', 'signed_up'),
-       ('made by a verified provider', 0, 0, 'google', '{"email_verified": true}', 'signed_up'),
-       ('made by an unverified provider', 0, 0, 'github', '{"email_verified": false}', 'signed_up'),
-       ('linked to a provider later', 0, 9, 'google', '{"email_verified": true}', 'signed_up'),
-       ('made by an administrator', 0, 0, 'email', '{}', 'created_by_admin')),
-     made as (
-       insert into auth.users (email, created_at, email_confirmed_at, raw_user_meta_data)
-       select md5(name) || '@upgrade.example', timestamptz '2026-01-01',
-              timestamptz '2026-01-01' + email_confirmed_at * interval '1 day', jsonb_build_object('kind', name)
-         from kinds returning id, email, created_at, raw_user_meta_data ->> 'kind' as name),
-     identities as (
-       insert into auth.identities (user_id, provider, provider_id, identity_data, created_at)
-       select made.id, provider, made.id, data::jsonb || jsonb_build_object('email', made.email),
-              made.created_at + identity_at * interval '1 day' from made join kinds using (name))
-     insert into auth.audit_log (user_id, actor, event) select made.id, 'user', event from made join kinds using (name)
-     returning user_id`,
-  );
-  const fill = (await readMigrations()).find(({ name }) => name === 'fill_proven_addresses')!.sql;
-  await world.database.asService('fill proven addresses').statement(fill, []);
-  const { rows } = await world.admin.query(
-    `select raw_user_meta_data ->> 'kind' as name, email_proven_at = email_confirmed_at as is_same
-       from auth.users where email_proven_at is not null and email like '%@upgrade.example'`,
-  );
-  expect(kinds).toHaveLength(8);
-  expect(rows.map(({ name }) => name).toSorted()).toEqual([
-    'confirmed by link',
-    'made by a verified provider',
-    'made by an administrator',
-  ]);
-  expect(rows.every((row) => row.is_same)).toBe(true);
 });
 
 test('an administrator who confirms an address vouches for it', async () => {

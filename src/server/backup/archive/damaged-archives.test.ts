@@ -136,7 +136,7 @@ test.each([
   [
     'another migration',
     (header: Header) => void (header.migrations[0]!.checksum = 'x'),
-    'with another app/0001_profiles',
+    'with another app/0039_baseline',
   ],
 ])('refuses an archive with %s', async (_what, change, fault) => {
   const copy = await archiveWith(change);

@@ -1,4 +1,5 @@
 /** The ledger of applied migrations, and whether a program and a database fit each other. */
+import { createHash } from 'node:crypto';
 import type pg from 'pg';
 
 import type { AsService } from '../database.ts';
@@ -24,7 +25,8 @@ const IS_CURRENT = `
     where attrelid = to_regclass('migrations.applied') and attname = 'phase') as exists`;
 
 export type MigrationId = { set: string; number: number };
-export type AppliedMigration = MigrationId & { name: string; checksum: string; phase: Phase };
+type NamedMigration = MigrationId & { name: string; checksum: string };
+export type AppliedMigration = NamedMigration & { phase: Phase };
 
 /** Whether a server of this program has migrated the database. */
 export async function hasLedger(owner: pg.Client): Promise<boolean> {
@@ -56,11 +58,61 @@ export async function recordMigration(
   ]);
 }
 
+/** Why a ledger is not the history that a baseline replaces, after a subject such as "the database". */
+export type HistoryFault = { text: string; lastVersion: string | null };
+
+/**
+ * The applied migrations as this program counts them: all that a baseline replaces count as the baseline. The ledger keeps
+ * their rows, so that servers of the version before can go on.
+ */
+export function foldHistory<Row extends NamedMigration>(
+  applied: readonly Row[],
+  migrations: readonly Migration[],
+): { rows: Row[]; fault: HistoryFault | null } {
+  let rows = [...applied];
+  for (const baseline of migrations) {
+    const { replaces, set, number, name, checksum } = baseline;
+    if (replaces === null) continue;
+    const isReplaced = (row: Row): boolean => row.set === set && row.number <= number;
+    const history = rows.filter(isReplaced).toSorted((one, other) => one.number - other.number);
+    const last = history.at(-1);
+    if (!last || last.name === name) continue;
+    const checksums = history.map((row) => row.checksum).join('\n');
+    if (createHash('sha256').update(checksums).digest('hex') !== replaces.sha256) {
+      return { rows, fault: describeFault(baseline, history.length, replaces.count) };
+    }
+    rows = [...rows.filter((row) => !isReplaced(row)), { ...last, name, checksum }];
+  }
+  return { rows, fault: null };
+}
+
+function describeFault(baseline: Migration, found: number, count: number): HistoryFault {
+  const label = migrationLabel(baseline);
+  if (found >= count) return { text: `has other migrations than those that ${label} replaces`, lastVersion: null };
+  const folder = `database/migrations/${baseline.set} ends with ${String(baseline.number).padStart(4, '0')}`;
+  return {
+    text: `is of an older version: it has ${found} of the ${count} migrations that ${label} replaces`,
+    lastVersion: `the last version whose folder ${folder}`,
+  };
+}
+
 /**
  * Rejects a database whose newer program has removed what this one uses, and one whose applied migrations have changed.
- * Other migrations of a newer program leave this one working.
+ * Other migrations of a newer program leave this one working. Returns the applied migrations as `foldHistory` does.
  */
-export function rejectOtherHistory(applied: readonly AppliedMigration[], migrations: readonly Migration[]): void {
+export function rejectOtherHistory(
+  ledger: readonly AppliedMigration[],
+  migrations: readonly Migration[],
+): AppliedMigration[] {
+  const { rows: applied, fault } = foldHistory(ledger, migrations);
+  if (fault) {
+    const { text, lastVersion } = fault;
+    const advice =
+      lastVersion &&
+      `. Start ${lastVersion}, run \`npm run admin -- migrations:finish\` with it until no migration is left, ` +
+        'then start this version.';
+    throw new Error(`the database ${text}${advice ?? ''}`);
+  }
   for (const row of applied) {
     const known = findMigration(migrations, row);
     if (!known && row.phase === 'contract') {
@@ -74,6 +126,7 @@ export function rejectOtherHistory(applied: readonly AppliedMigration[], migrati
       );
     }
   }
+  return applied;
 }
 
 /** True while the database has what this program needs. Compares no checksums, because `migrate` has done so at the start. */

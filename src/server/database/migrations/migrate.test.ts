@@ -1,5 +1,5 @@
 /** Tests how migrations of each phase reach a database that servers serve meanwhile. */
-import { cp, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -11,7 +11,7 @@ import { createTestDatabase, type TestDatabase } from '../../../../tests/support
 import { openDatabase } from '../connect.ts';
 import type { Database } from '../database.ts';
 import { LOCK_KEY } from './migrate.ts';
-import { MIGRATIONS } from './migration-files.ts';
+import { MIGRATIONS, readMigrations } from './migration-files.ts';
 import { createLog } from '#server/log.ts';
 import { Secret } from '#server/config/secret.ts';
 
@@ -40,7 +40,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-const last = (await readdir(new URL('app/', MIGRATIONS))).length;
+const last = (await readMigrations()).at(-1)!.number;
 
 /** Writes the migrations of a newer version after those of this one. */
 async function release(...migrations: string[]): Promise<void> {

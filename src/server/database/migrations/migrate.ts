@@ -45,8 +45,7 @@ export async function migrate(ownerUrl: string, log: Logger, { folder }: Options
     await rejectSharedSession(owner, ownerUrl);
     await withMigrationsLocked(owner, async () => {
       await ensureRoles(owner, ownerUrl);
-      const applied = await readLedger(owner);
-      rejectOtherHistory(applied, migrations);
+      const applied = rejectOtherHistory(await readLedger(owner), migrations);
       const isEmpty = applied.length === 0;
       for (const migration of migrations) {
         if (findMigration(applied, migration) || (migration.phase !== 'expand' && !isEmpty)) continue;

@@ -33,6 +33,13 @@ test('rejects a gap in the numbers of the files', async () => {
   await expect(read('select 1;', '0002_second.sql')).rejects.toThrow('migrations are numbered');
 });
 
+test('a set can begin with a baseline, which names what it replaces', async () => {
+  const sha256 = 'a'.repeat(64);
+  const sql = `-- phase: expand\n-- replaces: 39 migrations, sha256 ${sha256}\nselect 1;`;
+  expect(await read(sql, '0039_baseline.sql')).toMatchObject([{ number: 39, replaces: { count: 39, sha256 } }]);
+  expect(await read('select 1;')).toMatchObject([{ number: 1, replaces: null }]);
+});
+
 test.each([
   ['two statements', `${INDEX}\nselect 1;`],
   ['an index that blocks writes', '-- phase: migrate\ncreate index profiles_mood on public.profiles (mood);'],

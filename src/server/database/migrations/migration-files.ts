@@ -25,13 +25,18 @@ export type Migration = {
   phase: Phase;
   /** Null unless the phase is `migrate`. */
   step: Step | null;
+  /** Set for a baseline: the migrations up to its own number, which databases of earlier versions have instead. */
+  replaces: ReplacedMigrations | null;
   sql: string;
   checksum: string;
 };
 
+/** `sha256` of the checksums of all `count` migrations in order, one a line. */
+type ReplacedMigrations = { count: number; sha256: string };
+
 /**
- * All migrations in order. @throws Error when a set's numbers are not 1, 2, 3, ..., or a file breaks the rules of its
- * phase.
+ * All migrations in order. @throws Error when the numbers of a set have a gap, or a file breaks the rules of its phase. A
+ * set may begin with a baseline instead of number 1: the whole schema, with the number of the last migration it replaces.
  */
 export async function readMigrations(folder: URL = MIGRATIONS): Promise<Migration[]> {
   const sets = await Promise.all(MIGRATION_SETS.map((set) => readSet(new URL(`${set}/`, folder), set)));
@@ -40,12 +45,14 @@ export async function readMigrations(folder: URL = MIGRATIONS): Promise<Migratio
 
 async function readSet(folder: URL, set: string): Promise<Migration[]> {
   const files = (await readdir(folder).catch(() => [])).filter((file) => file.endsWith('.sql')).toSorted();
+  const first = Number(/^(\d{4})_baseline\.sql$/.exec(files[0] ?? '')?.[1] ?? 1);
   return Promise.all(
     files.map(async (file, index) => {
       const match = /^(\d{4})_([a-z0-9_]+)\.sql$/.exec(file);
       const path = fileURLToPath(new URL(file, folder));
-      if (!match || Number(match[1]) !== index + 1) {
-        throw new Error(`${path}: migrations are numbered 0001_name.sql, 0002_name.sql, ...`);
+      const number = first + index;
+      if (!match || Number(match[1]) !== number) {
+        throw new Error(`${path}: migrations are numbered without a gap, and here follows number ${number}`);
       }
       // A Windows checkout may change line endings; the checksum must not depend on them.
       const sql = (await readFile(path, 'utf8')).replaceAll('\r\n', '\n');
@@ -55,14 +62,19 @@ async function readSet(folder: URL, set: string): Promise<Migration[]> {
       if (phase === 'migrate' && step === null) {
         throw new Error(`${path}: the phase migrate has one statement, of a form in docs/operations/upgrades.md`);
       }
-      return { set, number: index + 1, name: match[2]!, phase, step, sql, checksum };
+      return { set, number, name: match[2]!, phase, step, replaces: readReplaced(sql), sql, checksum };
     }),
   );
 }
 
-/** The first line names the phase. Files older than the phases have no such line and are of the phase `expand`. */
+/** The first line names the phase. A file without such a line is of the phase `expand`. */
 function readPhase(sql: string): Phase {
   return (/^-- phase: (expand|migrate|contract)\n/.exec(sql)?.[1] ?? 'expand') as Phase;
+}
+
+function readReplaced(sql: string): ReplacedMigrations | null {
+  const [, count, sha256] = /^-- replaces: (\d+) migrations, sha256 ([0-9a-f]{64})$/m.exec(sql) ?? [];
+  return count && sha256 ? { count: Number(count), sha256 } : null;
 }
 
 function readStep(sql: string): Step | null {

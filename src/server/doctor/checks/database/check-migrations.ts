@@ -15,11 +15,12 @@ export async function checkMigrations(owner: pg.Client): Promise<Finding[]> {
   if (!(await hasLedger(owner)))
     return [warning('the database is empty', 'The first start of the server makes the tables.')];
   // An older ledger has no column `phase`.
-  const { rows: applied } = await owner.query<AppliedMigration>(
+  const { rows: ledger } = await owner.query<AppliedMigration>(
     `select set, number, name, checksum, coalesce(to_jsonb(applied) ->> 'phase', 'expand') as phase from migrations.applied`,
   );
+  let applied: AppliedMigration[];
   try {
-    rejectOtherHistory(applied, known);
+    applied = rejectOtherHistory(ledger, known);
   } catch (error) {
     return [fault(reasonOf(error), 'Start the version of the program that fits the database, or restore a backup.')];
   }

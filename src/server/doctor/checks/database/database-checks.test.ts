@@ -102,8 +102,13 @@ test('names each fault of roles, migrations and connections', async () => {
     expect(await diagnose('migrations', ledger('', ''), forget, database)).toBe(
       'warning a newer version of this program has applied app/9999_later',
     );
-    expect(await diagnose('migrations', 'delete from migrations.applied where number = 3', 'select', database)).toMatch(
-      /^warning pending migrations: auth\/0003_sign_in_methods, app\/0003_plan_changes$/,
+    const older = "update migrations.applied set number = 22, name = 'versions_apart' where set = 'app'";
+    const newest = "update migrations.applied set number = 39, name = 'baseline' where set = 'app'";
+    expect(await diagnose('migrations', older, newest, database)).toMatch(
+      /^fault the database is of an older version: it has 1 of the 39 migrations that app\/0039_baseline replaces/,
+    );
+    expect(await diagnose('migrations', 'delete from migrations.applied', 'select', database)).toMatch(
+      /^warning pending migrations: auth\/0009_baseline, app\/0039_baseline$/,
     );
     expect(await diagnose('migrations', 'drop table migrations.applied', 'select', database)).toBe(
       'warning the database is empty',

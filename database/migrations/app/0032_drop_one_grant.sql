@@ -1,2 +1,0 @@
--- phase: migrate
-drop index concurrently if exists public.plan_changes_one_grant;
