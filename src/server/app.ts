@@ -3,7 +3,7 @@ import { Hono, type MiddlewareHandler } from 'hono';
 import { ENTRY_MAX_BYTES } from '#domain/log/entry.ts';
 import { IMPORT_BODY_BYTES } from '#domain/export/import-wire.ts';
 import type { AccessTokens } from './auth/keys/access-tokens.ts';
-import type { Passwords } from './auth/password/passwords.ts';
+import type { Passwords } from './auth/http/auth-deps.ts';
 import { authRoutes, createAuthDeps } from './auth/routes.ts';
 import type { SamlKey } from './auth/keys/saml-key.ts';
 import type { SigningKeys } from './auth/keys/signing-keys.ts';

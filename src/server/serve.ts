@@ -5,7 +5,8 @@
 import { join } from 'node:path';
 import { createApp } from './app.ts';
 import { createAccessTokens } from './auth/keys/access-tokens.ts';
-import { createPasswords, PASSWORD_LIMITS, type Passwords } from './auth/password/passwords.ts';
+import { createPasswords, PASSWORD_LIMITS } from './auth/password/passwords.ts';
+import type { Passwords } from './auth/http/auth-deps.ts';
 import { loadSigningKeys } from './auth/keys/signing-keys.ts';
 import { createBackgroundTasks } from './jobs/background-tasks.ts';
 import { loadSamlKey } from './auth/keys/saml-key.ts';

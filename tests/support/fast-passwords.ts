@@ -3,7 +3,7 @@
  * passwords would take a quarter of the time of the tests of /auth/v1.
  */
 import { hashSync, verifySync } from '@node-rs/argon2';
-import type { Passwords } from '#server/auth/password/passwords.ts';
+import type { Passwords } from '#server/auth/http/auth-deps.ts';
 
 const COST = { memoryCost: 8, timeCost: 1, parallelism: 1 } as const;
 

@@ -6,7 +6,7 @@ import { recordAuditEvent, type AuditEvent } from '../auth/accounts/audit-log.ts
 import { deleteAccount } from '../auth/own-account/delete-account.ts';
 import { issueOneTimeToken } from '../auth/codes/one-time-tokens.ts';
 import { loadSigningKeys } from '../auth/keys/signing-keys.ts';
-import { mailLink } from '../auth/codes/mail-links.ts';
+import { mailLink } from '../auth/codes/mail-codes.ts';
 import { accountGuessKey } from '../auth/sessions/device-cookie.ts';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config/config.ts';

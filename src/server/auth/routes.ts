@@ -8,8 +8,7 @@ import { limitBody } from '#server/http/requests/limit-body.ts';
 import { ADMIN_ENDPOINTS } from './admin/routes.ts';
 import type { AuthRoutesDeps, AuthDeps, Route } from './http/auth-deps.ts';
 import { followLink, showLink } from './codes/verify-link.ts';
-import { health } from './http/health.ts';
-import { jwks } from './http/jwks.ts';
+import { health, jwks, settings } from './http/service-info.ts';
 import { lazyEndpoint } from './http/lazy-endpoint.ts';
 import { logout } from './sessions/logout.ts';
 import { magiclink, otp } from './codes/otp.ts';
@@ -20,7 +19,6 @@ import { createRateLimits } from './http/rate-limits.ts';
 import { reauthenticate } from './codes/reauthenticate.ts';
 import { recover } from './codes/recover.ts';
 import { resend } from './codes/resend.ts';
-import { settings } from './http/settings.ts';
 import { signup } from './password/sign-up.ts';
 import { token } from './token.ts';
 import { changeUser, showUser } from './own-account/user.ts';
@@ -44,8 +42,8 @@ export const ENDPOINTS: readonly Route[] = [
   ['POST', '/verify/continue', followLink],
   ['POST', '/verify', verify],
   ['GET', '/reauthenticate', reauthenticate],
-  ['GET', '/web3/nonce', lazyEndpoint(async () => (await import('./wallets/nonces.ts')).showNonce)],
-  ['GET', '/authorize', lazyEndpoint(async () => (await import('./providers/authorize.ts')).authorize)],
+  ['GET', '/web3/nonce', lazyEndpoint(async () => (await import('./wallets/sign-in.ts')).showNonce)],
+  ['GET', '/authorize', lazyEndpoint(async () => (await import('./providers/start-flow.ts')).authorize)],
   ['GET', '/callback', lazyEndpoint(async () => (await import('./providers/callback.ts')).callback)],
   ['POST', '/callback', lazyEndpoint(async () => (await import('./providers/callback.ts')).callback)],
   [
@@ -59,7 +57,7 @@ export const ENDPOINTS: readonly Route[] = [
     lazyEndpoint(async () => (await import('./providers/identities.ts')).deleteIdentity),
   ],
   ['POST', '/sso', lazyEndpoint(async () => (await import('./saml/sso.ts')).startSso)],
-  ['GET', '/sso/saml/metadata', lazyEndpoint(async () => (await import('./saml/show-metadata.ts')).showMetadata)],
+  ['GET', '/sso/saml/metadata', lazyEndpoint(async () => (await import('./saml/service-provider.ts')).showMetadata)],
   ['POST', '/sso/saml/acs', lazyEndpoint(async () => (await import('./saml/acs.ts')).acceptAssertion)],
   ['GET', '/sso/saml/continue', lazyEndpoint(async () => (await import('./saml/acs.ts')).continueSso)],
   ...FACTOR_ROUTES,

@@ -10,7 +10,7 @@ const GRANTS = new Map<string, Endpoint>([
   ['password', grantPassword],
   ['refresh_token', grantRefreshToken],
   ['pkce', grantPkce],
-  ['id_token', lazyEndpoint(async () => (await import('./providers/grant-id-token.ts')).grantIdToken)],
+  ['id_token', lazyEndpoint(async () => (await import('./providers/id-token.ts')).grantIdToken)],
   ['web3', lazyEndpoint(async () => (await import('./wallets/sign-in.ts')).grantWeb3)],
 ]);
 

@@ -1,7 +1,7 @@
 /** Signs a token of a few minutes with the keys of this installation, to ask the server behind PUBLIC_URL. */
 import type { CompiledQuery } from 'kysely';
 import pg from 'pg';
-import { readDatabaseIdentity } from '../auth/admin/database-identity.ts';
+import { readDatabaseIdentity } from '../auth/admin/connection.ts';
 import { keySource, NoKeysError, readKeys } from '../auth/keys/key-source.ts';
 import { PROBE_ROLE, signServiceToken } from '../auth/keys/service-token.ts';
 import { loadSigningKeys } from '../auth/keys/signing-keys.ts';

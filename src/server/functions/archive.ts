@@ -42,7 +42,7 @@ export function archive({ auth, limiters }: { auth: AuthDeps; limiters: Limiters
 
   return async function downloadArchive(context: Context<AppEnv>): Promise<Response> {
     // Loaded at the first use, because few servers ever need it.
-    const { authorizeArchive } = await import('../auth/own-account/authorize-archive.ts');
+    const { authorizeArchive } = await import('../auth/own-account/account.ts');
     const body = await readBody(context);
     const userId = await authorizeArchive(context, auth, {
       password: textOf(body['password']),

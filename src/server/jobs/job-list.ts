@@ -1,7 +1,6 @@
 /** The jobs of this installation and their schedules; features that are not configured have none. */
-import { purgeExpired, purgeUnconfirmedAccounts } from '../auth/accounts/purge-expired.ts';
-import { purgeAuditLog, purgeUnusedSessions } from '../auth/accounts/purge-old-records.ts';
-import { deleteAbandonedAnonymousUsers, deleteDueAccounts } from '../auth/own-account/delete-accounts.ts';
+import { purgeExpired, purgeUnconfirmedAccounts, purgeAuditLog, purgeUnusedSessions } from '../auth/accounts/purge.ts';
+import { deleteAbandonedAnonymousUsers, deleteDueAccounts } from '../auth/own-account/delete-account.ts';
 import { accountGuessKey } from '../auth/sessions/device-cookie.ts';
 import type { Clock } from '../clock.ts';
 import { purgeAnalysisRuns } from '../coach/purge-analysis-runs.ts';

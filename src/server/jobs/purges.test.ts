@@ -5,8 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
 import { createTestDatabase, type TestDatabase } from '../../../tests/support/test-database.ts';
 
-import { purgeExpired, purgeUnconfirmedAccounts } from '../auth/accounts/purge-expired.ts';
-import { purgeAuditLog, purgeUnusedSessions } from '../auth/accounts/purge-old-records.ts';
+import { purgeExpired, purgeUnconfirmedAccounts, purgeAuditLog, purgeUnusedSessions } from '../auth/accounts/purge.ts';
 import { purgeAnalysisRuns } from '../coach/purge-analysis-runs.ts';
 import type { AsService } from '../database/database.ts';
 import { BATCH_ROWS } from './run-in-batches.ts';

@@ -1,6 +1,6 @@
 /** Requests of a user about the own account, and queries of the database for it. */
 import { createLog } from '#server/log.ts';
-import { deleteAbandonedAnonymousUsers, deleteDueAccounts } from '#server/auth/own-account/delete-accounts.ts';
+import { deleteAbandonedAnonymousUsers, deleteDueAccounts } from '#server/auth/own-account/delete-account.ts';
 import { PASSWORD, type AuthWorld } from '../auth/fixture.ts';
 
 export const HOUR_MS = 3_600_000;

@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createLog } from '#server/log.ts';
-import { deleteDueAccounts } from '#server/auth/own-account/delete-accounts.ts';
+import { deleteDueAccounts } from '#server/auth/own-account/delete-account.ts';
 import { PASSWORD, newAddress, startAuthWorld, type AuthWorld } from '../auth/fixture.ts';
 
 describe('with rate limits', () => {

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Day } from '#domain/day/day.ts';
 import { createAccount, syncProviders, updateUser, type Account } from '#server/auth/accounts/accounts.ts';
-import { saveIdentity } from '#server/auth/providers/identity-store.ts';
+import { saveIdentity } from '#server/auth/providers/external-identity.ts';
 import { startSession, type StartedSession } from '#server/auth/sessions/sessions.ts';
 import { createAccessTokens } from '#server/auth/keys/access-tokens.ts';
 import { loadSigningKeys } from '#server/auth/keys/signing-keys.ts';

@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import type { Selectable, Updateable } from 'kysely';
 import { jsonArrayFrom } from 'kysely/helpers/postgres';
 import type { AuthTables, JsonObject } from '#server/database/tables/auth-tables.ts';
-import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
+import type { AsService } from '#server/database/database.ts';
 
 export type UserRow = Selectable<AuthTables['auth.users']>;
 export type IdentityRow = Selectable<AuthTables['auth.identities']>;
@@ -287,4 +287,9 @@ export async function confirmAddress(
       .returning('id'),
   );
   if (!existing) await syncProviders(service, user.id);
+}
+
+export async function findUserByPhone(service: AsService, phone: string): Promise<UserRow | null> {
+  const rows = await service.run(queryBuilder.selectFrom('auth.users').selectAll().where('phone', '=', phone));
+  return rows[0] ?? null;
 }

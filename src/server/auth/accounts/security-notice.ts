@@ -1,14 +1,16 @@
 /** Notices to the owner of an account, with the advice for an owner who did not make the change. */
-import { securingAdvice } from '#domain/account/securing-advice.ts';
-import type { AsService } from '#server/database/database.ts';
-import type { MailMessage } from '#server/mail/mail-message.ts';
 import type { Securing } from '#server/mail/securing-blocks.ts';
-import { accountQuery, toAccount, type Account, type IdentityRow, type UserRow } from './accounts.ts';
+import type { MailMessage } from '#server/mail/mail-message.ts';
+import type { AsService } from '#server/database/database.ts';
+import { securingAdvice } from '#domain/account/securing-advice.ts';
+import { deletionUndoneMail } from '#server/mail/account-emails.ts';
+import { queryBuilder } from '#server/database/query-builder.ts';
 import type { AuthDeps } from '../http/auth-deps.ts';
+import { accountQuery, toAccount, type UserRow, type Account, type IdentityRow } from './accounts.ts';
 import type { MailKind } from '../http/rate-limits.ts';
 
 export type MailDeps = Pick<AuthDeps, 'config' | 'mailer' | 'clock' | 'database' | 'limits'>;
-export type Notice = { to: string; securing: Securing };
+type Notice = { to: string; securing: Securing };
 
 /**
  * Reads the account and sends after the response, so the advice fits the account after the change. Sends nothing beyond
@@ -69,3 +71,41 @@ function describeService(providers: readonly Provider[], name: IdentityRow['prov
 
 export const providerLabel = (providers: readonly Provider[], name: string): string =>
   providers.find((provider) => provider.name === name)?.label ?? name;
+
+export const mailDeletionUndone = (deps: MailDeps, user: Pick<UserRow, 'id' | 'email'>): void =>
+  sendNotice(deps, user, deletionUndoneMail);
+
+/** The columns of `auth.users` that hold when a mail was last sent to the user: one column per kind of mail. */
+export type SentColumn =
+  | 'confirmation_sent_at'
+  | 'recovery_sent_at'
+  | 'reauthentication_sent_at'
+  | 'email_change_sent_at'
+  | 'existing_account_notice_sent_at'
+  | 'phone_change_sent_at'
+  | 'magiclink_sent_at'
+  | 'new_device_notice_sent_at'
+  | 'factor_guess_notice_sent_at';
+
+/**
+ * Returns whether a mail of this kind may be sent now. One statement checks the minimum interval and records the time,
+ * so only one of two concurrent requests sends. `intervalMs` 0 allows every mail, also when the later of two requests
+ * comes first.
+ */
+export async function claimMail(
+  service: AsService,
+  claim: { userId: string; column: SentColumn; intervalMs: number; now: Date },
+): Promise<boolean> {
+  const latest = new Date(claim.now.getTime() - claim.intervalMs);
+  const rows = await service.run(
+    queryBuilder
+      .updateTable('auth.users')
+      .set({ [claim.column]: claim.now })
+      .where('id', '=', claim.userId)
+      .$if(claim.intervalMs > 0, (query) =>
+        query.where((row) => row.or([row(claim.column, 'is', null), row(claim.column, '<=', latest)])),
+      )
+      .returning('id'),
+  );
+  return rows.length > 0;
+}

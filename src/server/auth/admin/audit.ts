@@ -6,7 +6,7 @@ import type { Endpoint } from '../http/auth-deps.ts';
 import { NIL_UUID } from '../keys/access-tokens.ts';
 import { AuthError } from '../http/errors.ts';
 import { containing, readPage, readQueryText, setPageHeaders } from './paging.ts';
-import { requireAdmin } from '../http/require-admin.ts';
+import { requireAdmin } from '../http/bearer.ts';
 
 type LogType = 'account' | 'team' | 'token' | 'user' | 'factor' | 'recovery_codes';
 

@@ -3,12 +3,14 @@
  * (docs/operations/doctor.md).
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { eventStream, type StreamEvent } from '#server/http/event-stream.ts';
+import { createHash } from 'node:crypto';
 import { clientAddress } from '#server/http/requests/client-address.ts';
-import type { Endpoint } from '../http/auth-deps.ts';
+import { eventStream, type StreamEvent } from '#server/http/event-stream.ts';
+import type { Statements } from '#server/database/database.ts';
+import { READ_IDENTITY } from '#server/database/connection/inspect-pooler.ts';
 import { ADMIN_ROLES, PROBE_ROLE } from '../keys/service-token.ts';
-import { readDatabaseIdentity } from './database-identity.ts';
-import { requireAdmin } from '../http/require-admin.ts';
+import type { Endpoint } from '../http/auth-deps.ts';
+import { requireAdmin } from '../http/bearer.ts';
 
 /** The pause between the two events of the answer. A proxy that buffers delivers them together. */
 const GAP_MS = 1_000;
@@ -26,3 +28,12 @@ export const showConnection: Endpoint = async (context, deps) => {
     yield { event: 'end', data: {} };
   });
 };
+
+/**
+ * A digest of the identity of a running database. With it `npm run doctor` notices that PUBLIC_URL leads to a server of
+ * another database.
+ */
+export async function readDatabaseIdentity(service: Pick<Statements, 'statement'>): Promise<string> {
+  const { rows } = await service.statement<{ identity: string }>(READ_IDENTITY, []);
+  return createHash('sha256').update(rows[0]!.identity).digest('hex');
+}

@@ -16,18 +16,17 @@ import {
   type UserRow,
 } from '../accounts/accounts.ts';
 import { recordAuditEvent, type AuditEvent } from '../accounts/audit-log.ts';
-import type { Device } from '../http/device.ts';
+import { deviceOf, type Device } from '../http/device.ts';
 import { issueOneTimeToken, type IssuedToken } from '../codes/one-time-tokens.ts';
 import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
 import { beginAddressChange } from '../codes/address-change.ts';
-import { mailLink, type LinkType } from '../codes/mail-links.ts';
+import { mailLink, type LinkType } from '../codes/mail-codes.ts';
 import { readBody, type Body } from '../http/body.ts';
 import { checkMetadata, checkNewPassword, mergeMetadata, parseEmail } from '../http/credentials.ts';
-import { deviceOf } from '../http/client-device.ts';
 import { AuthError } from '../http/errors.ts';
 import { isAllowedTarget, redirectTarget } from '../http/redirects.ts';
 import { userJson } from '../accounts/user-json.ts';
-import { requireAdmin } from '../http/require-admin.ts';
+import { requireAdmin } from '../http/bearer.ts';
 import { toTakenError } from './user-store.ts';
 
 /** People read an invitation later than a mail that they have asked for. */

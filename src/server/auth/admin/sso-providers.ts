@@ -16,9 +16,9 @@ import {
   type SsoProviderChange,
 } from '../saml/sso-providers.ts';
 import { readBody, type Body } from '../http/body.ts';
-import { deviceOf } from '../http/client-device.ts';
+import { deviceOf } from '../http/device.ts';
 import { AuthError } from '../http/errors.ts';
-import { requireAdmin } from '../http/require-admin.ts';
+import { requireAdmin } from '../http/bearer.ts';
 
 const toJson = (provider: SsoProvider) => ssoProviderJson(provider, { withMetadata: true });
 

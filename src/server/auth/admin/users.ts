@@ -7,12 +7,12 @@ import { deleteAccount } from '../own-account/delete-account.ts';
 import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
 import { NIL_UUID, UUID } from '../keys/access-tokens.ts';
 import { readBody, readOptionalBody, type Body } from '../http/body.ts';
-import { deviceOf } from '../http/client-device.ts';
+import { deviceOf } from '../http/device.ts';
 import { accountGuessKey } from '../sessions/device-cookie.ts';
 import { AuthError } from '../http/errors.ts';
 import { userJson } from '../accounts/user-json.ts';
 import { readPage, readQueryText, setPageHeaders } from './paging.ts';
-import { requireAdmin } from '../http/require-admin.ts';
+import { requireAdmin } from '../http/bearer.ts';
 import { readUserAttributes } from './user-attributes.ts';
 import { changeUser, createUser, listAccounts, softDeleteUser, toTakenError, type Author } from './user-store.ts';
 

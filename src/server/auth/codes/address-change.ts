@@ -6,18 +6,21 @@
  * Threat: account enumeration. The tokens are issued in the request, for a free and a taken address alike. Only the
  * choice of the mail depends on the owner of the address, and that happens after the response.
  */
-import { queryBuilder } from '#server/database/query-builder.ts';
 import type { AsService } from '#server/database/database.ts';
-import { addAddressMail, confirmNewAddressMail, confirmOldAddressMail } from '#server/mail/account-emails.ts';
-import { findUserByEmail, updateUser, type UserRow } from '../accounts/accounts.ts';
+import { queryBuilder } from '#server/database/query-builder.ts';
+import {
+  confirmOldAddressMail,
+  addAddressMail,
+  confirmNewAddressMail,
+  emailChangedMail,
+} from '#server/mail/account-emails.ts';
+import { endTokens, issueOneTimeToken, endCode, type IssuedToken } from './one-time-tokens.ts';
+import { updateUser, findUserByEmail, type UserRow } from '../accounts/accounts.ts';
+import { startMailFlow, mailLink, mailAccountExists, type MailRequest } from './mail-codes.ts';
 import { recordAuditEvent, type AuditEntry } from '../accounts/audit-log.ts';
-import type { Device } from '../http/device.ts';
-import { endCode, endTokens, issueOneTimeToken, type IssuedToken } from './one-time-tokens.ts';
 import type { AuthDeps } from '../http/auth-deps.ts';
-import { mailAccountExists, startMailFlow } from './account-mails.ts';
-import { mailLink } from './mail-links.ts';
-import type { MailRequest } from './mail-request.ts';
-import { findAccount, securingOf } from '../accounts/security-notice.ts';
+import type { Device } from '../http/device.ts';
+import { findAccount, securingOf, sendUrgent } from '../accounts/security-notice.ts';
 
 /** One of the two confirmations of a change. `purpose` tells which of the two addresses its token confirms. */
 type Half = { purpose: 'email_change_current' | 'email_change_new'; address: string };
@@ -28,7 +31,7 @@ type PendingChange = {
   newEmail: string;
 };
 
-export type AddressChange = PendingChange & {
+type AddressChange = PendingChange & {
   request: MailRequest;
   /** For the audit log; the user unless set. */
   actor?: AuditEntry['actor'];
@@ -146,4 +149,9 @@ export async function mailAddressChange(
       deps.mailer.send((user.email === null ? addAddressMail : confirmNewAddressMail)({ to: address, link, code }));
     }
   }
+}
+
+export function mailAddressChanged(deps: AuthDeps, oldEmail: string, newEmail: string): void {
+  const { supportEmail, email } = deps.config.contact;
+  sendUrgent(deps, oldEmail, emailChangedMail({ to: oldEmail, newEmail, contact: supportEmail ?? email ?? null }));
 }

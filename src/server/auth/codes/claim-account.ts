@@ -9,12 +9,16 @@
  */
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
-import { updateUser, type UserRow } from '../accounts/accounts.ts';
-import { recordAuditEvent } from '../accounts/audit-log.ts';
+import { ROUTES } from '#domain/routes.ts';
+import { accountClaimedMail } from '#server/mail/account-emails.ts';
 import type { Device } from '../http/device.ts';
-import { deleteOneTimeTokens } from './one-time-tokens.ts';
+import { updateUser, type UserRow } from '../accounts/accounts.ts';
 import { endSessions } from '../sessions/sessions.ts';
+import { deleteOneTimeTokens } from './one-time-tokens.ts';
 import { deleteSignInMethods } from '../accounts/sign-in-methods.ts';
+import { recordAuditEvent } from '../accounts/audit-log.ts';
+import type { AuthDeps } from '../http/auth-deps.ts';
+import { sendUrgent } from '../accounts/security-notice.ts';
 
 export type Claim = {
   /** For `AccessTokens.invalidateSession`. */
@@ -74,4 +78,17 @@ export async function claimAccount(
     });
   }
   return { endedSessions, wasInUse };
+}
+
+/**
+ * Ends what a claim of an account has removed, and tells the owner (docs/specification/accounts.md 17).
+ *
+ * Call after the transaction that claimed the account. Sends no mail about an account that nobody had used.
+ */
+export function announceClaim(deps: AuthDeps, { email }: Pick<UserRow, 'email'>, claim: Claim): void {
+  for (const id of claim.endedSessions) deps.accessTokens.invalidateSession(id);
+  if (email === null || !claim.wasInUse) return;
+  const link = (path: string): string => `${deps.config.publicUrl}${path}`;
+  const links = { resetLink: link(ROUTES.forgotPassword.path), profileLink: link(ROUTES.profile.path) };
+  sendUrgent(deps, email, accountClaimedMail({ to: email, ...links }));
 }

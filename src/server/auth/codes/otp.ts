@@ -9,17 +9,20 @@
 import type { Context } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';
 import type { JsonObject } from '#server/database/tables/auth-tables.ts';
-import { clearUnconfirmedPassword, findUserByEmail, type UserRow } from '../accounts/accounts.ts';
-import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
-import { requireCaptcha } from '../http/captcha.ts';
-import { mailConfirmation, mailSignInLink } from './account-mails.ts';
-import { requestPhoneCode } from './request-code.ts';
+import type { Endpoint, AuthDeps } from '../http/auth-deps.ts';
+import { deviceOf, type Device } from '../http/device.ts';
 import { readBody, type Body } from '../http/body.ts';
-import { checkSignUpMetadata, parseEmail } from '../http/credentials.ts';
-import { deviceOf } from '../http/client-device.ts';
+import { requireCaptcha } from '../http/captcha.ts';
 import { AuthError } from '../http/errors.ts';
-import { readMailRequest, type MailRequest } from './mail-request.ts';
+import { parseEmail, checkSignUpMetadata } from '../http/credentials.ts';
+import { readMailRequest, mailSignInLink, mailConfirmation, type MailRequest } from './mail-codes.ts';
+import { findUserByEmail, clearUnconfirmedPassword, findUserByPhone, type UserRow } from '../accounts/accounts.ts';
 import { createAccountIfFree } from '../accounts/create-account.ts';
+import { checkChannel, parsePhone } from '../http/phone-number.ts';
+import { sendTextLater, sendSignUpText, consumeRecipientBudget, type TextMessage } from '../phone/send-text.ts';
+import { startPadding } from '../http/response-padding.ts';
+import { clearUnprovenPassword, createPhoneAccount } from '../phone/phone-accounts.ts';
+import { issueSignInCode } from './text-codes.ts';
 
 export const otp: Endpoint = async (context, deps) => {
   await deps.limits.consume('otp', deviceOf(context, deps).ip);
@@ -91,4 +94,62 @@ async function findOrCreateUser(deps: AuthDeps, { email, data, createUser, reque
     createAccountIfFree(transaction, account),
   );
   return created?.user ?? findUserByEmail(service, email);
+}
+
+/**
+ * POST /otp and POST /resend for a number: text a code (docs/specification/wire.md 26).
+ *
+ * Threat: account enumeration. If the request may create an account, every number gets a code, and the answer can
+ * report a failed text. Otherwise the account is looked up after the response, which is the same for every number. So it
+ * is once only reserved texts are left: a confirmed number then gets its code, and any other number the same answer.
+ */
+async function requestPhoneCode(context: Context<AppEnv>, deps: AuthDeps, body: Body): Promise<Response> {
+  checkChannel(body);
+  if (deps.sms === null) throw new AuthError('unsupported_phone_provider');
+  const phone = parsePhone(body.text('phone'));
+  const data = checkSignUpMetadata(body.object('data') ?? {});
+  const createsUser = body.flag('create_user', true) && deps.config.auth.signups;
+  const request = { phone, data, createsUser, device: deviceOf(context, deps) };
+  const prepared = await prepareRequestedText(deps, request);
+  if (prepared === null) sendTextLater(deps, () => prepareSignInText(deps, phone));
+  else await sendSignUpText(deps, { phone, ...prepared, device: request.device });
+  return context.json({});
+}
+
+type TextRequest = { phone: string; data: JsonObject; createsUser: boolean; device: Device };
+
+/**
+ * Returns the text to send and the account if this request created it. Null if the account is looked up after the
+ * response. The time of this function is padded, also if a budget refuses the text.
+ */
+async function prepareRequestedText(deps: AuthDeps, { phone, data, createsUser, device }: TextRequest) {
+  const padding = startPadding();
+  try {
+    const service = deps.database.asService('sign in by phone');
+    // Runs before the budget may refuse the request. The owner may then enter the code of a stranger's earlier sign-up,
+    // and the stranger's password must not survive that.
+    await clearUnprovenPassword(service, phone);
+    await consumeRecipientBudget(deps, { phone, ip: device.ip });
+    if (!createsUser || !(await deps.limits.consumeOpenText())) return null;
+    const newAccount = { phone, passwordHash: null, data, now: deps.clock.now() };
+    const existing = await findUserByPhone(service, phone);
+    const created = existing
+      ? null
+      : await deps.database.transactAsService('sign up by phone', (transaction) =>
+          createPhoneAccount(transaction, newAccount),
+        );
+    const user = created?.user ?? existing ?? (await findUserByPhone(service, phone));
+    if (!user) throw new AuthError('try_again');
+    return { created, text: await issueSignInCode(deps, service, user, phone) };
+  } finally {
+    await padding.finish();
+  }
+}
+
+async function prepareSignInText(deps: AuthDeps, phone: string): Promise<TextMessage | null> {
+  const service = deps.database.asService('sign in by phone');
+  const user = await findUserByPhone(service, phone);
+  if (!user) return null;
+  const share = user.phone_confirmed_at === null ? 'open' : 'reserved';
+  return { phone, share, text: await issueSignInCode(deps, service, user, phone) };
 }

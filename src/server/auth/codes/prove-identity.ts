@@ -1,19 +1,105 @@
 /**
- * Proves once more that the owner of the account is at the device, before the account is deleted or its whole journal
- * is downloaded (docs/specification/accounts.md 12).
- *
- * Threat: a thief of a session, or a stranger at an unlocked computer, deletes the account or downloads the journal.
+ * Proof that the owner of an account is at the device: before a change of how the account is signed in to
+ * (docs/specification/accounts.md 7, wire.md 28), and before its deletion or the download of its journal (accounts.md 12).
  */
 import type { Context } from 'hono';
-import type { AppEnv } from '#server/http/app-env.ts';
 import type { AsService } from '#server/database/database.ts';
-import type { AuthDeps } from '../http/auth-deps.ts';
-import type { Account } from '../accounts/accounts.ts';
-import { consumeToken, findByCode, type FoundToken } from './one-time-tokens.ts';
+import type { AppEnv } from '#server/http/app-env.ts';
+import type { UserRow, Account } from '../accounts/accounts.ts';
 import type { SessionRow } from '../sessions/sessions.ts';
-import { reauthenticationTarget } from './reauthenticate-by-phone.ts';
+import { AuthError, type AuthErrorName } from '../http/errors.ts';
+import type { AuthDeps } from '../http/auth-deps.ts';
+import { findByCode, consumeToken, type FoundToken } from './one-time-tokens.ts';
+import { reauthenticationTarget } from './reauthenticate.ts';
+import { hasVerifiedFactor, requireUser, lacksSecondStep, type FactorUser } from '../sessions/require-user.ts';
 import { signInKey } from '../sessions/device-cookie.ts';
-import { AuthError } from '../http/errors.ts';
+
+const RECENT_MS = 24 * 3_600_000;
+
+type Change = { user: UserRow; session: SessionRow | null; nonce: string; error: AuthErrorName };
+
+/**
+ * Returns null for a recent session, and for an anonymous user, who has no address that a code could go to. Otherwise
+ * returns the verified token of the mailed or texted code, which the caller must consume. Throws `error` if the request
+ * has no code, and `reauthentication_not_valid` for a wrong code.
+ */
+export async function requireReauthentication(
+  deps: AuthDeps,
+  { user, session, nonce, error }: Change,
+): Promise<FoundToken | null> {
+  const now = deps.clock.now();
+  if (user.is_anonymous || isRecentlyAuthenticated(session, now)) return null;
+  if (nonce === '') throw new AuthError(error);
+  const token = await findByCode(deps.database.asService('check a reauthentication'), {
+    address: reauthenticationTarget(user)?.address ?? '',
+    code: nonce,
+    purposes: ['reauthentication'],
+    now,
+    key: deps.secrets.oneTimeCodes,
+    userId: user.id,
+  });
+  if (!token) throw new AuthError('reauthentication_not_valid');
+  return token;
+}
+
+/** True if the session began, or passed a second step, within the last 24 hours. */
+function isRecentlyAuthenticated(session: SessionRow | null, now: Date): boolean {
+  if (session === null) return false;
+  // The last entry of `amr` is the method that started the session; earlier entries are second steps.
+  const secondSteps = session.amr.slice(0, -1).map((entry) => entry.timestamp * 1000);
+  return now.getTime() - Math.max(session.created_at.getTime(), ...secondSteps) < RECENT_MS;
+}
+
+/**
+ * Threat: a stranger at an unlocked device adds a factor or passkey of their own, or reads new recovery codes, and so
+ * keeps the account. A session older than 24 hours must pass the second step again, or, if the user has no verified
+ * factor, send a mailed or texted code as `nonce`.
+ */
+export async function requireRecentSignIn(
+  deps: AuthDeps,
+  { account, session }: FactorUser,
+  nonce: string,
+): Promise<void> {
+  const token = await requireReauthentication(deps, {
+    user: account.user,
+    session,
+    nonce: hasVerifiedFactor(account) ? '' : nonce,
+    error: 'sign_in_method_needs_reauthentication',
+  });
+  if (token !== null && !(await consumeToken(deps.database.asService('reauthenticate'), token)))
+    throw new AuthError('reauthentication_not_valid');
+}
+
+type LinkingUser = {
+  account: Account;
+  session: SessionRow | null;
+  /**
+   * Uses up the mailed or texted code, if one was needed. Throws `reauthentication_not_valid` if it was used before.
+   */
+  consumeCode(service: AsService): Promise<void>;
+};
+
+/**
+ * Threat: a thief of a session links an account of their own and returns after the owner has changed the password. Like
+ * a change of the password, linking needs a sign-in of the last 24 hours or a mailed or texted code (`nonce`). It also
+ * needs the second step if the user has a second factor.
+ */
+export async function requireLinking(context: Context<AppEnv>, deps: AuthDeps, nonce = ''): Promise<LinkingUser> {
+  const { account, session } = await requireUser(context, deps);
+  const { user } = account;
+  if (!deps.config.auth.manualLinking || user.is_sso_user) throw new AuthError('manual_linking_disabled');
+  if (lacksSecondStep(account, session)) throw new AuthError('identity_needs_aal2');
+  await deps.limits.consumeChange({ account, session });
+  const error = 'identity_needs_reauthentication';
+  const code = await requireReauthentication(deps, { user, session, nonce, error });
+  return {
+    account,
+    session,
+    async consumeCode(service) {
+      if (code !== null && !(await consumeToken(service, code))) throw new AuthError('reauthentication_not_valid');
+    },
+  };
+}
 
 /** How long a second step, or a sign-in to an account without a password, counts as a proof. */
 const FRESH_MS = 10 * 60_000;
@@ -24,7 +110,7 @@ const FACTOR_METHODS: ReadonlySet<string> = new Set(['totp', 'mfa/phone', 'mfa/w
  * The proof that the request must carry: `password`, or `code` (mailed or texted). `second_step`: the user must first
  * raise the session to `aal2`. `sign_in`: the user must start a new session. `none`: nothing more is needed.
  */
-export type RequiredProof = 'none' | 'password' | 'code' | 'sign_in' | 'second_step';
+type RequiredProof = 'none' | 'password' | 'code' | 'sign_in' | 'second_step';
 
 type SignedIn = { account: Account; session: SessionRow | null };
 
@@ -46,6 +132,11 @@ export type SubmittedProof = { password: string; nonce: string };
 export type Proof = { consume(transaction: AsService): Promise<boolean> };
 
 /**
+ * Proves once more that the owner of the account is at the device, before the account is deleted or its whole journal
+ * is downloaded (docs/specification/accounts.md 12).
+ *
+ * Threat: a thief of a session, or a stranger at an unlocked computer, deletes the account or downloads the journal.
+ *
  * A wrong password counts as a guess at a sign-in, a code as a guess in `findByCode`. Throws `reauthentication_needed`,
  * `insufficient_aal`, `invalid_credentials`, `reauthentication_not_valid` or `over_request_rate_limit`, and
  * BusyError.

@@ -2,11 +2,14 @@
  * GET /reauthenticate: mails or texts a code. A session older than 24 hours needs the code to change the password or
  * the address with PUT /user (docs/specification/wire.md 12, 14, 26).
  */
-import { mailReauthentication } from './account-mails.ts';
-import type { Endpoint } from '../http/auth-deps.ts';
+import type { Endpoint, AuthDeps } from '../http/auth-deps.ts';
+import { deviceOf } from '../http/device.ts';
 import { requireUser } from '../sessions/require-user.ts';
-import { deviceOf } from '../http/client-device.ts';
-import { missingTargetError, reauthenticationTarget, textReauthentication } from './reauthenticate-by-phone.ts';
+import { mailReauthentication } from './mail-codes.ts';
+import { updateUser, type UserRow } from '../accounts/accounts.ts';
+import { AuthError } from '../http/errors.ts';
+import { consumeRecipientBudget, sendText } from '../phone/send-text.ts';
+import { issuePhoneCode } from './text-codes.ts';
 
 export const reauthenticate: Endpoint = async (context, deps) => {
   const { ip } = deviceOf(context, deps);
@@ -19,3 +22,26 @@ export const reauthenticate: Endpoint = async (context, deps) => {
   else await mailReauthentication(deps, deps.database.asService('reauthenticate'), account);
   return context.json({});
 };
+
+/** Where a reauthentication code goes: the confirmed address, else the confirmed number; null without either. */
+export function reauthenticationTarget({ email, email_confirmed_at, phone, phone_confirmed_at }: UserRow) {
+  if (email !== null && email_confirmed_at !== null) return { channel: 'email', address: email } as const;
+  if (phone !== null && phone_confirmed_at !== null) return { channel: 'phone', address: phone } as const;
+  return null;
+}
+
+/** Why a user without a target gets no code. */
+function missingTargetError({ email, phone }: UserRow): AuthError {
+  if (email !== null) return new AuthError('reauthentication_unconfirmed');
+  return new AuthError(phone === null ? 'reauthentication_without_address' : 'reauthentication_unconfirmed_phone');
+}
+
+/** Reauthentication of a user without a confirmed address (docs/specification/wire.md 26). */
+async function textReauthentication(deps: AuthDeps, user: UserRow, phone: string, ip: string): Promise<void> {
+  if (deps.sms === null) throw new AuthError('phone_provider_disabled');
+  await consumeRecipientBudget(deps, { phone, ip, asker: 'owner' });
+  const service = deps.database.asService('reauthenticate by phone');
+  const text = await issuePhoneCode(deps, service, { userId: user.id, purpose: 'reauthentication', phone });
+  await updateUser(service, user.id, { reauthentication_sent_at: deps.clock.now() });
+  await sendText(deps, { phone, text, share: 'reserved' });
+}

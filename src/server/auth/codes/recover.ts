@@ -1,13 +1,12 @@
 /** POST /recover: mails a link and a code for choosing a new password (docs/specification/wire.md 14). */
-import { mailRecovery } from './account-mails.ts';
+import { mailRecovery, readMailRequest } from './mail-codes.ts';
 import type { Endpoint } from '../http/auth-deps.ts';
 import { findUserByEmail } from '../accounts/accounts.ts';
 import { requireCaptcha } from '../http/captcha.ts';
 import { readBody } from '../http/body.ts';
 import { parseEmail } from '../http/credentials.ts';
-import { deviceOf } from '../http/client-device.ts';
+import { deviceOf } from '../http/device.ts';
 import { AuthError } from '../http/errors.ts';
-import { readMailRequest } from './mail-request.ts';
 
 export const recover: Endpoint = async (context, deps) => {
   await deps.limits.consume('recover', deviceOf(context, deps).ip);

@@ -1,16 +1,21 @@
 /** POST /resend: repeats the mail or text of a sign-up or of an address change (docs/specification/wire.md 14, 26). */
-import { mailConfirmation, mailIntervalMs } from './account-mails.ts';
-import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
-import { findUserByEmail, findUserById } from '../accounts/accounts.ts';
-import { claimMail } from '../accounts/claim-mail.ts';
-import { mailAddressChange, repeatAddressChange } from './address-change.ts';
+import type { Context } from 'hono';
+import type { AppEnv } from '#server/http/app-env.ts';
+import type { AsService } from '#server/database/database.ts';
+import { queryBuilder } from '#server/database/query-builder.ts';
+import type { Endpoint, AuthDeps } from '../http/auth-deps.ts';
+import { deviceOf } from '../http/device.ts';
+import { readBody, type Body } from '../http/body.ts';
 import { requireCaptcha } from '../http/captcha.ts';
-import { resendPhoneCode } from './request-code.ts';
-import { readBody } from '../http/body.ts';
-import { parseEmail } from '../http/credentials.ts';
-import { deviceOf } from '../http/client-device.ts';
 import { AuthError } from '../http/errors.ts';
-import { readMailRequest, type MailRequest } from './mail-request.ts';
+import { parseEmail } from '../http/credentials.ts';
+import { readMailRequest, mailConfirmation, mailIntervalMs, type MailRequest } from './mail-codes.ts';
+import { findUserByEmail, findUserById, findUserByPhone, updateUser } from '../accounts/accounts.ts';
+import { claimMail } from '../accounts/security-notice.ts';
+import { repeatAddressChange, mailAddressChange } from './address-change.ts';
+import { parsePhone } from '../http/phone-number.ts';
+import { consumeRecipientBudget, sendTextLater, type TextMessage, type Recipient } from '../phone/send-text.ts';
+import { issueSignInCode, issuePhoneCode } from './text-codes.ts';
 
 type MailType = 'signup' | 'email_change';
 
@@ -51,4 +56,52 @@ async function resendAddressChange(deps: AuthDeps, userId: string, request: Mail
     return { change, halves: await repeatAddressChange(deps, transaction, change) };
   });
   if (repeated) await mailAddressChange(deps, repeated.change, repeated.halves);
+}
+
+/** `sms` repeats the code of a sign-up, `phone_change` that of a change of number. */
+async function resendPhoneCode(
+  context: Context<AppEnv>,
+  deps: AuthDeps,
+  { type, body }: { type: 'sms' | 'phone_change'; body: Body },
+): Promise<Response> {
+  if (deps.sms === null) throw new AuthError('phone_provider_disabled');
+  if (body.text('phone') === '')
+    throw new AuthError(body.text('email') === '' ? 'resend_without_address' : 'resend_needs_phone');
+  const phone = parsePhone(body.text('phone'));
+  const recipient = { phone, ip: deviceOf(context, deps).ip };
+  await consumeRecipientBudget(deps, recipient);
+  sendTextLater(deps, () => (type === 'sms' ? prepareConfirmation(deps, phone) : prepareChange(deps, recipient)));
+  return context.json({});
+}
+
+async function prepareConfirmation(deps: AuthDeps, phone: string): Promise<TextMessage | null> {
+  const service = deps.database.asService('resend a text');
+  const user = await findUserByPhone(service, phone);
+  if (!user || user.phone_confirmed_at !== null) return null;
+  return { phone, share: 'open', text: await issueSignInCode(deps, service, user, phone) };
+}
+
+async function prepareChange(deps: AuthDeps, named: Recipient): Promise<TextMessage | null> {
+  const service = deps.database.asService('resend a text');
+  const change = await findPendingChange(service, named.phone);
+  if (!change) return null;
+  const { id: userId, new_phone: phone } = change;
+  if (phone !== named.phone) await consumeRecipientBudget(deps, { ...named, phone });
+  await updateUser(service, userId, { phone_change_sent_at: deps.clock.now() });
+  const text = await issuePhoneCode(deps, service, { userId, purpose: 'phone_change', phone });
+  return { phone, text, share: 'open' };
+}
+
+/**
+ * As in supabase/auth the request names the user's current number. A user without a number names the new one.
+ *
+ * Threat: a stranger starts a change to the owner's number as well, so that the owner's code adds the number to the
+ * stranger's account. With two pending changes to a number, neither code is sent again.
+ */
+async function findPendingChange(service: AsService, phone: string): Promise<{ id: string; new_phone: string } | null> {
+  const changes = queryBuilder.selectFrom('auth.users').select(['id', 'new_phone']).where('new_phone', 'is not', null);
+  const ofCurrent = await service.run(changes.where('phone', '=', phone));
+  const found = ofCurrent.length > 0 ? ofCurrent : await service.run(changes.where('new_phone', '=', phone).limit(2));
+  const [change] = found;
+  return found.length === 1 && change?.new_phone != null ? { id: change.id, new_phone: change.new_phone } : null;
 }

@@ -1,16 +1,20 @@
-/** POST /factors/{id}/challenge: starts a second step (docs/specification/wire.md 31). */
-import type { FactorType } from '#server/database/tables/auth-tables.ts';
-import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
-import type { Account } from '../accounts/accounts.ts';
-import { checkChannel } from '../codes/phone-codes.ts';
+/** POST /factors/{id}/challenge: starts a second step, for a phone with a texted code (docs/specification/wire.md 31). */
+import { randomInt, timingSafeEqual, createHmac } from 'node:crypto';
+import type { Selectable } from 'kysely';
+import type { FactorType, AuthTables } from '#server/database/tables/auth-tables.ts';
+import type { AsService } from '#server/database/database.ts';
+import { queryBuilder } from '#server/database/query-builder.ts';
+import { networkPrefix } from '#server/http/requests/client-address.ts';
+import type { Endpoint, AuthDeps } from '../http/auth-deps.ts';
+import { deviceOf } from '../http/device.ts';
+import { requireFactorUser } from '../sessions/require-user.ts';
+import { requireFactor, type StoredFactor } from './factor-store.ts';
 import { readOptionalBody } from '../http/body.ts';
-import { deviceOf } from '../http/client-device.ts';
+import { checkChannel } from '../http/phone-number.ts';
 import { AuthError } from '../http/errors.ts';
-import { createChallenge } from './challenge-store.ts';
-import type { StoredFactor } from './factor-store.ts';
-import { createTextedCode } from './phone-factor.ts';
-import { requireFactor, requireFactorUser } from './require-factor-user.ts';
+import type { Account } from '../accounts/accounts.ts';
 import { createWebAuthnChallenge } from './webauthn-factor.ts';
+import { consumeRecipientBudget, secondStepText, sendText } from '../phone/send-text.ts';
 
 export const challengeFactor: Endpoint = async (context, deps) => {
   const { ip } = deviceOf(context, deps);
@@ -62,3 +66,103 @@ const CHALLENGES: Record<
     return { row: { webauthnChallenge: challenge }, answer: { webauthn: { type, credential_options: { publicKey } } } };
   },
 };
+
+type TextedCode = { codeHash: Buffer; send: () => Promise<void> };
+
+/** Throws `over_sms_send_rate_limit`. Call `send` once the challenge is stored; it throws `sms_send_failed`. */
+async function createTextedCode(deps: AuthDeps, factor: StoredFactor, ip: string): Promise<TextedCode> {
+  const phone = factor.phone ?? '';
+  const isConfirmed = factor.status === 'verified';
+  await consumeRecipientBudget(deps, { phone, ip, asker: isConfirmed ? 'owner' : 'guest' });
+  const code = String(randomInt(1_000_000)).padStart(6, '0');
+  const text = secondStepText({ code, publicUrl: deps.config.publicUrl });
+  // Threat: a free account enrols a stranger's number after another. Only a verified factor gets a reserved text.
+  const share = isConfirmed ? 'reserved' : 'open';
+  return { codeHash: hashCode(deps, factor, code), send: () => sendText(deps, { phone, text, share }) };
+}
+
+export const isTextedCode = (deps: AuthDeps, factor: StoredFactor, challenge: StoredChallenge, code: string): boolean =>
+  challenge.code_hash !== null && timingSafeEqual(challenge.code_hash, hashCode(deps, factor, code));
+
+const hashCode = ({ secrets }: AuthDeps, { id, phone }: StoredFactor, code: string): Buffer =>
+  createHmac('sha256', secrets.oneTimeCodes).update(['factor', id, phone, code].join('\0')).digest();
+
+const CHALLENGE_LIFETIME_MS = 300_000;
+/** A challenge accepts no further answer after this many. */
+const MAX_ANSWERS = 5;
+
+export type StoredChallenge = Selectable<AuthTables['auth.mfa_challenges']>;
+
+type NewChallenge = {
+  factorId: string;
+  ip: string;
+  codeHash?: Buffer;
+  webauthnChallenge?: string;
+  now: Date;
+};
+
+/** Challenges of second factors: each accepts one right answer, from the network that requested it, in five minutes. */
+async function createChallenge(service: AsService, challenge: NewChallenge): Promise<StoredChallenge> {
+  const { factorId, now } = challenge;
+  const [row] = await service.run(
+    queryBuilder
+      .with('challenged', (query) =>
+        query.updateTable('auth.mfa_factors').set({ last_challenged_at: now }).where('id', '=', factorId),
+      )
+      .insertInto('auth.mfa_challenges')
+      .values({
+        factor_id: factorId,
+        ip: networkPrefix(challenge.ip),
+        code_hash: challenge.codeHash ?? null,
+        webauthn_challenge: challenge.webauthnChallenge ?? null,
+        created_at: now,
+        expires_at: new Date(now.getTime() + CHALLENGE_LIFETIME_MS),
+      })
+      .returningAll(),
+  );
+  return row!;
+}
+
+type Answer = { challengeId: string; factorId: string; ip: string; now: Date };
+
+export type ChallengeResult =
+  | { outcome: 'open'; challenge: StoredChallenge }
+  | { outcome: 'unknown' | 'expired' | 'used_or_elsewhere' };
+
+/**
+ * Counts and commits an answer before the caller compares it, so at most five of any number of concurrent answers are
+ * compared. Call it outside the transaction that accepts the answer: a rollback would undo the count.
+ *
+ * An answer must come from the network that requested the challenge. IPv6 addresses are compared by their /64 network,
+ * because a phone changes the rest of its address by itself. A phone that changes from Wi-Fi to mobile data must
+ * request another challenge.
+ */
+export async function countAnswer(service: AsService, answer: Answer): Promise<ChallengeResult> {
+  const [challenge] = await service.run(
+    queryBuilder
+      .updateTable('auth.mfa_challenges')
+      .set((row) => ({ wrong_codes: row('wrong_codes', '+', 1) }))
+      .where('id', '=', answer.challengeId)
+      .where('factor_id', '=', answer.factorId)
+      .returningAll(),
+  );
+  if (!challenge) return { outcome: 'unknown' };
+  if (challenge.verified_at !== null || challenge.ip !== networkPrefix(answer.ip)) {
+    return { outcome: 'used_or_elsewhere' };
+  }
+  if (challenge.expires_at <= answer.now || challenge.wrong_codes > MAX_ANSWERS) return { outcome: 'expired' };
+  return { outcome: 'open', challenge };
+}
+
+/** Requires a transaction. Marks the challenge as used. True for one of several concurrent callers. */
+export async function consumeChallenge(transaction: AsService, challengeId: string, now: Date): Promise<boolean> {
+  const rows = await transaction.run(
+    queryBuilder
+      .updateTable('auth.mfa_challenges')
+      .set({ verified_at: now })
+      .where('id', '=', challengeId)
+      .where('verified_at', 'is', null)
+      .returning('id'),
+  );
+  return rows.length > 0;
+}

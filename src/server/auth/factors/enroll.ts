@@ -1,20 +1,23 @@
-/** POST /factors: stores an unverified second factor (docs/specification/wire.md 31). */
+/** POST /factors and DELETE /factors/{id}: adds and removes a second factor (docs/specification/wire.md 31). */
 import { randomUUID } from 'node:crypto';
 import type { FactorType } from '#server/database/tables/auth-tables.ts';
-import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
+import { checkFriendlyName, createFactor, requireFactor, removeFactor, type EnrolmentProblem } from './factor-store.ts';
+import { AuthError, type AuthErrorName } from '../http/errors.ts';
+import type { Endpoint, AuthDeps } from '../http/auth-deps.ts';
+import { deviceOf } from '../http/device.ts';
+import {
+  requireFactorUserWithBody,
+  requireFactorUser,
+  requireLiveSession,
+  type FactorUser,
+} from '../sessions/require-user.ts';
+import { readBody, type Body } from '../http/body.ts';
+import { requireRecentSignIn } from '../codes/prove-identity.ts';
+import { createTotpEnrolment } from './totp.ts';
 import { seal } from '../keys/sealed.ts';
 import { parsePhone } from '../http/phone-number.ts';
-import { readBody, type Body } from '../http/body.ts';
-import { deviceOf } from '../http/client-device.ts';
-import { AuthError, type AuthErrorName } from '../http/errors.ts';
-import { createFactor, type EnrolmentProblem } from './factor-store.ts';
-import {
-  checkFriendlyName,
-  requireFactorUserWithBody,
-  requireRecentSignIn,
-  type FactorUser,
-} from './require-factor-user.ts';
-import { createTotpEnrolment } from './totp.ts';
+import { lockUser } from '../accounts/accounts.ts';
+import { mailFactorRemoved } from './factor-mails.ts';
 
 const MAX_ISSUER_LENGTH = 64;
 
@@ -80,4 +83,33 @@ const ENROLMENTS: Record<FactorType, (deps: AuthDeps, user: FactorUser, body: Bo
     return { row: { phone }, answer: { phone } };
   },
   webauthn: () => ({ row: {}, answer: {} }),
+};
+
+export const unenroll: Endpoint = async (context, deps) => {
+  const device = deviceOf(context, deps);
+  await deps.limits.consume('factor', device.ip);
+  const user = await requireFactorUser(context, deps);
+  const { id, status } = await requireFactor(context, deps, user);
+  if (status === 'verified') {
+    if (user.session.aal === 'aal1') throw new AuthError('unenroll_needs_second_step');
+    await requireRecentSignIn(deps, user, '');
+  }
+  await deps.limits.consumeChange(user);
+  const userId = user.account.user.id;
+  const removed = await deps.database.transactAsService('remove a factor', async (transaction) => {
+    await lockUser(transaction, userId);
+    await requireLiveSession(transaction, user.session);
+    return removeFactor(transaction, {
+      id,
+      userId,
+      actor: 'user',
+      device,
+      now: deps.clock.now(),
+      // The factor may have been verified since it was read.
+      onlyUnverified: status === 'unverified',
+    });
+  });
+  if (!removed) throw new AuthError('factor_not_found');
+  if (removed.status === 'verified') mailFactorRemoved(deps, user.account.user, removed.factor_type);
+  return context.json({ id });
 };

@@ -9,9 +9,8 @@ import {
   passkeyRemovedMail,
   recoveryCodeUsedMail,
 } from '#server/mail/factor-emails.ts';
-import { claimMail } from '../accounts/claim-mail.ts';
+import { claimMail, sendNotice, type MailDeps } from '../accounts/security-notice.ts';
 import type { UserRow } from '../accounts/accounts.ts';
-import { sendNotice, type MailDeps } from '../accounts/security-notice.ts';
 
 const GUESS_NOTICE_INTERVAL_MS = 24 * 3_600_000;
 

@@ -20,7 +20,7 @@ const codesOrFactor =
     return factor(context, deps);
   };
 
-const unenroll = lazyEndpoint(async () => (await import('./unenroll.ts')).unenroll);
+const unenroll = lazyEndpoint(async () => (await import('./enroll.ts')).unenroll);
 const verify = lazyEndpoint(async () => (await import('./verify.ts')).verifyFactor);
 
 export const FACTOR_ROUTES: readonly Route[] = [

@@ -3,14 +3,19 @@
  * factors locks the user's row first, which serializes enrolment, verification and removal.
  */
 import { sql, type Selectable } from 'kysely';
+import type { Context } from 'hono';
 import type { AuthTables, FactorType } from '#server/database/tables/auth-tables.ts';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
-import { lockUser } from '../accounts/accounts.ts';
-import { recordAuditEvent, type AuditEntry } from '../accounts/audit-log.ts';
-import type { Device } from '../http/device.ts';
+import type { AppEnv } from '#server/http/app-env.ts';
 import type { SessionRow } from '../sessions/sessions.ts';
-import { requireLiveSession } from '../sessions/require-user.ts';
+import type { Device } from '../http/device.ts';
+import { lockUser } from '../accounts/accounts.ts';
+import { requireLiveSession, type FactorUser } from '../sessions/require-user.ts';
+import { recordAuditEvent, type AuditEntry } from '../accounts/audit-log.ts';
+import type { AuthDeps } from '../http/auth-deps.ts';
+import { UUID } from '../keys/access-tokens.ts';
+import { AuthError } from '../http/errors.ts';
 
 export type StoredFactor = Selectable<AuthTables['auth.mfa_factors']>;
 
@@ -35,7 +40,7 @@ export async function listFactors(service: AsService, userId: string): Promise<S
 
 type FactorKey = { id: string; userId: string };
 
-export async function findFactor(service: AsService, { id, userId }: FactorKey): Promise<StoredFactor | null> {
+async function findFactor(service: AsService, { id, userId }: FactorKey): Promise<StoredFactor | null> {
   const [factor] = await service.run(
     queryBuilder.selectFrom('auth.mfa_factors').selectAll().where('id', '=', id).where('user_id', '=', userId),
   );
@@ -232,3 +237,23 @@ export async function endSecondStep(transaction: AsService, sessions: ConfirmedS
 const withoutMethod = (method: string) =>
   sql<string>`(select coalesce(jsonb_agg(entry order by place), '[]')
     from jsonb_array_elements(amr) with ordinality as entries (entry, place) where entry->>'method' <> ${method})`;
+
+/** The factor that the path names. Another user's factor is answered like an unknown one. */
+export async function requireFactor(
+  context: Context<AppEnv>,
+  deps: AuthDeps,
+  { account }: FactorUser,
+): Promise<StoredFactor> {
+  const id = context.req.param('id') ?? '';
+  if (!UUID.test(id)) throw new AuthError('factor_id_not_uuid');
+  const factor = await findFactor(deps.database.asService('find a factor'), { id, userId: account.user.id });
+  if (!factor) throw new AuthError('factor_not_found');
+  return factor;
+}
+
+const MAX_NAME_LENGTH = 120;
+
+export function checkFriendlyName(name: string): string {
+  if (name.length > MAX_NAME_LENGTH) throw new AuthError('friendly_name_too_long');
+  return name;
+}

@@ -2,22 +2,22 @@
 import type { Context } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';
 import type { Endpoint } from '../http/auth-deps.ts';
-import { lockUser } from '../accounts/accounts.ts';
 import {
-  checkFriendlyName,
   requireFactorUser,
   requireFactorUserWithBody,
-  requireRecentSignIn,
+  requireLiveSession,
+  lacksSecondStep,
   type FactorUser,
-} from './require-factor-user.ts';
-import { UUID } from '../keys/access-tokens.ts';
-import { mailPasskeyRemoved } from './factor-mails.ts';
+} from '../sessions/require-user.ts';
+import { listPasskeys as findPasskeys, passkeyJson, renamePasskey, removePasskey } from './credential-store.ts';
+import { deviceOf } from '../http/device.ts';
 import { readBody } from '../http/body.ts';
-import { deviceOf } from '../http/client-device.ts';
+import { checkFriendlyName } from './factor-store.ts';
 import { AuthError } from '../http/errors.ts';
-import { lacksSecondStep, requireLiveSession } from '../sessions/require-user.ts';
-import type { StoredCredential } from './credential-store.ts';
-import { listPasskeys as findPasskeys, removePasskey, renamePasskey } from './passkey-store.ts';
+import { requireRecentSignIn } from '../codes/prove-identity.ts';
+import { lockUser } from '../accounts/accounts.ts';
+import { mailPasskeyRemoved } from './factor-mails.ts';
+import { UUID } from '../keys/access-tokens.ts';
 
 export const listPasskeys: Endpoint = async (context, deps) => {
   const { account } = await requireFactorUser(context, deps);
@@ -80,11 +80,3 @@ function requireOwnPasskey(context: Context<AppEnv>, { account, session }: Facto
   if (!UUID.test(id)) throw new AuthError('passkey_not_found');
   return { id, user: account.user, session };
 }
-
-/** A passkey as the user's routes and the admin routes show it. */
-export const passkeyJson = (passkey: StoredCredential) => ({
-  id: passkey.id,
-  friendly_name: passkey.friendly_name === '' ? undefined : passkey.friendly_name,
-  created_at: passkey.created_at.toISOString(),
-  last_used_at: passkey.last_used_at?.toISOString(),
-});

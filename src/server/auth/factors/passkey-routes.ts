@@ -11,8 +11,8 @@ function passkeyEndpoint(load: () => Promise<Endpoint>): Endpoint {
   };
 }
 
-const registration = (name: keyof typeof import('./registration.ts')): Endpoint =>
-  passkeyEndpoint(async () => (await import('./registration.ts'))[name]);
+const registration = (name: keyof typeof import('./register-passkey.ts')): Endpoint =>
+  passkeyEndpoint(async () => (await import('./register-passkey.ts'))[name]);
 const authentication = (name: keyof typeof import('./passkey-sign-in.ts')): Endpoint =>
   passkeyEndpoint(async () => (await import('./passkey-sign-in.ts'))[name]);
 const own = (name: 'listPasskeys' | 'updatePasskey' | 'deletePasskey'): Endpoint =>

@@ -12,12 +12,16 @@ import { recordAuditEvent } from '../accounts/audit-log.ts';
 import { startSession } from '../sessions/sessions.ts';
 import { requireCaptcha } from '../http/captcha.ts';
 import { readBody, readOptionalBody } from '../http/body.ts';
-import { deviceOf } from '../http/client-device.ts';
+import { deviceOf } from '../http/device.ts';
 import { AuthError } from '../http/errors.ts';
 import { respondWithSession } from '../sessions/session-response.ts';
-import { readCeremony } from './ceremony.ts';
-import { recordAssertion, type StoredCredential } from './credential-store.ts';
-import { findPasskey, storeChallenge } from './passkey-store.ts';
+import {
+  readCeremony,
+  recordAssertion,
+  findPasskey,
+  storeChallenge,
+  type StoredCredential,
+} from './credential-store.ts';
 import { createWebAuthnChallenge, relyingPartyOf, requestOptions, userHandleOf } from './relying-party.ts';
 
 export const authenticationOptions: Endpoint = async (context, deps) => {

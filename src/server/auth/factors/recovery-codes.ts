@@ -1,34 +1,31 @@
-/** /factors/recovery-codes: codes that replace a lost second factor (docs/specification/wire.md 31). */
+/**
+ * /factors/recovery-codes: codes that replace a lost second factor. A user has one set of ten, each good for one second
+ * step (docs/specification/wire.md 31).
+ */
+import { randomBytes, createHmac } from 'node:crypto';
 import type { Context } from 'hono';
+import type { Selectable } from 'kysely';
+import { base32crockford } from '@scure/base';
 import type { AppEnv } from '#server/http/app-env.ts';
 import type { AsService } from '#server/database/database.ts';
-import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
-import { lockUser } from '../accounts/accounts.ts';
-import { recordAuditEvent } from '../accounts/audit-log.ts';
-import { mailRecoveryCodeUsed } from './factor-mails.ts';
-import { readBody, readOptionalBody } from '../http/body.ts';
-import { deviceOf } from '../http/client-device.ts';
-import { AuthError } from '../http/errors.ts';
-import { requireLiveSession } from '../sessions/require-user.ts';
-import { completeSecondStep, countGuess, failSecondStep } from './complete-second-step.ts';
-import { RECOVERY_CODE_METHOD, endSecondStep, listFactors } from './factor-store.ts';
+import type { AuthTables } from '#server/database/tables/auth-tables.ts';
+import { queryBuilder } from '#server/database/query-builder.ts';
+import type { Endpoint, AuthDeps } from '../http/auth-deps.ts';
 import {
-  createCodeSet,
-  deleteCodeSet,
-  findCodeSet,
-  normalizeCode,
-  replaceCodes,
-  useCode,
-  type CodeSet,
-  type NewCodes,
-} from './recovery-code-store.ts';
-import {
-  checkFriendlyName,
   requireFactorUser,
   requireFactorUserWithBody,
-  requireRecentSignIn,
+  requireLiveSession,
   type FactorUser,
-} from './require-factor-user.ts';
+} from '../sessions/require-user.ts';
+import { AuthError } from '../http/errors.ts';
+import { deviceOf } from '../http/device.ts';
+import { readOptionalBody, readBody } from '../http/body.ts';
+import { checkFriendlyName, listFactors, RECOVERY_CODE_METHOD, endSecondStep } from './factor-store.ts';
+import { lockUser } from '../accounts/accounts.ts';
+import { recordAuditEvent } from '../accounts/audit-log.ts';
+import { requireRecentSignIn } from '../codes/prove-identity.ts';
+import { countGuess, completeSecondStep, failSecondStep } from './second-step.ts';
+import { mailRecoveryCodeUsed } from './factor-mails.ts';
 
 const TYPE = 'recovery_code';
 const DEFAULT_NAME = 'Recovery codes';
@@ -152,3 +149,108 @@ export const deleteRecoveryCodes: Endpoint = async (context, deps) => {
   });
   return context.json({ id: set.id });
 };
+
+const CODE_COUNT = 10;
+/** 80 bits, 16 characters. */
+const CODE_BYTES = 10;
+
+type CodeSet = Selectable<AuthTables['auth.recovery_code_sets']>;
+type CodeSetStatus = CodeSet & { total: number; remaining: number };
+
+async function findCodeSet(service: AsService, userId: string): Promise<CodeSetStatus | null> {
+  const [row] = await service.run(
+    queryBuilder
+      .selectFrom('auth.recovery_code_sets as codes')
+      .selectAll('codes')
+      .select((set) => [
+        set
+          .selectFrom('auth.recovery_codes as code')
+          .select((code) => code.fn.countAll<number>().as('total'))
+          .whereRef('code.user_id', '=', 'codes.user_id')
+          .as('total'),
+        set
+          .selectFrom('auth.recovery_codes as code')
+          .select((code) => code.fn.countAll<number>().as('remaining'))
+          .whereRef('code.user_id', '=', 'codes.user_id')
+          .where('code.used_at', 'is', null)
+          .as('remaining'),
+      ])
+      .where('codes.user_id', '=', userId),
+  );
+  return row ? { ...row, total: row.total ?? 0, remaining: row.remaining ?? 0 } : null;
+}
+
+type NewCodes = { userId: string; now: Date; key: Buffer };
+
+/** Requires a transaction. Null if the user has a set already. */
+async function createCodeSet(
+  transaction: AsService,
+  { friendlyName, ...codes }: NewCodes & { friendlyName: string },
+): Promise<{ set: CodeSet; codes: string[] } | null> {
+  const [set] = await transaction.run(
+    queryBuilder
+      .insertInto('auth.recovery_code_sets')
+      .values({ user_id: codes.userId, friendly_name: friendlyName, created_at: codes.now })
+      .onConflict((conflict) => conflict.column('user_id').doNothing())
+      .returningAll(),
+  );
+  return set ? { set, codes: await insertCodes(transaction, codes) } : null;
+}
+
+/** Requires a transaction. The old codes stop working. Null if the user has no set. */
+async function replaceCodes(
+  transaction: AsService,
+  codes: NewCodes,
+): Promise<{ set: CodeSet; codes: string[] } | null> {
+  const [set] = await transaction.run(
+    queryBuilder
+      .updateTable('auth.recovery_code_sets')
+      .set({ created_at: codes.now })
+      .where('user_id', '=', codes.userId)
+      .returningAll(),
+  );
+  if (!set) return null;
+  await transaction.run(
+    queryBuilder.deleteFrom('auth.recovery_codes').where('user_id', '=', codes.userId).returning('user_id'),
+  );
+  return { set, codes: await insertCodes(transaction, codes) };
+}
+
+async function insertCodes(transaction: AsService, { userId, key }: NewCodes): Promise<string[]> {
+  const codes = Array.from({ length: CODE_COUNT }, () => base32crockford.encode(randomBytes(CODE_BYTES)).toLowerCase());
+  const rows = codes.map((code) => ({ user_id: userId, code_hash: hashCode(key, userId, code) }));
+  await transaction.run(queryBuilder.insertInto('auth.recovery_codes').values(rows).returning('user_id'));
+  return codes;
+}
+
+type UsedCode = NewCodes & { code: string };
+
+/** Marks the code as used. True once for each code of the user. */
+async function useCode(service: AsService, { userId, code, key, now }: UsedCode): Promise<boolean> {
+  const rows = await service.run(
+    queryBuilder
+      .updateTable('auth.recovery_codes')
+      .set({ used_at: now })
+      .where('user_id', '=', userId)
+      .where('code_hash', '=', hashCode(key, userId, code))
+      .where('used_at', 'is', null)
+      .returning('user_id'),
+  );
+  return rows.length > 0;
+}
+
+/** Null if the user has no set. */
+async function deleteCodeSet(service: AsService, userId: string): Promise<CodeSet | null> {
+  const [set] = await service.run(
+    queryBuilder.deleteFrom('auth.recovery_code_sets').where('user_id', '=', userId).returningAll(),
+  );
+  return set ?? null;
+}
+
+/** Ignores case, spaces and hyphens, and reads the letters that people confuse with digits as those digits. */
+const normalizeCode = (code: string): string =>
+  code.replaceAll(/[\s-]/g, '').toLowerCase().replaceAll('o', '0').replaceAll(/[il]/g, '1');
+
+/** Threat: a reader of `auth.recovery_codes` hashes all codes to find a match. An HMAC needs the server's key. */
+const hashCode = (key: Buffer, userId: string, code: string): Buffer =>
+  createHmac('sha256', key).update(`${userId}\0${code}`).digest();

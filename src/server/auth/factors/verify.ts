@@ -7,14 +7,19 @@ import { UUID } from '../keys/access-tokens.ts';
 import { unseal } from '../keys/sealed.ts';
 import { mailFactorAdded } from './factor-mails.ts';
 import { readBody, type Body } from '../http/body.ts';
-import { deviceOf } from '../http/client-device.ts';
+import { deviceOf } from '../http/device.ts';
 import { AuthError, type AuthErrorName } from '../http/errors.ts';
-import { consumeChallenge, countAnswer, type ChallengeResult, type StoredChallenge } from './challenge-store.ts';
-import { requireVerifyEnabled } from './challenge.ts';
-import { completeSecondStep, countGuess, failSecondStep } from './complete-second-step.ts';
-import { FACTOR_METHODS, listFactors, type StoredFactor } from './factor-store.ts';
-import { isTextedCode } from './phone-factor.ts';
-import { requireFactor, requireFactorUser } from './require-factor-user.ts';
+import {
+  consumeChallenge,
+  countAnswer,
+  requireVerifyEnabled,
+  isTextedCode,
+  type ChallengeResult,
+  type StoredChallenge,
+} from './challenge.ts';
+import { completeSecondStep, countGuess, failSecondStep } from './second-step.ts';
+import { FACTOR_METHODS, listFactors, requireFactor, type StoredFactor } from './factor-store.ts';
+import { requireFactorUser } from '../sessions/require-user.ts';
 import { findTotpStep } from './totp.ts';
 import { checkWebAuthnAnswer } from './webauthn-factor.ts';
 

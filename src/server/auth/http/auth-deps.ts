@@ -1,18 +1,17 @@
 import type { Context } from 'hono';
-import type { Clock } from '#server/clock.ts';
 import type { Config } from '#server/config/config.ts';
 import type { Database } from '#server/database/database.ts';
-import type { AppEnv } from '#server/http/app-env.ts';
-import type { Metrics } from '#server/http/metrics.ts';
+import type { Clock } from '#server/clock.ts';
 import type { Logger } from '#server/log.ts';
 import type { Mailer } from '#server/mail/mailer.ts';
-import type { BackgroundTasks } from '#server/jobs/background-tasks.ts';
 import type { SmsSender } from '#server/sms/sms-sender.ts';
+import type { BackgroundTasks } from '#server/jobs/background-tasks.ts';
+import type { Metrics } from '#server/http/metrics.ts';
+import type { AppEnv } from '#server/http/app-env.ts';
 import type { AccessTokens } from '../keys/access-tokens.ts';
-import type { Passwords } from '../password/passwords.ts';
-import type { RateLimits } from './rate-limits.ts';
-import type { SamlKey } from '../keys/saml-key.ts';
 import type { SigningKeys } from '../keys/signing-keys.ts';
+import type { SamlKey } from '../keys/saml-key.ts';
+import type { RateLimits } from './rate-limits.ts';
 
 /** The dependencies of `authRoutes`. */
 export type AuthRoutesDeps = {
@@ -55,3 +54,23 @@ export type Endpoint = (context: Context<AppEnv>, deps: AuthDeps) => Promise<Res
 
 /** Method, path and endpoint. */
 export type Route = readonly ['GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', string, Endpoint];
+
+export interface Passwords {
+  /**
+   * Returns an argon2id hash in the PHC string format, of the password in Unicode's form NFC: keyboards write `é` as one
+   * character or as two. Throws BusyError.
+   */
+  hash(password: string): Promise<string>;
+  /**
+   * With `hash` null (no such account, or no password) it returns false after the same time as with a real hash.
+   * Throws BusyError.
+   */
+  matches(password: string, hash: string | null): Promise<boolean>;
+  /**
+   * Whether attackers would guess the password soon. Throws BusyError.
+   *
+   * @param ownTexts what is known of its owner, such as name and address
+   */
+  isGuessable(password: string, ownTexts: readonly string[]): Promise<boolean>;
+  close(): Promise<void>;
+}

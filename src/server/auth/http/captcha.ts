@@ -10,11 +10,10 @@ import { isLoopback } from '#server/config/loopback.ts';
 import { isWebProtocol } from '#server/config/redirect-patterns.ts';
 import type { AppEnv } from '#server/http/app-env.ts';
 import type { AuthDeps } from './auth-deps.ts';
-import { isAdminToken } from './require-admin.ts';
+import { isAdminToken, findBearer } from './bearer.ts';
 import { AccessTokenError } from '../keys/access-tokens.ts';
 import type { Body } from './body.ts';
 import { AuthError } from './errors.ts';
-import { findBearer } from '../sessions/require-user.ts';
 import { askSiteverify } from './siteverify.ts';
 
 /** Error codes of the captcha service that mean our keys are wrong. Every request that needs a captcha then fails. */

@@ -1,6 +1,7 @@
 /** Parses telephone numbers in E.164 form. */
 import type { SmsSettings } from '#server/config/auth-settings.ts';
 import { AuthError } from './errors.ts';
+import type { Body } from './body.ts';
 
 /** ITU-T E.164: a country code and a subscriber number, 15 digits at most. Together they have at least 7 digits. */
 const DIGITS = /^[1-9][0-9]{6,14}$/;
@@ -18,3 +19,12 @@ export function parsePhone(input: string): string {
 /** Country codes are prefix-free, so a number that begins with a listed code is in that country. */
 export const isInAllowedCountry = (phone: string, { countries }: Pick<SmsSettings, 'countries'>): boolean =>
   countries.length === 0 || countries.some((code) => `+${phone}`.startsWith(code));
+
+/**
+ * Throws `unsupported_channel` (`validation_failed` for clients) for any channel but `sms`. A missing channel means
+ * `sms`. supabase/auth also has the channel `whatsapp`.
+ */
+export function checkChannel(body: Body): void {
+  const channel = body.text('channel');
+  if (channel !== '' && channel !== 'sms') throw new AuthError('unsupported_channel');
+}

@@ -2,10 +2,14 @@
  * Deletes an account for good (docs/specification/accounts.md 12). Foreign keys delete every row of the user; what must
  * outlive the account (payments, plan changes, audit rows) loses everything that names a person.
  */
-import type { AsService, Database } from '#server/database/database.ts';
+import type { Database, AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
-import { lockUser } from '../accounts/accounts.ts';
+import type { Clock } from '#server/clock.ts';
+import type { Logger } from '#server/log.ts';
+import type { Mailer } from '#server/mail/mailer.ts';
+import { accountDeletedMail } from '#server/mail/account-emails.ts';
 import { recordAuditEvent, type AuditEntry } from '../accounts/audit-log.ts';
+import { lockUser } from '../accounts/accounts.ts';
 
 /** How long the owner can undo a deletion: one hour. */
 export const UNDO_DELETION_MS = 3_600_000;
@@ -26,7 +30,7 @@ type Deletion = {
   findRateLimitKeys?: (addressOrPhone: string) => readonly string[];
 };
 
-export type DeletedAccount = {
+type DeletedAccount = {
   email: string | null;
   /** Ids of the deleted sessions, for `AccessTokens.invalidateSession`. */
   endedSessions: string[];
@@ -59,7 +63,7 @@ export async function deleteAccount(database: Database, deletion: Deletion): Pro
 }
 
 /** Anonymous users who have not used their account since `before`: it opens only in a browser with a session. */
-export const abandonedUsers = (before: Date) =>
+const abandonedUsers = (before: Date) =>
   queryBuilder
     .selectFrom('auth.users as user')
     .select('user.id')
@@ -120,4 +124,62 @@ async function deleteRateLimits(transaction: AsService, keys: readonly string[])
        select from unnest($1::text[]) as own (key) where right(rate_limits.key, length(own.key) + 1) = ':' || own.key)`,
     [keys],
   );
+}
+
+/** Anonymous accounts are deleted after this time without use. Only a session in a browser opens such an account. */
+const ANONYMOUS_USER_MS = 30 * 24 * 3_600_000;
+const MAX_ACCOUNTS_PER_RUN = 200;
+
+type Deps = {
+  database: Database;
+  clock: Clock;
+  log: Logger;
+  mailer: Pick<Mailer, 'send'>;
+  /** See `deleteAccount`. */
+  findRateLimitKeys: (addressOrPhone: string) => readonly string[];
+};
+
+/** Deletes the accounts whose deletion is due, such as an hour after their owner's request. Returns their number. */
+export async function deleteDueAccounts(deps: Deps, signal: AbortSignal): Promise<number> {
+  const due = queryBuilder
+    .selectFrom('auth.users')
+    .select('id')
+    .where('deletion_due_at', '<=', deps.clock.now())
+    .orderBy('deletion_due_at')
+    .limit(MAX_ACCOUNTS_PER_RUN);
+  const users = await deps.database.asService('find due accounts').run(due);
+  return deleteAll(deps, users, { onlyIf: 'due', signal });
+}
+
+export async function deleteAbandonedAnonymousUsers(deps: Deps, signal: AbortSignal): Promise<number> {
+  const before = new Date(deps.clock.now().getTime() - ANONYMOUS_USER_MS);
+  const service = deps.database.asService('find anonymous users');
+  const users = await service.run(abandonedUsers(before).limit(MAX_ACCOUNTS_PER_RUN));
+  return deleteAll(deps, users, { onlyIf: { abandonedBefore: before }, signal });
+}
+
+type Options = { onlyIf: 'due' | { abandonedBefore: Date }; signal: AbortSignal };
+
+/** Logs each account that cannot be deleted, continues with the others and then throws, so that the job runs again. */
+async function deleteAll(
+  { database, clock, log, mailer, findRateLimitKeys }: Deps,
+  users: readonly { id: string }[],
+  { onlyIf, signal }: Options,
+): Promise<number> {
+  const now = clock.now();
+  let [deleted, failed] = [0, 0];
+  for (const { id: userId } of users) {
+    if (signal.aborted) break;
+    try {
+      const account = await deleteAccount(database, { userId, actor: 'job', now, onlyIf, findRateLimitKeys });
+      if (account === null) continue;
+      deleted += 1;
+      if (account.email !== null) mailer.send(accountDeletedMail({ to: account.email }));
+    } catch (error) {
+      failed += 1;
+      log.error({ err: error, userId }, 'an account cannot be deleted');
+    }
+  }
+  if (failed > 0) throw new Error(`${failed} accounts cannot be deleted`);
+  return deleted;
 }

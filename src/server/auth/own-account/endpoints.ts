@@ -2,10 +2,10 @@
 import type { Endpoint } from '../http/auth-deps.ts';
 import { lazyEndpoint } from '../http/lazy-endpoint.ts';
 
-const account = () => import('./show-account.ts');
+const account = () => import('./account.ts');
 const sessions = () => import('../sessions/own-sessions.ts');
 const deletion = () => import('./request-deletion.ts');
-const undoing = () => import('./undo-deletion.ts');
+const undoing = () => import('./request-deletion.ts');
 
 export const OWN_ACCOUNT_ENDPOINTS: readonly (readonly ['GET' | 'POST' | 'DELETE', string, Endpoint])[] = [
   ['GET', '/sessions', lazyEndpoint(async () => (await sessions()).showSessions)],

@@ -1,38 +1,38 @@
 /** GET and PUT /user: the signed-in user's account (docs/specification/wire.md 12). */
-import { mailIntervalMs, mailPasswordChanged } from '../codes/account-mails.ts';
-import { isUniqueViolation } from '#server/database/database-error.ts';
 import type { JsonObject } from '#server/database/tables/auth-tables.ts';
-import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
-import { confirmAddress, getAccount, lockUser, updateUser, type UserRow } from '../accounts/accounts.ts';
-import { claimMail } from '../accounts/claim-mail.ts';
-import { recordAuditEvent } from '../accounts/audit-log.ts';
-import type { Device } from '../http/device.ts';
-import { consumeToken, deleteOneTimeTokens } from '../codes/one-time-tokens.ts';
-import { endSessions, type SessionRow } from '../sessions/sessions.ts';
-import { parseNewPhone, requestPhoneChange } from '../codes/change-phone.ts';
-import { consumeRecipientBudget } from '../phone/send-text.ts';
-import { beginAddressChange, mailAddressChange } from '../codes/address-change.ts';
-import { readBody } from '../http/body.ts';
-import { requireReauthentication } from '../codes/reauthentication.ts';
+import { isUniqueViolation } from '#server/database/database-error.ts';
+import { passwordChangedMail } from '#server/mail/account-emails.ts';
+import type { Endpoint, AuthDeps } from '../http/auth-deps.ts';
 import {
-  lacksSecondStep,
-  requireLiveSession,
   requireUser,
   requireUserWithBody,
+  lacksSecondStep,
+  requireLiveSession,
   type AuthenticatedUser,
 } from '../sessions/require-user.ts';
+import { AuthError, type AuthErrorName } from '../http/errors.ts';
+import { userJson } from '../accounts/user-json.ts';
+import { deviceOf, type Device } from '../http/device.ts';
+import { readBody, type Body } from '../http/body.ts';
 import {
-  checkMetadata,
-  checkNewPassword,
-  checkPasswordFormat,
-  mergeMetadata,
   parseEmail,
+  checkMetadata,
+  mergeMetadata,
+  checkPasswordFormat,
+  checkNewPassword,
   type PasswordOwner,
 } from '../http/credentials.ts';
-import { deviceOf } from '../http/client-device.ts';
-import { AuthError, type AuthErrorName } from '../http/errors.ts';
-import { readMailRequest } from '../codes/mail-request.ts';
-import { userJson } from '../accounts/user-json.ts';
+import { readMailRequest, mailIntervalMs } from '../codes/mail-codes.ts';
+import { requireReauthentication } from '../codes/prove-identity.ts';
+import { consumeRecipientBudget, sendText } from '../phone/send-text.ts';
+import { consumeToken, deleteOneTimeTokens } from '../codes/one-time-tokens.ts';
+import { lockUser, getAccount, updateUser, confirmAddress, type UserRow } from '../accounts/accounts.ts';
+import { beginAddressChange, mailAddressChange } from '../codes/address-change.ts';
+import { endSessions, type SessionRow } from '../sessions/sessions.ts';
+import { recordAuditEvent } from '../accounts/audit-log.ts';
+import { claimMail, sendNotice } from '../accounts/security-notice.ts';
+import { parsePhone, checkChannel } from '../http/phone-number.ts';
+import { issuePhoneCode } from '../codes/text-codes.ts';
 
 export const showUser: Endpoint = async (context, deps) => {
   const { account } = await requireUser(context, deps);
@@ -195,4 +195,43 @@ async function changePassword(deps: AuthDeps, user: UserRow, { session, password
   });
   for (const id of ended) deps.accessTokens.invalidateSession(id);
   mailPasswordChanged(deps, user);
+}
+
+const mailPasswordChanged = (deps: AuthDeps, user: UserRow): void => sendNotice(deps, user, passwordChangedMail);
+
+/**
+ * Returns null if the request leaves the user's number as it is. Throws `phone_provider_disabled`, or
+ * `validation_failed` for another channel than SMS or a malformed number.
+ */
+function parseNewPhone(deps: AuthDeps, body: Body, user: UserRow): string | null {
+  if (body.text('phone') === '') return null;
+  const phone = parsePhone(body.text('phone'));
+  if (deps.sms === null) throw new AuthError('phone_provider_disabled');
+  checkChannel(body);
+  return phone === user.phone && user.phone_confirmed_at !== null ? null : phone;
+}
+
+type PhoneChangeRequest = { user: UserRow; session: SessionRow | null; phone: string };
+
+/**
+ * The caller has called `consumeRecipientBudget`. Throws `session_not_found` if the session has ended.
+ *
+ * Threat: a signed-in user tries numbers to learn which have an account. A taken number gets the same code and the same
+ * answer; only the person who enters that code, and so holds the phone, learns that the number is taken.
+ */
+async function requestPhoneChange(deps: AuthDeps, { user, session, phone }: PhoneChangeRequest): Promise<void> {
+  const now = deps.clock.now();
+  const text = await deps.database.transactAsService('change a phone number', async (transaction) => {
+    await lockUser(transaction, user.id);
+    await requireLiveSession(transaction, session);
+    await updateUser(transaction, user.id, { new_phone: phone, phone_change_sent_at: now, updated_at: now });
+    return issuePhoneCode(deps, transaction, { userId: user.id, purpose: 'phone_change', phone });
+  });
+  try {
+    await sendText(deps, { phone, text, share: 'open' });
+  } catch (error) {
+    const service = deps.database.asService('undo a change of a phone number');
+    await updateUser(service, user.id, { new_phone: user.new_phone, phone_change_sent_at: user.phone_change_sent_at });
+    throw error;
+  }
 }

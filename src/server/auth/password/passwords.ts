@@ -8,9 +8,10 @@ import { Worker } from 'node:worker_threads';
 import {
   createConcurrencyLimiter,
   runLimited,
-  type ConcurrencyLimiter,
   type Limits,
+  type ConcurrencyLimiter,
 } from '#server/load/concurrency-limiter.ts';
+import type { Passwords } from '../http/auth-deps.ts';
 import type { PasswordJob, PasswordResult, PasswordTask } from './password-worker.ts';
 
 /**
@@ -25,26 +26,6 @@ export const PASSWORD_LIMITS: Limits = { maxRunning: 2, maxQueued: 38 };
  * reveal an account.
  */
 const DUMMY_HASH = '$argon2id$v=19$m=19456,t=2,p=1$yUdyTzN8sZHup0DdEJzFeA$SqVayViDc+CXbc8ZhE2trnzxWaiYsvDWVsVXvB81Ges';
-
-export interface Passwords {
-  /**
-   * Returns an argon2id hash in the PHC string format, of the password in Unicode's form NFC: keyboards write `é` as one
-   * character or as two. Throws BusyError.
-   */
-  hash(password: string): Promise<string>;
-  /**
-   * With `hash` null (no such account, or no password) it returns false after the same time as with a real hash.
-   * Throws BusyError.
-   */
-  matches(password: string, hash: string | null): Promise<boolean>;
-  /**
-   * Whether attackers would guess the password soon. Throws BusyError.
-   *
-   * @param ownTexts what is known of its owner, such as name and address
-   */
-  isGuessable(password: string, ownTexts: readonly string[]): Promise<boolean>;
-  close(): Promise<void>;
-}
 
 export function createPasswords(limiter: ConcurrencyLimiter = createConcurrencyLimiter(PASSWORD_LIMITS)): Passwords {
   let thread: PasswordThread | null = null;

@@ -1,14 +1,13 @@
 /** POST /token?grant_type=password: signs in and starts a new session (docs/specification/wire.md 9). */
 import { normalizeAddress } from '#domain/account/mail-address.ts';
 import type { Endpoint } from '../http/auth-deps.ts';
-import { findUserByEmail, isBanned } from '../accounts/accounts.ts';
+import { findUserByEmail, isBanned, findUserByPhone } from '../accounts/accounts.ts';
 import { StalePasswordError, startSession } from '../sessions/sessions.ts';
 import { requireCaptcha } from '../http/captcha.ts';
-import { findUserByPhone } from '../phone/phone-accounts.ts';
 import { formatPhone } from '../http/phone-number.ts';
 import { readBody } from '../http/body.ts';
 import { findWeakness } from '../http/credentials.ts';
-import { deviceOf } from '../http/client-device.ts';
+import { deviceOf } from '../http/device.ts';
 import { AuthError } from '../http/errors.ts';
 import { signInKey } from '../sessions/device-cookie.ts';
 import { respondWithSession } from '../sessions/session-response.ts';

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '#server/database/tables/auth-tables.ts';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
-import { syncProviders, updateUser, type Account, type UserRow } from '../accounts/accounts.ts';
+import { updateUser, syncProviders, type Account } from '../accounts/accounts.ts';
 
 export const PHONE_APP_METADATA = { provider: 'phone', providers: ['phone'] } as const;
 
@@ -14,11 +14,6 @@ export const phoneIdentityData = (userId: string, phone: string, verified: boole
   phone_verified: verified,
   sub: userId,
 });
-
-export async function findUserByPhone(service: AsService, phone: string): Promise<UserRow | null> {
-  const rows = await service.run(queryBuilder.selectFrom('auth.users').selectAll().where('phone', '=', phone));
-  return rows[0] ?? null;
-}
 
 type NewPhoneAccount = { phone: string; passwordHash: string | null; data: JsonObject; now: Date };
 

@@ -9,15 +9,14 @@ import { claimProviderFlow, findFlow, type FlowRow } from '../sessions/flows.ts'
 import { UUID } from '../keys/access-tokens.ts';
 import { unseal } from '../keys/sealed.ts';
 import { readForm } from '../http/body.ts';
-import { deviceOf } from '../http/client-device.ts';
+import { deviceOf } from '../http/device.ts';
 import { toAuthError } from '../http/error-response.ts';
 import { AuthError } from '../http/errors.ts';
 import { isBoundBrowser } from './browser-binding.ts';
-import { connectProvider } from './connect-provider.ts';
-import { ProviderError, ProviderRefusal } from './provider-error.ts';
+import { connectProvider, callbackUrl, findProvider, type StoredSecrets } from './start-flow.ts';
+import { ProviderError, ProviderRefusal } from './provider-client.ts';
 import { completeFlow, redirectToClient, redirectWithError, redirectWithFields } from './return-to-client.ts';
 import { signInWithProvider } from './sign-in-with-provider.ts';
-import { callbackUrl, findProvider, type StoredSecrets } from './start-flow.ts';
 
 /** The parameters of an answer in RFC 6749 4.1.2, RFC 9207 and OpenID Connect. */
 const PARAMETERS = ['code', 'state', 'iss', 'error', 'error_description', 'error_uri', 'scope', 'session_state'];

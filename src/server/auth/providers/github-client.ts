@@ -15,8 +15,13 @@ import {
 } from 'openid-client';
 import type { OAuthProvider } from '#server/config/auth-settings.ts';
 import { identityFromClaims } from './profile.ts';
-import { PROVIDER_TIMEOUT_SECONDS, type ProviderClient } from './provider-client.ts';
-import { callProvider, isTransientStatus, ProviderError } from './provider-error.ts';
+import {
+  PROVIDER_TIMEOUT_SECONDS,
+  callProvider,
+  isTransientStatus,
+  ProviderError,
+  type ProviderClient,
+} from './provider-client.ts';
 
 const SCOPES = ['user:email'];
 const API_HEADERS = { Accept: 'application/vnd.github+json', 'X-GitHub-Api-Version': '2022-11-28' };

@@ -1,16 +1,32 @@
 /** GET /user/identities/authorize and DELETE /user/identities/{id} (docs/specification/wire.md 28). */
-import type { Endpoint } from '../http/auth-deps.ts';
-import { lockUser } from '../accounts/accounts.ts';
-import { unlinkIdentity } from './unlink-identity.ts';
-import { UUID } from '../keys/access-tokens.ts';
-import { mailAddressChanged, mailIdentityUnlinked } from '../codes/account-mails.ts';
-import { providerLabel } from '../accounts/security-notice.ts';
-import { deviceOf } from '../http/client-device.ts';
-import { AuthError } from '../http/errors.ts';
-import { requireLiveSession } from '../sessions/require-user.ts';
-import { ProviderError } from './provider-error.ts';
-import { requireLinking } from '../codes/require-linking.ts';
+import { sql } from 'kysely';
+import { identityUnlinkedMail } from '#server/mail/account-emails.ts';
+import type { AsService } from '#server/database/database.ts';
+import { queryBuilder } from '#server/database/query-builder.ts';
+import type { JsonObject } from '#server/database/tables/auth-tables.ts';
+import type { Endpoint, AuthDeps } from '../http/auth-deps.ts';
+import { deviceOf, type Device } from '../http/device.ts';
+import { requireLinking } from '../codes/prove-identity.ts';
 import { startProviderFlow } from './start-flow.ts';
+import { ProviderError } from './provider-client.ts';
+import { AuthError } from '../http/errors.ts';
+import { UUID } from '../keys/access-tokens.ts';
+import {
+  lockUser,
+  getAccount,
+  updateUser,
+  syncProviders,
+  confirmAddress,
+  findUserByEmail,
+  type UserRow,
+  type IdentityRow,
+  type Account,
+} from '../accounts/accounts.ts';
+import { requireLiveSession } from '../sessions/require-user.ts';
+import { providerLabel, sendNotice } from '../accounts/security-notice.ts';
+import { mailAddressChanged } from '../codes/address-change.ts';
+import { deleteOneTimeTokens } from '../codes/one-time-tokens.ts';
+import { recordAuditEvent, type AuditEvent } from '../accounts/audit-log.ts';
 
 export const authorizeIdentity: Endpoint = async (context, deps) => {
   await deps.limits.consume('oauth', deviceOf(context, deps).ip);
@@ -60,3 +76,165 @@ export const deleteIdentity: Endpoint = async (context, deps) => {
 };
 
 const LABELS: Readonly<Record<string, string>> = { email: 'your password', phone: 'your phone', web3: 'your wallet' };
+
+/** @param label the removed way to sign in, from the settings */
+function mailIdentityUnlinked(deps: AuthDeps, user: UserRow, label: string): void {
+  if (user.email_confirmed_at === null) return;
+  sendNotice(deps, user, (notice) => identityUnlinkedMail({ ...notice, label }));
+}
+
+type Unlinking = {
+  userId: string;
+  identityId: string;
+  /** The session of the request, which does not end. Null for a token without a session. */
+  sessionId: string | null;
+  device: Device;
+  now: Date;
+};
+
+type UnlinkResult =
+  /** `email` is the address of the account from now on. */
+  | { outcome: 'unlinked'; provider: string; endedSessions: string[]; email: string | null }
+  | { outcome: 'single_identity' }
+  | { outcome: 'not_found' }
+  | { outcome: 'address_conflict' };
+
+/**
+ * Removes a way to sign in from an account (docs/specification/accounts.md 15).
+ *
+ * Requires a transaction. Locks the user's row, so two requests cannot remove the last two identities.
+ */
+async function unlinkIdentity(transaction: AsService, unlinking: Unlinking): Promise<UnlinkResult> {
+  const { userId, identityId } = unlinking;
+  await lockUser(transaction, userId);
+  const { user, identities } = await withPasswordIdentity(
+    transaction,
+    await getAccount(transaction, userId),
+    unlinking,
+  );
+  if (identities.length <= 1) return { outcome: 'single_identity' };
+  const removed = identities.find((identity) => identity.id === identityId);
+  if (!removed) return { outcome: 'not_found' };
+  const remaining = identities.filter((identity) => identity.id !== identityId);
+  const isTrusted = (identity: IdentityRow): boolean => trustedFrom(user, identity) <= unlinking.now.getTime();
+  const trusted = isTrusted(removed) ? remaining.filter(isTrusted) : remaining;
+  if (!trusted.some((identity) => canSignIn(user, identity))) return { outcome: 'single_identity' };
+  const choice = await chooseAddress(transaction, user, { remaining, trusted });
+  if (choice === 'conflict') return { outcome: 'address_conflict' };
+
+  const { email } = choice;
+  await transaction.run(queryBuilder.deleteFrom('auth.identities').where('id', '=', identityId).returning('id'));
+  await deleteOneTimeTokens(transaction, userId);
+  await updateUser(transaction, userId, changesOf({ user, remaining, email, now: unlinking.now }));
+  await syncProviders(transaction, userId);
+  const endedSessions = await endSessionsOf(transaction, removed, unlinking);
+  await recordEvent(transaction, unlinking, 'identity_unlinked', { provider: removed.provider });
+  if (email !== user.email) await recordEvent(transaction, unlinking, 'address_changed', {});
+  return { outcome: 'unlinked', provider: removed.provider, endedSessions, email };
+}
+
+/** A user who signed up with a provider and set a password later has two ways to sign in, but one identity. */
+async function withPasswordIdentity(transaction: AsService, account: Account, { now }: Unlinking): Promise<Account> {
+  const { user, identities } = account;
+  const hasPasswordOnly =
+    user.password_hash !== null && !identities.some(({ provider }) => provider === 'email' || provider === 'phone');
+  if (!hasPasswordOnly || user.email === null || user.email_confirmed_at === null) return account;
+  await confirmAddress(transaction, account, { email: user.email, isProven: false, now });
+  return getAccount(transaction, user.id);
+}
+
+const SETTLING_MS = 7 * 24 * 3_600_000;
+
+/**
+ * Returns the time, in milliseconds, from which an identity counts as the owner's.
+ *
+ * Threat: the thief of a session links an account of their own and removes the owner's ways to sign in, which moves the
+ * account to the thief's address without the mail that a change of the address needs. An identity that replaces an
+ * older one must therefore be a week old: the owner got a mail when it was linked.
+ */
+function trustedFrom(user: UserRow, { provider, created_at: linkedAt }: IdentityRow): number {
+  let since = linkedAt;
+  if (provider === 'email') since = user.email_confirmed_at ?? linkedAt;
+  if (provider === 'phone') since = user.phone_confirmed_at ?? linkedAt;
+  return since.getTime() + SETTLING_MS;
+}
+
+/**
+ * False for an address or number that was never confirmed. Without this check, an owner who removes the last usable
+ * identity is locked out.
+ */
+function canSignIn(user: UserRow, { provider }: IdentityRow): boolean {
+  if (provider === 'email') return user.email_confirmed_at !== null;
+  if (provider === 'phone') return user.phone_confirmed_at !== null;
+  return true;
+}
+
+/**
+ * Chooses the account's address for the time after the removal, so that a lost mailbox can be removed. The address
+ * stays if a remaining identity has verified it. Otherwise it becomes a verified address of a trusted identity that no
+ * other account has, or null if the trusted identities have no verified address. `conflict`: all are taken.
+ */
+async function chooseAddress(
+  transaction: AsService,
+  user: UserRow,
+  { remaining, trusted }: { remaining: readonly IdentityRow[]; trusted: readonly IdentityRow[] },
+): Promise<{ email: string | null } | 'conflict'> {
+  if (user.email === null || remaining.flatMap(verifiedAddress).includes(user.email)) return { email: user.email };
+  const addresses = trusted.flatMap(verifiedAddress);
+  for (const email of addresses) {
+    if ((await findUserByEmail(transaction, email)) === null) return { email };
+  }
+  return addresses.length > 0 ? 'conflict' : { email: null };
+}
+
+function verifiedAddress({ identity_data: data }: IdentityRow): string[] {
+  const { email, email_verified: isVerified } = data;
+  return typeof email === 'string' && isVerified === true ? [email] : [];
+}
+
+type Change = { user: UserRow; remaining: readonly IdentityRow[]; email: string | null; now: Date };
+
+function changesOf({ user, remaining, email, now }: Change) {
+  const has = (name: string): boolean => remaining.some(({ provider }) => provider === name);
+  const metadata: JsonObject = { ...user.raw_user_meta_data };
+  if (email === null) delete metadata['email'];
+  else metadata['email'] = email;
+  return {
+    ...(email !== user.email && {
+      email,
+      email_confirmed_at: email === null ? null : now,
+      // The provider of a remaining identity has verified it.
+      email_proven_at: email === null ? null : now,
+      raw_user_meta_data: JSON.stringify(metadata),
+    }),
+    // The password signs in with the address and with the number, so it goes with the last of the two.
+    ...(!has('email') && !has('phone') && { password_hash: null }),
+    ...(user.phone !== null && !has('phone') && { phone: null, phone_confirmed_at: null }),
+    updated_at: now,
+  };
+}
+
+/**
+ * Threat: a stranger controls the unlinked identity and is still signed in. Ends the other sessions that it started. A
+ * session does not record whether it began with the address or the number, so unlinking one of them ends all other
+ * sessions.
+ */
+async function endSessionsOf(
+  transaction: AsService,
+  { provider }: IdentityRow,
+  { userId, sessionId }: Unlinking,
+): Promise<string[]> {
+  let query = queryBuilder.deleteFrom('auth.sessions').where('user_id', '=', userId).returning('id');
+  if (sessionId !== null) query = query.where('id', '!=', sessionId);
+  if (provider !== 'email' && provider !== 'phone') {
+    query = query.where(sql<boolean>`amr @> ${JSON.stringify([{ provider }])}::jsonb`);
+  }
+  return (await transaction.run(query)).map((row) => row.id);
+}
+
+const recordEvent = (
+  transaction: AsService,
+  { now, userId, device }: Unlinking,
+  event: AuditEvent,
+  details: JsonObject,
+): Promise<void> => recordAuditEvent(transaction, { at: now, userId, actor: 'user', event, device, details });

@@ -3,10 +3,10 @@
  * values: only known claims are kept, and only of the expected type and length.
  */
 import type { JsonObject } from '#server/database/tables/auth-tables.ts';
-import type { ExternalIdentity } from './identity-store.ts';
+import type { ExternalIdentity } from './external-identity.ts';
 import { parseEmail } from '../http/credentials.ts';
 import { AuthError } from '../http/errors.ts';
-import { ProviderError } from './provider-error.ts';
+import { ProviderError } from './provider-client.ts';
 
 /** OpenID Connect Core 2 limits `sub` to 255 characters. */
 const MAX_ID_LENGTH = 255;

@@ -1,16 +1,18 @@
 /** Signs in with an identity of a provider: finds or creates the account, sends the mails and maps failures to errors. */
 import type { OAuthProvider } from '#server/config/auth-settings.ts';
 import type { AsService } from '#server/database/database.ts';
-import { findUserById } from '../accounts/accounts.ts';
-import { recordAuditEvent } from '../accounts/audit-log.ts';
+import { ROUTES } from '#domain/routes.ts';
+import { identityLinkedMail } from '#server/mail/account-emails.ts';
+import { signInWithIdentity, type ExternalIdentity, type IdentityOutcome } from './external-identity.ts';
 import type { Device } from '../http/device.ts';
-import { signInWithIdentity, type IdentityOutcome } from './external-identity.ts';
-import type { ExternalIdentity } from './identity-store.ts';
 import type { AuthDeps } from '../http/auth-deps.ts';
-import { announceClaim } from '../codes/claim-notice.ts';
-import { mailAccountExists, mailConfirmation, mailIdentityLinked } from '../codes/account-mails.ts';
-import { AuthError } from '../http/errors.ts';
 import { startPadding } from '../http/response-padding.ts';
+import { recordAuditEvent } from '../accounts/audit-log.ts';
+import { AuthError } from '../http/errors.ts';
+import { mailConfirmation, mailAccountExists } from '../codes/mail-codes.ts';
+import { findUserById, type UserRow } from '../accounts/accounts.ts';
+import { announceClaim } from '../codes/claim-account.ts';
+import { sendNotice } from '../accounts/security-notice.ts';
 
 type ProviderSignIn = {
   provider: OAuthProvider;
@@ -112,4 +114,11 @@ async function mailAboutIdentity(deps: AuthDeps, result: IdentityOutcome, { labe
   if (!isNewLink) return;
   const user = await findUserById(service, result.userId);
   if (user) mailIdentityLinked(deps, user, label);
+}
+
+/** @param label the provider's name, from the settings */
+function mailIdentityLinked(deps: AuthDeps, user: UserRow, label: string): void {
+  if (user.email_confirmed_at === null) return;
+  const profileLink = `${deps.config.publicUrl}${ROUTES.profile.path}`;
+  sendNotice(deps, user, (notice) => identityLinkedMail({ ...notice, label, profileLink }));
 }

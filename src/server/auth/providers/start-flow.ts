@@ -1,20 +1,37 @@
-/** Starts a flow at a provider, for a sign-in or for a link (docs/specification/wire.md 27 and 28). */
+/** Starts a flow at a provider, for a sign-in (GET /authorize) or for a link (docs/specification/wire.md 27 and 28). */
 import { randomUUID } from 'node:crypto';
 import type { Context } from 'hono';
-import { randomNonce, randomPKCECodeVerifier } from 'openid-client';
+import { randomPKCECodeVerifier, randomNonce } from 'openid-client';
 import type { OAuthProvider } from '#server/config/auth-settings.ts';
 import type { AppEnv } from '#server/http/app-env.ts';
-import { createFlow } from '../sessions/flows.ts';
-import { findByLink } from '../codes/one-time-tokens.ts';
-import type { AuthDeps } from '../http/auth-deps.ts';
-import { seal } from '../keys/sealed.ts';
-import { AuthError } from '../http/errors.ts';
-import { parseChallenge } from '../sessions/pkce.ts';
+import type { Endpoint, AuthDeps } from '../http/auth-deps.ts';
+import { deviceOf } from '../http/device.ts';
+import { ProviderError, type FlowSecrets, type ProviderClient } from './provider-client.ts';
+import { redirectWithError } from './return-to-client.ts';
 import { redirectTarget } from '../http/redirects.ts';
+import { AuthError } from '../http/errors.ts';
+import { KNOWN_PROVIDERS } from '../http/service-info.ts';
+import { parseChallenge, createFlow } from '../sessions/flows.ts';
+import { seal } from '../keys/sealed.ts';
 import { bindBrowser } from './browser-binding.ts';
-import { KNOWN_PROVIDERS } from '../http/known-providers.ts';
-import { connectProvider } from './connect-provider.ts';
-import type { FlowSecrets } from './provider-client.ts';
+import { findByLink } from '../codes/one-time-tokens.ts';
+import { createGitHubClient } from './github-client.ts';
+import { createOidcClient } from './oidc-client.ts';
+
+/**
+ * A faulty request gets an error as JSON, as in supabase/auth. An unreachable provider is reported by a redirect to the
+ * client, because the browser navigates here and no script reads the response.
+ */
+export const authorize: Endpoint = async (context, deps) => {
+  await deps.limits.consume('oauth', deviceOf(context, deps).ip);
+  try {
+    return context.redirect(await startProviderFlow(context, deps, null), 302);
+  } catch (error) {
+    if (!(error instanceof ProviderError)) throw error;
+    deps.log.warn({ err: error, provider: context.req.query('provider') }, 'a provider cannot be reached');
+    return redirectWithError(context, redirectTarget(context, deps.config), new AuthError('provider_unavailable'));
+  }
+};
 
 /** Stored encrypted with the flow until the provider answers. */
 export type StoredSecrets = FlowSecrets & {
@@ -143,3 +160,6 @@ export const forwardedParameters = (query: URLSearchParams): [string, string][] 
         value.length <= MAX_FORWARDED_LENGTH,
     )
     .slice(0, MAX_FORWARDED);
+
+export const connectProvider = (provider: OAuthProvider): ProviderClient =>
+  provider.kind === 'github' ? createGitHubClient(provider) : createOidcClient(provider);

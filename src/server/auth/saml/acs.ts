@@ -11,29 +11,36 @@
  * Therefore the GET also needs a code that only the posting browser gets.
  */
 import type { Context } from 'hono';
+import type { SAML } from '@node-saml/node-saml';
 import type { AppEnv } from '#server/http/app-env.ts';
 import { BodyTooLargeError } from '#server/http/requests/limit-body.ts';
+import type { Endpoint, AuthDeps } from '../http/auth-deps.ts';
+import { requireSaml } from './require-saml.ts';
+import { deviceOf } from '../http/device.ts';
+import { readForm } from '../http/body.ts';
+import { redirectWithError, redirectToClient, completeFlow } from '../providers/return-to-client.ts';
+import { findFlow, issueAuthCode, lockFlowOfCode, deleteFlow, type FlowRow } from '../sessions/flows.ts';
+import {
+  claimSamlRequest,
+  createServiceProvider,
+  claimedRequestCache,
+  acsUrlOf,
+  entityIdOf,
+  type SamlRequestRow,
+} from './service-provider.ts';
+import { UUID } from '../keys/access-tokens.ts';
+import { AuthError } from '../http/errors.ts';
+import { signInWithIdentity, type ExternalIdentity } from '../providers/external-identity.ts';
+import { findSsoProvider } from './sso-providers.ts';
+import { parseIdpMetadata } from './idp-metadata.ts';
+import { toIdentity } from './saml-identity.ts';
+import { InvalidResponseError, inspectResponse, type ExpectedResponse } from './inspect-response.ts';
+import { isBoundBrowser } from '../providers/browser-binding.ts';
 import { findUserById, isBanned } from '../accounts/accounts.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';
-import { signInWithIdentity } from '../providers/external-identity.ts';
-import type { ExternalIdentity } from '../providers/identity-store.ts';
-import { deleteFlow, findFlow, issueAuthCode, lockFlowOfCode, type FlowRow } from '../sessions/flows.ts';
-import { findSsoProvider } from './sso-providers.ts';
-import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
-import { UUID } from '../keys/access-tokens.ts';
-import { isBoundBrowser } from '../providers/browser-binding.ts';
-import { completeFlow, redirectToClient, redirectWithError } from '../providers/return-to-client.ts';
-import { readForm } from '../http/body.ts';
-import { deviceOf } from '../http/client-device.ts';
 import { toAuthError } from '../http/error-response.ts';
-import { AuthError } from '../http/errors.ts';
-import { parseIdpMetadata } from './idp-metadata.ts';
-import { InvalidResponseError } from './inspect-response.ts';
-import { requireSaml } from './require-saml.ts';
-import { toIdentity } from './saml-identity.ts';
-import { claimSamlRequest, claimedRequestCache, type SamlRequestRow } from './saml-requests.ts';
-import { acsUrlOf, createServiceProvider, entityIdOf } from './service-provider.ts';
-import { verifyResponse } from './verify-response.ts';
+import { readAssertion, type Assertion } from './read-assertion.ts';
+import { parseXml } from './parse-xml.ts';
 
 const METHOD = 'sso/saml';
 /** 256 KB (docs/specification/limits.md 2) in characters of base64. */
@@ -185,4 +192,30 @@ function toClientError({ log }: AuthDeps, error: unknown): AuthError {
   const isKnown = error instanceof AuthError || error instanceof BodyTooLargeError;
   if (!isKnown) log.error({ err: error }, 'a SAML sign-in failed');
   return toAuthError(error);
+}
+
+/**
+ * Verifies a response of an identity provider and returns its assertion (docs/specification/wire.md 29).
+ *
+ * Throws an InvalidResponseError, whose message is for the log.
+ *
+ * @param serviceProvider used for this response alone, because its options are changed
+ */
+async function verifyResponse(xml: string, serviceProvider: SAML, expected: ExpectedResponse): Promise<Assertion> {
+  const { isResponseSigned } = inspectResponse(xml, expected);
+  // If the response itself is signed, node-saml must verify that signature too.
+  serviceProvider.options.wantAuthnResponseSigned = isResponseSigned;
+  return readAssertion(parseXml(await verifySignature(xml, serviceProvider)), expected);
+}
+
+/** Returns the bytes of the assertion that the signature covers. */
+async function verifySignature(xml: string, serviceProvider: SAML): Promise<string> {
+  const result = await serviceProvider
+    .validatePostResponseAsync({ SAMLResponse: Buffer.from(xml).toString('base64') })
+    .catch((error: unknown) => {
+      throw new InvalidResponseError(error instanceof Error ? error.message : 'not verified');
+    });
+  const signed = result.profile?.getAssertionXml?.();
+  if (signed === undefined) throw new InvalidResponseError('the response has no signed assertion');
+  return signed;
 }

@@ -2,8 +2,7 @@
 import { X509Certificate } from 'node:crypto';
 import { isLoopback, isTrustworthyProviderUrl } from '#server/config/loopback.ts';
 import { AuthError } from '../http/errors.ts';
-import { DSIG, HTTP_REDIRECT, METADATA } from './names.ts';
-import { XmlError, childrenOf, parseXml, type XmlElement } from './parse-xml.ts';
+import { DSIG, HTTP_REDIRECT, METADATA, XmlError, childrenOf, parseXml, type XmlElement } from './parse-xml.ts';
 import { isStrongRsa } from '../keys/saml-key.ts';
 
 export type IdpMetadata = {

@@ -5,8 +5,17 @@
  * forged one where the reader looks. node-saml returns the bytes that the signature covers, and the sign-in reads only
  * those. In addition, this module refuses any response whose shape leaves room for two readings.
  */
-import { DSIG, SAML, SAMLP, SUCCESS } from './names.ts';
-import { XmlError, childrenOf, descendants, parseXml, type XmlElement } from './parse-xml.ts';
+import {
+  DSIG,
+  SAML,
+  SAMLP,
+  SUCCESS,
+  XmlError,
+  childrenOf,
+  descendants,
+  parseXml,
+  type XmlElement,
+} from './parse-xml.ts';
 
 /** The message is for the log, not for the client. */
 export class InvalidResponseError extends Error {}

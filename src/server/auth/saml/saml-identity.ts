@@ -1,5 +1,5 @@
 /** Turns an assertion into an identity of an account (docs/specification/wire.md 29). */
-import type { ExternalIdentity } from '../providers/identity-store.ts';
+import type { ExternalIdentity } from '../providers/external-identity.ts';
 import type { SsoProvider } from './sso-providers.ts';
 import { parseEmail } from '../http/credentials.ts';
 import { AuthError } from '../http/errors.ts';

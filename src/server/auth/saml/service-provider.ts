@@ -1,8 +1,15 @@
 /** Our side of SAML 2.0 towards one identity provider (docs/specification/wire.md 29). */
-import { SAML, ValidateInResponseTo, type CacheProvider } from '@node-saml/node-saml';
-import { CLOCK_SKEW_MS } from './read-assertion.ts';
-import type { IdpMetadata } from './idp-metadata.ts';
+import { SAML, ValidateInResponseTo, generateServiceProviderMetadata, type CacheProvider } from '@node-saml/node-saml';
+import type { Selectable } from 'kysely';
+import type { AuthTables } from '#server/database/tables/auth-tables.ts';
+import type { AsService } from '#server/database/database.ts';
+import { queryBuilder } from '#server/database/query-builder.ts';
 import type { SamlKey } from '../keys/saml-key.ts';
+import type { IdpMetadata } from './idp-metadata.ts';
+import { CLOCK_SKEW_MS } from './read-assertion.ts';
+import type { Endpoint } from '../http/auth-deps.ts';
+import { requireSaml } from './require-saml.ts';
+import type { FlowRow } from '../sessions/flows.ts';
 
 type Home = { publicUrl: string };
 /** Names this server to identity providers; also the address of its metadata. */
@@ -33,3 +40,71 @@ export const createServiceProvider = ({ config, samlKey, metadata, requests }: S
     identifierFormat: null,
     disableRequestedAuthnContext: true,
   });
+
+/** GET /sso/saml/metadata: what an identity provider needs to know of this server (docs/specification/wire.md 29). */
+export const showMetadata: Endpoint = (context, deps) => {
+  const { privateKey, certificate } = requireSaml(deps);
+  const xml = generateServiceProviderMetadata({
+    issuer: entityIdOf(deps.config),
+    callbackUrl: acsUrlOf(deps.config),
+    privateKey,
+    publicCerts: certificate,
+    wantAssertionsSigned: true,
+    identifierFormat: null,
+    // A constant id, because the metadata is the same for every request.
+    generateUniqueId: () => '_hustle-forge',
+  });
+  const isDownload = context.req.query('download') === 'true';
+  return context.body(xml, 200, {
+    'Content-Type': 'application/xml; charset=utf-8',
+    'Cache-Control': 'public, max-age=600',
+    ...(isDownload && { 'Content-Disposition': 'attachment; filename="metadata.xml"' }),
+  });
+};
+
+export type SamlRequestRow = Selectable<AuthTables['auth.saml_requests']>;
+
+/**
+ * Authentication requests that wait for their response, stored in the database for node-saml's `CacheProvider`.
+ *
+ * Saves the id of the request that node-saml writes for the flow.
+ */
+export const newFlowRequestCache = (
+  service: AsService,
+  flow: FlowRow,
+  providerId: string,
+  now: Date,
+): CacheProvider => ({
+  async saveAsync(id, value) {
+    await service.run(
+      queryBuilder
+        .insertInto('auth.saml_requests')
+        .values({ id, flow_id: flow.id, provider_id: providerId, created_at: now, expires_at: flow.expires_at })
+        .returning('id'),
+    );
+    return { value, createdAt: now.getTime() };
+  },
+  getAsync: () => Promise.resolve(null),
+  removeAsync: () => Promise.resolve(null),
+});
+
+/**
+ * Deletes the request of a flow. Null for all but the first of concurrent responses.
+ *
+ * Threat: node-saml looks a request up and removes it in two steps, so a response that is sent twice at the same time
+ * would pass twice. Each flow therefore accepts one response, valid or not, and node-saml sees only the claimed
+ * request.
+ */
+export async function claimSamlRequest(service: AsService, flowId: string): Promise<SamlRequestRow | null> {
+  const [request] = await service.run(
+    queryBuilder.deleteFrom('auth.saml_requests').where('flow_id', '=', flowId).returningAll(),
+  );
+  return request ?? null;
+}
+
+/** Lets node-saml find only the claimed request. */
+export const claimedRequestCache = (request: SamlRequestRow): CacheProvider => ({
+  saveAsync: () => Promise.resolve(null),
+  getAsync: (id) => Promise.resolve(id === request.id ? request.created_at.toISOString() : null),
+  removeAsync: () => Promise.resolve(null),
+});

@@ -1,22 +1,20 @@
 /** POST /sso: sends the browser to a SAML identity provider (docs/specification/wire.md 29). */
 import type { Context } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';
-import { createFlow, type FlowRow } from '../sessions/flows.ts';
+import { createFlow, parseChallenge, type FlowRow } from '../sessions/flows.ts';
 import { findSsoProvider, findSsoProviderByDomain, type SsoProvider } from './sso-providers.ts';
 import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
 import { requireCaptcha } from '../http/captcha.ts';
 import { UUID } from '../keys/access-tokens.ts';
 import { bindBrowser } from '../providers/browser-binding.ts';
 import { readBody, type Body } from '../http/body.ts';
-import { deviceOf } from '../http/client-device.ts';
+import { deviceOf } from '../http/device.ts';
 import { AuthError } from '../http/errors.ts';
-import { parseChallenge } from '../sessions/pkce.ts';
 import { isAllowedTarget, redirectTarget } from '../http/redirects.ts';
 import { parseIdpMetadata } from './idp-metadata.ts';
 import { requireSaml } from './require-saml.ts';
 import { identityProviderOf } from './saml-identity.ts';
-import { newFlowRequestCache } from './saml-requests.ts';
-import { createServiceProvider } from './service-provider.ts';
+import { newFlowRequestCache, createServiceProvider } from './service-provider.ts';
 
 export const startSso: Endpoint = async (context, deps) => {
   requireSaml(deps);

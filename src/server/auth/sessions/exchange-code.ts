@@ -5,7 +5,7 @@ import { redeemAuthCode } from './flows.ts';
 import { startSession, type SignInMethod } from './sessions.ts';
 import { unseal } from '../keys/sealed.ts';
 import { readBody } from '../http/body.ts';
-import { deviceOf } from '../http/client-device.ts';
+import { deviceOf } from '../http/device.ts';
 import { AuthError } from '../http/errors.ts';
 import { respondWithSession } from './session-response.ts';
 

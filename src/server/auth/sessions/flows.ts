@@ -2,13 +2,14 @@
  * Sign-in flows that the browser continues elsewhere: at a provider, or from a link in a mail to a PKCE client
  * (docs/specification/wire.md 24). A PKCE client gets an auth code at the end, which it exchanges with its verifier.
  */
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes, createHash, timingSafeEqual } from 'node:crypto';
 import type { Selectable } from 'kysely';
 import type { AuthTables } from '#server/database/tables/auth-tables.ts';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
 import type { SignInMethod } from './sessions.ts';
 import { hashToken } from './refresh-tokens.ts';
+import { AuthError } from '../http/errors.ts';
 
 /** The time from the flow's start to the provider's answer, and again from the auth code's issue to its exchange. */
 const FLOW_LIFETIME_MS = 300_000;
@@ -104,7 +105,7 @@ export async function issueAuthCode(service: AsService, flow: FlowRow, userId: s
   return code;
 }
 
-export type CodeExchange =
+type CodeExchange =
   | { outcome: 'redeemed'; flow: FlowRow & { user_id: string } }
   | { outcome: 'unknown' }
   | { outcome: 'expired' }
@@ -146,4 +147,23 @@ function matchesChallenge(flow: FlowRow, verifier: string): boolean {
     flow.code_challenge_method === 's256' ? createHash('sha256').update(verifier).digest('base64url') : verifier;
   const [expected, actual] = [hashToken(flow.code_challenge), hashToken(presented)];
   return timingSafeEqual(expected, actual);
+}
+
+const MIN_CHALLENGE_LENGTH = 43;
+const MAX_CHALLENGE_LENGTH = 128;
+
+/**
+ * Reads the PKCE challenge of a request (RFC 7636 4.3; docs/specification/wire.md 24).
+ *
+ * Null for the implicit flow, where both are empty. Throws `validation_failed`.
+ */
+export function parseChallenge(value: string, method: string): Challenge | null {
+  if (value === '' && method === '') return null;
+  if (value === '' || method === '') throw new AuthError('challenge_incomplete');
+  if (value.length < MIN_CHALLENGE_LENGTH || value.length > MAX_CHALLENGE_LENGTH)
+    throw new AuthError('challenge_length');
+  if (!/^[A-Za-z0-9._~-]+$/.test(value)) throw new AuthError('challenge_characters');
+  const known = (['s256', 'plain'] as const).find((name) => name === method.toLowerCase());
+  if (!known) throw new AuthError('challenge_method');
+  return { value, method: known };
 }

@@ -10,7 +10,7 @@ import type { Endpoint } from '../http/auth-deps.ts';
 import { lockUser } from '../accounts/accounts.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';
 import { endSessions, type SessionScope, type SessionRow } from './sessions.ts';
-import { deviceOf } from '../http/client-device.ts';
+import { deviceOf } from '../http/device.ts';
 import { lacksSecondStep, requireLiveSession, requireUser } from './require-user.ts';
 import { AuthError } from '../http/errors.ts';
 

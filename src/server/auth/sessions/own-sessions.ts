@@ -10,7 +10,7 @@ import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';
 import { endSessions, listSessions } from './sessions.ts';
 import { UUID } from '../keys/access-tokens.ts';
-import { deviceOf } from '../http/client-device.ts';
+import { deviceOf } from '../http/device.ts';
 import { AuthError } from '../http/errors.ts';
 import { lacksSecondStep, requireUser, type AuthenticatedUser } from './require-user.ts';
 import { describeDevice } from './describe-device.ts';

@@ -8,7 +8,7 @@ import type { Endpoint } from '../http/auth-deps.ts';
 import { getAccount } from '../accounts/accounts.ts';
 import { hasRefreshTokenFormat, renewSession, rotateActiveToken, type Rotation } from './refresh-tokens.ts';
 import { readBody } from '../http/body.ts';
-import { deviceOf } from '../http/client-device.ts';
+import { deviceOf } from '../http/device.ts';
 import { AuthError, type AuthErrorName } from '../http/errors.ts';
 import { rememberDevice } from './device-cookie.ts';
 import { sessionResponse } from './session-response.ts';

@@ -1,20 +1,18 @@
 /** Authenticates a request to a protected route, with the checks of docs/specification/wire.md 5 in its order. */
 import type { Context } from 'hono';
+import type { AppEnv } from '#server/http/app-env.ts';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
-import type { AppEnv } from '#server/http/app-env.ts';
-import { identifyUser } from '#server/load/request-context.ts';
-import { AccessTokenError, UUID, type AccessClaims } from '../keys/access-tokens.ts';
 import { isBanned, type Account } from '../accounts/accounts.ts';
 import { findAccountAndSession, type SessionRow } from './sessions.ts';
 import type { AuthDeps } from '../http/auth-deps.ts';
-import type { Body } from '../http/body.ts';
+import { readBearer } from '../http/bearer.ts';
 import { AuthError } from '../http/errors.ts';
+import { UUID } from '../keys/access-tokens.ts';
+import type { Body } from '../http/body.ts';
 
 /** Only the operator signs tokens without a `session_id` claim: `session` is null for them. */
 export type AuthenticatedUser = { account: Account; session: SessionRow | null };
-
-const BEARER = /^Bearer +([^\s]+) *$/i;
 
 export async function requireUser(context: Context<AppEnv>, deps: AuthDeps): Promise<AuthenticatedUser> {
   const claims = await readBearer(context, deps);
@@ -64,24 +62,6 @@ export async function requireLiveSession(transaction: AsService, session: Sessio
   if (rows.length === 0) throw new AuthError('session_not_found');
 }
 
-/** The token of the request's Authorization header, unchecked. */
-export const findBearer = (context: Context<AppEnv>): string | undefined =>
-  BEARER.exec(context.req.header('authorization') ?? '')?.[1];
-
-/** The claims of the request's token, whose session may have ended. Throws `no_authorization` or `bad_jwt`. */
-export async function readBearer(context: Context<AppEnv>, deps: AuthDeps): Promise<AccessClaims> {
-  const token = findBearer(context);
-  if (token === undefined) throw new AuthError('no_authorization');
-  try {
-    const claims = await deps.accessTokens.readClaims(token);
-    if (claims.sub !== '') identifyUser(claims.sub);
-    return claims;
-  } catch (error) {
-    if (error instanceof AccessTokenError) throw new AuthError('bad_jwt', error.message);
-    throw error;
-  }
-}
-
 export const hasVerifiedFactor = ({ factors }: Pick<Account, 'factors'>): boolean =>
   factors.some((factor) => factor.status === 'verified');
 
@@ -91,3 +71,29 @@ export const hasVerifiedFactor = ({ factors }: Pick<Account, 'factors'>): boolea
  */
 export const lacksSecondStep = (account: Account, session: SessionRow | null): boolean =>
   hasVerifiedFactor(account) && (session === null || session.aal === 'aal1');
+
+export type FactorUser = { account: Account; session: SessionRow };
+
+/**
+ * Throws `anonymous_not_allowed` for anonymous users, and `session_not_found` for tokens without a session, which have
+ * nothing to raise to `aal2`. Throws the errors of `requireUser` as well.
+ */
+export async function requireFactorUser(context: Context<AppEnv>, deps: AuthDeps): Promise<FactorUser> {
+  return checkFactorUser(await requireUser(context, deps));
+}
+
+/** As `requireFactorUser`, but reads the body before it looks the user up (see `requireUserWithBody`). */
+export async function requireFactorUserWithBody(
+  context: Context<AppEnv>,
+  deps: AuthDeps,
+  read: (context: Context<AppEnv>) => Promise<Body>,
+): Promise<{ user: FactorUser; body: Body }> {
+  const { body, ...signedIn } = await requireUserWithBody(context, deps, read);
+  return { user: checkFactorUser(signedIn), body };
+}
+
+function checkFactorUser({ account, session }: AuthenticatedUser): FactorUser {
+  if (account.user.is_anonymous) throw new AuthError('anonymous_not_allowed');
+  if (session === null) throw new AuthError('session_not_found');
+  return { account, session };
+}

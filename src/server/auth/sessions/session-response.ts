@@ -1,14 +1,16 @@
 import type { Context } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';
-import type { AuthDeps } from '../http/auth-deps.ts';
+import { ROUTES } from '#domain/routes.ts';
+import { newDeviceMail } from '#server/mail/account-emails.ts';
 import { ACCESS_TOKEN_SECONDS, type AccessTokens } from '../keys/access-tokens.ts';
-import type { Account } from '../accounts/accounts.ts';
+import type { Account, UserRow } from '../accounts/accounts.ts';
 import type { StartedSession } from './sessions.ts';
-import { mailDeletionUndone } from '../own-account/deletion-mails.ts';
-import { mailNewDevice } from './new-device-notice.ts';
-import { deviceOf } from '../http/client-device.ts';
-import { isKnownDevice, rememberDevice } from './device-cookie.ts';
 import { userJson } from '../accounts/user-json.ts';
+import type { AuthDeps } from '../http/auth-deps.ts';
+import { isKnownDevice, rememberDevice } from './device-cookie.ts';
+import { deviceOf, type Device } from '../http/device.ts';
+import { mailDeletionUndone, claimMail, sendNotice } from '../accounts/security-notice.ts';
+import { describeDevice } from './describe-device.ts';
 
 /** The response of every sign-in and renewal (docs/specification/wire.md 7). */
 export async function sessionResponse(accessTokens: AccessTokens, account: Account, started: StartedSession) {
@@ -72,3 +74,43 @@ export async function respondWithSession(context: Context<AppEnv>, deps: AuthDep
   if (started.undidDeletion) mailDeletionUndone(deps, user);
   return sessionResponse(deps.accessTokens, account, started);
 }
+
+/** The minimum time between two notices. Threat: a stranger who knows the password floods the owner with notices. */
+const INTERVAL_MS = 3_600_000;
+/** Sessions of these methods began with a mail to the address that would get the notice, so none is sent. */
+const MAILED_METHODS: ReadonlySet<string> = new Set([
+  'magiclink',
+  'recovery',
+  'invite',
+  'email/signup',
+  'email_change',
+]);
+
+type NewDeviceSignIn = { user: UserRow; started: StartedSession; device: Device };
+
+/**
+ * Tells the owner of an account by mail that an unknown device has signed in (docs/specification/accounts.md 16).
+ * A device is known by its cookie (`sessions/device-cookie.ts`).
+ *
+ * Queries and sends after the response. Call it for sign-ins from devices without a valid cookie.
+ */
+function mailNewDevice(deps: AuthDeps, { user, started, device }: NewDeviceSignIn): void {
+  if (user.email === null || user.email_confirmed_at === null || started.isFirst) return;
+  if (started.session.amr.some(({ method }) => MAILED_METHODS.has(method))) return;
+  const now = deps.clock.now();
+  deps.mailer.prepare(async () => {
+    const service = deps.database.asService('notify of a new device');
+    const column = 'new_device_notice_sent_at';
+    if (!(await claimMail(service, { userId: user.id, column, intervalMs: INTERVAL_MS, now }))) return;
+    const profileLink = `${deps.config.publicUrl}${ROUTES.profile.path}`;
+    const facts = { device: describeDevice(device.userAgent), at: formatUtc(now), profileLink };
+    sendNotice(deps, user, (notice) => newDeviceMail({ ...notice, ...facts }));
+  });
+}
+
+/** Such as `22 November 2026, 17:05 UTC`. */
+const formatUtc = (date: Date): string => {
+  const options = { timeZone: 'UTC', hour12: false } as const;
+  const day = date.toLocaleDateString('en-GB', { ...options, dateStyle: 'long' });
+  return `${day}, ${date.toLocaleTimeString('en-GB', { ...options, hour: '2-digit', minute: '2-digit' })} UTC`;
+};

@@ -70,7 +70,7 @@ type SessionValues = {
 
 const START_SESSION = prepareQuery((values: SessionValues) =>
   queryBuilder
-    // Locks the user's row before the undo token is deleted. `undo-deletion.ts` uses the same order; otherwise the two
+    // Locks the user's row before the undo token is deleted. `redeemUndoToken` uses the same order; otherwise the two
     // transactions could deadlock.
     // Threat: a thief signs in with the old password while the owner changes it, and the session outlives the change,
     // which ends all other sessions. PostgreSQL compares the hash again after it has waited for the lock.

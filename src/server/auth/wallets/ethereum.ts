@@ -4,7 +4,7 @@ import * as Hex from 'ox/Hex';
 import * as Secp256k1 from 'ox/Secp256k1';
 import * as Signature from 'ox/Signature';
 import { AuthError } from '../http/errors.ts';
-import type { Signer } from './signer.ts';
+import type { Signer } from './parse-message.ts';
 
 export const ethereumSigner: Signer = {
   parseSignature(text) {

@@ -2,7 +2,7 @@
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { base58 } from '@scure/base';
 import { AuthError } from '../http/errors.ts';
-import type { Signer } from './signer.ts';
+import type { Signer } from './parse-message.ts';
 
 const KEY_BYTES = 32;
 const SIGNATURE_BYTES = 64;

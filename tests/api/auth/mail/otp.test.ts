@@ -2,7 +2,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { consumeToken, findByCode, findByLink, issueOneTimeToken } from '#server/auth/codes/one-time-tokens.ts';
-import { claimMail } from '#server/auth/accounts/claim-mail.ts';
+import { claimMail } from '#server/auth/accounts/security-notice.ts';
 import { PASSWORD, tokenHashIn, newAddress, startAuthWorld, type AuthWorld } from '../fixture.ts';
 
 const wrong = (code: string): string => (code === '000000' ? '000001' : '000000');

@@ -6,8 +6,8 @@ import {
   signInWithIdentity,
   type IdentityOutcome,
   type IdentitySignIn,
+  type ExternalIdentity,
 } from '#server/auth/providers/external-identity.ts';
-import type { ExternalIdentity } from '#server/auth/providers/identity-store.ts';
 import { startSession } from '#server/auth/sessions/sessions.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/test-database.ts';
 import { newAddress } from '../fixture.ts';

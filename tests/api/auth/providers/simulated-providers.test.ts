@@ -1,9 +1,9 @@
 /** Signing in with the simulated Google and GitHub, through their consent pages (docs/specification/wire.md 27). */
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { connectProvider } from '#server/auth/providers/connect-provider.ts';
+import { connectProvider } from '#server/auth/providers/start-flow.ts';
 import { identityFromClaims } from '#server/auth/providers/profile.ts';
-import { ProviderError } from '#server/auth/providers/provider-error.ts';
+import { ProviderError } from '#server/auth/providers/provider-client.ts';
 import { Secret } from '#server/config/secret.ts';
 import { unicodeText } from '../../../support/fuzz/unicode-text.ts';
 import { startIdentityServer, type IdentityServer } from '../../../../simulators/identity-provider/server.ts';

@@ -3,33 +3,29 @@
  * `mailIntervalMs`, or exceeds the mails of its recipient (`limits.allowMail`), is dropped silently. Call these functions
  * in `mailer.prepare`, after the response, where the existence of an account is a secret.
  */
-import { ROUTES } from '#domain/routes.ts';
+import type { Context } from 'hono';
 import type { AsService } from '#server/database/database.ts';
-import {
-  accountExistsMail,
-  confirmAddressMail,
-  emailChangedMail,
-  identityLinkedMail,
-  identityUnlinkedMail,
-  passwordChangedMail,
-  phoneChangedMail,
-  reauthenticationMail,
-  recoveryMail,
-  signInMail,
-} from '#server/mail/account-emails.ts';
 import type { MailMessage } from '#server/mail/mail-message.ts';
+import {
+  confirmAddressMail,
+  signInMail,
+  recoveryMail,
+  reauthenticationMail,
+  accountExistsMail,
+} from '#server/mail/account-emails.ts';
+import { ROUTES } from '#domain/routes.ts';
+import type { AppEnv } from '#server/http/app-env.ts';
 import type { AuthDeps } from '../http/auth-deps.ts';
+import type { UserRow, Account } from '../accounts/accounts.ts';
+import { claimMail, securingOf, type SentColumn } from '../accounts/security-notice.ts';
 import type { MailKind } from '../http/rate-limits.ts';
-import type { Account, UserRow } from '../accounts/accounts.ts';
-import { claimMail, type SentColumn } from '../accounts/claim-mail.ts';
-import { recordAuditEvent } from '../accounts/audit-log.ts';
-import type { Device } from '../http/device.ts';
-import { createFlow } from '../sessions/flows.ts';
-import { issueOneTimeToken } from './one-time-tokens.ts';
 import type { SignInMethod } from '../sessions/sessions.ts';
-import type { MailRequest, MailTarget } from './mail-request.ts';
-import { mailLink } from './mail-links.ts';
-import { securingOf, sendNotice, sendUrgent } from '../accounts/security-notice.ts';
+import { createFlow, parseChallenge, type Challenge } from '../sessions/flows.ts';
+import { deviceOf, type Device } from '../http/device.ts';
+import { recordAuditEvent } from '../accounts/audit-log.ts';
+import { issueOneTimeToken, isPkceLink } from './one-time-tokens.ts';
+import type { Body } from '../http/body.ts';
+import { redirectTarget, isOwnOrigin } from '../http/redirects.ts';
 
 const MAIL_INTERVAL_MS = 60_000;
 
@@ -153,25 +149,41 @@ export async function mailAccountExists(deps: AuthDeps, owner: UserRow): Promise
   deps.mailer.send(accountExistsMail({ to: owner.email, loginLink, resetLink, hasPassword }));
 }
 
-export const mailPasswordChanged = (deps: AuthDeps, user: UserRow): void => sendNotice(deps, user, passwordChangedMail);
+/** The part of a request that a mailed link needs: where it leads, and the PKCE flow that it finishes. */
+type MailTarget = {
+  redirectTo: string;
+  /** Null for the implicit flow. */
+  challenge: Challenge | null;
+};
+export type MailRequest = MailTarget & { device: Device };
 
-/** @param label the provider's name, from the settings */
-export function mailIdentityLinked(deps: AuthDeps, user: UserRow, label: string): void {
-  if (user.email_confirmed_at === null) return;
-  const profileLink = `${deps.config.publicUrl}${ROUTES.profile.path}`;
-  sendNotice(deps, user, (notice) => identityLinkedMail({ ...notice, label, profileLink }));
-}
+/** Throws `validation_failed` for a malformed PKCE challenge. */
+export const readMailRequest = (context: Context<AppEnv>, deps: AuthDeps, body: Body): MailRequest => ({
+  redirectTo: redirectTarget(context, deps.config),
+  challenge: parseChallenge(body.text('code_challenge'), body.text('code_challenge_method')),
+  device: deviceOf(context, deps),
+});
 
-export const mailPhoneChanged = (deps: AuthDeps, user: Pick<UserRow, 'id' | 'email'>): void =>
-  sendNotice(deps, user, phoneChangedMail);
+export type LinkType = 'signup' | 'invite' | 'magiclink' | 'recovery' | 'email_change';
 
-/** @param label the removed way to sign in, from the settings */
-export function mailIdentityUnlinked(deps: AuthDeps, user: UserRow, label: string): void {
-  if (user.email_confirmed_at === null) return;
-  sendNotice(deps, user, (notice) => identityUnlinkedMail({ ...notice, label }));
-}
+const PAGES = {
+  signup: ROUTES.login.path,
+  invite: ROUTES.login.path,
+  magiclink: ROUTES.login.path,
+  recovery: ROUTES.resetPassword.path,
+  email_change: ROUTES.login.path,
+} as const satisfies Record<LinkType, string>;
 
-export function mailAddressChanged(deps: AuthDeps, oldEmail: string, newEmail: string): void {
-  const { supportEmail, email } = deps.config.contact;
-  sendUrgent(deps, oldEmail, emailChangedMail({ to: oldEmail, newEmail, contact: supportEmail ?? email ?? null }));
+/**
+ * Returns the address of a mailed link. Mail scanners open every link, so a token is consumed only after a click. A
+ * link to our own site opens one of our pages, which takes the token. The page of another application takes no token,
+ * so its link opens GET /verify, whose button redirects to the application with a session. A PKCE client expects an
+ * auth code, so its links open GET /verify too.
+ */
+export function mailLink(config: AuthDeps['config'], type: LinkType, linkToken: string, redirectTo: string): string {
+  if (isOwnOrigin(redirectTo, config) && !isPkceLink(linkToken)) {
+    return `${config.publicUrl}${PAGES[type]}?${new URLSearchParams({ token_hash: linkToken, type }).toString()}`;
+  }
+  const query = new URLSearchParams({ token: linkToken, type, redirect_to: redirectTo });
+  return `${config.publicUrl}/auth/v1/verify?${query.toString()}`;
 }

@@ -1,23 +1,22 @@
 /** POST /passkeys/registration/options and /verify: adds a passkey to an account (docs/specification/wire.md 32). */
 import type { Endpoint } from '../http/auth-deps.ts';
-import { lockUser } from '../accounts/accounts.ts';
-import { recordAuditEvent } from '../accounts/audit-log.ts';
+import { deviceOf } from '../http/device.ts';
 import {
   requireFactorUser,
   requireFactorUserWithBody,
-  requireRecentSignIn,
+  requireLiveSession,
+  lacksSecondStep,
   type FactorUser,
-} from './require-factor-user.ts';
-import { mailPasskeyAdded } from './factor-mails.ts';
-import { readBody, readOptionalBody } from '../http/body.ts';
-import { deviceOf } from '../http/client-device.ts';
+} from '../sessions/require-user.ts';
+import { readOptionalBody, readBody } from '../http/body.ts';
+import { listPasskeys, storeChallenge, readCeremony, saveCredential } from './credential-store.ts';
 import { AuthError } from '../http/errors.ts';
-import { lacksSecondStep, requireLiveSession } from '../sessions/require-user.ts';
-import { checkNewCredential, creationOptions } from './check-credential.ts';
-import { saveCredential } from './credential-store.ts';
-import { listPasskeys, storeChallenge } from './passkey-store.ts';
+import { requireRecentSignIn } from '../codes/prove-identity.ts';
 import { createWebAuthnChallenge, relyingPartyOf, userHandleOf } from './relying-party.ts';
-import { readCeremony } from './ceremony.ts';
+import { creationOptions, checkNewCredential } from './check-credential.ts';
+import { lockUser } from '../accounts/accounts.ts';
+import { recordAuditEvent } from '../accounts/audit-log.ts';
+import { mailPasskeyAdded } from './factor-mails.ts';
 
 const MAX_PASSKEYS = 10;
 

@@ -2,13 +2,16 @@
  * GET /account: facts that the wire's user object leaves out. DELETE /account/address-change: cancels a pending
  * change of the address (docs/specification/wire.md 34).
  */
-import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
+import type { Context } from 'hono';
+import type { AppEnv } from '#server/http/app-env.ts';
+import type { Endpoint, AuthDeps } from '../http/auth-deps.ts';
+import { requireUser, lacksSecondStep } from '../sessions/require-user.ts';
+import { requiredProof, proveIdentity, type SubmittedProof } from '../codes/prove-identity.ts';
 import type { UserRow } from '../accounts/accounts.ts';
-import { cancelAddressChange, findOpenHalves } from '../codes/address-change.ts';
-import { deviceOf } from '../http/client-device.ts';
+import { findOpenHalves, cancelAddressChange } from '../codes/address-change.ts';
+import { deviceOf } from '../http/device.ts';
 import { AuthError } from '../http/errors.ts';
-import { lacksSecondStep, requireUser } from '../sessions/require-user.ts';
-import { requiredProof } from '../codes/prove-identity.ts';
+import { recordAuditEvent } from '../accounts/audit-log.ts';
 
 export const showAccount: Endpoint = async (context, deps) => {
   const signedIn = await requireUser(context, deps);
@@ -38,3 +41,28 @@ export const endAddressChange: Endpoint = async (context, deps) => {
   );
   return context.body(null, 204);
 };
+
+/**
+ * Returns the id of the user who may download the archive now. The mailed or texted code is not used up, because the
+ * deletion that follows needs it too. Each use counts towards the guesses at the code.
+ */
+export async function authorizeArchive(
+  context: Context<AppEnv>,
+  deps: AuthDeps,
+  submitted: SubmittedProof,
+): Promise<string> {
+  const device = deviceOf(context, deps);
+  await deps.limits.consume('user', device.ip);
+  const signedIn = await requireUser(context, deps);
+  await proveIdentity(context, deps, signedIn, submitted);
+  const { id } = signedIn.account.user;
+  await deps.limits.consumeArchive(id);
+  await recordAuditEvent(deps.database.asService('record an archive'), {
+    at: deps.clock.now(),
+    userId: id,
+    actor: 'user',
+    event: 'archive_downloaded',
+    device,
+  });
+  return id;
+}

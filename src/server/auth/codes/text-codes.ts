@@ -1,11 +1,9 @@
 /** Texted codes: valid for one minute, otherwise like mailed codes (docs/specification/wire.md 26). */
 import type { AsService } from '#server/database/database.ts';
+import { signInText, phoneChangeText, reauthenticationText } from '../phone/send-text.ts';
 import type { AuthDeps } from '../http/auth-deps.ts';
-import { updateUser, type UserRow } from '../accounts/accounts.ts';
 import { issueOneTimeToken } from './one-time-tokens.ts';
-import type { Body } from '../http/body.ts';
-import { AuthError } from '../http/errors.ts';
-import { phoneChangeText, reauthenticationText, signInText } from '../phone/texts.ts';
+import { updateUser, type UserRow } from '../accounts/accounts.ts';
 
 const LIFETIME_SECONDS = 60;
 
@@ -32,13 +30,4 @@ export async function issueSignInCode(deps: AuthDeps, service: AsService, user: 
     await updateUser(service, user.id, { confirmation_sent_at: deps.clock.now() });
   }
   return issuePhoneCode(deps, service, { userId: user.id, purpose: 'sms', phone });
-}
-
-/**
- * Throws `unsupported_channel` (`validation_failed` for clients) for any channel but `sms`. A missing channel means
- * `sms`. supabase/auth also has the channel `whatsapp`.
- */
-export function checkChannel(body: Body): void {
-  const channel = body.text('channel');
-  if (channel !== '' && channel !== 'sms') throw new AuthError('unsupported_channel');
 }

@@ -1,26 +1,28 @@
 /**
- * Redeems a verified link or code: confirms or changes the address, and starts a session or, for the link of a PKCE
- * flow, issues an auth code.
+ * Redeems a verified link or code: confirms or changes the address or the number, and starts a session or, for the link
+ * of a PKCE flow, issues an auth code.
  */
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
 import {
-  confirmAddress,
-  findUserByEmail,
-  getAccount,
-  isBanned,
   lockUser,
+  isBanned,
+  confirmAddress,
+  getAccount,
+  findUserByEmail,
   updateUser,
+  findUserByPhone,
   type Account,
   type UserRow,
 } from '../accounts/accounts.ts';
-import { recordAuditEvent } from '../accounts/audit-log.ts';
 import { claimAccount, isUnproven, type Claim } from './claim-account.ts';
-import { releaseAddress } from '../accounts/sign-in-methods.ts';
-import { findFlow, issueAuthCode } from '../sessions/flows.ts';
-import { consumeToken, deleteOneTimeTokens, lockToken, type FoundToken } from './one-time-tokens.ts';
 import { startSession, type StartedSession } from '../sessions/sessions.ts';
+import { consumeToken, deleteOneTimeTokens, lockToken, type FoundToken } from './one-time-tokens.ts';
 import type { Device } from '../http/device.ts';
+import { recordAuditEvent } from '../accounts/audit-log.ts';
+import { findFlow, issueAuthCode } from '../sessions/flows.ts';
+import { releaseAddress } from '../accounts/sign-in-methods.ts';
+import { releaseUnconfirmedPhone, confirmPhone } from '../phone/phone-accounts.ts';
 
 /** `previousEmail` is set after the change of an address, `claim` after the first proof of an address. */
 type RedeemedAccount = { account: Account; previousEmail: string | null; claim: Claim | null };
@@ -161,4 +163,54 @@ async function takeAddress(
   const isUnused = owner.last_sign_in_at === null && owner.phone_confirmed_at === null;
   if (isUnused) await updateUser(transaction, owner.id, { password_hash: null, deletion_due_at: now });
   return true;
+}
+
+/** `owner.email` is null unless the address is confirmed. */
+export type PhoneChange = { previousPhone: string | null; owner: { id: string; email: string | null } };
+export type PhoneRedeemResult =
+  | {
+      outcome: 'session';
+      account: Account;
+      started: StartedSession;
+      /** After a change of the number, whom to notify; null for a sign-in. */
+      change: PhoneChange | null;
+    }
+  | { outcome: 'invalid' }
+  | { outcome: 'banned' }
+  | { outcome: 'phone_taken' };
+
+type RedeemPhoneInput = { token: FoundToken; device: Device; now: Date };
+
+/** Requires a transaction. Throws a `pg.DatabaseError` with code 23505 if a concurrent request takes the number. */
+export async function redeemPhoneCode(transaction: AsService, input: RedeemPhoneInput): Promise<PhoneRedeemResult> {
+  const { token, device, now } = input;
+  const user = await lockUser(transaction, token.user_id);
+  if (!user) return { outcome: 'invalid' };
+  if (isBanned(user, now)) return { outcome: 'banned' };
+  const isChange = token.purpose === 'phone_change';
+  const phone = isChange ? user.new_phone : user.phone;
+  // The number may have changed since the code was sent.
+  if (phone !== token.address || !(await consumeToken(transaction, token))) return { outcome: 'invalid' };
+
+  const isNewNumber = phone !== user.phone;
+  if (isNewNumber) {
+    await releaseUnconfirmedPhone(transaction, phone, user.id);
+    if (await findUserByPhone(transaction, phone)) return { outcome: 'phone_taken' };
+  }
+  await confirmPhone(transaction, await getAccount(transaction, user.id), phone, now);
+  await deleteOneTimeTokens(transaction, user.id);
+  if (isNewNumber) {
+    const event = { at: now, userId: user.id, actor: 'user', event: 'phone_changed', device } as const;
+    await recordAuditEvent(transaction, event);
+  }
+  const started = await startSession(transaction, { userId: user.id, method: 'otp', byPhone: true, device, now });
+  const account = await getAccount(transaction, user.id);
+  const confirmedEmail = user.email_confirmed_at === null ? null : user.email;
+  const previousPhone = user.phone_confirmed_at === null ? null : user.phone;
+  return {
+    outcome: 'session',
+    account,
+    started,
+    change: isNewNumber ? { previousPhone, owner: { id: user.id, email: confirmedEmail } } : null,
+  };
 }

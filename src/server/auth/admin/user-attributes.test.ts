@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parseBanDuration } from './ban-duration.ts';
+import { parseBanDuration } from './user-attributes.ts';
 
 test.each([
   ['none', 0],
