@@ -1,4 +1,7 @@
-/** Tests for import cycles with a dynamic import, which the lint rule `import/no-cycle` does not see. */
+/**
+ * Tests for import cycles that the lint rule `import/no-cycle` does not see: those with a dynamic import, and those
+ * between folders.
+ */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -32,4 +35,44 @@ test('no file imports itself through a dynamic import', () => {
     }
   }
   expect(cycles).toEqual([]);
+});
+
+/** The folders that each folder below `parent` imports, also for types alone. `.` stands for the files of `parent` itself. */
+function folderImports(parent: string): Map<string, Set<string>> {
+  const folderOf = (path: string): string => {
+    const [first, ...rest] = path.slice(parent.length + 1).split('/');
+    return rest.length === 0 ? '.' : first!;
+  };
+  const imports = new Map<string, Set<string>>();
+  for (const file of files.filter((path) => path.startsWith(`${parent}/`) && !path.includes('.test.'))) {
+    const from = folderOf(file);
+    const targets = imports.get(from) ?? new Set();
+    imports.set(from, targets);
+    for (const path of importsOf(file, /(?:\bfrom |\bimport\(\s*)'([.#][^']+)'/g)) {
+      if (path.startsWith(`${parent}/`) && folderOf(path) !== from) targets.add(folderOf(path));
+    }
+  }
+  return imports;
+}
+
+/** The folders that lead back to themselves. */
+function foldersInCircles(imports: ReadonlyMap<string, ReadonlySet<string>>): string[] {
+  return [...imports.keys()].filter((start) => {
+    const reached = new Set(imports.get(start));
+    for (const next of reached) for (const folder of imports.get(next) ?? []) reached.add(folder);
+    return reached.has(start);
+  });
+}
+
+test('the folders of auth import one another in one direction', () => {
+  const imports = folderImports('src/server/auth');
+  expect(imports.size).toBeGreaterThan(10);
+  expect([...imports.keys()].filter((folder) => imports.get(folder)!.has('.'))).toEqual([]);
+  expect(foldersInCircles(imports)).toEqual([]);
+});
+
+test('a circle of folders is found', () => {
+  const imports = { codes: ['http'], http: ['keys'], keys: ['codes'], saml: ['http'] };
+  const graph = new Map(Object.entries(imports).map(([from, to]) => [from, new Set(to)]));
+  expect(foldersInCircles(graph)).toEqual(['codes', 'http', 'keys']);
 });
