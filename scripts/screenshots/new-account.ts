@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Page } from '@playwright/test';
 import { ROUTES } from '#domain/routes.ts';
-import { generate } from 'otplib';
+import { totpCode } from '../../tests/support/totp-code.ts';
 import { signUp } from './accounts.ts';
 import type { Product } from '../../tests/support/product.ts';
 import { waitForEditor } from './scene.ts';
@@ -38,7 +38,7 @@ export async function startApp(page: Page): Promise<string> {
 
 export async function addApp(page: Page): Promise<void> {
   const secret = await startApp(page);
-  await page.getByLabel('Code from your authenticator app').fill(await generate({ secret }));
+  await page.getByLabel('Code from your authenticator app').fill(totpCode(secret, Date.now()));
   await button(page, 'Turn on').click();
   await heading(page, 'Keep your recovery codes').waitFor();
 }

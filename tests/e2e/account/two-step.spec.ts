@@ -94,7 +94,7 @@ test('an authenticator app is asked for at each sign-in, before anything of the 
     await signIn(page, person);
     await expect(secondStep(page)).toBeVisible();
     expect(requested.filter((path) => /^\/(rest|functions)\//.test(path))).toEqual([]);
-    await enterAppCode(page, await appCode(secret, 1));
+    await enterAppCode(page, appCode(secret, 1));
     await expect(page).toHaveURL(WANTED_PAGE);
     await expect(editor(page)).toBeVisible();
   });
@@ -183,7 +183,7 @@ test('an expired session asks for the second step over the page, and a second ta
   await overlay.getByRole('button', { name: 'Back' }).click();
   await overlay.getByLabel('Password').fill(password);
   await overlay.getByRole('button', { name: 'Sign in', exact: true }).click();
-  await enterAppCode(page, await appCode(secret, 1));
+  await enterAppCode(page, appCode(secret, 1));
   await expect(overlay).toHaveCount(0);
   await expect(items(page)).toHaveText(['Half a thought']);
   await expectSaved(page);
@@ -206,7 +206,7 @@ test('the mail that resets a password does not replace the second step', async (
   await expect(page.getByLabel('Code from your authenticator app')).toBeFocused();
   await expect(page.getByLabel('New password', { exact: true })).toHaveCount(0);
   await inBothThemes(page, expectAccessible);
-  await enterAppCode(page, await appCode(secret, 1));
+  await enterAppCode(page, appCode(secret, 1));
   await page.getByLabel('New password', { exact: true }).fill('a newer stable');
   await page.getByLabel('Confirm new password').fill('a newer stable');
   await page.getByRole('button', { name: 'Update Password' }).click();

@@ -3,7 +3,7 @@
  * second factors.
  */
 import type { APIRequestContext, Page } from '@playwright/test';
-import { generate } from 'otplib';
+import { totpCode } from '../../support/totp-code.ts';
 import { sessionStorageKey } from '#client/lib/session/storage-keys.ts';
 import type { SeededAccount } from './accounts.ts';
 import type { Session } from './journal.ts';
@@ -63,13 +63,12 @@ export async function consentAt(page: Page, provider: string, email: string): Pr
   await page.getByRole('button', { name: 'Continue with this address' }).click();
 }
 
-const STEP_SECONDS = 30;
+const STEP_MS = 30_000;
 
 /**
  * A code of an authenticator app. The server accepts each time step once, and one step before and after the current.
  */
-export const appCode = (secret: string, step: 0 | 1): Promise<string> =>
-  generate({ secret, epoch: Math.floor(Date.now() / 1000) + step * STEP_SECONDS });
+export const appCode = (secret: string, step: 0 | 1): string => totpCode(secret, Date.now() + step * STEP_MS);
 
 /**
  * Adds an authenticator app on the profile page, with the code of the current time step. A later sign-in takes the
@@ -83,7 +82,7 @@ export async function addApp(page: Page): Promise<string> {
   // The picture is an SVG in a data URL, which the content security policy must allow.
   await expect.poll(() => picture.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBeGreaterThan(0);
   const secret = (await page.locator('code').textContent())!.replaceAll(' ', '');
-  await page.getByLabel('Code from your authenticator app').fill(await appCode(secret, 0));
+  await page.getByLabel('Code from your authenticator app').fill(appCode(secret, 0));
   await page.getByRole('button', { name: 'Turn on' }).click();
   await expect(page.getByRole('heading', { name: 'Keep your recovery codes' })).toBeVisible();
   return secret;
@@ -101,7 +100,7 @@ export async function seedApp(
   const enrolled = { factor_type: 'totp', friendly_name: 'app' };
   const { id, totp } = await post<{ id: string; totp: { secret: string } }>('', enrolled);
   const challenge = await post<{ id: string }>(`/${id}/challenge`, {});
-  const answer = { challenge_id: challenge.id, code: await appCode(totp.secret, 0) };
+  const answer = { challenge_id: challenge.id, code: appCode(totp.secret, 0) };
   const raised = await post<SeededAccount['session']>(`/${id}/verify`, answer);
   return { account: { person, session: raised }, secret: totp.secret };
 }

@@ -1,8 +1,11 @@
 /** Codes of authenticator apps (RFC 6238): SHA-1, six digits, 30 seconds, one step of tolerance. */
-import { generateSecret, generateURI, verify } from 'otplib';
+import { Secret, TOTP } from 'otpauth';
 import { renderSVG } from 'uqr';
 
-const STEP_SECONDS = 30;
+/** Most authenticator apps ignore other values in the URI. */
+const SETTINGS = { algorithm: 'SHA1', digits: 6, period: 30 };
+/** The length of the HMAC's output (RFC 4226, section 4). */
+const SECRET_BYTES = 20;
 
 export type TotpEnrolment = {
   /** Base32. */
@@ -13,18 +16,19 @@ export type TotpEnrolment = {
 };
 
 export function createTotpEnrolment({ issuer, label }: { issuer: string; label: string }): TotpEnrolment {
-  const secret = generateSecret();
+  const secret = new Secret({ size: SECRET_BYTES });
   // A colon separates issuer and account in the URI's label, so neither may contain one.
-  const uri = generateURI({ issuer: issuer.replaceAll(':', ' '), label: label.replaceAll(':', ' '), secret });
-  return { secret, uri, qrCode: renderSVG(uri, { ecc: 'M', border: 2 }) };
+  const names = { issuer: issuer.replaceAll(':', ' '), label: label.replaceAll(':', ' ') };
+  const uri = new TOTP({ ...SETTINGS, ...names, secret }).toString();
+  return { secret: secret.base32, uri, qrCode: renderSVG(uri, { ecc: 'M', border: 2 }) };
 }
 
 type TotpCheck = { secret: string; code: string; now: Date };
 
 /** Returns the time step of a valid code, or null. The caller must accept each step at most once. */
-export async function findTotpStep({ secret, code, now }: TotpCheck): Promise<number | null> {
+export function findTotpStep({ secret, code, now }: TotpCheck): number | null {
   if (!/^\d{6}$/.test(code)) return null;
-  const epoch = Math.floor(now.getTime() / 1000);
-  const result = await verify({ secret, token: code, epoch, period: STEP_SECONDS, epochTolerance: STEP_SECONDS });
-  return result.valid && 'timeStep' in result ? result.timeStep : null;
+  const totp = new TOTP({ ...SETTINGS, secret });
+  const delta = totp.validate({ token: code, timestamp: now.getTime(), window: 1 });
+  return delta === null ? null : totp.counter({ timestamp: now.getTime() }) + delta;
 }
