@@ -119,7 +119,7 @@ export function authRoutes(deps: AuthDeps): Hono<AppEnv> {
     const allowed = allowedMethods(context.req.path);
     if (allowed.length === 0) throw new AuthError('no_such_endpoint');
     context.header('Allow', allowed.join(', '));
-    throw new AuthError('method_not_allowed');
+    throw new AuthError(405, 'method_not_allowed', 'This address is not called with this method');
   });
   routes.onError((error, context) => authErrorResponse(context, error, deps));
   return routes;

@@ -16,6 +16,6 @@ const GRANTS = new Map<string, Endpoint>([
 
 export const token: Endpoint = (context, deps) => {
   const grant = GRANTS.get(context.req.query('grant_type') ?? '');
-  if (!grant) throw new AuthError('unsupported_grant_type');
+  if (!grant) throw new AuthError(400, 'invalid_credentials', 'unsupported_grant_type');
   return grant(context, deps);
 };

@@ -4,7 +4,7 @@ import { queryBuilder } from '#server/database/query-builder.ts';
 import type { AuditEntry, AuditEvent } from '../accounts/audit-log.ts';
 import type { Endpoint } from '../http/auth-deps.ts';
 import { NIL_UUID } from '../keys/access-tokens.ts';
-import { AuthError } from '../http/errors.ts';
+import { invalidRequest } from '../http/errors.ts';
 import { containing, readPage, readQueryText, setPageHeaders } from './paging.ts';
 import { requireAdmin } from '../http/bearer.ts';
 
@@ -147,7 +147,7 @@ const entryId = (id: Row['id']): string => `00000000-0000-8000-8000-${BigInt(id)
 function searchSql(query: string): RawBuilder<boolean> {
   if (query === '') return sql<boolean>`true`;
   const [, scope, text] = /^(author|action|type):(.*)$/s.exec(query) ?? [];
-  if (scope === undefined || text === undefined) throw new AuthError('bad_audit_query', query.slice(0, 100));
+  if (scope === undefined || text === undefined) throw invalidRequest(`Invalid query scope: ${query.slice(0, 100)}`);
   if (text === '') return sql<boolean>`true`;
   if (scope === 'author') return authorSql(text);
   const wanted = text.toLowerCase();

@@ -23,7 +23,7 @@ import { beginAddressChange } from '../codes/address-change.ts';
 import { mailLink, type LinkType } from '../codes/mail-codes.ts';
 import { readBody, type Body } from '../http/body.ts';
 import { checkMetadata, checkNewPassword, mergeMetadata, parseEmail } from '../http/credentials.ts';
-import { AuthError } from '../http/errors.ts';
+import { AuthError, invalidRequest } from '../http/errors.ts';
 import { isAllowedTarget, redirectTarget } from '../http/redirects.ts';
 import { userJson } from '../accounts/user-json.ts';
 import { requireAdmin } from '../http/bearer.ts';
@@ -51,7 +51,7 @@ export const generateLink: Endpoint = async (context, deps) => {
   await requireAdmin(context, deps);
   const body = await readBody(context);
   const type = TYPES.find((known) => known === body.text('type'));
-  if (!type) throw new AuthError('bad_link_type', body.text('type').slice(0, 100));
+  if (!type) throw invalidRequest(`Invalid email action link type requested: ${body.text('type').slice(0, 100)}`);
   const request = await readLinkRequest(context, deps, body, type);
   const link = await runTransaction(deps, (transaction) => prepareLink(deps, transaction, type, request));
   const redirectTo = readRedirect(context, deps, body);
@@ -234,7 +234,8 @@ async function prepareAddressChange(
     const half = halves.find((each) => each.purpose === purpose)!;
     return { ...half, account: await getAccount(transaction, user.id), type: purpose };
   }
-  if (own.confirmed_at !== null) throw new AuthError('address_confirmed_already');
+  if (own.confirmed_at !== null)
+    throw new AuthError(422, 'validation_failed', 'This address has confirmed the change already');
   const { address } = own;
   const token = { userId: user.id, purpose, address, now, key: deps.secrets.oneTimeCodes, keepsEarlierLinks: true };
   const issued = await issueOneTimeToken(transaction, token);

@@ -2,7 +2,7 @@
 import type { Context } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';
 import { checkStorableText } from '../http/body.ts';
-import { AuthError } from '../http/errors.ts';
+import { invalidRequest } from '../http/errors.ts';
 
 const DEFAULT_PER_PAGE = 50;
 const MAX_PER_PAGE = 1_000;
@@ -20,7 +20,7 @@ export function readPage(context: Context<AppEnv>): Page {
 function readCount(context: Context<AppEnv>, name: string, otherwise: number, form: RegExp): number {
   const text = context.req.query(name) ?? '';
   if (text === '') return otherwise;
-  if (!form.test(text)) throw new AuthError('bad_page', name);
+  if (!form.test(text)) throw invalidRequest(`Bad Pagination Parameters: ${name} must be a positive number`);
   return Number(text);
 }
 

@@ -17,7 +17,7 @@ import {
 } from '../saml/sso-providers.ts';
 import { readBody, type Body } from '../http/body.ts';
 import { deviceOf } from '../http/device.ts';
-import { AuthError } from '../http/errors.ts';
+import { AuthError, invalidRequest } from '../http/errors.ts';
 import { requireAdmin } from '../http/bearer.ts';
 
 const toJson = (provider: SsoProvider) => ssoProviderJson(provider, { withMetadata: true });
@@ -31,9 +31,9 @@ export const listProviders: Endpoint = async (context, deps) => {
 export const createProvider: Endpoint = async (context, deps) => {
   await requireAdmin(context, deps);
   const body = await readBody(context);
-  if (body.text('type') !== 'saml') throw new AuthError('sso_type_unsupported');
+  if (body.text('type') !== 'saml') throw invalidRequest("Only 'saml' supported for SSO provider type");
   const { metadataXml, ...settings } = readSettings(body);
-  if (metadataXml === undefined) throw new AuthError('sso_metadata_missing');
+  if (metadataXml === undefined) throw invalidRequest('metadata_xml must be set');
   const provider = await changeProviders(context, deps, 'sso_provider_created', (transaction, home) =>
     createSsoProvider(transaction, { ...settings, metadataXml }, home),
   );
@@ -77,7 +77,8 @@ async function requireAdminAndProviderId(context: Context<AppEnv>, deps: AuthDep
  */
 function readSettings(body: Body): SsoProviderChange {
   const metadataXml = body.text('metadata_xml');
-  if (body.text('metadata_url') !== '') throw new AuthError('sso_metadata_url');
+  if (body.text('metadata_url') !== '')
+    throw invalidRequest('metadata_url is not supported: send its content as metadata_xml');
   return {
     metadataXml: metadataXml === '' ? undefined : metadataXml,
     domains: body.texts('domains') ?? undefined,

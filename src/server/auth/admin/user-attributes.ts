@@ -3,7 +3,7 @@ import type { JsonObject } from '#server/database/tables/auth-tables.ts';
 import type { AuthDeps } from '../http/auth-deps.ts';
 import type { Body } from '../http/body.ts';
 import { ADMIN_ROLES } from '../keys/service-token.ts';
-import { AuthError } from '../http/errors.ts';
+import { invalidRequest } from '../http/errors.ts';
 import { parseEmail, checkNewPassword } from '../http/credentials.ts';
 import { parsePhone } from '../http/phone-number.ts';
 
@@ -47,7 +47,8 @@ const MAX_PARALLELISM = 4;
 /** Validates everything before the caller changes anything. */
 export async function readUserAttributes(deps: AuthDeps, body: Body): Promise<UserAttributes> {
   const [email, phone, role] = [body.text('email'), body.text('phone'), body.text('role')];
-  if (role !== '' && (!ROLE.test(role) || ADMIN_ROLES.has(role) || role === 'anon')) throw new AuthError('bad_role');
+  if (role !== '' && (!ROLE.test(role) || ADMIN_ROLES.has(role) || role === 'anon'))
+    throw invalidRequest('The role of a user cannot be an administrator’s');
   return {
     email: email === '' ? null : parseEmail(email),
     phone: phone === '' ? null : parsePhone(phone),
@@ -64,20 +65,20 @@ export async function readUserAttributes(deps: AuthDeps, body: Body): Promise<Us
 function readBan(text: string, now: Date): UserAttributes['ban'] {
   if (text === '') return null;
   const milliseconds = parseBanDuration(text);
-  if (milliseconds === null) throw new AuthError('bad_ban_duration', text.slice(0, 100));
+  if (milliseconds === null) throw invalidRequest(`invalid format for ban duration: ${text.slice(0, 100)}`);
   return { until: milliseconds === 0 ? null : new Date(now.getTime() + milliseconds) };
 }
 
 async function readPasswordHash(deps: AuthDeps, body: Body): Promise<string | null> {
   const [password, hash] = [body.text('password'), body.text('password_hash')];
-  if (password !== '' && hash !== '') throw new AuthError('password_and_hash');
+  if (password !== '' && hash !== '') throw invalidRequest('Only a password or a password hash should be provided');
   if (hash !== '') {
     const [, memory, iterations, parallelism] = PASSWORD_HASH.exec(hash) ?? [];
     const isBounded =
       Number(memory) <= MAX_MEMORY_KIB &&
       Number(iterations) <= MAX_ITERATIONS &&
       Number(parallelism) <= MAX_PARALLELISM;
-    if (!isBounded) throw new AuthError('bad_password_hash');
+    if (!isBounded) throw invalidRequest('The password hash must be argon2id in the PHC format, of at most 64 MiB');
     return hash;
   }
   if (password === '') return null;

@@ -9,7 +9,7 @@ import { NIL_UUID, UUID } from '../keys/access-tokens.ts';
 import { readBody, readOptionalBody, type Body } from '../http/body.ts';
 import { deviceOf } from '../http/device.ts';
 import { accountGuessKey } from '../sessions/device-cookie.ts';
-import { AuthError } from '../http/errors.ts';
+import { AuthError, invalidRequest } from '../http/errors.ts';
 import { userJson } from '../accounts/user-json.ts';
 import { readPage, readQueryText, setPageHeaders } from './paging.ts';
 import { requireAdmin } from '../http/bearer.ts';
@@ -28,7 +28,7 @@ const authorOf = (context: Context<AppEnv>, deps: AuthDeps): Author => ({
 export async function requireAdminAndUserId(context: Context<AppEnv>, deps: AuthDeps): Promise<string> {
   await requireAdmin(context, deps);
   const id = context.req.param('userId') ?? '';
-  if (!UUID.test(id)) throw new AuthError('user_id_not_uuid');
+  if (!UUID.test(id)) throw new AuthError(404, 'validation_failed', 'user_id must be an UUID');
   return id;
 }
 
@@ -65,7 +65,8 @@ export const createUserByAdmin: Endpoint = async (context, deps) => {
   const body = await readBody(context);
   const id = readId(body);
   const attributes = await readUserAttributes(deps, body);
-  if (attributes.email === null && attributes.phone === null) throw new AuthError('user_without_address');
+  if (attributes.email === null && attributes.phone === null)
+    throw invalidRequest('Cannot create a user without either an email or phone');
   const author = authorOf(context, deps);
   try {
     const account = await deps.database.transactAsService('create a user', (transaction) =>
@@ -80,8 +81,8 @@ export const createUserByAdmin: Endpoint = async (context, deps) => {
 function readId(body: Body): string {
   const id = body.text('id');
   if (id === '') return randomUUID();
-  if (!UUID.test(id)) throw new AuthError('new_id_not_uuid');
-  if (id === NIL_UUID) throw new AuthError('new_id_nil');
+  if (!UUID.test(id)) throw invalidRequest('ID must conform to the uuid v4 format');
+  if (id === NIL_UUID) throw invalidRequest('ID cannot be a nil uuid');
   return id;
 }
 

@@ -13,7 +13,7 @@ import type { Endpoint, AuthDeps } from '../http/auth-deps.ts';
 import { deviceOf, type Device } from '../http/device.ts';
 import { readBody, type Body } from '../http/body.ts';
 import { requireCaptcha } from '../http/captcha.ts';
-import { AuthError } from '../http/errors.ts';
+import { AuthError, invalidRequest } from '../http/errors.ts';
 import { parseEmail, checkSignUpMetadata } from '../http/credentials.ts';
 import { readMailRequest, mailSignInLink, mailConfirmation, type MailRequest } from './mail-codes.ts';
 import { findUserByEmail, clearUnconfirmedPassword, findUserByPhone, type UserRow } from '../accounts/accounts.ts';
@@ -29,10 +29,10 @@ export const otp: Endpoint = async (context, deps) => {
   const body = await readBody(context);
   await requireCaptcha(context, deps, body);
   const [email, phone] = [body.text('email'), body.text('phone')];
-  if (email === '' && phone === '') throw new AuthError('otp_without_address');
-  if (email !== '' && phone !== '') throw new AuthError('otp_with_both');
+  if (email === '' && phone === '') throw invalidRequest('One of email or phone must be set');
+  if (email !== '' && phone !== '') throw invalidRequest('Only an email address or phone number should be provided');
   if (phone !== '') return requestPhoneCode(context, deps, body);
-  if (body.text('channel') !== '') throw new AuthError('channel_without_phone');
+  if (body.text('channel') !== '') throw invalidRequest('Channel should only be specified with Phone OTP');
   return mailSignInCode(context, deps, body, { createUser: body.flag('create_user', true) });
 };
 
@@ -41,7 +41,7 @@ export const magiclink: Endpoint = async (context, deps) => {
   await deps.limits.consume('magiclink', deviceOf(context, deps).ip);
   const body = await readBody(context);
   await requireCaptcha(context, deps, body);
-  if (body.text('email') === '') throw new AuthError('magic_link_without_email');
+  if (body.text('email') === '') throw new AuthError(422, 'validation_failed', 'Password recovery requires an email');
   return mailSignInCode(context, deps, body, { createUser: true });
 };
 
@@ -51,7 +51,7 @@ function mailSignInCode(
   body: Body,
   { createUser }: { createUser: boolean },
 ): Response {
-  if (!deps.mailer.isSetUp) throw new AuthError('magic_link_disabled');
+  if (!deps.mailer.isSetUp) throw new AuthError(422, 'email_provider_disabled', 'Login with magic link is disabled');
   const email = parseEmail(body.text('email'));
   const data = checkSignUpMetadata(body.object('data') ?? {});
   const request = readMailRequest(context, deps, body);
@@ -105,7 +105,7 @@ async function findOrCreateUser(deps: AuthDeps, { email, data, createUser, reque
  */
 async function requestPhoneCode(context: Context<AppEnv>, deps: AuthDeps, body: Body): Promise<Response> {
   checkChannel(body);
-  if (deps.sms === null) throw new AuthError('unsupported_phone_provider');
+  if (deps.sms === null) throw new AuthError(400, 'phone_provider_disabled', 'Unsupported phone provider');
   const phone = parsePhone(body.text('phone'));
   const data = checkSignUpMetadata(body.object('data') ?? {});
   const createsUser = body.flag('create_user', true) && deps.config.auth.signups;

@@ -7,7 +7,7 @@ import type { AsService } from '#server/database/database.ts';
 import type { AppEnv } from '#server/http/app-env.ts';
 import type { UserRow, Account } from '../accounts/accounts.ts';
 import type { SessionRow } from '../sessions/sessions.ts';
-import { AuthError, type AuthErrorName } from '../http/errors.ts';
+import { AuthError } from '../http/errors.ts';
 import type { AuthDeps } from '../http/auth-deps.ts';
 import { findByCode, consumeToken, type FoundToken } from './one-time-tokens.ts';
 import { reauthenticationTarget } from './reauthenticate.ts';
@@ -16,20 +16,26 @@ import { signInKey } from '../sessions/device-cookie.ts';
 
 const RECENT_MS = 24 * 3_600_000;
 
-type Change = { user: UserRow; session: SessionRow | null; nonce: string; error: AuthErrorName };
+type Change = {
+  user: UserRow;
+  session: SessionRow | null;
+  nonce: string;
+  /** The text of the error if a code is needed. */
+  needed: string;
+};
 
 /**
  * Returns null for a recent session, and for an anonymous user, who has no address that a code could go to. Otherwise
- * returns the verified token of the mailed or texted code, which the caller must consume. Throws `error` if the request
- * has no code, and `reauthentication_not_valid` for a wrong code.
+ * returns the verified token of the mailed or texted code, which the caller must consume. Throws
+ * `reauthentication_needed` if the request has no code, and `reauthentication_not_valid` for a wrong code.
  */
 export async function requireReauthentication(
   deps: AuthDeps,
-  { user, session, nonce, error }: Change,
+  { user, session, nonce, needed }: Change,
 ): Promise<FoundToken | null> {
   const now = deps.clock.now();
   if (user.is_anonymous || isRecentlyAuthenticated(session, now)) return null;
-  if (nonce === '') throw new AuthError(error);
+  if (nonce === '') throw new AuthError(400, 'reauthentication_needed', needed);
   const token = await findByCode(deps.database.asService('check a reauthentication'), {
     address: reauthenticationTarget(user)?.address ?? '',
     code: nonce,
@@ -64,7 +70,7 @@ export async function requireRecentSignIn(
     user: account.user,
     session,
     nonce: hasVerifiedFactor(account) ? '' : nonce,
-    error: 'sign_in_method_needs_reauthentication',
+    needed: 'Changing how the account is signed in to requires reauthentication',
   });
   if (token !== null && !(await consumeToken(deps.database.asService('reauthenticate'), token)))
     throw new AuthError('reauthentication_not_valid');
@@ -87,11 +93,17 @@ type LinkingUser = {
 export async function requireLinking(context: Context<AppEnv>, deps: AuthDeps, nonce = ''): Promise<LinkingUser> {
   const { account, session } = await requireUser(context, deps);
   const { user } = account;
-  if (!deps.config.auth.manualLinking || user.is_sso_user) throw new AuthError('manual_linking_disabled');
-  if (lacksSecondStep(account, session)) throw new AuthError('identity_needs_aal2');
+  if (!deps.config.auth.manualLinking || user.is_sso_user)
+    throw new AuthError(404, 'manual_linking_disabled', 'Manual linking is disabled');
+  if (lacksSecondStep(account, session))
+    throw new AuthError(403, 'insufficient_aal', 'AAL2 session is required to update identities when MFA is enabled.');
   await deps.limits.consumeChange({ account, session });
-  const error = 'identity_needs_reauthentication';
-  const code = await requireReauthentication(deps, { user, session, nonce, error });
+  const code = await requireReauthentication(deps, {
+    user,
+    session,
+    nonce,
+    needed: 'Identity update requires reauthentication',
+  });
   return {
     account,
     session,
@@ -148,7 +160,8 @@ export async function proveIdentity(
   { password, nonce }: SubmittedProof,
 ): Promise<Proof> {
   const required = requiredProof(signedIn, deps.clock.now());
-  if (required === 'second_step') throw new AuthError('proof_needs_second_step');
+  if (required === 'second_step')
+    throw new AuthError(403, 'insufficient_aal', 'AAL2 session is required when MFA is enabled');
   if (required === 'none') return NOTHING_TO_CONSUME;
   const { account } = signedIn;
   if (password !== '' && account.user.password_hash !== null) {
@@ -156,7 +169,7 @@ export async function proveIdentity(
     return NOTHING_TO_CONSUME;
   }
   // A code also proves the owner of an account with a password: a reader of the mailbox can reset the password anyway.
-  if (nonce === '') throw new AuthError('proof_needed');
+  if (nonce === '') throw new AuthError(400, 'reauthentication_needed', 'This requires reauthentication');
   const token = await findSentCode(deps, account, nonce);
   return { consume: (transaction) => consumeToken(transaction, token) };
 }

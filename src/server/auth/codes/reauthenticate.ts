@@ -7,7 +7,7 @@ import { deviceOf } from '../http/device.ts';
 import { requireUser } from '../sessions/require-user.ts';
 import { mailReauthentication } from './mail-codes.ts';
 import { updateUser, type UserRow } from '../accounts/accounts.ts';
-import { AuthError } from '../http/errors.ts';
+import { AuthError, invalidRequest } from '../http/errors.ts';
 import { consumeRecipientBudget, sendText } from '../phone/send-text.ts';
 import { issuePhoneCode } from './text-codes.ts';
 
@@ -32,8 +32,10 @@ export function reauthenticationTarget({ email, email_confirmed_at, phone, phone
 
 /** Why a user without a target gets no code. */
 function missingTargetError({ email, phone }: UserRow): AuthError {
-  if (email !== null) return new AuthError('reauthentication_unconfirmed');
-  return new AuthError(phone === null ? 'reauthentication_without_address' : 'reauthentication_unconfirmed_phone');
+  if (email !== null) return new AuthError(422, 'email_not_confirmed', 'Please verify your email first.');
+  return phone === null
+    ? invalidRequest('Reauthentication requires the user to have an email or a phone number')
+    : new AuthError(422, 'phone_not_confirmed', 'Please verify your phone first.');
 }
 
 /** Reauthentication of a user without a confirmed address (docs/specification/wire.md 26). */

@@ -6,14 +6,14 @@ import { requireCaptcha } from '../http/captcha.ts';
 import { readBody } from '../http/body.ts';
 import { parseEmail } from '../http/credentials.ts';
 import { deviceOf } from '../http/device.ts';
-import { AuthError } from '../http/errors.ts';
+import { invalidRequest } from '../http/errors.ts';
 
 export const recover: Endpoint = async (context, deps) => {
   await deps.limits.consume('recover', deviceOf(context, deps).ip);
   const body = await readBody(context);
   await requireCaptcha(context, deps, body);
   const input = body.text('email');
-  if (input === '') throw new AuthError('recovery_without_email');
+  if (input === '') throw invalidRequest('Password recovery requires an email');
   const email = parseEmail(input);
   const request = readMailRequest(context, deps, body);
   // The account is looked up after the response. So neither the response's content nor its timing reveals whether the

@@ -7,7 +7,7 @@ import type { Endpoint, AuthDeps } from '../http/auth-deps.ts';
 import { deviceOf } from '../http/device.ts';
 import { readBody, type Body } from '../http/body.ts';
 import { requireCaptcha } from '../http/captcha.ts';
-import { AuthError } from '../http/errors.ts';
+import { AuthError, invalidRequest } from '../http/errors.ts';
 import { parseEmail } from '../http/credentials.ts';
 import { readMailRequest, mailConfirmation, mailIntervalMs, type MailRequest } from './mail-codes.ts';
 import { findUserByEmail, findUserById, findUserByPhone, updateUser } from '../accounts/accounts.ts';
@@ -26,7 +26,8 @@ export const resend: Endpoint = async (context, deps) => {
   const type = body.text('type');
   const [email, phone] = [body.text('email'), body.text('phone')];
   if (type === 'sms' || type === 'phone_change') return resendPhoneCode(context, deps, { type, body });
-  if (type !== 'signup' && type !== 'email_change') throw new AuthError('resend_without_type');
+  if (type !== 'signup' && type !== 'email_change')
+    throw invalidRequest('Missing one of these types: signup, email_change, sms, phone_change');
   if (email === '') throw new AuthError(phone === '' ? 'resend_without_address' : 'resend_needs_email');
   const address = parseEmail(email);
   const request = readMailRequest(context, deps, body);

@@ -12,7 +12,7 @@ import { isWebProtocol } from '#server/config/redirect-patterns.ts';
 import type { Endpoint } from '../http/auth-deps.ts';
 import { redirectTarget, isOwnOrigin, oauthErrorName } from '../http/redirects.ts';
 import { deviceOf } from '../http/device.ts';
-import { AuthError } from '../http/errors.ts';
+import { AuthError, invalidRequest } from '../http/errors.ts';
 import { readForm } from '../http/body.ts';
 import { isPkceLink } from './one-time-tokens.ts';
 import { findTokenByLink, redeemLinkOrCode, FIRST_LINK_ACCEPTED } from './verify.ts';
@@ -85,7 +85,7 @@ function withQuery(target: string, fields: Record<string, string>): string {
 
 function parseLink(type: string | null | undefined, token: string | null | undefined) {
   if (!type) throw new AuthError('verify_without_type');
-  if (!token) throw new AuthError('verify_link_without_token');
+  if (!token) throw invalidRequest('Verify requires a token or a token hash');
   return { type, token };
 }
 

@@ -8,7 +8,7 @@ import { phoneChangedMail } from '#server/mail/account-emails.ts';
 import type { Endpoint, AuthDeps } from '../http/auth-deps.ts';
 import { deviceOf, type Device } from '../http/device.ts';
 import { readBody, type Body } from '../http/body.ts';
-import { AuthError } from '../http/errors.ts';
+import { AuthError, invalidRequest } from '../http/errors.ts';
 import { respondWithSession } from '../sessions/session-response.ts';
 import { findByLink, findByCode, type FoundToken } from './one-time-tokens.ts';
 import { startPadding } from '../http/response-padding.ts';
@@ -45,7 +45,8 @@ export const verify: Endpoint = async (context, deps) => {
   const body = await readBody(context);
   const type = body.text('type');
   if (type === '') throw new AuthError('verify_without_type');
-  if ((body.text('token') === '') === (body.text('token_hash') === '')) throw new AuthError('verify_not_one_token');
+  if ((body.text('token') === '') === (body.text('token_hash') === ''))
+    throw invalidRequest('Verify requires either a token or a token hash');
   if (body.text('token_hash') === '' && body.text('email') === '' && body.text('phone') !== '')
     return verifyPhone(context, deps, body);
   const token =
@@ -61,13 +62,14 @@ export const verify: Endpoint = async (context, deps) => {
 };
 
 async function findTokenByHash(deps: AuthDeps, type: string, body: Body): Promise<FoundToken> {
-  if (body.has('email') || body.has('phone') || body.has('redirect_to')) throw new AuthError('verify_hash_alone');
+  if (body.has('email') || body.has('phone') || body.has('redirect_to'))
+    throw invalidRequest('Only the token_hash and type should be provided');
   return findTokenByLink(deps, type, body.text('token_hash'));
 }
 
 export async function findTokenByLink(deps: AuthDeps, type: string, linkToken: string): Promise<FoundToken> {
   const purposes = PURPOSES.get(type);
-  if (!purposes) throw new AuthError('verify_bad_email_type');
+  if (!purposes) throw invalidRequest('Invalid email verification type');
   const service = deps.database.asService('verify a link');
   const token = await findByLink(service, { linkToken, purposes, now: deps.clock.now() });
   if (!token) throw new AuthError('link_expired');
@@ -77,7 +79,8 @@ export async function findTokenByLink(deps: AuthDeps, type: string, linkToken: s
 async function findTokenByCode(deps: AuthDeps, type: string, body: Body, device: Device): Promise<FoundToken> {
   const padding = startPadding();
   const [email, phone] = [body.text('email'), body.text('phone')];
-  if ((email === '') === (phone === '')) throw new AuthError('verify_with_both');
+  if ((email === '') === (phone === ''))
+    throw invalidRequest('Only an email address or phone number should be provided on verify');
   const address = parseEmail(email, 'verify_bad_email');
   const { clock, secrets } = deps;
   const purposes = PURPOSES.get(type);

@@ -41,8 +41,10 @@ export const challengeFactor: Endpoint = async (context, deps) => {
 };
 
 export function requireVerifyEnabled({ config, sms }: AuthDeps, type: FactorType): void {
-  if (type === 'phone' && sms === null) throw new AuthError('phone_verify_disabled');
-  if (type === 'webauthn' && !config.auth.passkeys) throw new AuthError('webauthn_verify_disabled');
+  if (type === 'phone' && sms === null)
+    throw new AuthError(422, 'mfa_phone_verify_not_enabled', 'MFA verification is disabled for Phone');
+  if (type === 'webauthn' && !config.auth.passkeys)
+    throw new AuthError(422, 'mfa_webauthn_verify_not_enabled', 'MFA verification is disabled for WebAuthn');
 }
 
 type Challenge = {

@@ -10,7 +10,7 @@ import { lockUser } from '../accounts/accounts.ts';
 import { CHALLENGE_LIFETIME_MS } from './relying-party.ts';
 import type { AuthDeps } from '../http/auth-deps.ts';
 import type { Body } from '../http/body.ts';
-import { AuthError } from '../http/errors.ts';
+import { AuthError, invalidRequest } from '../http/errors.ts';
 import { UUID } from '../keys/access-tokens.ts';
 
 export type StoredCredential = Selectable<AuthTables['auth.webauthn_credentials']>;
@@ -206,13 +206,14 @@ export async function readCeremony(
   userId: string | null,
 ): Promise<{ challenge: string; answer: JsonObject }> {
   const id = body.text('challenge_id');
-  if (id === '') throw new AuthError('passkey_without_challenge');
+  if (id === '') throw invalidRequest('challenge_id is required');
   const answer = body.object('credential');
-  if (answer === null) throw new AuthError('passkey_without_credential');
-  if (!UUID.test(id)) throw new AuthError('passkey_challenge_not_uuid');
+  if (answer === null) throw invalidRequest('credential is required');
+  if (!UUID.test(id)) throw invalidRequest('challenge_id must be a valid UUID');
   const taken = await takeChallenge(deps.database.asService('use a passkey challenge'), { id, userId });
-  if (!taken) throw new AuthError('passkey_challenge_not_found');
-  if (taken.expires_at <= deps.clock.now()) throw new AuthError('passkey_challenge_expired');
+  if (!taken) throw new AuthError(400, 'webauthn_challenge_not_found', 'Challenge not found or already used');
+  if (taken.expires_at <= deps.clock.now())
+    throw new AuthError(400, 'webauthn_challenge_expired', 'Challenge has expired');
   return { challenge: taken.challenge, answer };
 }
 

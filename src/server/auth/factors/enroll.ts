@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { FactorType } from '#server/database/tables/auth-tables.ts';
 import { checkFriendlyName, createFactor, requireFactor, removeFactor, type EnrolmentProblem } from './factor-store.ts';
-import { AuthError, type AuthErrorName } from '../http/errors.ts';
+import { AuthError, type AuthErrorName, invalidRequest } from '../http/errors.ts';
 import type { Endpoint, AuthDeps } from '../http/auth-deps.ts';
 import { deviceOf } from '../http/device.ts';
 import {
@@ -59,9 +59,12 @@ export const enroll: Endpoint = async (context, deps) => {
 
 function parseType({ config, sms }: AuthDeps, body: Body): FactorType {
   const type = body.text('factor_type');
-  if (type === 'phone' && sms === null) throw new AuthError('phone_enroll_disabled');
-  if (type === 'webauthn' && !config.auth.passkeys) throw new AuthError('webauthn_enroll_disabled');
-  if (type !== 'totp' && type !== 'phone' && type !== 'webauthn') throw new AuthError('factor_bad_type');
+  if (type === 'phone' && sms === null)
+    throw new AuthError(422, 'mfa_phone_enroll_not_enabled', 'MFA enroll is disabled for Phone');
+  if (type === 'webauthn' && !config.auth.passkeys)
+    throw new AuthError(422, 'mfa_webauthn_enroll_not_enabled', 'MFA enroll is disabled for WebAuthn');
+  if (type !== 'totp' && type !== 'phone' && type !== 'webauthn')
+    throw invalidRequest('factor_type needs to be totp, phone, or webauthn');
   return type;
 }
 
@@ -70,7 +73,7 @@ type Enrolment = { row: { secret?: Buffer; phone?: string }; answer: object };
 const ENROLMENTS: Record<FactorType, (deps: AuthDeps, user: FactorUser, body: Body, id: string) => Enrolment> = {
   totp({ config, secrets }, { account: { user } }, body, id) {
     const issuer = body.text('issuer') || new URL(config.publicUrl).hostname;
-    if (issuer.length > MAX_ISSUER_LENGTH) throw new AuthError('issuer_too_long');
+    if (issuer.length > MAX_ISSUER_LENGTH) throw invalidRequest('issuer must be 64 characters or less');
     const { secret, uri, qrCode } = createTotpEnrolment({ issuer, label: user.email ?? user.phone ?? user.id });
     return {
       row: { secret: seal(secrets.factors, `factor:${id}`, secret) },
@@ -78,7 +81,7 @@ const ENROLMENTS: Record<FactorType, (deps: AuthDeps, user: FactorUser, body: Bo
     };
   },
   phone(_deps, _user, body) {
-    if (body.text('phone') === '') throw new AuthError('phone_factor_without_phone');
+    if (body.text('phone') === '') throw invalidRequest('Phone number required to enroll Phone factor');
     const phone = parsePhone(body.text('phone'));
     return { row: { phone }, answer: { phone } };
   },
@@ -91,7 +94,8 @@ export const unenroll: Endpoint = async (context, deps) => {
   const user = await requireFactorUser(context, deps);
   const { id, status } = await requireFactor(context, deps, user);
   if (status === 'verified') {
-    if (user.session.aal === 'aal1') throw new AuthError('unenroll_needs_second_step');
+    if (user.session.aal === 'aal1')
+      throw new AuthError(422, 'insufficient_aal', 'AAL2 required to unenroll verified factor');
     await requireRecentSignIn(deps, user, '');
   }
   await deps.limits.consumeChange(user);

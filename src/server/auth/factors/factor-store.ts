@@ -15,7 +15,7 @@ import { requireLiveSession, type FactorUser } from '../sessions/require-user.ts
 import { recordAuditEvent, type AuditEntry } from '../accounts/audit-log.ts';
 import type { AuthDeps } from '../http/auth-deps.ts';
 import { UUID } from '../keys/access-tokens.ts';
-import { AuthError } from '../http/errors.ts';
+import { AuthError, invalidRequest } from '../http/errors.ts';
 
 export type StoredFactor = Selectable<AuthTables['auth.mfa_factors']>;
 
@@ -254,6 +254,6 @@ export async function requireFactor(
 const MAX_NAME_LENGTH = 120;
 
 export function checkFriendlyName(name: string): string {
-  if (name.length > MAX_NAME_LENGTH) throw new AuthError('friendly_name_too_long');
+  if (name.length > MAX_NAME_LENGTH) throw invalidRequest('friendly_name must be 120 characters or less');
   return name;
 }

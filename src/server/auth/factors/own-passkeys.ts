@@ -13,7 +13,7 @@ import { listPasskeys as findPasskeys, passkeyJson, renamePasskey, removePasskey
 import { deviceOf } from '../http/device.ts';
 import { readBody } from '../http/body.ts';
 import { checkFriendlyName } from './factor-store.ts';
-import { AuthError } from '../http/errors.ts';
+import { AuthError, invalidRequest } from '../http/errors.ts';
 import { requireRecentSignIn } from '../codes/prove-identity.ts';
 import { lockUser } from '../accounts/accounts.ts';
 import { mailPasskeyRemoved } from './factor-mails.ts';
@@ -33,7 +33,7 @@ export const updatePasskey: Endpoint = async (context, deps) => {
   const { user: signedIn, body } = await requireFactorUserWithBody(context, deps, readBody);
   const { id, user } = requireOwnPasskey(context, signedIn);
   const friendlyName = checkFriendlyName(body.text('friendly_name'));
-  if (friendlyName === '') throw new AuthError('friendly_name_missing');
+  if (friendlyName === '') throw invalidRequest('friendly_name is required');
   const now = deps.clock.now();
   const service = deps.database.asService('rename a passkey');
   const current = (await findPasskeys(service, user.id)).find((each) => each.id === id);

@@ -6,7 +6,7 @@ import { AuthError } from '../http/errors.ts';
 function passkeyEndpoint(load: () => Promise<Endpoint>): Endpoint {
   const endpoint = lazyEndpoint(load);
   return (context, deps) => {
-    if (!deps.config.auth.passkeys) throw new AuthError('passkey_disabled');
+    if (!deps.config.auth.passkeys) throw new AuthError(404, 'passkey_disabled', 'Passkeys are disabled');
     return endpoint(context, deps);
   };
 }

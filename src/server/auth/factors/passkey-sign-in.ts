@@ -60,7 +60,8 @@ export const verifyAuthentication: Endpoint = async (context, deps) => {
     if (!user || !(await recordAssertion(transaction, passkey.id, assertion, now)))
       throw new AuthError('passkey_wrong');
     if (isBanned(user, now)) throw new AuthError('user_banned');
-    if (user.email !== null && user.email_confirmed_at === null) throw new AuthError('passkey_unconfirmed');
+    if (user.email !== null && user.email_confirmed_at === null)
+      throw new AuthError(403, 'email_not_confirmed', 'Email not confirmed');
     const started = await startSession(transaction, {
       userId: user.id,
       method: 'passkey',

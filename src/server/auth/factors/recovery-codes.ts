@@ -29,6 +29,7 @@ import { mailRecoveryCodeUsed } from './factor-mails.ts';
 
 const TYPE = 'recovery_code';
 const DEFAULT_NAME = 'Recovery codes';
+const WRONG_CODE = 'Invalid recovery code entered';
 
 export const showRecoveryCodes: Endpoint = async (context, deps) => {
   const { account } = await requireFactorUser(context, deps);
@@ -43,9 +44,19 @@ export const createRecoveryCodes: Endpoint = async (context, deps) => {
   const friendlyName = checkFriendlyName(body.text('friendly_name')) || DEFAULT_NAME;
   return issueCodes(context, deps, user, async (transaction, codes) => {
     const factors = await listFactors(transaction, codes.userId);
-    if (!factors.some((factor) => factor.status === 'verified')) throw new AuthError('recovery_codes_alone');
+    if (!factors.some((factor) => factor.status === 'verified'))
+      throw new AuthError(
+        422,
+        'mfa_recovery_codes_sole_factor',
+        'At least one other verified factor is required to generate recovery codes',
+      );
     const issued = await createCodeSet(transaction, { ...codes, friendlyName });
-    if (!issued) throw new AuthError('recovery_codes_exist');
+    if (!issued)
+      throw new AuthError(
+        422,
+        'mfa_verified_factor_exists',
+        'Recovery codes are already enrolled for this user, use regenerate to rotate them',
+      );
     return issued;
   });
 };
@@ -93,7 +104,8 @@ async function issueCodes(
  * then pass every later second step.
  */
 async function requireRecentSecondStep(deps: AuthDeps, user: FactorUser): Promise<void> {
-  if (user.session.aal === 'aal1') throw new AuthError('recovery_codes_need_second_step');
+  if (user.session.aal === 'aal1')
+    throw new AuthError(403, 'insufficient_aal', 'AAL2 required to manage recovery codes');
   await requireRecentSignIn(deps, user, '');
 }
 
@@ -103,9 +115,9 @@ export const verifyRecoveryCode: Endpoint = async (context, deps) => {
   const code = normalizeCode((await readBody(context)).text('code'));
   if (code === '') throw new AuthError('factor_code_missing');
   const userId = user.account.user.id;
-  const failure = { details: { factor_type: TYPE }, error: 'recovery_code_wrong' as const };
+  const failure = { details: { factor_type: TYPE }, text: WRONG_CODE };
   const set = await findCodeSet(deps.database.asService('verify a recovery code'), userId);
-  if (!set) throw new AuthError('recovery_code_wrong');
+  if (!set) throw new AuthError(422, 'mfa_verification_failed', WRONG_CODE);
   // New codes get a rate-limit key of their own, so guesses at the previous codes do not count.
   const guessed = `${set.id}@${set.created_at.getTime()}`;
   const refund = await countGuess(deps, user, guessed, 'recovery_codes_locked');

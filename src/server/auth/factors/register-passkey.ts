@@ -63,7 +63,7 @@ export const verifyRegistration: Endpoint = async (context, deps) => {
     await requireLiveSession(transaction, factorUser.session);
     if ((await listPasskeys(transaction, user.id)).length >= MAX_PASSKEYS) throw new AuthError('too_many_passkeys');
     const saved = await saveCredential(transaction, { userId: user.id, purpose: 'passkey', credential, now });
-    if (!saved) throw new AuthError('passkey_exists');
+    if (!saved) throw new AuthError(422, 'webauthn_credential_exists', 'This credential is already registered');
     await recordAuditEvent(transaction, {
       at: now,
       userId: user.id,
@@ -79,6 +79,6 @@ export const verifyRegistration: Endpoint = async (context, deps) => {
 };
 
 function requireMayRegister({ account, session }: FactorUser): void {
-  if (account.user.is_sso_user) throw new AuthError('passkey_of_sso_user');
+  if (account.user.is_sso_user) throw new AuthError(422, 'validation_failed', 'SSO users cannot register passkeys');
   if (lacksSecondStep(account, session)) throw new AuthError('passkey_needs_second_step');
 }

@@ -44,7 +44,7 @@ export async function failSecondStep(
   context: Context<AppEnv>,
   deps: AuthDeps,
   user: FactorUser,
-  failure: { details: Record<string, string>; error: AuthErrorName },
+  failure: { details: Record<string, string>; text: string },
 ): Promise<never> {
   await deps.limits.consumeChange(user);
   await recordAuditEvent(deps.database.asService('record a wrong second step'), {
@@ -55,7 +55,7 @@ export async function failSecondStep(
     device: deviceOf(context, deps),
     details: failure.details,
   });
-  throw new AuthError(failure.error);
+  throw new AuthError(422, 'mfa_verification_failed', failure.text);
 }
 
 /** Thrown to roll back the transaction when a concurrent request has used the proof. */

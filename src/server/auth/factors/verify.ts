@@ -8,7 +8,7 @@ import { unseal } from '../keys/sealed.ts';
 import { mailFactorAdded } from './factor-mails.ts';
 import { readBody, type Body } from '../http/body.ts';
 import { deviceOf } from '../http/device.ts';
-import { AuthError, type AuthErrorName } from '../http/errors.ts';
+import { AuthError, type AuthErrorName, invalidRequest } from '../http/errors.ts';
 import {
   consumeChallenge,
   countAnswer,
@@ -30,10 +30,10 @@ const CHALLENGE_ERRORS = {
 } as const satisfies Record<Exclude<ChallengeResult['outcome'], 'open'>, AuthErrorName>;
 
 const WRONG_ANSWERS = {
-  totp: 'totp_wrong',
-  phone: 'phone_code_wrong',
-  webauthn: 'webauthn_wrong',
-} as const satisfies Record<FactorType, AuthErrorName>;
+  totp: 'Invalid TOTP code entered',
+  phone: 'Invalid MFA Phone code entered',
+  webauthn: 'WebAuthn verification failed',
+} as const satisfies Record<FactorType, string>;
 
 export const verifyFactor: Endpoint = async (context, deps) => {
   const { ip } = deviceOf(context, deps);
@@ -48,7 +48,7 @@ export const verifyFactor: Endpoint = async (context, deps) => {
   // Guesses at codes are counted. A WebAuthn signature cannot be guessed.
   const refund = factor.factor_type === 'webauthn' ? null : await countGuess(deps, user, factor.id);
   const details = { factor_id: factor.id, factor_type: factor.factor_type };
-  const failure = { details, error: WRONG_ANSWERS[factor.factor_type] };
+  const failure = { details, text: WRONG_ANSWERS[factor.factor_type] };
   const consume = await checkAnswer(deps, factor, challenge, answer);
   if (!consume) return failSecondStep(context, deps, user, failure);
 
@@ -81,10 +81,10 @@ function parseAnswer(body: Body, factorType: FactorType): Answer {
     return { code };
   }
   const webauthn = body.object('webauthn');
-  if (webauthn === null) throw new AuthError('webauthn_missing');
+  if (webauthn === null) throw invalidRequest('WebAuthn config required');
   const { type, credential_response: response } = webauthn;
-  if (type !== 'create' && type !== 'request') throw new AuthError('webauthn_bad_type');
-  if (typeof response !== 'object' || response === null) throw new AuthError('webauthn_response_missing');
+  if (type !== 'create' && type !== 'request') throw invalidRequest('WebAuthn type must be create or request');
+  if (typeof response !== 'object' || response === null) throw invalidRequest('credential_response required');
   return { type, response: response as JsonObject };
 }
 

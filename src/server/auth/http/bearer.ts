@@ -16,13 +16,14 @@ export const findBearer = (context: Context<AppEnv>): string | undefined =>
 /** The claims of the request's token, whose session may have ended. Throws `no_authorization` or `bad_jwt`. */
 export async function readBearer(context: Context<AppEnv>, deps: AuthDeps): Promise<AccessClaims> {
   const token = findBearer(context);
-  if (token === undefined) throw new AuthError('no_authorization');
+  if (token === undefined) throw new AuthError(401, 'no_authorization', 'This endpoint requires a valid Bearer token');
   try {
     const claims = await deps.accessTokens.readClaims(token);
     if (claims.sub !== '') identifyUser(claims.sub);
     return claims;
   } catch (error) {
-    if (error instanceof AccessTokenError) throw new AuthError('bad_jwt', error.message);
+    if (error instanceof AccessTokenError)
+      throw new AuthError(403, 'bad_jwt', `invalid JWT: unable to parse or verify signature, ${error.message}`);
     throw error;
   }
 }

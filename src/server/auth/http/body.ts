@@ -7,7 +7,7 @@ import type { JsonObject } from '#server/database/tables/auth-tables.ts';
 import type { AppEnv } from '#server/http/app-env.ts';
 import { readBytes, readText } from '#server/http/requests/limit-body.ts';
 import { hasMoreValues } from '#server/parse-json.ts';
-import { AuthError } from './errors.ts';
+import { AuthError, invalidRequest } from './errors.ts';
 
 /** Deeper than any valid request, and shallow enough for PostgreSQL and recursive JSON code. */
 const MAX_DEPTH = 32;
@@ -78,7 +78,7 @@ export async function readOptionalBody(context: Context<AppEnv>): Promise<Body> 
 function parseBody(text: string): Body {
   let parsed: unknown;
   try {
-    if (hasMoreValues(text, MAX_VALUES)) throw new AuthError('body_too_many_values');
+    if (hasMoreValues(text, MAX_VALUES)) throw invalidRequest('The request body holds too many values');
     parsed = JSON.parse(text);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
@@ -103,7 +103,7 @@ export async function readForm(context: Context<AppEnv>, maxBytes = MAX_FORM_BYT
   const bytes = await readBytes(context, maxBytes);
   let fields = 1;
   for (let at = bytes.indexOf(AMPERSAND); at !== -1; at = bytes.indexOf(AMPERSAND, at + 1)) {
-    if ((fields += 1) > MAX_FORM_FIELDS) throw new AuthError('form_too_many_fields');
+    if ((fields += 1) > MAX_FORM_FIELDS) throw invalidRequest('The form holds more than 20 fields');
   }
   return new URLSearchParams(new TextDecoder().decode(bytes));
 }
@@ -118,7 +118,7 @@ function checkStorable(root: unknown): void {
     const { value, depth } = next;
     if (typeof value === 'string') checkStorableText(value);
     if (typeof value !== 'object' || value === null) continue;
-    if (depth >= MAX_DEPTH) throw new AuthError('body_too_deep');
+    if (depth >= MAX_DEPTH) throw invalidRequest('The request body is nested too deeply');
     for (const [name, part] of Object.entries(value)) {
       checkStorableText(name);
       pending.push({ value: part, depth: depth + 1 });
@@ -128,5 +128,6 @@ function checkStorable(root: unknown): void {
 
 /** Throws `validation_failed` for text that PostgreSQL cannot store or compare. */
 export function checkStorableText(text: string): void {
-  if (text.includes('\0') || !text.isWellFormed()) throw new AuthError('unstorable_text');
+  if (text.includes('\0') || !text.isWellFormed())
+    throw invalidRequest('Text must be valid Unicode without null characters');
 }

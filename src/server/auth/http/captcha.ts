@@ -31,7 +31,8 @@ export async function requireCaptcha(context: Context<AppEnv>, deps: AuthDeps, b
   const verdict = await askSiteverify(captcha, token);
   if (verdict.outcome === 'unavailable') {
     deps.log.error({ captcha: captcha.provider, reason: verdict.reason }, 'the captcha service did not answer');
-    throw new AuthError('captcha_unavailable');
+    // supabase/auth responds with 500; clients may retry after a 503.
+    throw new AuthError(503, 'captcha_failed', 'captcha verification process failed');
   }
   if (verdict.outcome === 'refused') {
     const { codes } = verdict;

@@ -11,7 +11,7 @@ import {
 import { normalizeAddress } from '#domain/account/mail-address.ts';
 import type { JsonObject } from '#server/database/tables/auth-tables.ts';
 import type { AuthDeps } from './auth-deps.ts';
-import { AuthError, type AuthErrorName } from './errors.ts';
+import { AuthError, type AuthErrorName, invalidRequest } from './errors.ts';
 
 /**
  * The rule of the HTML standard for `type=email`, in lower case: a set of printable ASCII before the @, one or more
@@ -31,7 +31,7 @@ const MAX_LOCAL_PART_LENGTH = 64;
  * changed; a domain of other letters is compared in punycode.
  */
 export function parseEmail(input: string, problem: AuthErrorName = 'bad_email'): string {
-  if (input.length > EMAIL_MAX_LENGTH) throw new AuthError('email_too_long');
+  if (input.length > EMAIL_MAX_LENGTH) throw invalidRequest('An email address is too long');
   const address = normalizeAddress(input);
   const email = address.toLowerCase();
   if (/[^\x21-\x7e]/.test(address) || !ADDRESS.test(email) || email.indexOf('@') > MAX_LOCAL_PART_LENGTH)
@@ -67,7 +67,8 @@ const MAX_NAMES = 10;
 
 /** The checks of `checkNewPassword` that take no time. Throws `weak_password` or `validation_failed`. */
 export function checkPasswordFormat(config: AuthDeps['config'], password: string): void {
-  if (Buffer.byteLength(password) > PASSWORD_MAX_BYTES) throw new AuthError('password_too_long');
+  if (Buffer.byteLength(password) > PASSWORD_MAX_BYTES)
+    throw invalidRequest('Password cannot be longer than 72 characters');
   const weakness = findWeakness(config, password);
   if (weakness) throw weakness;
 }
@@ -89,12 +90,15 @@ const MAX_SIGN_UP_METADATA_BYTES = 1_024;
 
 export function checkSignUpMetadata(data: JsonObject): JsonObject {
   if (Buffer.byteLength(JSON.stringify(data)) > MAX_SIGN_UP_METADATA_BYTES)
-    throw new AuthError('sign_up_metadata_too_large');
+    throw invalidRequest(
+      'User metadata of a sign-up must not exceed 1024 bytes of JSON. Send more with PUT /user after the sign-in',
+    );
   return data;
 }
 
 export function checkMetadata(data: JsonObject): JsonObject {
-  if (Buffer.byteLength(JSON.stringify(data)) > MAX_METADATA_BYTES) throw new AuthError('metadata_too_large');
+  if (Buffer.byteLength(JSON.stringify(data)) > MAX_METADATA_BYTES)
+    throw invalidRequest('User metadata must not exceed 8192 bytes of JSON');
   return data;
 }
 

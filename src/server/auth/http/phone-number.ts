@@ -1,6 +1,6 @@
 /** Parses telephone numbers in E.164 form. */
 import type { SmsSettings } from '#server/config/auth-settings.ts';
-import { AuthError } from './errors.ts';
+import { invalidRequest } from './errors.ts';
 import type { Body } from './body.ts';
 
 /** ITU-T E.164: a country code and a subscriber number, 15 digits at most. Together they have at least 7 digits. */
@@ -12,7 +12,7 @@ export const formatPhone = (input: string): string => input.replace(/^\+/, '').r
 /** Returns the number as its digits. Throws `validation_failed`. */
 export function parsePhone(input: string): string {
   const digits = formatPhone(input);
-  if (!DIGITS.test(digits)) throw new AuthError('bad_phone');
+  if (!DIGITS.test(digits)) throw invalidRequest('Invalid phone number format (E.164 required)');
   return digits;
 }
 
@@ -26,5 +26,5 @@ export const isInAllowedCountry = (phone: string, { countries }: Pick<SmsSetting
  */
 export function checkChannel(body: Body): void {
   const channel = body.text('channel');
-  if (channel !== '' && channel !== 'sms') throw new AuthError('unsupported_channel');
+  if (channel !== '' && channel !== 'sms') throw invalidRequest("Invalid channel, supported values are 'sms'");
 }

@@ -10,7 +10,7 @@ import {
   requireLiveSession,
   type AuthenticatedUser,
 } from '../sessions/require-user.ts';
-import { AuthError, type AuthErrorName } from '../http/errors.ts';
+import { AuthError, invalidRequest } from '../http/errors.ts';
 import { userJson } from '../accounts/user-json.ts';
 import { deviceOf, type Device } from '../http/device.ts';
 import { readBody, type Body } from '../http/body.ts';
@@ -37,7 +37,8 @@ import { issuePhoneCode } from '../codes/text-codes.ts';
 export const showUser: Endpoint = async (context, deps) => {
   const { account } = await requireUser(context, deps);
   const audience = context.req.header('x-jwt-aud') ?? '';
-  if (audience !== '' && audience !== account.user.aud) throw new AuthError('wrong_audience');
+  if (audience !== '' && audience !== account.user.aud)
+    throw invalidRequest("Token audience doesn't match request audience");
   return context.json(userJson(account));
 };
 
@@ -64,7 +65,12 @@ export const changeUser: Endpoint = async (context, deps) => {
   const metadata = data === null ? null : checkMetadata(mergeMetadata(user.raw_user_meta_data, data));
   if (password !== '') checkPasswordFormat(deps.config, password);
   const reauthentication = changesSignIn
-    ? await requireReauthentication(deps, { user, session, nonce, error: reauthenticationError(password, newPhone) })
+    ? await requireReauthentication(deps, {
+        user,
+        session,
+        nonce,
+        needed: describeReauthentication(password, newPhone),
+      })
     : null;
   const owner = { email: newEmail, phone: newPhone ?? user.phone, data: metadata ?? user.raw_user_meta_data };
   const passwordHash = password === '' ? null : await hashNewPassword(deps, user, { password, owner });
@@ -97,9 +103,19 @@ export const changeUser: Endpoint = async (context, deps) => {
 type Changes = { addsAddress: boolean; password: string; nonce: string };
 
 function checkMayChange(user: UserRow, { addsAddress, password, nonce }: Changes): void {
-  if (user.is_sso_user && (addsAddress || password !== '' || nonce !== '')) throw new AuthError('user_sso_managed');
+  if (user.is_sso_user && (addsAddress || password !== '' || nonce !== ''))
+    throw new AuthError(
+      422,
+      'user_sso_managed',
+      'Updating email, phone, password of a SSO account only possible via SSO',
+    );
   // A password is useless to an anonymous user who does not also add an address or a number to sign in with.
-  if (user.is_anonymous && password !== '' && !addsAddress) throw new AuthError('anonymous_password');
+  if (user.is_anonymous && password !== '' && !addsAddress)
+    throw new AuthError(
+      422,
+      'validation_failed',
+      'Updating password of an anonymous user without an email or phone is not allowed',
+    );
 }
 
 /**
@@ -142,9 +158,9 @@ async function applyAddress(
   }
 }
 
-function reauthenticationError(password: string, newPhone: string | null): AuthErrorName {
-  if (password !== '') return 'password_needs_reauthentication';
-  return newPhone === null ? 'email_needs_reauthentication' : 'phone_needs_reauthentication';
+function describeReauthentication(password: string, newPhone: string | null): string {
+  const changed = password !== '' ? 'Password' : newPhone === null ? 'Email' : 'Phone';
+  return `${changed} update requires reauthentication`;
 }
 
 type NewPassword = { password: string; owner: PasswordOwner };
@@ -152,7 +168,7 @@ type NewPassword = { password: string; owner: PasswordOwner };
 async function hashNewPassword(deps: AuthDeps, user: UserRow, { password, owner }: NewPassword): Promise<string> {
   const { passwords } = deps;
   const isSame = user.password_hash !== null && (await passwords.matches(password, user.password_hash));
-  if (isSame) throw new AuthError('same_password');
+  if (isSame) throw new AuthError(422, 'same_password', 'New password should be different from the old password.');
   await checkNewPassword(deps, password, owner);
   return passwords.hash(password);
 }

@@ -8,7 +8,7 @@ import { formatPhone } from '../http/phone-number.ts';
 import { readBody } from '../http/body.ts';
 import { findWeakness } from '../http/credentials.ts';
 import { deviceOf } from '../http/device.ts';
-import { AuthError } from '../http/errors.ts';
+import { AuthError, invalidRequest } from '../http/errors.ts';
 import { signInKey } from '../sessions/device-cookie.ts';
 import { respondWithSession } from '../sessions/session-response.ts';
 
@@ -19,9 +19,11 @@ export const grantPassword: Endpoint = async (context, deps) => {
   const body = await readBody(context);
   await requireCaptcha(context, deps, body);
   const [email, phone, password] = [body.text('email'), body.text('phone'), body.text('password')];
-  if (email !== '' && phone !== '') throw new AuthError('login_with_both');
-  if (phone !== '' && deps.sms === null) throw new AuthError('phone_logins_disabled');
-  if (email === '' && phone === '') throw new AuthError('login_without_address');
+  if (email !== '' && phone !== '')
+    throw invalidRequest('Only an email address or phone number should be provided on login.');
+  if (phone !== '' && deps.sms === null)
+    throw new AuthError(422, 'phone_provider_disabled', 'Phone logins are disabled');
+  if (email === '' && phone === '') throw invalidRequest('missing email or phone');
   const byPhone = phone !== '';
   const address = byPhone ? formatPhone(phone) : normalizeAddress(email).toLowerCase();
 
@@ -39,9 +41,12 @@ export const grantPassword: Endpoint = async (context, deps) => {
   if (!user || !matches) throw new AuthError('invalid_credentials');
   await refund();
   await limits.consumePassedSignIn(key);
-  if (isBanned(user, now)) throw new AuthError('sign_in_banned');
+  if (isBanned(user, now)) throw new AuthError(400, 'user_banned', 'User is banned');
   const confirmedAt = byPhone ? user.phone_confirmed_at : user.email_confirmed_at;
-  if (confirmedAt === null) throw new AuthError(byPhone ? 'phone_not_confirmed' : 'email_not_confirmed');
+  if (confirmedAt === null)
+    throw byPhone
+      ? new AuthError(400, 'phone_not_confirmed', 'Phone not confirmed')
+      : new AuthError(400, 'email_not_confirmed', 'Email not confirmed');
 
   const signIn = {
     userId: user.id,

@@ -19,7 +19,7 @@ import { deviceOf } from '../http/device.ts';
 import { readBody, type Body } from '../http/body.ts';
 import { requireCaptcha } from '../http/captcha.ts';
 import { checkSignUpMetadata, checkPasswordFormat, parseEmail, checkNewPassword } from '../http/credentials.ts';
-import { AuthError } from '../http/errors.ts';
+import { AuthError, invalidRequest } from '../http/errors.ts';
 import { createAnonymousAccount, createAccountIfFree } from '../accounts/create-account.ts';
 import { startSession } from '../sessions/sessions.ts';
 import {
@@ -57,7 +57,8 @@ export const signup: Endpoint = async (context, deps) => {
   if (!deps.config.auth.signups) throw new AuthError('signup_disabled');
   if (password === '') throw new AuthError('signup_without_password');
   checkPasswordFormat(deps.config, password);
-  if (email !== '' && phone !== '') throw new AuthError('signup_with_both');
+  if (email !== '' && phone !== '')
+    throw invalidRequest('Only an email address or phone number should be provided on signup.');
   if (phone !== '') return signUpByPhone(context, deps, body);
   const newUser = { email: parseEmail(email), password, data, request: readMailRequest(context, deps, body) };
   await checkNewPassword(deps, password, { email, phone: null, data });
@@ -68,7 +69,8 @@ export const signup: Endpoint = async (context, deps) => {
 
 async function signUpAnonymously(context: Context<AppEnv>, deps: AuthDeps, data: JsonObject): Promise<Response> {
   const { config, clock, database, limits } = deps;
-  if (!config.auth.anonymousUsers) throw new AuthError('anonymous_provider_disabled');
+  if (!config.auth.anonymousUsers)
+    throw new AuthError(422, 'anonymous_provider_disabled', 'Anonymous sign-ins are disabled');
   if (!config.auth.signups) throw new AuthError('signup_disabled');
   const device = deviceOf(context, deps);
   await limits.consume('anonymous', device.ip);

@@ -32,7 +32,8 @@ export type Recipient = {
  */
 export async function consumeRecipientBudget(deps: AuthDeps, { phone, ip, asker = 'guest' }: Recipient): Promise<void> {
   const { config, limits, secrets } = deps;
-  if (config.auth.sms && !isInAllowedCountry(phone, config.auth.sms)) throw new AuthError('sms_country_blocked');
+  if (config.auth.sms && !isInAllowedCountry(phone, config.auth.sms))
+    throw new AuthError(422, 'sms_send_failed', 'Error sending sms: texts to this country are not possible');
   const recipient = createHmac('sha256', secrets.oneTimeCodes).update(`sms-recipient\0${phone}`).digest('base64url');
   await limits.consumeSmsRecipient(recipient, ip, asker);
 }

@@ -61,11 +61,12 @@ function pickParameters(all: URLSearchParams): URLSearchParams {
 
 /** A flow accepts one answer, in the browser that started it. */
 async function acceptReturn(context: Context<AppEnv>, deps: AuthDeps, state: string): Promise<FlowRow> {
-  if (state === '') throw new AuthError('state_missing');
+  if (state === '') throw new AuthError(400, 'bad_oauth_callback', 'OAuth state parameter missing');
   if (!UUID.test(state)) throw new AuthError('state_invalid');
   const [service, now] = [deps.database.asService('accept the answer of a provider'), deps.clock.now()];
   const found = await findFlow(service, state);
-  if (!found || found.method !== 'oauth') throw new AuthError('state_not_found');
+  if (!found || found.method !== 'oauth')
+    throw new AuthError(400, 'bad_oauth_state', 'OAuth state not found or expired');
   if (found.browser_hash !== null && !isBoundBrowser(context, deps, found.browser_hash))
     throw new AuthError('state_invalid');
   if (found.returned_at !== null) throw new AuthError('state_used');
@@ -83,7 +84,8 @@ async function finishFlow(
 ): Promise<Response> {
   const provider = findProvider(deps, flow.provider ?? '');
   const { invitedEmail, linkingSessionId, ...secrets } = openSecrets(deps, flow);
-  if (!parameters.has('code') && !parameters.has('error')) throw new AuthError('code_missing');
+  if (!parameters.has('code') && !parameters.has('error'))
+    throw new AuthError(400, 'bad_oauth_callback', 'OAuth callback with missing authorization code');
   const url = new URL(`${callbackUrl(deps)}?${parameters.toString()}`);
   const { identity, tokens } = await connectProvider(provider).readAccount({ ...secrets, state: flow.id, url });
   const isInvited = invitedEmail !== undefined && identity.email === invitedEmail;
@@ -129,7 +131,9 @@ function openSecrets({ secrets }: AuthDeps, flow: FlowRow): StoredSecrets {
 function toClientError(deps: AuthDeps, error: unknown, provider: string | null): AuthError {
   if (error instanceof ProviderError) {
     deps.log.warn({ err: error, provider }, 'a provider sign-in failed');
-    return new AuthError(error.kind === 'unavailable' ? 'provider_unavailable' : 'provider_exchange_failed');
+    return error.kind === 'unavailable'
+      ? new AuthError('provider_unavailable')
+      : new AuthError(500, 'unexpected_failure', 'Unable to exchange external code');
   }
   if (!(error instanceof AuthError)) deps.log.error({ err: error, provider }, 'a provider sign-in failed');
   return toAuthError(error);

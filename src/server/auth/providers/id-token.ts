@@ -14,7 +14,7 @@ import { queryBuilder } from '#server/database/query-builder.ts';
 import type { Endpoint, AuthDeps } from '../http/auth-deps.ts';
 import { deviceOf } from '../http/device.ts';
 import { readBody, type Body } from '../http/body.ts';
-import { OAuthError, AuthError } from '../http/errors.ts';
+import { OAuthError, AuthError, invalidRequest } from '../http/errors.ts';
 import { requireLinking } from '../codes/prove-identity.ts';
 import { redirectTarget } from '../http/redirects.ts';
 import { signInWithProvider } from './sign-in-with-provider.ts';
@@ -73,8 +73,13 @@ function chooseProvider(providers: readonly OAuthProvider[], body: Body): OAuthP
       : provider.name === name);
   const chosen = providers.find(isChosen);
   if (chosen) return chosen;
-  if (KNOWN_PROVIDERS.has(name)) throw new AuthError('provider_disabled', name === 'google' ? GOOGLE_ISSUER : issuer);
-  throw new AuthError('oidc_provider_not_allowed', (name === '' ? issuer : name).slice(0, MAX_NAME_LENGTH));
+  if (KNOWN_PROVIDERS.has(name))
+    throw new AuthError(
+      400,
+      'provider_disabled',
+      `Provider (issuer "${name === 'google' ? GOOGLE_ISSUER : issuer}") is not enabled`,
+    );
+  throw invalidRequest(`Custom OIDC provider "${(name === '' ? issuer : name).slice(0, MAX_NAME_LENGTH)}" not allowed`);
 }
 
 const MAX_NAME_LENGTH = 200;

@@ -51,7 +51,7 @@ export const deleteIdentity: Endpoint = async (context, deps) => {
   const linking = await requireLinking(context, deps, context.req.query('nonce') ?? '');
   const { account, session } = linking;
   const identityId = context.req.param('id') ?? '';
-  if (!UUID.test(identityId)) throw new AuthError('identity_id_not_uuid');
+  if (!UUID.test(identityId)) throw new AuthError(404, 'validation_failed', 'identity_id must be an UUID');
   const now = deps.clock.now();
   const result = await deps.database.transactAsService('unlink an identity', async (transaction) => {
     const userId = account.user.id;
@@ -61,8 +61,13 @@ export const deleteIdentity: Endpoint = async (context, deps) => {
     return unlinkIdentity(transaction, { userId, identityId, sessionId: session?.id ?? null, device, now });
   });
   if (result.outcome === 'single_identity') throw new AuthError('single_identity');
-  if (result.outcome === 'not_found') throw new AuthError('identity_not_found');
-  if (result.outcome === 'address_conflict') throw new AuthError('identity_address_conflict');
+  if (result.outcome === 'not_found') throw new AuthError(422, 'identity_not_found', "Identity doesn't exist");
+  if (result.outcome === 'address_conflict')
+    throw new AuthError(
+      422,
+      'email_conflict_identity_not_deletable',
+      'Unable to unlink identity due to email conflict',
+    );
   for (const id of result.endedSessions) deps.accessTokens.invalidateSession(id);
   const { user } = account;
   mailIdentityUnlinked(

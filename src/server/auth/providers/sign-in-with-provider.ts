@@ -73,9 +73,13 @@ function explainOutcome(result: IdentityOutcome, provider: string): AuthError {
     case 'address_taken':
       return new AuthError('provider_email_needs_verification', provider);
     case 'email_missing':
-      return new AuthError('provider_email_missing');
+      return new AuthError(500, 'unexpected_failure', 'Error getting user email from external provider');
     case 'identity_already_exists':
-      return new AuthError(result.isOwn ? 'identity_already_linked' : 'identity_linked_to_other');
+      return new AuthError(
+        422,
+        'identity_already_exists',
+        result.isOwn ? 'Identity is already linked' : 'Identity is already linked to another user',
+      );
     case 'email_exists':
       return new AuthError('email_exists');
     case 'signup_disabled':

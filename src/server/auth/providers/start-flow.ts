@@ -9,7 +9,7 @@ import { deviceOf } from '../http/device.ts';
 import { ProviderError, type FlowSecrets, type ProviderClient } from './provider-client.ts';
 import { redirectWithError } from './return-to-client.ts';
 import { redirectTarget } from '../http/redirects.ts';
-import { AuthError } from '../http/errors.ts';
+import { AuthError, invalidRequest } from '../http/errors.ts';
 import { KNOWN_PROVIDERS } from '../http/service-info.ts';
 import { parseChallenge, createFlow } from '../sessions/flows.ts';
 import { seal } from '../keys/sealed.ts';
@@ -48,8 +48,8 @@ export function findProvider({ config }: Pick<AuthDeps, 'config'>, name: string)
   const provider = config.auth.oauthProviders.find((candidate) => candidate.name === name);
   if (provider) return provider;
   throw KNOWN_PROVIDERS.has(name)
-    ? new AuthError('provider_not_enabled')
-    : new AuthError('provider_not_found', name.slice(0, MAX_NAME_LENGTH));
+    ? invalidRequest('Unsupported provider: provider is not enabled')
+    : invalidRequest(`Unsupported provider: Provider ${name.slice(0, MAX_NAME_LENGTH)} could not be found`);
 }
 
 const MAX_NAME_LENGTH = 50;

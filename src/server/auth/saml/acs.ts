@@ -29,7 +29,7 @@ import {
   type SamlRequestRow,
 } from './service-provider.ts';
 import { UUID } from '../keys/access-tokens.ts';
-import { AuthError } from '../http/errors.ts';
+import { AuthError, invalidRequest } from '../http/errors.ts';
 import { signInWithIdentity, type ExternalIdentity } from '../providers/external-identity.ts';
 import { findSsoProvider } from './sso-providers.ts';
 import { parseIdpMetadata } from './idp-metadata.ts';
@@ -74,7 +74,7 @@ type AcceptedResponse = { flow: FlowRow; request: SamlRequestRow };
 
 /** Claims the flow's request, so that a flow accepts one response, valid or not. Throws an AuthError. */
 async function acceptResponse({ clock, database }: AuthDeps, relayState: string): Promise<AcceptedResponse> {
-  if (!UUID.test(relayState)) throw new AuthError('saml_relay_state_invalid');
+  if (!UUID.test(relayState)) throw invalidRequest('SAML RelayState is not a valid UUID or URL');
   const service = database.asService('accept a SAML response');
   const flow = await findFlow(service, relayState);
   if (!flow || flow.method !== METHOD) throw new AuthError('saml_relay_state_not_found');
@@ -112,10 +112,10 @@ async function readIdentity(
 }
 
 function decodeResponse(samlResponse: string): string {
-  if (samlResponse === '') throw new AuthError('saml_response_missing');
+  if (samlResponse === '') throw invalidRequest('SAMLResponse is missing');
   const base64 = samlResponse.replace(/\s/g, '');
   if (base64.length > MAX_RESPONSE_LENGTH || !/^[A-Za-z0-9+/]+={0,2}$/.test(base64))
-    throw new AuthError('saml_response_encoding');
+    throw invalidRequest('SAMLResponse is not a valid Base64 string');
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(base64, 'base64'));
   } catch {
@@ -187,7 +187,7 @@ async function recordFailure(context: Context<AppEnv>, deps: AuthDeps, flow: Flo
 function toClientError({ log }: AuthDeps, error: unknown): AuthError {
   if (error instanceof InvalidResponseError) {
     log.warn({ reason: error.message }, 'a SAML response was refused');
-    return new AuthError('saml_assertion_invalid');
+    return invalidRequest('SAML Assertion is not valid');
   }
   const isKnown = error instanceof AuthError || error instanceof BodyTooLargeError;
   if (!isKnown) log.error({ err: error }, 'a SAML sign-in failed');

@@ -1,6 +1,6 @@
 /** Maps attributes of an assertion to claims of the account, as configured for the identity provider. */
 import type { JsonObject } from '#server/database/tables/auth-tables.ts';
-import { AuthError } from '../http/errors.ts';
+import { invalidRequest } from '../http/errors.ts';
 
 type AttributeMapper = {
   /** Names or friendly names, in the order of preference. */
@@ -18,7 +18,7 @@ const CLAIM_NAME = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/;
 const RESERVED_CLAIMS = new Set(['sub', 'iss', 'email_verified', 'phone_verified', 'custom_claims', 'provider_id']);
 
 const fail = (problem: string): never => {
-  throw new AuthError('sso_mapping_invalid', problem);
+  throw invalidRequest(`attribute_mapping is not valid: ${problem}`);
 };
 
 const isObject = (value: unknown): value is JsonObject =>

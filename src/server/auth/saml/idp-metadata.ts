@@ -1,7 +1,7 @@
 /** Reads the metadata of an identity provider, which an administrator uploads (docs/specification/wire.md 29). */
 import { X509Certificate } from 'node:crypto';
 import { isLoopback, isTrustworthyProviderUrl } from '#server/config/loopback.ts';
-import { AuthError } from '../http/errors.ts';
+import { invalidRequest } from '../http/errors.ts';
 import { DSIG, HTTP_REDIRECT, METADATA, XmlError, childrenOf, parseXml, type XmlElement } from './parse-xml.ts';
 import { isStrongRsa } from '../keys/saml-key.ts';
 
@@ -18,7 +18,7 @@ const MAX_ENTITY_ID_LENGTH = 1_024;
 const MAX_CERTIFICATES = 10;
 
 const fail = (problem: string): never => {
-  throw new AuthError('saml_metadata_invalid', problem);
+  throw invalidRequest(`SAML Metadata ${problem}`);
 };
 
 /** Throws `validation_failed`. Only a server on loopback accepts an identity provider on loopback. */

@@ -71,7 +71,11 @@ function readUserId({ nameId, attributes }: Assertion): string {
   const [subjectId] = attributes.get(SUBJECT_ID) ?? [];
   if (subjectId) return subjectId;
   if (!nameId || nameId.value === '' || nameId.format === TRANSIENT_FORMAT)
-    throw new AuthError('saml_assertion_no_user_id');
+    throw new AuthError(
+      400,
+      'saml_assertion_no_user_id',
+      'SAML Assertion did not contain a persistent Subject Identifier attribute or Subject NameID uniquely identifying this user',
+    );
   return nameId.format === EMAIL_FORMAT ? nameId.value.toLowerCase() : nameId.value;
 }
 
@@ -82,6 +86,8 @@ function readEmail({ nameId, attributes }: Assertion, mapped: unknown): string {
   try {
     return parseEmail(email);
   } catch (error) {
-    throw error instanceof AuthError ? new AuthError('saml_assertion_no_email') : error;
+    throw error instanceof AuthError
+      ? new AuthError(400, 'saml_assertion_no_email', 'SAML Assertion does not contain an email address')
+      : error;
   }
 }

@@ -4,7 +4,7 @@ import { jsonArrayFrom } from 'kysely/helpers/postgres';
 import type { AuthTables, JsonObject } from '#server/database/tables/auth-tables.ts';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
-import { AuthError } from '../http/errors.ts';
+import { AuthError, invalidRequest } from '../http/errors.ts';
 import { parseAttributeMapping } from './attribute-mapping.ts';
 import { parseIdpMetadata } from './idp-metadata.ts';
 
@@ -88,7 +88,12 @@ export async function createSsoProvider(
       .onConflict((conflict) => conflict.column('entity_id').doNothing())
       .returning('id'),
   );
-  if (!row) throw new AuthError('saml_idp_already_exists', entityId);
+  if (!row)
+    throw new AuthError(
+      422,
+      'saml_idp_already_exists',
+      `SAML Identity Provider with this EntityID (${entityId}) already exists`,
+    );
   await replaceDomains(transaction, row.id, domains);
   return (await findSsoProvider(transaction, row.id))!;
 }
@@ -109,7 +114,11 @@ export async function updateSsoProvider(
     // Threat: metadata of another identity provider would give it control of these users' accounts.
     const { entityId } = parseIdpMetadata(metadataXml, { publicUrl });
     if (entityId !== current.entity_id)
-      throw new AuthError('saml_entity_id_mismatch', `'${current.entity_id}' but got '${entityId}'`);
+      throw new AuthError(
+        400,
+        'saml_entity_id_mismatch',
+        `SAML Metadata can be updated only if the EntityID matches for the provider; expected '${current.entity_id}' but got '${entityId}'`,
+      );
   }
   if (attributeMapping !== undefined) parseAttributeMapping(attributeMapping);
   await transaction.run(
@@ -144,7 +153,7 @@ const MAX_DOMAINS = 100;
 async function replaceDomains(transaction: AsService, providerId: string, input: readonly string[]): Promise<void> {
   const domains = [...new Set(input.map((domain) => domain.toLowerCase()))];
   const isValid = domains.every((domain) => domain.length <= 253 && DOMAIN.test(domain));
-  if (!isValid || domains.length > MAX_DOMAINS) throw new AuthError('sso_domain_invalid');
+  if (!isValid || domains.length > MAX_DOMAINS) throw invalidRequest('domains must be a list of host names');
   await transaction.run(
     queryBuilder.deleteFrom('auth.sso_domains').where('provider_id', '=', providerId).returning('domain'),
   );
@@ -165,7 +174,7 @@ async function replaceDomains(transaction: AsService, providerId: string, input:
       .where('provider_id', '!=', providerId),
   );
   const owner = taken ? `'${taken.domain}' is already assigned to an SSO identity provider (${taken.provider_id})` : '';
-  throw new AuthError('sso_domain_already_exists', owner);
+  throw new AuthError(400, 'sso_domain_already_exists', `SSO Domain ${owner}`);
 }
 
 /** A provider as the administration routes show it; a list leaves out the metadata. */

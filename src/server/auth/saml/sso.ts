@@ -9,7 +9,7 @@ import { UUID } from '../keys/access-tokens.ts';
 import { bindBrowser } from '../providers/browser-binding.ts';
 import { readBody, type Body } from '../http/body.ts';
 import { deviceOf } from '../http/device.ts';
-import { AuthError } from '../http/errors.ts';
+import { AuthError, invalidRequest } from '../http/errors.ts';
 import { isAllowedTarget, redirectTarget } from '../http/redirects.ts';
 import { parseIdpMetadata } from './idp-metadata.ts';
 import { requireSaml } from './require-saml.ts';
@@ -21,8 +21,8 @@ export const startSso: Endpoint = async (context, deps) => {
   await deps.limits.consume('sso', deviceOf(context, deps).ip);
   const body = await readBody(context);
   const [id, domain] = [body.text('provider_id'), body.text('domain')];
-  if (id !== '' && domain !== '') throw new AuthError('sso_with_both');
-  if (id === '' && domain === '') throw new AuthError('sso_without_provider');
+  if (id !== '' && domain !== '') throw invalidRequest('Only one of provider_id or domain supported');
+  if (id === '' && domain === '') throw invalidRequest('A provider_id or domain needs to be provided');
   await requireCaptcha(context, deps, body);
   const challenge = parseChallenge(body.text('code_challenge'), body.text('code_challenge_method'));
   const skipsRedirect = body.flag('skip_http_redirect', false);
@@ -55,7 +55,7 @@ async function findEnabledProvider(
     return provider;
   }
   const provider = await findSsoProviderByDomain(service, domain);
-  if (!provider) throw new AuthError('sso_domain_not_found');
+  if (!provider) throw new AuthError(404, 'sso_provider_not_found', 'No SSO provider assigned for this domain');
   if (provider.disabled) throw new AuthError('sso_provider_disabled');
   return provider;
 }

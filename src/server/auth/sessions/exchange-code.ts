@@ -6,7 +6,7 @@ import { startSession, type SignInMethod } from './sessions.ts';
 import { unseal } from '../keys/sealed.ts';
 import { readBody } from '../http/body.ts';
 import { deviceOf } from '../http/device.ts';
-import { AuthError } from '../http/errors.ts';
+import { AuthError, invalidRequest } from '../http/errors.ts';
 import { respondWithSession } from './session-response.ts';
 
 export const grantPkce: Endpoint = async (context, deps) => {
@@ -15,7 +15,8 @@ export const grantPkce: Endpoint = async (context, deps) => {
   await limits.consume('token', device.ip);
   const body = await readBody(context);
   const [code, verifier] = [body.text('auth_code'), body.text('code_verifier')];
-  if (code === '' || verifier === '') throw new AuthError('pkce_without_code');
+  if (code === '' || verifier === '')
+    throw invalidRequest('invalid request: both auth code and code verifier should be non-empty');
   const now = clock.now();
   const result = await database.transactAsService('exchange an auth code', async (transaction) => {
     const exchange = await redeemAuthCode(transaction, { code, verifier, now });
@@ -33,9 +34,12 @@ export const grantPkce: Endpoint = async (context, deps) => {
     });
     return { outcome: 'signed_in', flow, started, account: await getAccount(transaction, user.id) } as const;
   });
-  if (result.outcome === 'unknown') throw new AuthError('flow_not_found');
-  if (result.outcome === 'expired') throw new AuthError('flow_expired');
-  if (result.outcome === 'wrong_verifier') throw new AuthError('bad_code_verifier');
+  if (result.outcome === 'unknown')
+    throw new AuthError(404, 'flow_state_not_found', 'invalid flow state, no valid flow state found');
+  if (result.outcome === 'expired')
+    throw new AuthError(422, 'flow_state_expired', 'invalid flow state, flow state has expired');
+  if (result.outcome === 'wrong_verifier')
+    throw new AuthError(400, 'bad_code_verifier', 'code challenge does not match previously saved code verifier');
   if (result.outcome === 'banned') throw new AuthError('user_banned');
   const { account, started, flow } = result;
   const sealed = flow.provider_secrets;

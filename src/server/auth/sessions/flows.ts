@@ -9,7 +9,7 @@ import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
 import type { SignInMethod } from './sessions.ts';
 import { hashToken } from './refresh-tokens.ts';
-import { AuthError } from '../http/errors.ts';
+import { invalidRequest } from '../http/errors.ts';
 
 /** The time from the flow's start to the provider's answer, and again from the auth code's issue to its exchange. */
 const FLOW_LIFETIME_MS = 300_000;
@@ -159,11 +159,15 @@ const MAX_CHALLENGE_LENGTH = 128;
  */
 export function parseChallenge(value: string, method: string): Challenge | null {
   if (value === '' && method === '') return null;
-  if (value === '' || method === '') throw new AuthError('challenge_incomplete');
+  if (value === '' || method === '')
+    throw invalidRequest('PKCE flow requires code_challenge_method and code_challenge');
   if (value.length < MIN_CHALLENGE_LENGTH || value.length > MAX_CHALLENGE_LENGTH)
-    throw new AuthError('challenge_length');
-  if (!/^[A-Za-z0-9._~-]+$/.test(value)) throw new AuthError('challenge_characters');
+    throw invalidRequest('code challenge has to be between 43 and 128 characters');
+  if (!/^[A-Za-z0-9._~-]+$/.test(value))
+    throw invalidRequest(
+      'code challenge can only contain alphanumeric characters, hyphens, periods, underscores and tildes',
+    );
   const known = (['s256', 'plain'] as const).find((name) => name === method.toLowerCase());
-  if (!known) throw new AuthError('challenge_method');
+  if (!known) throw invalidRequest('Invalid code challenge method');
   return { value, method: known };
 }

@@ -12,7 +12,7 @@ import { recordAuditEvent } from '../accounts/audit-log.ts';
 import { endSessions, type SessionScope, type SessionRow } from './sessions.ts';
 import { deviceOf } from '../http/device.ts';
 import { lacksSecondStep, requireLiveSession, requireUser } from './require-user.ts';
-import { AuthError } from '../http/errors.ts';
+import { invalidRequest } from '../http/errors.ts';
 
 export const logout: Endpoint = async (context, deps) => {
   const scope = context.req.query('scope') ?? '';
@@ -48,7 +48,7 @@ export const logout: Endpoint = async (context, deps) => {
 /** A token without a session, which only the operator signs, ends all sessions: `local` and `others` mean nothing to it. */
 function parseScope(scope: string, session: SessionRow | null): SessionScope {
   if (scope === '' || scope === 'global') return { all: true };
-  if (scope !== 'local' && scope !== 'others') throw new AuthError('unsupported_logout_scope', scope.slice(0, 64));
+  if (scope !== 'local' && scope !== 'others') throw invalidRequest(`Unsupported logout scope "${scope.slice(0, 64)}"`);
   if (session === null) return { all: true };
   return scope === 'local' ? { only: session.id } : { except: session.id };
 }

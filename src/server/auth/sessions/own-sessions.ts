@@ -56,6 +56,7 @@ export const endOwnSession: Endpoint = async (context, deps) => {
 
 async function requireWholeSession(context: Context<AppEnv>, deps: AuthDeps): Promise<AuthenticatedUser> {
   const signedIn = await requireUser(context, deps);
-  if (lacksSecondStep(signedIn.account, signedIn.session)) throw new AuthError('session_needs_second_step');
+  if (lacksSecondStep(signedIn.account, signedIn.session))
+    throw new AuthError(403, 'insufficient_aal', 'AAL2 session is required to manage sessions when MFA is enabled');
   return signedIn;
 }

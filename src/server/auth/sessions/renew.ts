@@ -9,19 +9,19 @@ import { getAccount } from '../accounts/accounts.ts';
 import { hasRefreshTokenFormat, renewSession, rotateActiveToken, type Rotation } from './refresh-tokens.ts';
 import { readBody } from '../http/body.ts';
 import { deviceOf } from '../http/device.ts';
-import { AuthError, type AuthErrorName } from '../http/errors.ts';
+import { AuthError } from '../http/errors.ts';
 import { rememberDevice } from './device-cookie.ts';
 import { sessionResponse } from './session-response.ts';
 
 export const grantRefreshToken: Endpoint = async (context, deps) => {
   const { clock, database, limits, accessTokens, secrets } = deps;
   const device = deviceOf(context, deps);
-  const reject = async (name: AuthErrorName): Promise<never> => {
+  const reject = async (code: string, text: string): Promise<never> => {
     await limits.consume('token', device.ip);
-    throw new AuthError(name);
+    throw new AuthError(400, code, text);
   };
   const token = (await readBody(context)).text('refresh_token');
-  if (!hasRefreshTokenFormat(token)) return reject('refresh_token_malformed');
+  if (!hasRefreshTokenFormat(token)) return reject('validation_failed', 'Refresh token is not valid');
 
   const request = { token, now: clock.now(), key: secrets.refreshTokens, ...device };
   const rotation = (await rotateActiveToken(database.asService('renew a session'), request)) ?? (await renewOther());
@@ -34,11 +34,12 @@ export const grantRefreshToken: Endpoint = async (context, deps) => {
     const renewal = await database.transactAsService('renew a session', (transaction) =>
       renewSession(transaction, request),
     );
-    if (renewal.outcome === 'unknown') return reject('refresh_token_not_found');
-    if (renewal.outcome === 'banned') return reject('refresh_banned');
+    if (renewal.outcome === 'unknown')
+      return reject('refresh_token_not_found', 'Invalid Refresh Token: Refresh Token Not Found');
+    if (renewal.outcome === 'banned') return reject('user_banned', 'Invalid Refresh Token: User Banned');
     if (renewal.outcome === 'reused') {
       accessTokens.invalidateSession(renewal.sessionId);
-      return reject('refresh_token_already_used');
+      return reject('refresh_token_already_used', 'Invalid Refresh Token: Already Used');
     }
     const owner = await getAccount(database.asService('renew a session'), renewal.session.user_id);
     return { account: owner, session: renewal.session, token: renewal.token };

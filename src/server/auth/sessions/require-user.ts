@@ -16,8 +16,8 @@ export type AuthenticatedUser = { account: Account; session: SessionRow | null }
 
 export async function requireUser(context: Context<AppEnv>, deps: AuthDeps): Promise<AuthenticatedUser> {
   const claims = await readBearer(context, deps);
-  if (claims.sub === '') throw new AuthError('missing_sub');
-  if (!UUID.test(claims.sub)) throw new AuthError('sub_not_uuid');
+  if (claims.sub === '') throw new AuthError(403, 'bad_jwt', 'invalid claim: missing sub claim');
+  if (!UUID.test(claims.sub)) throw new AuthError(400, 'bad_jwt', 'invalid claim: sub claim must be a UUID');
 
   const found = await findAccountAndSession(
     deps.database.asService('authenticate a user'),
@@ -93,7 +93,8 @@ export async function requireFactorUserWithBody(
 }
 
 function checkFactorUser({ account, session }: AuthenticatedUser): FactorUser {
-  if (account.user.is_anonymous) throw new AuthError('anonymous_not_allowed');
+  if (account.user.is_anonymous)
+    throw new AuthError(403, 'no_authorization', 'Anonymous user not allowed to perform these actions');
   if (session === null) throw new AuthError('session_not_found');
   return { account, session };
 }

@@ -3,13 +3,14 @@ import * as PersonalMessage from 'ox/PersonalMessage';
 import * as Hex from 'ox/Hex';
 import * as Secp256k1 from 'ox/Secp256k1';
 import * as Signature from 'ox/Signature';
-import { AuthError } from '../http/errors.ts';
+import { invalidRequest } from '../http/errors.ts';
 import type { Signer } from './parse-message.ts';
 
 export const ethereumSigner: Signer = {
   parseSignature(text) {
     const digits = /^(?:0x)?([0-9a-f]{130})$/i.exec(text)?.[1];
-    if (digits === undefined) throw new AuthError('ethereum_signature_length');
+    if (digits === undefined)
+      throw invalidRequest('signature must be 65 bytes long, encoded as a 130 character-long hexadecimal string');
     return Buffer.from(digits, 'hex');
   },
   /**

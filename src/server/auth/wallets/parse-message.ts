@@ -7,7 +7,7 @@
  * accepts each field once and rejects padding, control characters and unknown lines. `Siwe.parseMessage` of ox searches
  * the text for each field, so it is not used.
  */
-import { AuthError } from '../http/errors.ts';
+import { invalidRequest } from '../http/errors.ts';
 
 export type Chain = 'ethereum' | 'solana';
 
@@ -65,7 +65,7 @@ const MIN_LINES = 6;
 export function parseWalletMessage(chain: Chain, text: string): WalletMessage {
   const dialect = DIALECTS[chain];
   const fail = (problem: string): never => {
-    throw new AuthError('bad_wallet_message', `${dialect.prefix}: ${problem}`);
+    throw invalidRequest(`${dialect.prefix}: ${problem}`);
   };
   const lines = text.split('\n');
   if (lines.length < MIN_LINES) fail('message needs at least 6 lines');

@@ -15,7 +15,7 @@ import type { Endpoint, AuthDeps } from '../http/auth-deps.ts';
 import { deviceOf } from '../http/device.ts';
 import { readBody } from '../http/body.ts';
 import { requireCaptcha } from '../http/captcha.ts';
-import { AuthError, OAuthError } from '../http/errors.ts';
+import { AuthError, OAuthError, invalidRequest } from '../http/errors.ts';
 import { signInWithIdentity } from '../providers/external-identity.ts';
 import { startSession } from '../sessions/sessions.ts';
 import { getAccount } from '../accounts/accounts.ts';
@@ -38,8 +38,8 @@ export const grantWeb3: Endpoint = async (context, deps) => {
   const chain = parseChain(body.text('chain'), config.auth);
   await requireCaptcha(context, deps, body);
   const text = body.text('message');
-  if (text.length < MIN_MESSAGE_LENGTH) throw new AuthError('wallet_message_too_short');
-  if (Buffer.byteLength(text) > MAX_MESSAGE_BYTES) throw new AuthError('wallet_message_too_long');
+  if (text.length < MIN_MESSAGE_LENGTH) throw invalidRequest('message is too short');
+  if (Buffer.byteLength(text) > MAX_MESSAGE_BYTES) throw invalidRequest('message must not exceed 20KB');
   const signer = await loadSigner(chain);
   const signature = signer.parseSignature(body.text('signature'));
   const message = parseWalletMessage(chain, text);
@@ -71,8 +71,10 @@ export const grantWeb3: Endpoint = async (context, deps) => {
 };
 
 function parseChain(chain: string, { web3 }: AuthDeps['config']['auth']): Chain {
-  if (chain !== 'ethereum' && chain !== 'solana') throw new AuthError('web3_unsupported_chain');
-  if (!web3[chain]) throw new AuthError('web3_chain_disabled', CHAIN_NAMES[chain]);
+  if (chain !== 'ethereum' && chain !== 'solana')
+    throw new AuthError(400, 'web3_unsupported_chain', 'Unsupported chain');
+  if (!web3[chain])
+    throw new AuthError(422, 'web3_provider_disabled', `${CHAIN_NAMES[chain]} Web3 provider is disabled`);
   return chain;
 }
 
@@ -121,7 +123,8 @@ function describeWallet(chain: Chain, address: string, { chainId, domain, statem
 const NONCE_LIFETIME_SECONDS = 300;
 
 export function requireWallets({ auth }: AuthDeps['config']): void {
-  if (!auth.web3.ethereum && !auth.web3.solana) throw new AuthError('web3_disabled');
+  if (!auth.web3.ethereum && !auth.web3.solana)
+    throw new AuthError(422, 'web3_provider_disabled', 'Web3 provider is disabled');
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Verifies signatures of Solana wallets: Ed25519 over the text. The address is the public key. */
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { base58 } from '@scure/base';
-import { AuthError } from '../http/errors.ts';
+import { invalidRequest } from '../http/errors.ts';
 import type { Signer } from './parse-message.ts';
 
 const KEY_BYTES = 32;
@@ -9,8 +9,10 @@ const SIGNATURE_BYTES = 64;
 
 export const solanaSigner: Signer = {
   parseSignature(text) {
-    if (text.length !== 86 && text.length !== 88) throw new AuthError('solana_signature_length');
-    if (!/^[A-Za-z0-9+/_-]{86}(?:==)?$/.test(text)) throw new AuthError('solana_signature_encoding');
+    if (text.length !== 86 && text.length !== 88)
+      throw invalidRequest('signature must be 64 bytes encoded as base64 with or without padding');
+    if (!/^[A-Za-z0-9+/_-]{86}(?:==)?$/.test(text))
+      throw invalidRequest('signature does not contain valid base64 characters');
     return Buffer.from(text, 'base64url').subarray(0, SIGNATURE_BYTES);
   },
   verify({ address, text, signature }) {
