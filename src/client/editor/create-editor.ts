@@ -1,16 +1,14 @@
 /** Creates the editor of one day's log, independent of React and of saving. */
 import { createDocument, Editor } from '@tiptap/core';
 import { closeHistory } from '@tiptap/pm/history';
-import type { Node, Schema } from '@tiptap/pm/model';
+import { DOMSerializer, type Node, type Schema } from '@tiptap/pm/model';
 import { Selection } from '@tiptap/pm/state';
-import { moveKeepingCaret } from './caret/move-keeping-caret.ts';
-import { EMPTY_LOG_HTML } from './stored/empty-log-html.ts';
+import { EMPTY_LOG_HTML } from '#domain/log/entry-html.ts';
 import { journalExtensions } from './extensions.ts';
 import { KEYBOARD_HELP_ID } from './keyboard-exit.ts';
 import { loadedDeferredPlugins } from './load-deferred-plugins.ts';
 import type { TextPosition } from './replace-blocks.ts';
 import { replaceRange } from './replace-range.ts';
-import { createSerialiser } from './serialise.ts';
 
 export type EditorCallbacks = {
   /** The placeholder of an empty log, read on every draw. */
@@ -158,4 +156,63 @@ function parseKnown(html: string, schema: Schema): Node | null {
   } catch {
     return null;
   }
+}
+
+/**
+ * Appends a connected element to another parent in the same document and restores the focus and the selection inside it.
+ */
+export function moveKeepingCaret(element: HTMLElement, parent: HTMLElement): void {
+  const selection = getSelection();
+  const { anchorNode, anchorOffset = 0, focusNode, focusOffset = 0 } = selection ?? {};
+  const hasFocus = element.contains(document.activeElement);
+  // `moveBefore` keeps the focus, so that a phone's keyboard stays open; not every browser has it. Every move resets the
+  // selection.
+  const { moveBefore }: Partial<HTMLElement> = parent;
+  if (moveBefore) moveBefore.call(parent, element, null);
+  else parent.append(element);
+  if (hasFocus && !element.contains(document.activeElement)) element.focus({ preventScroll: true });
+  if (anchorNode && focusNode && element.contains(anchorNode) && element.contains(focusNode))
+    selection!.setBaseAndExtent(anchorNode, anchorOffset, focusNode, focusOffset);
+}
+
+const WRAPPERS: Record<string, string> = { bulletList: 'ul', listItem: 'li', blockquote: 'blockquote' };
+
+function openingTag(node: Node): string {
+  if (node.type.name !== 'orderedList') return `<${WRAPPERS[node.type.name]!}>`;
+  const start = node.attrs['start'] as number;
+  return start === 1 ? '<ol>' : `<ol start="${start}">`;
+}
+
+const closingTag = (node: Node): string => `</${WRAPPERS[node.type.name] ?? 'ol'}>`;
+
+/**
+ * Creates the editor's serialiser to HTML. ProseMirror's nodes are immutable and an edit replaces only the nodes on its
+ * path, so the HTML of all other nodes is cached: after an edit of a long log, only the changed nodes are serialised.
+ */
+function createSerialiser(): (document: Node) => string {
+  const cache = new WeakMap<Node, string>();
+
+  /** ProseMirror serialises text and marks, because nesting marks is complex. */
+  const textBlock = (node: Node): string => {
+    const element = DOMSerializer.fromSchema(node.type.schema).serializeNode(node) as HTMLElement;
+    // The database rejects a lone surrogate, which a broken input method can leave.
+    return element.outerHTML.toWellFormed();
+  };
+
+  const children = (node: Node): string => {
+    let html = '';
+    node.forEach((child) => (html += block(child)));
+    return html;
+  };
+
+  const block = (node: Node): string => {
+    let html = cache.get(node);
+    if (html === undefined) {
+      html = node.isTextblock ? textBlock(node) : openingTag(node) + children(node) + closingTag(node);
+      cache.set(node, html);
+    }
+    return html;
+  };
+
+  return children;
 }

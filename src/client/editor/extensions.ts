@@ -1,5 +1,5 @@
 /** The editor's extensions, chosen so that its schema equals the allow-list of `#domain/log/entry-html.ts`. */
-import type { AnyExtension } from '@tiptap/core';
+import { Mark, Extension, type AnyExtension, type MarkConfig } from '@tiptap/core';
 import { Blockquote } from '@tiptap/extension-blockquote';
 import { CodeBlock } from '@tiptap/extension-code-block';
 import { Document } from '@tiptap/extension-document';
@@ -14,13 +14,16 @@ import { Text } from '@tiptap/extension-text';
 import { UndoRedo } from '@tiptap/extensions/undo-redo';
 import { LIST_START } from '#domain/log/entry-html.ts';
 import { UNDO_DEPTH, UNDO_GROUP_DELAY_MS } from '#domain/log/entry.ts';
-import { emptyLog } from './empty-log.ts';
-import { followCaret } from './caret/follow-caret.ts';
+import { followCaret } from './follow-caret.ts';
 import { inputRules } from './input-rules.ts';
-import { MARKS } from './marks.ts';
 import { keyboardExit } from './keyboard-exit.ts';
 import { blockFormatsInList } from './split-list.ts';
 import { deferredPlugins } from './load-deferred-plugins.ts';
+import { isHistoryTransaction } from '@tiptap/pm/history';
+import { NodeRange, type Node } from '@tiptap/pm/model';
+import { wrapRangeInList } from '@tiptap/pm/schema-list';
+import { AllSelection, Plugin } from '@tiptap/pm/state';
+import { Decoration, DecorationSet } from '@tiptap/pm/view';
 
 function startOf(list: HTMLElement): number {
   const start = list.getAttribute('start') ?? '';
@@ -63,6 +66,97 @@ const JournalUndoRedo = UndoRedo.extend({
     const undo = () => this.editor.commands.undo();
     const redo = () => this.editor.commands.redo() || true;
     return { 'Mod-z': undo, 'Shift-Mod-z': redo, 'Mod-y': redo, 'Mod-я': undo, 'Shift-Mod-я': redo };
+  },
+});
+
+/** The first element is written, all are read. */
+function createMark(
+  name: string,
+  tags: readonly string[],
+  keys: readonly string[],
+  more: Partial<MarkConfig> = {},
+): Mark {
+  return Mark.create({
+    name,
+    ...more,
+    parseHTML: () => tags.map((tag) => ({ tag })),
+    renderHTML: () => [tags[0]!, 0],
+    addKeyboardShortcuts() {
+      return Object.fromEntries(keys.map((key) => [key, () => this.editor.commands.toggleMark(name)]));
+    },
+  });
+}
+
+/**
+ * The order is that of the elements of a text with several marks. Styles are not read: `html-to-log.ts` converts them to
+ * elements, and the content security policy blocks them.
+ */
+const MARKS: readonly Mark[] = [
+  createMark('bold', ['strong', 'b'], ['Mod-b', 'Mod-B']),
+  createMark('italic', ['em', 'i'], ['Mod-i', 'Mod-I']),
+  createMark('underline', ['u'], ['Mod-u', 'Mod-U']),
+  createMark('strike', ['s', 'del', 'strike'], ['Mod-Shift-s']),
+  createMark('code', ['code'], ['Mod-e'], { excludes: '_', code: true, exitable: true }),
+];
+
+/** The positions of the item's paragraph, after the opening `<ol>` and `<li>`. */
+const ITEM_PARAGRAPH = { from: 2, to: 4 };
+
+const isEmptyList = (doc: Node): boolean => doc.content.size === 6 && doc.firstChild?.type.name === 'orderedList';
+const isEmptyParagraph = (doc: Node): boolean => doc.content.size === 2 && doc.firstChild?.type.name === 'paragraph';
+
+/** Keeps a log that is emptied or replaced a numbered list, and shows the placeholder in an empty one. */
+const emptyLog = Extension.create<{ placeholder: () => string }>({
+  name: 'emptyLog',
+
+  addProseMirrorPlugins() {
+    const { editor, options } = this;
+    return [
+      new Plugin({
+        /** Keeps TipTap from clearing the blocks when undo or redo removes all text while it is selected. */
+        filterTransaction(tr) {
+          if (isHistoryTransaction(tr)) tr.setMeta('preventClearDocument', true);
+          return true;
+        },
+        /**
+         * Restores the list after the user deletes all text, or types or pastes over all of it, which leaves paragraphs.
+         * Backspace in an empty item leads to an empty paragraph too, but there the user wants plain text, so only a
+         * change that removed text restores the list. No-op during an IME composition, which a replaced node would
+         * break, on undo and redo, whose later steps expect the paragraph, and on text that arrived from elsewhere.
+         */
+        appendTransaction(transactions, before, { doc, schema, tr }) {
+          const isEdit = transactions.some(
+            (edit) => edit.docChanged && !isHistoryTransaction(edit) && edit.getMeta('preventUpdate') !== true,
+          );
+          const text = before.doc.textContent;
+          const isReplaced =
+            before.selection instanceof AllSelection
+              ? text !== doc.textContent && doc.children.every(({ type }) => type.name === 'paragraph')
+              : text !== '' && isEmptyParagraph(doc);
+          if (!isEdit || !isReplaced || editor.view.composing) return null;
+          const all = new NodeRange(doc.resolve(0), doc.resolve(doc.content.size), 0);
+          wrapRangeInList(tr, all, schema.nodes['orderedList']!);
+          return tr;
+        },
+        props: {
+          handleDOMEvents: {
+            /** A composition must begin in the list: the plugin changes no text that is being composed. */
+            compositionstart({ state, dispatch }) {
+              if (state.selection instanceof AllSelection && state.doc.textContent !== '')
+                dispatch(state.tr.deleteSelection());
+            },
+          },
+          decorations(state) {
+            const isParagraph = isEmptyParagraph(state.doc);
+            if (!isParagraph && !isEmptyList(state.doc)) return null;
+            const { from, to } = isParagraph ? { from: 0, to: 2 } : ITEM_PARAGRAPH;
+            return DecorationSet.create(state.doc, [
+              Decoration.node(from, to, { 'data-placeholder': options.placeholder() }),
+            ]);
+          },
+        },
+      }),
+    ];
   },
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { findTypedMark } from './typed-mark.ts';
+import { findTypedMark } from './input-rules.ts';
 
 /** Types a text letter by letter: the first completed mark, as `content -> marks`, or null if the text stays. */
 function typed(text: string, after = ''): string | null {

@@ -19,6 +19,8 @@ export const ENTRY_MAX_DEPTH = 100;
 /** The value of `start`: at most seven digits, so that it fits into any parser's integer. */
 export const LIST_START = /^-?\d{1,7}$/;
 
+export const EMPTY_LOG_HTML = '<ol><li><p></p></li></ol>';
+
 export const DATE_HEADER_CLASS = 'date-header';
 const DATE_HEADER = new RegExp(`^<h2 class="${DATE_HEADER_CLASS}">[^<]*</h2>`);
 

@@ -14,13 +14,11 @@ import {
   type KeyboardEvent,
   type RefObject,
 } from 'react';
-import { DAY_BAR_PX } from '../caret/follow-caret.ts';
+import { DAY_BAR_PX } from '../follow-caret.ts';
 import { useToast } from '#client/ui/toast.tsx';
-import { onLeftOut, type LeftOut } from '../paste/left-out.ts';
-import { readClipboard } from '../paste/paste.ts';
+import { onLeftOut, readClipboard, type LeftOut } from '../paste.ts';
 import { withFormattingKey } from './formatting-keys.ts';
 import { BLOCK_ACTIONS, MARK_ACTIONS, TOUCH_BAR } from './toolbar-actions.ts';
-import { positionToolbar } from './toolbar-position.ts';
 import { createToolbarState, type ButtonNames } from './toolbar-state.ts';
 import styles from './toolbar.module.css';
 
@@ -241,4 +239,30 @@ function useFloating(ref: BarProps['ref'], editor: Editor, touch: boolean): void
       visualViewport?.removeEventListener('scroll', place);
     };
   });
+}
+
+type Box = { left: number; top: number; right: number; bottom: number };
+type Size = { width: number; height: number };
+
+const GAP_PX = 8;
+const MARGIN_PX = 8;
+
+/**
+ * Positions the floating toolbar above the selection, or below it if there is no room above. All values in CSS pixels of
+ * the viewport. `topBarPx`: the height of the day bar, which covers the viewport's top.
+ */
+export function positionToolbar(
+  selection: Box,
+  toolbar: Size,
+  viewport: Size,
+  topBarPx: number,
+): { left: number; top: number } {
+  const middle = (selection.left + selection.right) / 2 - toolbar.width / 2;
+  const left = Math.max(MARGIN_PX, Math.min(middle, viewport.width - toolbar.width - MARGIN_PX));
+  const above = selection.top - toolbar.height - GAP_PX;
+  const below = selection.bottom + GAP_PX;
+  if (above >= topBarPx) return { left, top: above };
+  if (below + toolbar.height <= viewport.height - MARGIN_PX) return { left, top: below };
+  // The selection fills the window, so the toolbar overlaps it at the top.
+  return { left, top: Math.max(topBarPx, Math.min(above, viewport.height - toolbar.height - MARGIN_PX)) };
 }

@@ -5,7 +5,7 @@ import { QUICK_SAVE_DELAY_MS } from '#domain/log/entry.ts';
 import { entryText, isEmptyLog } from '#domain/log/entry-text.ts';
 import { QUICK_ENTRIES, matchQuickEntry } from '#domain/log/quick-entries.ts';
 import type { JournalEditorHandle } from '#client/editor/create-editor.ts';
-import { EMPTY_LOG_HTML } from '#client/editor/stored/empty-log-html.ts';
+import { EMPTY_LOG_HTML } from '#domain/log/entry-html.ts';
 import type { DaySaver } from '#client/sync/day-saver/day-saver.ts';
 import styles from './quick-options.module.css';
 

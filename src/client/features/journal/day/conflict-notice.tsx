@@ -3,7 +3,7 @@ import { useEffect, useId, useRef } from 'react';
 import { dayLabel, type Day } from '#domain/day/day.ts';
 import { dayPath } from '#domain/routes.ts';
 import { useNavigate } from '#client/lib/navigation.ts';
-import { StoredLog } from '#client/editor/stored/stored-log.tsx';
+import { StoredLog } from '#client/editor/stored-log.tsx';
 import { Button } from '#client/ui/button.tsx';
 import { useToast, type Toast } from '#client/ui/toast.tsx';
 import styles from './conflict-notice.module.css';

@@ -3,7 +3,7 @@ import { useEffect, useState, useSyncExternalStore } from 'react';
 import { dayLabel, isBefore, type Day } from '#domain/day/day.ts';
 import { dayQuestion } from '#domain/day/past-day.ts';
 import type { JournalEditorHandle } from '#client/editor/create-editor.ts';
-import { StoredLog } from '#client/editor/stored/stored-log.tsx';
+import { StoredLog } from '#client/editor/stored-log.tsx';
 import { useDismissEarlyPage } from '#client/lib/boot/use-dismiss-early-page.ts';
 import { useUser } from '#client/lib/session/session.ts';
 import { FIRST_LINE_KEY, sharedTextsKeys } from '#client/lib/session/storage-keys.ts';

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useState, useSyncExternalStore } from 'react';
 import { dayLabel, type Day } from '#domain/day/day.ts';
-import { StoredLog } from '#client/editor/stored/stored-log.tsx';
+import { StoredLog } from '#client/editor/stored-log.tsx';
 import { Button } from '#client/ui/button.tsx';
 import { useDismissEarlyPage } from '#client/lib/boot/use-dismiss-early-page.ts';
 import { LoadingText } from '#client/ui/loading-text.tsx';

@@ -1,7 +1,7 @@
 /** Unsaved text of a locked day: read-only, can be copied, and is sent when the plan unlocks the day. */
 import { useId, useRef, useSyncExternalStore } from 'react';
 import { entryText, isEmptyLog } from '#domain/log/entry-text.ts';
-import { StoredLog } from '#client/editor/stored/stored-log.tsx';
+import { StoredLog } from '#client/editor/stored-log.tsx';
 import { usePaymentPending } from '#client/lib/plan/use-payment-pending.ts';
 import { Button } from '#client/ui/button.tsx';
 import { useToast } from '#client/ui/toast.tsx';

@@ -3,7 +3,7 @@
  * shows until React has rendered the journal.
  */
 import { FIRST_DAY } from '#domain/day/day.ts';
-import logStyles from '#client/editor/stored/log-text.module.css';
+import logStyles from '#client/editor/log-text.module.css';
 import { DayBar } from '../day/day-bar.tsx';
 import styles from '../journal.module.css';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { positionToolbar } from './toolbar-position.ts';
+import { positionToolbar } from './toolbar.tsx';
 
 const TOOLBAR = { width: 240, height: 44 };
 const WINDOW = { width: 1000, height: 700 };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { scrollForCaret } from './scroll-for-caret.ts';
+import { scrollForCaret } from './follow-caret.ts';
 
 const DESKTOP = { top: 68, bottom: 800 };
 const PHONE_WITH_KEYBOARD = { top: 68, bottom: 346 };

@@ -1,8 +1,8 @@
 // @vitest-environment happy-dom
 import { Fragment, Slice } from '@tiptap/pm/model';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { expectStoredUnchanged, open, setUpEditor } from '../../../../tests/support/journal-editor.ts';
-import type { JournalEditorHandle } from '../create-editor.ts';
+import { expectStoredUnchanged, open, setUpEditor } from '../../../tests/support/journal-editor.ts';
+import type { JournalEditorHandle } from './create-editor.ts';
 import { loadMarkdownParser, paragraphsToItems, pasteClipboard, pasteText, textToSlice } from './paste.ts';
 
 setUpEditor();

@@ -5,10 +5,10 @@ import { TextSelection } from '@tiptap/pm/state';
 import fc from 'fast-check';
 import { afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { findLinks } from '#domain/log/links.ts';
-import { fuzzBudget } from '../../../../tests/support/fuzz-budget.ts';
-import { createJournalEditor, type JournalEditorHandle } from '../create-editor.ts';
+import { fuzzBudget } from '../../../tests/support/fuzz-budget.ts';
+import { createJournalEditor, type JournalEditorHandle } from './create-editor.ts';
 import { linkAt } from './link-plugin.ts';
-import { loadDeferredPlugins } from '../load-deferred-plugins.ts';
+import { loadDeferredPlugins } from './load-deferred-plugins.ts';
 
 beforeAll(loadDeferredPlugins);
 let made: JournalEditorHandle | null = null;

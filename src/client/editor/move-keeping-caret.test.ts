@@ -1,6 +1,6 @@
 // @vitest-environment happy-dom
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { moveKeepingCaret } from './move-keeping-caret.ts';
+import { moveKeepingCaret } from './create-editor.ts';
 
 let editor: HTMLElement;
 let target: HTMLElement;

@@ -13,11 +13,10 @@ import { Plugin, type EditorState, type Transaction } from '@tiptap/pm/state';
 import type { EditorView } from '@tiptap/pm/view';
 import { looksLikeMarkdown } from '#domain/log/pasted-markdown.ts';
 import { normalizeText, textToLog } from '#domain/log/text-to-log.ts';
-import { htmlToLog } from '#client/lib/html-to-log/html-to-log.ts';
+import { htmlToLog, isTooComplex } from '#client/lib/html-to-log/html-to-log.ts';
 import { parseInert } from '#client/lib/log-html/inert-html.ts';
-import { splitList } from '../split-list.ts';
-import { reportLeftOut } from './left-out.ts';
-import { prefersText, readSliceHtml } from './paste-html.ts';
+import { splitList } from './split-list.ts';
+import { ENTRY_TAGS } from '#domain/log/entry-html.ts';
 
 type MarkdownParser = typeof import('#domain/markdown/parse-markdown.ts');
 let markdownParser: MarkdownParser | null = null;
@@ -140,6 +139,35 @@ function pasteOnceLoaded(view: EditorView, text: string): void {
   });
 }
 
+/**
+ * HTML that an editor of the same elements has copied, unchanged: ProseMirror reads the slice's open ends from an attribute.
+ * Null for other HTML.
+ */
+function readSliceHtml(source: string): string | null {
+  if (!/\sdata-pm-slice=/.test(source) || isTooComplex(source)) return null;
+  const body = parseInert(source);
+  return [...body.querySelectorAll('*')].every(isLogElement) ? body.innerHTML : null;
+}
+
+const LOG_TAGS: ReadonlySet<string> = new Set(ENTRY_TAGS);
+const isLogElement = ({ localName, attributes }: Element): boolean =>
+  LOG_TAGS.has(localName) && [...attributes].every(({ name }) => name === 'start' || name === 'data-pm-slice');
+
+/** Elements without a meaning of their own, in which editors, terminals and chats copy lines of text. */
+const STRUCTURED = /<(?!(?:html|head|body|meta|style|title|span|div|br|img|wbr)\b)[a-z]/i;
+
+/**
+ * Whether the plain text beside the HTML says more: the HTML has no structure, and the text has several lines or is
+ * Markdown. Not if the HTML shows other letters, such as emoji that are pictures.
+ */
+function prefersText(html: string, text: string): boolean {
+  if (STRUCTURED.test(html) || !(/[\r\n]/.test(text.trim()) || looksLikeMarkdown(text))) return false;
+  const shown = parseInert(htmlToLog(html).html).textContent;
+  return withoutSpaces(shown) === withoutSpaces(text);
+}
+
+const withoutSpaces = (text: string): string => text.replace(/\s|\u200B|\uFE0F/g, '');
+
 export type ClipboardContent = { html: string; text: string; hasFiles: boolean };
 
 export const readClipboard = (data: DataTransfer): ClipboardContent => ({
@@ -203,4 +231,28 @@ export function pastePlugin(schema: Schema): Plugin {
       },
     },
   });
+}
+
+/** `pictures`: beside text that is pasted. `files`: nothing else was pasted. */
+export type LeftOut = 'pictures' | 'files';
+
+type Listener = (what: LeftOut) => void;
+
+const listeners = new WeakMap<EditorView, Listener>();
+const unheard = new WeakMap<EditorView, LeftOut>();
+
+/** Reports what a paste leaves out of the log to the toolbar, which shows it. The first paste may come before the toolbar. */
+function reportLeftOut(view: EditorView, what: LeftOut): void {
+  const listener = listeners.get(view);
+  if (listener) listener(what);
+  else unheard.set(view, what);
+}
+
+/** Also hears the last report before. Returns a function that stops listening. */
+export function onLeftOut(view: EditorView, listener: Listener): () => void {
+  listeners.set(view, listener);
+  const missed = unheard.get(view);
+  unheard.delete(view);
+  if (missed !== undefined) listener(missed);
+  return () => void listeners.delete(view);
 }
