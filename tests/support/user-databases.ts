@@ -2,7 +2,7 @@
 import 'fake-indexeddb/auto';
 import { beforeEach, vi } from 'vitest';
 import { createDayDrafts, type DayDraft, type Outbox } from '#client/sync/day-drafts.ts';
-import { createOutbox } from '#client/sync/store/outbox.ts';
+import { createOutbox } from '#client/sync/journal.ts';
 import { openUserDatabase, type UserDatabase } from '#client/sync/store/user-database.ts';
 import { day } from '#domain/day/day.ts';
 import { MemoryStorage } from './day-saver-harness.ts';

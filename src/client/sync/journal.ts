@@ -11,9 +11,8 @@ import { createEntryTransport } from './entries/entry-transport.ts';
 import { createMergeLoader } from './merge-loader.ts';
 import type { EntryTransport } from './save-requests.ts';
 import { createLocalCopies, type LocalCopies } from './store/local-copies.ts';
-import { createOutbox } from './store/outbox.ts';
 import { createTabs, type StoredMessage, type Tabs } from './store/tabs.ts';
-import { openUserDatabase } from './store/user-database.ts';
+import { openUserDatabase, type UserDatabase } from './store/user-database.ts';
 
 export const browserTimers: Timers = {
   now: () => Date.now(),
@@ -119,3 +118,12 @@ export function watchPage(savers: DaySavers): () => void {
     savers.persist();
   };
 }
+
+/** The drafts of a user in their database. IndexedDB runs changes of one store in the order in which they are requested. */
+export const createOutbox = (database: UserDatabase, tabs: Pick<Tabs, 'aliveWriters'>): Outbox => ({
+  readAll: () => database.use((connection) => connection.getAll('drafts')),
+  put: (draft) => database.use((connection) => connection.put('drafts', draft)),
+  remove: (date, writer) => database.use((connection) => connection.delete('drafts', [date, writer])),
+  close: () => database.close(),
+  aliveWriters: () => tabs.aliveWriters(),
+});

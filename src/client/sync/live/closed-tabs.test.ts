@@ -10,9 +10,8 @@ import {
 import { createDayDrafts, type Outbox, type OutboxDraft } from '../day-drafts.ts';
 import type { Timers } from '../day-saver/day-saver.ts';
 import type { EntryTransport, StoredLog, WriteOutcome } from '../save-requests.ts';
-import { removeLostDrafts } from '../store/lost-drafts.ts';
+import { removeLostDrafts, watchOtherTabs } from './closed-tabs.ts';
 import { createTabs } from '../store/tabs.ts';
-import { watchOtherTabs } from './closed-tabs.ts';
 
 const MONDAY = day('2026-11-16');
 const TUESDAY = day('2026-11-17');

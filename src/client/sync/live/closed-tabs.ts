@@ -3,7 +3,8 @@
  * over in turn, so the first one sends the drafts.
  */
 import type { Day } from '#domain/day/day.ts';
-import type { DayDrafts } from '../day-drafts.ts';
+import { DRAFT_PREFIX, keysUnder } from '#client/lib/session/storage-keys.ts';
+import { daysOfDrafts, MARKER, parseKey, readDrafts, type DayDrafts, type Outbox } from '../day-drafts.ts';
 import type { Timers } from '../day-saver/day-saver.ts';
 import type { DaySavers } from '../day-savers.ts';
 import type { Tabs } from '../store/tabs.ts';
@@ -99,4 +100,29 @@ function startWatching({ drafts, tabs, savers, timers, reportLostText }: Deps): 
     removeEventListener('storage', onStorage);
     unsubscribe();
   };
+}
+
+/**
+ * Finds unsent text that the browser has cleared: IndexedDB is empty, but localStorage still has the marker of a draft.
+ * Removes the markers of closed pages whose draft is gone, and returns their days: none if the database cannot be read.
+ * Call it in turn with the other tabs (`takeOverInTurn`), so that one of them tells the user.
+ */
+export async function removeLostDrafts(
+  storage: Storage,
+  userId: string,
+  outbox: Pick<Outbox, 'readAll' | 'aliveWriters'>,
+): Promise<Day[]> {
+  // The markers first: a page writes the marker after its draft is in the database, and removes it before the draft.
+  const isMarker = (key: string): boolean => storage.getItem(key) === MARKER;
+  const markers = keysUnder(storage, `${DRAFT_PREFIX}${userId}:`).filter(isMarker);
+  // The writers before the drafts: a page that was closed at that time stores no draft any more.
+  const alive = await outbox.aliveWriters();
+  const found = await readDrafts(outbox);
+  if (!found) return [];
+  const lost = markers.filter(isMarker).filter((key) => {
+    const { date, writer } = parseKey(key);
+    return !alive.has(writer) && !found.some((draft) => draft.date === date && draft.writer === writer);
+  });
+  for (const key of lost) storage.removeItem(key);
+  return daysOfDrafts(lost);
 }

@@ -2,12 +2,21 @@
  * Drives the state machine of the stream: visibility, the lock that elects one tab of this browser, the channel to the
  * other tabs, and the connection.
  */
-import type { DayChange } from '#domain/live/live-event.ts';
+import { useQueryClient } from '@tanstack/react-query';
+import { useEffect } from 'react';
+import type { DayChange, LiveEvent } from '#domain/live/live-event.ts';
+import { isDay } from '#domain/day/day.ts';
+import { eventStreamOf, readEvents, type StreamEvent } from '#client/lib/api/event-stream.ts';
+import { fetchAsUser } from '#client/lib/api/fetch-as-user.ts';
+import { useSupabase } from '#client/lib/api/supabase.ts';
+import { useSession, useUser } from '#client/lib/session/session.ts';
 import type { Timers } from '../day-saver/day-saver.ts';
-import { followChanges } from './change-stream.ts';
 import { initialLiveState, reduceLive, type IdentifiedEvent, type LiveEffect, type LiveInput } from './live-state.ts';
+import { useJournal } from '../day-savers-provider.tsx';
+import { browserTimers } from '../journal.ts';
+import { createRemoteChanges } from './remote-changes.ts';
 
-export type LiveSyncOptions = {
+type LiveSyncOptions = {
   userId: string;
   url: string;
   send: typeof fetch;
@@ -16,8 +25,35 @@ export type LiveSyncOptions = {
   catchUp: () => void;
 };
 
+/** Shows changes that were made elsewhere while a signed-in user's screen is open. */
+export function useLiveUpdates(): void {
+  const queries = useQueryClient();
+  const { copies, savers } = useJournal();
+  const { id: userId } = useUser();
+  const { expired } = useSession();
+  const { apiUrl, withSession } = useSupabase();
+
+  useEffect(() => {
+    // After a new sign-in the effect runs again.
+    if (expired) return;
+    const changes = createRemoteChanges({ savers, copies, queries, timers: browserTimers });
+    const stop = startLiveSync({
+      userId,
+      url: `${apiUrl}/functions/v1/changes`,
+      send: withSession(fetchAsUser(userId, fetch)),
+      timers: browserTimers,
+      applyChange: (change) => changes.apply(change),
+      catchUp: () => changes.catchUp(),
+    });
+    return () => {
+      stop();
+      changes.close();
+    };
+  }, [apiUrl, copies, expired, queries, savers, userId, withSession]);
+}
+
 /** Starts the connection if the page is visible. Returns a function that ends it. */
-export function startLiveSync({ userId, url, send, timers, applyChange, catchUp }: LiveSyncOptions): () => void {
+function startLiveSync({ userId, url, send, timers, applyChange, catchUp }: LiveSyncOptions): () => void {
   // Threat: another tab of this browser belongs to another user. The names contain the user's id, so the tabs of two
   // users share neither the lock nor the messages.
   const name = `hustle-forge:live:${userId}`;
@@ -121,4 +157,57 @@ export function startLiveSync({ userId, url, send, timers, applyChange, catchUp 
     dispatch({ type: 'pageHidden' });
     channel.close();
   };
+}
+
+type StreamOutcome = { kind: 'closed' } | { kind: 'refused'; status: number; retryAfterMs: number };
+
+type StreamOptions = {
+  /** Sends a request with the session of the user. */
+  send: typeof fetch;
+  url: string;
+  lastEventId: string | null;
+  signal: AbortSignal;
+  onBytes: () => void;
+  onEvent: (event: IdentifiedEvent) => void;
+};
+
+/** Reads the stream of changes (docs/specification/live.md 1). Resolves when it has ended, for whatever reason. Never rejects. */
+async function followChanges({
+  send,
+  url,
+  lastEventId,
+  signal,
+  onBytes,
+  onEvent,
+}: StreamOptions): Promise<StreamOutcome> {
+  try {
+    const headers = { accept: 'text/event-stream', ...(lastEventId !== null && { 'last-event-id': lastEventId }) };
+    const response = await send(url, { headers, signal, cache: 'no-store' });
+    const stream = eventStreamOf(response);
+    if (!stream) {
+      const seconds = Number(response.headers.get('retry-after') ?? 0);
+      // A server or proxy that does not know this address may answer with an HTML page and status 200.
+      const status = response.ok ? 404 : response.status;
+      return { kind: 'refused', status, retryAfterMs: Number.isFinite(seconds) ? seconds * 1_000 : 0 };
+    }
+    for await (const received of readEvents(stream, onBytes)) {
+      const event = toLiveEvent(received);
+      if (event) onEvent({ event, id: received.id ?? null });
+    }
+    return { kind: 'closed' };
+  } catch {
+    return { kind: 'closed' };
+  }
+}
+
+/** Null for an event of a newer server, or one that cannot be read. */
+function toLiveEvent({ event, data }: StreamEvent): LiveEvent | null {
+  try {
+    const value = JSON.parse(data) as { date?: unknown; stored?: unknown };
+    if (event === 'ready' || event === 'resync' || event === 'end') return { event, data: value } as LiveEvent;
+    if (event !== 'change' || !isDay(value.date) || typeof value.stored !== 'boolean') return null;
+    return { event, data: value } as LiveEvent;
+  } catch {
+    return null;
+  }
 }

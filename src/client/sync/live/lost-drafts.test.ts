@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { DATE, DRAFT, listDatabases, setUpBrowser, settle } from '../../../../tests/support/user-databases.ts';
-import { removeLostDrafts } from './lost-drafts.ts';
+import { removeLostDrafts } from './closed-tabs.ts';
 
 const browser = setUpBrowser();
 const KEY = `hustle-forge:draft:ada:${DATE}`;

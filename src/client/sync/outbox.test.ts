@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'vitest';
 import { addDays, type Day } from '#domain/day/day.ts';
 import { mergeLogs } from '#domain/merge/merge-logs.ts';
-import { DATE, DRAFT, setUpBrowser, settle } from '../../../../tests/support/user-databases.ts';
-import type { MergeModule } from '../merge-loader.ts';
+import { DATE, DRAFT, setUpBrowser, settle } from '../../../tests/support/user-databases.ts';
+import type { MergeModule } from './merge-loader.ts';
 
 const KEY = `hustle-forge:draft:ada:${DATE}`;
 const concat: MergeModule['mergeLogs'] = (_base, mine, theirs) => ({

@@ -1,8 +1,8 @@
 import { beforeEach, expect, test, vi } from 'vitest';
 import { day } from '#domain/day/day.ts';
-import { createTestSavers, log, MemoryStorage } from '../../../../tests/support/day-saver-harness.ts';
-import type { Failure } from '../save-requests.ts';
-import { requestPersistence, watchWaitingText } from './request-persistence.ts';
+import { createTestSavers, log, MemoryStorage } from '../../../tests/support/day-saver-harness.ts';
+import type { Failure } from './save-requests.ts';
+import { requestPersistence, watchWaitingText } from './background-tasks.tsx';
 
 let requests: number;
 let isInstalled: boolean;
