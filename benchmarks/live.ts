@@ -5,7 +5,7 @@
 import { Agent, get, type IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { dayOf } from '#domain/day/day.ts';
-import type { DayChange } from '#domain/live/live-event.ts';
+import type { DayChange } from '#domain/live-event.ts';
 import { PUBLISHABLE_KEY } from '#server/config/config.ts';
 import { percentile, printFigures } from './figures.ts';
 import { residentMegabytes, startProduct } from './processes.ts';

@@ -44,7 +44,7 @@ export const SPECS_BY_PATH: readonly (readonly [path: string, specs: readonly st
   ['src/client/sync/', [...JOURNAL, ...DEVICES, 'tests/e2e/account/sign-out.spec.ts', 'tests/e2e/settings']],
   ['src/domain/coach/', COACH],
   ['src/domain/export/', SETTINGS],
-  ['src/domain/find/', JOURNAL],
+  ['src/domain/match-search', JOURNAL],
   ['src/domain/log/', [...JOURNAL, 'tests/e2e/settings']],
   ['src/domain/payment/', BILLING],
   ['src/server/auth/', [...ACCOUNT, ...SMOKE]],

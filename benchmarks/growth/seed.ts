@@ -8,7 +8,7 @@ import pg from 'pg';
 import { openEmbeddedServer } from '#server/database/embedded/server.ts';
 import { migrate } from '#server/database/migrations/migrate.ts';
 import { createLog } from '#server/log.ts';
-import { toSearchForm } from '#domain/find/match-search.ts';
+import { toSearchForm } from '#domain/match-search.ts';
 import { PASSWORD_HASH } from '../../tests/support/seeded-password.ts';
 
 export type Size = { users: number; days: number };

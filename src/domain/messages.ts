@@ -127,3 +127,11 @@ const LINK_MESSAGES: Readonly<Record<string, string>> = {
 /** The message for an error code of a link's URL or of a response. Anyone can write a URL, so its text is not shown. */
 export const linkMessage = (code: string | undefined): string =>
   (Object.hasOwn(LINK_MESSAGES, code ?? '') && LINK_MESSAGES[code ?? '']) || MESSAGES.linkUnusable;
+
+/** Messages about refreshing the profile. */
+export const PROFILE_MESSAGES = {
+  refreshed: 'Profile refreshed successfully!',
+  refreshFailed: 'Failed to refresh profile. Please try again.',
+} as const;
+
+export const LOCKED_DAY_MESSAGE = "Your plan doesn't include this day.";

@@ -3,7 +3,7 @@
  * cluster over HTTP. Every other user has two devices, which hear of each other's saves as from the stream of changes.
  */
 import { randomUUID } from 'node:crypto';
-import type { DayChange } from '#domain/live/live-event.ts';
+import type { DayChange } from '#domain/live-event.ts';
 import { loadMerge } from '#client/sync/merge-loader.ts';
 import { log } from '../support/day-saver-harness.ts';
 import { createDevice } from '../world/browser/device.ts';

@@ -1,6 +1,6 @@
 /** Reads `GET /functions/v1/changes` event by event. */
 import { createParser } from 'eventsource-parser';
-import type { LiveEvent } from '#domain/live/live-event.ts';
+import type { LiveEvent } from '#domain/live-event.ts';
 
 export type ReceivedEvent = LiveEvent & { id: string | undefined };
 

@@ -1,6 +1,6 @@
 /** The devices of one schedule, on one clock, with one user of the server. */
 import { addDays, day, earliestToday, latestToday, type Day } from '#domain/day/day.ts';
-import type { DayChange } from '#domain/live/live-event.ts';
+import type { DayChange } from '#domain/live-event.ts';
 import { mergeLogs } from '#domain/merge/merge-logs.ts';
 import type { PlanColumns, PlanId } from '#domain/plan/plan.ts';
 import type { DayDraft } from '#client/sync/day-drafts.ts';

@@ -1,4 +1,4 @@
 /** The chunk that `merge-loader.ts` loads. */
-export { mapPosition } from '#domain/merge/map-position.ts';
+export { mapPosition } from '#domain/merge/merge-logs.ts';
 export { mergeLogs } from '#domain/merge/merge-logs.ts';
-export { mergeMessage } from '#domain/merge/merge-message.ts';
+export { mergeMessage } from '#domain/merge/merge-logs.ts';

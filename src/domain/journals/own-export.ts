@@ -3,9 +3,10 @@ import type { Day } from '../day/day.ts';
 import type { ParsedDay } from '../export/exported-entry.ts';
 import { JSON_FORMAT, jsonEntriesOf, jsonFormatOf, readJson } from '../export/formats/json-format.ts';
 import { OWN_PROGRAM } from '../export/import-plan.ts';
-import { dayFormatOf, readDays } from '../export/read-days.ts';
 import type { JournalEntry, JournalReader, Skipped, SkipReason } from './journal-reader.ts';
 import { readEachFile, skip } from './source-files.ts';
+import { MARKDOWN_DAY, readMarkdown } from '../export/formats/read-markdown.ts';
+import { readText, TEXT_DAY } from '../export/formats/text-format.ts';
 
 const JSON_START = /^\uFEFF?\s*\{\s*"format"\s*:\s*"hustle-forge\//;
 
@@ -52,3 +53,14 @@ function toItem(read: ParsedDay, exact: boolean, dates: Set<Day>): JournalEntry 
   const body = { format: 'log', text: content, exact } as const;
   return { kind: 'entry', day: date, time: null, title: null, body, source: date, pictures: 0, coach };
 }
+
+/** Null for any other text. `text` may be the beginning of a file. */
+export function dayFormatOf(text: string): 'markdown' | 'text' | null {
+  const [markdown, plain] = [MARKDOWN_DAY, TEXT_DAY].map((day) => day.exec(text)?.index ?? Infinity);
+  // The first day decides, because a log may contain the heading of the other format. Text above it is ignored.
+  return markdown === plain ? null : markdown! < plain! ? 'markdown' : 'text';
+}
+
+/** Reads the days of our own Markdown or plain text export. Yields nothing for any other text. */
+export const readDays = (text: string): Iterable<ParsedDay> =>
+  dayFormatOf(text) === 'markdown' ? readMarkdown(text) : readText(text);

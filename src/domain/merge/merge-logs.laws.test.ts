@@ -12,8 +12,7 @@ import {
   type LogEdit,
 } from '../../../tests/support/log-edits.ts';
 import { readLines } from './merge-lines.ts';
-import { mergeLines, mergeLogs } from './merge-logs.ts';
-import { mapPosition } from './map-position.ts';
+import { mergeLines, mergeLogs, mapPosition } from './merge-logs.ts';
 
 const RUNS = { numRuns: fuzzBudget(400) };
 

@@ -1,8 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { isCleanLog } from '#domain/log/entry-html.ts';
-import { mapPosition } from './map-position.ts';
-import { mergeLogs } from './merge-logs.ts';
-import { mergeMessage } from './merge-message.ts';
+import { mapPosition, mergeLogs, mergeMessage } from './merge-logs.ts';
 
 /** Items without a tag of their own are paragraphs. */
 const items = (...texts: string[]): string =>

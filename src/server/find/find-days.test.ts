@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { FIND_MAX_RESULTS, parseSearchTerms } from '#domain/find/match-search.ts';
+import { FIND_MAX_RESULTS, parseSearchTerms } from '#domain/match-search.ts';
 import type { Database } from '../database/database.ts';
 import { findDays } from './find-days.ts';
 

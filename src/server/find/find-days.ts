@@ -11,7 +11,7 @@ import {
   createSnippet,
   type FoundDay,
   type SearchTerm,
-} from '#domain/find/match-search.ts';
+} from '#domain/match-search.ts';
 import type { Database, Identity } from '../database/database.ts';
 
 /** The time limit of the statement. Ten years of typical logs need far less; only maximum-size logs reach the limit. */

@@ -8,7 +8,7 @@
  * under the user's own identity, and locked days are indexed once the plan opens them.
  */
 import { setImmediate } from 'node:timers/promises';
-import { toSearchForm } from '#domain/find/match-search.ts';
+import { toSearchForm } from '#domain/match-search.ts';
 import type { Database, Identity } from '../database/database.ts';
 
 /** A batch ends with the log that reaches this many bytes of text. */

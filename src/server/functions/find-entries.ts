@@ -1,7 +1,7 @@
 /** `find-entries` {query}: finds the caller's open days whose logs contain the words (docs/decisions/0013). */
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { QUERY_MAX_LENGTH, parseSearchTerms, type FindAnswer } from '#domain/find/match-search.ts';
+import { QUERY_MAX_LENGTH, parseSearchTerms, type FindAnswer } from '#domain/match-search.ts';
 import type { Limiters } from '../load/limiters.ts';
 import { QUERY_CANCELED, sqlStateOf } from '../database/database-error.ts';
 import type { Database } from '../database/database.ts';

@@ -3,7 +3,7 @@
  * this process follows the changes of all users; a stream receives those of its own user.
  */
 import { earliestToday } from '#domain/day/day.ts';
-import type { DayChange, LiveEvent, StreamEndReason } from '#domain/live/live-event.ts';
+import type { DayChange, LiveEvent, StreamEndReason } from '#domain/live-event.ts';
 import { isLocked } from '#domain/plan/plan.ts';
 import { AccessTokenError } from '../auth/keys/access-tokens.ts';
 import type { Clock } from '../clock.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { FIND_MAX_RESULTS, type FindAnswer, type TextPart } from '#domain/find/match-search.ts';
+import { FIND_MAX_RESULTS, type FindAnswer, type TextPart } from '#domain/match-search.ts';
 import { unicodeText } from '../../support/fuzz/unicode-text.ts';
 import { fuzzBudget } from '../../support/fuzz-budget.ts';
 import { daysAgo, startDataWorld, today, type DataWorld, type Person } from './fixture.ts';

@@ -16,7 +16,7 @@ import { addToMovedLog, createSendMove, moveLog } from '#client/sync/entries/mov
 import { createRemoteChanges } from '#client/sync/live/remote-changes.ts';
 import { pruneCopies } from '#client/sync/store/prune-copies.ts';
 import { dayOf, type Day } from '#domain/day/day.ts';
-import type { DayChange } from '#domain/live/live-event.ts';
+import type { DayChange } from '#domain/live-event.ts';
 import { isLocked, isPremium, type PlanColumns } from '#domain/plan/plan.ts';
 import { log } from '../../support/day-saver-harness.ts';
 import { withSessionOf, type Device } from './device.ts';

@@ -2,7 +2,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { dayLabel, type Day } from '#domain/day/day.ts';
-import { LOCKED_DAY_MESSAGE } from '#domain/plan/locked-day-message.ts';
+import { LOCKED_DAY_MESSAGE } from '#domain/messages.ts';
 import { FREE_WINDOW_DAYS, isLocked } from '#domain/plan/plan.ts';
 import { dayPath } from '#domain/routes.ts';
 import { useNavigate } from '#client/lib/navigation.ts';

@@ -2,7 +2,7 @@
 import { Lock, Search } from 'lucide-react';
 import { useEffect, useEffectEvent, useId, useRef, useState, type KeyboardEvent, type ReactNode } from 'react';
 import { dayLabel, type Day } from '#domain/day/day.ts';
-import { QUERY_MAX_LENGTH, type SearchTerm } from '#domain/find/match-search.ts';
+import { QUERY_MAX_LENGTH, type SearchTerm } from '#domain/match-search.ts';
 import { isLocked } from '#domain/plan/plan.ts';
 import { dayPath } from '#domain/routes.ts';
 import { parseDateQuery } from '#domain/day/parse-date-query.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { addDays, day, type Day } from '#domain/day/day.ts';
-import { FIND_MAX_RESULTS, parseSearchTerms } from '#domain/find/match-search.ts';
+import { FIND_MAX_RESULTS, parseSearchTerms } from '#domain/match-search.ts';
 import type { SeenDay } from '#client/sync/store/user-database.ts';
 import { searchCopies } from './search-copies.ts';
 

@@ -6,7 +6,7 @@ import {
   matchesSearch,
   type FoundDay,
   type SearchTerm,
-} from '#domain/find/match-search.ts';
+} from '#domain/match-search.ts';
 import { entryText } from '#domain/log/entry-text.ts';
 import type { SeenDay } from '#client/sync/store/user-database.ts';
 

@@ -3,7 +3,7 @@
  * closed. Uses the CSS Custom Highlight API, because only the editor may change the log's elements. Browsers without it
  * show no highlights.
  */
-import { findMatches, type SearchTerm } from '#domain/find/match-search.ts';
+import { findMatches, type SearchTerm } from '#domain/match-search.ts';
 import { dayLabel, type Day } from '#domain/day/day.ts';
 
 /** The highlight name in find-dialog.module.css. */

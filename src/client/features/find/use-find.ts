@@ -13,7 +13,7 @@ import {
   type FindAnswer,
   type SearchTerm,
   type TextPart,
-} from '#domain/find/match-search.ts';
+} from '#domain/match-search.ts';
 import { isLocked } from '#domain/plan/plan.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';

@@ -3,7 +3,7 @@ import { AUTO_SAVE_DELAY_MS } from '#domain/log/entry.ts';
 import type { Day } from '#domain/day/day.ts';
 import type { DayDraft } from '../day-drafts.ts';
 import type { EntryTransport, ReadOutcome, StoredLog, WriteOutcome } from '../save-requests.ts';
-import type { LogPosition } from '#domain/merge/map-position.ts';
+import type { LogPosition } from '#domain/merge/merge-logs.ts';
 import type { MergeLoader, MergeModule } from '../merge-loader.ts';
 import type { DaySaverEffect, DaySaverEvent, EventContext, TextChange, TimerName } from './events.ts';
 import { needsText, reduce } from './reducer.ts';

@@ -5,7 +5,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { day } from '#domain/day/day.ts';
-import type { LiveEvent } from '#domain/live/live-event.ts';
+import type { LiveEvent } from '#domain/live-event.ts';
 import { fuzzBudget } from '../../../../tests/support/fuzz-budget.ts';
 import {
   initialLiveState,

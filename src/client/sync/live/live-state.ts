@@ -2,7 +2,7 @@
  * The connection of a browser to the stream of changes as a pure state machine (docs/specification/live.md 5). No clock,
  * network, lock or page: `live-sync.ts` drives all of them.
  */
-import type { DayChange, LiveEvent } from '#domain/live/live-event.ts';
+import type { DayChange, LiveEvent } from '#domain/live-event.ts';
 
 /** A proxy that delivers nothing within this time buffers the stream, so the page polls. */
 const FIRST_BYTE_MS = 6_000;

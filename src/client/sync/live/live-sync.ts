@@ -4,7 +4,7 @@
  */
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
-import type { DayChange, LiveEvent } from '#domain/live/live-event.ts';
+import type { DayChange, LiveEvent } from '#domain/live-event.ts';
 import { isDay } from '#domain/day/day.ts';
 import { eventStreamOf, readEvents, type StreamEvent } from '#client/lib/api/event-stream.ts';
 import { fetchAsUser } from '#client/lib/api/fetch-as-user.ts';

@@ -4,7 +4,7 @@
  */
 import type { QueryClient } from '@tanstack/react-query';
 import type { Day } from '#domain/day/day.ts';
-import type { DayChange } from '#domain/live/live-event.ts';
+import type { DayChange } from '#domain/live-event.ts';
 import type { Timers } from '../day-saver/day-saver.ts';
 import type { DaySavers } from '../day-savers.ts';
 import { DATES_KEY, invalidateEntryCache, setDateStored } from '../entries/entry-cache.ts';

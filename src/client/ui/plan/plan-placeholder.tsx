@@ -2,7 +2,7 @@
  * Replaces content that depends on the plan while the plan is unknown. Never offers an upgrade: the user may have paid.
  */
 import { useState } from 'react';
-import { PROFILE_MESSAGES } from '#domain/account/profile-messages.ts';
+import { PROFILE_MESSAGES } from '#domain/messages.ts';
 import { useSession } from '#client/lib/session/session.ts';
 import { Button } from '../button.tsx';
 import styles from './plan-placeholder.module.css';

@@ -26,7 +26,7 @@ export const FORMATS: readonly [Format, ...Format[]] = [
     hint: 'For notes apps. Keeps headings, lists and bold text.',
     extension: 'md',
     type: 'text/markdown;charset=utf-8',
-    writer: async () => (await import('#domain/export/formats/markdown-format.ts')).markdownWriter(),
+    writer: async () => (await import('#domain/markdown/write-markdown.ts')).markdownWriter(),
   },
   {
     id: 'html',

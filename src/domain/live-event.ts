@@ -1,5 +1,5 @@
 /** The events of `GET /functions/v1/changes` (docs/specification/live.md 1), shared by server and client. */
-import type { Day } from '../day/day.ts';
+import type { Day } from './day/day.ts';
 
 /** A day whose log was written, moved or deleted. */
 export type DayChange = {
