@@ -1,5 +1,5 @@
 /** Opens the editor of the journal in a DOM. */
-import { afterEach, beforeAll, expect } from 'vitest';
+import { afterEach, beforeAll, beforeEach, expect, vi } from 'vitest';
 import { isCleanLog } from '#domain/log/entry-html.ts';
 import { createJournalEditor, type JournalEditorHandle } from '#client/editor/create-editor.ts';
 import { loadDeferredPlugins } from '#client/editor/load-deferred-plugins.ts';
@@ -10,7 +10,10 @@ let made: JournalEditorHandle | null = null;
 /** Call once per file: destroys the editor after each test. */
 export function setUpEditor(): void {
   beforeAll(loadDeferredPlugins);
+  // The history groups edits by the time between them, and a loaded machine is slow.
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }));
   afterEach(() => {
+    vi.useRealTimers();
     made?.editor.destroy();
     made = null;
   });
