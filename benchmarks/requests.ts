@@ -7,9 +7,9 @@ import autocannon, { type Request } from 'autocannon';
 import { SignJWT } from 'jose';
 import { PUBLISHABLE_KEY } from '#server/config/config.ts';
 import { EXPOSED_TABLES } from '#server/data/exposed-tables.ts';
-import { parseQuery } from '#server/data/parse/parse-query.ts';
-import { parsePreferences } from '#server/data/parse/parse-headers.ts';
-import { selectSql, updateSql } from '#server/data/sql/to-sql.ts';
+import { parseQuery } from '#server/data/parse-query.ts';
+import { parsePreferences } from '#server/data/parse-headers.ts';
+import { selectSql, updateSql } from '#server/data/to-sql.ts';
 import { printFigures, type Figure } from './figures.ts';
 import {
   dayQuery,

@@ -50,7 +50,7 @@ export const SPECS_BY_PATH: readonly (readonly [path: string, specs: readonly st
   ['src/server/auth/', [...ACCOUNT, ...SMOKE]],
   ['src/server/coach/', COACH],
   ['src/server/data/', [...JOURNAL, ...SMOKE]],
-  ['src/server/find/', JOURNAL],
+  ['src/server/functions/find-entries.ts', JOURNAL],
   ['src/server/mail/', ['tests/e2e/account/']],
   ['src/server/payments/', BILLING],
   ['src/server/plans/', BILLING],

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { generateIdentity, identityToRecipient } from 'age-encryption';
 import pg from 'pg';
-import { listTables, streamRows } from '#server/backup/database/read-tables.ts';
+import { listTables, streamRows } from '#server/backup/read-tables.ts';
 import { openSeededDatabase } from '../seeded-database.ts';
 
 const { values: options } = parseArgs({ options: { users: { type: 'string', default: '500' } } });

@@ -9,11 +9,8 @@ import {
   type OptionName,
   type Options,
 } from './admin/command.ts';
-import { KEY_COMMANDS } from './admin/key-commands.ts';
-import { PAYMENT_COMMANDS } from './admin/payment-commands.ts';
-import { MAIL_COMMANDS } from './admin/mail-commands.ts';
-import { MIGRATION_COMMANDS } from './admin/migration-commands.ts';
-import { PLAN_COMMANDS } from './admin/plan-commands.ts';
+import { KEY_COMMANDS, MAIL_COMMANDS, MIGRATION_COMMANDS } from './admin/server-commands.ts';
+import { PAYMENT_COMMANDS, PLAN_COMMANDS } from './admin/payment-commands.ts';
 import { USER_COMMANDS } from './admin/user-commands.ts';
 
 const COMMANDS: readonly Command[] = [

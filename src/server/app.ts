@@ -1,13 +1,14 @@
 /** Builds the Hono app: the middleware in order, and the routes of each API. */
-import { Hono, type MiddlewareHandler } from 'hono';
-import { ENTRY_MAX_BYTES } from '#domain/log/entry.ts';
+import { Hono, type MiddlewareHandler, type Handler } from 'hono';
+import { proxy } from 'hono/proxy';
+import { routePath } from 'hono/route';
 import { IMPORT_BODY_BYTES } from '#domain/export/import-wire.ts';
+import { ENTRY_MAX_BYTES } from '#domain/log/entry.ts';
 import type { AccessTokens } from './auth/keys/access-tokens.ts';
+import type { SigningKeys } from './auth/keys/signing-keys.ts';
 import type { Passwords } from './auth/http/auth-deps.ts';
 import { authRoutes, createAuthDeps } from './auth/routes.ts';
 import type { SamlKey } from './auth/keys/saml-key.ts';
-import type { SigningKeys } from './auth/keys/signing-keys.ts';
-import type { BackgroundTasks } from './jobs/background-tasks.ts';
 import type { Clock } from './clock.ts';
 import type { Coach } from './coach/coach.ts';
 import type { Config } from './config/config.ts';
@@ -16,22 +17,20 @@ import { createWriteQuota } from './data/write-quota.ts';
 import type { Database } from './database/database.ts';
 import { functionRoutes } from './functions/routes.ts';
 import type { AppEnv } from './http/app-env.ts';
-import type { ChangeStreams } from './live/change-streams.ts';
-import { canonicalHost } from './http/requests/canonical-host.ts';
 import { errorResponse } from './http/error-response.ts';
 import { healthRoutes } from './http/health.ts';
-import { hostGuard } from './http/requests/host-guard.ts';
-import { BodyTooLargeError, limitBody } from './http/requests/limit-body.ts';
+import { canonicalHost, hostGuard } from './http/host-guard.ts';
+import { BodyTooLargeError, limitBody } from './http/limit-body.ts';
 import type { Metrics } from './http/metrics.ts';
-import { requestLog } from './http/requests/request-log.ts';
-import { sandboxForward } from './http/sandbox-forward.ts';
+import type { ChangeStreams } from './live/change-streams.ts';
+import type { BackgroundTasks } from './load/background-tasks.ts';
 import type { Limiters } from './load/limiters.ts';
 import type { Logger } from './log.ts';
 import type { Mailer } from './mail/mailer.ts';
 import type { Payments } from './payments/payments.ts';
-import { webhookRoutes } from './payments/webhooks/webhook.ts';
+import { webhookRoutes } from './payments/webhook.ts';
 import { pageRoutes, type Site } from './site/pages.ts';
-import type { SmsSender } from './sms/sms-sender.ts';
+import type { SmsSender } from './sms-sender.ts';
 
 export type Deps = {
   config: Config;
@@ -126,3 +125,53 @@ const NON_PAGE_PATHS =
 
 const isPageRequest = (method: string, path: string, accept = '*/*'): boolean =>
   (method === 'GET' || method === 'HEAD') && !NON_PAGE_PATHS.test(path) && /text\/html|\*\/\*/.test(accept);
+
+/** Probes, scrapes and the files of pages are most of the requests. Logged at debug level to keep the log readable. */
+const DEBUG_ROUTES = new Set(['/healthz', '/readyz', '/metrics', '/assets/*']);
+
+/** Logs one line per request with the route's pattern. Threat: URLs can contain tokens, so they are never logged. */
+function requestLog({ log, metrics }: { log: Logger; metrics: Metrics }): MiddlewareHandler<AppEnv> {
+  // All fields are listed below and none is private, so redaction is switched off to save time per request.
+  const lines = log.child({}, { redact: [] });
+  return async (context, next) => {
+    const startedAt = performance.now();
+    await next();
+    const ms = Math.round((performance.now() - startedAt) * 10) / 10;
+    const route = context.get('route') ?? routePath(context);
+    const { method } = context.req;
+    const { status } = context.res;
+    metrics.observe({ method, route, status, ms });
+    const level = logLevel(status, route);
+    const userId = context.get('userId');
+    const traceId = context.get('traceId');
+    lines[level](
+      { method, route, status, ms, ...(userId !== undefined && { userId }), ...(traceId !== undefined && { traceId }) },
+      'request',
+    );
+  };
+}
+
+/** Only a 500 needs a human: a 502 means an unreachable simulator, a 503 overload or another temporary failure. */
+function logLevel(status: number, route: string): 'error' | 'warn' | 'info' | 'debug' {
+  if (status === 500) return 'error';
+  if (status > 500) return 'warn';
+  return DEBUG_ROUTES.has(route) ? 'debug' : 'info';
+}
+
+// Reverse proxy from `/sandbox` to the simulators' process, so the server and the simulators share one origin.
+
+/** @param baseUrl where the simulators listen, for example `http://127.0.0.1:40000` */
+function sandboxForward(baseUrl: string): Handler<AppEnv> {
+  return async (context) => {
+    const url = new URL(context.req.url);
+    try {
+      return await proxy(`${baseUrl}${url.pathname}${url.search}`, {
+        raw: context.req.raw,
+        headers: { ...context.req.header(), host: undefined },
+        redirect: 'manual',
+      });
+    } catch {
+      return errorResponse(context, 'sandbox_unreachable');
+    }
+  };
+}

@@ -34,7 +34,7 @@ async function run(config: Config, log: Logger): Promise<void> {
   warnOfMissingSettings(config, log);
   // Imported only where needed: without the modules of a server, the supervisor takes half of a server's memory.
   if (config.workers > 1) return (await import('./workers/supervisor.ts')).superviseWorkers({ config, log });
-  const { startServer } = await import('./start-server.ts');
+  const { startServer } = await import('./serve.ts');
   const server = await startServer({ config, log });
   let stopping: Promise<void> | null = null;
   const stop = (): void => {

@@ -5,43 +5,41 @@
 import { join } from 'node:path';
 import { createApp } from './app.ts';
 import { createAccessTokens } from './auth/keys/access-tokens.ts';
+import { loadSigningKeys } from './auth/keys/signing-keys.ts';
 import { createPasswords, PASSWORD_LIMITS } from './auth/password/passwords.ts';
 import type { Passwords } from './auth/http/auth-deps.ts';
-import { loadSigningKeys } from './auth/keys/signing-keys.ts';
-import { createBackgroundTasks } from './jobs/background-tasks.ts';
 import { loadSamlKey } from './auth/keys/saml-key.ts';
-import type { Clock } from './clock.ts';
-import type { Config } from './config/config.ts';
-import { resetConsentOnProviderChange } from './coach/provider-consent.ts';
 import { finishRestore } from './backup/finish-restore.ts';
+import { systemClock, type Clock } from './clock.ts';
 import { createCoach } from './coach/coach.ts';
+import { resetConsentOnProviderChange } from './coach/coach-store.ts';
+import type { Config } from './config/config.ts';
+import { openDatabase, type DatabaseOptions } from './database/connect.ts';
 import type { Database } from './database/database.ts';
+import { createAdmission } from './http/admission.ts';
 import { listen } from './http/listen.ts';
-import { createChangeStreams } from './live/change-streams.ts';
 import { createMetrics, createRegistry } from './http/metrics.ts';
-import { registerBackupAge } from './metrics/backup-age.ts';
-import { registerDatabaseFigures } from './metrics/database-figures.ts';
-import { registerLoad } from './metrics/load.ts';
-import { registerProcessMetrics } from './metrics/process.ts';
-import { createProviderNames, registerProviderRequests } from './metrics/provider-requests.ts';
-import { registerServiceState } from './metrics/service-state.ts';
-import { observeDatabase } from './metrics/observe-database.ts';
 import { securityHeaders } from './http/security-headers.ts';
 import { jobList } from './jobs/job-list.ts';
 import { createJobs, type Jobs } from './jobs/jobs.ts';
-import { createAdmission } from './load/admission.ts';
+import { createChangeStreams } from './live/change-streams.ts';
+import { createBackgroundTasks } from './load/background-tasks.ts';
 import { createLimiters } from './load/limiters.ts';
 import type { Logger } from './log.ts';
 import { createMailer } from './mail/mailer.ts';
+import { registerDatabaseFigures } from './metrics/database-figures.ts';
+import { observeDatabase } from './metrics/events.ts';
+import { registerBackupAge, registerLoad, registerProcessMetrics, registerServiceState } from './metrics/process.ts';
+import { createProviderNames, registerProviderRequests } from './metrics/provider-requests.ts';
+import { mergeMetrics, type WorkerMetrics } from './metrics/worker-metrics.ts';
 import { createPayments } from './payments/payments.ts';
 import { clientConfig } from './site/client-config.ts';
 import { loadSite } from './site/pages.ts';
-import { createSmsSender } from './sms/sms-sender.ts';
-import { mergeMetrics, type WorkerMetrics } from './workers/shared-metrics.ts';
+import { createSmsSender } from './sms-sender.ts';
 
 const BUILT_CLIENT = join(import.meta.dirname, '..', '..', 'dist');
 
-export type ServeDeps = {
+type ServeDeps = {
   config: Config;
   database: Database;
   clock: Clock;
@@ -54,7 +52,7 @@ export type ServeDeps = {
   scrape?: () => Promise<WorkerMetrics[]>;
 };
 
-export type RunningServer = {
+type RunningServer = {
   readonly port: number;
   startJobs(): void;
   /** The metrics of this process, for the process that answers a scrape for all. */
@@ -75,8 +73,7 @@ export async function serve({ config, clock, log, ...options }: ServeDeps): Prom
   const metrics = createMetrics(registry);
   const { events } = metrics;
   const providerOf = createProviderNames(config);
-  const tracing =
-    config.tracing && (await import('./tracing/tracing.ts')).startTracing(config.tracing, providerOf, log);
+  const tracing = config.tracing && (await import('./tracing.ts')).startTracing(config.tracing, providerOf, log);
   const observed = observeDatabase(options.database, events.databaseError);
   const database = tracing ? tracing.traceDatabase(observed) : observed;
   const { auth, dataDir, host, mail, port, publicUrl } = config;
@@ -163,6 +160,36 @@ export async function serve({ config, clock, log, ...options }: ServeDeps): Prom
       await coach?.whenIdle();
       await Promise.all([mailer.close(), background.close(), options.passwords ? null : passwords.close()]);
       await tracing?.stop();
+    },
+  };
+}
+
+// Opens the database and serves, as the only process or as one of several workers.
+
+type Deps = {
+  config: Config;
+  log: Logger;
+  /** A worker joins the embedded database, which its supervisor has started. */
+  whenRunning?: DatabaseOptions['whenRunning'];
+  scrape?: ServeDeps['scrape'];
+};
+
+/** `stop` also closes the database. */
+export type StartedServer = Omit<RunningServer, 'port'>;
+
+/** Resolves once the server accepts requests. */
+export async function startServer({ config, log, whenRunning, scrape }: Deps): Promise<StartedServer> {
+  const database = await openDatabase({ config, log, ...(whenRunning && { whenRunning }) });
+  const deps = { config, database, clock: systemClock, log, ...(scrape && { scrape }) };
+  const serving = await serve(deps).catch(async (error: unknown) => {
+    await database.close();
+    throw error;
+  });
+  return {
+    ...serving,
+    async stop() {
+      await serving.stop();
+      await database.close();
     },
   };
 }

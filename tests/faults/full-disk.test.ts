@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openDatabase } from '#server/database/connect.ts';
-import { toDataError } from '#server/data/to-data-error.ts';
+import { toDataError } from '#server/data/errors.ts';
 import type { AsService, Database } from '#server/database/database.ts';
 import { createLog } from '#server/log.ts';
 import { createMemoryDisk } from './mounted-disk.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { addDays, earliestToday, type Day } from '#domain/day/day.ts';
-import { expirePlans } from '#server/plans/expire-plans.ts';
+import { expirePlans } from '#server/plans/change-plan.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 
 let db: TestDatabase;

@@ -5,14 +5,13 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { latestToday, type Day } from '#domain/day/day.ts';
 import { createLog } from '#server/log.ts';
-import type { PaymentStore } from '#server/payments/payment-store.ts';
+import type { PaymentStore, PaymentDeps } from '#server/payments/payment-store.ts';
 import { createPaypal } from '#server/payments/paypal/paypal-client.ts';
 import { processEvent, reconcilePayments } from '#server/payments/reconcile-payments.ts';
-import { refundPayment } from '#server/payments/refunds/refund-payment.ts';
+import { refundPayment } from '#server/payments/refund-payment.ts';
 import { settlePayment } from '#server/payments/settle-payment.ts';
-import type { PaymentDeps } from '#server/payments/payment-deps.ts';
 import { startPayment } from '#server/payments/start-payment.ts';
-import { parseEvent } from '#server/payments/webhooks/webhook-event.ts';
+import { parseEvent } from '#server/payments/webhook-event.ts';
 import { Secret } from '#server/config/secret.ts';
 import type { PaymentWay, PaypalEvent } from '../../simulators/paypal/books/model.ts';
 import { RefusedError } from '../../simulators/paypal/books/issues.ts';

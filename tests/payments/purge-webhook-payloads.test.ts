@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { purgeWebhookPayloads } from '#server/payments/webhooks/purge-webhook-payloads.ts';
+import { purgeWebhookPayloads } from '#server/jobs/purges.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 
 let db: TestDatabase;

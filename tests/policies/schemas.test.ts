@@ -3,7 +3,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { installPgBossSchema } from '#server/jobs/pg-boss-schema.ts';
+import { installPgBossSchema } from '#server/jobs/job-queue.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 
 let db: TestDatabase;

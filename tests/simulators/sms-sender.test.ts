@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
 import { readConfig } from '#server/config/config.ts';
 import { createLog } from '#server/log.ts';
-import { createSmsSender, SmsError } from '#server/sms/sms-sender.ts';
+import { createSmsSender, SmsError } from '#server/sms-sender.ts';
 import { startSmsServer } from '../../simulators/sms/server.ts';
 import { answer, startStubServer } from '../support/stub-server.ts';
 

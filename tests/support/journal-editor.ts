@@ -3,7 +3,7 @@ import { afterEach, beforeAll, beforeEach, expect, vi } from 'vitest';
 import { isCleanLog } from '#domain/log/entry-html.ts';
 import { createJournalEditor, type JournalEditorHandle } from '#client/editor/create-editor.ts';
 import { loadDeferredPlugins } from '#client/editor/load-deferred-plugins.ts';
-import { sanitizeLog } from '#server/data/rows/sanitize-log.ts';
+import { sanitizeLog } from '#server/data/sanitize-log.ts';
 
 let made: JournalEditorHandle | null = null;
 

@@ -1,9 +1,12 @@
-/** The commands `payments` and `refund`. */
+/** The commands of payments and plans. */
+import { addDays, isBefore, latestToday, type Day } from '#domain/day/day.ts';
+import { CommandError, findUserId, withDatabase, readDays, type Command, type Invocation } from './command.ts';
 import { systemClock } from '../clock.ts';
+import type { Database } from '../database/database.ts';
 import { createLog } from '../log.ts';
 import { createPayments } from '../payments/payments.ts';
-import { listPayments, refundByOperator } from '../payments/refunds/refund-command.ts';
-import { CommandError, findUserId, withDatabase, type Command, type Invocation } from './command.ts';
+import { listPayments, refundByOperator, endText } from '../payments/refund-command.ts';
+import { changePlan, changePlanInTransaction, lockPlan } from '../plans/change-plan.ts';
 
 export const PAYMENT_COMMANDS: readonly Command[] = [
   {
@@ -39,4 +42,51 @@ function refund(invocation: Invocation): Promise<string> {
     if ('refused' in answer) throw new CommandError(answer.refused);
     return answer.done;
   });
+}
+
+const MAX_DAYS = 99_999;
+
+export const PLAN_COMMANDS: readonly Command[] = [
+  {
+    usage: 'plan:grant ADDRESS [--days N]',
+    help: [
+      'make this account a Closer, for N days from today or without end;',
+      'a plan that runs longer stays as it is',
+    ],
+    run: (invocation) => {
+      const days = readDays(invocation.options, MAX_DAYS);
+      // Counted from the latest current date on Earth, so users in every time zone get all the granted days.
+      const until = days === null ? null : addDays(latestToday(systemClock.now()), days);
+      return withDatabase(invocation, (database) => grant(database, invocation.subject, until));
+    },
+  },
+  {
+    usage: 'plan:revoke ADDRESS',
+    help: ['make this account a Dabbler again; no log is deleted'],
+    run: (invocation) => withDatabase(invocation, (database) => revoke(database, invocation.subject)),
+  },
+];
+
+async function grant(database: Database, address: string, until: Day | null): Promise<string> {
+  const userId = await findUserId(database, address);
+  return database.transactAsService('operator grant', async (transaction) => {
+    const { subscription_plan: plan, access_valid_until: before } = (await lockPlan(transaction, userId))!;
+    // Granting never shortens a plan, because the user may have paid for the longer one.
+    if (plan === 'premium' && until !== null && (before === null || isBefore(until, before))) {
+      return `${address} stays a Closer ${endText(before)}, which is later than ${until}: nothing changes.`;
+    }
+    await changePlanInTransaction(transaction, {
+      userId,
+      plan: 'premium',
+      accessValidUntil: until,
+      reason: 'operator grant',
+    });
+    return `${address} is a Closer ${endText(until)}.`;
+  });
+}
+
+async function revoke(database: Database, address: string): Promise<string> {
+  const userId = await findUserId(database, address);
+  await changePlan(database, { userId, plan: 'free', accessValidUntil: null, reason: 'operator revocation' });
+  return `${address} is a Dabbler.`;
 }

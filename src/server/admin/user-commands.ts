@@ -1,19 +1,6 @@
 /** The commands `user:…`, which show, export, change or delete one account. Each adds an audit row of the operator. */
+import { JSON_FORMAT } from '#domain/export/formats/json-format.ts';
 import { ROUTES } from '#domain/routes.ts';
-import { changeUser } from '../auth/admin/user-store.ts';
-import { NO_ATTRIBUTES, type UserAttributes } from '../auth/admin/user-attributes.ts';
-import { recordAuditEvent, type AuditEvent } from '../auth/accounts/audit-log.ts';
-import { deleteAccount } from '../auth/own-account/delete-account.ts';
-import { issueOneTimeToken } from '../auth/codes/one-time-tokens.ts';
-import { loadSigningKeys } from '../auth/keys/signing-keys.ts';
-import { mailLink } from '../auth/codes/mail-codes.ts';
-import { accountGuessKey } from '../auth/sessions/device-cookie.ts';
-import { systemClock } from '../clock.ts';
-import type { Config } from '../config/config.ts';
-import type { AsService, Database } from '../database/database.ts';
-import { createLog } from '../log.ts';
-import { accountDeletedMail } from '../mail/account-emails.ts';
-import { createMailer } from '../mail/mailer.ts';
 import {
   CommandError,
   findUserId,
@@ -23,8 +10,23 @@ import {
   type Invocation,
   type Options,
 } from './command.ts';
-import { exportUser } from './user-export.ts';
-import { describeUser } from './user-summary.ts';
+import { isBanned } from '../auth/accounts/accounts.ts';
+import { recordAuditEvent, type AuditEvent } from '../auth/accounts/audit-log.ts';
+import { deleteAccount } from '../auth/own-account/delete-account.ts';
+import { issueOneTimeToken } from '../auth/codes/one-time-tokens.ts';
+import { NO_ATTRIBUTES, type UserAttributes } from '../auth/admin/user-attributes.ts';
+import { changeUser } from '../auth/admin/user-store.ts';
+import { loadSigningKeys } from '../auth/keys/signing-keys.ts';
+import { mailLink } from '../auth/codes/mail-codes.ts';
+import { accountGuessKey } from '../auth/sessions/device-cookie.ts';
+import { systemClock } from '../clock.ts';
+import type { Config } from '../config/config.ts';
+import type { AsService, Database } from '../database/database.ts';
+import { queryBuilder } from '../database/query-builder.ts';
+import { createLog } from '../log.ts';
+import { accountDeletedMail } from '../mail/account-emails.ts';
+import { createMailer } from '../mail/mailer.ts';
+import { endText } from '../payments/refund-command.ts';
 
 const MAX_BAN_DAYS = 36_500;
 const DAY_MS = 24 * 3_600_000;
@@ -121,4 +123,116 @@ async function removeUser({ database, config, address, userId, options }: Target
     await mailer.close();
   }
   return `${address} is deleted.`;
+}
+
+/** The members of the exported file: name, table, the column that holds the user's id, and the omitted columns. */
+const TABLES: readonly (readonly [name: string, table: string, key: string, secrets: readonly string[]])[] = [
+  ['account', 'auth.users', 'id', ['password_hash']],
+  ['identities', 'auth.identities', 'user_id', []],
+  ['sessions', 'auth.sessions', 'user_id', []],
+  ['factors', 'auth.mfa_factors', 'user_id', ['secret', 'last_time_step']],
+  ['passkeys', 'auth.webauthn_credentials', 'user_id', ['public_key', 'credential_id']],
+  ['audit_log', 'auth.audit_log', 'user_id', []],
+  ['profile', 'public.profiles', 'id', []],
+  ['analyses', 'public.analyses', 'user_id', []],
+  ['payments', 'public.payments', 'user_id', []],
+  ['plan_changes', 'public.plan_changes', 'user_id', []],
+];
+
+/**
+ * The text of `user:export`: everything that is stored about one person, without the secrets that open the account. The
+ * logs have the form of the JSON export, so the file can be imported (docs/specification/export-and-import.md 3).
+ */
+async function exportUser(database: Database, userId: string, exportedAt: Date): Promise<string> {
+  const parts: Record<string, unknown> = { format: JSON_FORMAT, exportedAt: exportedAt.toISOString() };
+  await database.transactAsService('export a user', async (transaction) => {
+    parts['entries'] = await readEntries(transaction, userId);
+    for (const [name, table, key, secrets] of TABLES) {
+      const { rows } = await transaction.statement<{ row: unknown }>(
+        `select to_jsonb(stored) - $2::text[] as row from ${table} stored where stored.${key} = $1`,
+        [userId, secrets],
+      );
+      parts[name] = rows.map(({ row }) => row);
+    }
+  });
+  return JSON.stringify(parts, null, 1);
+}
+
+async function readEntries(transaction: AsService, userId: string): Promise<unknown[]> {
+  const { rows } = await transaction.statement(
+    `select date, content, hustle_score as "hustleScore", ai_feedback as feedback, ai_analyzed_at as "analyzedAt"
+       from public.entries where user_id = $1 order by date`,
+    [userId],
+  );
+  return rows;
+}
+
+const MAX_EVENTS = 10;
+
+const time = (at: Date | null): string => (at === null ? 'never' : `${at.toISOString().slice(0, 19)}Z`);
+
+/** The text of `user:show`. */
+async function describeUser(service: AsService, userId: string, now: Date): Promise<string> {
+  const { user, identities, factors, passkeys, sessions, plan, logs, events } = await readUser(service, userId);
+  const lines: [string, string | null][] = [
+    ['id', user.id],
+    ['address', addressText(user.email, user.email_confirmed_at)],
+    ['phone', user.phone === null ? null : addressText(user.phone, user.phone_confirmed_at)],
+    ['created', time(user.created_at)],
+    ['last sign-in', time(user.last_sign_in_at)],
+    ['banned until', isBanned(user, now) ? time(user.banned_until) : null],
+    ['deletion due', user.deletion_due_at && time(user.deletion_due_at)],
+    ['plan', plan && (plan.subscription_plan === 'premium' ? `Closer ${endText(plan.access_valid_until)}` : 'Dabbler')],
+    ['logs', String(logs)],
+    ['password', user.password_hash === null ? 'no' : 'yes'],
+    ['identities', identities.map(({ provider }) => provider).join(', ')],
+    ['second factors', factors.map(({ factor_type, status }) => `${factor_type} (${status})`).join(', ')],
+    ['passkeys', String(passkeys)],
+    ['sessions', String(sessions.length)],
+  ];
+  const shown = lines.filter((line): line is [string, string] => line[1] !== null);
+  return [
+    ...shown.map(([name, value]) => `${name.padEnd(16)}${value === '' ? 'none' : value}`),
+    ...sessions.map((session) => `  ${time(session.refreshed_at ?? session.created_at)}  ${session.ip ?? ''}`),
+    'events',
+    ...events.map(({ at, actor, event, ip }) => `  ${time(at)}  ${actor.padEnd(8)}  ${event}  ${ip ?? ''}`.trimEnd()),
+  ].join('\n');
+}
+
+const addressText = (address: string | null, confirmedAt: Date | null): string =>
+  address === null
+    ? 'none'
+    : `${address}, ${confirmedAt === null ? 'not confirmed' : `confirmed ${time(confirmedAt)}`}`;
+
+async function readUser(service: AsService, userId: string) {
+  const [users, identities, factors, passkeys, sessions, plans, logs, events] = await Promise.all([
+    service.run(queryBuilder.selectFrom('auth.users').selectAll().where('id', '=', userId)),
+    service.run(queryBuilder.selectFrom('auth.identities').select('provider').where('user_id', '=', userId)),
+    service.run(
+      queryBuilder.selectFrom('auth.mfa_factors').select(['factor_type', 'status']).where('user_id', '=', userId),
+    ),
+    service.run(queryBuilder.selectFrom('auth.webauthn_credentials').select('id').where('user_id', '=', userId)),
+    service.run(
+      queryBuilder.selectFrom('auth.sessions').selectAll().where('user_id', '=', userId).orderBy('created_at'),
+    ),
+    service.run(
+      queryBuilder.selectFrom('profiles').select(['subscription_plan', 'access_valid_until']).where('id', '=', userId),
+    ),
+    service.run(
+      queryBuilder
+        .selectFrom('entries')
+        .select(({ fn }) => fn.countAll<number>().as('count'))
+        .where('user_id', '=', userId),
+    ),
+    service.run(
+      queryBuilder
+        .selectFrom('auth.audit_log')
+        .selectAll()
+        .where('user_id', '=', userId)
+        .orderBy('id', 'desc')
+        .limit(MAX_EVENTS),
+    ),
+  ]);
+  const [user, plan] = [users[0]!, plans[0] ?? null];
+  return { user, identities, factors, passkeys: passkeys.length, sessions, plan, logs: logs[0]!.count, events };
 }

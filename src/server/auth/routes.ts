@@ -4,7 +4,7 @@
  */
 import { Hono } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';
-import { limitBody } from '#server/http/requests/limit-body.ts';
+import { limitBody } from '#server/http/limit-body.ts';
 import { ADMIN_ENDPOINTS } from './admin/routes.ts';
 import type { AuthRoutesDeps, AuthDeps, Route } from './http/auth-deps.ts';
 import { followLink, showLink } from './codes/verify-link.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { setUpBackups } from '../../../tests/support/commands/backups.ts';
 import { runBackup } from './backup-command.ts';
-import { UsageError } from './backup-error.ts';
+import { UsageError } from './archive-format.ts';
 
 const world = setUpBackups();
 

@@ -2,10 +2,10 @@
 import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { PACKAGE_VERSION } from '../metrics/package-version.ts';
+import { PACKAGE_VERSION } from '../package-version.ts';
 import { readConfig } from '../config/config.ts';
-import { checkRecipients } from './archive/age.ts';
-import { UsageError } from './backup-error.ts';
+import { checkRecipients } from './age.ts';
+import { UsageError } from './archive-format.ts';
 import {
   formatBytes,
   formatSeconds,

@@ -17,7 +17,7 @@ import { chooseServerUser } from '../database/embedded/server-user.ts';
 import { migrate } from '../database/migrations/migrate.ts';
 import { freePort } from '../free-port.ts';
 import { createLog } from '../log.ts';
-import { verifyArchive } from './archive/read-archive.ts';
+import { verifyArchive } from './read-archive.ts';
 
 const POSTGRES_15 = '/usr/lib/postgresql/15/bin';
 const MILLION = 1_000_000;

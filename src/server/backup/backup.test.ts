@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { describeSchema } from '../../../database/describe-schema.ts';
 import { setUpBackups, USERS, withClient } from '../../../tests/support/commands/backups.ts';
-import type { Manifest } from './archive/archive-format.ts';
-import { verifyArchive } from './archive/read-archive.ts';
+import type { Manifest } from './archive-format.ts';
+import { verifyArchive } from './read-archive.ts';
 import { runRestore } from './restore-command.ts';
 
 const world = setUpBackups();

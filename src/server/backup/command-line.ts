@@ -5,8 +5,7 @@ import { hasCluster } from '../database/embedded/cluster.ts';
 import { createOwnerFinder } from '../database/connection/primary-finder.ts';
 import { openEmbeddedServer, type EmbeddedServer } from '../database/embedded/server.ts';
 import { createLog, type Logger } from '../log.ts';
-import { BackupError, UsageError } from './backup-error.ts';
-import type { OnProgress, Progress } from './progress.ts';
+import { BackupError, UsageError, type OnProgress, type Progress } from './archive-format.ts';
 
 /** How often progress is shown: a terminal's line is rewritten often. In a mail of cron, a line a minute is enough. */
 const TERMINAL_INTERVAL_MS = 200;

@@ -6,17 +6,16 @@ import {
   FORMAT_VERSION,
   HEADER_NAME,
   MANIFEST_NAME,
+  RowHash,
   type ArchivedTable,
   type Header,
   type Manifest,
   type TableContent,
-} from './archive/archive-format.ts';
+  type OnProgress,
+} from './archive-format.ts';
 import { createHash } from 'node:crypto';
-import { RowHash } from './archive/row-hash.ts';
-import type { TarEntry } from './archive/tar.ts';
-import { writeArchive, type WrittenArchive } from './archive/write-archive.ts';
-import { openSnapshot, type Snapshot } from './database/snapshot.ts';
-import type { OnProgress } from './progress.ts';
+import { writeArchive, type TarEntry, type WrittenArchive } from './write-archive.ts';
+import { openSnapshot, type Snapshot } from './read-tables.ts';
 
 /** How much of a table is in memory at a time. A part ends at the end of a row, so it may be larger. */
 const PART_BYTES = 1024 * 1024;

@@ -14,7 +14,7 @@ import { generateJwk } from '../auth/keys/stored-keys.ts';
 import { readConfig } from '../config/config.ts';
 import { freePort } from '../free-port.ts';
 import { createLog } from '../log.ts';
-import { startServer } from '../start-server.ts';
+import { startServer } from '../serve.ts';
 import { runBackup } from './backup-command.ts';
 import type { CommandDeps } from './command-line.ts';
 

@@ -10,7 +10,7 @@ import { chmod, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promi
 import { basename, dirname, join } from 'node:path';
 import { generatedKeyFile } from '../auth/keys/stored-keys.ts';
 import type { Config } from '../config/config.ts';
-import { BackupError } from './backup-error.ts';
+import { BackupError } from './archive-format.ts';
 import { syncFolder } from './folder.ts';
 
 const SIGNING_KEY = 'signing-key.json';

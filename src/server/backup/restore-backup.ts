@@ -15,17 +15,28 @@ import {
 import { migrate } from '../database/migrations/migrate.ts';
 import { readMigrations, type Migration } from '../database/migrations/migration-files.ts';
 import { ensureRoles } from '../database/roles.ts';
-import type { ArchivedMigration, ArchivedTable, Header, TableContent } from './archive/archive-format.ts';
-import { differingTables, readArchive, type Source, type VerifiedArchive } from './archive/read-archive.ts';
-import { RowHash } from './archive/row-hash.ts';
-import { BackupError } from './backup-error.ts';
-import { openLoader, prepareTables, restoreSequences, type TableLoader } from './database/load-tables.ts';
-import { listTables, streamRows } from './database/read-tables.ts';
+import {
+  RowHash,
+  BackupError,
+  type ArchivedMigration,
+  type ArchivedTable,
+  type Header,
+  type TableContent,
+  type OnProgress,
+} from './archive-format.ts';
+import { differingTables, readArchive, type Source, type VerifiedArchive } from './read-archive.ts';
+import {
+  openLoader,
+  prepareTables,
+  restoreSequences,
+  checkTarget,
+  dropAllObjects,
+  reserveDatabase,
+  type TableLoader,
+} from './load-tables.ts';
+import { listTables, streamRows, connectSession, dropSession, quoteTable } from './read-tables.ts';
 import { recordRestore } from './finish-restore.ts';
-import { connectSession, dropSession, quoteTable } from './database/session.ts';
-import { checkTarget, dropAllObjects, reserveDatabase } from './database/target-database.ts';
 import type { KeyPlacement, PlacedFile } from './key-files.ts';
-import type { OnProgress } from './progress.ts';
 
 /**
  * SQLSTATE classes by which PostgreSQL rejects what an archive contains: feature not supported (0A), data (22),

@@ -7,7 +7,7 @@ import { writeReplacedMigrations } from '../../../tests/support/replaced-migrati
 import { openEmbeddedServer } from '../database/embedded/server.ts';
 import { migrate } from '../database/migrations/migrate.ts';
 import { MIGRATIONS, readMigrations } from '../database/migrations/migration-files.ts';
-import { UsageError } from './backup-error.ts';
+import { UsageError } from './archive-format.ts';
 import { planKeyFiles } from './key-files.ts';
 import { runRestore } from './restore-command.ts';
 

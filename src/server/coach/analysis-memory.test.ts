@@ -6,9 +6,8 @@ import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { day } from '#domain/day/day.ts';
 import type { CoachStore } from './coach-store.ts';
-import { prepareFeedback } from './feedback.ts';
+import { prepareFeedback, prepareTrend } from './prepare-analysis.ts';
 import type { RunDeps } from './run-analysis.ts';
-import { prepareTrend } from './trend.ts';
 import { NO_EVENTS } from '../metrics/events.ts';
 
 setFlagsFromString('--expose_gc');

@@ -5,12 +5,13 @@
 import { toCitations } from '#domain/coach/citations.ts';
 import { CONTEXT_DAYS } from '#domain/coach/coach.ts';
 import type { Day } from '#domain/day/day.ts';
-import type { AsService, Database, Identity } from '../database/database.ts';
-import { queryBuilder } from '../database/query-builder.ts';
-import { recordPlanUse } from '../plans/record-plan-use.ts';
 import type { FinishReason } from './model/model.ts';
 import { PROMPT_LIMITS } from './prompts.ts';
-import type { PartialReply, Reply } from './reply/parse-response.ts';
+import type { PartialReply, Reply } from './parse-response.ts';
+import type { AsService, Database, Identity } from '../database/database.ts';
+import { queryBuilder } from '../database/query-builder.ts';
+import type { Logger } from '../log.ts';
+import { recordPlanUse } from '../plans/caller-plan.ts';
 
 export type Kind = 'feedback' | 'trend';
 
@@ -18,16 +19,16 @@ export type Kind = 'feedback' | 'trend';
 export type SignedInUser = { readonly identity: Identity; readonly userId: string };
 
 /** The database decides about plan and consent, so that one rule and one clock apply everywhere. */
-export type Access = { premium: boolean; consent: boolean };
+type Access = { premium: boolean; consent: boolean };
 
 /** Times stay text: a JavaScript date would lose the microseconds by which versions are compared. */
-export type FeedbackRow = {
+type FeedbackRow = {
   readAt: string;
   /** `text`: the first characters, enough for the checks of `feedbackRefusal`. */
   entry: { id: string; text: string; content: string; updatedAt: string } | null;
   earlier: { date: Day; text: string }[];
 };
-export type TrendLog = { id: string; date: Day; text: string; content: string; score: number | null };
+type TrendLog = { id: string; date: Day; text: string; content: string; score: number | null };
 
 /** Runs before the logs are loaded. Threat: a flood of requests that will be refused loads large logs. */
 const READ_ACCESS = `select public.is_premium() as premium,
@@ -120,7 +121,7 @@ export type Analysis = Reply & {
 
 /** Target of a feedback: the day and the version of its log that was read. */
 export type ReadLog = { id: string; date: Day; readAt: string; updatedAt: string };
-export type Period = { from: Day; to: Day };
+type Period = { from: Day; to: Day };
 /** Target of a trend: the period and the ids of the logs that were read. */
 export type ReadPeriod = Period & { logs: readonly string[] };
 
@@ -283,4 +284,24 @@ export function createCoachStore(database: Database) {
       });
     },
   };
+}
+
+// Binds the users' consent to one AI provider. Threat: an operator changes the provider, and journals go to a provider
+// that their owners never agreed to. `profiles.ai_consent` names no provider, so a change of provider resets the column
+// to false, and the user is asked again with the new name.
+
+const READ_PROVIDER = 'select name from public.coach_reader for update';
+const SAVE_PROVIDER = `insert into public.coach_reader (name) values ($1)
+  on conflict (only_one) do update set name = excluded.name, since = now()`;
+const RESET_CONSENT = 'update public.profiles set ai_consent = false where ai_consent';
+
+/** Must run on server start, before anything is sent to `provider`. A server without a coach keeps the stored name. */
+export async function resetConsentOnProviderChange(database: Database, provider: string, log: Logger): Promise<void> {
+  const accounts = await database.transactAsService('coach provider', async (transaction) => {
+    const [stored] = (await transaction.statement<{ name: string }>(READ_PROVIDER, [])).rows;
+    if (stored?.name === provider) return 0;
+    await transaction.statement(SAVE_PROVIDER, [provider]);
+    return stored ? (await transaction.statement(RESET_CONSENT, [])).rowCount : 0;
+  });
+  if (accounts > 0) log.warn({ accounts, provider }, 'AI provider changed: consent was reset');
 }

@@ -10,17 +10,14 @@ import type {
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import type { Logger } from '../log.ts';
-import { BusyError } from '../load/busy-error.ts';
+import { BusyError, currentRequestContext, markRefused } from '../load/request-context.ts';
 import type { Limiters } from '../load/limiters.ts';
-import { currentRequestContext, markRefused } from '../load/request-context.ts';
 import { NO_EVENTS, type EventCounters } from '../metrics/events.ts';
 import { createCoachStore, type SignedInUser } from './coach-store.ts';
-import type { CoachSettings } from './coach-settings.ts';
-import { prepareFeedback } from './feedback.ts';
-import { inputHash } from './input-hash.ts';
+import type { CoachSettings } from '../config/provider-settings.ts';
+import { prepareFeedback, prepareTrend } from './prepare-analysis.ts';
+import { inputHash, beginAnalysis, checkLimits, type Events, type Job } from './run-analysis.ts';
 import { createCoachModel } from './model/create-model.ts';
-import { beginAnalysis, checkLimits, type Events, type Job } from './run-analysis.ts';
-import { prepareTrend } from './trend.ts';
 
 export type Answer<Result> =
   /** The caller must consume the generator to its end. The signal aborts when the client disconnects. */

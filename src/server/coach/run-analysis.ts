@@ -4,13 +4,10 @@
  * If the run fails (client disconnect, timeout, provider failure, invalid reply), it stores no analysis and earlier
  * results stay. A killed process leaves a claim, which expires with its lease.
  */
-import { randomUUID } from 'node:crypto';
+import { randomUUID, createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ANALYSIS_PROBLEMS, type AnalysisProblem, type CoachEvent } from '#domain/coach/coach.ts';
 import type { Clock } from '../clock.ts';
-import type { Identity } from '../database/database.ts';
-import type { Logger } from '../log.ts';
-import type { EventCounters } from '../metrics/events.ts';
 import {
   ClaimLostError,
   type Claim,
@@ -21,10 +18,12 @@ import {
   type Tries,
   type WrittenFeedback,
 } from './coach-store.ts';
-import { inputHash } from './input-hash.ts';
 import { ModelError, type CoachModel, type FinishReason, type ModelPart } from './model/model.ts';
 import { fenceData, PROMPT_VERSION, type Prompt } from './prompts.ts';
-import { MAX_REPLY_CHARS, type PartialReply, type Reply, type ReplyParser } from './reply/parse-response.ts';
+import { MAX_REPLY_CHARS, type PartialReply, type Reply, type ReplyParser } from './parse-response.ts';
+import type { Identity } from '../database/database.ts';
+import type { Logger } from '../log.ts';
+import type { EventCounters } from '../metrics/events.ts';
 
 export type RunDeps = {
   store: CoachStore;
@@ -51,11 +50,9 @@ export type Job<Result> = {
 };
 
 /** `at`: when the analysis was made. `written`: null for a trend, which writes no entry. */
-export type StoredAnalysis = { written: WrittenFeedback | null; at: Date; reused: boolean };
+type StoredAnalysis = { written: WrittenFeedback | null; at: Date; reused: boolean };
 
-export type LimitRefusal =
-  | { refused: 'running' }
-  | { refused: 'daily_limit'; retryAfterSeconds: number; limit: number };
+type LimitRefusal = { refused: 'running' } | { refused: 'daily_limit'; retryAfterSeconds: number; limit: number };
 /**
  * Must be consumed to its end, or the claim is held until its lease expires. `disconnected` aborts when the client
  * closes the connection. `stopped` aborts when the server shuts down; the client then gets a problem event.
@@ -294,4 +291,14 @@ async function tryReleaseClaim(store: CoachStore, log: Logger, claim: Claim, cos
   await store
     .releaseClaim(claim, cost.countTry, cost.recordUse)
     .catch((error: unknown) => log.warn({ err: error }, 'releasing an analysis claim failed'));
+}
+
+// Cache key of an analysis: covers every input that affects the answer, so that the same input is paid for once.
+
+/** `PROMPT_VERSION` stands for the instructions: rewording them invalidates stored analyses only when it is raised. */
+export function inputHash(model: CoachModel, { data }: Prompt): string {
+  const { provider, model: name, replies } = model.describe();
+  return createHash('sha256')
+    .update(JSON.stringify([PROMPT_VERSION, provider, name, replies, data]))
+    .digest('base64url');
 }

@@ -6,15 +6,20 @@
 import { isIPv6 } from 'node:net';
 import { resolve } from 'node:path';
 import type { ClientConfig } from '#domain/client-config.ts';
-import { readCoachSettings, type CoachSettings } from '../coach/coach-settings.ts';
+import {
+  readCoachSettings,
+  readBlockedCountries,
+  readPaypalSettings,
+  readTracingSettings,
+  type CoachSettings,
+  type PaypalSettings,
+  type TracingSettings,
+} from './provider-settings.ts';
 import { readAuthSettings, type AuthSettings } from './auth-settings.ts';
 import { readDatabaseSettings, type DatabaseSettings } from './database-settings.ts';
-import { isLoopback } from './loopback.ts';
-import { readBlockedCountries, readPaypalSettings, type PaypalSettings } from '../payments/paypal/paypal-settings.ts';
-import { isPrivateNetworkHost } from './private-network.ts';
+import { isLoopback, isPrivateNetworkHost } from './private-network.ts';
 import { Secret } from './secret.ts';
 import { SettingsReader } from './settings-reader.ts';
-import { readTracingSettings, type TracingSettings } from '../tracing/tracing-settings.ts';
 
 /** Identifies browser clients; public by design and grants nothing (docs/specification/wire.md 1). */
 export const PUBLISHABLE_KEY = 'sb_publishable_hustle_forge';

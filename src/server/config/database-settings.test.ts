@@ -1,6 +1,8 @@
+import pg from 'pg';
 import { expect, test } from 'vitest';
-import { problemsOf } from '../../../tests/support/config-problems.ts';
 import { readConfig } from './config.ts';
+import { sessionAttributes, splitHosts } from './database-settings.ts';
+import { problemsOf } from '../../../tests/support/config-problems.ts';
 
 const OWNER = 'postgres://ada:hunter2';
 
@@ -31,4 +33,41 @@ test.each([
 test.each(['postgres://pooler:6432/forge', `${OWNER}@pooler:6432/forge`])('accepts DATABASE_POOL_URL=%s', (url) => {
   const settings = readConfig({ DATABASE_URL: `${OWNER}@a,b/forge`, DATABASE_POOL_URL: url });
   expect(settings.databasePoolUrl?.reveal()).toBe(url);
+});
+
+const addresses = (url: string) =>
+  splitHosts(url).map((connectionString) => {
+    const { host, port, database, user, password } = new pg.Client({ connectionString });
+    return [host, port, database, user, password];
+  });
+
+test.each([
+  ['postgres://ada:s%2Ccret@a:5433,b,[::1]:5434/forge?target_session_attrs=read-write&sslmode=disable'],
+  ['postgres://ada:s%2Ccret@/forge?host=a,b,::1&port=5433,5432,5434'],
+])('splits %s', (url) => {
+  expect(addresses(url)).toEqual([
+    ['a', 5433, 'forge', 'ada', 's,cret'],
+    ['b', 5432, 'forge', 'ada', 's,cret'],
+    ['::1', 5434, 'forge', 'ada', 's,cret'],
+  ]);
+});
+
+test('applies a single port to all servers of the parameter host', () => {
+  expect(addresses('postgres://ada:x@/forge?host=/run/a,/run/b&port=5433')).toEqual([
+    ['/run/a', 5433, 'forge', 'ada', 'x'],
+    ['/run/b', 5433, 'forge', 'ada', 'x'],
+  ]);
+});
+
+test.each([
+  'postgres://ada:a,b@db.example.com/forge',
+  'postgresql://ada:x@/forge?host=/run/postgresql&port=5432',
+  'postgres://db/forge',
+])('leaves %s with one server unchanged', (url) => {
+  expect(splitHosts(url)).toEqual([url]);
+});
+
+test('reads target_session_attrs, and returns null without it', () => {
+  expect(sessionAttributes('postgres://a,b/forge?target_session_attrs=read-write')).toBe('read-write');
+  expect(sessionAttributes('postgres://a,b/forge')).toBeNull();
 });

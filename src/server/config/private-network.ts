@@ -1,6 +1,5 @@
 /** Tells whether a host is on a private network, so its traffic never crosses the internet. */
 import { BlockList, isIP } from 'node:net';
-import { isLoopback } from './loopback.ts';
 
 /** The ranges of RFC 1918 (private), 6598 (carrier NAT and VPNs), 4193 (unique local), 3927 and 4291 (link-local). */
 const PRIVATE = new BlockList();
@@ -22,3 +21,16 @@ export function isPrivateNetworkHost(host: string): boolean {
   if (family === 0) return PRIVATE_NAME.test(host);
   return isLoopback(host) || PRIVATE.check(address, family === 4 ? 'ipv4' : 'ipv6');
 }
+
+/** Whether a host name or address is reachable only from this machine. */
+export const isLoopback = (host: string): boolean =>
+  host === 'localhost' || host === '::1' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host);
+
+/**
+ * Threat: the server at a provider's address decides who signs in, and somebody in the network can answer in its place
+ * over plain http. So http is accepted only on loopback during development, and loopback never in production.
+ */
+export const isTrustworthyProviderUrl = (url: URL, production: boolean): boolean =>
+  url.protocol === 'https:'
+    ? !(production && isLoopback(url.hostname))
+    : url.protocol === 'http:' && !production && isLoopback(url.hostname);

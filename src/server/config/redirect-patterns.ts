@@ -6,7 +6,7 @@
  * listed one. Here a host pattern is compared with the whole parsed host, and its `*` stops where a label ends.
  */
 import { isIP } from 'node:net';
-import { isLoopback } from './loopback.ts';
+import { isLoopback } from './private-network.ts';
 
 /** `text` is the setting as the operator wrote it; two patterns are equal when their texts are. */
 export type RedirectPattern = {

@@ -1,7 +1,7 @@
 /** Reads and validates settings by type, and collects problems, each with an example of a valid value. */
 import { resolve } from 'node:path';
 import type { ClientConfig } from '#domain/client-config.ts';
-import { isTrustworthyProviderUrl } from './loopback.ts';
+import { isTrustworthyProviderUrl } from './private-network.ts';
 import { parseRedirectPattern, type RedirectPattern } from './redirect-patterns.ts';
 import { Secret } from './secret.ts';
 

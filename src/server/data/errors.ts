@@ -4,6 +4,8 @@
  */
 import { VERSION_DAYS } from '#domain/log/entry-version.ts';
 import { ENTRY_MAX_BYTES, STORAGE_FULL_CODE, STORED_MAX_BYTES } from '#domain/log/entry.ts';
+import { isCollision, isDatabaseFailure, isTransient, PERMISSION_DENIED } from '../database/database-error.ts';
+import { BusyError } from '../load/request-context.ts';
 
 /**
  * Rows per write: the default page size of a hosted project's data API, so a client can write in one request what it
@@ -48,7 +50,7 @@ const DATA_ERRORS = {
   XX000: { status: 500, message: 'Something went wrong on our side' },
 } as const satisfies Record<string, CatalogueEntry>;
 
-export type DataErrorCode = keyof typeof DATA_ERRORS;
+type DataErrorCode = keyof typeof DATA_ERRORS;
 
 type ErrorOverrides = {
   message?: string;
@@ -90,4 +92,36 @@ export function dataError(code: DataErrorCode, overrides: ErrorOverrides = {}): 
   const entry = DATA_ERRORS[code];
   const { message, details = null, hint = null, status = entry.status, retryAfterSeconds = null } = overrides;
   return new DataError(status, code, message ?? entry.message, details, hint, retryAfterSeconds);
+}
+
+// Maps errors of the database to answers of the data API (docs/specification/wire.md 21).
+
+/** Statuses of errors that a request can cause. Unlisted codes of class 22 (bad data) and 23 (constraint) are 400. */
+const STATUSES: Readonly<Record<string, number>> = {
+  '21000': 400, // one upsert names the same row twice
+  '23503': 409,
+  '23505': 409,
+  '42501': 403,
+  '42703': 400,
+  '42804': 400, // `is.true` of a text
+  '42883': 404, // `like` of a date
+  '42P10': 400, // on_conflict without a unique index
+  '54000': 413,
+  '55000': 405, // a write to the view `deleted_days`
+};
+
+/**
+ * Maps a database error to a response. Returns null for an unexpected error, which the caller logs and answers without
+ * any detail. A guest who lacks a right is asked to sign in (401), everybody else is refused (403).
+ */
+export function toDataError(error: unknown, guest: boolean): DataError | null {
+  if (error instanceof DataError) return error;
+  if (error instanceof BusyError) return dataError('PGRST000', { message: error.message });
+  if (isCollision(error)) return dataError('PGRST000', { message: 'Two requests collided. Please try again' });
+  if (isTransient(error)) return dataError('PGRST000');
+  if (!isDatabaseFailure(error)) return null;
+  const { code, message, detail = null, hint = null } = error;
+  const status = STATUSES[code] ?? (code.startsWith('22') || code.startsWith('23') ? 400 : null);
+  if (status === null) return null;
+  return new DataError(code === PERMISSION_DENIED && guest ? 401 : status, code, message, detail, hint);
 }

@@ -3,7 +3,7 @@ import { addDays, day } from '#domain/day/day.ts';
 import { withDateHeader } from '#domain/log/entry-html.ts';
 import { createTestDatabase, type TestDatabase } from '../../../tests/support/test-database.ts';
 import { EXPOSED_TABLES } from './exposed-tables.ts';
-import { withDateHeaderSql } from './sql/to-sql.ts';
+import { withDateHeaderSql } from './to-sql.ts';
 
 let db: TestDatabase;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { isCostlyRead, isQuickRead, limitedTexts, limitRange, rejectCostlyQuery } from './query-cost.ts';
 import { EXPOSED_TABLES } from './exposed-tables.ts';
-import { parseQuery } from './parse/parse-query.ts';
+import { parseQuery } from './parse-query.ts';
 
 const entries = EXPOSED_TABLES.get('entries')!;
 const analyses = EXPOSED_TABLES.get('analyses')!;

@@ -6,9 +6,8 @@
  */
 import type { HonoRequest } from 'hono';
 import { ENTRY_MAX_BYTES } from '#domain/log/entry.ts';
-import { checkDates } from './rows/check-dates.ts';
-import type { SanitizeLog } from './rows/sanitize-log.ts';
-import { sanitizeRows } from './rows/sanitize-rows.ts';
+import { checkDates, sanitizeRows } from './sanitize-rows.ts';
+import type { SanitizeLog } from './sanitize-log.ts';
 import {
   isCostlyRead,
   isQuickRead,
@@ -19,13 +18,12 @@ import {
 } from './query-cost.ts';
 import { dataError } from './errors.ts';
 import type { ExposedTable } from './exposed-tables.ts';
-import { JSON_OBJECT, parseAccept, parsePreferences, applyRangeHeader } from './parse/parse-headers.ts';
-import { parseQuery } from './parse/parse-query.ts';
-import { parseChanges, checkContentType, parseBody, parseInsertRows } from './parse/parse-rows.ts';
+import { JSON_OBJECT, parseAccept, parsePreferences, applyRangeHeader } from './parse-headers.ts';
+import { parseQuery } from './parse-query.ts';
+import { parseChanges, checkContentType, parseBody, parseInsertRows } from './parse-rows.ts';
 import type { Condition, Query, Rows } from './query.ts';
 import type { ResponseOptions } from './respond.ts';
-import type { Sql } from './sql/sql-text.ts';
-import { deleteSql, insertSql, selectSql, updateSql } from './sql/to-sql.ts';
+import { deleteSql, insertSql, selectSql, updateSql, type Sql } from './to-sql.ts';
 
 type ParsedRequest = ResponseOptions & {
   /** Whether the statement returns one `QueryResult` row; otherwise only its row count is used. */

@@ -1,9 +1,9 @@
 /** Builds the responses of the data wire: status, `Content-Range` and body (docs/specification/wire.md 20 and 21). */
 import { dataError, type DataError } from './errors.ts';
 import type { ExposedTable } from './exposed-tables.ts';
-import { JSON_OBJECT } from './parse/parse-headers.ts';
+import { JSON_OBJECT } from './parse-headers.ts';
 import type { Preferences, Range } from './query.ts';
-import type { QueryResult } from './sql/to-sql.ts';
+import type { QueryResult } from './to-sql.ts';
 
 export type ResponseOptions = {
   method: 'GET' | 'HEAD' | 'POST' | 'PATCH' | 'DELETE';

@@ -9,17 +9,16 @@ import { Hono, type Context } from 'hono';
 import { AccessTokenError, type AccessTokens } from '../auth/keys/access-tokens.ts';
 import type { Database, Statements } from '../database/database.ts';
 import type { AppEnv } from '../http/app-env.ts';
-import { isClientDisconnected } from '../http/requests/client-disconnected.ts';
+import { isClientDisconnected } from '../http/error-response.ts';
 import { authenticate, type Caller } from '../http/authenticate.ts';
-import { BodyTooLargeError, readText } from '../http/requests/limit-body.ts';
+import { BodyTooLargeError, readText } from '../http/limit-body.ts';
 import type { Logger } from '../log.ts';
-import { createLogSanitizer } from './rows/sanitize-log.ts';
+import { createLogSanitizer } from './sanitize-log.ts';
 import { isBulk } from './query-cost.ts';
 import { redactRow } from '../database/database-error.ts';
-import { toDataError } from './to-data-error.ts';
-import { dataError, type DataError } from './errors.ts';
+import { toDataError, dataError, type DataError } from './errors.ts';
 import { EXPOSED_TABLES, type ExposedTable } from './exposed-tables.ts';
-import { checkSchema } from './parse/parse-headers.ts';
+import { checkSchema } from './parse-headers.ts';
 import {
   buildWrite,
   countSql,
@@ -29,11 +28,10 @@ import {
   type WriteRequest,
 } from './read-request.ts';
 import { ALLOWED_METHODS, toResponse, toErrorResponse, checkSingle } from './respond.ts';
-import type { Sql } from './sql/sql-text.ts';
-import { MAX_TEXT_BYTES, type QueryResult } from './sql/to-sql.ts';
+import { MAX_TEXT_BYTES, type Sql, type QueryResult } from './to-sql.ts';
 import type { WriteQuota } from './write-quota.ts';
-import { BusyError } from '../load/busy-error.ts';
 import { runLimited, type Limits } from '../load/concurrency-limiter.ts';
+import { BusyError } from '../load/request-context.ts';
 import type { Limiters } from '../load/limiters.ts';
 
 type DataDeps = {

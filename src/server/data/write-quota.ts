@@ -9,7 +9,7 @@ import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import { STORAGE_FULL_CODE, STORED_MAX_BYTES } from '#domain/log/entry.ts';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
-import { rateLimitStore } from '../http/requests/rate-limit-store.ts';
+import { rateLimitStore } from '../http/rate-limit-store.ts';
 import type { Limiters } from '../load/limiters.ts';
 import { dataError } from './errors.ts';
 

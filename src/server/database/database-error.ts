@@ -1,6 +1,6 @@
 /** Classifies the errors of PostgreSQL and its driver. */
 import pg from 'pg';
-import { BusyError } from '../load/busy-error.ts';
+import { BusyError } from '../load/request-context.ts';
 import { NoPrimaryError } from './connection/primary-finder.ts';
 
 /** The fields of `pg.DatabaseError` that are used; anything else the driver throws has no SQLSTATE. */

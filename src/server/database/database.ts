@@ -5,7 +5,7 @@
 import type { CompiledQuery } from 'kysely';
 import type { Client } from 'pg';
 import type { ConcurrencyLimiter } from '../load/concurrency-limiter.ts';
-import type { PoolState } from '../metrics/service-state.ts';
+import type { PoolState } from '../metrics/process.ts';
 import type { ChangeListener } from './changes/change-listener.ts';
 
 /** The identity that row-level security sees: the role, and the claims as JSON (`request.jwt.claims`). */

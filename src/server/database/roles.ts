@@ -8,6 +8,9 @@ import pg from 'pg';
 
 const ACTING_ROLES = { anon: '', authenticated: '', service_role: 'bypassrls' } as const;
 
+/** The schema of the job queue's tables, which pg-boss creates and the service role may use. */
+export const JOBS_SCHEMA = 'pgboss';
+
 /** Leaves room for the suffix within PostgreSQL's 63-byte name limit. */
 const OWNER_NAME_MAX = 50;
 

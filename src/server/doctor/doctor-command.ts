@@ -4,24 +4,29 @@
  */
 import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { inspectConfig, type Config } from '../config/config.ts';
 import { openOwnerUrl } from '../backup/command-line.ts';
+import { inspectConfig, type Config } from '../config/config.ts';
+import { Secret } from '../config/secret.ts';
 import { hasCluster } from '../database/embedded/cluster.ts';
-import { createLog } from '../log.ts';
-import { fault, off, ok, reasonOf, runChecks, warning, type Check, type Finding, type Result } from './check.ts';
-import { databaseChecks, type OwnerDatabase } from './checks/database/database-checks.ts';
-import { describeConnectFailure } from './checks/database/describe-connect-failure.ts';
-import { backupCheck, diskCheck, keysCheck, permissionsCheck } from './checks/files-checks.ts';
-import { poolerCheck } from './checks/database/pooler-check.ts';
-import { captchaCheck } from './checks/providers/captcha-check.ts';
-import { coachCheck } from './checks/providers/coach-check.ts';
-import { mailCheck } from './checks/providers/mail-check.ts';
-import { paypalCheck } from './checks/providers/paypal-check.ts';
-import { signInCheck } from './checks/providers/sign-in-check.ts';
-import { smsCheck } from './checks/providers/sms-check.ts';
-import { publicUrlChecks } from './checks/public-url-checks.ts';
+import {
+  fault,
+  off,
+  ok,
+  reasonOf,
+  runChecks,
+  warning,
+  worstOf,
+  type Check,
+  type Finding,
+  type Result,
+  type Status,
+} from './check.ts';
+import { backupCheck, diskCheck, keysCheck, permissionsCheck } from './files-checks.ts';
+import { databaseChecks, describeConnectFailure, poolerCheck, type OwnerDatabase } from './database-checks.ts';
 import { createProbeAccess } from './probe-access.ts';
-import { createRedactor, EXIT_CODES, formatJson, formatText, worstResult } from './report.ts';
+import { captchaCheck, coachCheck, mailCheck, paypalCheck, signInCheck, smsCheck } from './provider-checks.ts';
+import { publicUrlChecks } from './public-url-checks.ts';
+import { createLog } from '../log.ts';
 
 const USAGE = `Usage: npm run doctor -- [options]
 
@@ -36,7 +41,7 @@ Exit codes: 0 all is well, 1 warnings, 2 faults.`;
 const now = (): Date => new Date();
 
 type Environment = Readonly<Record<string, string | undefined>>;
-export type Diagnosis = { results: Result[]; text: string; exitCode: number };
+type Diagnosis = { results: Result[]; text: string; exitCode: number };
 
 /** @throws Error with the usage for wrong arguments */
 export async function runDoctor(args: readonly string[], env?: Environment): Promise<Diagnosis> {
@@ -149,5 +154,56 @@ if (import.meta.main) {
   } catch (error) {
     process.stderr.write(`${reasonOf(error)}\n`);
     process.exitCode = 2;
+  }
+}
+
+/** Prints the results, without any secret of the settings. */
+const EXIT_CODES: Readonly<Record<Status, number>> = { off: 0, ok: 0, warning: 1, fault: 2 };
+
+const NAME_COLUMN = 13;
+const STATUS_COLUMN = 9;
+
+const worstResult = (results: readonly Result[]): Status => worstOf(results.flatMap(({ findings }) => findings));
+
+export function formatText(results: readonly Result[]): string {
+  const indent = ' '.repeat(STATUS_COLUMN + NAME_COLUMN);
+  const lines = results.flatMap(({ name, findings }) =>
+    findings.flatMap(({ status, text, fix }) => [
+      `${status.padEnd(STATUS_COLUMN)}${name.padEnd(NAME_COLUMN)}${text}`,
+      ...(fix === undefined ? [] : [`${indent}-> ${fix}`]),
+    ]),
+  );
+  const count = (wanted: Status): string => {
+    const { length } = results.flatMap(({ findings }) => findings).filter(({ status }) => status === wanted);
+    return `${length} ${wanted}${length === 1 ? '' : 's'}`;
+  };
+  return [...lines, '', `${count('fault')}, ${count('warning')}`].join('\n');
+}
+
+const formatJson = (results: readonly Result[]): string =>
+  JSON.stringify({ status: worstResult(results), checks: results }, null, 2);
+
+/**
+ * Returns a function that replaces the secrets of the settings in a text. Threat: an error of a library quotes an address
+ * with its password, and reports are pasted into tickets.
+ */
+export function createRedactor(settings: object): (text: string) => string {
+  const secrets = new Set<string>();
+  collect(settings, secrets);
+  const ordered = [...secrets].filter(({ length }) => length >= 4).toSorted((one, other) => other.length - one.length);
+  return (text) => ordered.reduce((redacted, secret) => redacted.replaceAll(secret, '[secret]'), text);
+}
+
+function collect(value: unknown, secrets: Set<string>): void {
+  if (value instanceof Secret) {
+    const text = value.reveal();
+    secrets.add(text);
+    const url = URL.parse(text.replace('@/', '@localhost/'));
+    if (url !== null && url.password !== '') {
+      secrets.add(url.password);
+      secrets.add(decodeURIComponent(url.password));
+    }
+  } else if (typeof value === 'object' && value !== null) {
+    for (const part of Object.values(value)) collect(part, secrets);
   }
 }

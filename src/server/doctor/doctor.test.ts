@@ -6,8 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { configOf, lines, unreachableUrl } from '../../../tests/support/commands/doctor-checks.ts';
 import { startTestServer, type TestServer } from '../../../tests/support/start-server.ts';
 import { fault, ok, runChecks, warning } from './check.ts';
-import { runDoctor } from './doctor-command.ts';
-import { createRedactor, formatText } from './report.ts';
+import { runDoctor, createRedactor, formatText } from './doctor-command.ts';
 
 let world: TestServer;
 let dataDir: string;

@@ -11,8 +11,8 @@ import type { AsService, Statements } from '../database/database.ts';
 import { requestConnection } from '../database/roles.ts';
 import { createLog } from '../log.ts';
 import { fault, off, reasonOf, type Finding } from './check.ts';
-import type { OwnerDatabase } from './checks/database/database-checks.ts';
-import type { ProbeAccess } from './checks/public-url-checks.ts';
+import type { OwnerDatabase } from './database-checks.ts';
+import type { ProbeAccess } from './public-url-checks.ts';
 
 const TOKEN_DAYS = 5 / (24 * 60);
 const CONNECT_TIMEOUT_MS = 5_000;

@@ -1,6 +1,5 @@
 /** An HTTP request of a check. A failure is a value with its reason in words. */
-import { parseJson } from '#server/parse-json.ts';
-import { readResponseText } from '#server/read-response.ts';
+import { parseJson, readResponseText } from '#server/parse-json.ts';
 import { reasonOf } from './check.ts';
 
 const MAX_ANSWER_BYTES = 1024 * 1024;

@@ -1,15 +1,24 @@
 /** `find-entries` {query}: finds the caller's open days whose logs contain the words (docs/decisions/0013). */
+import { setImmediate } from 'node:timers/promises';
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { QUERY_MAX_LENGTH, parseSearchTerms, type FindAnswer } from '#domain/match-search.ts';
-import type { Limiters } from '../load/limiters.ts';
+import {
+  QUERY_MAX_LENGTH,
+  parseSearchTerms,
+  FIND_MAX_RESULTS,
+  toSearchPattern,
+  createSnippet,
+  toSearchForm,
+  type FindAnswer,
+  type FoundDay,
+  type SearchTerm,
+} from '#domain/match-search.ts';
 import { QUERY_CANCELED, sqlStateOf } from '../database/database-error.ts';
-import type { Database } from '../database/database.ts';
-import { updateSearchIndex } from '../find/search-index.ts';
-import { findDays } from '../find/find-days.ts';
+import type { Database, Identity } from '../database/database.ts';
+import { readBody } from './read-body.ts';
 import type { AppEnv } from '../http/app-env.ts';
 import type { Caller } from '../http/authenticate.ts';
-import { readBody } from './read-body.ts';
+import type { Limiters } from '../load/limiters.ts';
 
 /**
  * Time limit for updating the search index. After this time the answer is marked incomplete; the next search continues.
@@ -69,4 +78,121 @@ function answer(context: Context<AppEnv>, body: FindAnswer, status: ContentfulSt
   // Private data: no proxy or browser may cache it.
   context.header('Cache-Control', 'no-store');
   return context.json(body, status);
+}
+
+// Searches the user's logs, newest first, under row-level security like every other read.
+//
+// Threat: a full-text index over all users would leak through timing how often others write a word. Only the user's own
+// rows are scanned. The scan is fast enough: 3,650 logs of 2 KB take 10 to 15 ms (docs/decisions/0013).
+
+/** The time limit of the statement. Ten years of typical logs need far less; only maximum-size logs reach the limit. */
+const TIME_LIMIT_MS = 3_000;
+/** Longer logs are read only around the match for the snippet. */
+const MAX_WHOLE_READ_BYTES = 8_192;
+const SNIPPET_CONTEXT_CHARS = 2_000;
+
+/**
+ * Builds the statement for a number of words; the words themselves are parameters, never SQL text. If $2 is true, days
+ * with a stale index row count as matches. A result without such a day is complete up to its last day.
+ */
+function statementFor(words: number): string {
+  const conditions = Array.from({ length: words }, (_, index) => `strpos(w.words, $${index + 4}) > 0`);
+  return `
+  select e.date, w.revision is distinct from e.revision as changed,
+         case when octet_length(e.content_text) <= ${MAX_WHOLE_READ_BYTES} then e.content_text
+           else substr(e.content_text, greatest(1, strpos(lower(e.content_text), $3) - ${SNIPPET_CONTEXT_CHARS}), ${2 * SNIPPET_CONTEXT_CHARS})
+         end as text
+    from public.entries e left join public.entry_words w using (user_id, date)
+   where e.user_id = $1
+     and (($2 and w.revision is distinct from e.revision) or (${conditions.join(' and ')}))
+   order by e.date desc limit ${FIND_MAX_RESULTS + 1}`;
+}
+
+type Row = { date: string; changed: boolean; text: string };
+
+/** Null when the index of a found day is stale (call `updateSearchIndex` first); `allowStale` skips that check. */
+export async function findDays(
+  database: Database,
+  { identity, userId }: { identity: Identity; userId: string },
+  words: readonly SearchTerm[],
+  allowStale = false,
+): Promise<{ results: FoundDay[]; more: boolean } | null> {
+  // Longest word first: it is usually the rarest, and the first mismatch ends the check of a row.
+  const forms = words.map(toSearchPattern).sort((a, b) => b.length - a.length);
+  const { rows } = await database.transactAsUser(identity, async (transaction) => {
+    await transaction.statement("select set_config('statement_timeout', $1, true)", [String(TIME_LIMIT_MS)]);
+    const values = [userId, !allowStale, forms[0]!.trim(), ...forms];
+    return transaction.statement<Row>(statementFor(words.length), values);
+  });
+  if (!allowStale && rows.some(({ changed }) => changed)) return null;
+  const results: FoundDay[] = [];
+  for (const { date, text } of rows.slice(0, FIND_MAX_RESULTS)) {
+    results.push({ date, snippet: createSnippet(words, text) });
+    // A snippet may take ten milliseconds in scripts without spaces: yield to the event loop.
+    await setImmediate();
+  }
+  return { results, more: rows.length > results.length };
+}
+
+// Maintains the per-user search index (`toSearchForm` of each log) in the table `entry_words`.
+//
+// Indexing is lazy: it runs before a search, not on save, because users save about fifty times per search and save
+// latency matters. An index row is stale when the log's revision differs.
+//
+// Threat: a user must not learn, from a response or its timing, that a locked day has a log. Logs are therefore read
+// under the user's own identity, and locked days are indexed once the plan opens them.
+
+/** A batch ends with the log that reaches this many bytes of text. */
+const BATCH_BYTES = 500_000;
+
+/** Stale logs, newest first, at least one per batch. `octet_length` does not decompress the text. */
+const SELECT_STALE = `
+  select id, date, revision, text from (
+    select e.id, e.date, e.revision, e.content_text as text,
+           sum(octet_length(e.content_text)) over (order by e.date desc) - octet_length(e.content_text) as bytes_before
+      from public.entries e left join public.entry_words w using (user_id, date)
+     where e.user_id = $1 and w.revision is distinct from e.revision) changed
+   where bytes_before < ${BATCH_BYTES} order by date desc`;
+
+/**
+ * Skips logs deleted meanwhile; `for key share` waits for a delete in flight. A recreated day has another id: its
+ * revision may equal the one read while its text differs.
+ */
+const UPSERT_WORDS = `
+  insert into public.entry_words (user_id, date, revision, words)
+  select e.user_id, e.date, made.revision, made.words
+    from unnest($2::uuid[], $3::date[], $4::integer[], $5::text[]) made (id, date, revision, words)
+    join public.entries e on e.user_id = $1 and e.date = made.date and e.id = made.id
+   order by e.date for key share of e
+  on conflict (user_id, date) do update set revision = excluded.revision, words = excluded.words`;
+
+type StaleLog = { id: string; date: string; revision: number; text: string };
+
+/** Returns true when the index is current; false when `shouldContinue` stopped it earlier. */
+export async function updateSearchIndex(
+  database: Database,
+  { identity, userId }: { identity: Identity; userId: string },
+  shouldContinue: () => boolean,
+): Promise<boolean> {
+  const user = database.asUser(identity);
+  // Clients have no write access to `entry_words`.
+  const service = database.asService('build the search index');
+  for (;;) {
+    const { rows } = await user.statement<StaleLog>(SELECT_STALE, [userId]);
+    if (rows.length === 0) return true;
+    if (!shouldContinue()) return false;
+    const words: string[] = [];
+    for (const { text } of rows) {
+      words.push(toSearchForm(text));
+      // The longest log takes some ten milliseconds: yield to the event loop after each log.
+      await setImmediate();
+    }
+    await service.statement(UPSERT_WORDS, [
+      userId,
+      rows.map(({ id }) => id),
+      rows.map(({ date }) => date),
+      rows.map(({ revision }) => revision),
+      words,
+    ]);
+  }
 }

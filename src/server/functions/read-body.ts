@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 import type { AppEnv } from '../http/app-env.ts';
-import { readText } from '../http/requests/limit-body.ts';
+import { readText } from '../http/limit-body.ts';
 import { hasMoreValues, parseJson } from '../parse-json.ts';
 
 /** Far above the size of one import. Threat: a small body with millions of JSON values exhausts memory when parsed. */

@@ -4,8 +4,7 @@ import { MESSAGES } from '#domain/messages.ts';
 import type { Database } from '../database/database.ts';
 import type { AppEnv } from '../http/app-env.ts';
 import type { Caller } from '../http/authenticate.ts';
-import { isCallerPremium } from '../plans/is-caller-premium.ts';
-import { recordPlanUse } from '../plans/record-plan-use.ts';
+import { isCallerPremium, recordPlanUse } from '../plans/caller-plan.ts';
 
 /** Threat: a caller floods the append-only table of plan uses. Within this time a further export adds no row. */
 const MIN_INTERVAL_SECONDS = 60;

@@ -10,14 +10,14 @@
 import type { Context } from 'hono';
 import type { Day } from '#domain/day/day.ts';
 import type { ImportListAnswer, PastImport, UndoAnswer } from '#domain/export/import-wire.ts';
-import { withDateHeaderSql } from '../data/sql/to-sql.ts';
-import type { Database } from '../database/database.ts';
-import type { AppEnv } from '../http/app-env.ts';
-import type { Caller } from '../http/authenticate.ts';
+import { withDateHeaderSql } from '../data/to-sql.ts';
 import type { WriteQuota } from '../data/write-quota.ts';
-import type { Limiters } from '../load/limiters.ts';
+import type { Database } from '../database/database.ts';
 import { isImportId } from './import-entries.ts';
 import { readBody } from './read-body.ts';
+import type { AppEnv } from '../http/app-env.ts';
+import type { Caller } from '../http/authenticate.ts';
+import type { Limiters } from '../load/limiters.ts';
 
 /** A restored log is up to 256 KB: some seconds on a small machine. */
 const DAYS_PER_CALL = 50;

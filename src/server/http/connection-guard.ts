@@ -9,7 +9,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import type { Limiters } from '../load/limiters.ts';
-import { networkPrefix } from './requests/client-address.ts';
+import { networkPrefix } from './client-address.ts';
 
 /** Room for the 4,000 streams of changes (`MAX_STREAMS` in `live/change-streams.ts`) and as many other connections. */
 const MAX_CONNECTIONS = 8_000;

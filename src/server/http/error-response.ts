@@ -19,3 +19,9 @@ export function errorResponse(context: Context<AppEnv>, code: keyof typeof ERROR
   const { status, message } = ERRORS[code];
   return context.json({ code, message, details: null, hint: null }, status);
 }
+
+/** Whether the client disconnected before it sent the whole request. Errors of such a request are not logged. */
+export function isClientDisconnected<E extends AppEnv>(context: Context<E>): boolean {
+  const incoming = context.env?.incoming;
+  return incoming !== undefined && incoming.destroyed && !incoming.complete;
+}

@@ -1,11 +1,11 @@
 /** Liveness, readiness and metrics endpoints. */
 import { Hono, type Context } from 'hono';
-import { isLoopback } from '../config/loopback.ts';
+import { isLoopback } from '../config/private-network.ts';
 import type { Config } from '../config/config.ts';
 import type { Database } from '../database/database.ts';
 import { singleFlight } from '#server/load/single-flight.ts';
 import type { AppEnv } from './app-env.ts';
-import { clientAddress } from './requests/client-address.ts';
+import { clientAddress } from './client-address.ts';
 import { errorResponse } from './error-response.ts';
 import type { Metrics } from './metrics.ts';
 

@@ -1,19 +1,24 @@
 /** The jobs of this installation and their schedules; features that are not configured have none. */
-import { purgeExpired, purgeUnconfirmedAccounts, purgeAuditLog, purgeUnusedSessions } from '../auth/accounts/purge.ts';
+import {
+  purgeExpired,
+  purgeUnconfirmedAccounts,
+  purgeAuditLog,
+  purgeUnusedSessions,
+  purgeAnalysisRuns,
+  purgeWebhookPayloads,
+  purgeVersions,
+} from './purges.ts';
 import { deleteAbandonedAnonymousUsers, deleteDueAccounts } from '../auth/own-account/delete-account.ts';
 import { accountGuessKey } from '../auth/sessions/device-cookie.ts';
 import type { Clock } from '../clock.ts';
-import { purgeAnalysisRuns } from '../coach/purge-analysis-runs.ts';
 import type { Config } from '../config/config.ts';
 import type { Database } from '../database/database.ts';
 import type { Logger } from '../log.ts';
 import type { Mailer } from '../mail/mailer.ts';
-import { purgeWebhookPayloads } from '../payments/webhooks/purge-webhook-payloads.ts';
 import type { Payments } from '../payments/payments.ts';
 import { sendReceipts } from '../payments/send-receipts.ts';
-import { expirePlans } from '../plans/expire-plans.ts';
+import { expirePlans } from '../plans/change-plan.ts';
 import { sendReminders } from '../plans/send-reminders.ts';
-import { purgeVersions } from '../versions/purge-versions.ts';
 import type { Job } from './job.ts';
 
 const MINUTE = 60;

@@ -2,13 +2,12 @@
  * Runs the jobs with pg-boss: its tables in our PostgreSQL coordinate several servers, so a due job runs on one of them
  * (docs/decisions/0011).
  */
-import { PgBoss, type QueueOptions, type SendOptions } from 'pg-boss';
-import type { Database } from '../database/database.ts';
+import { PgBoss, type QueueOptions, type SendOptions, type Db } from 'pg-boss';
+import type { Database, Result } from '../database/database.ts';
+import { JOBS_SCHEMA } from '../database/roles.ts';
+import type { Job, JobName } from './job.ts';
 import type { Logger } from '../log.ts';
 import { NO_EVENTS, type EventCounters } from '../metrics/events.ts';
-import type { Job, JobName } from './job.ts';
-import { JOBS_SCHEMA, pgBossDatabase } from './pg-boss-adapter.ts';
-import { installPgBossSchema } from './pg-boss-schema.ts';
 
 /** A request on this server notifies the worker at once; polling finds retries and unfinished jobs of other servers. */
 const POLL_SECONDS = 20;
@@ -154,3 +153,64 @@ async function prepareQueue(boss: PgBoss, { name, everySeconds, retryDelaySecond
 }
 
 const elapsed = (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms).unref());
+
+/** A multi-statement text, which pg-boss wraps in BEGIN and COMMIT. */
+const TRANSACTION = /^\s*BEGIN;(?<statements>[^]*?)COMMIT;?\s*$/;
+
+/**
+ * Lets pg-boss use its schema through the server's pool, as the service role. Serialises statements: all queues poll at the same moment, and an idle server should not open a connection for each.
+ */
+function pgBossDatabase(database: Database): Db {
+  const service = database.asService('run jobs');
+  let last: Promise<unknown> = Promise.resolve();
+
+  function execute(text: string, values: readonly unknown[]): Promise<Result<unknown>> {
+    const { statements } = TRANSACTION.exec(text)?.groups ?? {};
+    if (statements === undefined) return service.statement(text, values);
+    return database.transactAsService('jobs', (transaction) => transaction.statement(statements, []));
+  }
+
+  return {
+    executeSql(text, values = []) {
+      const answer = last.then(() => execute(text, values));
+      last = answer.catch(() => undefined);
+      return answer;
+    },
+  };
+}
+
+/**
+ * The key of an advisory lock: arbitrary, but not the migrations' key. Without this lock, two servers create the schema
+ * concurrently, and pg-boss leaves the slower server's connection in a failed transaction.
+ */
+const LOCK_KEY = 4_871_203_945;
+
+const GRANT = `
+  grant usage on schema ${JOBS_SCHEMA} to service_role;
+  grant select, insert, update, delete on all tables in schema ${JOBS_SCHEMA} to service_role;
+  grant execute on all functions in schema ${JOBS_SCHEMA} to service_role`;
+
+/**
+ * Creates or migrates the schema `pgboss` as the table owner, on a connection of its own. Afterwards the service role
+ * can use the tables but not alter them.
+ */
+export function installPgBossSchema(database: Database): Promise<void> {
+  return database.asOwner('the tables of the jobs', async (owner) => {
+    // Ending the session releases the advisory lock.
+    await owner.query('select pg_advisory_lock($1)', [LOCK_KEY]);
+    const boss = new PgBoss({
+      db: { executeSql: (text, values) => owner.query(text, values) },
+      schema: JOBS_SCHEMA,
+      supervise: false,
+      schedule: false,
+    });
+    // Without a listener, an error event would end the process; relevant errors reject `start`.
+    boss.on('error', () => undefined);
+    try {
+      await boss.start();
+    } finally {
+      await boss.stop({ graceful: false });
+    }
+    await owner.query(GRANT);
+  });
+}

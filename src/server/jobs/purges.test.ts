@@ -5,10 +5,15 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
 import { createTestDatabase, type TestDatabase } from '../../../tests/support/test-database.ts';
 
-import { purgeExpired, purgeUnconfirmedAccounts, purgeAuditLog, purgeUnusedSessions } from '../auth/accounts/purge.ts';
-import { purgeAnalysisRuns } from '../coach/purge-analysis-runs.ts';
+import {
+  purgeExpired,
+  purgeUnconfirmedAccounts,
+  purgeAuditLog,
+  purgeUnusedSessions,
+  purgeAnalysisRuns,
+  BATCH_ROWS,
+} from './purges.ts';
 import type { AsService } from '../database/database.ts';
-import { BATCH_ROWS } from './run-in-batches.ts';
 
 const { signal } = new AbortController();
 const now = new Date();

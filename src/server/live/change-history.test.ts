@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { day } from '#domain/day/day.ts';
-import { createChangeHistory } from './change-history.ts';
+import { createChangeHistory } from './change-streams.ts';
 
 const changeOf = (userId: string, revision: number) => ({ userId, date: day('2026-11-22'), id: 'row', revision });
 

@@ -8,8 +8,13 @@
  * last request of the client with the most, unless its own client would then have as many. The limits are those of one
  * process.
  */
-import { BusyError, type BusyReason } from './busy-error.ts';
-import { currentRequestContext, markRefused, type RequestContext } from './request-context.ts';
+import {
+  BusyError,
+  currentRequestContext,
+  markRefused,
+  type BusyReason,
+  type RequestContext,
+} from './request-context.ts';
 
 export type Release = () => void;
 type QueueReason = Exclude<BusyReason, 'full'>;
@@ -251,3 +256,5 @@ function findOrAdd(all: Map<string, Holder>, id: string): Holder {
 function forgetIdle({ id, all, running, queued }: Holder): void {
   if (running === 0 && queued === 0) all.delete(id);
 }
+
+/** The server refuses work for a moment. Every API answers it with 503 and `Retry-After`. */

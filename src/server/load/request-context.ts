@@ -3,7 +3,6 @@
  * limiters read it to share the server fairly, so no store and no endpoint has to pass it on.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { BusyError } from './busy-error.ts';
 import type { Quota } from './quota.ts';
 
 export type RequestContext = {
@@ -66,4 +65,21 @@ export function holdBody(bytes: number): void {
     throw new BusyError('full');
   }
   context.dropBody = () => bodies.giveBack(client, bytes);
+}
+
+/**
+ * `queue_full`: the client has `maxQueuedPerClient` requests in the queue, or the queue is full and no client has more
+ * places than this one would have. `displaced`: a client with fewer queued requests took the place. `timeout`: the work
+ * waited too long. `full`: a quota (`quota.ts`) has no more for the client.
+ */
+export type BusyReason = 'queue_full' | 'displaced' | 'timeout' | 'full';
+
+export class BusyError extends Error {
+  readonly reason: BusyReason;
+
+  constructor(reason: BusyReason) {
+    super('Too much at once. Please try again in a moment');
+    this.name = 'BusyError';
+    this.reason = reason;
+  }
 }

@@ -1,6 +1,6 @@
 /** Renders an email as plain text and as HTML from the same blocks. */
+import type { SecuringAdvice } from '#domain/account/securing-advice.ts';
 import { escapeHtml } from '../escape-html.ts';
-import type { MailMessage } from './mail-message.ts';
 
 export type EmailBlock =
   | string
@@ -14,7 +14,7 @@ export function renderEmail(to: string, subject: string, parts: readonly EmailBl
     to,
     subject,
     text: `${[...parts.map(asText), 'Hustle Forge'].join('\n\n')}\n`,
-    html: page(subject, parts.map(asHtml).join('\n')),
+    html: renderPage(subject, parts.map(asHtml).join('\n')),
   };
 }
 
@@ -43,7 +43,7 @@ const row = (name: string, value: string): string =>
   `<tr><td style="padding:2px 24px 2px 0;color:#6b6257">${name}</td><td style="padding:2px 0">${value}</td></tr>`;
 
 /** Mail clients ignore style sheets and CSS variables, so all styles are inline. */
-const page = (title: string, body: string): string => `<!doctype html>
+const renderPage = (title: string, body: string): string => `<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escapeHtml(title)}</title></head>
 <body style="margin:0;padding:32px 24px;background:#faf7f1;color:#1d1a16;font:17px/1.6 'Instrument Sans',Helvetica,Arial,sans-serif">
@@ -55,3 +55,25 @@ ${body}
 </body>
 </html>
 `;
+
+export type MailMessage = { to: string; subject: string; text: string; html: string };
+
+/** The advice for an owner who did not make the change, with the URL of the page on which to follow it. */
+export type Securing = Omit<SecuringAdvice, 'page'> & {
+  page: { link: string; label: string };
+  /** No other notice is sent to this address for up to an hour. */
+  isLast?: boolean;
+};
+
+/** @param condition the beginning of the sentence, such as "If it was not you," */
+export const securingBlocks = (
+  { words, page, services, isLast }: Securing,
+  condition = 'If it was not you,',
+): readonly EmailBlock[] => [
+  `${condition} ${words}:`,
+  page,
+  ...(services === null ? [] : [services]),
+  ...(isLast ? [LAST_NOTICE] : []),
+];
+
+const LAST_NOTICE = 'This is the last notice for up to an hour. Your profile shows the changes that follow.';

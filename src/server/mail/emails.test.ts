@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { renderEmail } from './email-template.ts';
 import * as messages from './account-emails.ts';
-import * as factorMessages from './factor-emails.ts';
 import * as paymentMessages from './payment-emails.ts';
 
 const given = {
@@ -34,7 +33,7 @@ const given = {
   device: 'Firefox on Linux',
   at: '22 November 2026, 17:05 UTC',
 };
-const all = { ...messages, ...factorMessages, ...paymentMessages };
+const all = { ...messages, ...paymentMessages };
 
 test.each(Object.entries(all))(
   '%s has the same content in text and HTML, without exclamation marks or active content',
@@ -79,10 +78,10 @@ test('escapes every block of an email', () => {
 });
 
 test('factorRemovedMail names the removed factor and what remains', () => {
-  const { subject, text } = factorMessages.factorRemovedMail(given);
+  const { subject, text } = messages.factorRemovedMail(given);
   expect(subject).toBe('An authenticator app was removed');
   expect(text).toContain('Two-step verification stays on, with a phone number and 2 security keys.');
-  const last = factorMessages.factorRemovedMail({ ...given, remainingTypes: [] });
+  const last = messages.factorRemovedMail({ ...given, remainingTypes: [] });
   expect(last.subject).toBe('Two-step verification is off');
   expect(last.text).toContain('An authenticator app was removed. It was the last one');
 });

@@ -10,8 +10,8 @@ import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promi
 import type { Logger } from '#server/log.ts';
 import type { Secret } from '#server/config/secret.ts';
 import { NO_EVENTS, type EventCounters } from '#server/metrics/events.ts';
-import type { Tracing } from '#server/tracing/tracing.ts';
-import type { MailMessage } from './mail-message.ts';
+import type { Tracing } from '#server/tracing.ts';
+import type { MailMessage } from './email-template.ts';
 
 const MAX_QUEUED = 1_000;
 const MAX_CONNECTIONS = 2;

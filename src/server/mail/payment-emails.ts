@@ -2,8 +2,7 @@
 import { PREMIUM_PRICE } from '#domain/plan/plan.ts';
 import { MAX_COOLING_OFF_ANALYSES, COOLING_OFF_DAYS } from '#domain/payment/payment.ts';
 import { RECEIPT_ITEM } from '#domain/payment/receipt.ts';
-import type { MailMessage } from './mail-message.ts';
-import { renderEmail, type EmailBlock } from './email-template.ts';
+import { renderEmail, type MailMessage, type EmailBlock } from './email-template.ts';
 
 type Receipt = {
   to: string;

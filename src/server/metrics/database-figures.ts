@@ -5,7 +5,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AsService, Database } from '../database/database.ts';
-import { JOBS_SCHEMA } from '../jobs/pg-boss-adapter.ts';
+import { JOBS_SCHEMA } from '../database/roles.ts';
 import { singleFlight } from '#server/load/single-flight.ts';
 import { Gauge, type GaugeOf, type MetricsRegistry } from './prom-client.ts';
 

@@ -2,6 +2,8 @@
  * Counts what the server does apart from answering requests. Every label value comes from a fixed list of this program:
  * nothing personal, and a bounded number of series.
  */
+import { isConnectionFailure, sqlStateOf } from '../database/database-error.ts';
+import type { AsService, AsUser, Database, Statements } from '../database/database.ts';
 import { Counter, Gauge, Histogram, type MetricsRegistry } from './prom-client.ts';
 
 const ANALYSIS_BUCKETS_SECONDS = [1, 2, 5, 10, 20, 30, 60];
@@ -18,7 +20,7 @@ export type EventCounters = {
   jobScheduled(job: { name: string; everySeconds: number }): void;
   job(run: { name: string; succeeded: boolean; ms: number }): void;
   analysis(run: { kind: string; outcome: string; ms: number }): void;
-  /** A `Verdict` of `payments/webhooks/webhook.ts`, such as `genuine` or `forged`. */
+  /** A `Verdict` of `payments/webhook.ts`, such as `genuine` or `forged`. */
   webhook(verdict: string): void;
   /** The class of the SQLSTATE, or `connection`. */
   databaseError(errorClass: string): void;
@@ -90,3 +92,28 @@ export const NO_EVENTS: EventCounters = {
   databaseError: ignore,
   announcement: ignore,
 };
+
+// Reports the errors of a database's statements, for the metrics. The statements themselves are unchanged.
+
+/** @param onError gets the class of the SQLSTATE (`23`: constraints), or `connection` */
+export function observeDatabase(database: Database, onError: (errorClass: string) => void): Database {
+  const report = (error: unknown): never => {
+    const state = sqlStateOf(error);
+    if (state !== null) onError(state.slice(0, 2));
+    else if (isConnectionFailure(error)) onError('connection');
+    throw error;
+  };
+  const observed = <As extends Statements>(statements: As): As =>
+    ({
+      run: (query: Parameters<Statements['run']>[0]) => statements.run(query).catch(report),
+      statement: (text: string, values: readonly unknown[]) => statements.statement(text, values).catch(report),
+    }) as Statements as As;
+  return {
+    ...database,
+    asUser: (...whose) => observed<AsUser>(database.asUser(...whose)),
+    asService: (reason) => observed<AsService>(database.asService(reason)),
+    // An error inside a transaction ends it, so it is reported once, with the transaction.
+    transactAsUser: (identity, work) => database.transactAsUser(identity, work).catch(report),
+    transactAsService: (reason, work) => database.transactAsService(reason, work).catch(report),
+  };
+}

@@ -7,7 +7,9 @@ import {
   constants,
   type PerformanceEntry,
 } from 'node:perf_hooks';
-import { PACKAGE_VERSION } from './package-version.ts';
+import { listBackups } from '../backup/folder.ts';
+import type { Limiters } from '../load/limiters.ts';
+import { PACKAGE_VERSION } from '../package-version.ts';
 import { Counter, Gauge, type Aggregator, type MetricsRegistry } from './prom-client.ts';
 
 /** How often the delay of the event loop is sampled. A finer resolution wakes an idle process more often. */
@@ -111,4 +113,122 @@ export function registerProcessMetrics(registry: MetricsRegistry, dataDir: strin
     lag.disable();
     gc.disconnect();
   };
+}
+
+export type PoolState = {
+  /** Open connections, of which `idle` serve no statement. */
+  readonly size: number;
+  readonly idle: number;
+  readonly max: number;
+  /** Statements that wait for a connection. */
+  readonly waiting: number;
+};
+
+type ServiceState = {
+  pool(): PoolState;
+  openStreams(): number;
+  /** Lengths of the queues in memory, by name. */
+  queues(): Readonly<Record<string, number>>;
+};
+
+/** Gauges over the state of this process's services, read when a scrape asks for them. */
+export function registerServiceState(registry: MetricsRegistry, state: ServiceState): void {
+  const registers = [registry];
+  const connections = new Gauge({
+    name: 'hustle_forge_pool_connections',
+    help: 'Connections of the database pool: open, idle and the limit.',
+    labelNames: ['state'],
+    registers,
+    collect() {
+      const { size, idle, max } = state.pool();
+      connections.set({ state: 'open' }, size);
+      connections.set({ state: 'idle' }, idle);
+      connections.set({ state: 'max' }, max);
+    },
+  });
+  void new Gauge({
+    name: 'hustle_forge_pool_waiting',
+    help: 'Statements that wait for a connection of the database pool.',
+    registers,
+    collect() {
+      this.set(state.pool().waiting);
+    },
+  });
+  void new Gauge({
+    name: 'hustle_forge_event_streams',
+    help: 'Open streams of changed days.',
+    registers,
+    collect() {
+      this.set(state.openStreams());
+    },
+  });
+  const queued = new Gauge({
+    name: 'hustle_forge_queued',
+    help: 'Entries of the queues in memory, those in progress included.',
+    labelNames: ['queue'],
+    registers,
+    collect() {
+      for (const [queue, length] of Object.entries(state.queues())) queued.set({ queue }, length);
+    },
+  });
+}
+
+/** Metrics of the limits of docs/operations/overload.md, by their names. */
+export function registerLoad(registry: MetricsRegistry, limiters: Pick<Limiters, 'states'>): void {
+  const registers = [registry];
+  const used = new Gauge({
+    name: 'hustle_forge_limit_used',
+    help: 'The used part of a limit: running requests, connections, streams, or bytes of bodies.',
+    labelNames: ['limit'],
+    registers,
+    collect() {
+      const { queues, quotas } = limiters.states();
+      for (const [limit, { running }] of queues) used.set({ limit }, running);
+      for (const [limit, { taken }] of quotas) used.set({ limit }, taken);
+    },
+  });
+  const queued = new Gauge({
+    name: 'hustle_forge_limit_queued',
+    help: 'Requests that wait in the queue of a limit.',
+    labelNames: ['limit'],
+    registers,
+    collect() {
+      for (const [limit, state] of limiters.states().queues) queued.set({ limit }, state.queued);
+    },
+  });
+  const refused = new Counter({
+    name: 'hustle_forge_refused_total',
+    help: 'Requests and connections that a limit has refused, by reason.',
+    labelNames: ['limit', 'reason'],
+    registers,
+    collect() {
+      const { queues, quotas, counters } = limiters.states();
+      refused.reset();
+      for (const [limit, state] of queues) {
+        for (const [reason, count] of Object.entries(state.refused)) refused.inc({ limit, reason }, count);
+      }
+      for (const [limit, state] of quotas) {
+        refused.inc({ limit, reason: 'full' }, state.refused);
+        refused.inc({ limit, reason: 'displaced' }, state.displaced);
+      }
+      for (const [limit, count] of counters) refused.inc({ limit, reason: 'slow' }, count);
+    },
+  });
+}
+
+/** The gauge of the time of the newest backup in BACKUP_DIR. It has no value where another machine keeps the backups. */
+export function registerBackupAge(registry: MetricsRegistry, backupDir: string): void {
+  void new Gauge({
+    name: 'hustle_forge_backup_last_timestamp_seconds',
+    help: 'When the newest backup in BACKUP_DIR was begun.',
+    // Without labels, the gauge would report 0 while there is no backup.
+    labelNames: ['encrypted'],
+    aggregator: 'max',
+    registers: [registry],
+    async collect() {
+      const [newest] = await listBackups(backupDir).catch(() => []);
+      this.reset();
+      if (newest) this.set({ encrypted: String(newest.file.endsWith('.age')) }, newest.createdAt.getTime() / 1000);
+    },
+  });
 }

@@ -7,7 +7,7 @@ import type { AppTables } from '../database/tables/app-tables.ts';
 import { canBookCapture, type MoneyReturn } from './payment-store.ts';
 import type { AsService } from '../database/database.ts';
 import { queryBuilder } from '../database/query-builder.ts';
-import { grantPaidYear, withdrawPaidYear } from '../plans/paid-year.ts';
+import { grantPaidYear, withdrawPaidYear } from '../plans/change-plan.ts';
 import type { Capture } from './paypal/paypal.ts';
 
 type Kind = 'capture' | 'fee' | 'refund' | 'reversal';

@@ -5,7 +5,9 @@
  */
 import type { PaymentStatus } from '#domain/payment/payment.ts';
 import type { PlanColumns } from '#domain/plan/plan.ts';
-import type { Capture, CreatedOrder } from './paypal/paypal.ts';
+import type { Clock } from '../clock.ts';
+import type { Logger } from '../log.ts';
+import type { Capture, CreatedOrder, Paypal } from './paypal/paypal.ts';
 
 export type Payment = {
   readonly id: string;
@@ -28,7 +30,7 @@ export type Payment = {
 
 export type Buyer = PlanColumns & { country: string | null };
 
-export type NewPayment = Pick<Payment, 'userId' | 'amountMinor' | 'currency' | 'country' | 'dueAt' | 'createdAt'>;
+type NewPayment = Pick<Payment, 'userId' | 'amountMinor' | 'currency' | 'country' | 'dueAt' | 'createdAt'>;
 
 /** Statuses of an open payment: no captured money is booked, and the payment is not closed. */
 export const OPEN_STATUSES = ['created', 'approved', 'capturing', 'pending'] as const satisfies PaymentStatus[];
@@ -129,9 +131,28 @@ export type PaymentStore = {
   markEventProcessed(id: string, now: Date, userId: string | null): Promise<void>;
 };
 
-export type Release = {
+type Release = {
   status: 'created' | 'approved' | 'capturing';
   dueAt: Date;
   /** PayPal rejected one more capture for good. */
   refused?: boolean;
 };
+
+// The dependencies of the functions that start, settle and refund payments, and the result of a settlement.
+
+export type PaymentDeps = {
+  store: PaymentStore;
+  paypal: Paypal;
+  clock: Clock;
+  log: Logger;
+  /** Whether PayPal reports returned money by webhook; if not, PayPal is polled more often. */
+  hasWebhook: boolean;
+};
+
+/** The stored status after a settlement, or a result that the stored status does not tell. */
+export type Settlement =
+  | PaymentStatus
+  /** The payer must approve the order again or choose another card. The stored status is `created` again. */
+  | 'instrument_declined'
+  /** PayPal did not answer, or its error decides nothing about the payment. The job `reconcile-payments` tries again. */
+  | 'unknown';

@@ -3,17 +3,16 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
 import type { Database } from '../database/database.ts';
+import { singleFlight } from '../load/single-flight.ts';
 import type { Logger } from '../log.ts';
-import { singleFlight } from '#server/load/single-flight.ts';
-import { createBuyerNotifier } from './notify-buyers.ts';
-import type { Settlement } from './payment-deps.ts';
+import type { Settlement } from './payment-store.ts';
 import { createPaypal } from './paypal/paypal-client.ts';
 import { createPostgresPaymentStore } from './postgres-payment-store.ts';
 import { findNamedPayment, processEvent, reconcilePayments } from './reconcile-payments.ts';
-import { refundPayment } from './refunds/refund-payment.ts';
+import { refundPayment } from './refund-payment.ts';
 import { settlePayment } from './settle-payment.ts';
 import { startPayment, type Start } from './start-payment.ts';
-import type { PaypalEvent } from './webhooks/webhook-event.ts';
+import type { PaypalEvent } from './webhook-event.ts';
 
 export type Payments = {
   start(userId: string): Promise<Start>;
@@ -86,5 +85,23 @@ export function createPayments({ config, database, clock, log, requestMails }: D
     process: (event) => thenNotify(processEvent(deps, event)),
     reconcile: (signal) => thenNotifyIfSwept(reconcilePayments(deps, signal)),
     refund: (id) => thenNotify(refundPayment(deps, id)),
+  };
+}
+
+/**
+ * Makes payment operations notify buyers: each operation triggers the job `send-receipts`, so that the buyer gets the
+ * mail within seconds.
+ *
+ * @param requestMails triggers the job, which also runs every five minutes; a run is cheap when no mail is due
+ */
+function createBuyerNotifier(requestMails: () => void) {
+  return {
+    /** Requests the mails also after a failure: an operation may have booked money before it failed. */
+    thenNotify: <T>(work: Promise<T>): Promise<T> => work.finally(requestMails),
+    async thenNotifyIfSwept(work: Promise<{ events: number; payments: number }>) {
+      const swept = await work;
+      if (swept.events + swept.payments > 0) requestMails();
+      return swept;
+    },
   };
 }

@@ -1,11 +1,10 @@
 /** One sweep: follows stored webhook events that were not processed, and polls the payments that are due. */
-import type { PaymentDeps, Settlement } from './payment-deps.ts';
-import type { Payment, PaymentEvent, PaymentStore } from './payment-store.ts';
+import type { PaymentDeps, Settlement, Payment, PaymentEvent, PaymentStore } from './payment-store.ts';
 import { PaypalError } from './paypal/paypal.ts';
 import { MAX_CONSECUTIVE_UNANSWERED, MAX_SWEEP_PART_MS, retryTime } from './polling-schedule.ts';
-import type { ReturnHint } from './refunds/refund-payment.ts';
+import type { ReturnHint } from './refund-payment.ts';
 import { settlePayment } from './settle-payment.ts';
-import { parseEvent, type PaypalEvent } from './webhooks/webhook-event.ts';
+import { parseEvent, type PaypalEvent } from './webhook-event.ts';
 
 /** Limits the events, and separately the payments, of one sweep. Any others wait for the next sweep. */
 const MAX_PER_SWEEP = 100;

@@ -14,7 +14,7 @@ import type { AsService, Database } from '../database/database.ts';
 import { queryBuilder } from '../database/query-builder.ts';
 import type { Logger } from '../log.ts';
 import { MailDeferred, MailRejected, type Mailer } from '../mail/mailer.ts';
-import type { MailMessage } from '../mail/mail-message.ts';
+import type { MailMessage } from '../mail/email-template.ts';
 import { paymentDeclinedMail, paymentReversedMail, receiptMail, refundMail } from '../mail/payment-emails.ts';
 
 type Deps = {

@@ -7,8 +7,7 @@
  * money grants the year. No step relies on the memory of an earlier step: PayPal and the row are read again.
  */
 import type { PaymentStatus } from '#domain/payment/payment.ts';
-import type { PaymentDeps, Settlement } from './payment-deps.ts';
-import { isOpen, type Payment, type PaymentStore } from './payment-store.ts';
+import { isOpen, type PaymentDeps, type Settlement, type Payment, type PaymentStore } from './payment-store.ts';
 import { PaypalError, type Capture, type Order, type Paypal } from './paypal/paypal.ts';
 import {
   finalPoll,
@@ -21,7 +20,7 @@ import {
   nextRefundedPoll,
   retryTime,
 } from './polling-schedule.ts';
-import { bookReturnedMoney, checkRefunded, continueRefund, type ReturnHint } from './refunds/refund-payment.ts';
+import { bookReturnedMoney, checkRefunded, continueRefund, type ReturnHint } from './refund-payment.ts';
 
 /** Rejects only when the database fails. */
 export async function settlePayment(deps: PaymentDeps, id: string, hint: ReturnHint = null): Promise<Settlement> {

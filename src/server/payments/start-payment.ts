@@ -3,9 +3,8 @@
  */
 import { PREMIUM_PRICE } from '#domain/plan/plan.ts';
 import { APPROVAL_PAGE_LIFETIME_MS, nextOpenPoll } from './polling-schedule.ts';
-import type { Payment } from './payment-store.ts';
+import type { Payment, PaymentDeps } from './payment-store.ts';
 import { PaypalError } from './paypal/paypal.ts';
-import type { PaymentDeps } from './payment-deps.ts';
 
 export type StartDeps = PaymentDeps & {
   config: { publicUrl: string; paymentBlockedCountries: readonly string[] };

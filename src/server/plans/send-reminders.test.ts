@@ -3,7 +3,7 @@ import { createTestDatabase, type TestDatabase } from '../../../tests/support/te
 import { addDays, dateLabel, earliestToday, type Day } from '#domain/day/day.ts';
 import { createLog } from '../log.ts';
 import { MailDeferred, MailRejected } from '../mail/mailer.ts';
-import type { MailMessage } from '../mail/mail-message.ts';
+import type { MailMessage } from '../mail/email-template.ts';
 import { sendReminders } from './send-reminders.ts';
 
 let db: TestDatabase;

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ToWorker } from './messages.ts';
-import { createScrapes } from './scrapes.ts';
+import { createScrapes, type ToWorker } from './supervisor.ts';
 
 function simulate({ alive = [11, 12], answerLimitMs = 60_000 } = {}) {
   const sentMessages: [number, ToWorker][] = [];

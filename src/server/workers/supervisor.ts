@@ -4,14 +4,13 @@
  * files on disk, so a rolling restart also starts a new version of the program.
  */
 import cluster, { type Worker } from 'node:cluster';
+import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Config } from '#server/config/config.ts';
-import { openEmbeddedServer, type EmbeddedServer } from '#server/database/embedded/server.ts';
-import { connectionsFor } from '#server/database/embedded/settings.ts';
-import type { Logger } from '#server/log.ts';
-import type { ToSupervisor, ToWorker } from './messages.ts';
-import { createScrapes } from './scrapes.ts';
-import { hasLostTerminal } from './terminal.ts';
+import type { Config } from '../config/config.ts';
+import { openEmbeddedServer, type EmbeddedServer } from '../database/embedded/server.ts';
+import { connectionsFor } from '../database/embedded/settings.ts';
+import type { Logger } from '../log.ts';
+import type { WorkerMetrics } from '../metrics/worker-metrics.ts';
 import { createPool, reducePool, type PoolAction, type PoolEvent, type WorkerId } from './worker-pool.ts';
 
 const WORKER = join(import.meta.dirname, 'worker.ts');
@@ -123,4 +122,90 @@ export async function superviseWorkers({ config, log }: Deps): Promise<void> {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => dispatch({ type: 'stop' }));
   dispatch({ type: 'start' });
   await isReady.promise;
+}
+
+/** The scrape leaves out a worker that has not answered in this time, for example because its event loop is blocked. */
+const ANSWER_LIMIT_MS = 2_000;
+
+type ScrapeDeps = {
+  /** Sends a message; false if the worker has ended. */
+  sendMessage: (worker: WorkerId, message: ToWorker) => boolean;
+  /** The workers that accept requests. */
+  listServing: () => { worker: WorkerId; slot: number }[];
+  answerLimitMs?: number;
+};
+type Scrape = {
+  requester: WorkerId;
+  requesterScrape: number;
+  awaited: Map<WorkerId, number>;
+  found: WorkerMetrics[];
+  timer: NodeJS.Timeout;
+};
+
+/** Collects the metrics of all workers for the one that answers a scrape. */
+export function createScrapes({ sendMessage, listServing, answerLimitMs = ANSWER_LIMIT_MS }: ScrapeDeps) {
+  const scrapes = new Map<number, Scrape>();
+  let scrapeCount = 0;
+
+  function beginScrape(requester: WorkerId, requesterScrape: number): void {
+    const scrape = (scrapeCount += 1);
+    const scraped = listServing().filter(({ worker }) => sendMessage(worker, { type: 'describe metrics', scrape }));
+    const awaited = new Map(scraped.map(({ worker, slot }) => [worker, slot]));
+    const timer = setTimeout(() => answerScrape(scrape), answerLimitMs).unref();
+    scrapes.set(scrape, { requester, requesterScrape, awaited, found: [], timer });
+    if (awaited.size === 0) answerScrape(scrape);
+  }
+
+  function answerScrape(scrape: number): void {
+    const { requester, requesterScrape, found, timer } = scrapes.get(scrape)!;
+    scrapes.delete(scrape);
+    clearTimeout(timer);
+    const workers = found.toSorted((one, other) => one.slot - other.slot);
+    sendMessage(requester, { type: 'metrics of all', scrape: requesterScrape, workers });
+  }
+
+  return {
+    receive(worker: WorkerId, message: Exclude<ToSupervisor, { type: 'ready' }>): void {
+      if (message.type === 'scrape') return beginScrape(worker, message.scrape);
+      const scrape = scrapes.get(message.scrape);
+      const slot = scrape?.awaited.get(worker);
+      if (!scrape || slot === undefined) return;
+      scrape.awaited.delete(worker);
+      scrape.found.push({ slot, metrics: message.metrics });
+      if (scrape.awaited.size === 0) answerScrape(message.scrape);
+    },
+  };
+}
+
+// The messages between the supervisor and its workers over their IPC channels.
+
+export type ToWorker =
+  /** The first message. `slot` names the worker in log lines and metrics. Its successor gets the same slot. */
+  | { type: 'start'; slot: number }
+  | { type: 'drain' }
+  | { type: 'stop' }
+  | { type: 'describe metrics'; scrape: number }
+  | { type: 'metrics of all'; scrape: number; workers: WorkerMetrics[] };
+
+export type ToSupervisor =
+  | { type: 'ready' }
+  | { type: 'scrape'; scrape: number }
+  | { type: 'metrics'; scrape: number; metrics: WorkerMetrics['metrics'] };
+
+const hadTerminal = hasTerminal();
+
+/**
+ * SIGHUP means "reload" to a service and "the terminal was closed" to a program that was started in one. Windows sends
+ * it only when the console is closed.
+ */
+const hasLostTerminal = (): boolean => process.platform === 'win32' || (hadTerminal && !hasTerminal());
+
+/** Opening the controlling terminal fails for a process without one, and after it was closed. */
+function hasTerminal(): boolean {
+  try {
+    closeSync(openSync('/dev/tty', 'r'));
+    return true;
+  } catch {
+    return false;
+  }
 }

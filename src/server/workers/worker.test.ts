@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { programEnvironment } from '../../../tests/support/servers/program-environment.ts';
 import { unreachableUrl } from '../../../tests/support/commands/doctor-checks.ts';
-import type { ToWorker } from './messages.ts';
+import type { ToWorker } from './supervisor.ts';
 
 test.each(['drain', 'stop'] as const)(
   'a worker that gets "%s" while it starts ends and serves nothing',

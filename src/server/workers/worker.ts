@@ -3,9 +3,9 @@ import cluster from 'node:cluster';
 import { flushCompileCache } from 'node:module';
 import { readConfig } from '#server/config/config.ts';
 import { createLog } from '#server/log.ts';
-import { startServer, type StartedServer } from '#server/start-server.ts';
-import type { ToSupervisor, ToWorker } from './messages.ts';
-import type { WorkerMetrics } from './shared-metrics.ts';
+import { startServer, type StartedServer } from '#server/serve.ts';
+import type { ToSupervisor, ToWorker } from './supervisor.ts';
+import type { WorkerMetrics } from '../metrics/worker-metrics.ts';
 
 const { promise: started, resolve: start } = Promise.withResolvers<number>();
 const scrapes = new Map<number, (workers: WorkerMetrics[]) => void>();

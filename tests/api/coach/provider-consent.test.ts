@@ -1,7 +1,7 @@
 /** Consent is given to one AI provider: a change of provider resets the consent of all users. */
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { resetConsentOnProviderChange } from '#server/coach/provider-consent.ts';
+import { resetConsentOnProviderChange } from '#server/coach/coach-store.ts';
 import { GOOD_DAY, startCoachWorld, type CoachWorld } from './fixture.ts';
 import { today } from '../data/fixture.ts';
 

@@ -7,7 +7,7 @@ import type { Database } from '#server/database/database.ts';
 import type { AppEnv } from '#server/http/app-env.ts';
 import { listen } from '#server/http/listen.ts';
 import { createChangeStreams } from '#server/live/change-streams.ts';
-import { createAdmission } from '#server/load/admission.ts';
+import { createAdmission } from '#server/http/admission.ts';
 import { createLimiters } from '#server/load/limiters.ts';
 import { createLog } from '#server/log.ts';
 import { readChanges, type ChangesReader } from '../../support/read-changes.ts';

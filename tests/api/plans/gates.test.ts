@@ -5,9 +5,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { addDays, day, dayOf, earliestToday, latestToday, type Day } from '#domain/day/day.ts';
 import { FREE_WINDOW_DAYS } from '#domain/plan/plan.ts';
-import { expirePlans } from '#server/plans/expire-plans.ts';
-import { changePlan } from '#server/plans/change-plan.ts';
-import { grantPaidYear, withdrawPaidYear } from '#server/plans/paid-year.ts';
+import { expirePlans, changePlan, grantPaidYear, withdrawPaidYear } from '#server/plans/change-plan.ts';
 import { dayAtOffset, offsetName } from '../../support/local-days.ts';
 import type { Person } from '../data/fixture.ts';
 import { daysUntil, FREE_KINDS, PREMIUM_KINDS, startPlanWorld, type PlanWorld } from './fixture.ts';

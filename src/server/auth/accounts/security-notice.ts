@@ -1,6 +1,5 @@
 /** Notices to the owner of an account, with the advice for an owner who did not make the change. */
-import type { Securing } from '#server/mail/securing-blocks.ts';
-import type { MailMessage } from '#server/mail/mail-message.ts';
+import type { Securing, MailMessage } from '#server/mail/email-template.ts';
 import type { AsService } from '#server/database/database.ts';
 import { securingAdvice } from '#domain/account/securing-advice.ts';
 import { deletionUndoneMail } from '#server/mail/account-emails.ts';

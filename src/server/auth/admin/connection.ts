@@ -4,7 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { createHash } from 'node:crypto';
-import { clientAddress } from '#server/http/requests/client-address.ts';
+import { clientAddress } from '#server/http/client-address.ts';
 import { eventStream, type StreamEvent } from '#server/http/event-stream.ts';
 import type { Statements } from '#server/database/database.ts';
 import { READ_IDENTITY } from '#server/database/connection/inspect-pooler.ts';

@@ -5,7 +5,7 @@
  */
 import type { Context } from 'hono';
 import type { AsService } from '#server/database/database.ts';
-import type { MailMessage } from '#server/mail/mail-message.ts';
+import type { MailMessage } from '#server/mail/email-template.ts';
 import {
   confirmAddressMail,
   signInMail,

@@ -6,7 +6,7 @@
  * button's POST consumes the token and responds as the GET of supabase/auth does: with a redirect that carries the
  * session in its fragment, or for a PKCE client an auth code in its query.
  */
-import { isCrossSiteRequest } from '#server/http/requests/cross-site.ts';
+import { isCrossSiteRequest } from '#server/http/host-guard.ts';
 import { escapeHtml } from '#server/escape-html.ts';
 import { isWebProtocol } from '#server/config/redirect-patterns.ts';
 import type { Endpoint } from '../http/auth-deps.ts';

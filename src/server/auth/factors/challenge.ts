@@ -4,7 +4,7 @@ import type { Selectable } from 'kysely';
 import type { FactorType, AuthTables } from '#server/database/tables/auth-tables.ts';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
-import { networkPrefix } from '#server/http/requests/client-address.ts';
+import { networkPrefix } from '#server/http/client-address.ts';
 import type { Endpoint, AuthDeps } from '../http/auth-deps.ts';
 import { deviceOf } from '../http/device.ts';
 import { requireFactorUser } from '../sessions/require-user.ts';

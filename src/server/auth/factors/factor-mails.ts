@@ -8,7 +8,7 @@ import {
   passkeyAddedMail,
   passkeyRemovedMail,
   recoveryCodeUsedMail,
-} from '#server/mail/factor-emails.ts';
+} from '#server/mail/account-emails.ts';
 import { claimMail, sendNotice, type MailDeps } from '../accounts/security-notice.ts';
 import type { UserRow } from '../accounts/accounts.ts';
 

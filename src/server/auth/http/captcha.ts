@@ -6,7 +6,7 @@
  * lists, unless the captcha service withholds the name.
  */
 import type { Context } from 'hono';
-import { isLoopback } from '#server/config/loopback.ts';
+import { isLoopback } from '#server/config/private-network.ts';
 import { isWebProtocol } from '#server/config/redirect-patterns.ts';
 import type { AppEnv } from '#server/http/app-env.ts';
 import type { AuthDeps } from './auth-deps.ts';

@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';
-import { clientAddress } from '#server/http/requests/client-address.ts';
+import { clientAddress } from '#server/http/client-address.ts';
 import type { AuthDeps } from './auth-deps.ts';
 
 /** The client of a request; `userAgent` is its header, cut to 500 characters. */

@@ -4,9 +4,9 @@ import type { Context } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';
 import type { Metrics } from '#server/http/metrics.ts';
 import { isTransient } from '#server/database/database-error.ts';
-import { isClientDisconnected } from '#server/http/requests/client-disconnected.ts';
-import { BodyTooLargeError } from '#server/http/requests/limit-body.ts';
-import { BusyError } from '#server/load/busy-error.ts';
+import { isClientDisconnected } from '#server/http/error-response.ts';
+import { BodyTooLargeError } from '#server/http/limit-body.ts';
+import { BusyError } from '#server/load/request-context.ts';
 import type { Logger } from '#server/log.ts';
 import { AuthError, OAuthError } from './errors.ts';
 

@@ -3,7 +3,7 @@
  * the origin of PUBLIC_URL and the operator's allow-list (docs/specification/wire.md 6).
  */
 import type { Context } from 'hono';
-import { isLoopback } from '#server/config/loopback.ts';
+import { isLoopback } from '#server/config/private-network.ts';
 import { matchesPattern } from '#server/config/redirect-patterns.ts';
 import type { AuthDeps } from './auth-deps.ts';
 

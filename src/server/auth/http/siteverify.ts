@@ -1,7 +1,6 @@
 /** Asks hCaptcha or Turnstile whether a captcha was solved (docs/specification/providers.md 8). */
 import type { CaptchaSettings } from '#server/config/auth-settings.ts';
-import { parseJson } from '#server/parse-json.ts';
-import { readResponseText } from '#server/read-response.ts';
+import { parseJson, readResponseText } from '#server/parse-json.ts';
 
 const TIMEOUT_MS = 5_000;
 const MAX_ANSWER_BYTES = 16 * 1024;

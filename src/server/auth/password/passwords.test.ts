@@ -1,7 +1,7 @@
 import { hash as argon2 } from '@node-rs/argon2';
 import { afterAll, describe, expect, test } from 'vitest';
-import { BusyError } from '#server/load/busy-error.ts';
 import { createConcurrencyLimiter } from '#server/load/concurrency-limiter.ts';
+import { BusyError } from '#server/load/request-context.ts';
 import { createPasswords } from './passwords.ts';
 
 const passwords = createPasswords();

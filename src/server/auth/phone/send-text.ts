@@ -6,7 +6,7 @@
  * whether or not the number has an account, so neither a text nor a 429 reveals one.
  */
 import { createHmac } from 'node:crypto';
-import { SmsError, type SmsFailure } from '#server/sms/sms-sender.ts';
+import { SmsError, type SmsFailure } from '#server/sms-sender.ts';
 import type { TextAsker, TextShare } from '../http/rate-limits.ts';
 import type { AuthDeps } from '../http/auth-deps.ts';
 import { isInAllowedCountry } from '../http/phone-number.ts';

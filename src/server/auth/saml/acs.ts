@@ -13,7 +13,7 @@
 import type { Context } from 'hono';
 import type { SAML } from '@node-saml/node-saml';
 import type { AppEnv } from '#server/http/app-env.ts';
-import { BodyTooLargeError } from '#server/http/requests/limit-body.ts';
+import { BodyTooLargeError } from '#server/http/limit-body.ts';
 import type { Endpoint, AuthDeps } from '../http/auth-deps.ts';
 import { requireSaml } from './require-saml.ts';
 import { deviceOf } from '../http/device.ts';

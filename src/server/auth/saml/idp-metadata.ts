@@ -1,6 +1,6 @@
 /** Reads the metadata of an identity provider, which an administrator uploads (docs/specification/wire.md 29). */
 import { X509Certificate } from 'node:crypto';
-import { isLoopback, isTrustworthyProviderUrl } from '#server/config/loopback.ts';
+import { isLoopback, isTrustworthyProviderUrl } from '#server/config/private-network.ts';
 import { invalidRequest } from '../http/errors.ts';
 import { DSIG, HTTP_REDIRECT, METADATA, XmlError, childrenOf, parseXml, type XmlElement } from './parse-xml.ts';
 import { isStrongRsa } from '../keys/saml-key.ts';

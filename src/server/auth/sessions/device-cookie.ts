@@ -22,7 +22,7 @@ import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Context } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
 import type { AppEnv } from '#server/http/app-env.ts';
-import { isCrossSiteRequest } from '#server/http/requests/cross-site.ts';
+import { isCrossSiteRequest } from '#server/http/host-guard.ts';
 import type { UserRow } from '../accounts/accounts.ts';
 import type { AuthDeps } from '../http/auth-deps.ts';
 import { hmac } from '../keys/hmac.ts';

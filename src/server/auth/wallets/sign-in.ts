@@ -7,7 +7,7 @@
  * the site.
  */
 import { randomBytes } from 'node:crypto';
-import { isLoopback } from '#server/config/loopback.ts';
+import { isLoopback } from '#server/config/private-network.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
 import type { AsService } from '#server/database/database.ts';
 import { parseWalletMessage, type Chain, type Signer, type WalletMessage } from './parse-message.ts';

@@ -1,9 +1,9 @@
 /**
  * Creates the coach's model. The AI SDK behind it is imported with the first analysis, because it takes 30 MB of memory.
  */
-import type { CoachSettings, StructuredBy } from '../coach-settings.ts';
+import type { CoachSettings, StructuredBy } from '../../config/provider-settings.ts';
 import { ModelError, type CoachModel, type ModelPart, type ModelRequest, type ReplyForm } from './model.ts';
-import { endsUntaggedThought } from '../reply/strip-thoughts.ts';
+import { endsUntaggedThought } from '../strip-thoughts.ts';
 
 const REPLY_FORMS: Readonly<Record<StructuredBy, ReplyForm>> = {
   schema: 'object',

@@ -8,7 +8,7 @@ import { Secret } from '#server/config/secret.ts';
 import { createLog } from '#server/log.ts';
 
 import { openDatabase } from '../connect.ts';
-import { toDataError } from '../../data/to-data-error.ts';
+import { toDataError } from '../../data/errors.ts';
 import type { Database } from '../database.ts';
 import { requestConnection } from '../roles.ts';
 import { createOwnerFinder } from './primary-finder.ts';

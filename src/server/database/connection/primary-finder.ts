@@ -10,7 +10,7 @@ import pg from 'pg';
 import { singleFlight } from '#server/load/single-flight.ts';
 
 import { limitTcpConnect } from './limit-tcp-connect.ts';
-import { sessionAttributes, splitHosts } from './split-hosts.ts';
+import { sessionAttributes, splitHosts } from '../../config/database-settings.ts';
 
 /** No server accepts writes now. Transient: requests are answered 503. */
 export class NoPrimaryError extends Error {}

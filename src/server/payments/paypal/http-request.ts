@@ -3,14 +3,15 @@
  * (threat: the secret or the token would follow them elsewhere). A gateway's HTML page or an empty body is a response
  * too.
  */
-import { parseJson } from '#server/parse-json.ts';
-import { readResponseText } from '#server/read-response.ts';
+import type { Clock } from '../../clock.ts';
+import { singleFlight } from '../../load/single-flight.ts';
+import { parseJson, readResponseText } from '../../parse-json.ts';
+import { textAt, valueAt } from './json-value.ts';
 import { PaypalError } from './paypal.ts';
-import { textAt } from './json-value.ts';
 
 const MAX_ANSWER_BYTES = 512 * 1024;
 
-export type PaypalRequest = {
+type PaypalRequest = {
   url: string;
   method: 'GET' | 'POST';
   headers: Record<string, string>;
@@ -110,4 +111,47 @@ function retryAfterMs(header: string | null): number | null {
   if (/^\d{1,9}$/.test(header)) return Number(header) * 1000;
   const date = Date.parse(header);
   return Number.isNaN(date) ? null : Math.max(0, date - Date.now());
+}
+
+// PayPal's access token: fetched single-flight and cached until shortly before it expires.
+
+/** Keeps a token from expiring in flight. */
+const MARGIN_MS = 60_000;
+
+type AccessToken = {
+  get(): Promise<string>;
+  /** Forgets a token that PayPal rejected. A newer token, fetched by another call, stays cached. */
+  drop(token: string): void;
+};
+
+/**
+ * `fetchToken` requests a token from PayPal and rejects on failure. `refuse` makes the error for an unusable answer.
+ */
+export function createAccessToken(deps: {
+  clock: Clock;
+  fetchToken: () => Promise<Answer>;
+  refuse: (answer: Answer) => Error;
+}): AccessToken {
+  const { clock, fetchToken, refuse } = deps;
+  let held: { token: string; endsAt: number } | null = null;
+
+  const renew = singleFlight(async () => {
+    const answer = await fetchToken();
+    const token = textAt(answer.json, 'access_token');
+    const seconds = valueAt(answer.json, 'expires_in');
+    // Printable ASCII only, because it becomes a header.
+    if (token === null || !/^[\x21-\x7e]+$/.test(token) || typeof seconds !== 'number') throw refuse(answer);
+    held = { token, endsAt: clock.now().getTime() + seconds * 1000 - MARGIN_MS };
+    return token;
+  });
+
+  return {
+    get() {
+      if (held && clock.now().getTime() < held.endsAt) return Promise.resolve(held.token);
+      return renew();
+    },
+    drop(token) {
+      if (held?.token === token) held = null;
+    },
+  };
 }

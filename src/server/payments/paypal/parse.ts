@@ -2,7 +2,7 @@
  * Parses PayPal's orders, captures and refunds. Null means that a required field is missing (an id, an amount). Any
  * other unexpected value becomes `UNKNOWN` or null and is never treated as paid.
  */
-import { toMinor } from './money.ts';
+import { valueAt, idInLink, linkOf, listAt, textAt } from './json-value.ts';
 import {
   CAPTURE_STATUSES,
   ORDER_STATUSES,
@@ -12,7 +12,6 @@ import {
   type Order,
   type Refund,
 } from './paypal.ts';
-import { valueAt, idInLink, linkOf, listAt, textAt } from './json-value.ts';
 
 type Amount = { amountMinor: number; currency: string };
 
@@ -93,4 +92,19 @@ function refundedOf(capture: Capture, unit: unknown): number | null {
   );
   if (refunds.length === 0) return null;
   return refunds.reduce<number>((sum, refund) => sum + (parseRefund(refund)?.amountMinor ?? 0), 0);
+}
+
+/** Converts between PayPal's amounts, texts such as "24.00", and our whole cents, without floating point. */
+
+/** Formats whole cents with two decimals: every currency that we charge in has two. */
+export function toAmountText(minor: number): string {
+  if (!Number.isSafeInteger(minor) || minor < 0) throw new RangeError('an amount is a whole number of cents');
+  const digits = String(minor).padStart(3, '0');
+  return `${digits.slice(0, -2)}.${digits.slice(-2)}`;
+}
+
+/** Null for anything but a plain amount with at most two decimals. */
+export function toMinor(text: unknown): number | null {
+  const [, whole, decimals = ''] = (typeof text === 'string' && /^(\d{1,12})(?:\.(\d{1,2}))?$/.exec(text)) || [];
+  return whole === undefined ? null : Number(whole + decimals.padEnd(2, '0'));
 }

@@ -8,13 +8,18 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Clock } from '../../clock.ts';
 import type { Logger } from '../../log.ts';
-import { isLoopback } from '#server/config/loopback.ts';
-import { createAccessToken } from './access-token.ts';
-import { toAmountText } from './money.ts';
-import { parseCapture, parseOrder, parseRefund } from './parse.ts';
+import { isLoopback } from '#server/config/private-network.ts';
+import {
+  createAccessToken,
+  failureOf,
+  isSuccess,
+  malformedAnswerError,
+  sendRequest,
+  type Answer,
+} from './http-request.ts';
+import { toAmountText, parseCapture, parseOrder, parseRefund } from './parse.ts';
 import { PaypalError, type Paypal } from './paypal.ts';
-import type { PaypalSettings } from './paypal-settings.ts';
-import { failureOf, isSuccess, malformedAnswerError, sendRequest, type Answer } from './http-request.ts';
+import type { PaypalSettings } from '../../config/provider-settings.ts';
 import { linkOf, textAt } from './json-value.ts';
 
 const CALL_MAX_MS = 25_000;

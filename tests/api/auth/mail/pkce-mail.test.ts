@@ -3,7 +3,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { createClient } from '@supabase/supabase-js';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { purgeExpired } from '#server/auth/accounts/purge.ts';
+import { purgeExpired } from '#server/jobs/purges.ts';
 import { parseChallenge } from '#server/auth/sessions/flows.ts';
 import { AuthError } from '#server/auth/http/errors.ts';
 import { unicodeText } from '../../../support/fuzz/unicode-text.ts';

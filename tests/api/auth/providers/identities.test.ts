@@ -3,7 +3,7 @@ import { createHash, generateKeyPairSync, randomBytes, randomUUID } from 'node:c
 import { createClient } from '@supabase/supabase-js';
 import { SignJWT } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { purgeExpired } from '#server/auth/accounts/purge.ts';
+import { purgeExpired } from '#server/jobs/purges.ts';
 import { Browser, fragmentOf } from './browser.ts';
 import { blockRequest, endSessionsOf } from '../block-request.ts';
 import { newAddress, PASSWORD, startAuthWorld, type AuthWorld } from '../fixture.ts';

@@ -1,0 +1,267 @@
+/**
+ * Parses a model's reply, both while it streams and when it is complete. The reply is untrusted: the score is
+ * validated, citations of unknown lines are dropped and invisible characters are removed.
+ *
+ * Displayed text is append-only. A partial parse therefore withholds a suffix whose meaning the next chunk could
+ * change: trailing white space, an open `[` or half a surrogate pair.
+ */
+import { PARTIAL_CITATION, resolveCitations, type Citation, type FindCitation } from '#domain/coach/citations.ts';
+import { MIN_REPLY_CHARS, MIN_TREND_REPLY_CHARS } from '#domain/coach/coach.ts';
+import { isFence, parseScoredText, readScore } from '#domain/coach/score-line.ts';
+import { stripInvisible } from '#domain/coach/strip-invisible.ts';
+import { isDatedLinePrefix, isWinsHeading, isWinsHeadingPrefix, parseDatedLine } from '#domain/coach/win-bullets.ts';
+import type { Day } from '#domain/day/day.ts';
+import { stripThoughts } from './strip-thoughts.ts';
+import { parseJson } from '../parse-json.ts';
+
+/** Far above the length that the prompts ask for; a longer reply is invalid. */
+export const MAX_REPLY_CHARS = 16_000;
+/** The prompt asks for one short sentence; a longer text is dropped. */
+const MAX_MISSING_FACT_CHARS = 500;
+/** Some models write this instead of an empty missing fact. */
+const NO_FACT = /^(?:(?:none|nothing|n\/a|null|no)[.!]?|[\s\p{P}]*)$/iu;
+
+/** `score` is null for a trend, and for feedback until the score has arrived. */
+export type PartialReply = { score: number | null; text: string };
+export type Reply = PartialReply & { cited: Citation[]; missingFact: string | null };
+
+export type ReplyParser = {
+  /** Returns the stable prefix: later text only appends to it. */
+  parsePartial(text: string): PartialReply;
+  /** Returns null if the reply is invalid. */
+  parseFinal(text: string): Reply | null;
+};
+
+/**
+ * For feedback: an object that follows `FEEDBACK_SCHEMA`, or a text with a score line and a missing-fact line, because an
+ * endpoint may ignore the schema. `isQuoted`: see `createQuoteFinder`.
+ *
+ * A reply that starts otherwise, for example with a greeting, is not displayed before it is complete: its start may be
+ * a thought whose opening marker is missing, or an object may follow.
+ */
+export function feedbackReplyParser(
+  find: FindCitation,
+  isQuoted: (text: string) => boolean = () => false,
+): ReplyParser {
+  const toReply = ({ score, text, cited, missingFact }: RawReply): Reply | null => {
+    // Threat: the model repeats the log, with the score that it asks for, instead of judging it.
+    if (score === null || typeof text !== 'string' || isQuoted(text)) return null;
+    return toFeedbackReply({ score, text, cited, missingFact }, find);
+  };
+  return {
+    parsePartial(reply) {
+      const { text, isInvalid } = stripThoughts(stripInvisible(reply.replace(TRAILING_HIGH_SURROGATE, '')), false);
+      if (isInvalid) return NOTHING;
+      const object = parsePartialObject(text);
+      if (object) {
+        const { score, feedback } = object;
+        return { score: readScore(score), text: typeof feedback === 'string' ? toStableText(feedback, find) : '' };
+      }
+      const scored = parseScoredText(text, false, isQuoted);
+      if (!scored.startsWithScore || scored.score === null || scored.isInvalid) return NOTHING;
+      return { score: scored.score, text: toStableText(scored.text, find) };
+    },
+    parseFinal(reply) {
+      const { text, isInvalid } = stripThoughts(stripInvisible(reply), true);
+      if (isInvalid) return null;
+      const scored = parseScoredText(text, true, isQuoted);
+      const objects = scored.startsWithScore ? [] : findObjects(text);
+      if (objects.length === 0) return scored.isInvalid ? null : toReply(scored);
+      const around = objects.reduceRight((rest, { start, end }) => rest.slice(0, start) + rest.slice(end), text);
+      const scores = new Set(objects.map(({ fields }) => readScore(fields?.score)));
+      const texts = new Set(objects.map(({ fields }) => fields?.feedback));
+      const outside = parseScoredText(around, true);
+      // Threat: one of two scores may be quoted from the log.
+      const isAmbiguous = objects.some(({ fields }) => fields === null) || scores.size > 1 || texts.size > 1;
+      if (isAmbiguous || outside.isInvalid || (outside.score !== null && !scores.has(outside.score))) return null;
+      const { score, feedback, ...rest } = objects[0]!.fields!;
+      return toReply({ ...rest, score: readScore(score), text: feedback });
+    },
+  };
+}
+
+const NOTHING: PartialReply = { score: null, text: '' };
+
+/** Shorter texts stand in a log by chance. */
+const MIN_QUOTE_LETTERS = 10;
+
+/** Finds whether each line of a text stands word for word in the logs that the prompt contained. */
+export function createQuoteFinder(logs: readonly string[]): (text: string) => boolean {
+  const lettersOf = (text: string): string =>
+    text
+      .normalize('NFKC')
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}]/gu, '');
+  const all = logs.map(lettersOf).join('');
+  return (text) =>
+    lettersOf(text).length >= MIN_QUOTE_LETTERS && text.split('\n').every((line) => all.includes(lettersOf(line)));
+}
+
+/** `days`: the days whose logs the prompt contained. A dated bullet of any other day is invented, so it is dropped. */
+export function trendReplyParser(days: ReadonlySet<Day>): ReplyParser {
+  return {
+    parsePartial(reply) {
+      const { text } = stripThoughts(trimOpenEnd(reply), false);
+      return { score: null, text: dropUnknownDays(text, days, true) };
+    },
+    parseFinal(reply) {
+      const { text } = stripThoughts(stripInvisible(reply), true);
+      const analysis = dropUnknownDays(text, days, false);
+      if (analysis.length < MIN_TREND_REPLY_CHARS || analysis.length > MAX_REPLY_CHARS) return null;
+      return { score: null, text: analysis, cited: [], missingFact: null };
+    },
+  };
+}
+
+type RawReply = { score: number | null; text: unknown; cited?: unknown; missingFact?: unknown };
+
+function toFeedbackReply(
+  { score, text: rawText, cited, missingFact }: RawReply & { text: string },
+  find: FindCitation,
+): Reply | null {
+  const feedback = resolveCitations(stripInvisible(rawText), find);
+  const text = feedback.text.trim();
+  if (text.length < MIN_REPLY_CHARS || text.length > MAX_REPLY_CHARS) return null;
+  const listed = Array.isArray(cited) ? cited.flatMap((ref) => find(String(ref)) ?? []) : [];
+  const fact = resolveCitations(typeof missingFact === 'string' ? stripInvisible(missingFact) : '', find);
+  const sentence = fact.text.trim();
+  const byLine = new Map([...listed, ...feedback.cited, ...fact.cited].map((citation) => [citation.line, citation]));
+  return {
+    score,
+    text,
+    cited: [...byLine.values()].sort((a, b) => a.line - b.line),
+    missingFact: sentence.length > MAX_MISSING_FACT_CHARS || NO_FACT.test(sentence) ? null : sentence,
+  };
+}
+
+const TRAILING_HIGH_SURROGATE = /[\uD800-\uDBFF]$/;
+/** Removes a suffix that the next chunk may still change: half a surrogate pair or an open citation. */
+const trimOpenEnd = (text: string): string =>
+  stripInvisible(text.replace(TRAILING_HIGH_SURROGATE, '')).replace(PARTIAL_CITATION, '');
+const toStableText = (text: string, find: FindCitation): string =>
+  resolveCitations(trimOpenEnd(text), find).text.trim();
+
+/**
+ * Removes code fences, list items and wins of days outside `days`, and the heading of the wins at the end if no win is
+ * left.
+ */
+function dropUnknownDays(text: string, days: ReadonlySet<Day>, isPartial: boolean): string {
+  // Some models write dates with hyphens that do not break.
+  const lines = stripInvisible(text).replaceAll(/[‐‑]/g, '-').split('\n');
+  const last = lines.at(-1)!;
+  if (isPartial && (isDatedLinePrefix(last) || isWinsHeadingPrefix(last) || isFence(last))) lines.pop();
+  const heading = lines.findIndex(isWinsHeading);
+  const known = lines.filter((line, index) => {
+    const dated = parseDatedLine(line);
+    const isWin = dated !== null && (dated.isItem || (heading >= 0 && index > heading));
+    return !isFence(line) && (!isWin || days.has(dated.date as Day));
+  });
+  const end = known.findLastIndex((line) => line.trim() !== '' && !isWinsHeading(line));
+  return known
+    .slice(0, end + 1)
+    .join('\n')
+    .trim();
+}
+
+// Finds the JSON object of a reply, whole or incomplete. Forgives what a person reads without effort: words and a fence
+// around the object, a list of one, trailing commas, raw line ends, needless escapes and other spellings of the names.
+
+type ReplyFields = { score?: unknown; feedback?: unknown; cited?: unknown; missingFact?: unknown };
+
+const FIELD_BY_NAME: ReadonlyMap<string, keyof ReplyFields> = new Map([
+  ['score', 'score'],
+  ['hustlescore', 'score'],
+  ['feedback', 'feedback'],
+  ['cited', 'cited'],
+  ['missingfact', 'missingFact'],
+]);
+const fieldOf = (name: unknown): keyof ReplyFields | undefined =>
+  FIELD_BY_NAME.get(String(name).toLowerCase().replaceAll(/[ _-]/g, ''));
+
+/** The first name and value of each field; a second one that differs makes the object invalid. */
+function toFields(entries: Iterable<[unknown, unknown]>): ReplyFields | null {
+  const fields: ReplyFields = {};
+  for (const [name, value] of entries) {
+    const field = fieldOf(name);
+    if (field === undefined) continue;
+    if (field in fields && JSON.stringify(fields[field]) !== JSON.stringify(value)) return null;
+    fields[field] ??= value;
+  }
+  return fields;
+}
+
+/** A string without its closing quote. Excludes an incomplete escape sequence at the end. */
+const STRING_PREFIX = String.raw`"([^"\\]*(?:\\(?:u[\da-fA-F]{4}|[^u])[^"\\]*)*)`;
+/** Requires a terminator: without one, `1` could become `10`. */
+const NUMBER = String.raw`(-?[\d.]+)(?=[\s,}])`;
+const FIELD = String.raw`(?:^\s*\{|\s*,)\s*${STRING_PREFIX}"\s*:\s*(?:${STRING_PREFIX}("?)|${NUMBER}|\[[^[\]{}]*\]|true|false|null)`;
+
+/** The object at the start of a reply, after a fence or the bracket of a list. */
+const OBJECT_START = /^\s*(?:```\w*\s*)?(?:\[\s*)?(?=\{)/;
+
+/**
+ * The top-level fields of an incomplete object at the start of the reply, for display while it streams; null if the
+ * reply starts otherwise. Strings may be truncated, except a score. Arrays of plain values are skipped, and parsing
+ * stops at any other nesting.
+ */
+function parsePartialObject(text: string): ReplyFields | null {
+  const start = OBJECT_START.exec(text)?.[0].length;
+  return start === undefined ? null : (readFields(text.slice(start)) ?? {});
+}
+
+function readFields(source: string): ReplyFields | null {
+  const entries: [unknown, unknown][] = [];
+  for (const [, name, string, quote, number] of source.matchAll(new RegExp(FIELD, 'gy'))) {
+    const isOpenScore = quote === '' && fieldOf(name) === 'score';
+    if (number !== undefined) entries.push([name, Number(number)]);
+    else if (string !== undefined && !isOpenScore) entries.push([name, parseJson(`"${repairEscapes(string)}"`)]);
+  }
+  return toFields(entries);
+}
+
+/** Threat: a reply of opening braces makes each of them a search to its end. */
+const MAX_OBJECTS = 20;
+
+type FoundObject = { fields: ReplyFields | null; start: number; end: number };
+
+/** The objects with a score that a complete reply contains. `fields`: null if a field has two values. */
+function findObjects(text: string): FoundObject[] {
+  const found: FoundObject[] = [];
+  let end = 0;
+  for (const { index: start } of [...text.matchAll(/\{(?=\s*")/g)].slice(0, MAX_OBJECTS)) {
+    if (start < end) continue;
+    const source = balancedObject(text.slice(start));
+    const value = source === null ? undefined : (parseJson(source) ?? parseJson(repairJson(source)));
+    if (source === null || typeof value !== 'object' || value === null) continue;
+    const fields = toFields(Object.entries(value));
+    if (fields !== null && !('score' in fields)) continue;
+    end = start + source.length;
+    // `JSON.parse` keeps the last of two equal names.
+    found.push({ fields: readFields(source) === null ? null : fields, start, end });
+  }
+  return found;
+}
+
+/** Returns the text up to the brace that closes its first one, or null. */
+function balancedObject(text: string): string | null {
+  let depth = 0;
+  for (const { 0: token, index } of text.matchAll(/"(?:[^"\\]|\\[^])*"|[{}]/g)) {
+    if (token === '{') depth += 1;
+    if (token === '}') depth -= 1;
+    if (depth === 0) return text.slice(0, index + token.length);
+  }
+  return null;
+}
+
+/** A quotation mark within a string is recognised by what follows: no string ends before a word. */
+const repairJson = (source: string): string =>
+  source.replaceAll(/"((?:[^"\\]|\\[^]|"(?!\s*[,:}\]]))*)(?:"|$)|,(?=\s*[}\]])/g, (_token, string?: string) =>
+    string === undefined ? '' : `"${repairEscapes(string).replaceAll(/(?<!\\)"/g, '\\"')}"`,
+  );
+
+/** Escapes raw control characters in a JSON string, and drops backslashes that escape nothing, as in `\[` or `\'`. */
+const repairEscapes = (string: string): string =>
+  string
+    .replaceAll(/\\(["\\/bfnrt]|u[\da-f]{4})|\\/gi, (escape, valid?: string) => (valid === undefined ? '' : escape))
+    // oxlint-disable-next-line no-control-regex -- JSON forbids exactly these
+    .replaceAll(/[\0-\x1f]/g, (control) => JSON.stringify(control).slice(1, -1));

@@ -1,0 +1,108 @@
+/**
+ * Parses the headers that control a response of the data wire: `Prefer`, `Accept`, `Range` and the schema
+ * (docs/specification/wire.md 19).
+ */
+import type { HonoRequest } from 'hono';
+import { dataError } from './errors.ts';
+import type { Preferences, Range } from './query.ts';
+
+const NO_PREFERENCES: Preferences = {
+  representation: false,
+  location: false,
+  count: false,
+  resolution: null,
+  missingIsDefault: false,
+  applied: [],
+};
+
+type Preference = Partial<Omit<Preferences, 'applied'>>;
+const PREFERENCES: ReadonlyMap<string, Preference> = new Map<string, Preference>([
+  ['return=representation', { representation: true }],
+  ['return=minimal', { representation: false }],
+  ['return=headers-only', { location: true }],
+  ['count=exact', { count: true }],
+  // Journals are small: the exact count is as cheap as an estimate, and satisfies both preferences.
+  ['count=planned', { count: true }],
+  ['count=estimated', { count: true }],
+  ['resolution=merge-duplicates', { resolution: 'merge' }],
+  ['resolution=ignore-duplicates', { resolution: 'ignore' }],
+  ['missing=default', { missingIsDefault: true }],
+  ['missing=null', { missingIsDefault: false }],
+  ['handling=lenient', {}],
+  ['handling=strict', {}],
+]);
+
+/**
+ * The first of several values for a preference wins (RFC 7240). Unknown preferences are ignored unless
+ * `handling=strict`.
+ */
+export function parsePreferences(header: string | undefined): Preferences {
+  if (header === undefined || header === '') return NO_PREFERENCES;
+  const tokens = header.split(',').map((token) => token.trim());
+  const unknown = tokens.filter((token) => !PREFERENCES.has(token));
+  if (unknown.length > 0 && tokens.includes('handling=strict')) {
+    throw dataError('PGRST122', { details: `Invalid preferences: ${unknown.join(', ').slice(0, 200)}` });
+  }
+  let preferences = NO_PREFERENCES;
+  const applied = new Map<string, string>();
+  for (const token of tokens) {
+    const name = token.slice(0, token.indexOf('='));
+    const found = PREFERENCES.get(token);
+    if (!found || applied.has(name)) continue;
+    applied.set(name, token);
+    preferences = { ...preferences, ...found };
+  }
+  return { ...preferences, applied: [...applied.values()] };
+}
+
+export const JSON_ARRAY = 'application/json';
+export const JSON_OBJECT = 'application/vnd.pgrst.object+json';
+
+const MEDIA_TYPES: ReadonlyMap<string, typeof JSON_ARRAY | typeof JSON_OBJECT> = new Map([
+  ['*/*', JSON_ARRAY],
+  ['application/*', JSON_ARRAY],
+  ['application/json', JSON_ARRAY],
+  ['application/vnd.pgrst.array+json', JSON_ARRAY],
+  ['application/vnd.pgrst.object+json', JSON_OBJECT],
+  ['application/vnd.pgrst.object', JSON_OBJECT],
+]);
+
+/** Returns the first supported media type of the header. */
+export function parseAccept(header: string | undefined): typeof JSON_ARRAY | typeof JSON_OBJECT {
+  if (header === undefined || header === '*/*') return JSON_ARRAY;
+  for (const part of header.split(',')) {
+    const [type = '', ...parameters] = part.split(';').map((piece) => piece.trim().toLowerCase());
+    const found = MEDIA_TYPES.get(type);
+    if (found && !parameters.includes('nulls=stripped')) return found;
+  }
+  throw dataError('PGRST107', { message: `None of these media types are available: ${header.slice(0, 200)}` });
+}
+
+const CONTENT_METHODS = new Set(['POST', 'PATCH', 'PUT', 'DELETE']);
+
+/** Only the `public` schema is exposed. Comes before the table, which clients look for in the schema that they name. */
+export function checkSchema(request: Pick<HonoRequest, 'method' | 'header'>): void {
+  const name = request.header(CONTENT_METHODS.has(request.method) ? 'content-profile' : 'accept-profile');
+  if (name === undefined || name === 'public') return;
+  throw dataError('PGRST106', {
+    message: `Invalid schema: ${name.slice(0, 100)}`,
+    hint: 'Only the following schemas are exposed: public',
+  });
+}
+
+/**
+ * Applies `Range: 0-9` of older clients: the rows that are in this range and in that of `limit` and `offset`. Throws
+ * PGRST103 if there can be none.
+ */
+export function applyRangeHeader(query: Range, header: string | undefined): Range {
+  const match = /^(?:items=)?(\d{1,15})-(\d{0,15})$/.exec(header?.trim() ?? '');
+  if (!match || query.limit === 0) return query;
+  const [first, last] = [Number(match[1]), match[2] === '' ? Infinity : Number(match[2])];
+  if (last < first) {
+    throw dataError('PGRST103', { details: 'The lower boundary must be lower than or equal to the upper boundary.' });
+  }
+  const offset = Math.max(first, query.offset);
+  const limit = Math.min(last + 1, query.offset + (query.limit ?? Infinity)) - offset;
+  if (limit <= 0) throw dataError('PGRST103', { details: 'The Range header excludes the rows of limit and offset.' });
+  return { offset, limit: limit === Infinity ? null : limit };
+}

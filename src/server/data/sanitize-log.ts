@@ -1,0 +1,139 @@
+/**
+ * Sanitizes the HTML of a log by the allow-list (docs/specification/days-and-saving.md 4).
+ *
+ * Threat: stored XSS. The journal's own editor never produces a script, but any client may call the data API. Content
+ * that is already clean, as the editor's always is, is stored unchanged; everything else goes through sanitize-html,
+ * which parses as browsers do and serializes only literal, allow-listed tags.
+ */
+import { createRequire } from 'node:module';
+import { setImmediate } from 'node:timers/promises';
+import type sanitizeHtml from 'sanitize-html';
+import { ENTRY_MAX_BYTES } from '#domain/log/entry.ts';
+import {
+  DATE_HEADER_CLASS,
+  ENTRY_MAX_DEPTH,
+  ENTRY_TAGS,
+  isCleanLog,
+  LIST_START,
+  withoutControls,
+  withoutDateHeader,
+} from '#domain/log/entry-html.ts';
+import type { ConcurrencyLimiter } from '#server/load/concurrency-limiter.ts';
+import { dataError } from './errors.ts';
+
+/**
+ * Loaded lazily, because the parser takes 18 MB of memory and logs of the journal's own editor do not need it. Loaded
+ * with `require`, so that `sanitizeLog` stays synchronous.
+ */
+const requireModule = createRequire(import.meta.url);
+const parser = (): typeof sanitizeHtml => requireModule('sanitize-html') as typeof sanitizeHtml;
+
+const SANITIZE_OPTIONS: sanitizeHtml.IOptions = {
+  allowedTags: [...ENTRY_TAGS],
+  allowedAttributes: { ol: ['start'] },
+  allowedClasses: { h2: [DATE_HEADER_CLASS] },
+  /** Only these elements lose their content; the text of form fields and frames is kept. */
+  nonTextTags: ['script', 'style'],
+  nestingLimit: ENTRY_MAX_DEPTH,
+  transformTags: {
+    ol: (tagName, { start }) => ({ tagName, attribs: LIST_START.test(start ?? '') ? { start: start! } : {} }),
+  },
+  /** Character references stay unchanged (`&nbsp;` and U+00A0 differ in bytes); a bare `&` becomes `&amp;`. */
+  parser: { decodeEntities: false },
+};
+
+/** Threat: the parser's time grows quadratically with nesting. Real logs have a few levels; browsers nest 512. */
+const MAX_OPEN_TAGS = 512;
+/**
+ * Opening tags of a log that needs the parser, counted as `<`. Threat: 256 KB of unclosed tags take the parser a quarter of a second,
+ * only to become longer than a log may be. 10,000 list items have 20,000 tags.
+ */
+const MAX_TAGS = 30_000;
+
+const TOO_MANY_TAGS = `A log can hold ${MAX_TAGS} HTML tags at most. Please shorten it`;
+
+const MAX_PASSES = 4;
+
+const MISPLACED_HEADER = `<h2 class="${DATE_HEADER_CLASS}">`;
+
+/**
+ * Returns the log as it is stored, without its date header, which the database adds from the row's day.
+ * Throws a DataError for a log that is over `ENTRY_MAX_BYTES` of UTF-8, as sent or as sanitized, or nested too deeply.
+ */
+export function sanitizeLog(content: string): string {
+  checkLogSize(content);
+  if (isCleanLog(content)) return withoutDateHeader(content);
+  checkTagCount(content);
+  let sanitized = parseAndSanitize(withoutControls(content).toWellFormed());
+  // Unwrapping can leave elements that a parser would rearrange; sanitizing the stored log again must not change it.
+  for (let pass = 1; pass < MAX_PASSES && !isCleanLog(sanitized); pass += 1) {
+    const again = parseAndSanitize(sanitized);
+    if (again === sanitized) break;
+    sanitized = again;
+  }
+  return sanitized;
+}
+
+/** Sanitizes one log; returns a promise for a log that needs the parser. Throws or rejects as `sanitizeLog` does. */
+export type SanitizeLog = (content: string) => string | Promise<string>;
+
+/**
+ * Sanitizes the logs of all requests. Logs that need the parser go through `limiter` one at a time, and the event loop
+ * serves other requests between two of them. Clean logs, as the editor sends them, do not wait.
+ *
+ * Threat: the parser takes some milliseconds for a log of 30 KB; sixty concurrent requests would block the event loop
+ * for all of them in a row.
+ */
+export function createLogSanitizer(
+  limiter: ConcurrencyLimiter,
+  yieldToEventLoop: () => Promise<unknown> = setImmediate,
+): SanitizeLog {
+  async function sanitizeInTurn(content: string): Promise<string> {
+    const release = await limiter.acquire();
+    try {
+      return sanitizeLog(content);
+    } finally {
+      void yieldToEventLoop().then(release);
+    }
+  }
+  return (content) => {
+    checkLogSize(content);
+    return isCleanLog(content) ? withoutDateHeader(content) : sanitizeInTurn(content);
+  };
+}
+
+function checkLogSize(html: string): void {
+  // A UTF-16 unit takes at most three bytes of UTF-8, so most logs need no exact count.
+  if (html.length * 3 <= ENTRY_MAX_BYTES) return;
+  const bytes = Buffer.byteLength(html);
+  if (bytes > ENTRY_MAX_BYTES) throw dataError('54000', { details: `The log has ${bytes} bytes.` });
+}
+
+function checkTagCount(html: string): void {
+  let count = 0;
+  for (let at = html.indexOf('<'); at !== -1; at = html.indexOf('<', at + 1)) {
+    if (html.charCodeAt(at + 1) !== 47 /* a slash */ && (count += 1) > MAX_TAGS)
+      throw dataError('54000', { message: TOO_MANY_TAGS });
+  }
+}
+
+function parseAndSanitize(html: string): string {
+  let openTags = 0;
+  const output = parser()(html, {
+    ...SANITIZE_OPTIONS,
+    onOpenTag() {
+      openTags += 1;
+      if (openTags > MAX_OPEN_TAGS) throw dataError('54001');
+    },
+    onCloseTag() {
+      openTags -= 1;
+    },
+  });
+  const log = withoutDateHeader(output.replace(/^\s+(?=<h2 class)/, ''))
+    // A date header that is not first becomes a normal heading.
+    .replaceAll(MISPLACED_HEADER, '<h2>')
+    // Every `<` of the text is escaped, so this matches only tags that the parser wrote.
+    .replaceAll('<br />', '<br>');
+  checkLogSize(log);
+  return log;
+}

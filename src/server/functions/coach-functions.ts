@@ -1,0 +1,116 @@
+/** The functions of the coach, `ai-feedback` and `trend-analysis`: a refusal as JSON, or the event stream of an analysis. */
+import type { Context } from 'hono';
+import {
+  AI_MESSAGES,
+  dailyLimitText,
+  FAIR_USE_ANALYSES,
+  type TrendRequest,
+  type CoachRefusal,
+  type CoachRefusalAnswer,
+} from '#domain/coach/coach.ts';
+import { isDay, earliestToday, latestToday } from '#domain/day/day.ts';
+import { firstDayOf, REVIEW_PERIODS, type ReviewPeriod } from '#domain/plan/review-period.ts';
+import type { Clock } from '../clock.ts';
+import type { Coach, Answer } from '../coach/coach.ts';
+import type { Database, Identity } from '../database/database.ts';
+import { readBody } from './read-body.ts';
+import type { AppEnv } from '../http/app-env.ts';
+import type { Caller } from '../http/authenticate.ts';
+import { eventStream } from '../http/event-stream.ts';
+import { isCallerPremium } from '../plans/caller-plan.ts';
+
+const STATUS = {
+  premium: 403,
+  ai_consent: 403,
+  no_entry: 404,
+  too_short: 400,
+  canned: 400,
+  bad_request: 400,
+  running: 409,
+  daily_limit: 429,
+  not_configured: 503,
+} as const satisfies Record<CoachRefusal, number>;
+
+type RefusalTexts = Readonly<Record<CoachRefusal, string>>;
+
+/** The refusal texts that the functions ai-feedback and trend-analysis share. */
+const COMMON_TEXTS = {
+  ai_consent: AI_MESSAGES.noConsent,
+  canned: AI_MESSAGES.canned,
+  bad_request: AI_MESSAGES.badRequest,
+  running: AI_MESSAGES.running,
+  daily_limit: dailyLimitText(FAIR_USE_ANALYSES),
+  not_configured: AI_MESSAGES.notConfigured,
+} as const;
+
+function coachAnswer(context: Context<AppEnv>, answer: Answer<unknown>, texts: RefusalTexts): Response {
+  if (answer === 'disconnected') return new Response(null, { status: 204 });
+  if ('events' in answer) return eventStream(answer.events);
+  const { refused, retryAfterSeconds, limit } = answer;
+  if (retryAfterSeconds !== undefined) context.header('Retry-After', String(retryAfterSeconds));
+  const body: CoachRefusalAnswer = {
+    success: false,
+    code: refused,
+    error: limit === undefined ? texts[refused] : dailyLimitText(limit),
+  };
+  return context.json(body, STATUS[refused]);
+}
+
+/** The refusal on a server without a coach. A free user gets `premium`, as on a server with a coach. */
+async function refusalWithoutCoach(database: Database, identity: Identity): Promise<{ refused: CoachRefusal }> {
+  return { refused: (await isCallerPremium(database, identity)) ? 'not_configured' : 'premium' };
+}
+
+const FEEDBACK_TEXTS: RefusalTexts = {
+  ...COMMON_TEXTS,
+  premium: AI_MESSAGES.premium,
+  no_entry: AI_MESSAGES.noEntry,
+  too_short: AI_MESSAGES.tooShort,
+};
+
+export function aiFeedback({ coach, database }: { coach: Coach | null; database: Database }) {
+  return async (context: Context<AppEnv>, { identity, userId }: Caller): Promise<Response> => {
+    if (userId === null) return coachAnswer(context, { refused: 'premium' }, FEEDBACK_TEXTS);
+    if (!coach) return coachAnswer(context, await refusalWithoutCoach(database, identity), FEEDBACK_TEXTS);
+    const { date, force } = await readBody(context);
+    if (!isDay(date)) return coachAnswer(context, { refused: 'bad_request' }, FEEDBACK_TEXTS);
+    const request = { date, force: force === true };
+    return coachAnswer(
+      context,
+      await coach.feedback({ identity, userId }, request, context.req.raw.signal),
+      FEEDBACK_TEXTS,
+    );
+  };
+}
+
+const REVIEW_TEXTS: RefusalTexts = {
+  ...COMMON_TEXTS,
+  premium: AI_MESSAGES.reviewsPremium,
+  no_entry: AI_MESSAGES.emptyPeriod,
+  too_short: AI_MESSAGES.trendTooShort,
+};
+
+type TrendDeps = { coach: Coach | null; database: Database; clock: Clock };
+
+/** `trend-analysis` {period, from, to, force?}: streams the coach's review of a period (docs/decisions/0014). */
+export function trendAnalysis({ coach, database, clock }: TrendDeps) {
+  return async (context: Context<AppEnv>, { identity, userId }: Caller): Promise<Response> => {
+    if (userId === null) return coachAnswer(context, { refused: 'premium' }, REVIEW_TEXTS);
+    if (!coach) return coachAnswer(context, await refusalWithoutCoach(database, identity), REVIEW_TEXTS);
+    const request = readRequest(await readBody(context), clock.now());
+    if (!request) return coachAnswer(context, { refused: 'bad_request' }, REVIEW_TEXTS);
+    return coachAnswer(context, await coach.trend({ identity, userId }, request, context.req.raw.signal), REVIEW_TEXTS);
+  };
+}
+
+const isPeriod = (value: unknown): value is ReviewPeriod =>
+  typeof value === 'string' && Object.hasOwn(REVIEW_PERIODS, value);
+
+/**
+ * The range must match the period's name and end on a date that is today somewhere: the user's time zone is unknown.
+ */
+function readRequest({ period, from, to, force }: Record<string, unknown>, now: Date): TrendRequest | null {
+  if (!isPeriod(period) || !isDay(from) || !isDay(to)) return null;
+  if (to < earliestToday(now) || to > latestToday(now) || from !== firstDayOf(period, to)) return null;
+  return { period, from, to, force: force === true };
+}

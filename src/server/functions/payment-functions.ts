@@ -1,0 +1,84 @@
+/** The payment functions: they start a PayPal order and capture an approved one. */
+import type { Context } from 'hono';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { MESSAGES } from '#domain/messages.ts';
+import { isOrderId } from '#domain/payment/payment.ts';
+import { PREMIUM_PRICE } from '#domain/plan/plan.ts';
+import { readBody } from './read-body.ts';
+import type { AppEnv } from '../http/app-env.ts';
+import type { Caller } from '../http/authenticate.ts';
+import type { Payments } from '../payments/payments.ts';
+import { PRICE_MINOR } from '../payments/start-payment.ts';
+
+const REFUSALS = {
+  endless: { status: 409, error: 'Your plan has no end, so there is nothing to pay for.' },
+  'in progress': { status: 409, error: MESSAGES.paymentPending },
+  'blocked country': { status: 403, error: 'PayPal payments are not available in your country.' },
+  'too many': { status: 429, error: 'Too many payments have been begun. Please try again in a few hours.' },
+  'no account': { status: 401, error: 'Please sign in' },
+  'PayPal failed': { status: 503, error: 'PayPal cannot be reached right now. Please try again in a few minutes.' },
+} as const;
+
+/** The `Retry-After` of `too many`: an hour, because the oldest open order expires within hours, not minutes. */
+const TOO_MANY_RETRY_SECONDS = 3_600;
+
+/** `paypal-create-order` {amount, currency, user_id}: starts a payment and returns the URL of PayPal's approval page. */
+export function handleCreateOrder(payments: Payments | null) {
+  return async function create(context: Context<AppEnv>, { userId }: Caller): Promise<Response> {
+    if (!payments || userId === null) return refusal(context, 503, MESSAGES.paymentsOff);
+    const { amount, currency, user_id } = await readBody(context);
+    if (user_id !== userId) return refusal(context, 403, 'This payment is for another account. Please sign in again.');
+    if (!isPrice(amount) || currency !== PREMIUM_PRICE.currency) {
+      return refusal(context, 400, 'The price has changed. Please reload the page and try again.');
+    }
+    const started = await payments.start(userId);
+    if (started.outcome === 'order') return context.json({ success: true, approval_url: started.approvalUrl });
+    const { status, error } = REFUSALS[started.outcome];
+    if (status === 429) context.header('Retry-After', String(TOO_MANY_RETRY_SECONDS));
+    return refusal(context, status, error);
+  };
+}
+
+/** `24`, `24.0` and `"24.00"` are the same price. */
+function isPrice(amount: unknown): boolean {
+  if (typeof amount === 'string' && !/^\d{1,9}(\.\d{1,2})?$/.test(amount)) return false;
+  return (typeof amount === 'string' || typeof amount === 'number') && Number(amount) * 100 === PRICE_MINOR;
+}
+
+/** `paypal-capture-order` {order_id, user_id}: captures an approved order, which grants the paid year. */
+export function handleCaptureOrder(payments: Payments | null) {
+  return async function capture(context: Context<AppEnv>, { userId }: Caller): Promise<Response> {
+    if (!payments || userId === null) return refusal(context, 503, MESSAGES.paymentsOff);
+    const { order_id, user_id } = await readBody(context);
+    if (!isOrderId(order_id)) return refusal(context, 400, MESSAGES.paymentTokenInvalid);
+    if (user_id !== userId) return refusal(context, 403, MESSAGES.paymentFailed);
+    const finished = await payments.finish(userId, order_id);
+    if (!finished) return refusal(context, 404, MESSAGES.paymentFailed);
+    const { settlement, approvalUrl } = finished;
+    switch (settlement) {
+      case 'completed':
+        return context.json({ success: true });
+      case 'pending':
+      case 'capturing':
+      case 'unknown':
+        // The job `reconcile-payments` continues. A mail reports a completed payment, or a rejection after PayPal held
+        // the money.
+        return context.json({ success: true, pending: true });
+      case 'created':
+      case 'approved':
+      case 'instrument_declined':
+        return context.json({ success: false, error: MESSAGES.paymentFailed, approval_url: approvalUrl }, 402);
+      case 'declined':
+      case 'voided':
+      case 'expired':
+      case 'refunded':
+      case 'reversed':
+      case 'needs_review':
+        return refusal(context, 409, MESSAGES.paymentFailed);
+    }
+  };
+}
+
+/** The error response of the two payment functions. */
+const refusal = (context: Context<AppEnv>, status: ContentfulStatusCode, error: string): Response =>
+  context.json({ success: false, error }, status);

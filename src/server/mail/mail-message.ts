@@ -1,1 +1,0 @@
-export type MailMessage = { to: string; subject: string; text: string; html: string };

@@ -1,0 +1,208 @@
+/**
+ * `POST /functions/v1/paypal-webhook`: receives PayPal's events, without authentication. PayPal's own
+ * `verify-webhook-signature` decides whether PayPal sent the event. The event is stored under PayPal's id,
+ * acknowledged, and processed afterwards; the job `reconcile-payments` processes events that a crash interrupted. An
+ * event that cannot be verified or stored now gets an error, so PayPal retries.
+ *
+ * Threat: anyone can post here, and each verification uses up our rate limit at PayPal. An event that names no payment
+ * of ours is therefore not verified, and verifications wait in a bounded queue with a limit per client address.
+ */
+import { Hono, type Context } from 'hono';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
+import type { Clock } from '../clock.ts';
+import type { Config } from '../config/config.ts';
+import type { Database } from '../database/database.ts';
+import type { AppEnv } from '../http/app-env.ts';
+import { clientAddress, networkPrefix } from '../http/client-address.ts';
+import { errorResponse } from '../http/error-response.ts';
+import { limitBody, readBytes } from '../http/limit-body.ts';
+import type { Metrics } from '../http/metrics.ts';
+import { rateLimitStore } from '../http/rate-limit-store.ts';
+import type { Limiters } from '../load/limiters.ts';
+import { createRequestContext } from '../load/request-context.ts';
+import type { Logger } from '../log.ts';
+import type { WebhookTransmission } from './paypal/paypal-client.ts';
+import { PaypalError } from './paypal/paypal.ts';
+import { parseEvent, type PaypalEvent } from './webhook-event.ts';
+
+const MAX_BODY_BYTES = 256 * 1024;
+/**
+ * Limits the verifications at PayPal: 4 client addresses at once with one verification each, 40 waiting in all and 10
+ * waiting of one address.
+ */
+const QUEUE = { maxRunning: 4, maxPerClient: 1, maxQueued: 40, maxQueuedPerClient: 10 };
+const MAX_PER_ADDRESS_AND_MINUTE = 60;
+/** PayPal hangs up after 30 seconds and retries, so asking later than this is pointless. */
+const MAX_WAIT_MS = 20_000;
+
+export type WebhookDeps = {
+  config: Pick<Config, 'paypal'> & { readonly auth: Pick<Config['auth'], 'clientAddressHeader'> };
+  database: Pick<Database, 'asService'>;
+  clock: Clock;
+  limiters: Limiters;
+  log: Pick<Logger, 'info' | 'warn' | 'error'>;
+  metrics: Pick<Metrics, 'events'>;
+  payments: {
+    readonly paypal: { verifyWebhook(transmission: WebhookTransmission, body: string): Promise<boolean> };
+    /** Whether the event refers to a known payment. */
+    isAboutPayment(event: PaypalEvent): Promise<boolean>;
+    /** Asks PayPal about the payment and acts on the answer. The webhook is acknowledged without waiting for this. */
+    process(event: PaypalEvent): Promise<void>;
+  } | null;
+};
+
+/** Has no route unless PayPal and a webhook are configured. */
+export function webhookRoutes({
+  config,
+  database,
+  clock,
+  limiters,
+  log,
+  metrics,
+  payments,
+}: WebhookDeps): Hono<AppEnv> {
+  const routes = new Hono<AppEnv>();
+  if (payments === null || config.paypal === null || config.paypal.webhookId === null) return routes;
+  const queue = limiters.createLimiter('paypal_webhooks', QUEUE);
+  const isWithinLimit = createMinuteLimit(database);
+
+  async function isStored({ id }: PaypalEvent): Promise<boolean> {
+    const { rowCount } = await database
+      .asService('look up a PayPal event')
+      .statement('select 1 from payment_events where id = $1', [id]);
+    return rowCount > 0;
+  }
+
+  async function verify(from: string, transmission: WebhookTransmission, text: string): Promise<Verdict> {
+    if (!(await isWithinLimit(from))) return 'overloaded';
+    const queuedAt = clock.now().getTime();
+    const release = await queue.acquire(createRequestContext(from)).catch(() => null);
+    if (release === null) return 'overloaded';
+    try {
+      if (clock.now().getTime() - queuedAt > MAX_WAIT_MS) return 'overloaded';
+      return (await payments!.paypal.verifyWebhook(transmission, text)) ? 'genuine' : 'forged';
+    } catch (error) {
+      if (!(error instanceof PaypalError)) throw error;
+      log.warn({ err: error }, 'PayPal could not verify a webhook');
+      // PayPal rejects a verification with malformed headers, which PayPal itself would not have sent.
+      return error.retryable ? 'unverified' : 'forged';
+    } finally {
+      release();
+    }
+  }
+
+  routes.post('/', limitBody(MAX_BODY_BYTES), async (context) => {
+    const transmission = readTransmission((name) => context.req.header(name));
+    if (transmission === null) return refuse(context, 400, 'bad_headers');
+    if (!isTimely(transmission, clock.now())) {
+      log.warn('rejected a webhook: sent too long ago or in the future');
+      return refuse(context, 401, 'bad_signature');
+    }
+    const text = decode(await readBytes(context));
+    const event = text === null ? null : parseEvent(text);
+    if (text === null || event === null) return refuse(context, 400, 'bad_event');
+    if (!(await payments.isAboutPayment(event)) || (await isStored(event))) return context.json({ received: true });
+
+    const verdict = await verify(networkPrefix(clientAddress(context, config.auth)), transmission, text);
+    metrics.events.webhook(verdict);
+    if (verdict !== 'genuine') log.warn({ event: event.type, verdict }, 'rejected a webhook');
+    if (verdict === 'forged') return refuse(context, 401, 'bad_signature');
+    if (verdict !== 'genuine') return refuse(context, 503, 'try_again');
+
+    const { rowCount } = await database
+      .asService('store a PayPal event')
+      .statement('insert into payment_events (id, type, raw) values ($1, $2, $3) on conflict (id) do nothing', [
+        event.id,
+        event.type,
+        text,
+      ]);
+    log.info({ event: event.type, isNew: rowCount === 1 }, 'received a webhook');
+    if (rowCount === 1) {
+      payments
+        .process(event)
+        .catch((error: unknown) =>
+          log.error({ err: error, event: event.type }, 'processing a webhook failed: the next sweep retries it'),
+        );
+    }
+    return context.json({ received: true });
+  });
+  routes.all('/', (context) => {
+    context.header('Allow', 'POST');
+    return errorResponse(context, 'method_not_allowed');
+  });
+  return routes;
+}
+
+type Verdict = 'genuine' | 'forged' | 'unverified' | 'overloaded';
+
+/** Counts each address in windows of a minute, for all processes together. */
+function createMinuteLimit(database: WebhookDeps['database']): (address: string) => Promise<boolean> {
+  const limiter = new RateLimiterPostgres({
+    ...rateLimitStore(database),
+    keyPrefix: 'paypal-webhook',
+    points: MAX_PER_ADDRESS_AND_MINUTE,
+    duration: 60,
+    // One limiter in `auth/http/rate-limits.ts` purges the expired rows of all limiters.
+    clearExpiredByTimeout: false,
+  });
+  return async (address) => {
+    try {
+      await limiter.consume(address);
+      return true;
+    } catch (rejection) {
+      if (rejection instanceof RateLimiterRes) return false;
+      throw rejection;
+    }
+  };
+}
+
+/** Returns null for invalid UTF-8. PayPal verifies the body byte by byte, so nothing may be replaced or dropped. */
+function decode(body: Uint8Array): string | null {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body);
+  } catch {
+    return null;
+  }
+}
+
+function refuse(context: Context<AppEnv>, status: ContentfulStatusCode, code: string): Response {
+  if (status === 503) context.header('Retry-After', '60');
+  return context.json({ code, message: 'This event was not accepted' }, status);
+}
+
+// The signature headers of a webhook. PayPal verifies them. Here only their form and age are checked.
+
+/** PayPal retries a delivery for three days, and four days leave a margin. */
+const MAX_AGE_MS = 4 * 24 * 60 * 60_000;
+const MAX_FUTURE_MS = 5 * 60_000;
+
+const HEADERS: Record<keyof WebhookTransmission, { name: string; form: RegExp }> = {
+  id: { name: 'paypal-transmission-id', form: /^[\x21-\x7b\x7d\x7e]{1,100}$/ },
+  time: { name: 'paypal-transmission-time', form: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z$/ },
+  signature: { name: 'paypal-transmission-sig', form: /^[A-Za-z0-9+/]{4,1400}={0,2}$/ },
+  certUrl: { name: 'paypal-cert-url', form: /^https?:\/\/[\x21-\x7e]{1,500}$/ },
+  algorithm: { name: 'paypal-auth-algo', form: /^[A-Za-z0-9]{1,100}$/ },
+};
+
+/** Null when a header is missing or malformed. */
+function readTransmission(header: (name: string) => string | undefined): WebhookTransmission | null {
+  const read = (field: keyof WebhookTransmission): string => {
+    const value = header(HEADERS[field].name);
+    return value !== undefined && HEADERS[field].form.test(value) ? value : '';
+  };
+  const transmission = {
+    id: read('id'),
+    time: read('time'),
+    signature: read('signature'),
+    certUrl: read('certUrl'),
+    algorithm: read('algorithm'),
+  };
+  return Object.values(transmission).includes('') ? null : transmission;
+}
+
+/** Threat: somebody replays an old genuine webhook. PayPal's signature covers the time, so its age cannot be forged. */
+function isTimely({ time }: WebhookTransmission, now: Date): boolean {
+  const ageMs = now.getTime() - Date.parse(time);
+  return ageMs <= MAX_AGE_MS && ageMs >= -MAX_FUTURE_MS;
+}
