@@ -8,7 +8,7 @@ import { useWelcomeBack } from '#client/ui/account/use-welcome-back.ts';
 import { LoadingScreen } from './loading-screen.tsx';
 
 const SecondStepScreen = lazy(async () => ({
-  default: (await import('#client/features/account/second-step/second-step-screen.tsx')).SecondStepScreen,
+  default: (await import('#client/features/sign-in/second-step-screen.tsx')).SecondStepScreen,
 }));
 
 /** Asks for the second step of a sign-in, and redirects a signed-in user back to the page they came from. */

@@ -45,13 +45,13 @@ const LAYOUTS: Readonly<Record<(typeof ROUTES)[RouteName]['access'], Layout | nu
 };
 
 const VIEWS: Readonly<Record<Exclude<RouteName, 'landing' | 'terms' | 'privacy'>, View>> = {
-  login: lazyChunk(async () => (await import('#client/features/account/login-screen.tsx')).LoginScreen),
-  signup: lazyChunk(async () => (await import('#client/features/account/signup-screen.tsx')).SignupScreen),
+  login: lazyChunk(async () => (await import('#client/features/sign-in/login-screen.tsx')).LoginScreen),
+  signup: lazyChunk(async () => (await import('#client/features/sign-in/signup-screen.tsx')).SignupScreen),
   forgotPassword: lazyChunk(
-    async () => (await import('#client/features/account/password/forgot-password-screen.tsx')).ForgotPasswordScreen,
+    async () => (await import('#client/features/sign-in/password/forgot-password-screen.tsx')).ForgotPasswordScreen,
   ),
   resetPassword: lazyChunk(
-    async () => (await import('#client/features/account/password/reset-password-screen.tsx')).ResetPasswordScreen,
+    async () => (await import('#client/features/sign-in/password/reset-password-screen.tsx')).ResetPasswordScreen,
   ),
   journal: lazyChunk(async () => (await import('./routes/journal-route.tsx')).JournalRoute),
   reviews: lazyChunk(async () => (await import('./routes/reviews-route.tsx')).ReviewsRoute),

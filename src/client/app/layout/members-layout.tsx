@@ -16,9 +16,9 @@ import { useDeletedDayToast } from './use-deleted-day-toast.ts';
 import { usePlanChange } from '../session/use-plan-change.ts';
 
 const upgrade = lazyChunk(async () => (await import('#client/features/billing/upgrade-dialog.tsx')).UpgradeDialog);
-const signIn = lazyChunk(async () => (await import('#client/features/account/sign-in-overlay.tsx')).SignInOverlay);
+const signIn = lazyChunk(async () => (await import('#client/features/sign-in/sign-in-overlay.tsx')).SignInOverlay);
 const otherUsersDrafts = lazyChunk(
-  async () => (await import('#client/features/account/other-users-drafts.tsx')).OtherUsersDrafts,
+  async () => (await import('#client/features/sign-in/other-users-drafts.tsx')).OtherUsersDrafts,
 );
 const background = lazyChunk(async () => (await import('./members-background.tsx')).MembersBackground);
 

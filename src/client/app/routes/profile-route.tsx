@@ -1,5 +1,5 @@
 /** Connects the profile screen to the upgrade dialog. */
-import { ProfileScreen } from '#client/features/profile/profile-screen.tsx';
+import { ProfileScreen } from '#client/features/account/profile-screen.tsx';
 import { useUpgrade } from '../layout/upgrade-context.ts';
 
 export function ProfileRoute() {

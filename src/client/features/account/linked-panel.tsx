@@ -1,0 +1,90 @@
+/** Links providers to the account and removes them. */
+import type { UserIdentity } from '@supabase/auth-js';
+import { useState } from 'react';
+import { createPkceAuth } from '#client/lib/api/pkce-auth.ts';
+import { flowReturnUrl } from '#client/lib/api/provider-flow.ts';
+import { useClientConfig, useSupabase } from '#client/lib/api/supabase.ts';
+import { useRestoreCount } from '#client/lib/hooks/use-restore-count.ts';
+import { useSubmit } from '#client/lib/hooks/use-submit.ts';
+import { Button } from '#client/ui/button.tsx';
+import { Notice } from '#client/ui/notice.tsx';
+import { PanelView } from './panel-view.tsx';
+import { toOutcome, useRecentSignIn } from './recent-sign-in.tsx';
+import { identityDetail } from './identity-label.ts';
+import { RemoveIdentity } from './remove-identity.tsx';
+import { useLinkedSignIns } from './use-linked-sign-ins.ts';
+import styles from './security.module.css';
+
+export function LinkedPanel() {
+  const { identities, labelOf, canRemove, hasPasswordBesides, unlinked } = useLinkedSignIns();
+  const [removing, setRemoving] = useState<UserIdentity | null>(null);
+  // Resets the forms on a page that the back button restores, which would still show "Redirecting...".
+  const restoreCount = useRestoreCount();
+  return (
+    <PanelView>
+      <p>Each of these signs you in to this account.</p>
+      <ul className={styles.list} aria-label="Linked sign-ins">
+        {identities.map((identity) => {
+          const label = labelOf(identity);
+          return (
+            <li key={identity.identity_id} className={styles.item}>
+              <div>
+                <p className={styles.name}>{label}</p>
+                <p className={styles.quiet}>{identityDetail(identity)}</p>
+              </div>
+              {canRemove && (
+                <Button onClick={() => setRemoving(identity)}>
+                  Remove<span className="unseen"> {label}</span>
+                </Button>
+              )}
+            </li>
+          );
+        })}
+      </ul>
+      {hasPasswordBesides && <p className={styles.quiet}>Your password signs you in as well.</p>}
+      {identities.length === 1 && !hasPasswordBesides && (
+        <p className={styles.quiet}>
+          This is the only one, so it cannot be removed.{unlinked.length > 0 && ' Link another one first.'}
+        </p>
+      )}
+      {unlinked.map(({ name, label }) => (
+        <LinkForm key={`${name} ${restoreCount}`} name={name} label={label} />
+      ))}
+      {removing && <RemoveIdentity identity={removing} onClose={() => setRemoving(null)} />}
+    </PanelView>
+  );
+}
+
+function LinkForm({ name, label }: { name: string; label: string }) {
+  const config = useClientConfig();
+  const { auth } = useSupabase();
+  const { applyChange, dialog } = useRecentSignIn();
+  const { outcome, busy, onSubmit } = useSubmit(async () => {
+    const error = await applyChange(async (nonce) => {
+      const { data } = await auth.getSession();
+      const result = await createPkceAuth(config, data.session).linkIdentity({
+        provider: name as 'google',
+        options: {
+          redirectTo: flowReturnUrl('link', name),
+          skipBrowserRedirect: true,
+          ...(nonce !== '' && { queryParams: { nonce } }),
+        },
+      });
+      if (result.data.url) location.assign(result.data.url);
+      return { error: result.error };
+    });
+    // Without an error the browser leaves the page.
+    return error ? toOutcome(error) : new Promise<never>(() => undefined);
+  });
+  return (
+    <>
+      <form className={styles.form} onSubmit={onSubmit}>
+        {outcome && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
+        <Button type="submit" busy={busy} busyLabel="Redirecting...">
+          Link {label}
+        </Button>
+      </form>
+      {dialog}
+    </>
+  );
+}

@@ -1,0 +1,38 @@
+/** The profile page: subscription, details, sign-in, consent to the coach, payments, deletion of the account. */
+import { useQuery } from '@tanstack/react-query';
+import { useData } from '#client/lib/api/data-client.ts';
+import { planChangesQuery } from '#client/lib/plan/payment-queries.ts';
+import { usePremium } from '#client/lib/plan/premium.ts';
+import { useSession, useUser } from '#client/lib/session/session.ts';
+import { LoadingText } from '#client/ui/loading-text.tsx';
+import { useTitle } from '#client/lib/hooks/use-title.ts';
+import { BackToJournal } from '#client/ui/page/back-to-journal.tsx';
+import { Page } from '#client/ui/page/page.tsx';
+import { CoachConsentSection } from './coach-consent-section.tsx';
+import { DeleteAccountSection } from './delete-account-section.tsx';
+import { DetailsSection } from './details-section.tsx';
+import { PaymentHistory } from './payment-history.tsx';
+import { SecuritySection } from './security-sections.tsx';
+import { Subscription } from './subscription.tsx';
+
+export function ProfileScreen({ onUpgrade }: { onUpgrade: () => void }) {
+  useTitle('Profile');
+  const { profileState } = useSession();
+  // The notice of a Dabbler depends on earlier plans.
+  const history = useQuery({ ...planChangesQuery(useData(), useUser().id), enabled: usePremium() !== true });
+  const isLoading = profileState === 'loading' || (history.isLoading && history.failureCount === 0);
+  return (
+    <Page title="Profile" back={<BackToJournal />}>
+      {isLoading && <LoadingText />}
+      {/* The first section has another height on each plan, so everything below would shift if it were visible before. */}
+      <div hidden={isLoading}>
+        <Subscription onUpgrade={onUpgrade} />
+        <DetailsSection />
+        <SecuritySection isShown={!isLoading} />
+        <CoachConsentSection />
+        <PaymentHistory />
+        <DeleteAccountSection />
+      </div>
+    </Page>
+  );
+}

@@ -1,0 +1,169 @@
+/** The profile's section on second factors, passkeys, the phone number, linked sign-ins and devices. */
+import { useEffect, useId, useRef, useState } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import { useClientConfig, useSupabase } from '#client/lib/api/supabase.ts';
+import { useUser } from '#client/lib/session/session.ts';
+import { isSsoUser } from '#client/lib/session/sso-user.ts';
+import { lazyChunk } from '#client/ui/lazy-chunk.ts';
+import { Button } from '#client/ui/button.tsx';
+import { Section } from '#client/ui/page/page.tsx';
+import { SECURITY_HASH, TWO_STEP_HASH } from '#client/ui/second-step/recovery-notice.ts';
+import { SessionsSection, useOwnSessions } from './sessions-section.tsx';
+import { AccountSection } from './account-section.tsx';
+import { joinWords } from './join-words.ts';
+import { useLinkedSignIns } from './use-linked-sign-ins.ts';
+import { passkeysQuery } from './passkeys-query.ts';
+import { confirmedPhone } from './confirmed-phone.ts';
+import styles from './security.module.css';
+
+const twoStepPanel = lazyChunk(async () => (await import('./two-step-panel.tsx')).TwoStepPanel);
+const passkeysPanel = lazyChunk(async () => (await import('./passkeys-panel.tsx')).PasskeysPanel);
+const phonePanel = lazyChunk(async () => (await import('./phone-panel.tsx')).PhonePanel);
+const linkedPanel = lazyChunk(async () => (await import('./linked-panel.tsx')).LinkedPanel);
+
+/** `isShown`: false while the page loads. A hidden section cannot be scrolled to. */
+export function SecuritySection({ isShown }: { isShown: boolean }) {
+  const partsId = useId();
+  const line = useRef<HTMLDivElement>(null);
+  const [isOpen, setOpen] = useState(false);
+  // Once unfolded, the parts stay mounted: a fold loses neither new recovery codes nor what was typed.
+  const [wasOpened, setWasOpened] = useState(false);
+  if (isOpen && !wasOpened) setWasOpened(true);
+  useEffect(() => {
+    if (!isShown) return;
+    const openLinked = (): void => {
+      const isSection = location.hash === SECURITY_HASH;
+      // The part on two-step verification scrolls to itself.
+      if (isSection || location.hash === TWO_STEP_HASH) setOpen(true);
+      if (isSection) line.current?.closest('section')?.scrollIntoView();
+    };
+    openLinked();
+    addEventListener('hashchange', openLinked);
+    return () => removeEventListener('hashchange', openLinked);
+  }, [isShown]);
+  const label = isOpen ? 'Hide' : 'Show';
+  return (
+    <Section title="Security">
+      <div ref={line} className={styles.summary}>
+        <SecuritySummary />
+        <Button
+          aria-expanded={isOpen}
+          aria-controls={wasOpened ? partsId : undefined}
+          aria-label={`${label} security`}
+          onClick={() => setOpen(!isOpen)}
+        >
+          {label}
+        </Button>
+      </div>
+      {wasOpened && (
+        <div id={partsId} className={styles.parts} hidden={!isOpen}>
+          <SecurityParts />
+          <SessionsSection />
+        </div>
+      )}
+    </Section>
+  );
+}
+
+/** For example "Two-step verification on · 2 passkeys · 3 devices". Leaves out what is not known. */
+function SecuritySummary() {
+  const user = useUser();
+  const { auth } = useSupabase();
+  const hasPasskeys = useClientConfig().signIn.passkeys && !isSsoUser(user);
+  const { data: passkeys } = useQuery({ ...passkeysQuery(auth, user.id), enabled: hasPasskeys });
+  const { data: sessions } = useOwnSessions();
+  const isTwoStepOn = user.factors?.some(({ status }) => status === 'verified') === true;
+  const facts = [
+    `Two-step verification ${isTwoStepOn ? 'on' : 'off'}`,
+    hasPasskeys && passkeys && (passkeys.length === 0 ? 'no passkeys' : countLabel(passkeys.length)),
+    sessions && (sessions.length === 1 ? '1 device' : `${sessions.length} devices`),
+  ];
+  // A fact is not divided at the end of a line.
+  // No-break spaces: a line does not end within a fact.
+  const known = facts.flatMap((fact) => fact || []).map((fact) => fact.replaceAll(' ', '\u00a0'));
+  return <div>{known.join(' · ')}</div>;
+}
+
+function SecurityParts() {
+  const { passkeys, phone, linking, providers } = useClientConfig().signIn;
+  const user = useUser();
+  const hasProvider = user.identities?.some(({ provider }) => provider !== 'email') === true;
+  // The server refuses a user of single sign-on any other way to sign in.
+  if (isSsoUser(user)) return <TwoStepSection />;
+  return (
+    <>
+      <TwoStepSection />
+      {passkeys && <PasskeysSection />}
+      {phone && <PhoneSection />}
+      {(hasProvider || (linking && providers.length > 0)) && <LinkedSection />}
+    </>
+  );
+}
+
+const FACTOR_NAMES = {
+  totp: 'Authenticator app',
+  phone: 'Text message',
+  webauthn: 'Security key',
+  recovery_code: 'Recovery codes',
+} as const;
+
+function TwoStepSection() {
+  const { factors = [] } = useUser();
+  const kinds = factors
+    .filter(({ status }) => status === 'verified')
+    .map(({ factor_type }) => FACTOR_NAMES[factor_type]);
+  const isOn = kinds.length > 0;
+  return (
+    <AccountSection
+      title="Two-step verification"
+      summary={isOn ? joinWords([...new Set(kinds)]) : 'Off'}
+      openLabel={isOn ? 'Change' : 'Set up'}
+      panel={twoStepPanel}
+      hash={TWO_STEP_HASH}
+    />
+  );
+}
+
+function PasskeysSection() {
+  const { auth } = useSupabase();
+  const { data } = useQuery(passkeysQuery(auth, useUser().id));
+  const count = data?.length ?? 0;
+  return (
+    <AccountSection
+      title="Passkeys"
+      summary={data === undefined ? 'Sign in without a password' : countLabel(count)}
+      openLabel={count === 0 ? 'Set up' : 'Change'}
+      panel={passkeysPanel}
+    />
+  );
+}
+
+function countLabel(count: number): string {
+  if (count === 0) return 'None';
+  return count === 1 ? '1 passkey' : `${count} passkeys`;
+}
+
+function PhoneSection() {
+  const phone = confirmedPhone(useUser());
+  return (
+    <AccountSection
+      title="Phone number"
+      summary={phone ?? 'None'}
+      openLabel={phone === null ? 'Set up' : 'Change'}
+      panel={phonePanel}
+    />
+  );
+}
+
+function LinkedSection() {
+  const { identities, labelOf, canRemove, unlinked } = useLinkedSignIns();
+  const canLink = unlinked.length > 0 ? 'Set up' : 'Show';
+  return (
+    <AccountSection
+      title="Linked sign-ins"
+      summary={joinWords([...new Set(identities.map(labelOf))])}
+      openLabel={canRemove ? 'Change' : canLink}
+      panel={linkedPanel}
+    />
+  );
+}

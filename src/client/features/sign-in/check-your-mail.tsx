@@ -1,0 +1,47 @@
+/** Shown while the email address is unconfirmed, after sign-up or sign-in: takes the code and sends the email again. */
+import { ROUTES } from '#domain/routes.ts';
+import { useSupabase } from '#client/lib/api/supabase.ts';
+import { CodeForm } from '#client/ui/form/code-form.tsx';
+import { ResendForm } from '#client/ui/form/resend-form.tsx';
+import { SignInLayout } from './sign-in-layout.tsx';
+import styles from './sign-in.module.css';
+
+export function CheckYourMail({ address }: { address: string }) {
+  const { auth } = useSupabase();
+
+  return (
+    <SignInLayout
+      title="Check your email"
+      lead={
+        <>
+          We sent an email to <strong>{address}</strong>. Open the link in it, or enter the code here.
+        </>
+      }
+      footer={
+        <>
+          Wrong address? <a href={ROUTES.signup.path}>Start again</a>
+        </>
+      }
+    >
+      <CodeForm
+        className={styles.form}
+        autoFocus
+        check={async (token) => {
+          // The user typed this address here, so no login CSRF is possible: store the session, and the guard redirects.
+          const { error } = await auth.verifyOtp({ email: address, token, type: 'signup' });
+          return error ? { error } : { outcome: null };
+        }}
+      />
+      <ResendForm
+        className={styles.form}
+        send={() => auth.resend({ type: 'signup', email: address })}
+        sentText="We sent the email again."
+      >
+        <p>No email? Check your spam folder, or send it again.</p>
+      </ResendForm>
+      <p className={styles.lead}>
+        Signed up before with another password? <a href={ROUTES.forgotPassword.path}>Reset your password</a>
+      </p>
+    </SignInLayout>
+  );
+}

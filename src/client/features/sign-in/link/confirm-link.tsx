@@ -1,0 +1,148 @@
+/** Handles a mailed link: names the account, and signs in only after a click (docs/specification/accounts.md 8). */
+import type { ReactNode } from 'react';
+import { MESSAGES, providerMessage } from '#domain/messages.ts';
+import { ROUTES } from '#domain/routes.ts';
+import { useNavigate } from '#client/lib/navigation.ts';
+import { rememberWay } from '#client/lib/session/last-way.ts';
+import { useSession } from '#client/lib/session/session.ts';
+import { useSubmit, type Outcome } from '#client/lib/hooks/use-submit.ts';
+import { Button } from '#client/ui/button.tsx';
+import { Notice } from '#client/ui/notice.tsx';
+import { useToast } from '#client/ui/toast.tsx';
+import { SignInLayout } from '../sign-in-layout.tsx';
+import { BrokenLink } from './broken-link.tsx';
+import type { MailLink } from './arrived-link.ts';
+import { SignedInAs } from '../signed-in-as.tsx';
+import { useAdoptSession, useLinkVerification, type VerifiedAccount } from './use-link-verification.ts';
+import styles from '../sign-in.module.css';
+
+type ConfirmLinkProps = {
+  link: MailLink;
+  /** Removes the link's parameters from the URL and shows the sign-in form. */
+  onDrop: () => void;
+};
+
+const SIGN_IN = { title: 'Sign in', lead: 'This link signs you in.' };
+const ADDRESS = {
+  title: 'Confirm your email address',
+  lead: 'Confirm that this address is yours. To sign in on another device, enter the code of the email there.',
+};
+const TEXTS: Readonly<Record<string, typeof SIGN_IN>> = {
+  signup: ADDRESS,
+  email: ADDRESS,
+  email_change: {
+    title: 'Confirm your new email address',
+    // Both addresses get such a link, and the link does not say which of the two it was sent to.
+    lead: 'We sent a link to both of your addresses. Your email address changes after you confirm both. You can enter the codes of the emails in your profile instead.',
+  },
+};
+
+export function ConfirmLink({ link, onDrop }: ConfirmLinkProps) {
+  const adoptSession = useAdoptSession();
+  const { user } = useSession();
+  const toast = useToast();
+  const navigate = useNavigate();
+  const state = useLinkVerification(link);
+  const type = 'type' in link ? link.type : 'magiclink';
+  const isAddressChange = type === 'email_change';
+  const { title, lead } = TEXTS[type] ?? SIGN_IN;
+
+  const openPage = async (path: typeof ROUTES.journal.path | typeof ROUTES.profile.path): Promise<void> => {
+    await navigate(path, { replace: true });
+    onDrop();
+  };
+  const adopt = async (account: VerifiedAccount): Promise<Outcome> => {
+    const error = await adoptSession(account);
+    if (error) return { kind: 'error', text: providerMessage(error) };
+    if (type === 'magiclink') rememberWay('mailCode');
+    if (isAddressChange) toast({ kind: 'success', text: 'Your email address was changed.' });
+    await openPage(isAddressChange ? ROUTES.profile.path : ROUTES.journal.path);
+    return null;
+  };
+  const proceed = (): void => void (user ? openPage(ROUTES.journal.path) : onDrop());
+
+  switch (state.step) {
+    case 'checking':
+      return <SignInLayout title={title} lead="Checking your link..." />;
+    case 'rejected':
+      return <BrokenLink text={state.text} isAddressChange={isAddressChange} onContinue={proceed} />;
+    case 'firstConfirmed':
+      return (
+        <SignInLayout title="One more link to open">
+          <div className={styles.notice}>
+            <Notice kind="success">{MESSAGES.firstLinkAccepted}</Notice>
+            <Button onClick={proceed}>{user ? 'Open your journal' : 'Sign in'}</Button>
+          </div>
+        </SignInLayout>
+      );
+    case 'awaitingClick':
+      return (
+        <ConfirmForm
+          title={title}
+          lead={
+            <>
+              <p className={styles.lead}>{lead}</p>
+              <SignedInAs />
+            </>
+          }
+          label={link.kind === 'tokens' ? 'Try again' : 'Confirm'}
+          busyLabel="Confirming..."
+          // If the link is for the signed-in account, this click also stores the new session: no second confirmation.
+          onConfirm={() => state.open((account) => (account.user.id === user?.id ? adopt(account) : null))}
+        />
+      );
+    case 'verified': {
+      const { account } = state;
+      const decline = (): void => {
+        // Best effort: ends the session on the server. This browser has never stored the session.
+        void account.auth.signOut({ scope: 'local' });
+        proceed();
+      };
+      return (
+        <ConfirmForm
+          title={link.kind === 'hash' && type === 'signup' ? 'Your email address is confirmed' : 'Sign in'}
+          lead={
+            <>
+              <p className={styles.lead}>
+                This link signs you in as <strong>{account.user.email}</strong>. Continue only if this account is yours.
+              </p>
+              <SignedInAs />
+            </>
+          }
+          label="Continue"
+          busyLabel="Signing in..."
+          onConfirm={() => adopt(account)}
+        >
+          <Button tone="text" onClick={decline}>
+            {user ? `Stay signed in as ${user.email}` : 'Do not sign in'}
+          </Button>
+        </ConfirmForm>
+      );
+    }
+  }
+}
+
+type ConfirmFormProps = {
+  title: string;
+  lead: ReactNode;
+  label: string;
+  busyLabel: string;
+  onConfirm: () => Promise<Outcome>;
+  children?: ReactNode;
+};
+
+function ConfirmForm({ title, lead, label, busyLabel, onConfirm, children }: ConfirmFormProps) {
+  const { outcome, busy, onSubmit } = useSubmit(() => onConfirm());
+  return (
+    <SignInLayout title={title}>
+      {lead}
+      <form className={styles.form} onSubmit={onSubmit}>
+        {outcome && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
+        <Button className={styles.submit} tone="primary" type="submit" busy={busy} busyLabel={busyLabel}>
+          {label}
+        </Button>
+        {children}
+      </form>
+    </SignInLayout>
+  );
+}

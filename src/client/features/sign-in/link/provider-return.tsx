@@ -1,0 +1,137 @@
+/**
+ * Finishes a sign-in at a provider that this browser has started (docs/specification/accounts.md 15). The screen asks
+ * for no click: the PKCE verifier in this browser proves that the sign-in was started here.
+ */
+import { useEffect, useRef, useState } from 'react';
+import { ROUTES } from '#domain/routes.ts';
+import { useNavigate } from '#client/lib/navigation.ts';
+import { clearAuthLink } from '#client/lib/boot/auth-link.ts';
+import { createPkceAuth } from '#client/lib/api/pkce-auth.ts';
+import { RETURN_PATH_KEY } from '#client/lib/api/provider-flow.ts';
+import { useClientConfig, useSupabase } from '#client/lib/api/supabase.ts';
+import { useSubmit } from '#client/lib/hooks/use-submit.ts';
+import { rememberWay } from '#client/lib/session/last-way.ts';
+import { useSession } from '#client/lib/session/session.ts';
+import { Button } from '#client/ui/button.tsx';
+import { Notice } from '#client/ui/notice.tsx';
+import { hasUndoneDeletion, useWelcome } from '#client/ui/account/use-welcome-back.ts';
+import { useToast } from '#client/ui/toast.tsx';
+import { SignInLayout } from '../sign-in-layout.tsx';
+import type { ProviderReturn as Arrived } from './arrived-link.ts';
+import { signInAtProvider } from '../ways/provider-sign-in.ts';
+import { providerReturnMessage } from './provider-return-message.ts';
+import { SECURITY_HASH } from '#client/ui/second-step/recovery-notice.ts';
+import styles from '../sign-in.module.css';
+
+type ProviderReturnProps = {
+  arrived: Arrived;
+  /** Removes the provider's parameters from the URL and shows the sign-in form. */
+  onDrop: () => void;
+};
+
+export function ProviderReturn({ arrived, onDrop }: ProviderReturnProps) {
+  const { providers } = useClientConfig().signIn;
+  // Threat: anyone can write a link, so a name from the address is shown only if it is one of ours.
+  const provider = providers.find(({ name }) => name === arrived.provider);
+  const label = provider?.label ?? 'your provider';
+  const state = useFinishedFlow(arrived, label, onDrop);
+  const { user } = useSession();
+  const navigate = useNavigate();
+  const isLink = arrived.flow === 'link';
+
+  if (state === 'working') return <SignInLayout title="Sign in" lead={`Checking your sign-in with ${label}...`} />;
+  if (state === 'done') {
+    return (
+      <SignInLayout title="You are signed in">
+        <div className={styles.notice}>
+          <Notice kind="success">Close this tab and go on where you left off.</Notice>
+          <Button onClick={() => location.assign(ROUTES.journal.path)}>Open your journal here</Button>
+        </div>
+      </SignInLayout>
+    );
+  }
+  const openPage = async (path: typeof ROUTES.journal.path | typeof ROUTES.profile.path): Promise<void> => {
+    await navigate(isLink ? path + SECURITY_HASH : path, { replace: true });
+    onDrop();
+  };
+  return (
+    <SignInLayout title={isLink ? 'Nothing was linked' : 'You are not signed in yet'}>
+      <div className={styles.notice}>
+        <Notice kind="error">{providerReturnMessage(state.failed, label, isLink)}</Notice>
+        {isLink && user && <Button onClick={() => void openPage(ROUTES.profile.path)}>Back to your profile</Button>}
+        {!isLink && user && <Button onClick={() => void openPage(ROUTES.journal.path)}>Open your journal</Button>}
+        {!user && provider && <TryAgain provider={provider.name} label={provider.label} />}
+        {!user && <Button onClick={onDrop}>Sign in another way</Button>}
+      </div>
+    </SignInLayout>
+  );
+}
+
+function TryAgain({ provider, label }: { provider: string; label: string }) {
+  const config = useClientConfig();
+  const { outcome, busy, onSubmit } = useSubmit(async () =>
+    signInAtProvider(config, provider, sessionStorage.getItem(RETURN_PATH_KEY) ?? undefined),
+  );
+  return (
+    <form className={styles.form} onSubmit={onSubmit}>
+      {outcome && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
+      <Button tone="primary" type="submit" busy={busy} busyLabel="Redirecting...">
+        Try again with {label}
+      </Button>
+    </form>
+  );
+}
+
+type FlowState = 'working' | 'done' | { failed: string | undefined };
+
+function useFinishedFlow(arrived: Arrived, label: string, onDrop: () => void): FlowState {
+  const config = useClientConfig();
+  const { auth } = useSupabase();
+  const { status, user, expired } = useSession();
+  const navigate = useNavigate();
+  const toast = useToast();
+  const welcome = useWelcome();
+  const [state, setState] = useState<FlowState>(arrived.kind === 'code' ? 'working' : { failed: arrived.code });
+  const isStarted = useRef(false);
+
+  const finish = async (): Promise<void> => {
+    if (arrived.kind !== 'code') return;
+    const flowAuth = createPkceAuth(config);
+    const { data, error } = await flowAuth.exchangeCodeForSession(
+      arrived.code,
+      arrived.flowId === null ? {} : { flowId: arrived.flowId },
+    );
+    if (error) return setState({ failed: error.code ?? error.name });
+    if (arrived.flow === 'link') {
+      // The page keeps its own session. The flow's session is ended, because it has passed no second step.
+      await flowAuth.signOut({ scope: 'local' });
+      await auth.refreshSession();
+      toast({ kind: 'success', text: `You can now sign in with ${label}.` });
+      await navigate(ROUTES.profile.path + SECURITY_HASH, { replace: true });
+      return onDrop();
+    }
+    if (arrived.flow === 'signIn') {
+      const from = sessionStorage.getItem(RETURN_PATH_KEY) ?? ROUTES.journal.path;
+      sessionStorage.removeItem(RETURN_PATH_KEY);
+      // The page's guard sees the new session, asks for the second step and goes on to `from`.
+      await navigate(ROUTES.login.path, { replace: true, state: { from } });
+      clearAuthLink();
+      // The guard sees no change if another tab has already signed the same user in, so redirect here.
+      if (user?.id === data.user.id && !expired) await navigate(from, { replace: true });
+    }
+    const adopted = await auth.setSession(data.session);
+    if (adopted.error) return setState({ failed: adopted.error.code ?? adopted.error.name });
+    rememberWay(arrived.provider ? `provider:${arrived.provider}` : 'sso');
+    welcome(hasUndoneDeletion(data.session));
+    if (arrived.flow === 'tab') setState('done');
+  };
+
+  useEffect(() => {
+    // Waits for the page's session, which linking needs. Runs once, because a code works once.
+    if (status === 'loading' || isStarted.current) return;
+    isStarted.current = true;
+    void finish().catch(() => setState({ failed: 'unexpected' }));
+  });
+
+  return state;
+}

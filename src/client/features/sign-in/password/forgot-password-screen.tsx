@@ -1,0 +1,106 @@
+/** Requests a password reset email and takes its code. Never reveals whether the address has an account. */
+import { Link } from 'wouter';
+import { useState } from 'react';
+import { validateEmail } from '#domain/account/account.ts';
+import { MESSAGES, recoveryMessage } from '#domain/messages.ts';
+import { ROUTES } from '#domain/routes.ts';
+import { useNavigate } from '#client/lib/navigation.ts';
+import { useSupabase } from '#client/lib/api/supabase.ts';
+import { textOf, useSubmit } from '#client/lib/hooks/use-submit.ts';
+import { Button } from '#client/ui/button.tsx';
+import { Notice } from '#client/ui/notice.tsx';
+import { useToast } from '#client/ui/toast.tsx';
+import { SignInLayout } from '../sign-in-layout.tsx';
+import { EmailField } from '../email-field.tsx';
+import { NewPasswordForm } from './new-password-form.tsx';
+import { RecoveryCodeForm } from './recovery-code-form.tsx';
+import { useAdoptSession, type VerifiedAccount } from '../link/use-link-verification.ts';
+import { AfterSecondStep } from '../after-second-step.tsx';
+import { PasswordAccount } from './password-account.tsx';
+import styles from '../sign-in.module.css';
+
+export function ForgotPasswordScreen() {
+  const [sentTo, setSentTo] = useState<string | null>(null);
+  const [account, setAccount] = useState<VerifiedAccount | null>(null);
+  if (account) return <NewPassword account={account} />;
+  if (sentTo === null) return <RequestResetForm onSent={setSentTo} />;
+  return (
+    <SignInLayout
+      title="Check your email"
+      lead={
+        <>
+          If <strong>{sentTo}</strong> has an account, we sent it an email. Open the link in it, or enter the code here.
+        </>
+      }
+      footer={
+        <>
+          No email? Check your spam folder, or{' '}
+          <button type="button" className={styles.inline} onClick={() => setSentTo(null)}>
+            send it again
+          </button>
+          .
+        </>
+      }
+    >
+      <div className={styles.notice}>
+        <Notice kind="success">{MESSAGES.resetMailSent}</Notice>
+      </div>
+      <RecoveryCodeForm address={sentTo} onVerified={setAccount} />
+    </SignInLayout>
+  );
+}
+
+function RequestResetForm({ onSent }: { onSent: (address: string) => void }) {
+  const { auth } = useSupabase();
+  const { outcome, busy, onSubmit, errorOf } = useSubmit(async (form) => {
+    const email = textOf(form, 'email').trim();
+    const problem = validateEmail(email);
+    if (problem) return { kind: 'error', text: problem, field: 'email' };
+    const { error } = await auth.resetPasswordForEmail(email, {
+      redirectTo: `${location.origin}${ROUTES.resetPassword.path}`,
+    });
+    if (error) return { kind: 'error', text: recoveryMessage(error) };
+    onSent(email);
+    return null;
+  });
+
+  return (
+    <SignInLayout
+      title="Forgot your password?"
+      lead="Enter your email address and we will send you a link and a code to reset it."
+      footer={<Link to={ROUTES.login.path}>Back to Login</Link>}
+    >
+      <form className={styles.form} onSubmit={onSubmit} noValidate>
+        {outcome && outcome.field === undefined && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
+        <EmailField autoFocus error={errorOf('email')} />
+        <Button className={styles.submit} tone="primary" type="submit" busy={busy} busyLabel="Sending...">
+          Send Reset Link
+        </Button>
+      </form>
+    </SignInLayout>
+  );
+}
+
+function NewPassword({ account }: { account: VerifiedAccount }) {
+  const adoptSession = useAdoptSession();
+  const toast = useToast();
+  const navigate = useNavigate();
+  return (
+    <SignInLayout title="Set a new password">
+      <PasswordAccount account={account} />
+      <AfterSecondStep account={account}>
+        <NewPasswordForm
+          auth={account.auth}
+          address={account.user.email ?? ''}
+          onAccepted={async () => {
+            toast({ kind: 'success', text: MESSAGES.passwordUpdated });
+            // On success the route guard sees the session and redirects to the journal.
+            const error = await adoptSession(account);
+            if (error) await navigate(ROUTES.login.path, { replace: true });
+            return null;
+          }}
+        />
+      </AfterSecondStep>
+    </SignInLayout>
+  );
+}

@@ -1,0 +1,198 @@
+/** Sets a new password, from a recovery link or while signed in, and names the account. */
+import { Link } from 'wouter';
+import { useEffect, useState } from 'react';
+import { MESSAGES } from '#domain/messages.ts';
+import { ROUTES } from '#domain/routes.ts';
+import { useNavigate } from '#client/lib/navigation.ts';
+import { clearAuthLink } from '#client/lib/boot/auth-link.ts';
+import { useSession } from '#client/lib/session/session.ts';
+import { useSupabase } from '#client/lib/api/supabase.ts';
+import { useSubmit, type Outcome } from '#client/lib/hooks/use-submit.ts';
+import { Button } from '#client/ui/button.tsx';
+import { Notice } from '#client/ui/notice.tsx';
+import { SignInLayout } from '../sign-in-layout.tsx';
+import type { MailLink } from '../link/arrived-link.ts';
+import { NewPasswordForm } from './new-password-form.tsx';
+import { RecoveryCodeForm } from './recovery-code-form.tsx';
+import { SignedInAs } from '../signed-in-as.tsx';
+import { useArrivedLink } from '../link/use-arrived-link.ts';
+import { useAdoptSession, useLinkVerification, type VerifiedAccount } from '../link/use-link-verification.ts';
+import { AfterSecondStep } from '../after-second-step.tsx';
+import { PasswordAccount } from './password-account.tsx';
+import styles from '../sign-in.module.css';
+
+const REDIRECT_MS = 2_000;
+const TITLE = 'Set a new password';
+
+/** The screen after a reset. `otherUser`: the session could not be stored, and somebody else is signed in to this browser. */
+type Next = 'journal' | 'otherUser';
+
+export function ResetPasswordScreen() {
+  const { auth } = useSupabase();
+  const { status, user, expired } = useSession();
+  const { link } = useArrivedLink();
+  const [next, setNext] = useState<Next | null>(null);
+  const [codeAccount, setCodeAccount] = useState<VerifiedAccount | null>(null);
+  const finish = async (reached: Next): Promise<Outcome> => {
+    clearAuthLink();
+    setNext(reached);
+    return null;
+  };
+
+  if (next === 'otherUser') return <StillOtherUser />;
+  if (next) return <Done />;
+  // Wait for the session: the screen names the signed-in account as well.
+  if (status === 'loading') return <Checking />;
+  if (codeAccount) return <VerifiedReset account={codeAccount} onDone={finish} />;
+  if (link && 'type' in link && link.type === 'recovery')
+    return <WithLink link={link} onDone={finish} onVerified={setCodeAccount} />;
+  // Every other link, a return from a provider too, is no recovery link, so it cannot set a password.
+  if (link || !user || expired) return <InvalidLink onVerified={setCodeAccount} />;
+  return (
+    <SignInLayout title={TITLE}>
+      <SignedInAs />
+      <NewPasswordForm auth={auth} address={user.email ?? ''} onAccepted={() => finish('journal')} />
+    </SignInLayout>
+  );
+}
+
+type ResetProps = { onDone: (next: Next) => Promise<Outcome>; onVerified: (account: VerifiedAccount) => void };
+
+function WithLink({ link, onDone, onVerified }: ResetProps & { link: MailLink }) {
+  const state = useLinkVerification(link);
+  switch (state.step) {
+    case 'checking':
+      return <Checking />;
+    case 'awaitingClick':
+      return <OpenLink onOpen={state.open} />;
+    case 'rejected':
+    case 'firstConfirmed':
+      return <InvalidLink onVerified={onVerified} />;
+    case 'verified':
+      return <VerifiedReset account={state.account} onDone={onDone} />;
+  }
+}
+
+function VerifiedReset({ account, onDone }: Pick<ResetProps, 'onDone'> & { account: VerifiedAccount }) {
+  const adoptSession = useAdoptSession();
+  const { user } = useSession();
+  const isOtherUser = user !== null && user.id !== account.user.id;
+  const accept = async (): Promise<Outcome> => {
+    // An error is not one of the form: the password is already changed. Without a session, the journal asks to sign in.
+    const error = await adoptSession(account);
+    return onDone(error && isOtherUser ? 'otherUser' : 'journal');
+  };
+  return (
+    <SignInLayout title={TITLE}>
+      <PasswordAccount account={account} />
+      {isOtherUser && (
+        <p className={styles.lead}>
+          You are signed in as <strong>{user.email}</strong>. After you set the password, you will be signed in to the
+          other account instead.
+        </p>
+      )}
+      <AfterSecondStep account={account}>
+        <NewPasswordForm auth={account.auth} address={account.user.email ?? ''} onAccepted={accept} />
+      </AfterSecondStep>
+    </SignInLayout>
+  );
+}
+
+function Checking() {
+  return <SignInLayout title={TITLE} lead="Checking your link..." />;
+}
+
+function OpenLink({ onOpen }: { onOpen: () => Promise<Outcome> }) {
+  const { outcome, busy, onSubmit } = useSubmit(() => onOpen());
+  return (
+    <SignInLayout title={TITLE} lead="Continue to choose a new password. The next page shows which account it is for.">
+      <SignedInAs />
+      <form className={styles.form} onSubmit={onSubmit}>
+        {outcome && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
+        <Button className={styles.submit} tone="primary" type="submit" busy={busy} busyLabel="Checking your link...">
+          Continue
+        </Button>
+      </form>
+    </SignInLayout>
+  );
+}
+
+function InvalidLink({ onVerified }: Pick<ResetProps, 'onVerified'>) {
+  const { user, expired } = useSession();
+  const isSignedIn = user !== null && !expired;
+  return (
+    <SignInLayout
+      title={TITLE}
+      footer={
+        isSignedIn ? (
+          <Link to={ROUTES.journal.path} onClick={clearAuthLink}>
+            Back to the journal
+          </Link>
+        ) : (
+          <Link to={ROUTES.login.path}>Back to Login</Link>
+        )
+      }
+    >
+      <div className={styles.notice}>
+        <Notice kind="error">{MESSAGES.resetLinkInvalid}</Notice>
+        <p>
+          A link works once and expires after one hour. If you only reloaded this page, open the link in your email
+          again.{' '}
+          {!isSignedIn && (
+            <>
+              Otherwise,{' '}
+              <Link to={ROUTES.forgotPassword.path} onClick={clearAuthLink}>
+                request a new link
+              </Link>
+              .
+            </>
+          )}
+        </p>
+        {/* The guests' screens would send a signed-in user to the journal. */}
+        {isSignedIn && (
+          <p>
+            You are signed in as <strong>{user.email}</strong>.{' '}
+            <Link to={ROUTES.profile.path} onClick={clearAuthLink}>
+              Change your password
+            </Link>{' '}
+            in your profile.
+          </p>
+        )}
+        <p>
+          {isSignedIn
+            ? 'To reset the password of another account, enter its address and the code from the email.'
+            : 'You can also enter the code from the email.'}
+        </p>
+      </div>
+      <RecoveryCodeForm onVerified={onVerified} />
+    </SignInLayout>
+  );
+}
+
+/** Threat: the journal of the other user would open, and the owner of the new password would write into it. */
+function StillOtherUser() {
+  return (
+    <SignInLayout title={TITLE} footer={<Link to={ROUTES.journal.path}>Back to the journal</Link>}>
+      <div className={styles.notice}>
+        <Notice kind="success">{MESSAGES.passwordUpdated}</Notice>
+        <SignedInAs />
+        <p>You could not be signed in to the other account. Sign out first, then sign in with the new password.</p>
+      </div>
+    </SignInLayout>
+  );
+}
+
+function Done() {
+  const navigate = useNavigate();
+  useEffect(() => {
+    const timer = setTimeout(() => void navigate(ROUTES.journal.path, { replace: true }), REDIRECT_MS);
+    return () => clearTimeout(timer);
+  }, [navigate]);
+  return (
+    <SignInLayout title={TITLE}>
+      <div className={styles.notice}>
+        <Notice kind="success">{MESSAGES.passwordUpdated}</Notice>
+      </div>
+    </SignInLayout>
+  );
+}

@@ -1,0 +1,29 @@
+/** The second step of a sign-in, shown on the sign-in page until it is passed or cancelled. */
+import type { User } from '#client/lib/session/session.ts';
+import { useSupabase } from '#client/lib/api/supabase.ts';
+import { Button } from '#client/ui/button.tsx';
+import { SecondStep } from '#client/ui/second-step/second-step.tsx';
+import { SignInLayout } from './sign-in-layout.tsx';
+import styles from './sign-in.module.css';
+
+export function SecondStepScreen({ user }: { user: User }) {
+  const { auth } = useSupabase();
+  return (
+    <SignInLayout
+      title="Two-step verification"
+      lead={
+        <>
+          One more step to sign in as <strong>{user.email}</strong>.
+        </>
+      }
+    >
+      <div className={styles.notice}>
+        <SecondStep auth={auth} user={user}>
+          <Button tone="text" onClick={() => void auth.signOut({ scope: 'local' })}>
+            Cancel and sign out
+          </Button>
+        </SecondStep>
+      </div>
+    </SignInLayout>
+  );
+}

@@ -1,0 +1,36 @@
+/** The layout of all account forms: brand, heading, lead, form, footer. */
+import { useEffect, useRef, type ReactNode } from 'react';
+import { ROUTES } from '#domain/routes.ts';
+import { useTitle } from '#client/lib/hooks/use-title.ts';
+import { Brand } from '#client/ui/page/brand.tsx';
+import styles from './sign-in.module.css';
+
+type SignInLayoutProps = { title: string; lead?: ReactNode; children?: ReactNode; footer?: ReactNode };
+
+export function SignInLayout({ title, lead, children, footer }: SignInLayoutProps) {
+  useTitle(title);
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    // When one form replaces another, the focus is lost: move it to the heading, unless a field of the new form has it.
+    if (document.activeElement === document.body) heading.current?.focus();
+  }, []);
+
+  return (
+    <div className={styles.page}>
+      <header className={styles.top}>
+        {/* The landing page is a separate document, not a client route. */}
+        <a className={styles.home} href={ROUTES.landing.path}>
+          <Brand />
+        </a>
+      </header>
+      <main className={styles.main}>
+        <h1 ref={heading} className={styles.title} tabIndex={-1}>
+          {title}
+        </h1>
+        {lead && <p className={styles.lead}>{lead}</p>}
+        {children}
+        {footer && <p className={styles.footer}>{footer}</p>}
+      </main>
+    </div>
+  );
+}

@@ -1,0 +1,237 @@
+/**
+ * An overlay that asks to sign in again when the session has expired, first in the way that this browser used last. The
+ * page below stays mounted, so no text is lost, even if the user has to reset the password here.
+ */
+import { useState } from 'react';
+import { MESSAGES, recoveryMessage, signInMessage } from '#domain/messages.ts';
+import { ROUTES } from '#domain/routes.ts';
+import { rememberWay, type Way } from '#client/lib/session/last-way.ts';
+import { useSession, useUser } from '#client/lib/session/session.ts';
+import { useSupabase } from '#client/lib/api/supabase.ts';
+import { useSignOut } from '#client/lib/session/use-sign-out.ts';
+import { textOf, useSubmit } from '#client/lib/hooks/use-submit.ts';
+import { Button } from '#client/ui/button.tsx';
+import { Dialog } from '#client/ui/dialog.tsx';
+import { Notice } from '#client/ui/notice.tsx';
+import { PasswordField } from '#client/ui/form/password-field.tsx';
+import { useWelcomeBack } from '#client/ui/account/use-welcome-back.ts';
+import { SignOutDialog } from '#client/ui/account/sign-out-dialog.tsx';
+import { SecondStep } from '#client/ui/second-step/second-step.tsx';
+import { EmailField } from './email-field.tsx';
+import { NewPasswordForm } from './password/new-password-form.tsx';
+import { RecoveryCodeForm } from './password/recovery-code-form.tsx';
+import { useAdoptSession, type VerifiedAccount } from './link/use-link-verification.ts';
+import { PasswordAccount } from './password/password-account.tsx';
+import { AfterSecondStep } from './after-second-step.tsx';
+import { useAccountWays, WayButton, type OverlayForm } from './overlay-ways.tsx';
+import { WAY_FORMS } from './ways/way-forms.ts';
+import { OverlayFrame } from './ways/way-frame.tsx';
+import { Ways } from './ways/ways.tsx';
+import styles from './sign-in.module.css';
+import wayStyles from './ways/sign-in-ways.module.css';
+
+export function SignInOverlay() {
+  const { auth } = useSupabase();
+  const { secondStepUser } = useSession();
+  useWelcomeBack();
+
+  return (
+    <Dialog title="Sign in again" dismissible={false} onClose={() => undefined}>
+      {secondStepUser && (
+        <>
+          <p className={styles.lead}>
+            One more step to sign in as <strong>{secondStepUser.email}</strong>.
+          </p>
+          <div className={styles.notice}>
+            <SecondStep auth={auth} user={secondStepUser}>
+              {/* Ends the session of the first step, so the overlay shows the first step again. */}
+              <Button tone="text" onClick={() => void auth.signOut({ scope: 'local' })}>
+                Back
+              </Button>
+            </SecondStep>
+          </div>
+        </>
+      )}
+      {!secondStepUser && <FirstStep />}
+    </Dialog>
+  );
+}
+
+/** The first step: one of the account's ways to sign in, or a new password after a mailed code. */
+function FirstStep() {
+  const adoptSession = useAdoptSession();
+  const user = useUser();
+  const email = user.email ?? '';
+  const ways = useAccountWays();
+  const start = ways[0] === 'password' ? 'password' : 'ways';
+  const [step, setStep] = useState<'ways' | 'password' | 'code' | OverlayForm | VerifiedAccount>(start);
+  const back = (): void => setStep(start);
+  const FormView = step === 'mailCode' || step === 'phoneCode' || step === 'wallet' ? WAY_FORMS[step].View : null;
+
+  return (
+    <>
+      {step === 'ways' && <WaysStep ways={ways} onOpen={setStep} />}
+      {step === 'password' && (
+        <PasswordStep
+          others={ways.filter((way) => way !== 'password')}
+          onSent={() => setStep('code')}
+          onOpen={setStep}
+        />
+      )}
+      {FormView && (
+        <FormView
+          frame={OverlayFrame}
+          address={email}
+          phone={user.phone ? `+${user.phone}` : undefined}
+          onBack={back}
+        />
+      )}
+      {step === 'code' && <CodeStep onVerified={setStep} onBack={back} />}
+      {typeof step === 'object' && (
+        <>
+          <PasswordAccount account={step} />
+          <AfterSecondStep account={step}>
+            <NewPasswordForm
+              auth={step.auth}
+              address={step.user.email ?? ''}
+              onAccepted={async () => {
+                // A stored session closes the overlay.
+                const error = await adoptSession(step);
+                if (error) back();
+                return null;
+              }}
+              requestAgain={
+                <button type="button" className={styles.inline} onClick={back}>
+                  Start again
+                </button>
+              }
+            />
+          </AfterSecondStep>
+        </>
+      )}
+    </>
+  );
+}
+
+const NO_WAY =
+  'Your session has ended, and this account has no way to sign in again. Copy your text before you leave this page.';
+const SESSION_ENDED = 'Your session has ended. Your text is still here and will be saved when you sign in.';
+
+type OnOpen = (form: OverlayForm | 'password') => void;
+
+/** Lists the account's ways to sign in if the password is not the first of them, or says that it has no way. */
+function WaysStep({ ways, onOpen }: { ways: readonly Way[]; onOpen: OnOpen }) {
+  const { email } = useUser();
+  const [first, ...others] = ways;
+  return (
+    <>
+      <p className={styles.lead}>{first === undefined ? NO_WAY : SESSION_ENDED}</p>
+      <div className={styles.form}>
+        {email && <EmailField value={email} readOnly />}
+        {first !== undefined && <WayButton way={first} isFirst onOpen={onOpen} />}
+      </div>
+      <OtherWays ways={others} onOpen={onOpen} />
+      <div className={styles.under}>
+        <LeaveButton />
+      </div>
+    </>
+  );
+}
+
+function OtherWays({ ways, onOpen }: { ways: readonly Way[]; onOpen: OnOpen }) {
+  if (ways.length === 0) return null;
+  return (
+    <Ways>
+      {ways.map((way) => (
+        <WayButton key={way} way={way} onOpen={onOpen} />
+      ))}
+    </Ways>
+  );
+}
+
+function LeaveButton() {
+  const signingOut = useSignOut();
+  return (
+    <>
+      <Button tone="text" onClick={() => signingOut.start('local')}>
+        Sign out and leave this page
+      </Button>
+      <SignOutDialog signingOut={signingOut} />
+    </>
+  );
+}
+
+type PasswordStepProps = { others: readonly Way[]; onSent: () => void; onOpen: OnOpen };
+
+function PasswordStep({ others, onSent, onOpen }: PasswordStepProps) {
+  const { auth } = useSupabase();
+  const email = useUser().email ?? '';
+  const { outcome, busy, onSubmit } = useSubmit(async (form) => {
+    // A new session closes the overlay.
+    const { error } = await auth.signInWithPassword({ email, password: textOf(form, 'password') });
+    if (error) return { kind: 'error', text: signInMessage(error) };
+    rememberWay('password');
+    return null;
+  });
+  const recovery = useSubmit(async () => {
+    const { error } = await auth.resetPasswordForEmail(email, {
+      redirectTo: `${location.origin}${ROUTES.resetPassword.path}`,
+    });
+    if (error) return { kind: 'error', text: recoveryMessage(error) };
+    onSent();
+    return null;
+  });
+
+  return (
+    <>
+      <p className={styles.lead}>{SESSION_ENDED}</p>
+      <form className={styles.form} onSubmit={onSubmit}>
+        {outcome && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
+        <EmailField value={email} readOnly />
+        <PasswordField
+          label="Password"
+          name="password"
+          autoComplete="current-password"
+          required
+          invalidText="Enter your password"
+          autoFocus
+          data-autofocus
+        />
+        <Button className={styles.submit} tone="primary" type="submit" busy={busy} busyLabel="Signing in...">
+          Sign in
+        </Button>
+      </form>
+      <OtherWays ways={others} onOpen={onOpen} />
+      <div className={styles.under}>
+        <form className={wayStyles.way} onSubmit={recovery.onSubmit}>
+          {recovery.outcome && <Notice kind={recovery.outcome.kind}>{recovery.outcome.text}</Notice>}
+          <Button tone="text" type="submit" busy={recovery.busy} busyLabel="Sending...">
+            Forgot your password?
+          </Button>
+        </form>
+        <LeaveButton />
+      </div>
+    </>
+  );
+}
+
+function CodeStep({ onVerified, onBack }: { onVerified: (account: VerifiedAccount) => void; onBack: () => void }) {
+  const email = useUser().email ?? '';
+  return (
+    <>
+      <div className={styles.notice}>
+        <Notice kind="success">{MESSAGES.resetMailSent}</Notice>
+        <p>
+          Enter the code that we sent to <strong>{email}</strong>, or open the link in another tab of this browser. Your
+          text stays on this page.
+        </p>
+      </div>
+      <RecoveryCodeForm address={email} onVerified={onVerified} />
+      <div className={styles.under}>
+        <Button tone="text" onClick={onBack}>
+          Back
+        </Button>
+      </div>
+    </>
+  );
+}

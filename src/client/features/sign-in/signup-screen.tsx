@@ -1,0 +1,150 @@
+/** Creates an account. If the address must be confirmed, it ends with "Check your email". */
+import { Link } from 'wouter';
+import { useState } from 'react';
+import {
+  EMAIL_MAX_LENGTH,
+  NAME_PATTERN,
+  passwordMessage,
+  TERMS_PROBLEM,
+  validateSignUp,
+} from '#domain/account/account.ts';
+import { providerMessage } from '#domain/messages.ts';
+import { ROUTES } from '#domain/routes.ts';
+import { pageState } from '#client/lib/navigation.ts';
+import { useClientConfig, useSupabase } from '#client/lib/api/supabase.ts';
+import { useRestoreCount } from '#client/lib/hooks/use-restore-count.ts';
+import { textOf, useSubmit } from '#client/lib/hooks/use-submit.ts';
+import { Button } from '#client/ui/button.tsx';
+import { Field, FieldError, useInvalidText } from '#client/ui/form/field.tsx';
+import { Notice } from '#client/ui/notice.tsx';
+import { PasswordField } from '#client/ui/form/password-field.tsx';
+import { SignInLayout } from './sign-in-layout.tsx';
+import { CheckYourMail } from './check-your-mail.tsx';
+import { EmailField } from './email-field.tsx';
+import { ProviderWays } from './ways/sign-in-ways.tsx';
+import styles from './sign-in.module.css';
+
+export function SignupScreen() {
+  const { signups } = useClientConfig().signIn;
+  return signups ? <SignupForm /> : <SignupsClosed />;
+}
+
+function SignupsClosed() {
+  return (
+    <SignInLayout
+      title="New accounts are closed"
+      lead="Nobody can create an account here at the moment. If you already have one, sign in."
+      footer={<Link to={ROUTES.login.path}>Sign in</Link>}
+    />
+  );
+}
+
+function SignupForm() {
+  const { auth } = useSupabase();
+  const [acceptsTerms, setAcceptsTerms] = useState(false);
+  const restoreCount = useRestoreCount();
+  const [sentTo, setSentTo] = useState<string | null>(null);
+  const state = pageState();
+
+  const { outcome, busy, onSubmit, errorOf } = useSubmit(async (form) => {
+    const email = textOf(form, 'email').trim();
+    const password = textOf(form, 'password');
+    const problem = validateSignUp({ password, acceptsTerms });
+    if (problem) return { kind: 'error', text: problem, ...(acceptsTerms ? { field: 'password' } : {}) };
+    const { data, error } = await auth.signUp({
+      email,
+      password,
+      options: { data: { name: textOf(form, 'name').trim() } },
+    });
+    if (error) return { kind: 'error', text: passwordMessage(error, providerMessage) };
+    // With a session the route guard redirects to the journal.
+    if (!data.session) setSentTo(email);
+    return null;
+  });
+
+  if (sentTo !== null) return <CheckYourMail address={sentTo} />;
+  return (
+    <SignInLayout
+      title="Create your account"
+      footer={
+        <>
+          Already have an account?{' '}
+          <Link to={ROUTES.login.path} state={state}>
+            Sign in
+          </Link>
+        </>
+      }
+    >
+      <form className={styles.form} onSubmit={onSubmit}>
+        {/* The form's default button: Enter reports what is missing while the visible button is disabled. */}
+        <button type="submit" hidden aria-label="Create account" />
+        {outcome && outcome.field === undefined && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
+        <Field
+          label="Full name"
+          name="name"
+          autoComplete="name"
+          required
+          pattern={NAME_PATTERN}
+          invalidText="Enter your name"
+          autoFocus
+        />
+        <EmailField maxLength={EMAIL_MAX_LENGTH} />
+        <PasswordField
+          label="Password"
+          name="password"
+          autoComplete="new-password"
+          placeholder="Password (min. 6 characters)"
+          required
+          invalidText="Enter a password"
+          error={errorOf('password')}
+        />
+        <TermsField isChecked={acceptsTerms} onChange={setAcceptsTerms} />
+        <Button
+          className={styles.submit}
+          tone="primary"
+          type="submit"
+          disabled={!acceptsTerms}
+          busy={busy}
+          busyLabel="Creating account..."
+        >
+          Create account
+        </Button>
+      </form>
+      <ProviderWays key={restoreCount} returnPath={state.from} />
+    </SignInLayout>
+  );
+}
+
+function TermsField({ isChecked, onChange }: { isChecked: boolean; onChange: (isChecked: boolean) => void }) {
+  const { problem, onInvalid, clearProblem } = useInvalidText(TERMS_PROBLEM);
+  return (
+    <div className={styles.termsField}>
+      <label className={styles.terms}>
+        <input
+          type="checkbox"
+          name="terms"
+          checked={isChecked}
+          required
+          aria-invalid={problem !== null || undefined}
+          aria-describedby={problem === null ? undefined : 'terms-problem'}
+          onInvalid={onInvalid}
+          onChange={(event) => {
+            clearProblem();
+            onChange(event.target.checked);
+          }}
+        />
+        <span>
+          I accept the{' '}
+          <a href={ROUTES.terms.path} target="_blank" rel="noopener">
+            Terms of Service
+          </a>{' '}
+          &{' '}
+          <a href={ROUTES.privacy.path} target="_blank" rel="noopener">
+            Privacy Policy
+          </a>
+        </span>
+      </label>
+      {problem !== null && <FieldError id="terms-problem">{problem}</FieldError>}
+    </div>
+  );
+}

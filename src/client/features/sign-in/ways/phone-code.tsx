@@ -1,0 +1,77 @@
+/** Signs in with a code that is texted to the user's phone. */
+import { useState } from 'react';
+import { useSupabase } from '#client/lib/api/supabase.ts';
+import { rememberWay } from '#client/lib/session/last-way.ts';
+import { CodeForm } from '#client/ui/form/code-form.tsx';
+import { phoneOutcome, PhoneForm } from '#client/ui/form/phone-form.tsx';
+import { ResendForm } from '#client/ui/form/resend-form.tsx';
+import type { WayProps } from './way-frame.tsx';
+import styles from '../sign-in.module.css';
+
+export function PhoneCode({ frame: Frame, phone: known, onBack }: WayProps) {
+  const { auth } = useSupabase();
+  const [sentTo, setSentTo] = useState<string | null>(null);
+  const send = (phone: string) => auth.signInWithOtp({ phone, options: { shouldCreateUser: false } });
+  const back = (
+    <button type="button" className={styles.inline} onClick={onBack}>
+      Sign in another way
+    </button>
+  );
+
+  if (sentTo === null) {
+    return (
+      <Frame
+        key="number"
+        title="Sign in with a code"
+        lead="We text a code that works once to the phone of your account."
+        footer={back}
+      >
+        <PhoneForm
+          className={styles.form}
+          submitClassName={styles.submit}
+          fixedPhone={known}
+          send={async (phone) => {
+            const { error } = await send(phone);
+            if (!error) setSentTo(phone);
+            return phoneOutcome(error);
+          }}
+        />
+      </Frame>
+    );
+  }
+  return (
+    <Frame
+      key="code"
+      title="Check your phone"
+      lead={
+        <>
+          If <strong>{sentTo}</strong> belongs to an account, we texted it a code.
+        </>
+      }
+      footer={back}
+    >
+      <CodeForm
+        className={styles.form}
+        source="text"
+        autoFocus
+        tone="primary"
+        submitLabel="Sign in"
+        check={async (token) => {
+          const { error } = await auth.verifyOtp({ phone: sentTo, token, type: 'sms' });
+          if (error) return { error };
+          rememberWay('phoneCode');
+          return { outcome: null };
+        }}
+      />
+      <ResendForm className={styles.form} send={() => send(sentTo)} sentText="We texted you another code.">
+        <p>
+          No text message? Wait a moment, or{' '}
+          <button type="button" className={styles.inline} onClick={() => setSentTo(null)}>
+            {known === undefined ? 'use another number' : 'start again'}
+          </button>
+          .
+        </p>
+      </ResendForm>
+    </Frame>
+  );
+}

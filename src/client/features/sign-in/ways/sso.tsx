@@ -1,0 +1,55 @@
+/** Signs in at the identity provider of the user's company. */
+import { recoveryMessage } from '#domain/messages.ts';
+import { useClientConfig, useSupabase } from '#client/lib/api/supabase.ts';
+import { textOf, useSubmit } from '#client/lib/hooks/use-submit.ts';
+import { Button } from '#client/ui/button.tsx';
+import { Field } from '#client/ui/form/field.tsx';
+import { Notice } from '#client/ui/notice.tsx';
+import { signInWithSso } from './provider-sign-in.ts';
+import type { WayProps } from './way-frame.tsx';
+import styles from '../sign-in.module.css';
+
+export function Sso({ frame: Frame, returnPath, onBack }: WayProps) {
+  const config = useClientConfig();
+  const { authFetch } = useSupabase();
+  const { outcome, busy, onSubmit, errorOf } = useSubmit(async (form) => {
+    const domain = textOf(form, 'company').trim().toLowerCase().replace(/^.*@/, '');
+    if (!/^[^\s.]+(\.[^\s.]+)+$/.test(domain)) {
+      return { kind: 'error', text: 'Enter your work email, or the domain of your company.', field: 'company' };
+    }
+    const error = await signInWithSso(config, authFetch, domain, returnPath);
+    if (error?.code === 'sso_provider_not_found') {
+      return { kind: 'error', text: `Single sign-on is not set up for ${domain}.`, field: 'company' };
+    }
+    return error && { kind: 'error', text: recoveryMessage(error) };
+  });
+  return (
+    <Frame
+      title="Single sign-on"
+      lead="We send you to your company's sign-in page."
+      footer={
+        <button type="button" className={styles.inline} onClick={onBack}>
+          Sign in another way
+        </button>
+      }
+    >
+      <form className={styles.form} onSubmit={onSubmit} noValidate>
+        {outcome && outcome.field === undefined && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
+        <Field
+          label="Work email or company domain"
+          name="company"
+          autoComplete="username"
+          autoCapitalize="none"
+          spellCheck={false}
+          inputMode="email"
+          autoFocus
+          required
+          error={errorOf('company')}
+        />
+        <Button className={styles.submit} tone="primary" type="submit" busy={busy} busyLabel="Redirecting...">
+          Continue
+        </Button>
+      </form>
+    </Frame>
+  );
+}
