@@ -1,5 +1,6 @@
 /** The profile page: subscription, details, sign-in, consent to the coach, payments, deletion of the account. */
 import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
 import { useData } from '#client/lib/api/data-client.ts';
 import { planChangesQuery } from '#client/lib/plan/payment-queries.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
@@ -8,14 +9,14 @@ import { LoadingText } from '#client/ui/loading-text.tsx';
 import { useTitle } from '#client/lib/hooks/use-title.ts';
 import { BackToJournal } from '#client/ui/page/back-to-journal.tsx';
 import { Page } from '#client/ui/page/page.tsx';
-import { CoachConsentSection } from './coach-consent-section.tsx';
 import { DeleteAccountSection } from './delete-account-section.tsx';
 import { DetailsSection } from './details-section.tsx';
 import { PaymentHistory } from './payment-history.tsx';
 import { SecuritySection } from './security-sections.tsx';
 import { Subscription } from './subscription.tsx';
 
-export function ProfileScreen({ onUpgrade }: { onUpgrade: () => void }) {
+/** `coach`: the section on the consent to the coach. */
+export function ProfileScreen({ coach, onUpgrade }: { coach: ReactNode; onUpgrade: () => void }) {
   useTitle('Profile');
   const { profileState } = useSession();
   // The notice of a Dabbler depends on earlier plans.
@@ -29,7 +30,7 @@ export function ProfileScreen({ onUpgrade }: { onUpgrade: () => void }) {
         <Subscription onUpgrade={onUpgrade} />
         <DetailsSection />
         <SecuritySection isShown={!isLoading} />
-        <CoachConsentSection />
+        {coach}
         <PaymentHistory />
         <DeleteAccountSection />
       </div>
