@@ -36,7 +36,6 @@ export const SPECS_BY_PATH: readonly (readonly [path: string, specs: readonly st
   ['src/client/features/journal/', JOURNAL],
   ['src/client/features/landing/', ['tests/e2e/landing.spec.ts', ...SMOKE]],
   ['src/client/features/legal/', ['tests/e2e/legal.spec.ts']],
-  ['src/client/features/reviews/', COACH],
   ['src/client/features/settings/', SETTINGS],
   ['src/client/features/sign-in/', ACCOUNT],
   ['src/client/features/versions/', JOURNAL],

@@ -1,5 +1,5 @@
 /** Connects the reviews screen to the upgrade dialog. */
-import { ReviewsScreen } from '#client/features/reviews/reviews-screen.tsx';
+import { ReviewsScreen } from '#client/features/coach/reviews-screen.tsx';
 import { useUpgrade } from '../layout/upgrade-context.ts';
 
 export function ReviewsRoute() {

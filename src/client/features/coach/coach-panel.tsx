@@ -6,7 +6,7 @@ import { PREMIUM_PRICE } from '#domain/plan/plan.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
 import { useClientConfig } from '#client/lib/api/supabase.ts';
 import { useFocusRestore } from '#client/lib/hooks/use-focus-restore.ts';
-import { SampleDay } from '#client/ui/coach/sample.tsx';
+import { SampleDay } from '#client/ui/coach-sample.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { PlanPlaceholder } from '#client/ui/plan/plan-placeholder.tsx';
 import { UpgradeButton } from '#client/ui/plan/upgrade-button.tsx';

@@ -3,12 +3,12 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useRef } from 'react';
 import { isScore, type FeedbackResult } from '#domain/coach/coach.ts';
 import type { Day } from '#domain/day/day.ts';
-import { askCoach } from '#client/lib/coach/coach-stream.ts';
+import { askCoach } from './coach-stream.ts';
 import { invalidateEntryCache } from '#client/sync/entries/entry-cache.ts';
 import { useData } from '#client/lib/api/data-client.ts';
 import { useUser } from '#client/lib/session/session.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
-import { useAnalysis } from '#client/lib/coach/use-analysis.ts';
+import { useAnalysis } from './use-analysis.ts';
 import { toStoredFeedback, type StoredFeedback } from './stored-feedback.ts';
 
 /** `revision`: the revision of the log at the read; null without a log, and after an analysis until the next read. */

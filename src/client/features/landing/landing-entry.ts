@@ -4,8 +4,8 @@
  */
 import '#client/ui/page/brand.module.css';
 import '#client/ui/button.module.css';
-import '#client/ui/coach/sample.module.css';
-import '#client/ui/coach/score.module.css';
+import '#client/ui/coach-sample.module.css';
+import '#client/ui/score.module.css';
 import { ignoreCandidateKeys } from '#client/lib/ignore-candidate-keys.ts';
 import { FIRST_LINE_KEY } from '#client/lib/session/storage-keys.ts';
 import { ROUTES } from '#domain/routes.ts';

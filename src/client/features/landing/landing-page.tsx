@@ -4,7 +4,7 @@ import { FAIR_USE_NOTE } from '#domain/coach/coach.ts';
 import { FIRST_LINE_MAX_LENGTH } from '#domain/log/entry.ts';
 import { PLANS } from '#domain/plan/plan.ts';
 import { ROUTES } from '#domain/routes.ts';
-import { SampleDay } from '#client/ui/coach/sample.tsx';
+import { SampleDay } from '#client/ui/coach-sample.tsx';
 import { Brand } from '#client/ui/page/brand.tsx';
 import button from '#client/ui/button.module.css';
 import styles from './landing-page.module.css';

@@ -3,9 +3,9 @@ import { useEffect, useState } from 'react';
 import { clockTime } from '#domain/day/clock-time.ts';
 import { dayOf, weekdayOf } from '#domain/day/day.ts';
 import { failureMessage } from '#domain/coach/coach.ts';
-import type { CoachFailure } from '#client/lib/coach/coach-stream.ts';
-import { Notice } from '../notice.tsx';
-import { TextWithSupportLink } from '../account/support-link.tsx';
+import type { CoachFailure } from './coach-stream.ts';
+import { Notice } from '#client/ui/notice.tsx';
+import { TextWithSupportLink } from '#client/ui/account/support-link.tsx';
 
 /** Longer waits are shown as a time of day instead of a countdown. */
 const MAX_COUNTDOWN_MS = 10 * 60_000;

@@ -3,7 +3,7 @@ import { addDays, dayLabel, dayOf } from '#domain/day/day.ts';
 import { shortDate } from '#domain/coach/win-bullets.ts';
 import { scoreBand } from '#domain/coach/hustle-score.ts';
 import { Score } from './score.tsx';
-import styles from './sample.module.css';
+import styles from './coach-sample.module.css';
 
 const FIRST_DAY = dayOf(new Date(2026, 2, 2));
 /** The HustleScores of two weeks; null on days without a log. */

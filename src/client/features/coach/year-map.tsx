@@ -9,7 +9,7 @@ import { chosenWeekStart } from '#client/lib/session/preferences.ts';
 import { useNavigate } from '#client/lib/navigation.ts';
 import charts from './review-charts.module.css';
 import { useRovingTabindex } from './use-roving-tabindex.ts';
-import type { LoggedDay } from '../use-logged-days.ts';
+import type { LoggedDay } from './use-logged-days.ts';
 import styles from './year-map.module.css';
 
 /** No shade, then five shades of one hue, lightest first. One hue is readable with colour blindness. */

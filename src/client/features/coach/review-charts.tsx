@@ -3,8 +3,8 @@ import type { Day } from '#domain/day/day.ts';
 import { firstDayOf, type ReviewPeriod } from '#domain/plan/review-period.ts';
 import styles from './review-charts.module.css';
 import { ScorePlot } from './score-plot.tsx';
-import type { LoggedDay } from '../use-logged-days.ts';
-import { FirstLines } from '../wins.tsx';
+import type { LoggedDay } from './use-logged-days.ts';
+import { FirstLines } from './wins.tsx';
 import { YearMap } from './year-map.tsx';
 
 type ReviewChartsProps = {

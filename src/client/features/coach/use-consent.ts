@@ -1,7 +1,7 @@
 /** Reads and changes the consent to send logs to the AI service (docs/specification/coach.md 1). */
 import { useState } from 'react';
-import { useData } from '../api/data-client.ts';
-import { useSession, useUser } from '../session/session.ts';
+import { useData } from '#client/lib/api/data-client.ts';
+import { useSession, useUser } from '#client/lib/session/session.ts';
 
 export type Consent = {
   given: boolean;

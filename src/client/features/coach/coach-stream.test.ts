@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { AI_MESSAGES, ANALYSIS_PROBLEMS } from '#domain/coach/coach.ts';
 import { askCoach } from './coach-stream.ts';
-import type { Supabase } from '../api/supabase.ts';
+import type { Supabase } from '#client/lib/api/supabase.ts';
 
 type Result = { score: number };
 type Name = 'ai-feedback' | 'trend-analysis';

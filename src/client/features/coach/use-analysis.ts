@@ -1,7 +1,7 @@
 /** Runs one analysis at a time and tracks its state for the screen. */
 import { useCallback, useEffect, useRef, useState, type Dispatch, type SetStateAction } from 'react';
 import type { CoachAnswer, CoachFailure } from './coach-stream.ts';
-import { useSession } from '../session/session.ts';
+import { useSession } from '#client/lib/session/session.ts';
 
 export type AnalysisView = {
   phase: 'idle' | 'running' | 'done' | 'failed' | 'cancelled';

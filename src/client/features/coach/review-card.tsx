@@ -3,9 +3,9 @@ import type { TrendResult } from '#domain/coach/coach.ts';
 import { splitReview } from '#domain/coach/win-bullets.ts';
 import { dateLabel } from '#domain/day/day.ts';
 import { REVIEW_PERIODS, type ReviewPeriod } from '#domain/plan/review-period.ts';
-import { CoachText } from '#client/ui/coach/coach-text.tsx';
-import { SandboxModelNotice } from '#client/ui/coach/sandbox-model-notice.tsx';
-import { TimeAgo } from '#client/ui/coach/time-ago.tsx';
+import { CoachText } from './coach-text.tsx';
+import { SandboxModelNotice } from './sandbox-model-notice.tsx';
+import { TimeAgo } from './time-ago.tsx';
 import styles from './reviews.module.css';
 import { Wins } from './wins.tsx';
 

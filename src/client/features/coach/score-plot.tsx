@@ -15,7 +15,7 @@ import { Button } from '#client/ui/button.tsx';
 import charts from './review-charts.module.css';
 import { useRovingTabindex } from './use-roving-tabindex.ts';
 import styles from './score-plot.module.css';
-import type { LoggedDay } from '../use-logged-days.ts';
+import type { LoggedDay } from './use-logged-days.ts';
 
 const HEIGHT = 260;
 const MARGIN = { top: 14, right: 26, bottom: 34, left: 34 };

@@ -2,11 +2,11 @@
 import { Link } from 'wouter';
 import type { Ref } from 'react';
 import { ROUTES } from '#domain/routes.ts';
-import { useConsent } from '#client/lib/coach/use-consent.ts';
+import { useConsent } from './use-consent.ts';
 import { useClientConfig } from '#client/lib/api/supabase.ts';
-import { Button } from '../button.tsx';
+import { Button } from '#client/ui/button.tsx';
 import styles from './coach-consent.module.css';
-import { Notice } from '../notice.tsx';
+import { Notice } from '#client/ui/notice.tsx';
 import { SandboxModelNotice } from './sandbox-model-notice.tsx';
 
 /** `button`: a ref to the button that gives consent. */

@@ -6,7 +6,7 @@ import { formatBullets, firstLines, shortDate, type DayText } from '#domain/coac
 import { Button } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { LoadingText } from '#client/ui/loading-text.tsx';
-import charts from './charts/review-charts.module.css';
+import charts from './review-charts.module.css';
 import { usePeriodLogs } from './use-logged-days.ts';
 import styles from './wins.module.css';
 

@@ -3,7 +3,7 @@ import { AI_MESSAGES, FAIR_USE_NOTE } from '#domain/coach/coach.ts';
 import { PREMIUM_PRICE } from '#domain/plan/plan.ts';
 import { useClientConfig } from '#client/lib/api/supabase.ts';
 import { LockedCrown } from '#client/ui/plan/crown.tsx';
-import { SampleReview } from '#client/ui/coach/sample.tsx';
+import { SampleReview } from '#client/ui/coach-sample.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { UpgradeButton } from '#client/ui/plan/upgrade-button.tsx';
 import styles from './reviews.module.css';

@@ -13,11 +13,11 @@ import { useLocalCopies } from '#client/sync/day-savers-provider.tsx';
 import { reviewCopyKey } from '#client/sync/store/prune-copies.ts';
 import { Review } from './review.tsx';
 import styles from './reviews.module.css';
-import charts from './charts/review-charts.module.css';
+import charts from './review-charts.module.css';
 import { ReviewCopy, reviewKey, useStoredReview } from './stored-review.tsx';
 import { useLoggedDays, type LoggedDay } from './use-logged-days.ts';
 
-const loadCharts = () => import('./charts/review-charts.tsx');
+const loadCharts = () => import('./review-charts.tsx');
 const ReviewCharts = lazy(async () => {
   try {
     return { default: (await loadCharts()).ReviewCharts };

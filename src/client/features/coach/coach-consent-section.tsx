@@ -1,7 +1,7 @@
 /** Gives or withdraws the consent to the coach. Hidden if there is neither a coach nor a consent. */
 import { useClientConfig } from '#client/lib/api/supabase.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
-import { useConsent } from '#client/lib/coach/use-consent.ts';
+import { useConsent } from './use-consent.ts';
 import { Notice } from '#client/ui/notice.tsx';
 import { Section } from '#client/ui/page/page.tsx';
 import styles from './coach-consent-section.module.css';
