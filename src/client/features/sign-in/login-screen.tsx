@@ -13,7 +13,7 @@ import { Notice } from '#client/ui/notice.tsx';
 import { PasswordField } from '#client/ui/form/password-field.tsx';
 import { SignInLayout } from './sign-in-layout.tsx';
 import { EmailField } from './email-field.tsx';
-import { useArrivedLink } from './link/use-arrived-link.ts';
+import { useArrivedLink } from './link/arrived-link.ts';
 import { SignInWays, WayFormView, type WayForm } from './ways/sign-in-ways.tsx';
 import styles from './sign-in.module.css';
 

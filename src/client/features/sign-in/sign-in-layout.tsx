@@ -1,8 +1,9 @@
 /** The layout of all account forms: brand, heading, lead, form, footer. */
-import { useEffect, useRef, type ReactNode } from 'react';
+import { useEffect, useRef, type ReactNode, type ComponentType } from 'react';
 import { ROUTES } from '#domain/routes.ts';
 import { useTitle } from '#client/lib/hooks/use-title.ts';
 import { Brand } from '#client/ui/page/brand.tsx';
+import { useSession } from '#client/lib/session/session.ts';
 import styles from './sign-in.module.css';
 
 type SignInLayoutProps = { title: string; lead?: ReactNode; children?: ReactNode; footer?: ReactNode };
@@ -34,3 +35,29 @@ export function SignInLayout({ title, lead, children, footer }: SignInLayoutProp
     </div>
   );
 }
+
+/** Names the signed-in account on screens that may sign in another account instead. */
+export function SignedInAs() {
+  const { user } = useSession();
+  return (
+    user && (
+      <p className={styles.lead}>
+        You are signed in as <strong>{user.email}</strong>.
+      </p>
+    )
+  );
+}
+
+/** The frame of a way to sign in: this layout, or the overlay of an expired session. */
+export type WayFrame = ComponentType<SignInLayoutProps>;
+
+export type WayProps = {
+  frame: WayFrame;
+  /** The address of the expired session; the form asks for it if missing. */
+  address?: string | undefined;
+  /** The number of the expired session; the form asks for it if missing. */
+  phone?: string | undefined;
+  /** The page that redirected to the sign-in. */
+  returnPath?: string | undefined;
+  onBack: () => void;
+};

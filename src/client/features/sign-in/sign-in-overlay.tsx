@@ -5,9 +5,9 @@
 import { useState } from 'react';
 import { MESSAGES, recoveryMessage, signInMessage } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';
-import { rememberWay, type Way } from '#client/lib/session/last-way.ts';
+import { rememberWay, readLastWay, type Way } from '#client/lib/session/last-way.ts';
 import { useSession, useUser } from '#client/lib/session/session.ts';
-import { useSupabase } from '#client/lib/api/supabase.ts';
+import { useSupabase, useClientConfig } from '#client/lib/api/supabase.ts';
 import { useSignOut } from '#client/lib/session/use-sign-out.ts';
 import { textOf, useSubmit } from '#client/lib/hooks/use-submit.ts';
 import { Button } from '#client/ui/button.tsx';
@@ -17,16 +17,16 @@ import { PasswordField } from '#client/ui/form/password-field.tsx';
 import { useWelcomeBack } from '#client/ui/account/use-welcome-back.ts';
 import { SignOutDialog } from '#client/ui/account/sign-out-dialog.tsx';
 import { SecondStep } from '#client/ui/second-step/second-step.tsx';
+import { hasKnownPasskeys } from '#client/lib/session/known-passkeys.ts';
+import { ssoProviderOf } from '#client/lib/session/sso-user.ts';
+import { useOpenChunk } from '#client/ui/lazy-chunk.ts';
 import { EmailField } from './email-field.tsx';
-import { NewPasswordForm } from './password/new-password-form.tsx';
-import { RecoveryCodeForm } from './password/recovery-code-form.tsx';
+import { NewPasswordForm, PasswordAccount, AfterSecondStep, RecoveryCodeForm } from './password/new-password.tsx';
 import { useAdoptSession, type VerifiedAccount } from './link/use-link-verification.ts';
-import { PasswordAccount } from './password/password-account.tsx';
-import { AfterSecondStep } from './after-second-step.tsx';
-import { useAccountWays, WayButton, type OverlayForm } from './overlay-ways.tsx';
-import { WAY_FORMS } from './ways/way-forms.ts';
-import { OverlayFrame } from './ways/way-frame.tsx';
-import { Ways } from './ways/ways.tsx';
+import { WAY_FORMS, WAY_LABELS, Ways, PasskeyButton } from './ways/way-buttons.tsx';
+import type { WayFrame } from './sign-in-layout.tsx';
+import { accountWays } from './account-ways.ts';
+import { signInInOtherTab } from './ways/provider-sign-in.ts';
 import styles from './sign-in.module.css';
 import wayStyles from './ways/sign-in-ways.module.css';
 
@@ -112,6 +112,15 @@ function FirstStep() {
     </>
   );
 }
+
+/** The overlay keeps its own heading, so the title is not shown. */
+const OverlayFrame: WayFrame = ({ lead, children, footer }) => (
+  <>
+    {lead && <p className={styles.lead}>{lead}</p>}
+    {children}
+    {footer && <p className={styles.under}>{footer}</p>}
+  </>
+);
 
 const NO_WAY =
   'Your session has ended, and this account has no way to sign in again. Copy your text before you leave this page.';
@@ -233,5 +242,76 @@ function CodeStep({ onVerified, onBack }: { onVerified: (account: VerifiedAccoun
         </Button>
       </div>
     </>
+  );
+}
+
+type OverlayForm = keyof typeof WAY_FORMS;
+
+/** The account's ways to sign in, the one to offer first at the front. */
+function useAccountWays(): readonly Way[] {
+  const { signIn } = useClientConfig();
+  const user = useUser();
+  return accountWays(user, { signIn, lastWay: readLastWay(), hasPasskeys: hasKnownPasskeys(user.id) });
+}
+
+type WayButtonProps = {
+  way: Way;
+  /** Whether `way` is the one to offer first. */
+  isFirst?: boolean;
+  onOpen: (form: OverlayForm | 'password') => void;
+};
+
+/** Signs in again to the account whose session has expired, and keeps the page open. */
+function WayButton({ way, isFirst = false, onOpen }: WayButtonProps) {
+  const { providers } = useClientConfig().signIn;
+  const sso = ssoProviderOf(useUser());
+  const openChunk = useOpenChunk();
+  const looks = { tone: isFirst ? 'primary' : 'plain', 'data-autofocus': isFirst || undefined } as const;
+  switch (way) {
+    case 'password':
+      return <Button onClick={() => onOpen('password')}>Use your password</Button>;
+    case 'passkey':
+      return <PasskeyButton hasAutofill={false} isFirst={isFirst} />;
+    case 'mailCode':
+    case 'phoneCode':
+    case 'wallet':
+      return (
+        <Button {...looks} onClick={() => openChunk(WAY_FORMS[way], () => onOpen(way))}>
+          {WAY_LABELS[way]}
+        </Button>
+      );
+    case 'sso':
+      return <OtherTabButton name={sso ?? ''} label="single sign-on" looks={looks} />;
+    default: {
+      const name = way.slice('provider:'.length);
+      const label = providers.find((provider) => provider.name === name)?.label ?? name;
+      return <OtherTabButton name={name} label={label} looks={looks} />;
+    }
+  }
+}
+
+const TEXTS = {
+  opened: (label: string) => `Sign in with ${label} in the new tab, then come back here.`,
+  blocked: () => 'Your browser blocked the new tab. Allow it, and try again.',
+  failed: () => 'Something went wrong between us and your provider. Please try again.',
+};
+
+type OtherTabButtonProps = { name: string; label: string; looks: { tone: 'primary' | 'plain' } };
+
+/** Leaving the page would lose unsaved text, so the provider opens in another tab. */
+function OtherTabButton({ name, label, looks }: OtherTabButtonProps) {
+  const config = useClientConfig();
+  const { authFetch } = useSupabase();
+  const { outcome, busy, onSubmit } = useSubmit(async () => {
+    const result = await signInInOtherTab(config, authFetch, name);
+    return { kind: result === 'opened' ? 'success' : 'error', text: TEXTS[result](label) };
+  });
+  return (
+    <form className={wayStyles.way} onSubmit={onSubmit}>
+      {outcome && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
+      <Button {...looks} type="submit" busy={busy} busyLabel="Opening...">
+        Continue with {label}
+      </Button>
+    </form>
   );
 }

@@ -1,5 +1,7 @@
-/** Parses the query of a link from a mail, or of the return from a provider. */
+/** The link that opened the page: from a mail, or the return from a provider. */
+import { useState } from 'react';
 import { FLOWS, type Flow } from '#client/lib/api/provider-flow.ts';
+import { clearAuthLink } from '#client/lib/boot/auth-link.ts';
 
 const TYPES = ['signup', 'email_change', 'recovery', 'magiclink', 'invite', 'email'] as const;
 type LinkType = (typeof TYPES)[number];
@@ -43,4 +45,16 @@ export function readArrivedLink(query: string): ArrivedLink {
   if (access_token && refresh_token) return { kind: 'tokens', type, access_token, refresh_token };
   if (tokenHash) return { kind: 'hash', type, tokenHash };
   return values.has('message') ? { kind: 'firstConfirmed' } : { kind: 'error', code: '' };
+}
+
+/** The link that the page was opened with, until it is used or dropped. */
+export function useArrivedLink(): { link: ArrivedLink | null; drop: () => void } {
+  const [link, setLink] = useState(() =>
+    globalThis.hustleForgeAuthLink === undefined ? null : readArrivedLink(globalThis.hustleForgeAuthLink),
+  );
+  const drop = (): void => {
+    clearAuthLink();
+    setLink(null);
+  };
+  return { link, drop };
 }

@@ -1,19 +1,23 @@
 /** Handles a mailed link: names the account, and signs in only after a click (docs/specification/accounts.md 8). */
-import type { ReactNode } from 'react';
-import { MESSAGES, providerMessage } from '#domain/messages.ts';
+import { useState, type ReactNode } from 'react';
+import { Link } from 'wouter';
+import { MESSAGES, providerMessage, recoveryMessage } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';
+import { validateEmail } from '#domain/account/account.ts';
 import { useNavigate } from '#client/lib/navigation.ts';
 import { rememberWay } from '#client/lib/session/last-way.ts';
 import { useSession } from '#client/lib/session/session.ts';
-import { useSubmit, type Outcome } from '#client/lib/hooks/use-submit.ts';
+import { useSubmit, textOf, type Outcome } from '#client/lib/hooks/use-submit.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { useToast } from '#client/ui/toast.tsx';
-import { SignInLayout } from '../sign-in-layout.tsx';
-import { BrokenLink } from './broken-link.tsx';
+import { clearAuthLink } from '#client/lib/boot/auth-link.ts';
+import { useClientConfig, useSupabase } from '#client/lib/api/supabase.ts';
+import { SignInLayout, SignedInAs } from '../sign-in-layout.tsx';
 import type { MailLink } from './arrived-link.ts';
-import { SignedInAs } from '../signed-in-as.tsx';
 import { useAdoptSession, useLinkVerification, type VerifiedAccount } from './use-link-verification.ts';
+import { EmailField } from '../email-field.tsx';
+import { mailCode, MailedCode } from '../ways/mail-code.tsx';
 import styles from '../sign-in.module.css';
 
 type ConfirmLinkProps = {
@@ -143,6 +147,105 @@ function ConfirmForm({ title, lead, label, busyLabel, onConfirm, children }: Con
         </Button>
         {children}
       </form>
+    </SignInLayout>
+  );
+}
+
+type BrokenLinkProps = {
+  text: string;
+  /** A link that was to change the address: only a signed-in user can request another one. */
+  isAddressChange: boolean;
+  onContinue: () => void;
+};
+
+/** Explains why a mailed link failed, and offers a new one. */
+function BrokenLink({ text, isAddressChange, onContinue }: BrokenLinkProps) {
+  const { user } = useSession();
+  const { mailCodes } = useClientConfig().signIn;
+  if (!user && !isAddressChange && mailCodes) return <NewLink text={text} onContinue={onContinue} />;
+  return (
+    <SignInLayout title="This link does not work">
+      <div className={styles.notice}>
+        <Notice kind="error">{text}</Notice>
+        {user && (
+          <p>
+            You are signed in as <strong>{user.email}</strong>. If the link was to change your email address, save the
+            change again in your{' '}
+            <Link to={ROUTES.profile.path} onClick={clearAuthLink}>
+              profile
+            </Link>
+            .
+          </p>
+        )}
+        {!user && isAddressChange && <p>To get a new link, sign in and save the change again in your profile.</p>}
+        {!user && !isAddressChange && <PasswordReset>To reset your password,</PasswordReset>}
+        <Button onClick={onContinue}>{user ? 'Open your journal' : 'Sign in'}</Button>
+      </div>
+    </SignInLayout>
+  );
+}
+
+function PasswordReset({ children }: { children: ReactNode }) {
+  return (
+    <p>
+      {children}{' '}
+      <Link to={ROUTES.forgotPassword.path} onClick={clearAuthLink}>
+        request a new link
+      </Link>
+      .
+    </p>
+  );
+}
+
+/** Mails a new link that signs in. For an unconfirmed address, the link confirms the address too. */
+function NewLink({ text, onContinue }: Omit<BrokenLinkProps, 'isAddressChange'>) {
+  const { auth } = useSupabase();
+  const [sentTo, setSentTo] = useState<string | null>(null);
+  const { outcome, busy, onSubmit, errorOf } = useSubmit(async (form) => {
+    const email = textOf(form, 'email').trim();
+    const problem = validateEmail(email);
+    if (problem) return { kind: 'error', text: problem, field: 'email' };
+    const { error } = await mailCode(auth, email);
+    if (error) return { kind: 'error', text: recoveryMessage(error) };
+    // Once the mailed code has signed the user in, the guard must redirect instead of showing this link again.
+    clearAuthLink();
+    setSentTo(email);
+    return null;
+  });
+
+  if (sentTo !== null) {
+    return (
+      <MailedCode
+        frame={SignInLayout}
+        address={sentTo}
+        onRestart={() => setSentTo(null)}
+        restartLabel="use another address"
+      />
+    );
+  }
+  return (
+    <SignInLayout
+      title="This link does not work"
+      footer={
+        <button type="button" className={styles.inline} onClick={onContinue}>
+          Sign in another way
+        </button>
+      }
+    >
+      <div className={styles.notice}>
+        <Notice kind="error">{text}</Notice>
+        <p>A link works once, and for an hour. We can email you a new one that signs you in.</p>
+      </div>
+      <form className={styles.form} onSubmit={onSubmit} noValidate>
+        {outcome && outcome.field === undefined && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
+        <EmailField error={errorOf('email')} />
+        <Button className={styles.submit} tone="primary" type="submit" busy={busy} busyLabel="Sending...">
+          Email me a new link
+        </Button>
+      </form>
+      <div className={styles.under}>
+        <PasswordReset>Did the link reset your password? Then</PasswordReset>
+      </div>
     </SignInLayout>
   );
 }

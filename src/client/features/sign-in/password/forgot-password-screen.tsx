@@ -12,11 +12,8 @@ import { Notice } from '#client/ui/notice.tsx';
 import { useToast } from '#client/ui/toast.tsx';
 import { SignInLayout } from '../sign-in-layout.tsx';
 import { EmailField } from '../email-field.tsx';
-import { NewPasswordForm } from './new-password-form.tsx';
-import { RecoveryCodeForm } from './recovery-code-form.tsx';
+import { NewPasswordForm, PasswordAccount, AfterSecondStep, RecoveryCodeForm } from './new-password.tsx';
 import { useAdoptSession, type VerifiedAccount } from '../link/use-link-verification.ts';
-import { AfterSecondStep } from '../after-second-step.tsx';
-import { PasswordAccount } from './password-account.tsx';
 import styles from '../sign-in.module.css';
 
 export function ForgotPasswordScreen() {

@@ -10,15 +10,10 @@ import { useSupabase } from '#client/lib/api/supabase.ts';
 import { useSubmit, type Outcome } from '#client/lib/hooks/use-submit.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
-import { SignInLayout } from '../sign-in-layout.tsx';
-import type { MailLink } from '../link/arrived-link.ts';
-import { NewPasswordForm } from './new-password-form.tsx';
-import { RecoveryCodeForm } from './recovery-code-form.tsx';
-import { SignedInAs } from '../signed-in-as.tsx';
-import { useArrivedLink } from '../link/use-arrived-link.ts';
+import { SignInLayout, SignedInAs } from '../sign-in-layout.tsx';
+import { useArrivedLink, type MailLink } from '../link/arrived-link.ts';
+import { NewPasswordForm, PasswordAccount, AfterSecondStep, RecoveryCodeForm } from './new-password.tsx';
 import { useAdoptSession, useLinkVerification, type VerifiedAccount } from '../link/use-link-verification.ts';
-import { AfterSecondStep } from '../after-second-step.tsx';
-import { PasswordAccount } from './password-account.tsx';
 import styles from '../sign-in.module.css';
 
 const REDIRECT_MS = 2_000;

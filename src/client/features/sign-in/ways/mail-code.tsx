@@ -1,14 +1,17 @@
 /** Signs in with a code that is mailed to the user's address. */
-import { useState } from 'react';
+import { useState, type ReactNode } from 'react';
 import { validateEmail } from '#domain/account/account.ts';
 import { recoveryMessage } from '#domain/messages.ts';
-import { useSupabase } from '#client/lib/api/supabase.ts';
+import { ROUTES } from '#domain/routes.ts';
+import { useSupabase, type Auth } from '#client/lib/api/supabase.ts';
 import { textOf, useSubmit } from '#client/lib/hooks/use-submit.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
+import { rememberWay } from '#client/lib/session/last-way.ts';
+import { CodeForm } from '#client/ui/form/code-form.tsx';
+import { ResendForm } from '#client/ui/form/resend-form.tsx';
 import { EmailField } from '../email-field.tsx';
-import { mailCode, MailedCode } from './mailed-code.tsx';
-import type { WayProps } from './way-frame.tsx';
+import type { WayProps, WayFrame } from '../sign-in-layout.tsx';
 import styles from '../sign-in.module.css';
 
 export function MailCode({ frame: Frame, address, onBack }: WayProps) {
@@ -59,5 +62,61 @@ export function MailCode({ frame: Frame, address, onBack }: WayProps) {
       restartLabel={address === undefined ? 'use another address' : 'start again'}
       footer={back}
     />
+  );
+}
+
+/** Mails a code and a link. The answer does not tell whether the address has an account. */
+export const mailCode = (auth: Auth, email: string) =>
+  auth.signInWithOtp({
+    email,
+    // A mistyped address must not create an account.
+    options: { shouldCreateUser: false, emailRedirectTo: `${location.origin}${ROUTES.login.path}` },
+  });
+
+type MailedCodeProps = {
+  frame: WayFrame;
+  address: string;
+  onRestart: () => void;
+  restartLabel: string;
+  footer?: ReactNode;
+};
+
+/** Takes the code of the mail, and sends the mail again. */
+export function MailedCode({ frame: Frame, address, onRestart, restartLabel, footer }: MailedCodeProps) {
+  const { auth } = useSupabase();
+  return (
+    <Frame
+      title="Check your email"
+      lead={
+        <>
+          If <strong>{address}</strong> has an account, we sent it an email. Enter the code here, or open the link in
+          it.
+        </>
+      }
+      footer={footer}
+    >
+      <CodeForm
+        className={styles.form}
+        autoFocus
+        tone="primary"
+        submitLabel="Sign in"
+        check={async (token) => {
+          // The user entered the code here, so no login CSRF is possible: store the session, and the guard redirects.
+          const { error } = await auth.verifyOtp({ email: address, token, type: 'email' });
+          if (error) return { error };
+          rememberWay('mailCode');
+          return { outcome: null };
+        }}
+      />
+      <ResendForm className={styles.form} send={() => mailCode(auth, address)} sentText="We sent the email again.">
+        <p>
+          No email? Check your spam folder, or{' '}
+          <button type="button" className={styles.inline} onClick={onRestart}>
+            {restartLabel}
+          </button>
+          .
+        </p>
+      </ResendForm>
+    </Frame>
   );
 }

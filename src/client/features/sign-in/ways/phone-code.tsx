@@ -5,7 +5,7 @@ import { rememberWay } from '#client/lib/session/last-way.ts';
 import { CodeForm } from '#client/ui/form/code-form.tsx';
 import { phoneOutcome, PhoneForm } from '#client/ui/form/phone-form.tsx';
 import { ResendForm } from '#client/ui/form/resend-form.tsx';
-import type { WayProps } from './way-frame.tsx';
+import type { WayProps } from '../sign-in-layout.tsx';
 import styles from '../sign-in.module.css';
 
 export function PhoneCode({ frame: Frame, phone: known, onBack }: WayProps) {

@@ -7,10 +7,8 @@ import { readLastWay } from '#client/lib/session/last-way.ts';
 import { Button } from '#client/ui/button.tsx';
 import { lazyChunk, useOpenChunk } from '#client/ui/lazy-chunk.ts';
 import { Notice } from '#client/ui/notice.tsx';
-import { PasskeyButton } from './passkey-button.tsx';
-import type { WayProps } from './way-frame.tsx';
-import { WAY_FORMS, WAY_LABELS } from './way-forms.ts';
-import { Ways } from './ways.tsx';
+import { PasskeyButton, Ways, WAY_FORMS, WAY_LABELS } from './way-buttons.tsx';
+import type { WayProps } from '../sign-in-layout.tsx';
 import styles from './sign-in-ways.module.css';
 
 const FORMS = { ...WAY_FORMS, sso: lazyChunk(async () => (await import('./sso.tsx')).Sso) };

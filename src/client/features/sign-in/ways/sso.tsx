@@ -6,7 +6,7 @@ import { Button } from '#client/ui/button.tsx';
 import { Field } from '#client/ui/form/field.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { signInWithSso } from './provider-sign-in.ts';
-import type { WayProps } from './way-frame.tsx';
+import type { WayProps } from '../sign-in-layout.tsx';
 import styles from '../sign-in.module.css';
 
 export function Sso({ frame: Frame, returnPath, onBack }: WayProps) {

@@ -1,9 +1,10 @@
-/** Signs in with a passkey. With `hasAutofill`, the autofill of the page's email field offers passkeys too. */
-import { useEffect, useState } from 'react';
+/** The ways to sign in besides a password, on the sign-in page and in the overlay of an expired session. */
+import { useEffect, useState, type ReactNode } from 'react';
 import { useClientConfig, useSupabase } from '#client/lib/api/supabase.ts';
 import { useSubmit, type Outcome } from '#client/lib/hooks/use-submit.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
+import { lazyChunk } from '#client/ui/lazy-chunk.ts';
 import styles from './sign-in-ways.module.css';
 
 const loadPasskeys = () => import('./passkey-sign-in.ts');
@@ -14,6 +15,7 @@ type PasskeyButtonProps = {
   isFirst?: boolean;
 };
 
+/** With `hasAutofill`, the autofill of the page's email field offers passkeys too. */
 export function PasskeyButton({ hasAutofill = true, isFirst = false }: PasskeyButtonProps) {
   const { auth } = useSupabase();
   const { captcha } = useClientConfig().signIn;
@@ -62,3 +64,28 @@ export function PasskeyButton({ hasAutofill = true, isFirst = false }: PasskeyBu
     </form>
   );
 }
+
+/** The frame around the buttons of the other ways to sign in. */
+export function Ways({ children }: { children: ReactNode }) {
+  return (
+    <section className={styles.ways} aria-label="Other ways to sign in">
+      <p className={styles.or} aria-hidden="true">
+        or
+      </p>
+      {children}
+    </section>
+  );
+}
+
+/** The ways to sign in that have a form of their own. */
+export const WAY_FORMS = {
+  mailCode: lazyChunk(async () => (await import('./mail-code.tsx')).MailCode),
+  phoneCode: lazyChunk(async () => (await import('./phone-code.tsx')).PhoneCode),
+  wallet: lazyChunk(async () => (await import('./wallet.tsx')).Wallet),
+};
+
+export const WAY_LABELS = {
+  mailCode: 'Email me a code',
+  phoneCode: 'Text me a code',
+  wallet: 'Continue with a wallet',
+} as const;
