@@ -3,18 +3,25 @@
  * the consequences (docs/specification/accounts.md 12).
  */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
-import { useOwnAccount, type Proof } from '#client/lib/api/own-account.ts';
+import { useState, useEffect, useRef, useId } from 'react';
+import { dayLabel, dayOf, type Day } from '#domain/day/day.ts';
+import { OWN_ACCOUNT_MESSAGES, refusalMessage } from '#domain/account/own-account-messages.ts';
+import { recoveryMessage } from '#domain/messages.ts';
+import { useOwnAccount, RefusedError, type Proof } from '#client/lib/api/own-account.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
-import { useUser } from '#client/lib/session/session.ts';
+import { useUser, useSession } from '#client/lib/session/session.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Dialog } from '#client/ui/dialog.tsx';
 import { LoadingText } from '#client/ui/loading-text.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { SecondStep } from '#client/ui/second-step/second-step.tsx';
-import { ArchiveStep } from './archive-step.tsx';
-import { FinalStep } from './final-step.tsx';
-import styles from './delete-account.module.css';
+import { useSubmit, textOf } from '#client/lib/hooks/use-submit.ts';
+import { usePremium } from '#client/lib/plan/premium.ts';
+import { DELETION_KEY } from '#client/lib/session/storage-keys.ts';
+import { RESEND_SECONDS, useCountdown } from '#client/lib/hooks/use-countdown.ts';
+import { Field } from '#client/ui/form/field.tsx';
+import { PasswordField } from '#client/ui/form/password-field.tsx';
+import styles from './account.module.css';
 
 export function DeleteAccountDialog({ onClose }: { onClose: () => void }) {
   const user = useUser();
@@ -42,7 +49,7 @@ export function DeleteAccountDialog({ onClose }: { onClose: () => void }) {
         {required.isError && (
           <>
             <Notice kind="error">Couldn't reach the server. Your account is unchanged.</Notice>
-            <div className={styles.choices}>
+            <div className={styles.answers}>
               <Button busy={required.isFetching} busyLabel="Loading..." onClick={() => void required.refetch()}>
                 Try again
               </Button>
@@ -83,11 +90,252 @@ function SignInAgain({ onClose }: { onClose: () => void }) {
         Your account has no password and no confirmed email address. To show that it is yours, log out, sign in again,
         and come back here within ten minutes.
       </p>
-      <div className={styles.choices}>
+      <div className={styles.answers}>
         <Button data-autofocus onClick={onClose}>
           Close
         </Button>
       </div>
+    </>
+  );
+}
+
+type ArchiveStepProps = {
+  kind: ProofKind;
+  onAccepted: (proof: Proof) => void;
+  onContinue: () => void;
+};
+
+/** Offers a file with all logs, locked ones too, before the account is deleted. */
+function ArchiveStep({ kind, onAccepted, onContinue }: ArchiveStepProps) {
+  const account = useOwnAccount();
+  const { sendUnsavedText } = useSession();
+  const [file, setFile] = useState<{ name: string; url: string } | null>(null);
+  /** Days with text that could not be sent. Shown as a warning: the next submit downloads the archive without that text. */
+  const [unsent, setUnsent] = useState<readonly Day[]>([]);
+  const stop = useRef(new AbortController());
+  useEffect(() => () => stop.current.abort(), []);
+  const url = file?.url;
+  useEffect(() => () => void (url !== undefined && URL.revokeObjectURL(url)), [url]);
+
+  const { outcome, busy, onSubmit, errorOf } = useSubmit(async (form) => {
+    const days = await sendUnsavedText();
+    if (days.length > 0 && unsent.length === 0) {
+      setUnsent(days);
+      return null;
+    }
+    setUnsent([]);
+    const proof = proofOf(form);
+    try {
+      const blob = await account.downloadArchive(proof, stop.current.signal);
+      const saved = { name: `hustle-forge-${dayOf(new Date())}.json`, url: URL.createObjectURL(blob) };
+      download(saved);
+      onAccepted(proof);
+      setFile(saved);
+      return null;
+    } catch (error) {
+      if (!(error instanceof RefusedError)) return { kind: 'error', text: OWN_ACCOUNT_MESSAGES.notReached };
+      return { kind: 'error', ...refusalMessage(error.code) };
+    }
+  });
+
+  if (file) {
+    return (
+      <>
+        <Notice kind="success">
+          All your logs are saved as{' '}
+          <a href={file.url} download={file.name}>
+            {file.name}
+          </a>
+          . Keep the file in a safe place.
+        </Notice>
+        <div className={styles.answers}>
+          <Button tone="primary" autoFocus onClick={onContinue}>
+            Continue
+          </Button>
+        </div>
+      </>
+    );
+  }
+  return (
+    <form className={styles.steps} onSubmit={onSubmit}>
+      <p className={styles.text}>
+        Before you delete your account, download every log you ever wrote in one file, locked ones too. A Closer can
+        import it again.
+      </p>
+      {outcome && outcome.field === undefined && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
+      {unsent.length > 0 && (
+        <Notice kind="error">
+          Your text for {unsent.map(dayLabel).join(', ')} is not saved to your account. The file will not include it.
+        </Notice>
+      )}
+      <ProofFields kind={kind} errorOf={errorOf} />
+      <div className={styles.answers}>
+        <Button tone="primary" type="submit" busy={busy} busyLabel="Downloading...">
+          {unsent.length > 0 ? 'Download without it' : 'Download all my logs'}
+        </Button>
+        <Button tone="text" softDisabled={busy} onClick={onContinue}>
+          Continue without a copy
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+function download({ name, url }: { name: string; url: string }): void {
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = name;
+  link.click();
+}
+
+type FinalStepProps = {
+  kind: ProofKind;
+  /** The proof that the server accepted for the archive a moment ago. If null, the form asks for a proof. */
+  accepted: Proof | null;
+  onClose: () => void;
+};
+
+/** The last step: names the consequences, deletes the account and opens the landing page, which offers to undo it. */
+function FinalStep({ kind, accepted, onClose }: FinalStepProps) {
+  const account = useOwnAccount();
+  const { email } = useUser();
+  const premium = usePremium();
+  const { sendUnsavedText, signOut } = useSession();
+  /** True after the server has refused the archive's proof for the deletion, because the proof had expired. */
+  const [isRefused, setRefused] = useState(false);
+  const [unsent, setUnsent] = useState<readonly Day[]>([]);
+  const factsId = useId();
+  const isAccepted = accepted !== null && !isRefused;
+
+  const { outcome, busy, onSubmit, errorOf } = useSubmit(async (form) => {
+    // Send unsaved text first, so that undoing the deletion brings it back too.
+    const days = await sendUnsavedText();
+    if (days.length > 0 && unsent.length === 0) {
+      setUnsent(days);
+      return null;
+    }
+    try {
+      const deletion = await account.requestDeletion(isAccepted ? accepted : proofOf(form));
+      sessionStorage.setItem(DELETION_KEY, JSON.stringify(deletion));
+    } catch (error) {
+      if (!(error instanceof RefusedError)) return { kind: 'error', text: OWN_ACCOUNT_MESSAGES.notReached };
+      setRefused(true);
+      return { kind: 'error', ...refusalMessage(error.code) };
+    }
+    // Wipes this browser's copies and opens the landing page. The server has ended the session already.
+    await signOut('local');
+    return null;
+  });
+
+  return (
+    <form className={styles.steps} onSubmit={onSubmit}>
+      <ul id={factsId} className={styles.consequences}>
+        <li>In one hour your account and all your logs are gone for good.</li>
+        <li>You are signed out on every device now.</li>
+        <li>
+          Until then you can keep the account: {email ? `by the link that we send to ${email}, or ` : ''}by signing in.
+        </li>
+        {premium === true && <li>Your Closer plan ends with the account.</li>}
+      </ul>
+      {outcome && outcome.field === undefined && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
+      {unsent.length > 0 && (
+        <Notice kind="error">
+          Your text for {unsent.map(dayLabel).join(', ')} is not saved to your account. It will be lost, even if you
+          keep the account.
+        </Notice>
+      )}
+      {!isAccepted && <ProofFields kind={kind} errorOf={errorOf} />}
+      <div className={styles.answers}>
+        <Button type="submit" aria-describedby={factsId} busy={busy} busyLabel="Deleting...">
+          {unsent.length > 0 ? 'Delete my account anyway' : 'Delete my account'}
+        </Button>
+        <Button tone="text" softDisabled={busy} autoFocus={isAccepted || kind === 'none'} onClick={onClose}>
+          Cancel
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+/** The kinds of proof that a form can take. */
+type ProofKind = 'none' | 'password' | 'code';
+
+type ProofFieldsProps = { kind: ProofKind; errorOf: (field: string) => string | null };
+
+/** The fields that prove that the owner of the account is at the device: the password, or a code that is sent first. */
+function ProofFields({ kind, errorOf }: ProofFieldsProps) {
+  const { email } = useUser();
+  if (kind === 'none') return null;
+  if (kind === 'code') return <CodeField error={errorOf('code')} />;
+  return (
+    <>
+      {/* Tells a password manager whose password it is. */}
+      <input hidden type="text" autoComplete="username" value={email ?? ''} readOnly />
+      <PasswordField
+        label="Your password"
+        name="password"
+        autoComplete="current-password"
+        required
+        invalidText="Enter your password"
+        autoFocus
+        data-autofocus
+        error={errorOf('password')}
+      />
+    </>
+  );
+}
+
+const proofOf = (form: FormData): Proof => ({
+  password: textOf(form, 'password'),
+  nonce: textOf(form, 'code').replaceAll(/\s/g, ''),
+});
+
+function CodeField({ error }: { error: string | null }) {
+  const { auth } = useSupabase();
+  const { email, phone } = useUser();
+  const { left, restart } = useCountdown(RESEND_SECONDS);
+  const [state, setState] = useState<'idle' | 'sending' | 'sent'>('idle');
+  const [problem, setProblem] = useState<string | null>(null);
+  const target = email || `+${phone}`;
+
+  async function send(): Promise<void> {
+    setState('sending');
+    const { error: failure } = await auth.reauthenticate();
+    setProblem(failure && recoveryMessage(failure));
+    setState(failure ? 'idle' : 'sent');
+    restart();
+  }
+
+  return (
+    <>
+      {problem !== null && <Notice kind="error">{problem}</Notice>}
+      {state !== 'sent' && (
+        <p className={styles.text}>
+          To confirm that it's you, we send a six-digit code to <strong>{target}</strong>.
+        </p>
+      )}
+      {state === 'sent' && (
+        <Field
+          label={`Code sent to ${target}`}
+          name="code"
+          inputMode="numeric"
+          autoComplete="one-time-code"
+          required
+          invalidText="Enter the six-digit code"
+          autoFocus
+          error={error}
+        />
+      )}
+      <Button
+        className={styles.send}
+        autoFocus
+        busy={state === 'sending'}
+        busyLabel="Sending..."
+        softDisabled={state === 'sent' && left > 0}
+        onClick={() => void send()}
+      >
+        {state !== 'sent' ? 'Send code' : left > 0 ? `Send again in ${left} s` : 'Send again'}
+      </Button>
     </>
   );
 }

@@ -2,7 +2,7 @@
 import { dayOf, earlierOf, isBefore, type Day } from '#domain/day/day.ts';
 import type { PlanChange } from '#client/lib/api/data-client.ts';
 
-export type EndedPlan = { kind: 'expired' | 'returned'; on: Day };
+type EndedPlan = { kind: 'expired' | 'returned'; on: Day };
 type Change = Pick<PlanChange, 'plan' | 'access_valid_until' | 'reason' | 'changed_at'>;
 
 /** Null if the user never had a paid plan or has one now. `changes` are newest first. */

@@ -1,6 +1,7 @@
 /** Links providers to the account and removes them. */
 import type { UserIdentity } from '@supabase/auth-js';
 import { useState } from 'react';
+import { recoveryMessage } from '#domain/messages.ts';
 import { createPkceAuth } from '#client/lib/api/pkce-auth.ts';
 import { flowReturnUrl } from '#client/lib/api/provider-flow.ts';
 import { useClientConfig, useSupabase } from '#client/lib/api/supabase.ts';
@@ -8,11 +9,11 @@ import { useRestoreCount } from '#client/lib/hooks/use-restore-count.ts';
 import { useSubmit } from '#client/lib/hooks/use-submit.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
-import { PanelView } from './panel-view.tsx';
+import { useAuthRequest } from '#client/lib/api/auth-request.ts';
+import { useToast } from '#client/ui/toast.tsx';
+import { PanelView, ConfirmChangeDialog } from './panel.tsx';
 import { toOutcome, useRecentSignIn } from './recent-sign-in.tsx';
-import { identityDetail } from './identity-label.ts';
-import { RemoveIdentity } from './remove-identity.tsx';
-import { useLinkedSignIns } from './use-linked-sign-ins.ts';
+import { identityDetail, useLinkedSignIns, identityLabel } from './linked-sign-ins.ts';
 import styles from './security.module.css';
 
 export function LinkedPanel() {
@@ -84,6 +85,56 @@ function LinkForm({ name, label }: { name: string; label: string }) {
           Link {label}
         </Button>
       </form>
+      {dialog}
+    </>
+  );
+}
+
+const TEXTS: Readonly<Record<string, string>> = {
+  single_identity_not_deletable:
+    'This is the only way left to sign in. Link another one or set a password first. A new one counts after a week.',
+  email_conflict_identity_not_deletable:
+    'Without it your account would have an address that belongs to another account, so it cannot be removed.',
+};
+
+/** The consequences that the server's removal of the identity has (docs/specification/accounts.md 15). */
+const CONSEQUENCES: Readonly<Record<string, string>> = {
+  email: 'Your password and mailed codes will no longer sign you in, and your other devices are signed out.',
+  phone: 'Texted codes will no longer sign you in, and your other devices are signed out.',
+};
+
+/** Asks before a way to sign in is removed from the account, and removes it. */
+export function RemoveIdentity({ identity, onClose }: { identity: UserIdentity; onClose: () => void }) {
+  const { auth } = useSupabase();
+  const { providers } = useClientConfig().signIn;
+  const request = useAuthRequest();
+  const toast = useToast();
+  const { applyChange, dialog } = useRecentSignIn();
+  const label = identityLabel(identity.provider, providers);
+  return (
+    <>
+      <ConfirmChangeDialog
+        title={`Remove ${identity.provider === 'phone' ? 'your phone number' : label}?`}
+        onClose={onClose}
+        onConfirm={async () => {
+          const error = await applyChange((nonce) =>
+            request('DELETE', `/user/identities/${identity.identity_id}?${new URLSearchParams({ nonce }).toString()}`),
+          );
+          if (error === 'cancelled') return null;
+          // Refreshes the stored user, also after an error: another tab may have removed the identity before.
+          await auth.refreshSession();
+          if (error && error.code !== 'identity_not_found')
+            return { kind: 'error', text: TEXTS[error.code ?? ''] ?? recoveryMessage(error) };
+          toast({ kind: 'success', text: `Removed: ${label}.` });
+          onClose();
+          return null;
+        }}
+      >
+        <p>
+          {CONSEQUENCES[identity.provider] ??
+            `${label} will no longer sign you in. Devices that signed in with it are signed out.`}
+        </p>
+      </ConfirmChangeDialog>
       {dialog}
     </>
   );

@@ -1,9 +1,9 @@
 /** Adds, renames and removes the user's passkeys. */
-import { isolate } from '#domain/isolate.ts';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import type { PasskeyListItem } from '@supabase/auth-js';
 import { browserSupportsWebAuthn, startRegistration } from '@simplewebauthn/browser';
 import { useState } from 'react';
+import { isolate } from '#domain/isolate.ts';
 import { dateLabel, dayOf } from '#domain/day/day.ts';
 import { recoveryMessage, type ProviderError } from '#domain/messages.ts';
 import { useAuthRequest, type AuthResult } from '#client/lib/api/auth-request.ts';
@@ -15,10 +15,9 @@ import { Field } from '#client/ui/form/field.tsx';
 import { LoadingText } from '#client/ui/loading-text.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { useToast } from '#client/ui/toast.tsx';
-import { ConfirmChangeDialog } from './confirm-change-dialog.tsx';
-import { PanelView } from './panel-view.tsx';
+import { ConfirmChangeDialog, PanelView } from './panel.tsx';
 import { toOutcome, useRecentSignIn } from './recent-sign-in.tsx';
-import { passkeysQuery } from './passkeys-query.ts';
+import { passkeysQuery } from './linked-sign-ins.ts';
 import styles from './security.module.css';
 
 const NAME_MAX_LENGTH = 120;

@@ -11,7 +11,7 @@ import { useUser } from '#client/lib/session/session.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Section } from '#client/ui/page/page.tsx';
 import { LoadingText } from '#client/ui/loading-text.tsx';
-import styles from './payment-history.module.css';
+import styles from './account.module.css';
 
 /** Null hides attempts that were never completed at PayPal. */
 const STATUS_LABELS: Record<PaymentStatus, string | null> = {

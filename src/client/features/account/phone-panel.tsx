@@ -8,12 +8,11 @@ import { CodeForm } from '#client/ui/form/code-form.tsx';
 import { phoneOutcome, phoneProblem, PhoneForm } from '#client/ui/form/phone-form.tsx';
 import { ResendForm } from '#client/ui/form/resend-form.tsx';
 import { useToast } from '#client/ui/toast.tsx';
-import type { PanelProps } from './account-section.tsx';
-import { RemoveIdentity } from './remove-identity.tsx';
-import { useLinkedSignIns } from './use-linked-sign-ins.ts';
-import { PanelView } from './panel-view.tsx';
+import type { PanelProps } from './panel.tsx';
+import { RemoveIdentity } from './linked-panel.tsx';
+import { useLinkedSignIns, confirmedPhone } from './linked-sign-ins.ts';
+import { PanelView } from './panel.tsx';
 import { useRecentSignIn } from './recent-sign-in.tsx';
-import { confirmedPhone } from './confirmed-phone.ts';
 import styles from './security.module.css';
 
 export function PhonePanel({ onClose }: PanelProps) {

@@ -1,6 +1,6 @@
 /** The profile page: subscription, details, sign-in, consent to the coach, payments, deletion of the account. */
 import { useQuery } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 import { useData } from '#client/lib/api/data-client.ts';
 import { planChangesQuery } from '#client/lib/plan/payment-queries.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
@@ -8,12 +8,14 @@ import { useSession, useUser } from '#client/lib/session/session.ts';
 import { LoadingText } from '#client/ui/loading-text.tsx';
 import { useTitle } from '#client/lib/hooks/use-title.ts';
 import { BackToJournal } from '#client/ui/page/back-to-journal.tsx';
-import { Page } from '#client/ui/page/page.tsx';
-import { DeleteAccountSection } from './delete-account-section.tsx';
-import { DetailsSection } from './details-section.tsx';
+import { Page, Section } from '#client/ui/page/page.tsx';
+import { Button } from '#client/ui/button.tsx';
+import { lazyChunk, useOpenChunk } from '#client/ui/lazy-chunk.ts';
+import { DetailsSection } from './details.tsx';
 import { PaymentHistory } from './payment-history.tsx';
 import { SecuritySection } from './security-sections.tsx';
 import { Subscription } from './subscription.tsx';
+import styles from './account.module.css';
 
 /** `coach`: the section on the consent to the coach. */
 export function ProfileScreen({ coach, onUpgrade }: { coach: ReactNode; onUpgrade: () => void }) {
@@ -35,5 +37,25 @@ export function ProfileScreen({ coach, onUpgrade }: { coach: ReactNode; onUpgrad
         <DeleteAccountSection />
       </div>
     </Page>
+  );
+}
+
+const dialog = lazyChunk(async () => (await import('./delete-account-dialog.tsx')).DeleteAccountDialog);
+
+/** Offers to delete the account. The dialog is a chunk of its own. */
+function DeleteAccountSection() {
+  const [isOpen, setOpen] = useState(false);
+  const openChunk = useOpenChunk();
+  return (
+    <Section title="Delete account">
+      <p className={styles.note}>
+        Deletes your account and every log in it. You can download all your logs first, and undo the deletion for one
+        hour.
+      </p>
+      <Button aria-haspopup="dialog" onClick={() => openChunk(dialog, () => setOpen(true))}>
+        Delete account
+      </Button>
+      {isOpen && <dialog.View onClose={() => setOpen(false)} />}
+    </Section>
   );
 }

@@ -1,19 +1,16 @@
 /** The profile's section on second factors, passkeys, the phone number, linked sign-ins and devices. */
-import { useEffect, useId, useRef, useState } from 'react';
+import { useEffect, useId, useRef, useState, type ReactNode } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { useClientConfig, useSupabase } from '#client/lib/api/supabase.ts';
 import { useUser } from '#client/lib/session/session.ts';
 import { isSsoUser } from '#client/lib/session/sso-user.ts';
-import { lazyChunk } from '#client/ui/lazy-chunk.ts';
+import { lazyChunk, useOpenChunk, type LazyChunk } from '#client/ui/lazy-chunk.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Section } from '#client/ui/page/page.tsx';
 import { SECURITY_HASH, TWO_STEP_HASH } from '#client/ui/second-step/recovery-notice.ts';
-import { SessionsSection, useOwnSessions } from './sessions-section.tsx';
-import { AccountSection } from './account-section.tsx';
-import { joinWords } from './join-words.ts';
-import { useLinkedSignIns } from './use-linked-sign-ins.ts';
-import { passkeysQuery } from './passkeys-query.ts';
-import { confirmedPhone } from './confirmed-phone.ts';
+import { SessionsSection, useOwnSessions } from './sessions.tsx';
+import { useLinkedSignIns, confirmedPhone, passkeysQuery } from './linked-sign-ins.ts';
+import type { PanelProps } from './panel.tsx';
 import styles from './security.module.css';
 
 const twoStepPanel = lazyChunk(async () => (await import('./two-step-panel.tsx')).TwoStepPanel);
@@ -167,3 +164,64 @@ function LinkedSection() {
     />
   );
 }
+
+type AccountSectionProps = {
+  title: string;
+  /** The state in a few words. */
+  summary: ReactNode;
+  /** The label of the button that opens the panel. */
+  openLabel: string;
+  panel: LazyChunk<PanelProps>;
+  /** A link with this hash opens the panel. */
+  hash?: string;
+};
+
+/** A section of the profile page with one line of state. Its controls are loaded when it is opened. */
+function AccountSection({ title, summary, openLabel, panel, hash }: AccountSectionProps) {
+  const panelId = useId();
+  const openChunk = useOpenChunk();
+  const [isOpen, setOpen] = useState(false);
+  const [isClosable, setClosable] = useState(true);
+  const toggle = (): void => (isOpen ? setOpen(false) : openChunk(panel, () => setOpen(true)));
+  const summaryElement = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (hash === undefined) return;
+    const show = (): void => {
+      setOpen(true);
+      summaryElement.current?.closest('section')?.scrollIntoView();
+    };
+    const openLinked = (): void => void (location.hash === hash && openChunk(panel, show, false));
+    openLinked();
+    addEventListener('hashchange', openLinked);
+    return () => removeEventListener('hashchange', openLinked);
+  }, [hash, openChunk, panel]);
+  const label = isOpen ? 'Close' : openLabel;
+  return (
+    <Section title={title} isPart>
+      <div ref={summaryElement} className={styles.summary}>
+        <div>{summary}</div>
+        {isClosable && (
+          <Button
+            aria-expanded={isOpen}
+            aria-controls={isOpen ? panelId : undefined}
+            // Tells the buttons of the sections apart.
+            aria-label={`${label}: ${title}`}
+            onClick={toggle}
+          >
+            {label}
+          </Button>
+        )}
+      </div>
+      {isOpen && (
+        <div id={panelId} className={styles.panel}>
+          <panel.View onClose={() => setOpen(false)} setClosable={setClosable} />
+        </div>
+      )}
+    </Section>
+  );
+}
+
+const LIST = new Intl.ListFormat('en', { type: 'conjunction' });
+
+/** "Google and GitHub". */
+const joinWords = (words: readonly string[]): string => LIST.format(words);

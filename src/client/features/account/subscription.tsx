@@ -15,7 +15,7 @@ import { Section } from '#client/ui/page/page.tsx';
 import { SupportLink, useSupportAddress } from '#client/ui/account/support-link.tsx';
 import { UpgradeButton } from '#client/ui/plan/upgrade-button.tsx';
 import { findEndedPlan } from './ended-plan.ts';
-import styles from './profile.module.css';
+import styles from './account.module.css';
 
 export function Subscription({ onUpgrade }: { onUpgrade: () => void }) {
   const { profile, profileState } = useSession();

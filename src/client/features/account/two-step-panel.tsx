@@ -1,14 +1,22 @@
 /** The panel of two-step verification: adds and removes second factors, and shows the recovery codes. */
 import { useState } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import type { Factor } from '@supabase/auth-js';
+import { isolate } from '#domain/isolate.ts';
+import { dateLabel, dayOf } from '#domain/day/day.ts';
 import { useUser } from '#client/lib/session/session.ts';
 import { useToast } from '#client/ui/toast.tsx';
-import type { PanelProps } from './account-section.tsx';
-import { AddApp } from './add-app.tsx';
-import { AddKey } from './add-key.tsx';
-import { AddPhone } from './add-phone.tsx';
-import { FactorList } from './factor-list.tsx';
-import { NewCodes } from './new-codes.tsx';
-import type { TwoStepView } from './two-step-view.ts';
+import { useClientConfig, useSupabase, type Auth } from '#client/lib/api/supabase.ts';
+import { Button } from '#client/ui/button.tsx';
+import { LoadingText } from '#client/ui/loading-text.tsx';
+import { Notice } from '#client/ui/notice.tsx';
+import { PanelView, ConfirmChangeDialog, CopyButton, type PanelProps } from './panel.tsx';
+import { AddApp, AddPhone, AddKey } from './add-factor.tsx';
+import { toOutcome, useRecentSignIn } from './recent-sign-in.tsx';
+import styles from './security.module.css';
+
+/** A step of the panel. With `codes`, it shows new recovery codes until the user confirms to have kept them. */
+type TwoStepView = 'list' | 'addApp' | 'addPhone' | 'addKey' | { codes: readonly string[]; isFirstFactor: boolean };
 
 export function TwoStepPanel({ setClosable }: PanelProps) {
   const toast = useToast();
@@ -39,4 +47,209 @@ export function TwoStepPanel({ setClosable }: PanelProps) {
     case 'addKey':
       return <AddKey {...add} />;
   }
+}
+
+type FactorListProps = { factors: readonly Factor[]; onOpen: (view: TwoStepView) => void };
+
+/** The account's second factors and recovery codes; without a factor, an explanation of two-step verification. */
+function FactorList({ factors, onOpen }: FactorListProps) {
+  const { phone, passkeys } = useClientConfig().signIn;
+  const [removing, setRemoving] = useState<Factor | null>(null);
+  const isOn = factors.length > 0;
+  return (
+    <PanelView>
+      {!isOn && (
+        <p>
+          When you sign in, we also ask for something that only you have, such as a code from an app on your phone. A
+          stranger who learns your password still cannot read your journal.
+        </p>
+      )}
+      {isOn && (
+        <ul className={styles.list} aria-label="Second steps and recovery codes">
+          {factors.map((factor) => (
+            <li key={factor.id} className={styles.item}>
+              <div>
+                <p className={styles.name}>{factor.friendly_name ?? 'Second step'}</p>
+                <p className={styles.quiet}>Added {dateLabel(dayOf(new Date(factor.created_at)))}</p>
+              </div>
+              <Button onClick={() => setRemoving(factor)}>
+                Remove<span className="unseen"> {factor.friendly_name}</span>
+              </Button>
+            </li>
+          ))}
+          <RecoveryCodes onOpen={onOpen} />
+        </ul>
+      )}
+      {isOn && <p className={styles.quiet}>Add another way, in case you lose the first one.</p>}
+      <div className={styles.buttons}>
+        <Button tone={isOn ? 'plain' : 'primary'} onClick={() => onOpen('addApp')}>
+          {isOn ? 'Add an authenticator app' : 'Use an authenticator app'}
+        </Button>
+        {phone && <Button onClick={() => onOpen('addPhone')}>{isOn ? 'Add a phone' : 'Use text messages'}</Button>}
+        {passkeys && (
+          <Button onClick={() => onOpen('addKey')}>{isOn ? 'Add a security key' : 'Use a security key'}</Button>
+        )}
+      </div>
+      {removing && <RemoveFactor factor={removing} isLast={factors.length === 1} onClose={() => setRemoving(null)} />}
+    </PanelView>
+  );
+}
+
+type RemoveFactorProps = { factor: Factor; isLast: boolean; onClose: () => void };
+
+function RemoveFactor({ factor, isLast, onClose }: RemoveFactorProps) {
+  const { auth } = useSupabase();
+  const toast = useToast();
+  const { applyChange, dialog } = useRecentSignIn();
+  const name = factor.friendly_name ?? 'this second step';
+  return (
+    <>
+      <ConfirmChangeDialog
+        title={
+          <>
+            Remove “<bdi>{name}</bdi>”?
+          </>
+        }
+        label={isLast ? 'Turn off' : 'Remove'}
+        onClose={onClose}
+        onConfirm={async () => {
+          const error = await applyChange(() => auth.mfa.unenroll({ factorId: factor.id }));
+          if (error) return toOutcome(error);
+          // Refreshes the token and the stored user, which still name the factor.
+          await auth.refreshSession();
+          toast({ kind: 'success', text: isLast ? 'Two-step verification is off.' : `Removed: ${isolate(name)}.` });
+          onClose();
+          return null;
+        }}
+      >
+        <p>
+          {isLast
+            ? 'It is your only one. Two-step verification will be off, your recovery codes stop working, and signing in takes one step again.'
+            : 'It will no longer confirm your sign-ins.'}
+        </p>
+      </ConfirmChangeDialog>
+      {dialog}
+    </>
+  );
+}
+
+const codesQuery = (auth: Auth, userId: string) => ({
+  queryKey: ['recovery-codes', userId],
+  /** Null if the account has no recovery codes. */
+  queryFn: async () => {
+    const { data, error } = await auth.mfa.recoveryCodes.getStatus();
+    if (error && error.code !== 'mfa_factor_not_found') throw error;
+    return data;
+  },
+  staleTime: 0,
+});
+
+function RecoveryCodes({ onOpen }: Pick<FactorListProps, 'onOpen'>) {
+  const { auth } = useSupabase();
+  const { applyChange, dialog } = useRecentSignIn();
+  const codes = useQuery(codesQuery(auth, useUser().id));
+  const [isAsking, setAsking] = useState(false);
+  if (codes.isPending) {
+    return (
+      <li className={styles.item}>
+        <LoadingText />
+      </li>
+    );
+  }
+  if (codes.isError) {
+    return (
+      <li className={styles.item}>
+        <p role="alert">Couldn't load your recovery codes. They still work.</p>
+        <Button onClick={() => void codes.refetch()} busy={codes.isFetching} busyLabel="Loading...">
+          Try again
+        </Button>
+      </li>
+    );
+  }
+  const { data } = codes;
+  const renew = async () => {
+    let created: readonly string[] = [];
+    const error = await applyChange(async () => {
+      const answer = await (data ? auth.mfa.recoveryCodes.regenerate() : auth.mfa.recoveryCodes.generate());
+      created = answer.data?.codes ?? [];
+      return answer;
+    });
+    if (error) return toOutcome(error);
+    onOpen({ codes: created, isFirstFactor: false });
+    return null;
+  };
+  return (
+    <li className={styles.item}>
+      <div>
+        <p className={styles.name}>Recovery codes</p>
+        <p className={styles.quiet}>
+          {data
+            ? `${data.remaining} of ${data.total} left`
+            : 'You have none. Without them, a lost phone locks you out.'}
+        </p>
+      </div>
+      <Button onClick={() => setAsking(true)}>{data ? 'Get new codes' : 'Get codes'}</Button>
+      {isAsking && (
+        <ConfirmChangeDialog
+          title={data ? 'Get new recovery codes?' : 'Get recovery codes?'}
+          label="Get codes"
+          busyLabel="Creating..."
+          onConfirm={renew}
+          onClose={() => setAsking(false)}
+        >
+          <p>
+            {data
+              ? 'Your old codes stop working. You see the new ones once, so have paper or a password manager at hand.'
+              : 'You see them once, so have paper or a password manager at hand.'}
+          </p>
+        </ConfirmChangeDialog>
+      )}
+      {dialog}
+    </li>
+  );
+}
+
+const FILE_NAME = 'hustle-forge-recovery-codes.txt';
+
+type NewCodesProps = { codes: readonly string[]; isFirstFactor: boolean; onDone: () => void };
+
+/** Shows new recovery codes once, to copy, download or print. */
+function NewCodes({ codes, isFirstFactor, onDone }: NewCodesProps) {
+  const { email } = useUser();
+  const shown = codes.map((code) => code.replaceAll(/(.{4})(?=.)/g, '$1-'));
+  const text = ['Hustle Forge recovery codes', email ?? '', 'Each code works once.', '', ...shown, ''].join('\n');
+  const download = (): void => {
+    const link = document.createElement('a');
+    link.href = URL.createObjectURL(new Blob([text], { type: 'text/plain' }));
+    link.download = FILE_NAME;
+    link.click();
+    // By then the browser has read the file.
+    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+  };
+  return (
+    <PanelView title="Keep your recovery codes">
+      {isFirstFactor && (
+        <Notice kind="success">Two-step verification is on. Your other devices were signed out.</Notice>
+      )}
+      <p>
+        If you lose your phone or key, one of these codes lets you in. Keep them where you keep important papers. They
+        are shown only now, and each works once.
+      </p>
+      <ul className={styles.codes} aria-label="Recovery codes" data-account={email}>
+        {shown.map((code) => (
+          <li key={code}>
+            <code>{code}</code>
+          </li>
+        ))}
+      </ul>
+      <div className={styles.buttons}>
+        <CopyButton text={text} label="Copy" />
+        <Button onClick={download}>Download</Button>
+        <Button onClick={() => print()}>Print</Button>
+      </div>
+      <Button tone="primary" onClick={onDone}>
+        I have kept them
+      </Button>
+    </PanelView>
+  );
 }

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { useData } from '#client/lib/api/data-client.ts';
 import { useSession, useUser } from '#client/lib/session/session.ts';
 
-export type Consent = {
+type Consent = {
   given: boolean;
   busy: boolean;
   /** The last change was not stored and is not in effect. */

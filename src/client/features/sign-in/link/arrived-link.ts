@@ -7,7 +7,7 @@ const TYPES = ['signup', 'email_change', 'recovery', 'magiclink', 'invite', 'ema
 type LinkType = (typeof TYPES)[number];
 
 /** A flow that this app started at a provider (`flowReturnUrl`). `provider` is empty for single sign-on. */
-export type ProviderFlow = { flow: Flow; provider: string };
+type ProviderFlow = { flow: Flow; provider: string };
 
 export type MailLink =
   /** Consumed only after a click, because mail scanners open every link (docs/specification/accounts.md 8). */
@@ -22,7 +22,7 @@ export type ProviderReturn =
   | ({ kind: 'code'; code: string; flowId: string | null } & ProviderFlow)
   | ({ kind: 'providerError'; code: string } & ProviderFlow);
 
-export type ArrivedLink = MailLink | ProviderReturn;
+type ArrivedLink = MailLink | ProviderReturn;
 
 /** Codes of provider errors that the server returns without `flowReturnUrl`, because it does not know the flow. */
 const UNMARKED_PROVIDER_ERROR = /^(bad_oauth_\w+|flow_state_already_used)$/;

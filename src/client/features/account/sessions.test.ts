@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { clockTime } from '#domain/day/clock-time.ts';
-import { momentLabel } from './moment-label.ts';
+import { momentLabel } from './sessions.tsx';
 
 const NOW = new Date(2026, 10, 22, 14, 2);
 

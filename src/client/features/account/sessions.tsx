@@ -1,7 +1,8 @@
 /** The devices that are signed in to the account, and buttons that sign them out. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-
+import { clockTime } from '#domain/day/clock-time.ts';
+import { dateLabel, dayOf, daysBetween } from '#domain/day/day.ts';
 import { useOwnAccount, type OwnSession } from '#client/lib/api/own-account.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
 import { useClock } from '#client/lib/hooks/use-clock.ts';
@@ -11,8 +12,7 @@ import { Button } from '#client/ui/button.tsx';
 import { LoadingText } from '#client/ui/loading-text.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { Section } from '#client/ui/page/page.tsx';
-import { momentLabel } from './moment-label.ts';
-import styles from './sessions-section.module.css';
+import styles from './security.module.css';
 
 /** The id of the session that a request is ending, `others` for all but this one, or null. */
 type Ending = string | null;
@@ -155,4 +155,12 @@ function SessionRow({ session, hasTwin, ending, onEnd }: SessionRowProps) {
       )}
     </li>
   );
+}
+
+/** `today at 14:02`, `yesterday at 14:02`, `November 3, 2026 at 14:02`; with seconds `today at 14:02:09`. */
+export function momentLabel(then: Date, now: Date, hasSeconds = false): string {
+  const date = dayOf(then);
+  const days = daysBetween(date, dayOf(now));
+  const label = days <= 0 ? 'today' : days === 1 ? 'yesterday' : dateLabel(date);
+  return `${label} at ${clockTime(then, hasSeconds)}`;
 }

@@ -1,0 +1,101 @@
+/** What the panels of the security section share: their steps, a button that copies, a question before a change. */
+import { useEffect, useRef, useState, type ReactNode } from 'react';
+import { useFocusRestore } from '#client/lib/hooks/use-focus-restore.ts';
+import { Button } from '#client/ui/button.tsx';
+import { useSubmit, type Outcome } from '#client/lib/hooks/use-submit.ts';
+import { Dialog } from '#client/ui/dialog.tsx';
+import { Notice } from '#client/ui/notice.tsx';
+import styles from './security.module.css';
+
+export type PanelProps = {
+  /** Closes the panel. */
+  onClose: () => void;
+  /** Hides the button that closes the panel, while closing it would lose something. */
+  setClosable: (isClosable: boolean) => void;
+};
+
+/**
+ * One step within a panel. It takes the focus if the focused button has disappeared, with a previous step or with a
+ * removed row of a list.
+ */
+export function PanelView({ title, children }: { title?: string | undefined; children: ReactNode }) {
+  const { fallbackRef, areaProps } = useFocusRestore();
+  const view = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    // A first field with the focus keeps it, and so does the button that has opened the panel.
+    if (document.activeElement === document.body) view.current?.focus();
+  }, []);
+  return (
+    <div
+      ref={(element) => {
+        view.current = element;
+        fallbackRef(element);
+      }}
+      className={styles.view}
+      tabIndex={-1}
+      role="group"
+      aria-label={title}
+      {...areaProps}
+    >
+      {title && <h3 className={styles.title}>{title}</h3>}
+      {children}
+    </div>
+  );
+}
+
+/** Copies a text. A status beside the button tells whether it worked. */
+export function CopyButton({ text, label }: { text: string; label: string }) {
+  const [result, setResult] = useState<'copied' | 'failed' | null>(null);
+  const copy = (): void =>
+    void navigator.clipboard.writeText(text).then(
+      () => setResult('copied'),
+      () => setResult('failed'),
+    );
+  return (
+    <span>
+      <Button onClick={copy}>{label}</Button>
+      <span role="status" className={styles.copied}>
+        {result === 'copied' && 'Copied'}
+        {result === 'failed' && "Couldn't copy. Select the text instead."}
+      </span>
+    </span>
+  );
+}
+
+type ConfirmChangeDialogProps = {
+  title: ReactNode;
+  label?: string;
+  busyLabel?: string;
+  children: ReactNode;
+  /** Returns the error to show, or null. */
+  onConfirm: () => Promise<Outcome>;
+  onClose: () => void;
+};
+
+/** Asks for a confirmation before a second factor, a passkey or another way to sign in is removed or replaced. */
+export function ConfirmChangeDialog({
+  title,
+  label = 'Remove',
+  busyLabel = 'Removing...',
+  children,
+  onConfirm,
+  onClose,
+}: ConfirmChangeDialogProps) {
+  const { outcome, busy, onSubmit } = useSubmit(() => onConfirm());
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form className={styles.panel} onSubmit={onSubmit}>
+        {outcome && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
+        {children}
+        <div className={styles.buttons}>
+          <Button tone="primary" type="submit" busy={busy} busyLabel={busyLabel} data-autofocus>
+            {label}
+          </Button>
+          <Button tone="text" onClick={onClose}>
+            Cancel
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
