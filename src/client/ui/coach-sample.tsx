@@ -2,7 +2,6 @@
 import { addDays, dayLabel, dayOf } from '#domain/day/day.ts';
 import { shortDate } from '#domain/coach/win-bullets.ts';
 import { scoreBand } from '#domain/coach/hustle-score.ts';
-import { Score } from './score.tsx';
 import styles from './coach-sample.module.css';
 
 const FIRST_DAY = dayOf(new Date(2026, 2, 2));
@@ -108,5 +107,20 @@ function Plot() {
         <span>{shortDate(addDays(FIRST_DAY, SCORES.length - 1))}</span>
       </p>
     </div>
+  );
+}
+
+/** A large HustleScore: the number, and its colour band as a word. Null renders a placeholder. */
+export function Score({ score }: { score: number | null }) {
+  const band = score === null ? null : scoreBand(score);
+  return (
+    <p className={styles.score} data-band={band?.name}>
+      <strong>{score ?? '–'}</strong>
+      <span>
+        of 10{band && ` · ${band.word}`}
+        <br />
+        HustleScore
+      </span>
+    </p>
   );
 }

@@ -1,5 +1,5 @@
 /** Connects the profile screen to the upgrade dialog and to the coach's consent. */
-import { CoachConsentSection } from '#client/features/coach/coach-consent-section.tsx';
+import { CoachConsentSection } from '#client/features/coach/coach-consent.tsx';
 import { ProfileScreen } from '#client/features/account/profile-screen.tsx';
 import { useUpgrade } from '../layout/upgrade-context.ts';
 

@@ -2,7 +2,7 @@
 import { useEffect, useId, useLayoutEffect, useRef, useSyncExternalStore, type ReactNode } from 'react';
 import { DialogFrame } from '#client/ui/dialog.tsx';
 import { useAttachToasts } from '#client/ui/toast.tsx';
-import styles from './coach-sheet.module.css';
+import styles from './coach-panel.module.css';
 
 /** The width at which log and sheet fit side by side; the same as in coach-sheet.module.css. */
 const WIDE = '(min-width: 66rem)';

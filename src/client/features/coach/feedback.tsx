@@ -2,25 +2,19 @@
 import { useEffect, type Ref } from 'react';
 import { flushSync } from 'react-dom';
 import { AI_MESSAGES } from '#domain/coach/coach.ts';
-import type { Day } from '#domain/day/day.ts';
+import { dayLabel, type Day } from '#domain/day/day.ts';
 import { scoreBand } from '#domain/coach/hustle-score.ts';
-import type { AnalysisView } from './use-analysis.ts';
-import { useConsent } from './use-consent.ts';
 import { useFocusRestore } from '#client/lib/hooks/use-focus-restore.ts';
-import { AnalysisFailure, useRetryWait } from './analysis-failure.tsx';
 import { Button } from '#client/ui/button.tsx';
-import { CoachConsent } from './coach-consent.tsx';
-import { CoachText } from './coach-text.tsx';
 import { Notice } from '#client/ui/notice.tsx';
-import { SandboxModelNotice } from './sandbox-model-notice.tsx';
-import { Score } from '#client/ui/score.tsx';
-import { TimeAgo } from './time-ago.tsx';
+import { Score } from '#client/ui/coach-sample.tsx';
 import { LoadingText } from '#client/ui/loading-text.tsx';
-import styles from './coach-panel.module.css';
+import { AnalysisFailure, useRetryWait, type AnalysisView } from './use-analysis.tsx';
+import { useConsent, CoachConsent, SandboxModelNotice } from './coach-consent.tsx';
+import { CoachText, TimeAgo } from './coach-text.tsx';
 import { useIsWide } from './coach-sheet.tsx';
-import { clearLineHighlight, highlightLine } from './highlight-line.ts';
-import type { StoredFeedback } from './stored-feedback.ts';
-import { useFeedback, type OpenLog } from './use-feedback.ts';
+import { useFeedback, type StoredFeedback, type OpenLog } from './use-feedback.ts';
+import styles from './coach-panel.module.css';
 
 type FeedbackProps = { date: Day; log: OpenLog; configured: boolean; onClose: () => void };
 
@@ -206,4 +200,62 @@ function AnalyzeBar({ button, view, label, urgent, onAnalyze, onCancel }: Analyz
       </div>
     </div>
   );
+}
+
+/** The highlight name in coach-panel.module.css. */
+const HIGHLIGHT_NAME = 'cited-line';
+
+let clearHighlight: () => void = () => undefined;
+
+/**
+ * Scrolls to a cited line of the open log and highlights it until the log is edited, another line is shown or the
+ * feedback closes. Uses the CSS Custom Highlight API, because only the editor may change the log's elements.
+ *
+ * `position`: 1-based, among the lines with text, as in `citableLines`.
+ */
+function highlightLine(date: Day, position: number): void {
+  clearHighlight();
+  const log = document.querySelector<HTMLElement>(`.ProseMirror[aria-label="Log for ${dayLabel(date)}"]`);
+  const range = log && linesIn(log)[position - 1];
+  if (!log || !range) return;
+  if ('highlights' in CSS) CSS.highlights.set(HIGHLIGHT_NAME, new Highlight(range));
+  const listeners = new AbortController();
+  clearHighlight = () => {
+    listeners.abort();
+    if ('highlights' in CSS) CSS.highlights.delete(HIGHLIGHT_NAME);
+  };
+  log.addEventListener('input', clearHighlight, { signal: listeners.signal });
+  const reducesMotion = matchMedia('(prefers-reduced-motion: reduce)').matches;
+  range.startContainer.parentElement?.scrollIntoView({ block: 'center', behavior: reducesMotion ? 'auto' : 'smooth' });
+}
+
+const clearLineHighlight = (): void => clearHighlight();
+
+/** The same lines as `entryText`: each text block, split at line breaks. */
+function linesIn(log: HTMLElement): Range[] {
+  const lines: Range[] = [];
+  let line: Range | null = null;
+  let block: Element | null = null;
+  const parts = document.createTreeWalker(log, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT);
+  for (let node = parts.nextNode(); node; node = parts.nextNode()) {
+    if (node.nodeName === 'BR') line = null;
+    if (!(node instanceof Text)) continue;
+    const inside = node.parentElement?.closest('p, h1, h2, h3, pre') ?? null;
+    if (inside !== block) line = null;
+    block = inside;
+    // Code blocks contain newline characters instead of <br>.
+    let at = 0;
+    for (const [index, text] of node.data.split('\n').entries()) {
+      if (index > 0) line = null;
+      if (line) line.setEnd(node, at + text.length);
+      else if (text.trim() !== '') {
+        line = new Range();
+        line.setStart(node, at);
+        line.setEnd(node, at + text.length);
+        lines.push(line);
+      }
+      at += text.length + 1;
+    }
+  }
+  return lines;
 }

@@ -1,19 +1,25 @@
-/** The analysis of one period: button, streamed text, result and error. */
+/** The review of one period: button, streamed text, result and error, and the newest stored one. */
+import { useEffect, useRef, useState } from 'react';
+import { useQuery } from '@tanstack/react-query';
 import { AI_MESSAGES, type TrendResult } from '#domain/coach/coach.ts';
-import type { Day } from '#domain/day/day.ts';
-import { firstDayOf, REVIEW_PERIODS, type ReviewPeriod } from '#domain/plan/review-period.ts';
-import { askCoach } from './coach-stream.ts';
+import { dateLabel, type Day } from '#domain/day/day.ts';
+import { firstDayOf, REVIEW_PERIODS, storedReviewBounds, type ReviewPeriod } from '#domain/plan/review-period.ts';
+import { splitReview } from '#domain/coach/win-bullets.ts';
 import { useUser } from '#client/lib/session/session.ts';
 import { useClientConfig, useSupabase } from '#client/lib/api/supabase.ts';
-import { useAnalysis, type AnalysisView } from './use-analysis.ts';
-import { useConsent } from './use-consent.ts';
 import { useFocusRestore } from '#client/lib/hooks/use-focus-restore.ts';
-import { AnalysisFailure, useRetryWait } from './analysis-failure.tsx';
 import { Button } from '#client/ui/button.tsx';
-import { CoachConsent } from './coach-consent.tsx';
-import { isTrend, ReviewCard, ReviewText, titleOf, type ShownReview } from './review-card.tsx';
+import { useData } from '#client/lib/api/data-client.ts';
+import { useLocalCopies } from '#client/sync/day-savers-provider.tsx';
+import { localCopyText } from '#client/sync/save-status.ts';
+import { reviewCopyKey } from '#client/sync/store/prune-copies.ts';
+import type { Copy } from '#client/sync/store/user-database.ts';
+import { askCoach } from './coach-stream.ts';
+import { useAnalysis, AnalysisFailure, useRetryWait, type AnalysisView } from './use-analysis.tsx';
+import { useConsent, CoachConsent, SandboxModelNotice } from './coach-consent.tsx';
+import { CoachText, TimeAgo } from './coach-text.tsx';
+import { Wins } from './wins.tsx';
 import styles from './reviews.module.css';
-import { useScrollIntoView } from './use-scroll-into-view.ts';
 
 type ReviewProps = {
   period: ReviewPeriod;
@@ -117,3 +123,138 @@ function StreamingReview({ view, period }: { view: AnalysisView; period: ReviewP
     </section>
   );
 }
+
+/**
+ * Scrolls into view when `key` changes; null disables it. An element in the upper half of the window stays, because it
+ * has room to grow. Scrolls without animation, for reduced motion.
+ */
+function useScrollIntoView(key: string | null) {
+  const element = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const top = element.current?.getBoundingClientRect().top ?? 0;
+    if (key !== null && (top < 0 || top > innerHeight / 2)) element.current?.scrollIntoView({ block: 'start' });
+  }, [key]);
+  return element;
+}
+
+/** Only the copy of the device that generated the review has its number of entries. */
+export function useStoredReview(period: ReviewPeriod, today: Day) {
+  const data = useData();
+  const { id } = useUser();
+  const copies = useLocalCopies();
+  return useQuery({
+    queryKey: reviewKey(period, today),
+    queryFn: async ({ signal }): Promise<ShownReview | null> => {
+      const { firstFrom, lastFrom, firstTo } = storedReviewBounds(period, today);
+      const { data: row } = await data
+        .from('analyses')
+        .select('text, period_from, period_to, created_at')
+        .eq('user_id', id)
+        .eq('kind', 'trend')
+        .gte('period_from', firstFrom)
+        .lte('period_from', lastFrom)
+        .gte('period_to', firstTo)
+        .order('created_at', { ascending: false })
+        .limit(1)
+        .abortSignal(signal)
+        .retry(false)
+        .maybeSingle()
+        .throwOnError();
+      if (!row) return null;
+      const copy = (await copies?.readCopy(reviewCopyKey(period)))?.value;
+      // A review that was generated meanwhile has stored its own copy.
+      signal.throwIfAborted();
+      const review = {
+        period,
+        analysis: row.text,
+        // The copy's time may be rounded differently, so compare the text.
+        entryCount: isReview(copy) && copy.analysis === row.text ? copy.entryCount : null,
+        dateRange: { from: row.period_from!, to: row.period_to! },
+        generatedAt: row.created_at,
+      };
+      void copies?.storeCopy(reviewCopyKey(period), review);
+      return review;
+    },
+    // Another tab or device may have generated one since.
+    staleTime: 0,
+    networkMode: 'always',
+  });
+}
+
+export const reviewKey = (period: ReviewPeriod, today: Day) => ['review', period, today] as const;
+
+export function ReviewCopy({ period }: { period: ReviewPeriod }) {
+  const copies = useLocalCopies();
+  const [copy, setCopy] = useState<Copy | null>(null);
+  useEffect(() => {
+    let isCurrent = true;
+    void copies?.readCopy(reviewCopyKey(period)).then((read) => isCurrent && setCopy(read));
+    return () => void (isCurrent = false);
+  }, [copies, period]);
+  if (!isReview(copy?.value)) return null;
+  return <ReviewCard result={copy.value} label="Last review" source={localCopyText(copy.at, Date.now())} />;
+}
+
+/** A finished review. */
+const titleOf = (period: ReviewPeriod): string => `${REVIEW_PERIODS[period].days}-Day Hustle Review`;
+
+/** `entryCount` is null for a review that another device generated: the server does not store it. */
+type ShownReview = Pick<TrendResult, 'period' | 'analysis' | 'dateRange' | 'generatedAt'> & {
+  entryCount: number | null;
+};
+
+type ReviewCardProps = {
+  result: ShownReview;
+  label: string;
+  isReplaced?: boolean;
+  /** Where the review comes from, if not from the server. */
+  source?: string;
+};
+
+function ReviewCard({ result, label, isReplaced = false, source }: ReviewCardProps) {
+  const { period, analysis, entryCount, dateRange, generatedAt } = result;
+  return (
+    <section className={styles.result} aria-label={label} data-replaced={isReplaced}>
+      <h2>{titleOf(period)}</h2>
+      <p className={styles.facts}>
+        <span>
+          {dateLabel(dateRange.from)} – {dateLabel(dateRange.to)}
+        </span>
+        {entryCount !== null && (
+          <span>
+            {entryCount} {entryCount === 1 ? 'entry' : 'entries'} analyzed
+          </span>
+        )}
+        <span>
+          Generated <TimeAgo at={generatedAt} />
+        </span>
+        {source && <span>{source}</span>}
+      </p>
+      <ReviewText analysis={analysis} />
+      <SandboxModelNotice />
+    </section>
+  );
+}
+
+/** The review's text, with its wins as lines to copy. */
+function ReviewText({ analysis, writing = false }: { analysis: string; writing?: boolean }) {
+  const { text, wins } = splitReview(analysis);
+  return (
+    <>
+      <CoachText text={text} writing={writing} />
+      <Wins wins={wins} writing={writing} />
+    </>
+  );
+}
+
+function isReview(data: unknown): data is ShownReview {
+  const { period, analysis, dateRange, generatedAt } = (data ?? {}) as Partial<ShownReview>;
+  return (
+    period !== undefined &&
+    typeof analysis === 'string' &&
+    typeof dateRange?.from === 'string' &&
+    typeof generatedAt === 'string'
+  );
+}
+
+const isTrend = (data: unknown): data is TrendResult => isReview(data) && data.entryCount !== null;

@@ -1,11 +1,30 @@
 /** Hustle Reviews: the upgrade pitch on the free plan, the two periods on premium. */
+import { useQueryClient } from '@tanstack/react-query';
+import { lazy, Suspense, useDeferredValue, useEffect, useState } from 'react';
+import { AI_MESSAGES, FAIR_USE_NOTE, type TrendResult } from '#domain/coach/coach.ts';
+import { PREMIUM_PRICE } from '#domain/plan/plan.ts';
+import type { Day } from '#domain/day/day.ts';
+import { countWorkdays, workdaysText } from '#domain/day/workdays.ts';
+import { firstDayOf, REVIEW_PERIODS, type ReviewPeriod } from '#domain/plan/review-period.ts';
 import { PlanPlaceholder } from '#client/ui/plan/plan-placeholder.tsx';
 import { usePremium } from '#client/lib/plan/premium.ts';
 import { useTitle } from '#client/lib/hooks/use-title.ts';
 import { BackToJournal } from '#client/ui/page/back-to-journal.tsx';
 import { Page } from '#client/ui/page/page.tsx';
-import { ReviewPeriods } from './review-periods.tsx';
-import { ReviewsPitch } from './reviews-pitch.tsx';
+import { useClientConfig } from '#client/lib/api/supabase.ts';
+import { LockedCrown } from '#client/ui/plan/crown.tsx';
+import { SampleReview } from '#client/ui/coach-sample.tsx';
+import { Notice } from '#client/ui/notice.tsx';
+import { UpgradeButton } from '#client/ui/plan/upgrade-button.tsx';
+import { useToday } from '#client/lib/hooks/use-today.ts';
+import { Button } from '#client/ui/button.tsx';
+import { LoadingText } from '#client/ui/loading-text.tsx';
+import { useLocalCopies } from '#client/sync/day-savers-provider.tsx';
+import { reviewCopyKey } from '#client/sync/store/prune-copies.ts';
+import { Review, ReviewCopy, reviewKey, useStoredReview } from './review.tsx';
+import { useLoggedDays, type LoggedDay } from './use-logged-days.ts';
+import styles from './reviews.module.css';
+import charts from './review-charts.module.css';
 
 export function ReviewsScreen({ onUpgrade }: { onUpgrade: () => void }) {
   useTitle('Hustle Reviews');
@@ -16,5 +35,158 @@ export function ReviewsScreen({ onUpgrade }: { onUpgrade: () => void }) {
       {premium === false && <ReviewsPitch onUpgrade={onUpgrade} />}
       {premium === true && <ReviewPeriods />}
     </Page>
+  );
+}
+
+const POINTS = [
+  { title: 'Pattern recognition', text: 'What your good days have in common, and your bad days.' },
+  { title: 'Biggest wins and obstacles', text: 'Taken from your own logs, not from a template.' },
+  { title: 'Focus-area recommendations', text: 'The one or two things worth doing differently.' },
+  { title: '7-day and 30-day analysis', text: 'A week to steer by, a month to see where it leads.' },
+] as const;
+
+/** The upgrade pitch, which replaces the reviews on the free plan. */
+function ReviewsPitch({ onUpgrade }: { onUpgrade: () => void }) {
+  const { features } = useClientConfig();
+  return (
+    <section className={styles.pitch}>
+      <h2 className={styles.flag}>
+        <LockedCrown aria-hidden="true" /> Premium Feature
+      </h2>
+      {features.coach ? (
+        <>
+          <p className={styles.lead}>{AI_MESSAGES.reviewsPremium}</p>
+          <SampleReview />
+          <dl className={styles.points}>
+            {POINTS.map((point) => (
+              <div key={point.title}>
+                <dt>{point.title}</dt>
+                <dd>{point.text}</dd>
+              </div>
+            ))}
+          </dl>
+        </>
+      ) : (
+        // A server without a coach cannot sell reviews. The upgrade button stays, because the plan has other benefits.
+        <Notice kind="info">{AI_MESSAGES.notConfigured}</Notice>
+      )}
+      <UpgradeButton onClick={onUpgrade} />
+      <p className={styles.price}>{features.coach ? AI_MESSAGES.reviewsPrice : PREMIUM_PRICE.label}</p>
+      {features.coach && <p className={styles.price}>{FAIR_USE_NOTE}</p>}
+    </section>
+  );
+}
+
+const loadCharts = () => import('./review-charts.tsx');
+const ReviewCharts = lazy(async () => {
+  try {
+    return { default: (await loadCharts()).ReviewCharts };
+  } catch {
+    // The chunk failed to load: keep the analysis usable.
+    return { default: ChartsFailed };
+  }
+});
+
+const PERIODS = Object.keys(REVIEW_PERIODS) as ReviewPeriod[];
+
+/** The reviews on the premium plan: the period, its analysis and the charts. */
+function ReviewPeriods() {
+  const today = useToday();
+  const [period, setPeriod] = useState<ReviewPeriod>('7-day');
+  const logged = useLoggedDays(today);
+  const stored = useStoredReview(period, today);
+  // The charts wait for the review, which is above them, and stay while another period's review is read.
+  const [isSettled, setIsSettled] = useState(false);
+  if (!isSettled && logged.data && !stored.isPending) setIsSettled(true);
+  // Renders the squares of a year in slices, so that the page reacts meanwhile.
+  const areChartsDue = useDeferredValue(isSettled, false);
+  // The chunk loads while the server answers.
+  useEffect(() => void loadCharts().catch(() => undefined), []);
+  const queries = useQueryClient();
+  const copies = useLocalCopies();
+  const show = async (made: TrendResult): Promise<void> => {
+    const key = reviewKey(made.period, today);
+    // A query in flight may return the review before this one.
+    await queries.cancelQueries({ queryKey: key });
+    queries.setQueryData(key, made);
+    void copies?.storeCopy(reviewCopyKey(made.period), made);
+    // The analysis used the current logs, so refetch the counts and charts too.
+    void logged.refetch();
+  };
+  const reload = (): void => {
+    void logged.refetch();
+    void stored.refetch();
+  };
+  const count = (of: ReviewPeriod): number | null =>
+    logged.data?.filter(({ date }) => date >= firstDayOf(of, today)).length ?? null;
+
+  return (
+    <>
+      <fieldset className={styles.periods}>
+        <legend className="unseen">Period</legend>
+        {PERIODS.map((each) => (
+          <label key={each} className={styles.period}>
+            <input type="radio" name="period" value={each} checked={period === each} onChange={() => setPeriod(each)} />
+            <span className={styles.title}>{REVIEW_PERIODS[each].title}</span>
+            <span className={styles.count}>{entriesLabel(count(each))}</span>
+          </label>
+        ))}
+      </fieldset>
+      {logged.isError || stored.isError ? (
+        <>
+          <div className={styles.failed}>
+            <Notice kind="error">
+              Couldn't load your entries. They are safe. Check your connection and try again.
+            </Notice>
+            <Button onClick={reload} busy={logged.isFetching || stored.isFetching} busyLabel="Loading...">
+              Try Again
+            </Button>
+          </div>
+          <ReviewCopy key={period} period={period} />
+        </>
+      ) : (
+        // The key clears the error of the other period.
+        <Review key={period} period={period} today={today} count={count(period)} result={stored.data} onResult={show} />
+      )}
+      {isSettled && logged.data && logged.data.length > 0 && (
+        <Workdays from={firstDayOf(period, today)} today={today} logged={logged.data} />
+      )}
+      {areChartsDue && logged.data && (
+        <Suspense fallback={<LoadingText />}>
+          <ReviewCharts
+            period={period}
+            today={today}
+            logged={logged.data}
+            hasAnalysis={stored.data !== null && !stored.isError}
+          />
+        </Suspense>
+      )}
+    </>
+  );
+}
+
+/** Not a chart: its large heading shows without the charts' chunk. */
+function Workdays({ from, today, logged }: { from: Day; today: Day; logged: readonly LoggedDay[] }) {
+  const workdays = countWorkdays(from, today, today, new Set(logged.map(({ date }) => date)));
+  return (
+    <section className={charts.section} aria-labelledby="workdays">
+      <h2 id="workdays" className={charts.large}>
+        {workdaysText(workdays)}
+      </h2>
+      <p className={charts.quiet}>
+        Monday to Friday of this period, from your first log to today. Quick entries such as “I am sick” count too.
+      </p>
+    </section>
+  );
+}
+
+const entriesLabel = (count: number | null): string =>
+  count === null ? '\u00a0' : `${count} ${count === 1 ? 'entry' : 'entries'}`;
+
+function ChartsFailed() {
+  return (
+    <div className={styles.failed}>
+      <Notice kind="error">Couldn't load the charts. Check your connection and reload the page.</Notice>
+    </div>
   );
 }

@@ -3,13 +3,13 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useRef } from 'react';
 import { isScore, type FeedbackResult } from '#domain/coach/coach.ts';
 import type { Day } from '#domain/day/day.ts';
-import { askCoach } from './coach-stream.ts';
+import { toCitations, labelLineNumbers, type Citation } from '#domain/coach/citations.ts';
 import { invalidateEntryCache } from '#client/sync/entries/entry-cache.ts';
 import { useData } from '#client/lib/api/data-client.ts';
 import { useUser } from '#client/lib/session/session.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
-import { useAnalysis } from './use-analysis.ts';
-import { toStoredFeedback, type StoredFeedback } from './stored-feedback.ts';
+import { askCoach } from './coach-stream.ts';
+import { useAnalysis } from './use-analysis.tsx';
 
 /** `revision`: the revision of the log at the read; null without a log, and after an analysis until the next read. */
 type DayFeedback = { hasLog: boolean; revision: number | null; feedback: StoredFeedback | null };
@@ -123,4 +123,38 @@ function toCurrentFeedback(day: DayFeedback, openRevision: number | null): DayFe
 function isFeedback(data: unknown): data is FeedbackResult {
   const { score, feedback, cited, analyzedAt } = (data ?? {}) as Partial<FeedbackResult>;
   return isScore(score) && typeof feedback === 'string' && Array.isArray(cited) && typeof analyzedAt === 'string';
+}
+
+/** Builds a day's feedback from its entry and analysis rows. */
+export type StoredFeedback = {
+  score: number | null;
+  feedback: string;
+  cited: readonly Citation[];
+  missingFact: string | null;
+  analyzedAt: string;
+  upToDate: boolean;
+};
+
+type EntryRow = {
+  ai_feedback: string | null;
+  hustle_score: number | null;
+  ai_analyzed_at: string | null;
+  updated_at: string;
+};
+type AnalysisRow = { text: string; cited: number[]; cited_refs: string[] | null; missing_fact: string | null };
+
+/** `analysis`: the day's newest. If another client or an import wrote the entry's feedback, the analysis is ignored. */
+export function toStoredFeedback(entry: EntryRow | null, analysis: AnalysisRow | null): StoredFeedback | null {
+  if (!entry?.ai_feedback || !entry.ai_analyzed_at) return null;
+  const matching = analysis?.text === entry.ai_feedback ? analysis : null;
+  // Analyses of earlier prompts have no `cited_refs`. Their texts cite `[4]`, which becomes `[line 4]`.
+  const relabel = matching?.cited_refs === null ? labelLineNumbers : (text: string): string => text;
+  return {
+    score: entry.hustle_score,
+    feedback: relabel(entry.ai_feedback),
+    cited: matching ? toCitations(matching.cited, matching.cited_refs) : [],
+    missingFact: matching?.missing_fact ? relabel(matching.missing_fact) : null,
+    analyzedAt: entry.ai_analyzed_at,
+    upToDate: entry.ai_analyzed_at >= entry.updated_at,
+  };
 }

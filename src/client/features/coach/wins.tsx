@@ -6,9 +6,9 @@ import { formatBullets, firstLines, shortDate, type DayText } from '#domain/coac
 import { Button } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { LoadingText } from '#client/ui/loading-text.tsx';
-import charts from './review-charts.module.css';
 import { usePeriodLogs } from './use-logged-days.ts';
-import styles from './wins.module.css';
+import charts from './review-charts.module.css';
+import styles from './reviews.module.css';
 
 /** The wins of an analysis. While it is `writing`, more may follow. */
 export function Wins({ wins, writing }: { wins: readonly DayText[]; writing: boolean }) {

@@ -2,14 +2,13 @@
  * Stores the line typed under the headline; it becomes the first line of the first log after sign-up. After a user has
  * requested the deletion of an account, says when the account will be deleted.
  */
+import { ROUTES } from '#domain/routes.ts';
+import { ignoreCandidateKeys } from '#client/lib/ignore-candidate-keys.ts';
+import { FIRST_LINE_KEY } from '#client/lib/session/storage-keys.ts';
+import { showDeletionNotice } from './deletion-notice.ts';
 import '#client/ui/page/brand.module.css';
 import '#client/ui/button.module.css';
 import '#client/ui/coach-sample.module.css';
-import '#client/ui/score.module.css';
-import { ignoreCandidateKeys } from '#client/lib/ignore-candidate-keys.ts';
-import { FIRST_LINE_KEY } from '#client/lib/session/storage-keys.ts';
-import { ROUTES } from '#domain/routes.ts';
-import { showDeletionNotice } from './deletion-notice.ts';
 import './landing-page.module.css';
 
 /** Stores the text, or removes the stored line if the text is blank. Returns whether a text is stored. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toStoredFeedback } from './stored-feedback.ts';
+import { toStoredFeedback } from './use-feedback.ts';
 
 const at = '2026-11-20T10:00:00+00:00';
 const entry = { ai_feedback: '[2] counts.', hustle_score: 7, ai_analyzed_at: at, updated_at: at };
