@@ -8,7 +8,7 @@ import { isDay, type Day } from '#domain/day/day.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { useNavigate } from '#client/lib/navigation.ts';
 import { PaymentReturn, type ReturnParameters } from '#client/features/billing/payment-return.tsx';
-import { OPEN_FEEDBACK, takePurchaseOrigin } from '#client/features/billing/purchase-origin.ts';
+import { OPEN_FEEDBACK, takePurchaseOrigin } from '#client/features/billing/leave-for-paypal.ts';
 import { useJournal } from '#client/sync/day-savers-provider.tsx';
 import type { DaySavers } from '#client/sync/day-savers.ts';
 

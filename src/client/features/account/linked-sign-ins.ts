@@ -1,4 +1,4 @@
-/** What signs in to the account: linked identities, the phone number and passkeys. */
+/** The account's ways to sign in: linked identities, the phone number and passkeys. */
 import type { UserIdentity, PasskeyListItem } from '@supabase/auth-js';
 import { queryOptions } from '@tanstack/react-query';
 import type { ClientConfig } from '#domain/client-config.ts';

@@ -1,4 +1,4 @@
-/** What the panels of the security section share: their steps, a button that copies, a question before a change. */
+/** Parts of the panels of the security section: a step, a button that copies, the question before a change. */
 import { useEffect, useRef, useState, type ReactNode } from 'react';
 import { useFocusRestore } from '#client/lib/hooks/use-focus-restore.ts';
 import { Button } from '#client/ui/button.tsx';

@@ -8,10 +8,9 @@ import { CodeForm } from '#client/ui/form/code-form.tsx';
 import { phoneOutcome, phoneProblem, PhoneForm } from '#client/ui/form/phone-form.tsx';
 import { ResendForm } from '#client/ui/form/resend-form.tsx';
 import { useToast } from '#client/ui/toast.tsx';
-import type { PanelProps } from './panel.tsx';
 import { RemoveIdentity } from './linked-panel.tsx';
 import { useLinkedSignIns, confirmedPhone } from './linked-sign-ins.ts';
-import { PanelView } from './panel.tsx';
+import { PanelView, type PanelProps } from './panel.tsx';
 import { useRecentSignIn } from './recent-sign-in.tsx';
 import styles from './security.module.css';
 

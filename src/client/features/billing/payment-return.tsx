@@ -4,14 +4,13 @@ import { MESSAGES } from '#domain/messages.ts';
 import { isOrderId } from '#domain/payment/payment.ts';
 import { mentionsSupport, supportHref } from '#domain/account/support.ts';
 import { useSession, useUser } from '#client/lib/session/session.ts';
-import { useSupabase } from '#client/lib/api/supabase.ts';
+import { useSupabase, type FunctionAnswer, type Supabase } from '#client/lib/api/supabase.ts';
 import { useTitle } from '#client/lib/hooks/use-title.ts';
 import { Button } from '#client/ui/button.tsx';
 import { useSupportAddress } from '#client/ui/account/support-link.tsx';
 import { useToast } from '#client/ui/toast.tsx';
-import { requestCapture } from './request-capture.ts';
+import { useRedirecting } from './leave-for-paypal.ts';
 import styles from './payment-return.module.css';
-import { useRedirecting } from './use-redirecting.ts';
 
 /** The query parameters of the return: `payment` from the server's return URL, and PayPal's `token`, the order's id. */
 export type ReturnParameters = { payment?: string | undefined; token?: string | undefined };
@@ -175,3 +174,45 @@ function StatusScreen({ title, busy = false, children }: { title: string; busy?:
     </main>
   );
 }
+
+/**
+ * Longer than one call of the server to PayPal (`paypal-client.ts`). A repeated request is harmless, because a capture
+ * is idempotent.
+ */
+const ANSWER_LIMIT_MS = 45_000;
+
+/** Asks the server to capture an order, and reduces its answer to what the screen distinguishes. */
+type CaptureOutcome =
+  | { kind: 'completed' }
+  | { kind: 'pending' }
+  /** No money moved. The order can still be paid at `approvalUrl`, with another card for example. */
+  | { kind: 'created'; approvalUrl: string }
+  | { kind: 'failed' }
+  /** No answer, or none that states the payment's status. */
+  | { kind: 'unknown' };
+
+export async function requestCapture(
+  callFunction: Supabase['callFunction'],
+  order: { order_id: string; user_id: string },
+): Promise<CaptureOutcome> {
+  let stop: ReturnType<typeof setTimeout> | undefined;
+  const limit = new Promise<null>((resolve) => (stop = setTimeout(() => resolve(null), ANSWER_LIMIT_MS)));
+  try {
+    const answer = await Promise.race([callFunction('paypal-capture-order', order), limit]);
+    return answer === null ? { kind: 'unknown' } : outcomeOf(answer);
+  } catch {
+    return { kind: 'unknown' };
+  } finally {
+    clearTimeout(stop);
+  }
+}
+
+function outcomeOf(answer: FunctionAnswer): CaptureOutcome {
+  if (answer.success) return { kind: answer['pending'] === true ? 'pending' : 'completed' };
+  const { approval_url: approvalUrl } = answer;
+  if (typeof approvalUrl === 'string') return { kind: 'created', approvalUrl };
+  return isTemporary(answer.status) ? { kind: 'unknown' } : { kind: 'failed' };
+}
+
+/** An expired session, a time-out, a rate limit or a server error: a later answer may differ. */
+const isTemporary = (status: number): boolean => [401, 408, 429].includes(status) || status >= 500;

@@ -7,7 +7,7 @@ import { AI_MESSAGES } from '#domain/coach/coach.ts';
 import { COUNTRIES } from '#domain/payment/countries.ts';
 import { dateLabel, dayOf, type Day } from '#domain/day/day.ts';
 import { guessCountry } from '#domain/payment/likely-country.ts';
-import { MESSAGES } from '#domain/messages.ts';
+import { MESSAGES, providerMessage } from '#domain/messages.ts';
 import { extendPlan } from '#domain/payment/payment.ts';
 import { isLocked, PREMIUM_PRICE } from '#domain/plan/plan.ts';
 import {
@@ -19,8 +19,8 @@ import {
 } from '#domain/plan/upgrade.ts';
 import { useEntryDates } from '#client/sync/entries/entry-dates.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
-import { useSession } from '#client/lib/session/session.ts';
-import { useClientConfig } from '#client/lib/api/supabase.ts';
+import { useSession, useUser } from '#client/lib/session/session.ts';
+import { useClientConfig, useSupabase } from '#client/lib/api/supabase.ts';
 import { usePaymentPending } from '#client/lib/plan/use-payment-pending.ts';
 import { textOf, useSubmit } from '#client/lib/hooks/use-submit.ts';
 import { useToday } from '#client/lib/hooks/use-today.ts';
@@ -29,9 +29,9 @@ import { Dialog } from '#client/ui/dialog.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { FieldError, useInvalidText } from '#client/ui/form/field.tsx';
 import { TextWithSupportLink } from '#client/ui/account/support-link.tsx';
+import { useData } from '#client/lib/api/data-client.ts';
+import { useRedirecting, rememberPurchaseOrigin } from './leave-for-paypal.ts';
 import styles from './upgrade-dialog.module.css';
-import { useRedirecting } from './use-redirecting.ts';
-import { useUpgrade } from './use-upgrade.ts';
 
 export function UpgradeDialog({ feature, onClose }: { feature: UpgradeFeature; onClose: () => void }) {
   const { profile } = useSession();
@@ -232,4 +232,33 @@ function Blocked({ country }: { country: string }) {
       PayPal payments are not available in {name}. You can keep using the free plan with the last 30 days of logs.
     </Notice>
   );
+}
+
+/**
+ * Starts a payment: saves the country, creates the order, redirects to PayPal. Returns the error to show, or null if the
+ * browser is redirecting.
+ */
+function useUpgrade(feature: UpgradeFeature): (country: string) => Promise<string | null> {
+  const data = useData();
+  const { callFunction } = useSupabase();
+  const { profile, refreshProfile } = useSession();
+  const user = useUser();
+
+  return async (country) => {
+    if (country !== profile?.country) {
+      // The server reads the order's country from the profile; the country decides the refund rule.
+      const { error, status } = await data.from('profiles').update({ country }).eq('id', user.id);
+      if (error) return providerMessage({ code: error.code, message: error.message, status });
+      void refreshProfile();
+    }
+    const order = { amount: Number(PREMIUM_PRICE.amount), currency: PREMIUM_PRICE.currency, user_id: user.id };
+    const answer = await callFunction('paypal-create-order', order).catch(() => null);
+    if (answer === null) return MESSAGES.unknown;
+    if (answer.success && typeof answer['approval_url'] === 'string') {
+      rememberPurchaseOrigin(feature);
+      location.assign(answer['approval_url']);
+      return null;
+    }
+    return answer.error ?? MESSAGES.unknown;
+  };
 }

@@ -10,16 +10,18 @@ import {
   createSnippet,
   matchesSearch,
   parseSearchTerms,
+  FIND_MAX_RESULTS,
   type FindAnswer,
   type SearchTerm,
   type TextPart,
+  type FoundDay,
 } from '#domain/match-search.ts';
 import { isLocked } from '#domain/plan/plan.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
 import { useToday } from '#client/lib/hooks/use-today.ts';
 import { useLocalCopies } from '#client/sync/day-savers-provider.tsx';
-import { searchCopies } from './search-copies.ts';
+import type { SeenDay } from '#client/sync/store/user-database.ts';
 
 const DEBOUNCE_MS = 180;
 /** The first search of a journal indexes older logs in steps; polls until that is complete. */
@@ -161,4 +163,29 @@ function useDebounced(value: string): string {
     return () => clearTimeout(timer);
   }, [value]);
   return debounced;
+}
+
+/** Searches the copies of days on this device, for when the server cannot be reached. Same rules as the server's search. */
+type CopiesAnswer = { results: FoundDay[]; more: boolean; searched: readonly Day[] };
+
+/**
+ * Threat: the plan has ended, and the device still has copies of days that it no longer opens. `isOpen` leaves them out,
+ * of the results and of the days that count as searched.
+ */
+export function searchCopies(
+  copies: readonly SeenDay[],
+  terms: readonly SearchTerm[],
+  isOpen: (date: Day) => boolean,
+): CopiesAnswer {
+  const logs = copies
+    .flatMap(({ date, stored }) => (stored && isOpen(date) ? [{ date, text: entryText(stored.html) }] : []))
+    .sort((a, b) => (a.date < b.date ? 1 : -1));
+  const matches = logs.filter(({ text }) => matchesSearch(terms, text));
+  return {
+    results: matches
+      .slice(0, FIND_MAX_RESULTS)
+      .map(({ date, text }) => ({ date, snippet: createSnippet(terms, text) })),
+    more: matches.length > FIND_MAX_RESULTS,
+    searched: logs.map(({ date }) => date),
+  };
 }

@@ -1,21 +1,25 @@
 /** The journal: the bar with the day, and the page of the day. */
 import { useQueryClient } from '@tanstack/react-query';
-import { lazy, Suspense, useEffect, useRef, useState } from 'react';
-import { addDays, canOpenDay, dayLabel, FIRST_DAY, isBefore, type Day } from '#domain/day/day.ts';
+import { lazy, Suspense, useEffect, useRef, useState, useEffectEvent, type ReactNode } from 'react';
+import { addDays, canOpenDay, dayLabel, FIRST_DAY, isBefore, isDay, type Day } from '#domain/day/day.ts';
 import { isLocked } from '#domain/plan/plan.ts';
 import type { UpgradeFeature } from '#domain/plan/upgrade.ts';
+import { initialDay } from '#domain/day/initial-day.ts';
+import { ROUTES, dayPath } from '#domain/routes.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
 import { useSession } from '#client/lib/session/session.ts';
 import { useToday } from '#client/lib/hooks/use-today.ts';
-import { DayBar } from './day/day-bar.tsx';
-import { DayView } from './day/day-view.tsx';
 import { useJournal } from '#client/sync/day-savers-provider.tsx';
 import { entryQuery } from '#client/sync/entries/entry-queries.ts';
-import { ProfileGate } from './profile-gate.tsx';
+import { LoadingText } from '#client/ui/loading-text.tsx';
+import { lazyChunk, tryLoad } from '#client/ui/lazy-chunk.ts';
+import { useNavigate, useSearchParam } from '#client/lib/navigation.ts';
+import { useEntryDates } from '#client/sync/entries/entry-dates.ts';
+import { DAY_KEYS, isApple, type DayAction } from '#client/lib/keys.ts';
+import { DayBar } from './day/day-bar.tsx';
+import { DayView } from './day/day-view.tsx';
+import { UnsavedDays } from './day/save-status-line.tsx';
 import styles from './journal.module.css';
-import { useOpenDay } from './day/use-open-day.ts';
-import { UnsavedDays } from './day/unsaved-days.tsx';
-import { useShortcuts } from './use-shortcuts.ts';
 
 const PageBehaviour = lazy(() =>
   import('./page-behaviour.tsx').then(
@@ -126,4 +130,146 @@ function usePrefetch(date: Day | null, today: Day, premium: boolean): void {
       if (isOpen) void queries.prefetchQuery(entryQuery(journal, day));
     }
   }, [date, premium, queries, today, journal]);
+}
+
+/** Most pages never show it. */
+const planNotice = lazyChunk(async () => (await import('./plan-notice.tsx')).PlanNotice);
+
+/**
+ * A missing or unavailable profile adds a notice and does not replace the day. The notice appears late, so it is below
+ * the day: above it would shift the text while the user writes. Without a profile row the free plan applies; without an
+ * answer only days of the free plan are shown.
+ */
+function ProfileGate({ isReady, children }: { isReady: boolean; children: ReactNode }) {
+  const { profileState } = useSession();
+  const [, setHasNotice] = useState(false);
+  const isUnknown = profileState === 'missing' || profileState === 'unavailable';
+  useEffect(() => {
+    // Best effort: the plan is requested again without the notice, too.
+    if (isUnknown) void tryLoad(planNotice.load).then(setHasNotice);
+  }, [isUnknown]);
+  return (
+    <>
+      {isReady && children}
+      {isUnknown && <planNotice.View />}
+      {!isReady && profileState !== 'missing' && (
+        <div className={styles.wait}>
+          {profileState === 'unavailable' ? (
+            <p role="status">This day opens as soon as your plan is known.</p>
+          ) : (
+            <LoadingText text="Loading Journal..." />
+          )}
+        </div>
+      )}
+    </>
+  );
+}
+
+/** The open day: the date in the URL, or the initial day of the plan. */
+type OpenDay = {
+  /** Null while the plan or the dates, which determine the initial day, are loading. */
+  date: Day | null;
+  datesWithEntries: readonly Day[];
+  open: (date: Day) => void;
+  /** Shows this day instead of the initial one. Null if the URL has a date. */
+  replaceInitial: ((date: Day) => void) | null;
+};
+
+function useOpenDay(today: Day, premium: boolean | null): OpenDay {
+  const requested = useSearchParam('date');
+  const navigate = useNavigate();
+  const dates = useEntryDates();
+  const { savers } = useJournal();
+  // Set once: neither midnight nor the first save of a day may change the day while the user writes.
+  const [initial, setInitial] = useState<Day | null>(null);
+  const decided =
+    initial ?? findInitialDay(today, premium, dates.isFetched ? (dates.data ?? []) : null, !dates.isFetching);
+  if (initial !== decided) setInitial(decided);
+  // The shortcut "Yesterday" of the installed app has a fixed URL.
+  const day = requested === 'yesterday' ? addDays(today, -1) : requested;
+  // A clock that was set back, or a journey to the west, neither closes the open day nor hides text, saved or not.
+  const [opened, setOpened] = useState<Day | null>(null);
+  const hasLog =
+    isDay(day) && (day === opened || savers.getUnsaved(day) !== null || dates.data?.includes(day) === true);
+  const canOpen = isDay(day) && canOpenDay(day, today, hasLog);
+  // Before the server has answered, a later day may have a log.
+  const date = !isDay(day) ? decided : canOpen ? day : dates.isFetching ? null : today;
+  if (opened !== date) setOpened(date);
+  useEffect(() => {
+    // Replace an invalid or future date in the URL, so that a bookmark or a shared link names the shown day.
+    if (requested === undefined || date === null || requested === date) return;
+    const search = new URLSearchParams(location.search);
+    search.set('date', date);
+    void navigate(`${ROUTES.journal.path}?${search}`, { replace: true });
+  }, [requested, date, navigate]);
+  return {
+    date,
+    datesWithEntries: dates.data ?? [],
+    open: (next) => void navigate(dayPath(next)),
+    replaceInitial: requested === undefined ? setInitial : null,
+  };
+}
+
+/**
+ * Null while unknown. If the latest log is of today or yesterday, the day is today under either plan. `isConfirmed`: the
+ * dates are not a copy that the server may still correct.
+ */
+function findInitialDay(
+  today: Day,
+  premium: boolean | null,
+  dates: readonly Day[] | null,
+  isConfirmed: boolean,
+): Day | null {
+  if (premium === false) return today;
+  if (dates === null) return null;
+  const latest = dates[0] ?? null;
+  const onPremium = initialDay(true, latest, today);
+  // A copy without logs may be older than the first log.
+  if (!isConfirmed && (latest === null || onPremium !== today)) return null;
+  return premium === true || onPremium === today ? onPremium : null;
+}
+
+type Shortcuts = Record<DayAction | 'find', () => void>;
+
+/** On a Mac, Option moves the caret by words and types special letters, so the shortcuts require Control as well. */
+const isDayKey = (event: KeyboardEvent): boolean =>
+  event.altKey && !event.metaKey && !event.shiftKey && event.ctrlKey === isApple;
+
+/** Ctrl+K, but Cmd+K on a Mac, where Control+K deletes to the end of the line. */
+const isFindKey = (event: KeyboardEvent): boolean =>
+  event.metaKey === isApple && event.ctrlKey !== isApple && !event.altKey && !event.shiftKey;
+
+/**
+ * The typed letter, because Dvorak and AZERTY place letters differently. If the key types no Latin letter (Option,
+ * Cyrillic, Hebrew), the position of the key on a QWERTY keyboard.
+ */
+const keyOf = ({ key, code }: KeyboardEvent): string =>
+  /^[a-z]$/i.test(key) ? key.toUpperCase() : code.replace('Key', '');
+
+function actionOf(event: KeyboardEvent): keyof Shortcuts | null {
+  if (keyOf(event) === 'K' && isFindKey(event)) return 'find';
+  if (!isDayKey(event)) return null;
+  const pressed = keyOf(event).replace('ArrowLeft', '←').replace('ArrowRight', '→');
+  return (Object.keys(DAY_KEYS) as DayAction[]).find((action) => DAY_KEYS[action] === pressed) ?? null;
+}
+
+/**
+ * The journal's keys (docs/specification/screens.md 18): Alt+arrows for days, Alt+T for today, Alt+C for the calendar,
+ * Alt+M to move the log, Ctrl or Cmd+K to find.
+ */
+function useShortcuts(shortcuts: Shortcuts): void {
+  const onKey = useEffectEvent((event: KeyboardEvent) => {
+    const action = actionOf(event);
+    if (action === null || event.isComposing) return;
+    // The feedback panel beside the log is a dialog that is not modal.
+    const hasModal = document.querySelector('dialog:modal') !== null;
+    // A repeated Ctrl+K must not open the browser's own search.
+    if (!hasModal || action === 'find') event.preventDefault();
+    if (!hasModal) shortcuts[action]();
+  });
+  useEffect(() => {
+    const listener = (event: KeyboardEvent): void => onKey(event);
+    addEventListener('keydown', listener);
+    return () => removeEventListener('keydown', listener);
+  }, []);
 }

@@ -18,8 +18,7 @@ import { Dialog } from '#client/ui/dialog.tsx';
 import { LoadingText } from '#client/ui/loading-text.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { useToast } from '#client/ui/toast.tsx';
-import { LoadProblem } from './load-problem.tsx';
-import { deletedDaysQuery, readVersion, type ListedDay } from './version-queries.ts';
+import { LoadProblem, deletedDaysQuery, readVersion, type ListedDay } from './version-queries.tsx';
 import styles from './versions.module.css';
 
 export function DeletedDaysDialog({ onClose }: { onClose: () => void }) {

@@ -1,6 +1,6 @@
 /** The dialog "Earlier versions": lists a log's versions, compares one with a later text, and brings it back. */
 import { useQuery } from '@tanstack/react-query';
-import { useEffect, useState, useSyncExternalStore } from 'react';
+import { useEffect, useState, useSyncExternalStore, type CSSProperties } from 'react';
 import { dayLabel, type Day } from '#domain/day/day.ts';
 import { VERSION_DAYS, VERSION_INTERVAL_MINUTES } from '#domain/log/entry-version.ts';
 import { LOCKED_DAY_MESSAGE } from '#domain/messages.ts';
@@ -18,10 +18,8 @@ import { Dialog } from '#client/ui/dialog.tsx';
 import { LoadingText } from '#client/ui/loading-text.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { useToast, type Toast } from '#client/ui/toast.tsx';
-import { compareLogs } from './compare-logs.ts';
-import { Comparison } from './comparison.tsx';
-import { LoadProblem } from './load-problem.tsx';
-import { versionQuery, versionsQuery, type ListedVersion } from './version-queries.ts';
+import { compareLogs, hasChanges, type Change, type ComparedLine, type Part } from './compare-logs.ts';
+import { LoadProblem, versionQuery, versionsQuery, type ListedVersion } from './version-queries.tsx';
 import styles from './versions.module.css';
 
 type VersionsDialogProps = { date: Day | null; onClose: () => void };
@@ -222,4 +220,71 @@ function useBringBack(saver: DaySaver, onDone: () => void) {
     show('Brought back the earlier version.', { action: { label: 'Undo', run } });
   }
   return { bringBack, busy, problem };
+}
+
+const SIGNS = { same: '', edited: '±', removed: '−', added: '+' } as const;
+/** Screen readers ignore or garble signs, and few announce `<ins>` and `<del>`. */
+const SPOKEN: Readonly<Record<ComparedLine['change'], string>> = {
+  same: '',
+  edited: 'Edited: ',
+  removed: 'Removed: ',
+  added: 'Added: ',
+};
+
+type ComparisonProps = { lines: readonly ComparedLine[]; label: string; isSameFormatting: boolean };
+
+/** Shows the differences of two texts: removed words struck out, added words underlined, each line with a sign. */
+function Comparison({ lines, label, isSameFormatting }: ComparisonProps) {
+  const isChanged = hasChanges(lines);
+  return (
+    <div className={styles.comparison}>
+      {!isChanged && (
+        <p className={styles.note}>{isSameFormatting ? 'No difference.' : 'Only the formatting differs.'}</p>
+      )}
+      {/* Focusable, because it scrolls (WCAG 2.1.1). */}
+      <ol className={styles.lines} aria-label={label} tabIndex={0}>
+        {lines.map((line, index) => (
+          <li
+            key={index}
+            className={styles.line}
+            // The direction of the user's words: `bdi` leaves ours out.
+            dir="auto"
+            data-change={line.change}
+            data-heading={line.isHeading}
+            style={{ '--depth': Math.min(line.depth, 4) } as CSSProperties}
+          >
+            <span className={styles.sign} aria-hidden="true">
+              {SIGNS[line.change]}
+            </span>
+            <span className={styles.marker}>{line.marker}</span>
+            <p>
+              {line.change !== 'same' && <bdi className="unseen">{SPOKEN[line.change]}</bdi>}
+              {line.parts.map((part, at) => (
+                <ComparedPart key={at} part={part} isSpoken={line.change === 'edited'} />
+              ))}
+            </p>
+          </li>
+        ))}
+      </ol>
+      {isChanged && (
+        <p className={styles.legend}>
+          <del>Struck out</del>: gone since this version. <ins>Underlined</ins>: added since.
+        </p>
+      )}
+    </div>
+  );
+}
+
+const ELEMENTS = { same: 'span', removed: 'del', added: 'ins' } as const satisfies Record<Change, string>;
+
+function ComparedPart({ part: { change, text }, isSpoken }: { part: Part; isSpoken: boolean }) {
+  const Element = ELEMENTS[change];
+  if (change === 'same' || !isSpoken) return <Element>{text}</Element>;
+  return (
+    <Element>
+      <bdi className="unseen">{change === 'removed' ? ' (removed: ' : ' (added: '}</bdi>
+      {text}
+      <bdi className="unseen">) </bdi>
+    </Element>
+  );
 }

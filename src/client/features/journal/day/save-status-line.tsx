@@ -1,5 +1,8 @@
+import { useSyncExternalStore } from 'react';
+import { dayLabel, type Day } from '#domain/day/day.ts';
 import type { DaySaver } from '#client/sync/day-saver/day-saver.ts';
 import { isAlarming, isAnnounced, KEEP_TAB_OPEN, statusText, type SaveStatus } from '#client/sync/save-status.ts';
+import { useJournal } from '#client/sync/day-savers-provider.tsx';
 import styles from './save-status-line.module.css';
 
 /** `signedOut`: a session that lives shows no sign-in overlay, so the save needs another way on. */
@@ -45,6 +48,23 @@ export function SaveStatusLine({ saver, status, isSafe, onUpgrade }: SaveStatusL
           Upgrade to Closer
         </button>
       )}
+    </div>
+  );
+}
+
+type UnsavedDaysProps = { except: Day; onOpenDay: (date: Day) => void };
+
+/** Links to the other days with unsaved text. */
+export function UnsavedDays({ except, onOpenDay }: UnsavedDaysProps) {
+  const { savers } = useJournal();
+  const days = useSyncExternalStore(savers.subscribe, savers.unsavedDays).filter((date) => date !== except);
+  return (
+    <div className={styles.others} role="status">
+      {days.map((date) => (
+        <button key={date} type="button" className={styles.button} onClick={() => onOpenDay(date)}>
+          {dayLabel(date)} is not saved yet
+        </button>
+      ))}
     </div>
   );
 }

@@ -10,7 +10,7 @@ firstLoad.catch(() => {});
 let loadedModule: EditorModule | null = null;
 void firstLoad.then((module) => (loadedModule = module)).catch(() => {});
 
-export type EditorLoad = { module: EditorModule | null; failed: boolean; retry: () => void };
+type EditorLoad = { module: EditorModule | null; failed: boolean; retry: () => void };
 
 export function useEditor(): EditorLoad {
   const [module, setModule] = useState(loadedModule);

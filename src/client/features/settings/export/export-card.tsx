@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'react';
 import { dateLabel, dayOf, type Day } from '#domain/day/day.ts';
 import { MESSAGES } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';
+import type { FormatWriter } from '#domain/export/exported-entry.ts';
 import { useData } from '#client/lib/api/data-client.ts';
 import { useUser } from '#client/lib/session/session.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
@@ -11,10 +12,7 @@ import { Notice } from '#client/ui/notice.tsx';
 import { Section } from '#client/ui/page/page.tsx';
 import { createEntryReader } from './read-entries.ts';
 import { createExportRun, ExportRejected, type ExportRun, type Progress } from './export-run.ts';
-import { FORMATS, fileName, type Format } from './formats.ts';
-import { UpgradePrompt } from '../upgrade-prompt.tsx';
-import { ProgressLine } from '../progress-line.tsx';
-import { sizeLabel } from './size-label.ts';
+import { UpgradePrompt, ProgressLine } from '../settings-parts.tsx';
 import styles from '../settings.module.css';
 
 type ExportState =
@@ -219,4 +217,57 @@ function download(url: string, name: string): void {
   link.href = url;
   link.download = name;
   link.click();
+}
+
+/** The export formats. Each writer is loaded when its format is used. */
+type Format = {
+  id: string;
+  label: string;
+  hint: string;
+  extension: string;
+  type: string;
+  writer: (today: Day) => Promise<FormatWriter>;
+};
+
+const FORMATS: readonly [Format, ...Format[]] = [
+  {
+    id: 'text',
+    label: 'Plain text',
+    hint: 'Opens in every app.',
+    extension: 'txt',
+    type: 'text/plain;charset=utf-8',
+    writer: async () => (await import('#domain/export/formats/text-format.ts')).textWriter(),
+  },
+  {
+    id: 'markdown',
+    label: 'Markdown',
+    hint: 'For notes apps. Keeps headings, lists and bold text.',
+    extension: 'md',
+    type: 'text/markdown;charset=utf-8',
+    writer: async () => (await import('#domain/markdown/write-markdown.ts')).markdownWriter(),
+  },
+  {
+    id: 'html',
+    label: 'HTML',
+    hint: 'One page to read or print.',
+    extension: 'html',
+    type: 'text/html;charset=utf-8',
+    writer: async (today) => (await import('#domain/export/formats/html-format.ts')).htmlWriter({ today }),
+  },
+  {
+    id: 'json',
+    label: 'JSON',
+    hint: 'Includes scores and feedback. Can be imported again without loss.',
+    extension: 'json',
+    type: 'application/json',
+    writer: async () => (await import('#domain/export/formats/json-format.ts')).jsonWriter({ exportedAt: new Date() }),
+  },
+];
+
+const fileName = (format: Format, today: Day): string => `hustle-forge-${today}.${format.extension}`;
+
+/** `7.4 MB`, `12 KB`; decimal units, as file managers use. */
+function sizeLabel(bytes: number): string {
+  if (bytes < 1_000_000) return `${Math.max(1, Math.round(bytes / 1_000))} KB`;
+  return `${(bytes / 1_000_000).toFixed(1)} MB`;
 }

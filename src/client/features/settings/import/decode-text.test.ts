@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { UnreadableTextError } from '#domain/journals/journal-reader.ts';
-import { decodeText } from './decode-text.ts';
+import { decodeText } from './read-journal.ts';
 
 const WORDS = 'Größe: 5 °C – “déjà vu”, naïve café';
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);

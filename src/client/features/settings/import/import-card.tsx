@@ -1,19 +1,19 @@
 /** The Import Data card: reads files in the browser, shows a preview, then writes the chosen days. */
+import { useRef, useState, type DragEvent } from 'react';
 import { EXPORT_GUIDES } from '#domain/journals/export-guides.ts';
-import type { UpgradeFeature } from '#domain/plan/upgrade.ts';
+import { lockedLogsLabel, type UpgradeFeature } from '#domain/plan/upgrade.ts';
 import { dateLabel, dayOf } from '#domain/day/day.ts';
 import { useFocusRestore } from '#client/lib/hooks/use-focus-restore.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { Section } from '#client/ui/page/page.tsx';
-import { ProgressLine } from '../progress-line.tsx';
-import { pluralize } from '../pluralize.ts';
-import { FilePicker, useFileDrop } from './choose-files.tsx';
-import { ImportPlanView } from './import-plan-view.tsx';
-import { ImportSummaryView } from './import-summary-view.tsx';
-import { DayList } from './skipped-lists.tsx';
-import { UndoButton } from './undo-button.tsx';
+import { useToday } from '#client/lib/hooks/use-today.ts';
+import { usePremium } from '#client/lib/plan/premium.ts';
+import { ProgressLine, pluralize, UpgradePrompt } from '../settings-parts.tsx';
+import { ImportPlanView, DayList, SkippedLists, UndoButton } from './import-plan-view.tsx';
 import { useImport, usePastImports, type ImportState } from './use-import.ts';
+import { MAX_FILES, type ChosenFile } from './open-files.ts';
+import { countLocked, type ImportSummary } from './import-run.ts';
 import common from '../settings.module.css';
 import styles from './import.module.css';
 
@@ -164,5 +164,135 @@ function PastImports({ onUndo }: { onUndo: (importId: string) => void }) {
         </li>
       ))}
     </ul>
+  );
+}
+
+const ownPath = (file: File): string => file.webkitRelativePath || file.name;
+
+/** The file inputs are visually hidden; the buttons open them. */
+function FilePicker({ onChoose }: { onChoose: (files: ChosenFile[]) => void }) {
+  const files = useRef<HTMLInputElement>(null);
+  const folder = useRef<HTMLInputElement>(null);
+  const take = (input: HTMLInputElement): void => {
+    const chosen = [...(input.files ?? [])].map((file) => ({ path: ownPath(file), file }));
+    // Clear the value, so choosing the same file again fires a change event.
+    input.value = '';
+    if (chosen.length > 0) onChoose(chosen);
+  };
+  return (
+    <>
+      <input
+        ref={files}
+        type="file"
+        multiple
+        className="unseen"
+        aria-label="File to import"
+        tabIndex={-1}
+        onChange={({ currentTarget }) => take(currentTarget)}
+      />
+      <input
+        ref={folder}
+        type="file"
+        {...{ webkitdirectory: '' }}
+        className="unseen"
+        aria-label="Folder to import"
+        tabIndex={-1}
+        onChange={({ currentTarget }) => take(currentTarget)}
+      />
+      <div className={common.actions}>
+        <Button onClick={() => files.current?.click()}>Choose Files</Button>
+        <Button onClick={() => folder.current?.click()}>Choose a Folder</Button>
+      </div>
+    </>
+  );
+}
+
+/** Takes dropped files and folders. `preventFileDrops` keeps the page open for drops beside it. */
+function useFileDrop(onChoose: (files: ChosenFile[]) => void) {
+  const [isOver, setIsOver] = useState(false);
+  const dropProps = {
+    onDragOver: (event: DragEvent) => {
+      if (!event.dataTransfer.types.includes('Files')) return;
+      event.preventDefault();
+      setIsOver(true);
+    },
+    onDragLeave: ({ currentTarget, relatedTarget }: DragEvent) => {
+      if (!(relatedTarget instanceof Node && currentTarget.contains(relatedTarget))) setIsOver(false);
+    },
+    onDrop: (event: DragEvent) => {
+      setIsOver(false);
+      if (!event.dataTransfer.types.includes('Files')) return;
+      event.preventDefault();
+      // The browser empties the list after this event.
+      const items = [...event.dataTransfer.items].filter(({ kind }) => kind === 'file');
+      const dropped = items.map((item) => item.webkitGetAsEntry() ?? item.getAsFile());
+      void collectFiles(dropped.filter((one) => one !== null)).then((files) => {
+        if (files.length > 0) onChoose(files);
+      });
+    },
+  };
+  return { isOver, dropProps };
+}
+
+/** Stops after the first file above the limit, which then refuses the import. */
+async function collectFiles(dropped: readonly (FileSystemEntry | File)[]): Promise<ChosenFile[]> {
+  const files: ChosenFile[] = [];
+  const waiting = [...dropped];
+  for (let entry = waiting.pop(); entry && files.length <= MAX_FILES; entry = waiting.pop()) {
+    if (entry instanceof File) files.push({ path: entry.name, file: entry });
+    else if (entry.isDirectory) waiting.push(...(await readFolder(entry as FileSystemDirectoryEntry)));
+    else {
+      const file = await readFile(entry as FileSystemFileEntry);
+      if (file) files.push({ path: entry.fullPath.replace(/^\//, ''), file });
+    }
+  }
+  return files;
+}
+
+const readFile = (entry: FileSystemFileEntry): Promise<File | null> =>
+  new Promise((resolve) => entry.file(resolve, () => resolve(null)));
+
+/** Browsers list a folder in parts of 100. */
+async function readFolder(folder: FileSystemDirectoryEntry): Promise<FileSystemEntry[]> {
+  const reader = folder.createReader();
+  const entries: FileSystemEntry[] = [];
+  for (;;) {
+    const part = await new Promise<FileSystemEntry[]>((resolve) => reader.readEntries(resolve, () => resolve([])));
+    if (part.length === 0 || entries.length > MAX_FILES) return entries;
+    entries.push(...part);
+  }
+}
+
+type ImportSummaryViewProps = {
+  summary: ImportSummary;
+  onUpgrade: () => void;
+  onUndo: () => void;
+  onClose: () => void;
+};
+
+/** The result of an import, with links to every affected day, and its undo. */
+function ImportSummaryView({ summary, onUpgrade, onUndo, onClose }: ImportSummaryViewProps) {
+  const { added, feedback, replaced, both, changed, refused } = summary;
+  const premium = usePremium();
+  const today = useToday();
+  const written = added.length + feedback.length + replaced.length + both.length;
+  const waiting = premium === false ? lockedLogsLabel(countLocked(added, premium, today)) : null;
+  return (
+    <div className={styles.plan}>
+      <Notice kind="success">Imported {pluralize(written, 'day')}.</Notice>
+      {waiting !== null && <UpgradePrompt id="import-waiting" text={waiting} onUpgrade={onUpgrade} />}
+      <div className={styles.lists}>
+        <DayList days={added} label="added" />
+        <DayList days={feedback} label="with feedback added" />
+        <DayList days={replaced} label="replaced by the file’s text" />
+        <DayList days={both} label="with both texts, the file’s below yours" />
+        <DayList days={changed} label="skipped after a change on another device" />
+        <SkippedLists skipped={refused.map(({ date, reason }) => ({ source: date, reason }))} />
+      </div>
+      <div className={common.actions}>
+        <Button onClick={onClose}>Close</Button>
+        {written > 0 && <UndoButton days={written} onUndo={onUndo} />}
+      </div>
+    </div>
   );
 }

@@ -1,14 +1,14 @@
 /** The preview of an import, with the choice for days that differ. */
-import { useId, useState } from 'react';
+import { useId, useState, type ReactNode } from 'react';
 import { dateLabel, type Day } from '#domain/day/day.ts';
 import { OWN_PROGRAM, type Choice, type Verdict } from '#domain/export/import-plan.ts';
+import { SKIP_REASONS, type Skipped, type SkipReason } from '#domain/journals/journal-reader.ts';
 import { useToday } from '#client/lib/hooks/use-today.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
-import { countLocked, daysToWrite, type ImportPlan } from './import-run.ts';
-import { pluralize } from '../pluralize.ts';
-import { PictureList, SkippedLists } from './skipped-lists.tsx';
+import { countLocked, daysToWrite, type ImportPlan, type PlannedDay } from './import-run.ts';
+import { pluralize } from '../settings-parts.tsx';
 import common from '../settings.module.css';
 import styles from './import.module.css';
 
@@ -153,6 +153,116 @@ function Count({ of, label }: { of: number; label: string }) {
     <div>
       <dt>{of.toLocaleString('en-US')}</dt>
       <dd>{label}</dd>
+    </div>
+  );
+}
+
+const MAX_LISTED = 200;
+/** A shorter list of reasons is open from the start. */
+const MAX_OPEN = 5;
+
+type LongListProps<Item> = {
+  label: ReactNode;
+  items: readonly Item[];
+  children: (item: Item) => ReactNode;
+  isOpen?: boolean;
+};
+
+function LongList<Item>({ label, items, children, isOpen = false }: LongListProps<Item>) {
+  const [open, setOpen] = useState(isOpen);
+  const rest = items.length - MAX_LISTED;
+  return (
+    <details className={styles.details} open={open} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>{label}</summary>
+      {open && (
+        <ul>
+          {items.slice(0, MAX_LISTED).map((item, index) => (
+            // oxlint-disable-next-line react/no-array-index-key -- files may contain the same line several times
+            <li key={index}>{children(item)}</li>
+          ))}
+          {rest > 0 && <li>and {rest.toLocaleString('en-US')} more</li>}
+        </ul>
+      )}
+    </details>
+  );
+}
+
+/** Links to the days. */
+export function DayList({ days, label }: { days: readonly Day[]; label: string }) {
+  if (days.length === 0) return null;
+  return (
+    <LongList label={`${pluralize(days.length, 'day')} ${label}`} items={days}>
+      {(date) => <a href={`/journal?date=${date}`}>{dateLabel(date)}</a>}
+    </LongList>
+  );
+}
+
+const textOf = (source: string): string => (source === '' ? 'An entry without a date' : source);
+
+/** One list for each reason, the most frequent one first. */
+export function SkippedLists({ skipped }: { skipped: readonly Pick<Skipped, 'source' | 'reason'>[] }) {
+  if (skipped.length === 0) return null;
+  const isShort = skipped.length <= MAX_OPEN;
+  if (isShort) {
+    return (
+      <LongList label={`${pluralize(skipped.length, 'entry', 'entries')} left out`} items={skipped} isOpen>
+        {({ source, reason }) => (
+          <>
+            {textOf(source)}: {SKIP_REASONS[reason]}
+          </>
+        )}
+      </LongList>
+    );
+  }
+  const byReason = new Map<SkipReason, Pick<Skipped, 'source'>[]>();
+  for (const one of skipped) {
+    const ofReason = byReason.get(one.reason);
+    if (ofReason) ofReason.push(one);
+    else byReason.set(one.reason, [one]);
+  }
+  return [...byReason]
+    .toSorted(([, a], [, b]) => b.length - a.length)
+    .map(([reason, items]) => (
+      <LongList
+        key={reason}
+        label={`${pluralize(items.length, 'entry', 'entries')} left out: ${SKIP_REASONS[reason]}`}
+        items={items}
+      >
+        {({ source }) => textOf(source)}
+      </LongList>
+    ));
+}
+
+/** Logs are text: pictures, recordings and other attachments of these days stay in the other journal. */
+function PictureList({ days }: { days: readonly PlannedDay[] }) {
+  const withPictures = days.filter(({ day }) => day.pictures > 0);
+  const count = withPictures.reduce((sum, { day }) => sum + day.pictures, 0);
+  if (count === 0) return null;
+  return (
+    <LongList label={`${pluralize(count, 'picture')} and other attachments left out`} items={withPictures}>
+      {({ day: { date, pictures } }) => `${dateLabel(date)}: ${pictures.toLocaleString('en-US')}`}
+    </LongList>
+  );
+}
+
+/** Takes an import back, after a question beside the button. */
+export function UndoButton({ days, onUndo }: { days: number; onUndo: () => void }) {
+  const [isAsking, setIsAsking] = useState(false);
+  if (!isAsking) return <Button onClick={() => setIsAsking(true)}>Undo Import</Button>;
+  return (
+    <div className={styles.question} role="group" aria-label="Undo this import">
+      <p>
+        Take back {pluralize(days, 'day')}? Added logs are deleted, replaced logs get their earlier text back. Logs that
+        you changed since stay.
+      </p>
+      <div className={common.actions}>
+        <Button tone="primary" autoFocus onClick={onUndo}>
+          Undo {pluralize(days, 'Day')}
+        </Button>
+        <Button tone="text" onClick={() => setIsAsking(false)}>
+          Keep them
+        </Button>
+      </div>
     </div>
   );
 }

@@ -71,7 +71,7 @@ function plannedDay(day: JournalDay, row: StoredDay, program: string): PlannedDa
   return { day, verdict, own: verdict === 'same' ? undefined : own };
 }
 
-export type RefusedDay = { date: string; reason: Refusal };
+type RefusedDay = { date: string; reason: Refusal };
 export type ImportSummary = {
   added: Day[];
   feedback: Day[];

@@ -22,7 +22,7 @@ const MIN_RATIO_BYTES = 10 * 1024 ** 2;
 
 const isZip = (path: string): boolean => /\.zip$/i.test(path);
 
-export type OpenFiles = {
+type OpenFiles = {
   /** Each zip is a group of its own, because the zips of several programs can be chosen at once. */
   groups: { name: string; files: SourceFile[] }[];
   /** The first bytes of a file, without unpacking the rest. */

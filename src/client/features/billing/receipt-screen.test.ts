@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { day } from '#domain/day/day.ts';
 import type { PaymentStatus } from '#domain/payment/payment.ts';
-import { buildReceipt } from './receipt.ts';
+import { buildReceipt } from './receipt-screen.tsx';
 
 const payment = (status: PaymentStatus) => ({
   id: 'one',

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { addDays, day, type Day } from '#domain/day/day.ts';
 import { FIND_MAX_RESULTS, parseSearchTerms } from '#domain/match-search.ts';
 import type { SeenDay } from '#client/sync/store/user-database.ts';
-import { searchCopies } from './search-copies.ts';
+import { searchCopies } from './use-find.ts';
 
 const TODAY = day('2026-11-22');
 const seen = (daysAgo: number, text: string | null): SeenDay => ({

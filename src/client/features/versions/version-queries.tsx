@@ -5,6 +5,9 @@ import type { DeletedDay, EntryVersion } from '#domain/log/entry-version.ts';
 import { withoutDateHeader } from '#domain/log/entry-html.ts';
 import type { DataClient } from '#client/lib/api/data-client.ts';
 import { createEntryFetch } from '#client/sync/entries/entry-transport.ts';
+import { Button } from '#client/ui/button.tsx';
+import { Notice } from '#client/ui/notice.tsx';
+import styles from './versions.module.css';
 
 export type ListedVersion = Pick<EntryVersion, 'id' | 'written_at' | 'kept_at' | 'replaced_by'>;
 export type ListedDay = Omit<DeletedDay, 'user_id'>;
@@ -71,3 +74,21 @@ export const deletedDaysQuery = (data: DataClient, userId: string) =>
       return answer.data;
     },
   });
+
+type LoadProblemProps = { what: string; request: { refetch: () => Promise<unknown>; isFetching: boolean } };
+
+/** Shown in place of versions that could not be loaded: the reason, and that no text is lost. */
+export function LoadProblem({ what, request }: LoadProblemProps) {
+  return (
+    <div className={styles.problem}>
+      <Notice kind="error">
+        {navigator.onLine
+          ? `Couldn't load ${what}. Nothing is lost.`
+          : `You are offline. Nothing is lost, but ${what} can be read only with a connection.`}
+        <Button onClick={() => void request.refetch()} busy={request.isFetching} busyLabel="Loading...">
+          Try again
+        </Button>
+      </Notice>
+    </div>
+  );
+}

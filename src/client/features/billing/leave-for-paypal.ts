@@ -1,7 +1,9 @@
-/** Remembers in this tab where a purchase began, because PayPal returns to the journal. */
+/** Leaving the page for PayPal: remembers in this tab where the purchase began, because PayPal returns to the journal. */
+import { useEffect, useState } from 'react';
 import { dayOf, isDay } from '#domain/day/day.ts';
 import type { UpgradeFeature } from '#domain/plan/upgrade.ts';
 import { ROUTES } from '#domain/routes.ts';
+import { useSession } from '#client/lib/session/session.ts';
 
 const ORIGIN_KEY = 'hustle-forge:purchase-origin';
 
@@ -28,4 +30,21 @@ export function takePurchaseOrigin(): string | null {
   const path = sessionStorage.getItem(ORIGIN_KEY);
   sessionStorage.removeItem(ORIGIN_KEY);
   return path;
+}
+
+/** True while the browser redirects to PayPal. The back button may restore this page from the back/forward cache. */
+export function useRedirecting(): [boolean, (isRedirecting: boolean) => void] {
+  const { refreshProfile } = useSession();
+  const [isRedirecting, setRedirecting] = useState(false);
+  useEffect(() => {
+    const onShow = (event: PageTransitionEvent): void => {
+      if (!event.persisted) return;
+      setRedirecting(false);
+      // The user may have paid in the meantime.
+      void refreshProfile();
+    };
+    addEventListener('pageshow', onShow);
+    return () => removeEventListener('pageshow', onShow);
+  }, [refreshProfile]);
+  return [isRedirecting, setRedirecting];
 }

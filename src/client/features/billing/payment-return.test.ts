@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { requestCapture } from './request-capture.ts';
+import { requestCapture } from './payment-return.tsx';
 
 const ORDER = { order_id: '5O190127TN364715T', user_id: 'somebody' };
 

@@ -1,3 +1,0 @@
-/** `1 day`, `3,650 days`, `2 entries`. */
-export const pluralize = (count: number, noun: string, plural = `${noun}s`): string =>
-  `${count.toLocaleString('en-US')} ${count === 1 ? noun : plural}`;

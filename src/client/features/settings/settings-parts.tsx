@@ -1,0 +1,40 @@
+/** Parts of the cards of the settings. */
+import { PREMIUM_PRICE } from '#domain/plan/plan.ts';
+import { LockedCrown } from '#client/ui/plan/crown.tsx';
+import { UpgradeButton } from '#client/ui/plan/upgrade-button.tsx';
+import type { Progress } from './export/export-run.ts';
+import styles from './settings.module.css';
+
+/** The upgrade prompt under a locked setting. */
+export function UpgradePrompt({ id, text, onUpgrade }: { id: string; text: string; onUpgrade: () => void }) {
+  return (
+    <div className={styles.offer}>
+      <p id={id} className={styles.promptText}>
+        <LockedCrown aria-hidden="true" />
+        <span>
+          {text} <span className={styles.price}>{PREMIUM_PRICE.label}</span>
+        </span>
+      </p>
+      <UpgradeButton onClick={onUpgrade} />
+    </div>
+  );
+}
+
+type ProgressLineProps = { label: string; progress: Progress | null; unit: string };
+
+/** A progress bar with its value as text: `2,140 of 3,650 logs`. */
+export function ProgressLine({ label, progress, unit }: ProgressLineProps) {
+  const text = progress
+    ? `${progress.done.toLocaleString('en-US')} of ${progress.total.toLocaleString('en-US')} ${unit}`
+    : 'Loading...';
+  return (
+    <div className={styles.progress}>
+      <progress aria-label={label} max={progress?.total} value={progress?.done} />
+      <p className={styles.note}>{text}</p>
+    </div>
+  );
+}
+
+/** `1 day`, `3,650 days`, `2 entries`. */
+export const pluralize = (count: number, noun: string, plural = `${noun}s`): string =>
+  `${count.toLocaleString('en-US')} ${count === 1 ? noun : plural}`;
