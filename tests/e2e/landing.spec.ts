@@ -50,8 +50,9 @@ test('a sample shows a score with two cited lines, and features and samples fit 
     [1280, 1],
   ] as const) {
     await page.setViewportSize({ width, height: 800 });
-    const tops = await features.evaluateAll((elements) => elements.map((item) => item.getBoundingClientRect().top));
-    expect(new Set(tops).size, `${width} px`).toBe(rows);
+    const countRows = () =>
+      features.evaluateAll((elements) => new Set(elements.map((item) => item.getBoundingClientRect().top)).size);
+    await expect.poll(countRows, `${width} px`).toBe(rows);
     await inBothThemes(page, expectAccessible);
     await expectNoHorizontalScroll(page);
   }

@@ -7,8 +7,11 @@ import { expectNoHorizontalScroll, inBothThemes, expect, expectToast, test } fro
 
 const update = (page: Page) => page.getByRole('button', { name: 'Update Profile' }).click();
 const expectAbove = async (above: Locator, below: Locator): Promise<void> => {
-  const [first, second] = await Promise.all([above.boundingBox(), below.boundingBox()]);
-  expect(first!.y + first!.height).toBeLessThanOrEqual(second!.y);
+  const gap = async (): Promise<number> => {
+    const [first, second] = await Promise.all([above.boundingBox(), below.boundingBox()]);
+    return second!.y - first!.y - first!.height;
+  };
+  await expect.poll(gap).toBeGreaterThanOrEqual(0);
 };
 const updatedMessage = (page: Page) => page.getByRole('status').filter({ hasText: 'Profile updated successfully' });
 

@@ -26,7 +26,7 @@ test('the sandbox badge covers no control on any screen at any width', async ({ 
   const expectNothingCovered = async (path: string): Promise<void> => {
     for (const width of WIDTHS) {
       await page.setViewportSize({ width, height: 640 });
-      expect(await findCoveredControls(page), `${path} at ${width} px`).toEqual([]);
+      await expect.poll(() => findCoveredControls(page), `${path} at ${width} px`).toEqual([]);
     }
   };
   for (const path of ['/', '/signup', '/login', '/privacy-policy']) {

@@ -190,12 +190,12 @@ test.describe('a premium user', () => {
 
     await choose(page, name, text);
     await expect(page.getByRole('status').filter({ hasText: 'Hustle Forge: 2 days' })).toBeVisible();
-    expect(await readStoredLog(page.request, session, daysAgo(40)), 'before the confirmation').toBeNull();
+    await expect.poll(() => readStoredLog(page.request, session, daysAgo(40)), 'before the confirmation').toBeNull();
     await page.getByRole('button', { name: 'Import 2 Days' }).click();
     await expect(page.getByRole('status').filter({ hasText: 'Imported 2 days.' })).toBeVisible();
     await expect(page.getByRole('group', { name: 'Import Data' })).toBeFocused();
-    expect(await readStoredLog(page.request, session, daysAgo(40))).toBe(first);
-    expect(await readStoredLog(page.request, session, daysAgo(1))).toBe(log('Yesterday'));
+    await expect.poll(() => readStoredLog(page.request, session, daysAgo(40))).toBe(first);
+    await expect.poll(() => readStoredLog(page.request, session, daysAgo(1))).toBe(log('Yesterday'));
 
     await page.getByText('2 days added').click();
     await page
@@ -236,11 +236,11 @@ test.describe('a premium user', () => {
     await page.getByRole('button', { name: 'Import 2 Days' }).click();
     await expect(page.getByRole('status').filter({ hasText: 'Imported 2 days.' })).toBeVisible();
     await inBothThemes(page, expectAccessible);
-    expect(await readStoredLog(page.request, session, days[0])).toBe(log('theirs'));
-    expect(await readStoredLog(page.request, session, days[1])).toBe(
-      `${log('mine')}<h3>From the imported file</h3>${log('theirs')}`,
-    );
-    expect(await readStoredLog(page.request, session, days[2])).toBe(log('mine'));
+    await expect.poll(() => readStoredLog(page.request, session, days[0])).toBe(log('theirs'));
+    await expect
+      .poll(() => readStoredLog(page.request, session, days[1]))
+      .toBe(`${log('mine')}<h3>From the imported file</h3>${log('theirs')}`);
+    await expect.poll(() => readStoredLog(page.request, session, days[2])).toBe(log('mine'));
 
     await test.step('another device changes a day between the comparison and the import', async () => {
       await page.getByRole('button', { name: 'Close' }).click();
@@ -249,7 +249,7 @@ test.describe('a premium user', () => {
       await storeLog(page.request, session, days[2], log('written meanwhile'));
       await page.getByRole('button', { name: 'Import 1 Day' }).click();
       await expect(page.getByText('1 day skipped after a change on another device')).toBeVisible();
-      expect(await readStoredLog(page.request, session, days[2])).toBe(log('written meanwhile'));
+      await expect.poll(() => readStoredLog(page.request, session, days[2])).toBe(log('written meanwhile'));
     });
   });
 

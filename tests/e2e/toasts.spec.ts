@@ -31,9 +31,9 @@ test.describe('a toast in the menu', () => {
     expectAccessible,
   }) => {
     await refreshInMenu(page, () => signUp(page));
-    await expect(menu(page).locator(toast(page))).toBeVisible();
     // A toast with the focus stays.
     await dismiss(page).focus();
+    await expect(menu(page).locator(toast(page))).toBeVisible();
     await expect(dismiss(page)).toBeInViewport({ ratio: 1 });
     await inBothThemes(page, expectAccessible);
     const last = menu(page).getByRole('button', { name: 'Logout' });
@@ -46,8 +46,8 @@ test.describe('a toast in the menu', () => {
     await expect(menu(page)).toBeVisible();
 
     await refreshInMenu(page, () => page.reload());
-    await expect(toast(page)).toBeVisible();
     await dismiss(page).hover();
+    await expect(toast(page)).toBeVisible();
     await page.keyboard.press('Escape');
     await expect(menu(page)).toHaveCount(0);
     await expect(toast(page)).toBeVisible();

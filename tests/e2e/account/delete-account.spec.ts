@@ -70,9 +70,9 @@ test('the account is deleted by keyboard after a download of all logs, and the l
   });
 
   await test.step('the browser keeps no text of the user, and the landing page offers to undo', async () => {
-    const stored = await page.evaluate(() => JSON.stringify([localStorage, sessionStorage]));
+    const stored = () => page.evaluate(() => JSON.stringify([localStorage, sessionStorage]));
     // The user's id alone stays, as after a sign-out, for tabs that are still open.
-    for (const trace of [email, 'Typed a moment ago', 'auth-token']) expect(stored).not.toContain(trace);
+    for (const trace of [email, 'Typed a moment ago', 'auth-token']) await expect.poll(stored).not.toContain(trace);
     await expect(landingNotice(page)).toHaveText(/^Your account will be deleted at \d\d?:\d\d( [AP]M)?\. Undo$/);
     await inBothThemes(page, expectAccessible);
     await expectNoHorizontalScroll(page);

@@ -3,8 +3,8 @@
  * without a click. `auth-link.test.ts` proves which page explains which link.
  */
 import { MESSAGES } from '#domain/messages.ts';
-import { waitForMailedCode, waitForMailedLink, tracesOf } from '../support/sign-in.ts';
-import { headersOf, sessionOf } from '../support/journal.ts';
+import { expectSessionOf, tracesOf, waitForMailedCode, waitForMailedLink } from '../support/sign-in.ts';
+import { headersOf } from '../support/journal.ts';
 import { expectNoHorizontalScroll, inBothThemes, expect, expectToast, test } from '../support/test.ts';
 
 /** One path of each document: the landing page, a legal page, the app. */
@@ -21,7 +21,7 @@ test('a sign-in link names its account on every page and can be declined', async
     await page.goto(`${path}#${tokens}`);
     await expect(question, path).toBeVisible();
     await expect(page).toHaveURL('/login');
-    expect(await tracesOf(page), path).not.toContain(refresh_token);
+    await expect.poll(() => tracesOf(page), path).not.toContain(refresh_token);
     await page.goBack();
     await expect(page).toHaveURL('/terms-and-conditions');
   }
@@ -33,7 +33,7 @@ test('a sign-in link names its account on every page and can be declined', async
     await expectNoHorizontalScroll(page);
     await page.getByRole('button', { name: `Stay signed in as ${email}` }).click();
     await expect(page).toHaveURL('/journal');
-    expect((await sessionOf(page)).user.email).toBe(email);
+    await expectSessionOf(page, email);
     await page.evaluate(() => localStorage.clear());
   });
 });
@@ -77,7 +77,7 @@ test('the link of an address change names its account before the session is stor
   expect(await page.evaluate(() => localStorage.length)).toBe(0);
   await page.getByRole('button', { name: 'Continue' }).click();
   await expect(page).toHaveURL('/profile');
-  expect((await sessionOf(page)).user.email).toBe(newEmail);
+  await expectSessionOf(page, newEmail);
 });
 
 test('an error in a link is explained by its code, never by its text, and the expired link is replaced by a code', async ({

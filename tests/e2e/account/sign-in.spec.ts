@@ -169,7 +169,7 @@ test('a session that ends asks for the password over the page, and the unsaved t
     await expect(items(page)).toHaveText(['before and after']);
     await signInAgain(page, password);
     await expectSaved(page);
-    expect(await readStoredLog(request, await sessionOf(page), today())).toBe(log('before and after'));
+    await expect.poll(async () => readStoredLog(request, await sessionOf(page), today())).toBe(log('before and after'));
   });
 
   await test.step('another screen notices that another device ended the session', async () => {

@@ -87,7 +87,7 @@ test('an authenticator app is asked for at each sign-in, before anything of the 
     await expect(secondStep(page)).toBeVisible();
     await page.getByRole('button', { name: 'Cancel and sign out' }).click();
     await expect(page.getByLabel('Password')).toBeVisible();
-    expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toContain('access_token');
+    await expect.poll(() => page.evaluate(() => JSON.stringify(localStorage))).not.toContain('access_token');
   });
 
   await test.step('the code opens the page that was wanted', async () => {

@@ -48,7 +48,7 @@ test('an invalid, unknown or cancelled order is reported once and leaves the pla
     // Without its parameters in the address, a reload reports the order no second time.
     await expect(page).toHaveURL('/journal');
     await expect(editor(page)).toBeVisible();
-    expect(await readPlan(page)).toBe('free');
+    await expect.poll(() => readPlan(page)).toBe('free');
   });
 });
 
@@ -217,22 +217,23 @@ test.describe('without a network', () => {
     });
     await payNow(page).click();
     await expect(editor(page)).toBeVisible();
-    expect(atCapture).toEqual([log('written before paying')]);
+    await expect.poll(() => atCapture).toEqual([log('written before paying')]);
 
     await editor(page).click();
     await page.keyboard.press('ControlOrMeta+End');
     await page.keyboard.type(', and after it');
     await page.evaluate(() => (document.documentElement.dataset['before'] = ''));
     // The toast disappears after five seconds; without unsaved words the page would have reloaded after two.
+    await expectToast(page, MESSAGES.paymentDone);
     await expect(toast(page, MESSAGES.paymentDone)).toHaveCount(0);
     await expect(page.locator('html[data-before]')).toBeAttached();
     await expect(items(page)).toHaveText(['written before paying, and after it']);
     await page.unroute(ENTRIES);
     const reloaded = expect(page.locator('html:not([data-before])')).toBeAttached();
     // The automatic retry may save first, which removes the button.
-    await Promise.race([page.getByRole('button', { name: 'Try now' }).click({ timeout: 10_000 }), reloaded]);
+    await Promise.race([page.getByRole('button', { name: 'Try now' }).click(), reloaded]);
     await reloaded;
     await expect(items(page)).toHaveText(['written before paying, and after it']);
-    expect(await readStoredLog(request, session, today())).toBe(log('written before paying, and after it'));
+    await expect.poll(() => readStoredLog(request, session, today())).toBe(log('written before paying, and after it'));
   });
 });

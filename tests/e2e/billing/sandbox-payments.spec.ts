@@ -49,7 +49,7 @@ test('an order is cancelled, then paid with an eCheck on the approval page, and 
   expect(tokenIn(cancelled.href)).toBe(token);
   expect(cancelled.searchParams.get('payment')).toBe('cancelled');
   expect(cancelled.href).not.toContain('PayerID');
-  expect(await status()).toBe('PAYER_ACTION_REQUIRED');
+  await expect.poll(status).toBe('PAYER_ACTION_REQUIRED');
 
   await page.goto(address);
   const approved = await decide(page, 'Pay with eCheck (pending)');
@@ -64,7 +64,7 @@ test('an order is cancelled, then paid with an eCheck on the approval page, and 
   await expectAccessibleInBothSchemes();
   await page.getByRole('button', { name: `The money arrives for order ${token}` }).click();
   await expect(page.getByRole('button', { name: `Refund for order ${token}` })).toBeVisible();
-  expect(await status()).toBe('COMPLETED');
+  await expect.poll(status).toBe('COMPLETED');
   await expectNoHorizontalScroll(page);
 });
 

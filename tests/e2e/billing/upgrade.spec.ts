@@ -25,7 +25,7 @@ test('a locked day leads to PayPal and back, and is open after the payment', asy
   await expect(page.getByText('$24.00 USD')).toBeVisible();
   await payNow(page).click();
   await expectPaid(page);
-  expect((await readPaypalOrder(request, orderId)).status).toBe('COMPLETED');
+  await expect.poll(async () => (await readPaypalOrder(request, orderId)).status).toBe('COMPLETED');
 
   await expect(page).toHaveURL(`/journal?date=${daysAgo(40)}`);
   await expect(items(page)).toHaveText(['long ago']);

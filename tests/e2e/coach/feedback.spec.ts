@@ -247,7 +247,7 @@ test('lines that are removed or rewritten after an analysis stay removed or rewr
   await expectSaved(next);
   await expect(items(next)).toHaveText(lines);
   await expect(next.getByRole('heading', { name: 'This day was changed somewhere else.' })).toBeHidden();
-  expect(await readStoredLog(request, session, today())).toBe(log(...lines));
+  await expect.poll(() => readStoredLog(request, session, today())).toBe(log(...lines));
   await openPanel(next);
   await panel(next).getByRole('button', { name: 'Refresh Analysis' }).click();
   await expect(panel(next).getByText('Up to date')).toBeVisible();
@@ -273,10 +273,13 @@ test('the panel follows the open day, shows feedback of another device, and is p
     await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
     await page.setViewportSize({ width: 794, height: 1123 });
     await expect(panel(page)).toContainText('Sandbox model: 2 items');
-    const [day, feedback] = [await items(page).last().boundingBox(), await panel(page).boundingBox()];
-    expect(feedback!.y).toBeGreaterThan(day!.y + day!.height);
+    const pixelsBelowLog = async (): Promise<number> => {
+      const [day, feedback] = [await items(page).last().boundingBox(), await panel(page).boundingBox()];
+      return feedback!.y - day!.y - day!.height;
+    };
+    await expect.poll(pixelsBelowLog).toBeGreaterThan(0);
     // The feedback begins directly below the log, not on the next printed page.
-    expect(feedback!.y).toBeLessThan(day!.y + day!.height + 200);
+    expect(await pixelsBelowLog()).toBeLessThan(200);
     for (const name of ['Close', 'Force Refresh'])
       await expect(panel(page).getByRole('button', { name, exact: true })).toBeHidden();
     await expectNoHorizontalScroll(page);
@@ -407,7 +410,7 @@ test('on a phone the panel fills the screen, keeps the focus, and a citation clo
   await openPanel(page);
   await panel(page).getByRole('button', { name: 'Looked at some stuff, show this line in your log' }).first().click();
   await expect(panel(page)).toBeHidden();
-  expect(await markedLine(page)).toBe('Looked at some stuff');
+  await expect.poll(() => markedLine(page)).toBe('Looked at some stuff');
   await expect(editor(page).getByText('Looked at some stuff')).toBeInViewport({ ratio: 1 });
   await expect(page.getByRole('button', { name: 'Open feedback' })).toBeFocused();
 });

@@ -179,7 +179,7 @@ test('the newest weeks stay in view when the window changes, unless the user has
     expect(async () => {
       await heading.evaluate((element) => element.scrollIntoView({ block: 'start', inline: 'nearest' }));
       await expect(cell(today)).toBeInViewport({ ratio: 1, timeout: 500 });
-    }).toPass({ timeout: 10_000 });
+    }).toPass({ timeout: 30_000 });
   for (const size of [
     { width: 1440, height: 900 },
     { width: 390, height: 844 },
@@ -192,7 +192,7 @@ test('the newest weeks stay in view when the window changes, unless the user has
   // A wide window shows the whole year.
   await page.setViewportSize({ width: 1440, height: 900 });
   const over = () => year.evaluate(({ parentElement: box }) => box!.scrollWidth - box!.clientWidth);
-  expect(await over()).toBe(0);
+  await expect.poll(over).toBe(0);
   await page.setViewportSize({ width: 390, height: 844 });
   // Waits until the map has adapted its scroll position to the new width, which would undo an earlier scroll.
   await expectTodayInView();

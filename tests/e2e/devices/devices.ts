@@ -156,5 +156,5 @@ export async function expectAgreement(
     }
     // No late request has changed a day while the pages were compared.
     expect(await readItems(request, session)).toEqual(stored);
-  }).toPass({ timeout: 30_000 });
+  }).toPass({ timeout: 60_000 });
 }

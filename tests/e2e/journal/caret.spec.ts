@@ -9,9 +9,10 @@ const LINES = Array.from({ length: 40 }, (_, line) => `line ${line}`);
 const roomAround = (page: Page) =>
   page.evaluate(() => {
     const { focusNode, focusOffset } = getSelection()!;
+    if (focusNode === null) return { above: -Infinity, below: -Infinity };
     const at = new Range();
-    at.setStart(focusNode!, focusOffset);
-    const element = focusNode instanceof Element ? focusNode : focusNode!.parentElement!;
+    at.setStart(focusNode, focusOffset);
+    const element = focusNode instanceof Element ? focusNode : focusNode.parentElement!;
     const { top, bottom } = at.getClientRects()[0] ?? element.getBoundingClientRect();
     const { offsetTop, height } = visualViewport!;
     const foot = document.querySelector('[role=toolbar]')?.getBoundingClientRect().top ?? Infinity;
@@ -84,7 +85,7 @@ test.describe('on a phone', () => {
       for (const line of LINES.slice(0, lines)) {
         await page.keyboard.insertText(line);
         await page.keyboard.press('Enter');
-        expect((await roomAround(page)).below, `at ${height} px`).toBeGreaterThanOrEqual(30);
+        await expect.poll(async () => (await roomAround(page)).below, `at ${height} px`).toBeGreaterThanOrEqual(30);
       }
     }
     for (let line = 0; line < 18; line++) {
@@ -135,7 +136,7 @@ test.describe('on a phone', () => {
 
       await page.keyboard.insertText('more ');
       await expectRoom(page, 30);
-      expect(await scrollTop(page)).toBeLessThan(place);
+      await expect.poll(() => scrollTop(page)).toBeLessThan(place);
     });
   });
 

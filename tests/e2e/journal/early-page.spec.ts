@@ -63,17 +63,20 @@ test('text typed before React starts is saved, and caret and undo stay where the
   await page.keyboard.type(', typed early');
   for (let step = 0; step < 5; step += 1) await page.keyboard.press('ArrowLeft');
   expect(await hasReact(page)).toBe(false);
+  await page.evaluate(() => document.fonts.ready);
   const place = await editor(page).boundingBox();
 
   startReact();
   await expect(page.locator('#root')).toBeVisible();
   await expect(editor(page)).toHaveCount(1);
   await expect(editor(page)).toBeFocused();
-  expect(await editor(page).boundingBox()).toEqual(place);
+  await expect.poll(() => editor(page).boundingBox()).toEqual(place);
   await page.keyboard.type('very ');
   await expect(items(page)).toHaveText(['written before, typed very early']);
   await expectSaved(page);
-  expect(await readStoredLog(context.request, session, today())).toBe(log('written before, typed very early'));
+  await expect
+    .poll(() => readStoredLog(context.request, session, today()))
+    .toBe(log('written before, typed very early'));
   await page.keyboard.press('ControlOrMeta+z');
   await page.keyboard.press('ControlOrMeta+z');
   await expect(items(page)).toHaveText(['written before']);
@@ -93,7 +96,9 @@ test('text typed before React starts is found again after a reload, and a click 
   await page.goto('/journal');
   await expect(items(page)).toHaveText(['written before, and lost by nobody']);
   await expectSaved(page);
-  expect(await readStoredLog(context.request, session, today())).toBe(log('written before, and lost by nobody'));
+  await expect
+    .poll(() => readStoredLog(context.request, session, today()))
+    .toBe(log('written before, and lost by nobody'));
 
   await test.step('a click on the bar', async () => {
     const copied = () => page.evaluate(() => JSON.stringify(localStorage));
@@ -150,12 +155,14 @@ test('text typed early on an ended session is kept as a draft until the user sig
   await expect(overlay).toBeVisible();
   const drafts = () =>
     page.evaluate(() => Object.keys(localStorage).filter((key) => key.startsWith('hustle-forge:draft:')).length);
-  expect(await drafts()).toBe(1);
+  await expect.poll(drafts).toBe(1);
   await overlay.getByLabel('Password').fill(person.password);
   await overlay.getByRole('button', { name: 'Sign in', exact: true }).click();
   await expectSaved(page);
   const again = await sessionOf(page);
-  expect(await readStoredLog(context.request, again, today())).toBe(log('written before, typed after the end'));
+  await expect
+    .poll(() => readStoredLog(context.request, again, today()))
+    .toBe(log('written before, typed after the end'));
 });
 
 test('the copy of another user is never shown', async ({ page, context, accounts }) => {

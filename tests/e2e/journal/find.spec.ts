@@ -40,7 +40,7 @@ test('Find shows words while they are typed, and opens a day with them highlight
     },
   });
   await openFind(page);
-  expect(await isFocusShown(page)).toBe(true);
+  await expect.poll(() => isFocusShown(page)).toBe(true);
   await expectAccessible(page);
 
   await page.keyboard.type('stras');

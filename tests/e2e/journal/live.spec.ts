@@ -6,6 +6,7 @@ import { editor, expectSaved, items, log, openDay, sessionOf, setHidden, storeLo
 test.use({ isIdle: true });
 test.beforeEach(({ context }) => context.clock.install());
 
+// Without a stream a page polls after 30 seconds, which is longer than the tests wait.
 const STREAM = /\/functions\/v1\/changes$/;
 
 /** The streams that the pages of a browser have opened and not closed yet. */
@@ -48,7 +49,7 @@ test('a change of another device appears by itself, and the caret stays', async 
   await expectSaved(page);
   // A later change of another device proves that the event of the own save has arrived before it.
   await storeLog(page.request, session, today(), log('fXirst line', 'from the phone', 'again'));
-  await expect(items(page)).toHaveText(['fXirst line', 'from the phone', 'again'], { timeout: 2_000 });
+  await expect(items(page)).toHaveText(['fXirst line', 'from the phone', 'again']);
   expect(reads.filter((url) => url.includes(`date=eq.${today()}`))).toHaveLength(1);
 });
 
@@ -66,7 +67,7 @@ test('two tabs share one connection, and a hidden or signed-out browser has none
   await expectFetched(second, ['members-background']);
 
   await storeLog(page.request, await sessionOf(page), today(), log('for both tabs'));
-  for (const tab of [page, second]) await expect(items(tab)).toHaveText(['for both tabs'], { timeout: 2_000 });
+  for (const tab of [page, second]) await expect(items(tab)).toHaveText(['for both tabs']);
   expect(streams.opened()).toBe(1);
 
   // The other tab takes over when this one is hidden.
@@ -77,7 +78,7 @@ test('two tabs share one connection, and a hidden or signed-out browser has none
 
   await storeLog(page.request, await sessionOf(page), today(), log('while nobody looked'));
   await setHidden(page, false);
-  await expect(items(page)).toHaveText(['while nobody looked'], { timeout: 2_000 });
+  await expect(items(page)).toHaveText(['while nobody looked']);
   await expect.poll(() => streams.open()).toBe(1);
 
   await page.getByRole('button', { name: 'Open menu' }).click();

@@ -193,9 +193,9 @@ test('a right-to-left item has its number on its own side, in the editor and in 
   await page.keyboard.press('End');
   await page.keyboard.type(' more');
   await expectSaved(page);
-  expect(await readStoredLog(page.request, await sessionOf(page), today())).toBe(
-    `<ol><li><p>words more</p></li>${nested}</ol><blockquote><p>ציטוט</p></blockquote>`,
-  );
+  await expect
+    .poll(async () => readStoredLog(page.request, await sessionOf(page), today()))
+    .toBe(`<ol><li><p>words more</p></li>${nested}</ol><blockquote><p>ציטוט</p></blockquote>`);
 
   // An item takes its direction as it is typed.
   await page.keyboard.press('Enter');

@@ -59,7 +59,7 @@ test.describe('a plan that cannot be loaded', () => {
     await editor(page).click();
     await page.keyboard.type('kept');
     await expectSaved(page);
-    expect(await readStoredLog(request, await sessionOf(page), daysAgo(29))).toBe(log('kept'));
+    await expect.poll(async () => readStoredLog(request, await sessionOf(page), daysAgo(29))).toBe(log('kept'));
 
     await test.step('Find and the calendar do not mention plans', async () => {
       await page.keyboard.press('ControlOrMeta+k');

@@ -69,7 +69,9 @@ test.describe('after a flight over the date line', () => {
       await page.keyboard.press('ControlOrMeta+End');
       await page.keyboard.type(' and unpacked');
       await expectSaved(page);
-      expect(await readStoredLog(request, await sessionOf(page), written)).toBe(log('landed and unpacked'));
+      await expect
+        .poll(async () => readStoredLog(request, await sessionOf(page), written))
+        .toBe(log('landed and unpacked'));
     });
 
     await test.step('the address', async () => {

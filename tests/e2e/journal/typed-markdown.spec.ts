@@ -37,9 +37,11 @@ test('formulas, names and globs stay as typed, and Backspace takes back what bec
   await expect(items(page).last()).toHaveText('*note*');
   await page.keyboard.type(' stays');
   await expectSaved(page);
-  expect(await readStoredLog(request, await sessionOf(page), today())).toBe(
-    log('2 * 3 * 4', 'call __init__ now', 'rm *.log *.tmp', '<strong>bold</strong> and <em>it</em>', '*note* stays'),
-  );
+  await expect
+    .poll(async () => readStoredLog(request, await sessionOf(page), today()))
+    .toBe(
+      log('2 * 3 * 4', 'call __init__ now', 'rm *.log *.tmp', '<strong>bold</strong> and <em>it</em>', '*note* stays'),
+    );
 
   await test.step('the start of a paragraph', async () => {
     await page.keyboard.press('Enter');

@@ -68,10 +68,12 @@ test('an earlier version shows what changed, comes back, and its replacement can
 
   await dialog(page).getByRole('button', { name: 'Bring back this version' }).click();
   await expect(dialog(page)).toBeHidden();
+  // The toast stays while the pointer is on it.
+  await page.getByRole('button', { name: 'Undo' }).hover();
   await expectToast(page, 'Brought back the earlier version.');
   await expect(items(page)).toHaveCount(4);
   await expectSaved(page);
-  expect(await readStoredLog(request, session, daysAgo(1))).toBe(LONG);
+  await expect.poll(() => readStoredLog(request, session, daysAgo(1))).toBe(LONG);
 
   await page.getByRole('button', { name: 'Undo' }).click();
   await expect(items(page)).toHaveText(['wrote nothing at all']);
@@ -101,6 +103,8 @@ test('unsaved text is saved first, which lists the text before it, stays as a ve
   await listed;
   release();
   await dialog(page).getByRole('button', { name: 'Bring back this version' }).click();
+  // The toast stays while the pointer is on it.
+  await page.getByRole('button', { name: 'Undo' }).hover();
   await expect(items(page)).toHaveCount(4);
   await expect.poll(() => readStoredLog(request, session, today())).toBe(LONG);
   const kept = await request.get('/rest/v1/entry_versions?select=content&order=kept_at.desc&limit=1', {
@@ -133,13 +137,12 @@ test('a day that is emptied is undone from the toast, by keys, and is announced'
   await emptyDay(page);
   await page.clock.runFor(3_000);
   const undo = page.getByRole('button', { name: 'Undo' });
+  // The toast stays while it has the focus.
+  await undo.focus();
   await expect(
     page.getByRole('status').filter({ hasText: `The log of ${labelOf(today())} was deleted.` }),
   ).toBeVisible();
-  expect(await readStoredLog(request, session, today())).toBe(null);
-
-  // The toast stays while it has the focus.
-  await undo.focus();
+  await expect.poll(() => readStoredLog(request, session, today())).toBe(null);
   await page.clock.runFor(60_000);
   await page.keyboard.press('Enter');
   await expect(items(page)).toHaveText(['a whole day of work']);
@@ -186,7 +189,7 @@ test.describe('without answers at first', () => {
     await expectToast(page, `The log of ${labelOf(daysAgo(5))} is back.`);
     await expect(page).toHaveURL(new RegExp(`date=${daysAgo(5)}`));
     await expect(items(page)).toHaveCount(4);
-    expect(await readStoredLog(request, session, daysAgo(5))).toBe(LONG);
+    await expect.poll(() => readStoredLog(request, session, daysAgo(5))).toBe(LONG);
     await openFromMenu(page, 'Deleted days…');
     await expect(listed).toHaveCount(1);
     await page.keyboard.press('Escape');

@@ -12,7 +12,7 @@ import {
   readStoredLog,
   today,
 } from '../support/journal.ts';
-import { expect, test } from '../support/test.ts';
+import { expect, expectToast, test } from '../support/test.ts';
 
 test('a log starts as a numbered list with a question, is stored as typed, and keeps its undo within the day', async ({
   page,
@@ -29,9 +29,9 @@ test('a log starts as a numbered list with a question, is stored as typed, and k
   await page.keyboard.type('Fixed the import\nSaid no to a meeting');
   await expect(editor(page).locator('[data-placeholder]')).toHaveCount(0);
   await expectSaved(page);
-  expect(await readStoredLog(request, await sessionOf(page), today())).toBe(
-    log('Fixed the import', 'Said no to a meeting'),
-  );
+  await expect
+    .poll(async () => readStoredLog(request, await sessionOf(page), today()))
+    .toBe(log('Fixed the import', 'Said no to a meeting'));
 
   await page.keyboard.type(' today');
   await page.getByRole('button', { name: 'Previous day' }).click();
@@ -248,8 +248,8 @@ test('a pasted or dropped picture says that logs hold text only, and text beside
     ['paste', '<img src="https://example.com/picture.png">'],
   ] as const) {
     await give(type, html);
-    await expect(notice).toBeVisible();
     await page.getByRole('button', { name: 'Dismiss' }).click();
+    await expectToast(page, 'Logs hold text only.');
     await expect(notice).toBeHidden();
     await editor(page).focus();
   }
@@ -259,7 +259,7 @@ test('a pasted or dropped picture says that logs hold text only, and text beside
   await expect(notice).toBeHidden();
   await give('paste', '<p>, with <img src="https://example.com/picture.png">pictures</p>');
   await expect(items(page)).toHaveText(['words and more, with pictures']);
-  await expect(page.getByText('Pictures were left out. Logs hold text only.')).toBeVisible();
+  await expectToast(page, 'Pictures were left out. Logs hold text only.');
 });
 
 test('a picture pasted before the toolbar has loaded is answered when it has', async ({ page, signUp }) => {
@@ -278,7 +278,7 @@ test('a picture pasted before the toolbar has loaded is answered when it has', a
     target.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
   });
   release();
-  await expect(page.getByText('Logs hold text only.')).toBeVisible();
+  await expectToast(page, 'Logs hold text only.');
 });
 
 test('a pasted link keeps its address as text, and opens with Ctrl+click or a key, without an opener', async ({
@@ -294,7 +294,9 @@ test('a pasted link keeps its address as text, and opens with Ctrl+click or a ke
   await expect(items(page)).toHaveText([`see the terms (${address}), again`]);
   await expect(link(page, address)).toHaveText(address);
   await expectSaved(page);
-  expect(await readStoredLog(request, await sessionOf(page), today())).toBe(log(`see the terms (${address}), again`));
+  await expect
+    .poll(async () => readStoredLog(request, await sessionOf(page), today()))
+    .toBe(log(`see the terms (${address}), again`));
   await expectAccessible(page);
 
   // A plain click only moves the caret.

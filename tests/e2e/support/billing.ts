@@ -61,7 +61,7 @@ export async function openOffer(page: Page): Promise<void> {
 /** Waits until the page has shown that the payment is complete, and reads the paid plan, Closer. */
 export async function expectBooked(page: Page): Promise<void> {
   await expectToast(page, MESSAGES.paymentDone);
-  expect(await readPlan(page)).toBe('premium');
+  await expect.poll(() => readPlan(page)).toBe('premium');
 }
 
 /** Waits for the completed payment, and for the page to reload itself after it. */

@@ -33,10 +33,15 @@ export async function openDay(page: Page, date: Day): Promise<void> {
 
 export type Session = { access_token: string; refresh_token: string; user: { id: string; email: string } };
 
-/** The session of the page's user, for API requests outside the page. */
+/** Waits for the session of the page's user, for API requests outside the page. */
 export async function sessionOf(page: Page): Promise<Session> {
-  const json = await page.evaluate((key) => localStorage.getItem(key), sessionStorageKey(page.url()));
-  return JSON.parse(json!) as Session;
+  let session: Session | null = null;
+  await expect(async () => {
+    const json = await page.evaluate((key) => localStorage.getItem(key), sessionStorageKey(page.url()));
+    session = JSON.parse(json!) as Session | null;
+    expect(session).not.toBeNull();
+  }).toPass({ timeout: 20_000 });
+  return session!;
 }
 
 export const headersOf = ({ access_token: token }: Session) => ({

@@ -6,7 +6,7 @@ import type { APIRequestContext, Page } from '@playwright/test';
 import { totpCode } from '../../support/totp-code.ts';
 import { sessionStorageKey } from '#client/lib/session/storage-keys.ts';
 import type { SeededAccount } from './accounts.ts';
-import type { Session } from './journal.ts';
+import { sessionOf, type Session } from './journal.ts';
 import { expect, type Person } from './test.ts';
 
 /** Signs in over HTTP, outside the page. Fails if the server refuses the password. */
@@ -27,6 +27,10 @@ export async function endSession(page: Page): Promise<void> {
     document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));
   }, sessionStorageKey(page.url()));
 }
+
+/** Waits until the page stores a session of this user. */
+export const expectSessionOf = (page: Page, email: string): Promise<void> =>
+  expect.poll(async () => (await sessionOf(page)).user.email).toBe(email);
 
 /**
  * Everything in this tab that could retain a link's tokens: the address, both storages, the state of the history entry.
@@ -161,7 +165,7 @@ async function waitForMail(page: Page, address: string, matches: (mail: Mail) =>
     const answer = await page.request.get(`/sandbox/mail/messages?to=${encodeURIComponent(address)}`);
     found = ((await answer.json()) as Mail[]).filter(matches);
     expect(found.length, `mails to ${address}`).toBeGreaterThanOrEqual(count);
-  }).toPass({ timeout: 10_000 });
+  }).toPass({ timeout: 30_000 });
   return found[0]!;
 }
 
@@ -196,6 +200,6 @@ export async function waitForTextedCode(page: Page, phone: string, count = 1): P
     const answer = await page.request.get(`/sandbox/sms/messages?to=${encodeURIComponent(phone)}`);
     texts = (await answer.json()) as { code: string | null }[];
     expect(texts.length, `texts to ${phone}`).toBeGreaterThanOrEqual(count);
-  }).toPass({ timeout: 10_000 });
+  }).toPass({ timeout: 30_000 });
   return texts[0]!.code!;
 }
