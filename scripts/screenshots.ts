@@ -9,9 +9,9 @@ import { ensureBrowser } from './browser/browser.ts';
 import { exitWithParent } from './lifecycle/exit-with-parent.ts';
 import { ROOT } from './project.ts';
 import { contactSheet } from './screenshots/contact-sheet.ts';
-import { createAccounts, type Accounts } from './screenshots/accounts.ts';
-import { SCENES } from './screenshots/scenes/scenes.ts';
-import type { Scene } from './screenshots/scene.ts';
+import { createAccounts, type Accounts } from '../tests/screenshots/accounts.ts';
+import { SCENES } from '../tests/screenshots/scenes.ts';
+import type { Scene } from '../tests/screenshots/scene.ts';
 import { startProduct } from '../tests/support/product.ts';
 
 const THEMES = ['light', 'dark'] as const;

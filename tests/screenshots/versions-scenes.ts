@@ -2,7 +2,7 @@
 import type { Page } from '@playwright/test';
 import { addDays, dayOf } from '#domain/day/day.ts';
 import { ROUTES } from '#domain/routes.ts';
-import { waitForEditor, type Scene } from '../scene.ts';
+import { waitForEditor, type Scene } from './scene.ts';
 
 const MINUTE_MS = 60_000;
 const minutesAgo = (minutes: number): string => new Date(Date.now() - minutes * MINUTE_MS).toISOString();

@@ -3,7 +3,7 @@ import type { Page } from '@playwright/test';
 import { AI_MESSAGES, ANALYSIS_PROBLEMS } from '#domain/coach/coach.ts';
 import { addDays, dayOf } from '#domain/day/day.ts';
 import { ROUTES } from '#domain/routes.ts';
-import { waitForEditor, type Scene } from '../scene.ts';
+import { waitForEditor, type Scene } from './scene.ts';
 
 const FEEDBACK_ROUTE = '**/functions/v1/ai-feedback';
 const REVIEW_ROUTE = '**/functions/v1/trend-analysis';

@@ -1,7 +1,7 @@
 /** Scenes of a day that another device changed. The answers are made up, so the account's own day stays as it is. */
 import type { Page } from '@playwright/test';
 import { ROUTES } from '#domain/routes.ts';
-import type { Scene } from '../scene.ts';
+import type { Scene } from './scene.ts';
 
 const ROW = { id: '00000000-0000-4000-8000-000000000001', updated_at: new Date().toISOString() };
 const LINES = ['Shipped the billing report', 'Called the supplier', 'Reviewed four pull requests', 'Wrote the notes'];

@@ -3,7 +3,7 @@ import type { Page } from '@playwright/test';
 import { addDays, dayOf } from '#domain/day/day.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { MESSAGES } from '#domain/messages.ts';
-import { waitForEditor, type Scene } from '../scene.ts';
+import { waitForEditor, type Scene } from './scene.ts';
 
 const CAPTURE_ROUTE = '**/functions/v1/paypal-capture-order';
 const RETURN_URL = `${ROUTES.journal.path}?payment=success&token=5O190127TN364715T&PayerID=ABCDEFGHIJKLM`;

@@ -1,11 +1,21 @@
-/** Steps for scenes that change an account. Such a scene first creates an account of its own. */
-import { randomUUID } from 'node:crypto';
 import type { Page } from '@playwright/test';
+import { type Accounts, signUp } from './accounts.ts';
+import type { Product } from '../support/product.ts';
+import { randomUUID } from 'node:crypto';
 import { ROUTES } from '#domain/routes.ts';
-import { totpCode } from '../../tests/support/totp-code.ts';
-import { signUp } from './accounts.ts';
-import type { Product } from '../../tests/support/product.ts';
-import { waitForEditor } from './scene.ts';
+import { generate } from 'otplib';
+
+export type Scene = {
+  name: string;
+  as: 'guest' | keyof Accounts;
+  path: string;
+  fullPage?: boolean;
+  /** Brings the page into the state of the scene. */
+  prepare?: (page: Page, server: Product) => Promise<void>;
+};
+
+export const waitForEditor = (page: Page): Promise<void> =>
+  page.locator('.ProseMirror[contenteditable=true]').waitFor();
 
 export const PASSWORD = 'correct horse';
 

@@ -3,18 +3,16 @@ import { randomUUID } from 'node:crypto';
 import type { Page } from '@playwright/test';
 import { addDays, dayOf } from '#domain/day/day.ts';
 import { ROUTES } from '#domain/routes.ts';
-import { ACCOUNT_SCENES } from './account-scenes.ts';
+import { ACCOUNT_SCENES, PROFILE_SCENES } from './account-scenes.ts';
 import { BILLING_SCENES } from './billing-scenes.ts';
 import { COACH_SCENES } from './coach-scenes.ts';
-import { endSession } from '../new-account.ts';
+import { endSession, waitForEditor, type Scene } from './scene.ts';
 import { OFFLINE_SCENES } from './offline-scenes.ts';
-import { PROFILE_SCENES } from './profile-scenes.ts';
 import { TWO_DEVICES_SCENES } from './two-devices-scenes.ts';
 import { VERSIONS_SCENES } from './versions-scenes.ts';
-import { waitForMailedLink } from '../../../tests/e2e/support/sign-in.ts';
-import { signUp } from '../accounts.ts';
-import { waitForEditor, type Scene } from '../scene.ts';
-import type { Product } from '../../../tests/support/product.ts';
+import { waitForMailedLink } from '../e2e/support/sign-in.ts';
+import { signUp } from './accounts.ts';
+import type { Product } from '../support/product.ts';
 
 const clickButton = (name: string | RegExp) => async (page: Page) => page.getByRole('button', { name }).first().click();
 const openMenu = async (page: Page) => {

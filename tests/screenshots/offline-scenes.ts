@@ -2,7 +2,7 @@
 import type { Page } from '@playwright/test';
 import { addDays, dayOf } from '#domain/day/day.ts';
 import { ROUTES } from '#domain/routes.ts';
-import { waitForEditor, type Scene } from '../scene.ts';
+import { waitForEditor, type Scene } from './scene.ts';
 
 const APIS = /\/(rest|functions)\/v1\//;
 const SHARED_TEXT_URL = '/share?title=Release%20notes&text=Read%20before%20Monday&url=https://example.com/notes';
