@@ -382,14 +382,14 @@ test('a tab left over night becomes today unless it has unsaved text, and a toas
   await test.step('another night', async () => {
     await page.clock.fastForward('23:00:00');
     await page.evaluate(() => dispatchEvent(new Event('focus')));
-    const toast = status(page, `Showing today instead of ${dateLabel(left)}.`);
-    // The toast stays while the pointer is on it.
-    await toast.getByRole('button', { name: 'Go back' }).hover();
     const shown = dayOf(new Date(await page.evaluate(() => Date.now())));
     await expect(dayLabel(page)).toHaveText(labelOf(shown));
     await expect(page).toHaveURL('/journal');
     await expect(editor(page)).toBeFocused();
     await page.keyboard.type('morning work');
+    const toast = status(page, `Showing today instead of ${dateLabel(left)}.`);
+    // The toast stays while the pointer is on it.
+    await toast.getByRole('button', { name: 'Go back' }).hover();
     await expect(items(page)).toHaveText(['morning work']);
     await toast.getByRole('button', { name: 'Go back' }).click();
     await expect(items(page)).toHaveText(['evening work']);

@@ -242,14 +242,15 @@ test('a pasted or dropped picture says that logs hold text only, and text beside
       [type, html] as const,
     );
   const notice = page.getByText('Logs hold text only.');
-  for (const [type, html] of [
-    ['paste', ''],
-    ['drop', ''],
-    ['paste', '<img src="https://example.com/picture.png">'],
+  const PICTURES_LEFT_OUT = 'Pictures were left out. Logs hold text only.';
+  for (const [type, html, text] of [
+    ['paste', '', 'Logs hold text only.'],
+    ['drop', '', 'Logs hold text only.'],
+    ['paste', '<img src="https://example.com/picture.png">', PICTURES_LEFT_OUT],
   ] as const) {
     await give(type, html);
     await page.getByRole('button', { name: 'Dismiss' }).click();
-    await expectToast(page, 'Logs hold text only.');
+    await expectToast(page, text);
     await expect(notice).toBeHidden();
     await editor(page).focus();
   }
@@ -259,7 +260,7 @@ test('a pasted or dropped picture says that logs hold text only, and text beside
   await expect(notice).toBeHidden();
   await give('paste', '<p>, with <img src="https://example.com/picture.png">pictures</p>');
   await expect(items(page)).toHaveText(['words and more, with pictures']);
-  await expectToast(page, 'Pictures were left out. Logs hold text only.');
+  await expectToast(page, PICTURES_LEFT_OUT);
 });
 
 test('a picture pasted before the toolbar has loaded is answered when it has', async ({ page, signUp }) => {
