@@ -4,17 +4,23 @@ import type { Page } from '@playwright/test';
 import { ROUTES } from '#domain/routes.ts';
 import { signUp } from './accounts.ts';
 import {
-  addApp,
   button,
-  endSession,
+  endJournalSession,
   enterPassword,
   heading,
   PASSWORD,
   signInAsNewAccount,
-  startApp,
   type Scene,
 } from './scene.ts';
-import { waitForMailedCode, waitForTextedCode } from '../e2e/support/sign-in.ts';
+import {
+  addApp,
+  addAuthenticator,
+  consentAt,
+  newNumber,
+  startApp,
+  waitForMailedCode,
+  waitForTextedCode,
+} from '../e2e/support/sign-in.ts';
 import type { Product } from '../support/product.ts';
 
 async function requestCode(page: Page): Promise<void> {
@@ -73,10 +79,8 @@ export const ACCOUNT_SCENES: readonly Scene[] = [
     path: ROUTES.login.path,
     prepare: async (page) => {
       await button(page, 'Continue with Google').click();
-      await heading(page, 'Sign in with Google').waitFor();
-      await page.getByLabel('Email address').fill(`${randomUUID()}@example.com`);
-      await button(page, 'Continue with this address').click();
-      await endSession(page);
+      await consentAt(page, 'Google', `${randomUUID()}@example.com`);
+      await endJournalSession(page);
     },
   },
   { name: 'login-code', as: 'guest', path: ROUTES.login.path, prepare: requestCode },
@@ -126,6 +130,7 @@ export const ACCOUNT_SCENES: readonly Scene[] = [
       await signUp(server, 'Jo Example', email);
       await enterPassword(page, email);
       await page.waitForURL((url) => url.pathname !== ROUTES.login.path);
+      await page.goto(`${ROUTES.profile.path}#security`);
       await addApp(page);
       await page.evaluate(() => localStorage.clear());
       await enterPassword(page, email);
@@ -141,6 +146,7 @@ export const ACCOUNT_SCENES: readonly Scene[] = [
       await signUp(server, 'Jo Example', email);
       await enterPassword(page, email);
       await page.waitForURL((url) => url.pathname !== ROUTES.login.path);
+      await page.goto(`${ROUTES.profile.path}#security`);
       await addApp(page);
       const code = await page.getByRole('list', { name: 'Recovery codes' }).getByRole('listitem').first().innerText();
       await page.evaluate(() => localStorage.clear());
@@ -158,6 +164,7 @@ export const ACCOUNT_SCENES: readonly Scene[] = [
     fullPage: true,
     prepare: async (page, server) => {
       await signInAsNewAccount(page, server);
+      await page.goto(`${ROUTES.profile.path}#security`);
       await startApp(page);
     },
   },
@@ -168,6 +175,7 @@ export const ACCOUNT_SCENES: readonly Scene[] = [
     fullPage: true,
     prepare: async (page, server) => {
       await signInAsNewAccount(page, server);
+      await page.goto(`${ROUTES.profile.path}#security`);
       await addApp(page);
     },
   },
@@ -214,24 +222,8 @@ const profileScene = (name: string, section: string, prepare: Prepare): Scene =>
 
 const open = (section: string) => (page: Page) => button(page, new RegExp(`: ${section}$`)).click();
 
-/** Adds a virtual WebAuthn authenticator to the browser, for passkeys. */
-async function addAuthenticator(page: Page): Promise<void> {
-  const devTools = await page.context().newCDPSession(page);
-  await devTools.send('WebAuthn.enable');
-  await devTools.send('WebAuthn.addVirtualAuthenticator', {
-    options: {
-      protocol: 'ctap2',
-      transport: 'internal',
-      hasResidentKey: true,
-      hasUserVerification: true,
-      isUserVerified: true,
-      automaticPresenceSimulation: true,
-    },
-  });
-}
-
 async function addPasskey(page: Page): Promise<void> {
-  await addAuthenticator(page);
+  await addAuthenticator(page, { verifiesUser: true });
   await open('Passkeys')(page);
   await button(page, 'Add a passkey').click();
   await page.getByLabel('Name of this passkey').waitFor();
@@ -247,9 +239,7 @@ async function addPasskeyWithName(page: Page): Promise<void> {
 async function linkGoogle(page: Page): Promise<void> {
   await open('Linked sign-ins')(page);
   await button(page, 'Link Google').click();
-  await heading(page, 'Sign in with Google').waitFor();
-  await page.getByLabel('Email address').fill(`${randomUUID()}@example.com`);
-  await button(page, 'Continue with this address').click();
+  await consentAt(page, 'Google', `${randomUUID()}@example.com`);
   await page.waitForURL(ROUTES.profile.path);
   await open('Linked sign-ins')(page);
 }
@@ -257,7 +247,7 @@ async function linkGoogle(page: Page): Promise<void> {
 /** Requests a texted code to a new number. Returns the number. */
 async function requestTextedCode(page: Page): Promise<string> {
   await open('Phone number')(page);
-  const phone = `+4915123${Math.floor(100_000 + Math.random() * 900_000)}`;
+  const phone = newNumber();
   await page.getByLabel('Phone number', { exact: true }).fill(phone);
   await button(page, 'Text me a code').click();
   await page.getByLabel('Code from your text message').waitFor();

@@ -131,7 +131,7 @@ const renderList = (items: readonly string[]): string =>
 
 type Author = { id: string; token: string };
 
-export async function writeYear(server: Product, author: Author): Promise<void> {
+async function writeYear(server: Product, author: Author): Promise<void> {
   const today = dayOf(new Date());
   const rows = Array.from({ length: DAYS }, (_, daysAgo) => {
     const date = addDays(today, -daysAgo);

@@ -1,9 +1,10 @@
+/** A scene, and the steps that several scenes share. */
 import type { Page } from '@playwright/test';
 import { type Accounts, signUp } from './accounts.ts';
+import { endSession } from '../e2e/support/sign-in.ts';
 import type { Product } from '../support/product.ts';
 import { randomUUID } from 'node:crypto';
 import { ROUTES } from '#domain/routes.ts';
-import { generate } from 'otplib';
 
 export type Scene = {
   name: string;
@@ -37,30 +38,9 @@ export async function enterPassword(page: Page, email: string): Promise<void> {
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
 }
 
-/** Starts to set up an authenticator app. Returns its secret. */
-export async function startApp(page: Page): Promise<string> {
-  await page.goto(`${ROUTES.profile.path}#security`);
-  await button(page, 'Set up: Two-step verification').click();
-  await button(page, 'Use an authenticator app').click();
-  await page.getByRole('img', { name: 'QR code for your authenticator app' }).waitFor();
-  return (await page.locator('code').innerText()).replaceAll(' ', '');
-}
-
-export async function addApp(page: Page): Promise<void> {
-  const secret = await startApp(page);
-  await page.getByLabel('Code from your authenticator app').fill(totpCode(secret, Date.now()));
-  await button(page, 'Turn on').click();
-  await heading(page, 'Keep your recovery codes').waitFor();
-}
-
 /** Ends the session of the open journal, as if it had ended elsewhere, and waits for the overlay. */
-export async function endSession(page: Page): Promise<void> {
+export async function endJournalSession(page: Page): Promise<void> {
   await waitForEditor(page);
-  await page.evaluate(() => {
-    const key = Object.keys(localStorage).find((name) => name.endsWith('-auth-token'))!;
-    const session = JSON.parse(localStorage.getItem(key)!) as object;
-    localStorage.setItem(key, JSON.stringify({ ...session, expires_at: 1, refresh_token: 'ended' }));
-    document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));
-  });
+  await endSession(page);
   await page.getByRole('dialog', { name: 'Sign in again' }).waitFor();
 }

@@ -6,10 +6,11 @@ import { ROUTES } from '#domain/routes.ts';
 import { ACCOUNT_SCENES, PROFILE_SCENES } from './account-scenes.ts';
 import { BILLING_SCENES } from './billing-scenes.ts';
 import { COACH_SCENES } from './coach-scenes.ts';
-import { endSession, waitForEditor, type Scene } from './scene.ts';
+import { endJournalSession, signInAsNewAccount, waitForEditor, type Scene } from './scene.ts';
 import { OFFLINE_SCENES } from './offline-scenes.ts';
 import { TWO_DEVICES_SCENES } from './two-devices-scenes.ts';
 import { VERSIONS_SCENES } from './versions-scenes.ts';
+import { log, sessionOf, storeLog } from '../e2e/support/journal.ts';
 import { waitForMailedLink } from '../e2e/support/sign-in.ts';
 import { signUp } from './accounts.ts';
 import type { Product } from '../support/product.ts';
@@ -46,6 +47,36 @@ function createImportFile() {
   const entries = dates.map((date) => ({ date, content: '<p>Written on the old laptop</p>' }));
   const text = JSON.stringify({ format: 'hustle-forge/1', entries });
   return { name: 'hustle-forge-2026-11-20.json', mimeType: 'application/json', buffer: Buffer.from(text) };
+}
+
+const importOf = (...entries: { date: string; body: string }[]) => ({
+  name: 'journal.json',
+  mimeType: 'application/json',
+  buffer: Buffer.from(
+    JSON.stringify({ tags: {}, entries: entries.map((entry) => ({ title: '', time: '08:00', ...entry })) }),
+  ),
+});
+
+/** Opens the settings of a new account, which has a log of two days ago, and chooses another journal's file. */
+async function chooseImport(page: Page, server: Product): Promise<void> {
+  await signInAsNewAccount(page, server);
+  const today = dayOf(new Date());
+  await storeLog(page.request, await sessionOf(page), addDays(today, -2), log('Closed the books of October'));
+  await page.goto(ROUTES.settings.path);
+  const days = [1, 2, 3, 5, 40, 41, 400].map((back) => addDays(today, -back));
+  await page.getByLabel('File to import').setInputFiles(
+    importOf(...days.map((date) => ({ date, body: 'Called Ann about the offer' })), {
+      date: '2023-02-30',
+      body: 'x',
+    }),
+  );
+  await page.getByText('Nothing has been imported yet.').waitFor();
+}
+
+async function importDays(page: Page, server: Product): Promise<void> {
+  await chooseImport(page, server);
+  await clickButton(/^Import \d+ Days$/)(page);
+  await page.getByText(/^Imported \d+ days\./).waitFor();
 }
 
 /** Signs up a new account for each call, because the mailbox of a known address may contain older links. */
@@ -162,6 +193,37 @@ export const SCENES: readonly Scene[] = [
       await page.getByRole('dialog').waitFor();
     },
   },
+  {
+    name: 'calendar-months',
+    as: 'veteran',
+    path: ROUTES.journal.path,
+    prepare: async (page) => {
+      await waitForEditor(page);
+      await page.keyboard.press('Alt+c');
+      await page
+        .getByRole('dialog')
+        .getByRole('button', { name: /^[A-Z][a-z]+ \d{4}$/ })
+        .click();
+      await page
+        .getByRole('dialog')
+        .getByRole('button', { name: /^January \d{4}/ })
+        .waitFor();
+    },
+  },
+  {
+    name: 'picture-pasted',
+    as: 'free',
+    path: ROUTES.journal.path,
+    prepare: async (page) => {
+      await waitForEditor(page);
+      await page.locator('.ProseMirror').evaluate((target) => {
+        const clipboardData = new DataTransfer();
+        clipboardData.items.add(new File(['x'], 'picture.png', { type: 'image/png' }));
+        target.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
+      });
+      await page.getByText('Logs hold text only.').waitFor();
+    },
+  },
   { name: 'find', as: 'premium', path: ROUTES.journal.path, prepare: findWords('') },
   { name: 'find-words', as: 'premium', path: ROUTES.journal.path, prepare: findWords('failing tes', /days$/) },
   { name: 'find-day', as: 'premium', path: ROUTES.journal.path, prepare: findWords('last friday') },
@@ -205,7 +267,7 @@ export const SCENES: readonly Scene[] = [
     name: 'session-ended',
     as: 'free',
     path: ROUTES.journal.path,
-    prepare: endSession,
+    prepare: endJournalSession,
   },
   { name: 'menu', as: 'free', path: ROUTES.journal.path, prepare: openMenu },
   {
@@ -282,6 +344,42 @@ export const SCENES: readonly Scene[] = [
     prepare: async (page) => {
       await page.getByLabel('File to import').setInputFiles(createImportFile());
       await page.getByText('Nothing has been imported yet.').waitFor();
+    },
+  },
+  { name: 'import-preview', as: 'guest', path: ROUTES.login.path, fullPage: true, prepare: chooseImport },
+  {
+    name: 'import-progress',
+    as: 'guest',
+    path: ROUTES.login.path,
+    fullPage: true,
+    prepare: async (page, server) => {
+      await chooseImport(page, server);
+      await page.route('**/functions/v1/import-entries', () => undefined);
+      await clickButton(/^Import \d+ Days$/)(page);
+      await page.getByText(/^0 of \d+ days$/).waitFor();
+    },
+  },
+  { name: 'import-done', as: 'guest', path: ROUTES.login.path, fullPage: true, prepare: importDays },
+  {
+    name: 'import-undo',
+    as: 'guest',
+    path: ROUTES.login.path,
+    fullPage: true,
+    prepare: async (page, server) => {
+      await importDays(page, server);
+      await clickButton('Undo Import')(page);
+      await page.getByRole('button', { name: /^Undo \d+ Days$/ }).waitFor();
+    },
+  },
+  {
+    name: 'import-refused',
+    as: 'free',
+    path: ROUTES.settings.path,
+    fullPage: true,
+    prepare: async (page) => {
+      const file = { name: 'diary.pdf', mimeType: 'application/pdf', buffer: Buffer.from('%PDF-1.7') };
+      await page.getByLabel('File to import').setInputFiles(file);
+      await page.getByText('A PDF holds pages, not days.').waitFor();
     },
   },
   {

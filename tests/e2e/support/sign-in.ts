@@ -74,18 +74,23 @@ const STEP_MS = 30_000;
  */
 export const appCode = (secret: string, step: 0 | 1): string => totpCode(secret, Date.now() + step * STEP_MS);
 
-/**
- * Adds an authenticator app on the profile page, with the code of the current time step. A later sign-in takes the
- * code of the next step: both stay valid for at least 30 seconds. Returns the app's secret.
- */
-export async function addApp(page: Page): Promise<string> {
+/** Starts to set up an authenticator app on the profile page, and returns its secret. */
+export async function startApp(page: Page): Promise<string> {
   await page.getByRole('button', { name: 'Set up: Two-step verification' }).click();
   await page.getByRole('button', { name: 'Use an authenticator app' }).click();
   const picture = page.getByRole('img', { name: 'QR code for your authenticator app' });
   await expect(picture).toBeVisible();
   // The picture is an SVG in a data URL, which the content security policy must allow.
   await expect.poll(() => picture.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBeGreaterThan(0);
-  const secret = (await page.locator('code').textContent())!.replaceAll(' ', '');
+  return (await page.locator('code').textContent())!.replaceAll(' ', '');
+}
+
+/**
+ * Adds an authenticator app on the profile page, with the code of the current time step. A later sign-in takes the
+ * code of the next step: both stay valid for at least 30 seconds. Returns the app's secret.
+ */
+export async function addApp(page: Page): Promise<string> {
+  const secret = await startApp(page);
   await page.getByLabel('Code from your authenticator app').fill(appCode(secret, 0));
   await page.getByRole('button', { name: 'Turn on' }).click();
   await expect(page.getByRole('heading', { name: 'Keep your recovery codes' })).toBeVisible();
