@@ -5,16 +5,21 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { Hono } from 'hono';
-import { controlRoutes } from './control.ts';
-import { readModels } from './models.ts';
-import { requestsPage } from './page.ts';
 import {
   ConnectionBroken,
   createModelSimulator,
   SANDBOX_KEY,
   type ModelAnswer,
   type ModelControl,
+  type ModelRequest,
 } from './simulator.ts';
+import type { Fault } from './faults.ts';
+import { escapeHtml, renderSandboxPage } from '../page.ts';
+import type { ApiRequest } from '../api-request.ts';
+import { anthropic } from './protocols/anthropic.ts';
+import { gemini } from './protocols/gemini.ts';
+import { openai } from './protocols/openai.ts';
+import type { Protocol } from './protocols/protocol.ts';
 
 export type ModelProvider = 'google' | 'anthropic' | 'openai-compatible';
 
@@ -124,4 +129,93 @@ export async function startModelServer(): Promise<ModelServer> {
       });
     },
   };
+}
+
+/** Mounted at `/__simulator` below the model's own address. */
+function controlRoutes(control: ModelControl): Hono {
+  const app = new Hono();
+  app.onError((error, context) => context.json({ error: error.message }, 400));
+  app.get('/requests', (context) => context.json(control.requests()));
+  app.get('/faults', (context) => context.json(control.faults()));
+  app.post('/fail', async (context) => {
+    control.fail(await context.req.json<Fault>());
+    return context.body(null, 204);
+  });
+  app.post('/release', (context) => context.json({ released: control.release() }));
+  app.post('/held', async (context) => {
+    const { count } = await context.req.json<{ count?: number }>();
+    await control.whenHeld(count);
+    return context.body(null, 204);
+  });
+  app.post('/pace', async (context) => {
+    control.pace((await context.req.json<{ ms: number }>()).ms);
+    return context.body(null, 204);
+  });
+  app.post('/reset', (context) => {
+    control.reset();
+    return context.body(null, 204);
+  });
+  return app;
+}
+
+/** Lists the requests newest first. */
+function requestsPage(requests: readonly ModelRequest[]): string {
+  const intro = `<p class="stamp">Sandbox model: simple rules, no AI</p>
+<p>This simulates the AI service. It counts finished items and numbers. Below is everything that the journal has sent to
+it.</p>`;
+  const articles = requests.length === 0 ? '<p>No requests yet.</p>' : [...requests].reverse().map(article).join('\n');
+  return renderSandboxPage('Coach', `${intro}\n${articles}`);
+}
+
+const END_LABELS: Readonly<Record<ModelRequest['end'], string>> = {
+  underway: 'in progress',
+  whole: 'answered',
+  cut: 'interrupted',
+  left: 'cancelled by the client',
+};
+
+const article = ({ wire, prompt, answer, status, end }: ModelRequest): string => `<article>
+<h2>Question</h2>
+<p class="quiet">${wire}, ${status === null || status === 200 ? END_LABELS[end] : `rejected with ${status}`}</p>
+<pre>${escapeHtml(prompt ?? 'The request could not be parsed.')}</pre>
+${answer === null ? '' : `<p class="quiet">Answer</p>\n<pre>${escapeHtml(answer)}</pre>`}
+</article>`;
+
+type Entry = { protocol: Protocol; path: RegExp; body(model: string): object | null };
+
+const ENTRIES: readonly Entry[] = [
+  {
+    protocol: gemini,
+    path: /^\/v1beta\/models\/([^/:]+)$/,
+    body: (model) => (model.startsWith('gemini-') ? { name: `models/${model}`, inputTokenLimit: 1_048_576 } : null),
+  },
+  {
+    protocol: anthropic,
+    path: /^\/v1\/models\/([^/]+)$/,
+    body: (model) => (model.startsWith('claude-') ? { type: 'model', id: model, display_name: model } : null),
+  },
+  {
+    protocol: openai,
+    path: /^\/v1\/models$/,
+    body: () => ({ object: 'list', data: [{ id: 'sandbox-model', object: 'model' }] }),
+  },
+];
+
+/** `npm run doctor` tests the API key with these endpoints, which cost nothing. Returns null for an unknown path. */
+function readModels(
+  { path, headers }: Pick<ApiRequest, 'path' | 'headers'>,
+  key: string,
+): { status: number; body: object } | null {
+  for (const { protocol, path: pattern, body } of ENTRIES) {
+    const found = pattern.exec(path);
+    if (found === null) continue;
+    const { invalidKey } = protocol;
+    if (protocol.readApiKey(headers) !== key)
+      return { status: invalidKey.status, body: protocol.refusal(invalidKey) as object };
+    const entry = body(found[1] ?? '');
+    return entry === null
+      ? { status: 404, body: protocol.refusal({ status: 404, message: 'The model does not exist.' }) as object }
+      : { status: 200, body: entry };
+  }
+  return null;
 }

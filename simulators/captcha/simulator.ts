@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { ApiRequest } from '../api-request.ts';
-import { FaultQueue } from '../fault-queue.ts';
+import { FaultQueue } from '../faults.ts';
 
 export type CaptchaProvider = 'hcaptcha' | 'turnstile';
 

@@ -1,6 +1,6 @@
 /** The page on which the visitor chooses an account, and the choice it posts. */
 import { escapeHtml, renderSandboxPage } from '../page.ts';
-import { accountFor, ACCOUNTS, type IdentityAccount } from './accounts.ts';
+import { createHash } from 'node:crypto';
 
 const stamp = (provider: string): string => `<p class="stamp">${provider} sandbox: these accounts exist only here</p>`;
 
@@ -57,3 +57,19 @@ export function readChoice(form: URLSearchParams, accounts: readonly IdentityAcc
   const email = (form.get('email') ?? '').trim();
   return email.includes('@') ? { account: accountFor(email, form.has('verified')) } : null;
 }
+
+export type IdentityAccount = { email: string; name: string; verified: boolean };
+
+const ACCOUNTS: readonly IdentityAccount[] = [
+  { email: 'ana@example.com', name: 'Ana Andersson', verified: true },
+  { email: 'ben@example.com', name: 'Ben Baker', verified: false },
+];
+
+/** The account of an address that the visitor typed. */
+function accountFor(email: string, verified: boolean): IdentityAccount {
+  const known = ACCOUNTS.find((account) => account.email === email);
+  return { email, name: known?.name ?? email.replace(/@.*$/, ''), verified };
+}
+
+/** Stable per address, because the product stores ids beyond the lifetime of the simulator. Below 2^48. */
+export const numericId = (email: string): number => createHash('sha256').update(email).digest().readUIntBE(0, 6);

@@ -2,8 +2,7 @@ import type { HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { MiddlewareHandler } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import type { FaultQueue } from '../fault-queue.ts';
-import type { IdentityFault } from './faults.ts';
+import type { FaultQueue } from '../faults.ts';
 
 /** `fault` changes the ID token of this request. */
 export type IdentityEnv = { Bindings: HttpBindings; Variables: { fault?: IdentityFault } };
@@ -25,3 +24,20 @@ export function applyFaults(faults: FaultQueue<IdentityFault>, basePath: string)
     return next();
   };
 }
+
+export type IdentityFault = {
+  method?: string;
+  /** A regular expression for the path below `/sandbox/identity`, such as `/google/token$`. Default: any path. */
+  path?: string;
+  /** How many requests are affected; 1 unless set. */
+  times?: number;
+  /** Answers with this status, and with `body` as JSON, instead of doing the work. */
+  status?: number;
+  body?: unknown;
+  /** Breaks the connection: before the work, or after it (the answer is lost). */
+  drop?: 'before' | 'after';
+  /** Changes claims of the ID token; undefined removes a claim. */
+  claims?: Record<string, unknown>;
+  /** Signs the ID token with a key that is not published, or not at all. */
+  signature?: 'foreign' | 'none';
+};

@@ -1,7 +1,6 @@
 /** Simulated GitHub: the OAuth pages, the token endpoint with its errors in status 200, and the API for the account. */
 import { Hono, type Context } from 'hono';
-import { numericId } from './accounts.ts';
-import { consentPage, invalidRequestPage, readChoice } from './consent-page.ts';
+import { numericId, consentPage, invalidRequestPage, readChoice } from './consent-page.ts';
 import type { IdentityEnv } from './fault-middleware.ts';
 import { isClient, parseAuthorizationRequest, returnUrl, type Client, type Grants } from './grants.ts';
 

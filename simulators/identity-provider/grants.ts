@@ -1,6 +1,6 @@
 /** Authorization requests, codes and access tokens of one simulated provider (RFC 6749 4.1, RFC 7636). */
 import { createHash, randomBytes } from 'node:crypto';
-import type { IdentityAccount } from './accounts.ts';
+import type { IdentityAccount } from './consent-page.ts';
 
 export type Client = { id: string; secret: string };
 

@@ -1,9 +1,8 @@
 /** A simulated OpenID provider that looks like Google: discovery, keys, consent page, token and user info. */
 import { randomUUID } from 'node:crypto';
 import { Hono } from 'hono';
-import { numericId, type IdentityAccount } from './accounts.ts';
-import { consentPage, invalidRequestPage, readChoice } from './consent-page.ts';
-import type { IdentityEnv } from './fault-middleware.ts';
+import { numericId, type IdentityAccount, consentPage, invalidRequestPage, readChoice } from './consent-page.ts';
+import type { IdentityEnv, IdentityFault } from './fault-middleware.ts';
 import {
   isClient,
   parseAuthorizationRequest,
@@ -12,7 +11,7 @@ import {
   type Client,
   type Grants,
 } from './grants.ts';
-import type { IdTokenSigner } from './id-token.ts';
+import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWK } from 'jose';
 
 export const GOOGLE_CLIENT: Client = { id: 'sandbox.apps.googleusercontent.com', secret: 'sandbox-google-secret' };
 const NAME = 'Google';
@@ -116,3 +115,43 @@ const userClaims = (
   ...(scopes.includes('email') && { email, email_verified: verified }),
   ...(scopes.includes('profile') && { name, given_name: name.split(' ')[0] }),
 });
+
+const ALGORITHM = 'RS256';
+const KEY_ID = 'sandbox-1';
+const LIFETIME_SECONDS = 3_600;
+
+type Keys = { published: JWK; privateKey: CryptoKey; foreignKey: CryptoKey };
+
+export type IdTokenSigner = {
+  /** The content of the JWKS endpoint. */
+  publish(): Promise<{ keys: JWK[] }>;
+  sign(claims: Record<string, unknown>, fault?: IdentityFault | null): Promise<string>;
+};
+
+/** Generates its keys at the first use, so that the sandbox starts fast. */
+export function createIdTokenSigner(): IdTokenSigner {
+  let keys: Promise<Keys> | null = null;
+  const loadKeys = (): Promise<Keys> => (keys ??= generateKeys());
+  return {
+    publish: async () => ({ keys: [(await loadKeys()).published] }),
+    async sign(claims, fault = null) {
+      const { privateKey, foreignKey } = await loadKeys();
+      const now = Math.floor(Date.now() / 1000);
+      // JSON drops claims that are undefined.
+      const payload = JSON.parse(
+        JSON.stringify({ iat: now, exp: now + LIFETIME_SECONDS, ...claims, ...fault?.claims }),
+      );
+      if (fault?.signature === 'none') return `${encode({ alg: 'none' })}.${encode(payload)}.`;
+      const key = fault?.signature === 'foreign' ? foreignKey : privateKey;
+      return new SignJWT(payload).setProtectedHeader({ alg: ALGORITHM, kid: KEY_ID, typ: 'JWT' }).sign(key);
+    },
+  };
+}
+
+async function generateKeys(): Promise<Keys> {
+  const [pair, foreign] = await Promise.all([generateKeyPair(ALGORITHM), generateKeyPair(ALGORITHM)]);
+  const published = { ...(await exportJWK(pair.publicKey)), kid: KEY_ID, alg: ALGORITHM, use: 'sig' };
+  return { published, privateKey: pair.privateKey, foreignKey: foreign.privateKey };
+}
+
+const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');

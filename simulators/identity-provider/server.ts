@@ -3,13 +3,11 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
-import { FaultQueue } from '../fault-queue.ts';
-import { applyFaults, type IdentityEnv } from './fault-middleware.ts';
-import type { IdentityFault } from './faults.ts';
+import { FaultQueue } from '../faults.ts';
+import { applyFaults, type IdentityEnv, type IdentityFault } from './fault-middleware.ts';
 import { GITHUB_CLIENT, githubRoutes } from './github-provider.ts';
 import { Grants } from './grants.ts';
-import { createIdTokenSigner } from './id-token.ts';
-import { GOOGLE_CLIENT, openidRoutes } from './openid-provider.ts';
+import { createIdTokenSigner, GOOGLE_CLIENT, openidRoutes } from './openid-provider.ts';
 
 /** Below `/sandbox`, so that the browser reaches the consent pages through the product's origin. */
 const BASE_PATH = '/sandbox/identity';

@@ -1,12 +1,10 @@
 /** HTTP endpoints with which tests and scripts control the PayPal simulator: faults, payments, clock, webhooks. */
 import { Hono, type Context } from 'hono';
 import { RefusedError } from './books/issues.ts';
-import type { PaymentWay } from './books/model.ts';
-import { toMinor } from './books/money.ts';
+import { type PaymentWay, toMinor } from './books/model.ts';
 import { captureBody, orderBody, refundBody } from './books/response-bodies.ts';
-import type { Fault } from './faults.ts';
-import type { PaypalSimulator } from './simulator.ts';
-import type { Corruption, Delivery, DeliverySettings } from './webhooks/outbox.ts';
+import type { Fault, PaypalSimulator } from './simulator.ts';
+import type { Corruption, Delivery, DeliverySettings } from './webhooks.ts';
 
 /** Mounted at `/__simulator`, and at `/sandbox/__simulator`, where end-to-end tests reach it through the server. */
 export function controlRoutes(simulator: PaypalSimulator): Hono {

@@ -8,9 +8,8 @@ import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { Hono, type Context } from 'hono';
 import type { PaypalBooks } from './books/books.ts';
-import { parseOrders, serializeOrders } from './books/serialize-orders.ts';
 import { controlRoutes } from './control.ts';
-import { payerPages } from './pages/payer-pages.ts';
+import { payerPages } from './payer-pages.ts';
 import {
   createPaypalSimulator,
   SANDBOX_CLIENT,
@@ -18,6 +17,7 @@ import {
   type PaypalSimulator,
   type SimulatorOptions,
 } from './simulator.ts';
+import type { Capture, Order } from './books/model.ts';
 
 /** Environment variables that point the product at the simulator. */
 export type PaypalSettings = Record<
@@ -138,4 +138,29 @@ export async function startPaypalServer(options: SimulatorOptions = {}): Promise
       });
     },
   };
+}
+
+function serializeOrders(orders: Iterable<Order>): string {
+  const plain = Array.from(orders, (order) => ({ ...order, capture: order.capture && plainCapture(order.capture) }));
+  return JSON.stringify(plain);
+}
+
+/** Drops the circular references from captures and refunds to their parents. */
+const plainCapture = (capture: Capture): unknown => ({
+  ...capture,
+  order: undefined,
+  refunds: capture.refunds.map((refund) => ({ ...refund, capture: undefined })),
+});
+
+/** Throws on invalid text. */
+function parseOrders(text: string): Order[] {
+  const orders = JSON.parse(text, (name, value: unknown) =>
+    name.endsWith('At') && typeof value === 'string' ? new Date(value) : value,
+  ) as Order[];
+  for (const order of orders) {
+    if (order.capture === null) continue;
+    Object.assign(order.capture, { order });
+    for (const refund of order.capture.refunds) Object.assign(refund, { capture: order.capture });
+  }
+  return orders;
 }

@@ -3,17 +3,39 @@
  * requests. Only its webhooks use the network; `server.ts` serves the API over HTTP.
  */
 import type { ApiRequest } from '../api-request.ts';
-import { FaultQueue } from '../fault-queue.ts';
-import { HeldRequests } from '../held-requests.ts';
+import { FaultQueue, HeldRequests } from '../faults.ts';
 import { PaypalApi, type ApiAnswer, type Client } from './api/api.ts';
 import { PaypalBooks } from './books/books.ts';
-import { Ids } from './books/ids.ts';
+import { Ids, type PaypalEvent } from './books/model.ts';
 import { errorBody, RefusedError } from './books/issues.ts';
-import type { PaypalEvent } from './books/model.ts';
 import type { Addresses } from './books/response-bodies.ts';
-import type { Fault } from './faults.ts';
-import { toRequest, untilAborted } from './in-process.ts';
-import { Outbox } from './webhooks/outbox.ts';
+import { Outbox } from './webhooks.ts';
+
+/** A fault of the PayPal simulator. Each queued fault affects the next `times` matching requests. */
+export type Fault = {
+  /** Default: any method. */
+  method?: string;
+  /** A regular expression for the path, such as `/capture$`. Default: any path. */
+  path?: string;
+  /** The number of affected requests. Default: 1. */
+  times?: number;
+  /** Responds with this status instead of doing the work. */
+  status?: number;
+  /** Rejects the request with this issue of PayPal. The issue determines the status if `status` is missing. */
+  issue?: string;
+  /** Replaces the body with invalid JSON. Without `status` or `issue`, the work is done, but its body is invalid. */
+  body?: 'html' | 'empty' | 'truncated';
+  /** Seconds, in the Retry-After header. Only with `status`, `issue` or `body`. */
+  retryAfter?: number;
+  /** Breaks the connection before the work. */
+  drop?: boolean;
+  /** Breaks the connection after the work: the client cannot know whether the payment succeeded. */
+  dropAfterWork?: boolean;
+  /** Delays the work. Until the response, other requests with the same path and id are rejected. */
+  delayMs?: number;
+  /** Holds the request until `release`, before or after the work. */
+  hold?: 'before' | 'after';
+};
 
 export const SANDBOX_CLIENT: Client = { id: 'sandbox-client', secret: 'sandbox-secret' };
 /** Another PayPal account, which must not see the orders of `SANDBOX_CLIENT`. */
@@ -236,3 +258,28 @@ const ISSUE_OF_STATUS: Readonly<Record<number, string>> = {
   500: 'INTERNAL_SERVER_ERROR',
   503: 'SERVICE_UNAVAILABLE',
 };
+
+/** Rejects when the signal aborts. The work continues, as on a real server. */
+function untilAborted<T>(work: Promise<T>, signal: AbortSignal | null): Promise<T> {
+  if (signal === null) return work;
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(signal.reason as Error);
+    signal.addEventListener('abort', onAbort, { once: true });
+    void work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+  });
+}
+
+async function toRequest(input: string | URL | Request, init: RequestInit = {}): Promise<ApiRequest> {
+  const asked = input instanceof Request ? input : null;
+  const address = asked?.url ?? (input as string | URL).toString();
+  const [path = '/', query = ''] = address.replace(/^https?:\/\/[^/]+/, '').split('?');
+  const headers: Record<string, string> = {};
+  const given = init.headers ?? asked?.headers ?? {};
+  const pairs = given instanceof Headers ? given : Array.isArray(given) ? given : Object.entries(given);
+  for (const [name, value] of pairs as Iterable<[string, string]>) headers[name.toLowerCase()] = value;
+  const { body } = init;
+  if (body instanceof URLSearchParams) headers['content-type'] ??= 'application/x-www-form-urlencoded';
+  const isText = typeof body === 'string' || body instanceof URLSearchParams;
+  const text = isText ? body.toString() : await (asked ?? new Response(body)).text();
+  return { method: (init.method ?? asked?.method ?? 'GET').toUpperCase(), path, query, headers, body: text };
+}

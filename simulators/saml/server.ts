@@ -1,8 +1,12 @@
 /** Serves the SAML identity provider of a simulated company, whose users have addresses at `sso.example`. */
 import { join } from 'node:path';
 import { Hono } from 'hono';
-import type { IdentityAccount } from '../identity-provider/accounts.ts';
-import { consentPage, invalidRequestPage, readChoice } from '../identity-provider/consent-page.ts';
+import {
+  type IdentityAccount,
+  consentPage,
+  invalidRequestPage,
+  readChoice,
+} from '../identity-provider/consent-page.ts';
 import { escapeHtml, renderSandboxPage } from '../page.ts';
 import { createSamlIdentityProvider, type AuthnRequest, type SamlIdentityProvider } from './identity-provider.ts';
 import { openKeyPair } from './key-pair.ts';

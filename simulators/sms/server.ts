@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { Hono } from 'hono';
-import { messagesPage } from './page.ts';
-import { createSmsSimulator, SANDBOX_ACCOUNT, type SmsControl, type SmsFault } from './simulator.ts';
+import { createSmsSimulator, SANDBOX_ACCOUNT, type SmsControl, type SmsFault, type ReceivedSms } from './simulator.ts';
+import { escapeHtml, renderSandboxPage } from '../page.ts';
 
 /** Environment variables that point the product at the simulator. */
 export type SmsSettings = Record<'SMS_API_BASE' | 'SMS_ACCOUNT_SID' | 'SMS_AUTH_TOKEN' | 'SMS_FROM', string>;
@@ -85,3 +85,19 @@ export async function startSmsServer(options: { now?: () => Date } = {}): Promis
     },
   };
 }
+
+/** Lists the texts newest first. */
+function messagesPage(messages: readonly ReceivedSms[], to: string | null): string {
+  const filter = to === null ? '' : `<p class="quiet">To ${escapeHtml(to)}. <a href="/sandbox/sms">Show all</a></p>`;
+  const articles =
+    messages.length === 0
+      ? '<p>No texts yet. Reload this page once the journal has sent some.</p>'
+      : messages.map(article).join('\n');
+  return renderSandboxPage('Texts', `${filter}\n${articles}`);
+}
+
+const article = ({ to, text, at }: ReceivedSms): string => `<article>
+<h2><a href="/sandbox/sms?to=${encodeURIComponent(to)}">${escapeHtml(to)}</a></h2>
+<p class="quiet"><time datetime="${at}">${at.replace('T', ' ').slice(0, 19)} UTC</time></p>
+<pre>${escapeHtml(text)}</pre>
+</article>`;

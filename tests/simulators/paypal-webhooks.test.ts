@@ -5,7 +5,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { Corruption } from '../../simulators/paypal/webhooks/outbox.ts';
+import type { Corruption } from '../../simulators/paypal/webhooks.ts';
 import { usePaypalClient, type Client, type Json } from './paypal-client.ts';
 
 const paypal = usePaypalClient();

@@ -1,12 +1,11 @@
 /** PayPal's API: authentication, routing, idempotency and responses. */
 import type { ApiRequest } from '../../api-request.ts';
 import type { PaypalBooks } from '../books/books.ts';
-import type { Ids } from '../books/ids.ts';
+import type { Ids } from '../books/model.ts';
 import { errorBody, RefusedError } from '../books/issues.ts';
 import * as write from '../books/response-bodies.ts';
 import type { Addresses } from '../books/response-bodies.ts';
 import { readJson, readOrder, readRefund } from './read-order.ts';
-import { IdempotencyCache } from './idempotency-cache.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 const ORDER_IDEMPOTENCY_MS = 6 * HOUR_MS;
@@ -278,5 +277,31 @@ function mockedIssue(header: string | undefined): string | null {
     return typeof code === 'string' ? code : null;
   } catch {
     return null;
+  }
+}
+
+type CachedResponse = { readonly body: string; readonly until: number };
+
+/**
+ * Caches response bodies by client, path and `PayPal-Request-Id`: a repeated id returns the first body until it
+ * expires. Rejected requests are not cached, so a client can retry them with the same id.
+ */
+class IdempotencyCache {
+  readonly #responses = new Map<string, CachedResponse>();
+
+  get(key: string, now: number): string | null {
+    const found = this.#responses.get(key);
+    if (found === undefined) return null;
+    if (now < found.until) return found.body;
+    this.#responses.delete(key);
+    return null;
+  }
+
+  set(key: string, body: string, until: number): void {
+    this.#responses.set(key, { body, until });
+  }
+
+  clear(): void {
+    this.#responses.clear();
   }
 }

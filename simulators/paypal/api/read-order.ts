@@ -2,8 +2,7 @@
  * Validates request bodies as PayPal does: first against the schema (status 400), then by business rules (mostly 422).
  */
 import { RefusedError, type Failure } from '../books/issues.ts';
-import type { NewOrder } from '../books/model.ts';
-import { decimalsOf, isKnownCurrency, toMinor, type Money } from '../books/money.ts';
+import { type NewOrder, decimalsOf, isKnownCurrency, toMinor, type Money } from '../books/model.ts';
 
 type Json = Record<string, unknown>;
 

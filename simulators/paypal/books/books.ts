@@ -2,10 +2,19 @@
  * The state machine of orders, captures and refunds (docs/specification/providers.md 4). Uses no network and no timers:
  * expiry is evaluated lazily against the injected clock.
  */
-import type { Ids } from './ids.ts';
+import {
+  type Ids,
+  type Capture,
+  type EventType,
+  type NewOrder,
+  type Order,
+  type PaymentWay,
+  type PaypalEvent,
+  type Refund,
+  calculateFee,
+  type Money,
+} from './model.ts';
 import { RefusedError } from './issues.ts';
-import type { Capture, EventType, NewOrder, Order, PaymentWay, PaypalEvent, Refund } from './model.ts';
-import { calculateFee, type Money } from './money.ts';
 import * as write from './response-bodies.ts';
 import type { Addresses } from './response-bodies.ts';
 

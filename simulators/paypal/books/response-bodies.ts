@@ -1,6 +1,5 @@
 /** PayPal's JSON representations in responses and events. */
-import type { Capture, EventType, Order, Refund } from './model.ts';
-import { moneyBody } from './money.ts';
+import { type Capture, type EventType, type Order, type Refund, moneyBody } from './model.ts';
 
 type Body = Record<string, unknown>;
 

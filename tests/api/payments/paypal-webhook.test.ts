@@ -14,7 +14,7 @@ import { webhookRoutes, type WebhookDeps } from '#server/payments/webhook.ts';
 import { Secret } from '#server/config/secret.ts';
 import { createPaypalSimulator, SANDBOX_CLIENT, SANDBOX_WEBHOOK_ID } from '../../../simulators/paypal/simulator.ts';
 import type { EventType } from '../../../simulators/paypal/books/model.ts';
-import type { Corruption, SignedWebhook } from '../../../simulators/paypal/webhooks/outbox.ts';
+import type { Corruption, SignedWebhook } from '../../../simulators/paypal/webhooks.ts';
 import { fuzzBudget } from '../../support/fuzz-budget.ts';
 import type { AsService } from '#server/database/database.ts';
 import { createTestDatabase } from '../../support/test-database.ts';

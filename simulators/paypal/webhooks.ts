@@ -2,10 +2,11 @@
  * Outbox of PayPal's webhooks. By default they are held until a test delivers them, so that tests need no timing
  * assumptions. In `automatic` mode they are sent after a delay, repeated or reversed as configured.
  */
-import type { Ids } from '../books/ids.ts';
-import type { PaypalEvent } from '../books/model.ts';
-import { timeText } from '../books/response-bodies.ts';
-import { createSigner, type Signer, type Transmission } from './signer.ts';
+import type { Ids, PaypalEvent } from './books/model.ts';
+import { timeText } from './books/response-bodies.ts';
+import { generateKeyPair, sign, verify, type KeyObject } from 'node:crypto';
+import { promisify } from 'node:util';
+import { crc32 } from 'node:zlib';
 
 const REQUEST_TIMEOUT_MS = 30_000;
 /** The simulator does not serve this path: the product verifies webhooks through PayPal's `verify-webhook-signature`. */
@@ -261,3 +262,35 @@ const flipFirstBit = (signature: string): string => {
   bytes[0]! ^= 1;
   return bytes.toString('base64');
 };
+
+export type Transmission = { id: string; time: string; webhookId: string; body: string };
+
+type KeyPair = { publicKey: KeyObject; privateKey: KeyObject };
+
+export type Signer = {
+  sign(transmission: Transmission): Promise<string>;
+  /** Returns false before the first signature. */
+  verify(transmission: Transmission, signature: string): boolean;
+};
+
+const toSignedMessage = ({ id, time, webhookId, body }: Transmission): Buffer =>
+  Buffer.from(`${id}|${time}|${webhookId}|${crc32(body)}`);
+
+/**
+ * Signs webhooks as PayPal does (docs/specification/providers.md 3): RSA over the transmission and a CRC-32 of the body. Only
+ * the simulator's own `verify-webhook-signature` checks signatures. The first signature generates the key, which is slow.
+ */
+function createSigner(): Signer {
+  let generating: Promise<KeyPair> | null = null;
+  let keys: KeyPair | null = null;
+  return {
+    async sign(transmission) {
+      generating ??= promisify(generateKeyPair)('rsa', { modulusLength: 2048 });
+      keys = await generating;
+      return sign('sha256', toSignedMessage(transmission), keys.privateKey).toString('base64');
+    },
+    verify: (transmission, signature) =>
+      keys !== null &&
+      verify('sha256', toSignedMessage(transmission), keys.publicKey, Buffer.from(signature, 'base64')),
+  };
+}
