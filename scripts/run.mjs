@@ -26,6 +26,7 @@ const SCRIPTS = {
   'test:postgres15': 'scripts/other-databases/postgres15.ts',
   'test:pooler': 'scripts/other-databases/pooler.ts',
   check: 'scripts/check.ts',
+  'check:audit': 'scripts/check-audit.ts',
   'check:deploy': 'scripts/check-deploy.ts',
   format: 'scripts/format.ts',
   screenshots: 'scripts/screenshots.ts',

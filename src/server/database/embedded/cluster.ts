@@ -48,23 +48,21 @@ export function clusterAddress(cluster: string, user: ServerUser): string {
   return user !== null && process.platform === 'linux' ? '/proc/self/cwd' : cluster;
 }
 
-/** Creates the cluster if it is missing. The caller holds the directory lock. */
-export async function ensureCluster(dataDir: string, binaries: Binaries, user: ServerUser): Promise<void> {
-  const paths = clusterPaths(dataDir);
-  const version = await readFile(join(paths.cluster, 'PG_VERSION'), 'utf8').catch((error: NodeJS.ErrnoException) => {
+/** Returns the major version of PostgreSQL that created the cluster, or null if there is no cluster. */
+export async function clusterVersion(dataDir: string): Promise<number | null> {
+  const { cluster } = clusterPaths(dataDir);
+  const text = await readFile(join(cluster, 'PG_VERSION'), 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null;
-    throw new Error(`${paths.cluster} cannot be read: it was made by another user. Start as that user again.`, {
+    throw new Error(`${cluster} cannot be read: it was made by another user. Start as that user again.`, {
       cause: error,
     });
   });
-  if (version === null) return createCluster(dataDir, binaries, user);
-  const major = version.trim();
-  if (!binaries.version.startsWith(`${major}.`)) {
-    throw new Error(
-      `${paths.cluster} was created by PostgreSQL ${major}, but this program bundles ${binaries.version}: ` +
-        'back the data up with the old program, and restore it with this one.',
-    );
-  }
+  return text === null ? null : Number(text);
+}
+
+/** Creates the cluster if it is missing. The caller holds the directory lock. */
+export async function ensureCluster(dataDir: string, binaries: Binaries, user: ServerUser): Promise<void> {
+  if ((await clusterVersion(dataDir)) === null) await createCluster(dataDir, binaries, user);
 }
 
 async function createCluster(dataDir: string, binaries: Binaries, user: ServerUser): Promise<void> {

@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '#server/log.ts';
 
 import { findBinaries } from './binaries.ts';
-import { clusterAddress, clusterPaths, ensureCluster, rotateLog } from './cluster.ts';
+import { clusterAddress, clusterPaths, clusterVersion, ensureCluster, rotateLog } from './cluster.ts';
 import { chooseEndpoint, type Endpoint } from './endpoint.ts';
 import { stopOnProcessExit } from './stop-on-exit.ts';
 import { reclaimCluster, readLockFile, signalServer, type StopMode } from './postmaster.ts';
@@ -33,7 +33,7 @@ export async function superviseServer(
 ): Promise<SupervisedServer> {
   const paths = clusterPaths(dataDir);
   const user = await chooseServerUser(paths.cluster);
-  const binaries = await findBinaries(dataDir, user);
+  const binaries = await findBinaries(dataDir, user, await clusterVersion(dataDir));
   await ensureCluster(dataDir, binaries, user);
   const endpoint = await chooseEndpoint(paths.cluster);
   const settings = Object.entries({ ...serverSettings(endpoint), ...extra });
