@@ -1,73 +1,190 @@
 /**
- * The routes of the auth wire under /auth/v1, compatible with `@supabase/auth-js`. There is a folder for each flow, upon
- * `sessions/`, `accounts/`, `http/` (requests and answers) and `keys/`.
+ * The route table of the auth wire under /auth/v1, compatible with `@supabase/auth-js`. Each row says who may call, which
+ * budget of `http/rate-limits.ts` the request counts towards, whether it needs a captcha and how its body is read;
+ * `dispatch.ts` ensures it before the handler runs. Handlers of features that few installations use load at their first
+ * request. There is a folder for each flow, upon `sessions/`, `accounts/`, `http/` (requests and answers) and `keys/`.
  */
-import { Hono } from 'hono';
+import { Hono, type Context } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';
 import { limitBody } from '#server/http/limit-body.ts';
-import { ADMIN_ENDPOINTS } from './admin/routes.ts';
-import type { AuthRoutesDeps, AuthDeps, Route } from './http/auth-deps.ts';
-import { followLink, showLink } from './codes/verify-link.ts';
-import { health, jwks, settings } from './http/service-info.ts';
-import { lazyEndpoint } from './http/lazy-endpoint.ts';
-import { logout } from './sessions/logout.ts';
 import { magiclink, otp } from './codes/otp.ts';
-import { OWN_ACCOUNT_ENDPOINTS } from './own-account/endpoints.ts';
-import { FACTOR_ROUTES } from './factors/factor-routes.ts';
-import { PASSKEY_ROUTES } from './factors/passkey-routes.ts';
-import { createRateLimits } from './http/rate-limits.ts';
 import { reauthenticate } from './codes/reauthenticate.ts';
 import { recover } from './codes/recover.ts';
 import { resend } from './codes/resend.ts';
-import { signup } from './password/sign-up.ts';
-import { token } from './token.ts';
-import { changeUser, showUser } from './own-account/user.ts';
+import { followLink, showLink } from './codes/verify-link.ts';
 import { verify } from './codes/verify.ts';
+import { lazy, route, type Method, type Route } from './dispatch.ts';
+import type { AuthDeps, AuthRoutesDeps } from './http/auth-deps.ts';
 import { authErrorResponse } from './http/error-response.ts';
 import { AuthError } from './http/errors.ts';
+import { createRateLimits } from './http/rate-limits.ts';
+import { health, jwks, settings } from './http/service-info.ts';
+import { changeUser, showUser } from './own-account/user.ts';
+import { grantPassword } from './password/sign-in.ts';
+import { signup } from './password/sign-up.ts';
+import { grantPkce } from './sessions/exchange-code.ts';
+import { logout } from './sessions/logout.ts';
+import { grantRefreshToken } from './sessions/renew.ts';
 
 const MAX_BODY_BYTES = 1_048_576;
 
-export const ENDPOINTS: readonly Route[] = [
-  ['POST', '/signup', signup],
-  ['POST', '/token', token],
-  ['POST', '/logout', logout],
-  ['GET', '/user', showUser],
-  ['PUT', '/user', changeUser],
-  ['POST', '/otp', otp],
-  ['POST', '/magiclink', magiclink],
-  ['POST', '/recover', recover],
-  ['POST', '/resend', resend],
-  ['GET', '/verify', showLink],
-  ['POST', '/verify/continue', followLink],
-  ['POST', '/verify', verify],
-  ['GET', '/reauthenticate', reauthenticate],
-  ['GET', '/web3/nonce', lazyEndpoint(async () => (await import('./wallets/sign-in.ts')).showNonce)],
-  ['GET', '/authorize', lazyEndpoint(async () => (await import('./providers/start-flow.ts')).authorize)],
-  ['GET', '/callback', lazyEndpoint(async () => (await import('./providers/callback.ts')).callback)],
-  ['POST', '/callback', lazyEndpoint(async () => (await import('./providers/callback.ts')).callback)],
-  [
-    'GET',
-    '/user/identities/authorize',
-    lazyEndpoint(async () => (await import('./providers/identities.ts')).authorizeIdentity),
-  ],
-  [
-    'DELETE',
-    '/user/identities/:id',
-    lazyEndpoint(async () => (await import('./providers/identities.ts')).deleteIdentity),
-  ],
-  ['POST', '/sso', lazyEndpoint(async () => (await import('./saml/sso.ts')).startSso)],
-  ['GET', '/sso/saml/metadata', lazyEndpoint(async () => (await import('./saml/service-provider.ts')).showMetadata)],
-  ['POST', '/sso/saml/acs', lazyEndpoint(async () => (await import('./saml/acs.ts')).acceptAssertion)],
-  ['GET', '/sso/saml/continue', lazyEndpoint(async () => (await import('./saml/acs.ts')).continueSso)],
-  ...FACTOR_ROUTES,
-  ...PASSKEY_ROUTES,
-  ['GET', '/settings', settings],
-  ['GET', '/health', health],
-  ['GET', '/.well-known/jwks.json', jwks],
-  ...OWN_ACCOUNT_ENDPOINTS,
-  ...ADMIN_ENDPOINTS,
+const ownSessions = () => import('./sessions/own-sessions.ts');
+const account = () => import('./own-account/account.ts');
+const deletion = () => import('./own-account/request-deletion.ts');
+const enrolment = () => import('./factors/enroll.ts');
+const challenge = () => import('./factors/challenge.ts');
+const verification = () => import('./factors/verify.ts');
+const recoveryCodes = () => import('./factors/recovery-codes.ts');
+const passkeySignIn = () => import('./factors/passkey-sign-in.ts');
+const passkeyRegistration = () => import('./factors/register-passkey.ts');
+const passkeys = () => import('./factors/own-passkeys.ts');
+const providerStart = () => import('./providers/start-flow.ts');
+const providerReturn = () => import('./providers/callback.ts');
+const identities = () => import('./providers/identities.ts');
+const idToken = () => import('./providers/id-token.ts');
+const wallet = () => import('./wallets/sign-in.ts');
+const samlStart = () => import('./saml/sso.ts');
+const samlReturn = () => import('./saml/acs.ts');
+const serviceProvider = () => import('./saml/service-provider.ts');
+const users = () => import('./admin/users.ts');
+const userFactors = () => import('./admin/user-factors.ts');
+const links = () => import('./admin/generate-link.ts');
+const audit = () => import('./admin/audit.ts');
+const connection = () => import('./admin/connection.ts');
+const ssoProviders = () => import('./admin/sso-providers.ts');
+
+const FACTOR_ID = { id: 'factor_id_not_uuid' } as const;
+const PASSKEY_ID = { id: 'passkey_not_found' } as const;
+const USER_ID = { userId: 'user_id_not_uuid' } as const;
+const USER_AND_FACTOR_ID = { ...USER_ID, factorId: 'factor_id_not_uuid' } as const;
+const USER_AND_PASSKEY_ID = { ...USER_ID, passkeyId: 'passkey_not_found' } as const;
+const PROVIDER_ID = { providerId: 'sso_identity_provider_not_found' } as const;
+const RECENT = 'recent sign-in';
+
+// One row is one line, so that the table reads as a table.
+// oxfmt-ignore
+const ROUTES: readonly Route[] = [
+  // Passwords
+  route('POST /signup', { caller: 'guest', budget: 'signup', body: 'json', captcha: true, laterBudget: 'anonymous' }, signup),
+  route('POST /token?grant_type=password', { caller: 'guest', budget: 'token', body: 'json', captcha: true }, grantPassword),
+
+  // Sessions
+  route('POST /token?grant_type=refresh_token', { caller: 'guest', laterBudget: 'token', body: 'json' }, grantRefreshToken),
+  route('POST /token?grant_type=pkce', { caller: 'guest', budget: 'token', body: 'json' }, grantPkce),
+  route('POST /logout', { caller: 'user', laterBudget: 'idle_logout' }, logout),
+  route('GET /sessions', { caller: 'user', secondStep: 'sessions' }, lazy(ownSessions, 'showSessions')),
+  route('DELETE /sessions/:id', { caller: 'user', secondStep: 'sessions', budget: 'user', ids: { id: 'no_such_session' } }, lazy(ownSessions, 'endOwnSession')),
+
+  // Mailed and texted codes and links
+  route('POST /otp', { caller: 'guest', budget: 'otp', body: 'json', captcha: true }, otp),
+  route('POST /magiclink', { caller: 'guest', budget: 'magiclink', body: 'json', captcha: true }, magiclink),
+  route('POST /recover', { caller: 'guest', budget: 'recover', body: 'json', captcha: true }, recover),
+  route('POST /resend', { caller: 'guest', budget: 'resend', body: 'json', captcha: true }, resend),
+  route('GET /verify', { caller: 'guest' }, showLink),
+  route('POST /verify/continue', { caller: 'guest', laterBudget: 'verify', laterBody: 'form' }, followLink),
+  route('POST /verify', { caller: 'guest', budget: 'verify', body: 'json' }, verify),
+  route('GET /reauthenticate', { caller: 'user', budget: 'reauthenticate' }, reauthenticate),
+
+  // The own account
+  route('GET /user', { caller: 'user' }, showUser),
+  route('PUT /user', { caller: 'user', budget: 'user', body: 'json', bodyFirst: true, proof: 'reauthentication' }, changeUser),
+  route('GET /account', { caller: 'user' }, lazy(account, 'showAccount')),
+  route('DELETE /account/address-change', { caller: 'user', budget: 'user' }, lazy(account, 'endAddressChange')),
+  route('DELETE /account', { caller: 'user', budget: 'user', body: 'json', proof: 'identity' }, lazy(deletion, 'requestDeletion')),
+  route('GET /account/undo-deletion', { caller: 'guest' }, lazy(deletion, 'showUndoDeletion')),
+  route('POST /account/undo-deletion', { caller: 'guest', budget: 'verify', body: 'form or json' }, lazy(deletion, 'undoDeletion')),
+
+  // Second factors. Recovery codes and factors share a pattern, see `patternOf`.
+  route('POST /factors', { caller: 'member', budget: 'factor', body: 'json', bodyFirst: true, proof: RECENT }, lazy(enrolment, 'enroll')),
+  route('DELETE /factors/:id', { caller: 'member', budget: 'factor', ids: FACTOR_ID, finds: 'factor', proof: RECENT }, lazy(enrolment, 'unenroll')),
+  route('POST /factors/:id/challenge', { caller: 'member', budget: 'factor_challenge', ids: FACTOR_ID, finds: 'factor', laterBody: 'json or none' }, lazy(challenge, 'challengeFactor')),
+  route('POST /factors/:id/verify', { caller: 'member', budget: 'factor_verify', ids: FACTOR_ID, finds: 'factor', body: 'json' }, lazy(verification, 'verifyFactor')),
+  route('GET /factors/recovery-codes', { caller: 'member' }, lazy(recoveryCodes, 'showRecoveryCodes')),
+  route('POST /factors/recovery-codes', { caller: 'member', budget: 'factor', body: 'json or none', bodyFirst: true, proof: RECENT }, lazy(recoveryCodes, 'createRecoveryCodes')),
+  route('DELETE /factors/recovery-codes', { caller: 'member', budget: 'factor', proof: RECENT }, lazy(recoveryCodes, 'deleteRecoveryCodes')),
+  route('POST /factors/recovery-codes/verify', { caller: 'member', budget: 'factor_verify', body: 'json' }, lazy(recoveryCodes, 'verifyRecoveryCode')),
+  route('POST /factors/recovery-codes/regenerate', { caller: 'member', budget: 'factor', proof: RECENT }, lazy(recoveryCodes, 'regenerateRecoveryCodes')),
+
+  // Passkeys
+  route('POST /passkeys/registration/options', { needs: 'passkeys', caller: 'member', budget: 'passkey', body: 'json or none', proof: RECENT }, lazy(passkeyRegistration, 'registrationOptions')),
+  route('POST /passkeys/registration/verify', { needs: 'passkeys', caller: 'member', body: 'json', bodyFirst: true }, lazy(passkeyRegistration, 'verifyRegistration')),
+  route('POST /passkeys/authentication/options', { needs: 'passkeys', caller: 'guest', budget: 'passkey', body: 'json or none', captcha: true }, lazy(passkeySignIn, 'authenticationOptions')),
+  route('POST /passkeys/authentication/verify', { needs: 'passkeys', caller: 'guest', budget: 'token', body: 'json' }, lazy(passkeySignIn, 'verifyAuthentication')),
+  route('GET /passkeys', { needs: 'passkeys', caller: 'member' }, lazy(passkeys, 'listPasskeys')),
+  route('PATCH /passkeys/:id', { needs: 'passkeys', caller: 'member', secondStep: 'passkeys', budget: 'factor', ids: PASSKEY_ID, body: 'json', bodyFirst: true, proof: RECENT }, lazy(passkeys, 'updatePasskey')),
+  route('DELETE /passkeys/:id', { needs: 'passkeys', caller: 'member', secondStep: 'passkeys', budget: 'factor', ids: PASSKEY_ID, proof: RECENT }, lazy(passkeys, 'deletePasskey')),
+
+  // Providers
+  route('GET /authorize', { caller: 'guest', budget: 'oauth' }, lazy(providerStart, 'authorize')),
+  route('GET /callback', { caller: 'guest', laterBudget: 'oauth' }, lazy(providerReturn, 'callback')),
+  route('POST /callback', { caller: 'guest', laterBudget: 'oauth', laterBody: 'form' }, lazy(providerReturn, 'callback')),
+  route('POST /token?grant_type=id_token', { caller: 'guest', budget: 'token', body: 'json' }, lazy(idToken, 'grantIdToken')),
+  route('GET /user/identities/authorize', { caller: 'linking user', budget: 'oauth' }, lazy(identities, 'authorizeIdentity')),
+  route('DELETE /user/identities/:id', { caller: 'linking user', budget: 'user', ids: { id: 'identity_id_not_uuid' } }, lazy(identities, 'deleteIdentity')),
+
+  // SAML
+  route('POST /sso', { needs: 'saml', caller: 'guest', budget: 'sso', body: 'json', laterCaptcha: true }, lazy(samlStart, 'startSso')),
+  route('GET /sso/saml/metadata', { needs: 'saml', caller: 'guest' }, lazy(serviceProvider, 'showMetadata')),
+  route('POST /sso/saml/acs', { needs: 'saml', caller: 'guest', laterBudget: 'saml_acs', laterBody: 'SAML form' }, lazy(samlReturn, 'acceptAssertion')),
+  route('GET /sso/saml/continue', { needs: 'saml', caller: 'guest', laterBudget: 'saml_acs' }, lazy(samlReturn, 'continueSso')),
+
+  // Wallets
+  route('GET /web3/nonce', { needs: 'wallets', caller: 'guest', budget: 'web3_nonce' }, lazy(wallet, 'showNonce')),
+  route('POST /token?grant_type=web3', { needs: 'wallets', caller: 'guest', budget: 'web3', body: 'json', laterCaptcha: true }, lazy(wallet, 'grantWeb3')),
+
+  // The server
+  route('GET /settings', { caller: 'guest' }, settings),
+  route('GET /health', { caller: 'guest' }, health),
+  route('GET /.well-known/jwks.json', { caller: 'guest' }, jwks),
+
+  // Administration (docs/specification/wire.md 33)
+  route('GET /admin/users', { caller: 'service' }, lazy(users, 'listUsers')),
+  route('POST /admin/users', { caller: 'service', body: 'json' }, lazy(users, 'createUserByAdmin')),
+  route('GET /admin/users/:userId', { caller: 'service', ids: USER_ID }, lazy(users, 'showUserToAdmin')),
+  route('PUT /admin/users/:userId', { caller: 'service', ids: USER_ID, body: 'json' }, lazy(users, 'changeUserByAdmin')),
+  route('DELETE /admin/users/:userId', { caller: 'service', ids: USER_ID, body: 'json or none' }, lazy(users, 'deleteUserByAdmin')),
+  route('GET /admin/users/:userId/factors', { caller: 'service', ids: USER_ID, finds: 'user' }, lazy(userFactors, 'listUserFactors')),
+  route('PUT /admin/users/:userId/factors/:factorId', { caller: 'service', ids: USER_AND_FACTOR_ID, finds: 'user', body: 'json' }, lazy(userFactors, 'changeUserFactor')),
+  route('DELETE /admin/users/:userId/factors/:factorId', { caller: 'service', ids: USER_AND_FACTOR_ID, finds: 'user' }, lazy(userFactors, 'deleteUserFactor')),
+  route('GET /admin/users/:userId/passkeys', { caller: 'service', ids: USER_ID, finds: 'user' }, lazy(userFactors, 'listUserPasskeys')),
+  route('DELETE /admin/users/:userId/passkeys/:passkeyId', { caller: 'service', ids: USER_AND_PASSKEY_ID, finds: 'user' }, lazy(userFactors, 'deleteUserPasskey')),
+  route('POST /admin/generate_link', { caller: 'service', body: 'json' }, lazy(links, 'generateLink')),
+  route('POST /invite', { caller: 'service', body: 'json' }, lazy(links, 'invite')),
+  route('GET /admin/audit', { caller: 'service' }, lazy(audit, 'listAuditLog')),
+  route('GET /admin/connection', { caller: 'service or probe' }, lazy(connection, 'showConnection')),
+  route('GET /admin/sso/providers', { caller: 'service' }, lazy(ssoProviders, 'listProviders')),
+  route('POST /admin/sso/providers', { caller: 'service', body: 'json' }, lazy(ssoProviders, 'createProvider')),
+  route('GET /admin/sso/providers/:providerId', { caller: 'service', ids: PROVIDER_ID }, lazy(ssoProviders, 'showProvider')),
+  route('PUT /admin/sso/providers/:providerId', { caller: 'service', ids: PROVIDER_ID, body: 'json' }, lazy(ssoProviders, 'changeProvider')),
+  route('DELETE /admin/sso/providers/:providerId', { caller: 'service', ids: PROVIDER_ID }, lazy(ssoProviders, 'deleteProvider')),
 ];
+
+/**
+ * The pattern of Hono's router that serves the row. The grants of POST /token share one, and so do recovery codes and the
+ * factors: the router that Hono chooses for an app with a fixed path segment beside a parameter is slower for every
+ * request of the app.
+ */
+const patternOf = ({ path }: Route): string => path.replace(/\?.*/, '').replace('/recovery-codes', '/:id');
+
+const rowsByPattern = Map.groupBy(ROUTES, (row) => `${row.method} ${patternOf(row)}`);
+
+/** The endpoints as methods and patterns. */
+export const ENDPOINTS = [...rowsByPattern.keys()].map((key) => key.split(' ') as [Method, string]);
+
+/** Of the rows with one pattern, the one that the request means. Throws an AuthError if it means none. */
+function chooseRow(rows: readonly Route[], { req }: Context<AppEnv>): Route {
+  if (rows[0]!.path.startsWith('/token')) {
+    const row = rows.find(({ path }) => path === `/token?grant_type=${req.query('grant_type') ?? ''}`);
+    if (!row) throw new AuthError(400, 'invalid_credentials', 'unsupported_grant_type');
+    return row;
+  }
+  const isOfRecoveryCodes = ({ path }: Route): boolean => path.startsWith('/factors/recovery-codes');
+  const row =
+    (req.param('id') === 'recovery-codes' && rows.find(isOfRecoveryCodes)) ||
+    rows.find((candidate) => !isOfRecoveryCodes(candidate));
+  if (!row) throw new AuthError('no_such_endpoint');
+  return row;
+}
 
 const patterns = new Map(
   ENDPOINTS.map(([, path]) => [
@@ -112,8 +229,9 @@ export function authRoutes(deps: AuthDeps): Hono<AppEnv> {
     return next();
   });
   routes.use(limitBody(MAX_BODY_BYTES, { reject: rejectBody }));
-  for (const [method, path, endpoint] of ENDPOINTS) {
-    routes.on(method, path, async (context) => endpoint(context, deps));
+  for (const [method, pattern] of ENDPOINTS) {
+    const rows = rowsByPattern.get(`${method} ${pattern}`)!;
+    routes.on(method, pattern, async (context) => chooseRow(rows, context).handle(context, deps));
   }
   routes.all('*', (context) => {
     const allowed = allowedMethods(context.req.path);

@@ -16,17 +16,16 @@ import {
   type UserRow,
 } from '../accounts/accounts.ts';
 import { recordAuditEvent, type AuditEvent } from '../accounts/audit-log.ts';
-import { deviceOf, type Device } from '../http/device.ts';
+import type { Device } from '../http/device.ts';
 import { issueOneTimeToken, type IssuedToken } from '../codes/one-time-tokens.ts';
 import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
 import { beginAddressChange } from '../codes/address-change.ts';
 import { mailLink, type LinkType } from '../codes/mail-codes.ts';
-import { readBody, type Body } from '../http/body.ts';
+import type { Body } from '../http/body.ts';
 import { checkMetadata, checkNewPassword, mergeMetadata, parseEmail } from '../http/credentials.ts';
 import { AuthError, invalidRequest } from '../http/errors.ts';
 import { isAllowedTarget, redirectTarget } from '../http/redirects.ts';
 import { userJson } from '../accounts/user-json.ts';
-import { requireAdmin } from '../http/bearer.ts';
 import { toTakenError } from './user-store.ts';
 
 /** People read an invitation later than a mail that they have asked for. */
@@ -47,12 +46,10 @@ type LinkRequest = {
 
 type GeneratedLink = IssuedToken & { account: Account; type: RequestedType };
 
-export const generateLink: Endpoint = async (context, deps) => {
-  await requireAdmin(context, deps);
-  const body = await readBody(context);
+export const generateLink: Endpoint<{ body: Body; device: Device }> = async (context, deps, { body, device }) => {
   const type = TYPES.find((known) => known === body.text('type'));
   if (!type) throw invalidRequest(`Invalid email action link type requested: ${body.text('type').slice(0, 100)}`);
-  const request = await readLinkRequest(context, deps, body, type);
+  const request = await readLinkRequest(deps, { body, device, type });
   const link = await runTransaction(deps, (transaction) => prepareLink(deps, transaction, type, request));
   const redirectTo = readRedirect(context, deps, body);
   return context.json({
@@ -65,10 +62,8 @@ export const generateLink: Endpoint = async (context, deps) => {
   });
 };
 
-export const invite: Endpoint = async (context, deps) => {
-  await requireAdmin(context, deps);
-  const body = await readBody(context);
-  const request = await readLinkRequest(context, deps, body, 'invite');
+export const invite: Endpoint<{ body: Body; device: Device }> = async (context, deps, { body, device }) => {
+  const request = await readLinkRequest(deps, { body, device, type: 'invite' });
   const { account, linkToken, code } = await runTransaction(deps, (transaction) =>
     prepareLink(deps, transaction, 'invite', request),
   );
@@ -78,10 +73,8 @@ export const invite: Endpoint = async (context, deps) => {
 };
 
 async function readLinkRequest(
-  context: Context<AppEnv>,
   deps: AuthDeps,
-  body: Body,
-  type: RequestedType,
+  { body, device, type }: { body: Body; device: Device; type: RequestedType },
 ): Promise<LinkRequest> {
   const email = parseEmail(body.text('email'));
   const changesAddress = type === 'email_change_current' || type === 'email_change_new';
@@ -95,7 +88,7 @@ async function readLinkRequest(
     newEmail,
     data: data && checkMetadata(mergeMetadata({}, data)),
     passwordHash: password === '' ? null : await deps.passwords.hash(password),
-    device: deviceOf(context, deps),
+    device,
     now: deps.clock.now(),
   };
 }

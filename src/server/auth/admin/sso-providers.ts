@@ -1,10 +1,7 @@
 /** /admin/sso/providers: the SAML identity providers (docs/specification/wire.md 29 and 33). */
-import type { Context } from 'hono';
 import type { AsService } from '#server/database/database.ts';
-import type { AppEnv } from '#server/http/app-env.ts';
 import { recordAuditEvent, type AuditEvent } from '../accounts/audit-log.ts';
 import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
-import { UUID } from '../keys/access-tokens.ts';
 import {
   createSsoProvider,
   deleteSsoProvider,
@@ -15,61 +12,49 @@ import {
   type SsoProvider,
   type SsoProviderChange,
 } from '../saml/sso-providers.ts';
-import { readBody, type Body } from '../http/body.ts';
-import { deviceOf } from '../http/device.ts';
+import type { Body } from '../http/body.ts';
+import type { Device } from '../http/device.ts';
 import { AuthError, invalidRequest } from '../http/errors.ts';
-import { requireAdmin } from '../http/bearer.ts';
 
 const toJson = (provider: SsoProvider) => ssoProviderJson(provider, { withMetadata: true });
 
 export const listProviders: Endpoint = async (context, deps) => {
-  await requireAdmin(context, deps);
   const providers = await listSsoProviders(deps.database.asService('list SSO providers'));
   return context.json({ items: providers.map((provider) => ssoProviderJson(provider, { withMetadata: false })) });
 };
 
-export const createProvider: Endpoint = async (context, deps) => {
-  await requireAdmin(context, deps);
-  const body = await readBody(context);
+export const createProvider: Endpoint<{ body: Body; device: Device }> = async (context, deps, { body, device }) => {
   if (body.text('type') !== 'saml') throw invalidRequest("Only 'saml' supported for SSO provider type");
   const { metadataXml, ...settings } = readSettings(body);
   if (metadataXml === undefined) throw invalidRequest('metadata_xml must be set');
-  const provider = await changeProviders(context, deps, 'sso_provider_created', (transaction, home) =>
+  const provider = await changeProviders(deps, device, 'sso_provider_created', (transaction, home) =>
     createSsoProvider(transaction, { ...settings, metadataXml }, home),
   );
   return context.json(toJson(provider), 201);
 };
 
-export const showProvider: Endpoint = async (context, deps) => {
-  const id = await requireAdminAndProviderId(context, deps);
+type Given = { ids: { providerId: string }; device: Device };
+
+export const showProvider: Endpoint<Given> = async (context, deps, { ids: { providerId: id } }) => {
   const provider = await findSsoProvider(deps.database.asService('read an SSO provider'), id);
   if (!provider) throw new AuthError('sso_identity_provider_not_found');
   return context.json(toJson(provider));
 };
 
-export const changeProvider: Endpoint = async (context, deps) => {
-  const id = await requireAdminAndProviderId(context, deps);
-  const change = readSettings(await readBody(context));
-  const provider = await changeProviders(context, deps, 'sso_provider_changed', (transaction, home) =>
-    updateSsoProvider(transaction, id, change, home),
+export const changeProvider: Endpoint<Given & { body: Body }> = async (context, deps, { ids, device, body }) => {
+  const change = readSettings(body);
+  const provider = await changeProviders(deps, device, 'sso_provider_changed', (transaction, home) =>
+    updateSsoProvider(transaction, ids.providerId, change, home),
   );
   return context.json(toJson(provider));
 };
 
-export const deleteProvider: Endpoint = async (context, deps) => {
-  const id = await requireAdminAndProviderId(context, deps);
-  const provider = await changeProviders(context, deps, 'sso_provider_deleted', (transaction) =>
-    deleteSsoProvider(transaction, id),
+export const deleteProvider: Endpoint<Given> = async (context, deps, { ids, device }) => {
+  const provider = await changeProviders(deps, device, 'sso_provider_deleted', (transaction) =>
+    deleteSsoProvider(transaction, ids.providerId),
   );
   return context.json(toJson(provider));
 };
-
-async function requireAdminAndProviderId(context: Context<AppEnv>, deps: AuthDeps): Promise<string> {
-  await requireAdmin(context, deps);
-  const id = context.req.param('providerId') ?? '';
-  if (!UUID.test(id)) throw new AuthError('sso_identity_provider_not_found');
-  return id;
-}
 
 /**
  * Threat: server-side request forgery. The server would fetch `metadata_url` from within its own network. So the field
@@ -91,12 +76,12 @@ type Home = { publicUrl: string; now: Date };
 
 /** Writes the change and its audit row in one transaction. */
 function changeProviders(
-  context: Context<AppEnv>,
   deps: AuthDeps,
+  device: Device,
   event: AuditEvent,
   change: (transaction: AsService, home: Home) => Promise<SsoProvider | null>,
 ): Promise<SsoProvider> {
-  const [device, now] = [deviceOf(context, deps), deps.clock.now()];
+  const now = deps.clock.now();
   return deps.database.transactAsService('change the SSO providers', async (transaction) => {
     const provider = await change(transaction, { publicUrl: deps.config.publicUrl, now });
     if (!provider) throw new AuthError('sso_identity_provider_not_found');

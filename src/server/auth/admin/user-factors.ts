@@ -1,38 +1,28 @@
 /**
  * /admin/users/{id}/factors and /passkeys: what a user has set up beside the password (docs/specification/wire.md 33).
  */
-import type { Context } from 'hono';
-import type { AppEnv } from '#server/http/app-env.ts';
-import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
-import { findUserById, type UserRow } from '../accounts/accounts.ts';
+import type { Endpoint } from '../http/auth-deps.ts';
+import type { UserRow } from '../accounts/accounts.ts';
 import { changeFactor, listFactors, removeFactor, checkFriendlyName } from '../factors/factor-store.ts';
-import { UUID } from '../keys/access-tokens.ts';
 import { mailFactorPhoneChanged, mailFactorRemoved, mailPasskeyRemoved } from '../factors/factor-mails.ts';
 import { passkeyJson, listPasskeys, removePasskey } from '../factors/credential-store.ts';
 import { parsePhone } from '../http/phone-number.ts';
-import { readBody } from '../http/body.ts';
-import { deviceOf } from '../http/device.ts';
+import type { Body } from '../http/body.ts';
+import type { Device } from '../http/device.ts';
 import { AuthError } from '../http/errors.ts';
 import { factorJson } from '../accounts/user-json.ts';
-import { requireAdminAndUserId } from './users.ts';
 
-export const listUserFactors: Endpoint = async (context, deps) => {
-  const user = await requireUserOf(deps, await requireAdminAndUserId(context, deps));
+export const listUserFactors: Endpoint<{ user: UserRow }> = async (context, deps, { user }) => {
   const factors = await listFactors(deps.database.asService('list the factors of a user'), user.id);
   return context.json(factors.map(factorJson));
 };
 
-function readFactorId(context: Context<AppEnv>): string {
-  const id = context.req.param('factorId') ?? '';
-  if (!UUID.test(id)) throw new AuthError('factor_id_not_uuid');
-  return id;
-}
+type Given = { user: UserRow; ids: { factorId: string }; device: Device };
 
 /** Takes `friendly_name`, and `phone` for a phone factor. Another number is told to the user by mail. */
-export const changeUserFactor: Endpoint = async (context, deps) => {
-  const user = await requireUserOf(deps, await requireAdminAndUserId(context, deps));
-  const id = readFactorId(context);
-  const body = await readBody(context);
+export const changeUserFactor: Endpoint<Given & { body: Body }> = async (context, deps, given) => {
+  const { user, body, device } = given;
+  const { factorId: id } = given.ids;
   const [name, phone] = [checkFriendlyName(body.text('friendly_name')), body.text('phone')];
   const changed = await deps.database.transactAsService('change a factor of a user', (transaction) =>
     changeFactor(transaction, {
@@ -40,7 +30,7 @@ export const changeUserFactor: Endpoint = async (context, deps) => {
       userId: user.id,
       ...(name !== '' && { friendlyName: name }),
       ...(phone !== '' && { phone: parsePhone(phone) }),
-      device: deviceOf(context, deps),
+      device,
       now: deps.clock.now(),
     }),
   );
@@ -52,15 +42,13 @@ export const changeUserFactor: Endpoint = async (context, deps) => {
 };
 
 /** For a user who has lost a second factor. The user gets a notice by mail. */
-export const deleteUserFactor: Endpoint = async (context, deps) => {
-  const user = await requireUserOf(deps, await requireAdminAndUserId(context, deps));
-  const id = readFactorId(context);
+export const deleteUserFactor: Endpoint<Given> = async (context, deps, { user, ids: { factorId: id }, device }) => {
   const removed = await deps.database.transactAsService('remove a factor of a user', (transaction) =>
     removeFactor(transaction, {
       id,
       userId: user.id,
       actor: 'service',
-      device: deviceOf(context, deps),
+      device,
       now: deps.clock.now(),
     }),
   );
@@ -69,33 +57,24 @@ export const deleteUserFactor: Endpoint = async (context, deps) => {
   return context.json(factorJson(removed));
 };
 
-export const listUserPasskeys: Endpoint = async (context, deps) => {
-  const user = await requireUserOf(deps, await requireAdminAndUserId(context, deps));
+export const listUserPasskeys: Endpoint<{ user: UserRow }> = async (context, deps, { user }) => {
   const passkeys = await listPasskeys(deps.database.asService('list the passkeys of a user'), user.id);
   return context.json(passkeys.map(passkeyJson));
 };
 
-export const deleteUserPasskey: Endpoint = async (context, deps) => {
-  const user = await requireUserOf(deps, await requireAdminAndUserId(context, deps));
-  const id = context.req.param('passkeyId') ?? '';
-  const removed = UUID.test(id)
-    ? await deps.database.transactAsService('remove a passkey of a user', (transaction) =>
-        removePasskey(transaction, {
-          id,
-          userId: user.id,
-          actor: 'service',
-          device: deviceOf(context, deps),
-          now: deps.clock.now(),
-        }),
-      )
-    : null;
+type GivenPasskey = { user: UserRow; ids: { passkeyId: string }; device: Device };
+
+export const deleteUserPasskey: Endpoint<GivenPasskey> = async (context, deps, { user, ids, device }) => {
+  const removed = await deps.database.transactAsService('remove a passkey of a user', (transaction) =>
+    removePasskey(transaction, {
+      id: ids.passkeyId,
+      userId: user.id,
+      actor: 'service',
+      device,
+      now: deps.clock.now(),
+    }),
+  );
   if (!removed) throw new AuthError('passkey_not_found');
   mailPasskeyRemoved(deps, user);
   return context.body(null, 204);
 };
-
-async function requireUserOf({ database }: AuthDeps, userId: string): Promise<UserRow> {
-  const user = await findUserById(database.asService('find a user'), userId);
-  if (!user) throw new AuthError('no_such_user');
-  return user;
-}

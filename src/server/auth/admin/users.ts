@@ -1,39 +1,21 @@
 /** /admin/users: lists, creates, reads, changes and deletes accounts (docs/specification/wire.md 33). */
 import { randomUUID } from 'node:crypto';
-import type { Context } from 'hono';
-import type { AppEnv } from '#server/http/app-env.ts';
 import { accountQuery, toAccount } from '../accounts/accounts.ts';
 import { deleteAccount } from '../own-account/delete-account.ts';
 import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
 import { NIL_UUID, UUID } from '../keys/access-tokens.ts';
-import { readBody, readOptionalBody, type Body } from '../http/body.ts';
-import { deviceOf } from '../http/device.ts';
+import type { Body } from '../http/body.ts';
+import type { Device } from '../http/device.ts';
 import { accountGuessKey } from '../sessions/device-cookie.ts';
 import { AuthError, invalidRequest } from '../http/errors.ts';
 import { userJson } from '../accounts/user-json.ts';
 import { readPage, readQueryText, setPageHeaders } from './paging.ts';
-import { requireAdmin } from '../http/bearer.ts';
 import { readUserAttributes } from './user-attributes.ts';
 import { changeUser, createUser, listAccounts, softDeleteUser, toTakenError, type Author } from './user-store.ts';
 
-const authorOf = (context: Context<AppEnv>, deps: AuthDeps): Author => ({
-  actor: 'service',
-  device: deviceOf(context, deps),
-  now: deps.clock.now(),
-});
-
-/**
- * Authenticates the admin before it checks the id, so that a caller without rights gets the same answer for every id.
- */
-export async function requireAdminAndUserId(context: Context<AppEnv>, deps: AuthDeps): Promise<string> {
-  await requireAdmin(context, deps);
-  const id = context.req.param('userId') ?? '';
-  if (!UUID.test(id)) throw new AuthError(404, 'validation_failed', 'user_id must be an UUID');
-  return id;
-}
+const authorOf = ({ clock }: AuthDeps, device: Device): Author => ({ actor: 'service', device, now: clock.now() });
 
 export const listUsers: Endpoint = async (context, deps) => {
-  await requireAdmin(context, deps);
   const page = readPage(context);
   const filter = readQueryText(context, 'filter');
   const isOldestFirst = readsOldestFirst(context.req.queries('sort') ?? []);
@@ -60,14 +42,12 @@ function readsOldestFirst(sorts: readonly string[]): boolean {
   return directions[0] === 'asc';
 }
 
-export const createUserByAdmin: Endpoint = async (context, deps) => {
-  await requireAdmin(context, deps);
-  const body = await readBody(context);
+export const createUserByAdmin: Endpoint<{ body: Body; device: Device }> = async (context, deps, { body, device }) => {
   const id = readId(body);
   const attributes = await readUserAttributes(deps, body);
   if (attributes.email === null && attributes.phone === null)
     throw invalidRequest('Cannot create a user without either an email or phone');
-  const author = authorOf(context, deps);
+  const author = authorOf(deps, device);
   try {
     const account = await deps.database.transactAsService('create a user', (transaction) =>
       createUser(transaction, { id, attributes, author }),
@@ -86,17 +66,18 @@ function readId(body: Body): string {
   return id;
 }
 
-export const showUserToAdmin: Endpoint = async (context, deps) => {
-  const id = await requireAdminAndUserId(context, deps);
+type Given = { ids: { userId: string }; device: Device };
+
+export const showUserToAdmin: Endpoint<Given> = async (context, deps, { ids: { userId: id } }) => {
   const [row] = await deps.database.asService('read a user').run(accountQuery(id));
   if (!row) throw new AuthError('no_such_user');
   return context.json(userJson(toAccount(row)));
 };
 
-export const changeUserByAdmin: Endpoint = async (context, deps) => {
-  const userId = await requireAdminAndUserId(context, deps);
-  const attributes = await readUserAttributes(deps, await readBody(context));
-  const author = authorOf(context, deps);
+export const changeUserByAdmin: Endpoint<Given & { body: Body }> = async (context, deps, { ids, device, body }) => {
+  const { userId } = ids;
+  const attributes = await readUserAttributes(deps, body);
+  const author = authorOf(deps, device);
   try {
     const changed = await deps.database.transactAsService('change a user', (transaction) =>
       changeUser(transaction, { userId, attributes, author }),
@@ -110,12 +91,11 @@ export const changeUserByAdmin: Endpoint = async (context, deps) => {
 };
 
 /** Without `should_soft_delete` the account and its journal are deleted at once, without an hour to undo it. */
-export const deleteUserByAdmin: Endpoint = async (context, deps) => {
-  const userId = await requireAdminAndUserId(context, deps);
-  const body = await readOptionalBody(context);
+export const deleteUserByAdmin: Endpoint<Given & { body: Body }> = async (context, deps, { ids, device, body }) => {
+  const { userId } = ids;
   const endedSessions = body.flag('should_soft_delete', false)
     ? await deps.database.transactAsService('soft-delete a user', (transaction) =>
-        softDeleteUser(transaction, userId, authorOf(context, deps)),
+        softDeleteUser(transaction, userId, authorOf(deps, device)),
       )
     : await deleteForGood(deps, userId);
   if (!endedSessions) throw new AuthError('no_such_user');

@@ -10,9 +10,8 @@ import type { Context } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';
 import type { JsonObject } from '#server/database/tables/auth-tables.ts';
 import type { Endpoint, AuthDeps } from '../http/auth-deps.ts';
-import { deviceOf, type Device } from '../http/device.ts';
-import { readBody, type Body } from '../http/body.ts';
-import { requireCaptcha } from '../http/captcha.ts';
+import type { Device } from '../http/device.ts';
+import type { Body } from '../http/body.ts';
 import { AuthError, invalidRequest } from '../http/errors.ts';
 import { parseEmail, checkSignUpMetadata } from '../http/credentials.ts';
 import { readMailRequest, mailSignInLink, mailConfirmation, type MailRequest } from './mail-codes.ts';
@@ -24,23 +23,17 @@ import { startPadding } from '../http/response-padding.ts';
 import { clearUnprovenPassword, createPhoneAccount } from '../phone/phone-accounts.ts';
 import { issueSignInCode } from './text-codes.ts';
 
-export const otp: Endpoint = async (context, deps) => {
-  await deps.limits.consume('otp', deviceOf(context, deps).ip);
-  const body = await readBody(context);
-  await requireCaptcha(context, deps, body);
+export const otp: Endpoint<{ body: Body; device: Device }> = async (context, deps, { body, device }) => {
   const [email, phone] = [body.text('email'), body.text('phone')];
   if (email === '' && phone === '') throw invalidRequest('One of email or phone must be set');
   if (email !== '' && phone !== '') throw invalidRequest('Only an email address or phone number should be provided');
-  if (phone !== '') return requestPhoneCode(context, deps, body);
+  if (phone !== '') return requestPhoneCode(context, deps, { body, device });
   if (body.text('channel') !== '') throw invalidRequest('Channel should only be specified with Phone OTP');
   return mailSignInCode(context, deps, body, { createUser: body.flag('create_user', true) });
 };
 
 /** The older form of /otp: for addresses only, and as if `create_user` were true. */
-export const magiclink: Endpoint = async (context, deps) => {
-  await deps.limits.consume('magiclink', deviceOf(context, deps).ip);
-  const body = await readBody(context);
-  await requireCaptcha(context, deps, body);
+export const magiclink: Endpoint<{ body: Body }> = async (context, deps, { body }) => {
   if (body.text('email') === '') throw new AuthError(422, 'validation_failed', 'Password recovery requires an email');
   return mailSignInCode(context, deps, body, { createUser: true });
 };
@@ -103,16 +96,20 @@ async function findOrCreateUser(deps: AuthDeps, { email, data, createUser, reque
  * report a failed text. Otherwise the account is looked up after the response, which is the same for every number. So it
  * is once only reserved texts are left: a confirmed number then gets its code, and any other number the same answer.
  */
-async function requestPhoneCode(context: Context<AppEnv>, deps: AuthDeps, body: Body): Promise<Response> {
+async function requestPhoneCode(
+  context: Context<AppEnv>,
+  deps: AuthDeps,
+  { body, device }: { body: Body; device: Device },
+): Promise<Response> {
   checkChannel(body);
   if (deps.sms === null) throw new AuthError(400, 'phone_provider_disabled', 'Unsupported phone provider');
   const phone = parsePhone(body.text('phone'));
   const data = checkSignUpMetadata(body.object('data') ?? {});
   const createsUser = body.flag('create_user', true) && deps.config.auth.signups;
-  const request = { phone, data, createsUser, device: deviceOf(context, deps) };
+  const request = { phone, data, createsUser, device };
   const prepared = await prepareRequestedText(deps, request);
   if (prepared === null) sendTextLater(deps, () => prepareSignInText(deps, phone));
-  else await sendSignUpText(deps, { phone, ...prepared, device: request.device });
+  else await sendSignUpText(deps, { phone, ...prepared, device });
   return context.json({});
 }
 

@@ -11,7 +11,7 @@ import { AuthError } from '../http/errors.ts';
 import type { AuthDeps } from '../http/auth-deps.ts';
 import { findByCode, consumeToken, type FoundToken } from './one-time-tokens.ts';
 import { reauthenticationTarget } from './reauthenticate.ts';
-import { hasVerifiedFactor, requireUser, lacksSecondStep, type FactorUser } from '../sessions/require-user.ts';
+import { hasVerifiedFactor, requireUser, lacksSecondStep, type Member } from '../sessions/require-user.ts';
 import { signInKey } from '../sessions/device-cookie.ts';
 
 const RECENT_MS = 24 * 3_600_000;
@@ -48,6 +48,9 @@ export async function requireReauthentication(
   return token;
 }
 
+/** `requireReauthentication` of a request's caller. */
+export type RequireReauthentication = (nonce: string, needed: string) => Promise<FoundToken | null>;
+
 /** True if the session began, or passed a second step, within the last 24 hours. */
 function isRecentlyAuthenticated(session: SessionRow | null, now: Date): boolean {
   if (session === null) return false;
@@ -61,11 +64,7 @@ function isRecentlyAuthenticated(session: SessionRow | null, now: Date): boolean
  * keeps the account. A session older than 24 hours must pass the second step again, or, if the user has no verified
  * factor, send a mailed or texted code as `nonce`.
  */
-export async function requireRecentSignIn(
-  deps: AuthDeps,
-  { account, session }: FactorUser,
-  nonce: string,
-): Promise<void> {
+export async function requireRecentSignIn(deps: AuthDeps, { account, session }: Member, nonce: string): Promise<void> {
   const token = await requireReauthentication(deps, {
     user: account.user,
     session,
@@ -76,7 +75,7 @@ export async function requireRecentSignIn(
     throw new AuthError('reauthentication_not_valid');
 }
 
-type LinkingUser = {
+export type LinkingUser = {
   account: Account;
   session: SessionRow | null;
   /**

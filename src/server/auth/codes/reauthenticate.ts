@@ -3,18 +3,17 @@
  * the address with PUT /user (docs/specification/wire.md 12, 14, 26).
  */
 import type { Endpoint, AuthDeps } from '../http/auth-deps.ts';
-import { deviceOf } from '../http/device.ts';
-import { requireUser } from '../sessions/require-user.ts';
+import type { Device } from '../http/device.ts';
+import type { AuthenticatedUser } from '../sessions/require-user.ts';
 import { mailReauthentication } from './mail-codes.ts';
 import { updateUser, type UserRow } from '../accounts/accounts.ts';
 import { AuthError, invalidRequest } from '../http/errors.ts';
 import { consumeRecipientBudget, sendText } from '../phone/send-text.ts';
 import { issuePhoneCode } from './text-codes.ts';
 
-export const reauthenticate: Endpoint = async (context, deps) => {
-  const { ip } = deviceOf(context, deps);
-  await deps.limits.consume('reauthenticate', ip);
-  const { account } = await requireUser(context, deps);
+type Given = { caller: AuthenticatedUser; device: Device };
+
+export const reauthenticate: Endpoint<Given> = async (context, deps, { caller: { account }, device: { ip } }) => {
   const { user } = account;
   const target = reauthenticationTarget(user);
   if (target === null) throw missingTargetError(user);

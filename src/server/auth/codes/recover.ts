@@ -2,16 +2,11 @@
 import { mailRecovery, readMailRequest } from './mail-codes.ts';
 import type { Endpoint } from '../http/auth-deps.ts';
 import { findUserByEmail } from '../accounts/accounts.ts';
-import { requireCaptcha } from '../http/captcha.ts';
-import { readBody } from '../http/body.ts';
+import type { Body } from '../http/body.ts';
 import { parseEmail } from '../http/credentials.ts';
-import { deviceOf } from '../http/device.ts';
 import { invalidRequest } from '../http/errors.ts';
 
-export const recover: Endpoint = async (context, deps) => {
-  await deps.limits.consume('recover', deviceOf(context, deps).ip);
-  const body = await readBody(context);
-  await requireCaptcha(context, deps, body);
+export const recover: Endpoint<{ body: Body }> = async (context, deps, { body }) => {
   const input = body.text('email');
   if (input === '') throw invalidRequest('Password recovery requires an email');
   const email = parseEmail(input);

@@ -4,9 +4,8 @@ import type { AppEnv } from '#server/http/app-env.ts';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
 import type { Endpoint, AuthDeps } from '../http/auth-deps.ts';
-import { deviceOf } from '../http/device.ts';
-import { readBody, type Body } from '../http/body.ts';
-import { requireCaptcha } from '../http/captcha.ts';
+import type { Device } from '../http/device.ts';
+import type { Body } from '../http/body.ts';
 import { AuthError, invalidRequest } from '../http/errors.ts';
 import { parseEmail } from '../http/credentials.ts';
 import { readMailRequest, mailConfirmation, mailIntervalMs, type MailRequest } from './mail-codes.ts';
@@ -19,13 +18,10 @@ import { issueSignInCode, issuePhoneCode } from './text-codes.ts';
 
 type MailType = 'signup' | 'email_change';
 
-export const resend: Endpoint = async (context, deps) => {
-  await deps.limits.consume('resend', deviceOf(context, deps).ip);
-  const body = await readBody(context);
-  await requireCaptcha(context, deps, body);
+export const resend: Endpoint<{ body: Body; device: Device }> = async (context, deps, { body, device }) => {
   const type = body.text('type');
   const [email, phone] = [body.text('email'), body.text('phone')];
-  if (type === 'sms' || type === 'phone_change') return resendPhoneCode(context, deps, { type, body });
+  if (type === 'sms' || type === 'phone_change') return resendPhoneCode(context, deps, { type, body, device });
   if (type !== 'signup' && type !== 'email_change')
     throw invalidRequest('Missing one of these types: signup, email_change, sms, phone_change');
   if (email === '') throw new AuthError(phone === '' ? 'resend_without_address' : 'resend_needs_email');
@@ -63,13 +59,13 @@ async function resendAddressChange(deps: AuthDeps, userId: string, request: Mail
 async function resendPhoneCode(
   context: Context<AppEnv>,
   deps: AuthDeps,
-  { type, body }: { type: 'sms' | 'phone_change'; body: Body },
+  { type, body, device }: { type: 'sms' | 'phone_change'; body: Body; device: Device },
 ): Promise<Response> {
   if (deps.sms === null) throw new AuthError('phone_provider_disabled');
   if (body.text('phone') === '')
     throw new AuthError(body.text('email') === '' ? 'resend_without_address' : 'resend_needs_phone');
   const phone = parsePhone(body.text('phone'));
-  const recipient = { phone, ip: deviceOf(context, deps).ip };
+  const recipient = { phone, ip: device.ip };
   await consumeRecipientBudget(deps, recipient);
   sendTextLater(deps, () => (type === 'sms' ? prepareConfirmation(deps, phone) : prepareChange(deps, recipient)));
   return context.json({});

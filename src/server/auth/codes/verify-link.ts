@@ -11,9 +11,8 @@ import { escapeHtml } from '#server/escape-html.ts';
 import { isWebProtocol } from '#server/config/redirect-patterns.ts';
 import type { Endpoint } from '../http/auth-deps.ts';
 import { redirectTarget, isOwnOrigin, oauthErrorName } from '../http/redirects.ts';
-import { deviceOf } from '../http/device.ts';
+import type { Device } from '../http/device.ts';
 import { AuthError, invalidRequest } from '../http/errors.ts';
-import { readForm } from '../http/body.ts';
 import { isPkceLink } from './one-time-tokens.ts';
 import { findTokenByLink, redeemLinkOrCode, FIRST_LINK_ACCEPTED } from './verify.ts';
 import { respondWithSession, sessionFragment } from '../sessions/session-response.ts';
@@ -29,8 +28,13 @@ export const showLink: Endpoint = (context, { config }) => {
 /** The query parameters of a redirect that carry the result. */
 const RESULT_FIELDS = ['code', 'message', 'error', 'error_code', 'error_description'] as const;
 
-export const followLink: Endpoint = async (context, deps) => {
-  const device = deviceOf(context, deps);
+type Given = {
+  device: Device;
+  countRequest: () => Promise<void>;
+  readBody: () => Promise<URLSearchParams>;
+};
+
+export const followLink: Endpoint<Given> = async (context, deps, { device, countRequest, readBody }) => {
   const target = redirectTarget(context, deps.config).replace(/#.*$/s, '');
   const redirect = (address: string): Response => {
     context.header('Referrer-Policy', 'no-referrer');
@@ -49,12 +53,12 @@ export const followLink: Endpoint = async (context, deps) => {
     return redirectWith({ ...(name !== undefined && { error: name }), ...fields }, isPkce);
   };
   try {
-    await deps.limits.consume('verify', device.ip);
+    await countRequest();
   } catch (error) {
     // The form is not read, so the client may be one with PKCE.
     return redirectWithError(error, true);
   }
-  const form = await readForm(context);
+  const form = await readBody();
   const { type, token } = parseLink(form.get('type'), form.get('token'));
   // Threat: login CSRF. A page of another site submits the form with a link of the attacker's account. Such a request
   // uses up no token and is redirected to the page with the button.

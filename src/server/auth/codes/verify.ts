@@ -6,8 +6,8 @@ import type { AppEnv } from '#server/http/app-env.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { phoneChangedMail } from '#server/mail/account-emails.ts';
 import type { Endpoint, AuthDeps } from '../http/auth-deps.ts';
-import { deviceOf, type Device } from '../http/device.ts';
-import { readBody, type Body } from '../http/body.ts';
+import type { Device } from '../http/device.ts';
+import type { Body } from '../http/body.ts';
 import { AuthError, invalidRequest } from '../http/errors.ts';
 import { respondWithSession } from '../sessions/session-response.ts';
 import { findByLink, findByCode, type FoundToken } from './one-time-tokens.ts';
@@ -39,16 +39,13 @@ const PURPOSES: ReadonlyMap<string, readonly OneTimePurpose[]> = new Map<string,
 
 export const FIRST_LINK_ACCEPTED = 'Confirmation link accepted. Please proceed to confirm link sent to the other email';
 
-export const verify: Endpoint = async (context, deps) => {
-  const device = deviceOf(context, deps);
-  await deps.limits.consume('verify', device.ip);
-  const body = await readBody(context);
+export const verify: Endpoint<{ body: Body; device: Device }> = async (context, deps, { body, device }) => {
   const type = body.text('type');
   if (type === '') throw new AuthError('verify_without_type');
   if ((body.text('token') === '') === (body.text('token_hash') === ''))
     throw invalidRequest('Verify requires either a token or a token hash');
   if (body.text('token_hash') === '' && body.text('email') === '' && body.text('phone') !== '')
-    return verifyPhone(context, deps, body);
+    return verifyPhone(context, deps, { body, device });
   const token =
     body.text('token_hash') === ''
       ? await findTokenByCode(deps, type, body, device)
@@ -131,7 +128,11 @@ const PHONE_PURPOSES: ReadonlyMap<string, OneTimePurpose> = new Map([
  *
  * The caller has checked that the body has a code and no address.
  */
-async function verifyPhone(context: Context<AppEnv>, deps: AuthDeps, body: Body): Promise<Response> {
+async function verifyPhone(
+  context: Context<AppEnv>,
+  deps: AuthDeps,
+  { body, device }: { body: Body; device: Device },
+): Promise<Response> {
   const padding = startPadding();
   const phone = parsePhone(body.text('phone'));
   const purpose = PHONE_PURPOSES.get(body.text('type'));
@@ -142,7 +143,7 @@ async function verifyPhone(context: Context<AppEnv>, deps: AuthDeps, body: Body)
     await padding.finish();
     throw new AuthError('code_expired');
   }
-  const result = await redeemCode(context, deps, token);
+  const result = await redeemCode(deps, token, device);
   if (result.outcome === 'invalid') throw new AuthError('code_expired');
   if (result.outcome === 'banned') throw new AuthError('user_banned');
   if (result.outcome === 'phone_taken') throw new AuthError('phone_exists');
@@ -161,11 +162,11 @@ const findToken = ({ clock, database, secrets }: AuthDeps, { phone, purpose, cod
     key: secrets.oneTimeCodes,
   });
 
-async function redeemCode(context: Context<AppEnv>, deps: AuthDeps, token: FoundToken): Promise<PhoneRedeemResult> {
+async function redeemCode(deps: AuthDeps, token: FoundToken, device: Device): Promise<PhoneRedeemResult> {
   const { clock, database } = deps;
   try {
     return await database.transactAsService('redeem a texted code', (transaction) =>
-      redeemPhoneCode(transaction, { token, device: deviceOf(context, deps), now: clock.now() }),
+      redeemPhoneCode(transaction, { token, device, now: clock.now() }),
     );
   } catch (error) {
     // A concurrent request took the number.

@@ -6,25 +6,23 @@ import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
 import { networkPrefix } from '#server/http/client-address.ts';
 import type { Endpoint, AuthDeps } from '../http/auth-deps.ts';
-import { deviceOf } from '../http/device.ts';
-import { requireFactorUser } from '../sessions/require-user.ts';
-import { requireFactor, type StoredFactor } from './factor-store.ts';
-import { readOptionalBody } from '../http/body.ts';
+import type { Device } from '../http/device.ts';
+import type { Member } from '../sessions/require-user.ts';
+import type { StoredFactor } from './factor-store.ts';
+import type { Body } from '../http/body.ts';
 import { checkChannel } from '../http/phone-number.ts';
 import { AuthError } from '../http/errors.ts';
 import type { Account } from '../accounts/accounts.ts';
 import { createWebAuthnChallenge } from './webauthn-factor.ts';
 import { consumeRecipientBudget, secondStepText, sendText } from '../phone/send-text.ts';
 
-export const challengeFactor: Endpoint = async (context, deps) => {
-  const { ip } = deviceOf(context, deps);
-  await deps.limits.consume('factor_challenge', ip);
-  const user = await requireFactorUser(context, deps);
-  const factor = await requireFactor(context, deps, user);
+type Given = { caller: Member; device: Device; factor: StoredFactor; readBody: () => Promise<Body> };
+
+export const challengeFactor: Endpoint<Given> = async (context, deps, { caller, device: { ip }, factor, readBody }) => {
   requireVerifyEnabled(deps, factor.factor_type);
-  const body = await readOptionalBody(context);
+  const body = await readBody();
   if (factor.factor_type === 'phone') checkChannel(body);
-  const { row, answer, send } = await CHALLENGES[factor.factor_type](deps, user.account, factor, ip);
+  const { row, answer, send } = await CHALLENGES[factor.factor_type](deps, caller.account, factor, ip);
   const challenge = await createChallenge(deps.database.asService('challenge a factor'), {
     factorId: factor.id,
     ip,

@@ -1,18 +1,18 @@
 /** POST /factors and DELETE /factors/{id}: adds and removes a second factor (docs/specification/wire.md 31). */
 import { randomUUID } from 'node:crypto';
 import type { FactorType } from '#server/database/tables/auth-tables.ts';
-import { checkFriendlyName, createFactor, requireFactor, removeFactor, type EnrolmentProblem } from './factor-store.ts';
+import {
+  checkFriendlyName,
+  createFactor,
+  removeFactor,
+  type EnrolmentProblem,
+  type StoredFactor,
+} from './factor-store.ts';
 import { AuthError, type AuthErrorName, invalidRequest } from '../http/errors.ts';
 import type { Endpoint, AuthDeps } from '../http/auth-deps.ts';
-import { deviceOf } from '../http/device.ts';
-import {
-  requireFactorUserWithBody,
-  requireFactorUser,
-  requireLiveSession,
-  type FactorUser,
-} from '../sessions/require-user.ts';
-import { readBody, type Body } from '../http/body.ts';
-import { requireRecentSignIn } from '../codes/prove-identity.ts';
+import type { Device } from '../http/device.ts';
+import { requireLiveSession, type Member } from '../sessions/require-user.ts';
+import type { Body } from '../http/body.ts';
 import { createTotpEnrolment } from './totp.ts';
 import { seal } from '../keys/sealed.ts';
 import { parsePhone } from '../http/phone-number.ts';
@@ -28,9 +28,10 @@ const PROBLEMS = {
   phone_exists: 'phone_factor_exists',
 } as const satisfies Record<EnrolmentProblem, AuthErrorName>;
 
-export const enroll: Endpoint = async (context, deps) => {
-  await deps.limits.consume('factor', deviceOf(context, deps).ip);
-  const { user, body } = await requireFactorUserWithBody(context, deps, readBody);
+type Given = { caller: Member; device: Device; requireRecentSignIn: (nonce: string) => Promise<void> };
+
+export const enroll: Endpoint<Given & { body: Body }> = async (context, deps, given) => {
+  const { caller: user, body, device, requireRecentSignIn } = given;
   const type = parseType(deps, body);
   const friendlyName = checkFriendlyName(body.text('friendly_name'));
   const id = randomUUID();
@@ -39,7 +40,7 @@ export const enroll: Endpoint = async (context, deps) => {
   // use up a mailed code.
   const needsSecondStep =
     user.session.aal === 'aal1' && user.account.factors.some(({ status }) => status === 'verified');
-  if (!needsSecondStep) await requireRecentSignIn(deps, user, body.text('nonce'));
+  if (!needsSecondStep) await requireRecentSignIn(body.text('nonce'));
   await deps.limits.consumeChange(user);
   const problem = await deps.database.transactAsService('enrol a factor', (transaction) =>
     createFactor(transaction, {
@@ -49,7 +50,7 @@ export const enroll: Endpoint = async (context, deps) => {
       friendlyName,
       session: user.session,
       ...row,
-      device: deviceOf(context, deps),
+      device,
       now: deps.clock.now(),
     }),
   );
@@ -70,7 +71,7 @@ function parseType({ config, sms }: AuthDeps, body: Body): FactorType {
 
 type Enrolment = { row: { secret?: Buffer; phone?: string }; answer: object };
 
-const ENROLMENTS: Record<FactorType, (deps: AuthDeps, user: FactorUser, body: Body, id: string) => Enrolment> = {
+const ENROLMENTS: Record<FactorType, (deps: AuthDeps, user: Member, body: Body, id: string) => Enrolment> = {
   totp({ config, secrets }, { account: { user } }, body, id) {
     const issuer = body.text('issuer') || new URL(config.publicUrl).hostname;
     if (issuer.length > MAX_ISSUER_LENGTH) throw invalidRequest('issuer must be 64 characters or less');
@@ -88,15 +89,13 @@ const ENROLMENTS: Record<FactorType, (deps: AuthDeps, user: FactorUser, body: Bo
   webauthn: () => ({ row: {}, answer: {} }),
 };
 
-export const unenroll: Endpoint = async (context, deps) => {
-  const device = deviceOf(context, deps);
-  await deps.limits.consume('factor', device.ip);
-  const user = await requireFactorUser(context, deps);
-  const { id, status } = await requireFactor(context, deps, user);
+export const unenroll: Endpoint<Given & { factor: StoredFactor }> = async (context, deps, given) => {
+  const { caller: user, factor, device, requireRecentSignIn } = given;
+  const { id, status } = factor;
   if (status === 'verified') {
     if (user.session.aal === 'aal1')
       throw new AuthError(422, 'insufficient_aal', 'AAL2 required to unenroll verified factor');
-    await requireRecentSignIn(deps, user, '');
+    await requireRecentSignIn('');
   }
   await deps.limits.consumeChange(user);
   const userId = user.account.user.id;

@@ -3,18 +3,15 @@
  * factors locks the user's row first, which serializes enrolment, verification and removal.
  */
 import { sql, type Selectable } from 'kysely';
-import type { Context } from 'hono';
 import type { AuthTables, FactorType } from '#server/database/tables/auth-tables.ts';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
-import type { AppEnv } from '#server/http/app-env.ts';
 import type { SessionRow } from '../sessions/sessions.ts';
 import type { Device } from '../http/device.ts';
 import { lockUser } from '../accounts/accounts.ts';
-import { requireLiveSession, type FactorUser } from '../sessions/require-user.ts';
+import { requireLiveSession, type Member } from '../sessions/require-user.ts';
 import { recordAuditEvent, type AuditEntry } from '../accounts/audit-log.ts';
 import type { AuthDeps } from '../http/auth-deps.ts';
-import { UUID } from '../keys/access-tokens.ts';
 import { AuthError, invalidRequest } from '../http/errors.ts';
 
 export type StoredFactor = Selectable<AuthTables['auth.mfa_factors']>;
@@ -238,14 +235,8 @@ const withoutMethod = (method: string) =>
   sql<string>`(select coalesce(jsonb_agg(entry order by place), '[]')
     from jsonb_array_elements(amr) with ordinality as entries (entry, place) where entry->>'method' <> ${method})`;
 
-/** The factor that the path names. Another user's factor is answered like an unknown one. */
-export async function requireFactor(
-  context: Context<AppEnv>,
-  deps: AuthDeps,
-  { account }: FactorUser,
-): Promise<StoredFactor> {
-  const id = context.req.param('id') ?? '';
-  if (!UUID.test(id)) throw new AuthError('factor_id_not_uuid');
+/** The user's factor with the id. Another user's factor is answered like an unknown one. */
+export async function findOwnFactor(deps: AuthDeps, { account }: Member, id: string): Promise<StoredFactor> {
   const factor = await findFactor(deps.database.asService('find a factor'), { id, userId: account.user.id });
   if (!factor) throw new AuthError('factor_not_found');
   return factor;

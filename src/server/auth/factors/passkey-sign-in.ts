@@ -10,9 +10,8 @@ import type { AsService } from '#server/database/database.ts';
 import { isBanned, lockUser } from '../accounts/accounts.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';
 import { startSession } from '../sessions/sessions.ts';
-import { requireCaptcha } from '../http/captcha.ts';
-import { readBody, readOptionalBody } from '../http/body.ts';
-import { deviceOf } from '../http/device.ts';
+import type { Body } from '../http/body.ts';
+import type { Device } from '../http/device.ts';
 import { AuthError } from '../http/errors.ts';
 import { respondWithSession } from '../sessions/session-response.ts';
 import {
@@ -25,8 +24,6 @@ import {
 import { createWebAuthnChallenge, relyingPartyOf, requestOptions, userHandleOf } from './relying-party.ts';
 
 export const authenticationOptions: Endpoint = async (context, deps) => {
-  await deps.limits.consume('passkey', deviceOf(context, deps).ip);
-  await requireCaptcha(context, deps, await readOptionalBody(context));
   const challenge = createWebAuthnChallenge();
   const service = deps.database.asService('sign in with a passkey');
   const stored = await storeChallenge(service, { challenge, userId: null, now: deps.clock.now() });
@@ -37,10 +34,10 @@ export const authenticationOptions: Endpoint = async (context, deps) => {
   });
 };
 
-export const verifyAuthentication: Endpoint = async (context, deps) => {
-  const device = deviceOf(context, deps);
-  await deps.limits.consume('token', device.ip);
-  const { challenge, answer } = await readCeremony(deps, await readBody(context), null);
+type Given = { body: Body; device: Device };
+
+export const verifyAuthentication: Endpoint<Given> = async (context, deps, { body, device }) => {
+  const { challenge, answer } = await readCeremony(deps, body, null);
   const now = deps.clock.now();
   const service = deps.database.asService('find a passkey');
   const passkey = await findNamedPasskey(service, answer);

@@ -11,19 +11,13 @@ import type { AsService } from '#server/database/database.ts';
 import type { AuthTables } from '#server/database/tables/auth-tables.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
 import type { Endpoint, AuthDeps } from '../http/auth-deps.ts';
-import {
-  requireFactorUser,
-  requireFactorUserWithBody,
-  requireLiveSession,
-  type FactorUser,
-} from '../sessions/require-user.ts';
+import { requireLiveSession, type Member } from '../sessions/require-user.ts';
 import { AuthError } from '../http/errors.ts';
-import { deviceOf } from '../http/device.ts';
-import { readOptionalBody, readBody } from '../http/body.ts';
+import type { Device } from '../http/device.ts';
+import type { Body } from '../http/body.ts';
 import { checkFriendlyName, listFactors, RECOVERY_CODE_METHOD, endSecondStep } from './factor-store.ts';
 import { lockUser } from '../accounts/accounts.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';
-import { requireRecentSignIn } from '../codes/prove-identity.ts';
 import { countGuess, completeSecondStep, failSecondStep } from './second-step.ts';
 import { mailRecoveryCodeUsed } from './factor-mails.ts';
 
@@ -31,18 +25,17 @@ const TYPE = 'recovery_code';
 const DEFAULT_NAME = 'Recovery codes';
 const WRONG_CODE = 'Invalid recovery code entered';
 
-export const showRecoveryCodes: Endpoint = async (context, deps) => {
-  const { account } = await requireFactorUser(context, deps);
+export const showRecoveryCodes: Endpoint<{ caller: Member }> = async (context, deps, { caller: { account } }) => {
   const set = await findCodeSet(deps.database.asService('count recovery codes'), account.user.id);
   if (!set) throw new AuthError('recovery_codes_not_found');
   return context.json({ id: set.id, type: TYPE, total: set.total, remaining: set.remaining });
 };
 
-export const createRecoveryCodes: Endpoint = async (context, deps) => {
-  await deps.limits.consume('factor', deviceOf(context, deps).ip);
-  const { user, body } = await requireFactorUserWithBody(context, deps, readOptionalBody);
+type Given = { caller: Member; device: Device; requireRecentSignIn: (nonce: string) => Promise<void> };
+
+export const createRecoveryCodes: Endpoint<Given & { body: Body }> = async (context, deps, { body, ...given }) => {
   const friendlyName = checkFriendlyName(body.text('friendly_name')) || DEFAULT_NAME;
-  return issueCodes(context, deps, user, async (transaction, codes) => {
+  return issueCodes(context, deps, given, async (transaction, codes) => {
     const factors = await listFactors(transaction, codes.userId);
     if (!factors.some((factor) => factor.status === 'verified'))
       throw new AuthError(
@@ -61,15 +54,12 @@ export const createRecoveryCodes: Endpoint = async (context, deps) => {
   });
 };
 
-export const regenerateRecoveryCodes: Endpoint = async (context, deps) => {
-  await deps.limits.consume('factor', deviceOf(context, deps).ip);
-  const user = await requireFactorUser(context, deps);
-  return issueCodes(context, deps, user, async (transaction, codes) => {
+export const regenerateRecoveryCodes: Endpoint<Given> = async (context, deps, given) =>
+  issueCodes(context, deps, given, async (transaction, codes) => {
     const issued = await replaceCodes(transaction, codes);
     if (!issued) throw new AuthError('recovery_codes_not_found');
     return issued;
   });
-};
 
 type IssuedCodes = { set: CodeSet; codes: string[] };
 
@@ -77,10 +67,11 @@ type IssuedCodes = { set: CodeSet; codes: string[] };
 async function issueCodes(
   context: Context<AppEnv>,
   deps: AuthDeps,
-  user: FactorUser,
+  given: Given,
   issue: (transaction: AsService, codes: NewCodes) => Promise<IssuedCodes>,
 ): Promise<Response> {
-  await requireRecentSecondStep(deps, user);
+  const { caller: user, device } = given;
+  await requireRecentSecondStep(given);
   await deps.limits.consumeChange(user);
   const [userId, now] = [user.account.user.id, deps.clock.now()];
   const { set, codes } = await deps.database.transactAsService('issue recovery codes', async (transaction) => {
@@ -92,7 +83,7 @@ async function issueCodes(
       userId,
       actor: 'user',
       event: 'recovery_codes_created',
-      device: deviceOf(context, deps),
+      device,
     });
     return issued;
   });
@@ -103,25 +94,26 @@ async function issueCodes(
  * Requires `aal2` and a recent sign-in or second step. Threat: a stranger at an unlocked device reads new codes and can
  * then pass every later second step.
  */
-async function requireRecentSecondStep(deps: AuthDeps, user: FactorUser): Promise<void> {
-  if (user.session.aal === 'aal1')
+async function requireRecentSecondStep({ caller, requireRecentSignIn }: Given): Promise<void> {
+  if (caller.session.aal === 'aal1')
     throw new AuthError(403, 'insufficient_aal', 'AAL2 required to manage recovery codes');
-  await requireRecentSignIn(deps, user, '');
+  await requireRecentSignIn('');
 }
 
-export const verifyRecoveryCode: Endpoint = async (context, deps) => {
-  await deps.limits.consume('factor_verify', deviceOf(context, deps).ip);
-  const user = await requireFactorUser(context, deps);
-  const code = normalizeCode((await readBody(context)).text('code'));
+type Verification = { caller: Member; device: Device; body: Body };
+
+export const verifyRecoveryCode: Endpoint<Verification> = async (context, deps, { caller: user, device, body }) => {
+  const code = normalizeCode(body.text('code'));
   if (code === '') throw new AuthError('factor_code_missing');
   const userId = user.account.user.id;
-  const failure = { details: { factor_type: TYPE }, text: WRONG_CODE };
+  const failure = { details: { factor_type: TYPE }, text: WRONG_CODE, device };
   const set = await findCodeSet(deps.database.asService('verify a recovery code'), userId);
   if (!set) throw new AuthError(422, 'mfa_verification_failed', WRONG_CODE);
   // New codes get a rate-limit key of their own, so guesses at the previous codes do not count.
   const guessed = `${set.id}@${set.created_at.getTime()}`;
   const refund = await countGuess(deps, user, guessed, 'recovery_codes_locked');
   const session = await completeSecondStep(context, deps, user, {
+    device,
     method: RECOVERY_CODE_METHOD,
     factorId: null,
     event: 'recovery_code_used',
@@ -129,17 +121,15 @@ export const verifyRecoveryCode: Endpoint = async (context, deps) => {
     accept: (transaction) =>
       useCode(transaction, { userId, code, now: deps.clock.now(), key: deps.secrets.recoveryCodes }),
   });
-  if (!session) return failSecondStep(context, deps, user, failure);
+  if (!session) return failSecondStep(deps, user, failure);
   await refund();
   mailRecoveryCodeUsed(deps, user.account.user, set.remaining - 1);
   return context.json(session);
 };
 
-export const deleteRecoveryCodes: Endpoint = async (context, deps) => {
-  const device = deviceOf(context, deps);
-  await deps.limits.consume('factor', device.ip);
-  const user = await requireFactorUser(context, deps);
-  await requireRecentSecondStep(deps, user);
+export const deleteRecoveryCodes: Endpoint<Given> = async (context, deps, given) => {
+  const { caller: user, device } = given;
+  await requireRecentSecondStep(given);
   await deps.limits.consumeChange(user);
   const userId = user.account.user.id;
   const set = await deps.database.transactAsService('delete recovery codes', async (transaction) => {

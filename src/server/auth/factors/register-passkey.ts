@@ -1,17 +1,10 @@
 /** POST /passkeys/registration/options and /verify: adds a passkey to an account (docs/specification/wire.md 32). */
 import type { Endpoint } from '../http/auth-deps.ts';
-import { deviceOf } from '../http/device.ts';
-import {
-  requireFactorUser,
-  requireFactorUserWithBody,
-  requireLiveSession,
-  lacksSecondStep,
-  type FactorUser,
-} from '../sessions/require-user.ts';
-import { readOptionalBody, readBody } from '../http/body.ts';
+import type { Device } from '../http/device.ts';
+import { requireLiveSession, lacksSecondStep, type Member } from '../sessions/require-user.ts';
+import type { Body } from '../http/body.ts';
 import { listPasskeys, storeChallenge, readCeremony, saveCredential } from './credential-store.ts';
 import { AuthError } from '../http/errors.ts';
-import { requireRecentSignIn } from '../codes/prove-identity.ts';
 import { createWebAuthnChallenge, relyingPartyOf, userHandleOf } from './relying-party.ts';
 import { creationOptions, checkNewCredential } from './check-credential.ts';
 import { lockUser } from '../accounts/accounts.ts';
@@ -20,16 +13,17 @@ import { mailPasskeyAdded } from './factor-mails.ts';
 
 const MAX_PASSKEYS = 10;
 
-export const registrationOptions: Endpoint = async (context, deps) => {
-  await deps.limits.consume('passkey', deviceOf(context, deps).ip);
-  const { account, session } = await requireFactorUser(context, deps);
-  const body = await readOptionalBody(context);
-  requireMayRegister({ account, session });
-  const { user } = account;
+type Given = { caller: Member; device: Device; body: Body };
+type GivenOptions = Given & { requireRecentSignIn: (nonce: string) => Promise<void> };
+
+export const registrationOptions: Endpoint<GivenOptions> = async (context, deps, given) => {
+  const { caller, body, requireRecentSignIn } = given;
+  requireMayRegister(caller);
+  const { user } = caller.account;
   const service = deps.database.asService('register a passkey');
   const existing = await listPasskeys(service, user.id);
   if (existing.length >= MAX_PASSKEYS) throw new AuthError('too_many_passkeys');
-  await requireRecentSignIn(deps, { account, session }, body.text('nonce'));
+  await requireRecentSignIn(body.text('nonce'));
 
   const challenge = createWebAuthnChallenge();
   const stored = await storeChallenge(service, { challenge, userId: user.id, now: deps.clock.now() });
@@ -44,11 +38,10 @@ export const registrationOptions: Endpoint = async (context, deps) => {
   return context.json({ challenge_id: stored.id, options, expires_at: expiresAt });
 };
 
-export const verifyRegistration: Endpoint = async (context, deps) => {
-  const { user: factorUser, body } = await requireFactorUserWithBody(context, deps, readBody);
-  requireMayRegister(factorUser);
-  await deps.limits.consumeChange(factorUser);
-  const { user } = factorUser.account;
+export const verifyRegistration: Endpoint<Given> = async (context, deps, { caller, device, body }) => {
+  requireMayRegister(caller);
+  await deps.limits.consumeChange(caller);
+  const { user } = caller.account;
   const { challenge, answer } = await readCeremony(deps, body, user.id);
   const credential = await checkNewCredential(answer, {
     party: relyingPartyOf(deps.config),
@@ -60,7 +53,7 @@ export const verifyRegistration: Endpoint = async (context, deps) => {
   const passkey = await deps.database.transactAsService('register a passkey', async (transaction) => {
     await lockUser(transaction, user.id);
     // A second factor that was verified meanwhile has ended a session without a second step.
-    await requireLiveSession(transaction, factorUser.session);
+    await requireLiveSession(transaction, caller.session);
     if ((await listPasskeys(transaction, user.id)).length >= MAX_PASSKEYS) throw new AuthError('too_many_passkeys');
     const saved = await saveCredential(transaction, { userId: user.id, purpose: 'passkey', credential, now });
     if (!saved) throw new AuthError(422, 'webauthn_credential_exists', 'This credential is already registered');
@@ -69,7 +62,7 @@ export const verifyRegistration: Endpoint = async (context, deps) => {
       userId: user.id,
       actor: 'user',
       event: 'passkey_added',
-      device: deviceOf(context, deps),
+      device,
       details: { passkey_id: saved.id },
     });
     return saved;
@@ -78,7 +71,7 @@ export const verifyRegistration: Endpoint = async (context, deps) => {
   return context.json({ id: passkey.id, created_at: passkey.created_at.toISOString() });
 };
 
-function requireMayRegister({ account, session }: FactorUser): void {
+function requireMayRegister({ account, session }: Member): void {
   if (account.user.is_sso_user) throw new AuthError(422, 'validation_failed', 'SSO users cannot register passkeys');
   if (lacksSecondStep(account, session)) throw new AuthError('passkey_needs_second_step');
 }

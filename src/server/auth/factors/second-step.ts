@@ -5,12 +5,12 @@ import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
 import type { AuthenticationMethod } from '#server/database/tables/auth-tables.ts';
 import type { AuthDeps } from '../http/auth-deps.ts';
-import type { FactorUser } from '../sessions/require-user.ts';
+import type { Member } from '../sessions/require-user.ts';
 import { AuthError, type AuthErrorName } from '../http/errors.ts';
 import type { Refund } from '../http/rate-limits.ts';
 import { mailFactorGuesses } from './factor-mails.ts';
 import { recordAuditEvent, type AuditEvent } from '../accounts/audit-log.ts';
-import { deviceOf, type Device } from '../http/device.ts';
+import type { Device } from '../http/device.ts';
 import type { SessionRow, StartedSession } from '../sessions/sessions.ts';
 import { lockUser, getAccount } from '../accounts/accounts.ts';
 import { rememberDevice } from '../sessions/device-cookie.ts';
@@ -26,7 +26,7 @@ import { createFirstRefreshToken } from '../sessions/refresh-tokens.ts';
  */
 export async function countGuess(
   deps: AuthDeps,
-  { account, session }: FactorUser,
+  { account, session }: Member,
   secret: string,
   limitError: AuthErrorName = 'over_request_rate_limit',
 ): Promise<Refund> {
@@ -41,10 +41,9 @@ export async function countGuess(
 
 /** Throws the error after recording the wrong answer; `over_request_rate_limit` instead of recording too many. */
 export async function failSecondStep(
-  context: Context<AppEnv>,
   deps: AuthDeps,
-  user: FactorUser,
-  failure: { details: Record<string, string>; text: string },
+  user: Member,
+  failure: { details: Record<string, string>; text: string; device: Device },
 ): Promise<never> {
   await deps.limits.consumeChange(user);
   await recordAuditEvent(deps.database.asService('record a wrong second step'), {
@@ -52,7 +51,7 @@ export async function failSecondStep(
     userId: user.account.user.id,
     actor: 'user',
     event: 'factor_failed',
-    device: deviceOf(context, deps),
+    device: failure.device,
     details: failure.details,
   });
   throw new AuthError(422, 'mfa_verification_failed', failure.text);
@@ -62,6 +61,7 @@ export async function failSecondStep(
 class ProofUsedError extends Error {}
 
 type SecondStep = {
+  device: Device;
   method: string;
   /** Null for a recovery code. */
   factorId: string | null;
@@ -75,11 +75,12 @@ type SecondStep = {
  * Returns the session response. Null if a concurrent request has used the proof: nothing is stored then. Throws
  * `session_not_found` if the session has ended, and the errors of `accept`.
  */
-export async function completeSecondStep(context: Context<AppEnv>, deps: AuthDeps, user: FactorUser, step: SecondStep) {
+export async function completeSecondStep(context: Context<AppEnv>, deps: AuthDeps, user: Member, step: SecondStep) {
   await deps.limits.consumeChange(user);
   const { account, session } = user;
   const { id: userId } = account.user;
-  const [device, now] = [deviceOf(context, deps), deps.clock.now()];
+  const { device } = step;
+  const now = deps.clock.now();
   const passing = deps.database.transactAsService('pass a second step', async (transaction) => {
     await lockUser(transaction, userId);
     const locked = await lockSession(transaction, session.id);

@@ -6,8 +6,8 @@ import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
 import { UUID } from '../keys/access-tokens.ts';
 import { unseal } from '../keys/sealed.ts';
 import { mailFactorAdded } from './factor-mails.ts';
-import { readBody, type Body } from '../http/body.ts';
-import { deviceOf } from '../http/device.ts';
+import type { Body } from '../http/body.ts';
+import type { Device } from '../http/device.ts';
 import { AuthError, type AuthErrorName, invalidRequest } from '../http/errors.ts';
 import {
   consumeChallenge,
@@ -18,8 +18,8 @@ import {
   type StoredChallenge,
 } from './challenge.ts';
 import { completeSecondStep, countGuess, failSecondStep } from './second-step.ts';
-import { FACTOR_METHODS, listFactors, requireFactor, type StoredFactor } from './factor-store.ts';
-import { requireFactorUser } from '../sessions/require-user.ts';
+import { FACTOR_METHODS, listFactors, type StoredFactor } from './factor-store.ts';
+import type { Member } from '../sessions/require-user.ts';
 import { findTotpStep } from './totp.ts';
 import { checkWebAuthnAnswer } from './webauthn-factor.ts';
 
@@ -35,25 +35,23 @@ const WRONG_ANSWERS = {
   webauthn: 'WebAuthn verification failed',
 } as const satisfies Record<FactorType, string>;
 
-export const verifyFactor: Endpoint = async (context, deps) => {
-  const { ip } = deviceOf(context, deps);
-  await deps.limits.consume('factor_verify', ip);
-  const user = await requireFactorUser(context, deps);
-  const factor = await requireFactor(context, deps, user);
-  const body = await readBody(context);
+type Given = { caller: Member; device: Device; factor: StoredFactor; body: Body };
+
+export const verifyFactor: Endpoint<Given> = async (context, deps, { caller: user, device, factor, body }) => {
   const answer = parseAnswer(body, factor.factor_type);
   requireVerifyEnabled(deps, factor.factor_type);
-  const challenge = await requireChallenge(deps, factor, body.text('challenge_id'), ip);
+  const challenge = await requireChallenge(deps, factor, body.text('challenge_id'), device.ip);
 
   // Guesses at codes are counted. A WebAuthn signature cannot be guessed.
   const refund = factor.factor_type === 'webauthn' ? null : await countGuess(deps, user, factor.id);
   const details = { factor_id: factor.id, factor_type: factor.factor_type };
   const failure = { details, text: WRONG_ANSWERS[factor.factor_type] };
   const consume = await checkAnswer(deps, factor, challenge, answer);
-  if (!consume) return failSecondStep(context, deps, user, failure);
+  if (!consume) return failSecondStep(deps, user, { ...failure, device });
 
   const isNew = factor.status === 'unverified';
   const session = await completeSecondStep(context, deps, user, {
+    device,
     method: FACTOR_METHODS[factor.factor_type],
     factorId: factor.id,
     event: 'factor_verified',
@@ -66,7 +64,7 @@ export const verifyFactor: Endpoint = async (context, deps) => {
       return (await consume(transaction)) && markVerified(transaction, factor, deps.clock.now());
     },
   });
-  if (!session) return failSecondStep(context, deps, user, failure);
+  if (!session) return failSecondStep(deps, user, { ...failure, device });
   await refund?.();
   if (isNew) mailFactorAdded(deps, user.account.user, factor.factor_type);
   return context.json(session);

@@ -48,12 +48,14 @@ export type AuthDeps = AuthRoutesDeps & {
 };
 
 /**
+ * A handler of a route. `given` has what the route table promises for it, such as the caller and the body (`dispatch.ts`).
  * Returns a success or a redirect. An error response is thrown, mostly as an AuthError; `authErrorResponse` builds it.
  */
-export type Endpoint = (context: Context<AppEnv>, deps: AuthDeps) => Promise<Response> | Response;
-
-/** Method, path and endpoint. */
-export type Route = readonly ['GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', string, Endpoint];
+export type Endpoint<Given = unknown> = (
+  context: Context<AppEnv>,
+  deps: AuthDeps,
+  given: Given,
+) => Promise<Response> | Response;
 
 export interface Passwords {
   /**

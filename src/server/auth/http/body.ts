@@ -90,7 +90,7 @@ function parseBody(text: string): Body {
 }
 
 /** A link's token, or the parameters of a provider's answer, of which each has at most 4,096 characters. */
-const MAX_FORM_BYTES = 16 * 1024;
+export const MAX_FORM_BYTES = 16 * 1024;
 const MAX_FORM_FIELDS = 20;
 const AMPERSAND = 38;
 
@@ -99,7 +99,7 @@ const AMPERSAND = 38;
  * Threat: the time of `URLSearchParams` grows with the square of the fields, and a megabyte of `&` took 2.7 seconds. So
  * the fields are counted first.
  */
-export async function readForm(context: Context<AppEnv>, maxBytes = MAX_FORM_BYTES): Promise<URLSearchParams> {
+export async function readForm(context: Context<AppEnv>, maxBytes: number): Promise<URLSearchParams> {
   const bytes = await readBytes(context, maxBytes);
   let fields = 1;
   for (let at = bytes.indexOf(AMPERSAND); at !== -1; at = bytes.indexOf(AMPERSAND, at + 1)) {

@@ -78,6 +78,8 @@ const CATALOGUE = {
   no_such_session: { status: 404, code: 'not_found', text: 'There is no such session' },
 
   not_admin: { status: 403, code: 'not_admin', text: 'User not allowed' },
+  user_id_not_uuid: { status: 404, code: 'validation_failed', text: 'user_id must be an UUID' },
+  identity_id_not_uuid: { status: 404, code: 'validation_failed', text: 'identity_id must be an UUID' },
   no_such_user: { status: 404, code: 'user_not_found', text: 'User not found' },
   bad_sort: { status: 400, code: 'validation_failed', text: 'Bad Sort Parameters: bad %' },
   no_user_with_email: { status: 404, code: 'user_not_found', text: 'User with this email not found' },

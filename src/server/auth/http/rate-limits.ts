@@ -41,7 +41,7 @@ const BUCKETS = {
   idle_logout: { points: 30, duration: FIVE_MINUTES },
 } as const;
 
-type Bucket = keyof typeof BUCKETS;
+export type Bucket = keyof typeof BUCKETS;
 
 /**
  * How many network addresses this process remembers as blocked. Threat: the holder of an IPv6 /32 exhausts the buckets

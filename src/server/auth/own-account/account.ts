@@ -5,19 +5,18 @@
 import type { Context } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';
 import type { Endpoint, AuthDeps } from '../http/auth-deps.ts';
-import { requireUser, lacksSecondStep } from '../sessions/require-user.ts';
+import { requireUser, lacksSecondStep, type AuthenticatedUser } from '../sessions/require-user.ts';
 import { requiredProof, proveIdentity, type SubmittedProof } from '../codes/prove-identity.ts';
 import type { UserRow } from '../accounts/accounts.ts';
 import { findOpenHalves, cancelAddressChange } from '../codes/address-change.ts';
-import { deviceOf } from '../http/device.ts';
+import { deviceOf, type Device } from '../http/device.ts';
 import { AuthError } from '../http/errors.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';
 
-export const showAccount: Endpoint = async (context, deps) => {
-  const signedIn = await requireUser(context, deps);
-  const { user } = signedIn.account;
+export const showAccount: Endpoint<{ caller: AuthenticatedUser }> = async (context, deps, { caller }) => {
+  const { user } = caller.account;
   return context.json({
-    required_proof: requiredProof(signedIn, deps.clock.now()),
+    required_proof: requiredProof(caller, deps.clock.now()),
     has_password: user.password_hash !== null,
     address_change: await describeAddressChange(deps, user),
   });
@@ -30,10 +29,10 @@ async function describeAddressChange(deps: AuthDeps, user: UserRow) {
   return { new_email: user.new_email, unconfirmed: open.map(({ address }) => address) };
 }
 
-export const endAddressChange: Endpoint = async (context, deps) => {
-  const device = deviceOf(context, deps);
-  await deps.limits.consume('user', device.ip);
-  const { account, session } = await requireUser(context, deps);
+type Given = { caller: AuthenticatedUser; device: Device };
+
+export const endAddressChange: Endpoint<Given> = async (context, deps, { caller, device }) => {
+  const { account, session } = caller;
   await deps.limits.consumeChange({ account, session });
   if (lacksSecondStep(account, session)) throw new AuthError('user_change_needs_second_step');
   await deps.database.transactAsService('cancel an address change', (transaction) =>

@@ -9,10 +9,10 @@ import { ROUTES } from '#domain/routes.ts';
 import type { AppEnv } from '#server/http/app-env.ts';
 import { deletionRequestedMail } from '#server/mail/account-emails.ts';
 import type { Endpoint, AuthDeps } from '../http/auth-deps.ts';
-import { deviceOf, type Device } from '../http/device.ts';
-import { requireUser, type AuthenticatedUser } from '../sessions/require-user.ts';
-import { readBody, readForm } from '../http/body.ts';
-import { proveIdentity, type Proof } from '../codes/prove-identity.ts';
+import type { Device } from '../http/device.ts';
+import type { AuthenticatedUser } from '../sessions/require-user.ts';
+import type { Body } from '../http/body.ts';
+import type { Proof, SubmittedProof } from '../codes/prove-identity.ts';
 import { lockUser, updateUser, type UserRow } from '../accounts/accounts.ts';
 import { AuthError } from '../http/errors.ts';
 import { endSessions } from '../sessions/sessions.ts';
@@ -22,13 +22,16 @@ import { recordAuditEvent } from '../accounts/audit-log.ts';
 import { mailDeletionUndone, sendNotice, type MailDeps } from '../accounts/security-notice.ts';
 import { pageDocument } from '../http/page-document.ts';
 
-export const requestDeletion: Endpoint = async (context, deps) => {
-  const device = deviceOf(context, deps);
-  await deps.limits.consume('user', device.ip);
-  const signedIn = await requireUser(context, deps);
-  const body = await readBody(context);
-  const given = { password: body.text('password'), nonce: body.text('nonce') };
-  const proof = await proveIdentity(context, deps, signedIn, given);
+type Given = {
+  caller: AuthenticatedUser;
+  device: Device;
+  body: Body;
+  proveIdentity: (submitted: SubmittedProof) => Promise<Proof>;
+};
+
+export const requestDeletion: Endpoint<Given> = async (context, deps, given) => {
+  const { caller: signedIn, device, body } = given;
+  const proof = await given.proveIdentity({ password: body.text('password'), nonce: body.text('nonce') });
   await deps.limits.consumeChange(signedIn);
   await countDeletionMail(deps, signedIn.account.user);
   const { dueAt, undoToken, ended } = await deps.database.transactAsService('request a deletion', (transaction) =>
@@ -88,13 +91,11 @@ export const showUndoDeletion: Endpoint = (context) => {
   return respondWithPage(context, { title: 'Keep your account?', content }, 200);
 };
 
-export const undoDeletion: Endpoint = async (context, deps) => {
-  const device = deviceOf(context, deps);
-  await deps.limits.consume('verify', device.ip);
-  const isForm = context.req.header('content-type')?.startsWith('application/x-www-form-urlencoded') ?? false;
-  const linkToken = isForm
-    ? ((await readForm(context)).get('token_hash') ?? '')
-    : (await readBody(context)).text('token_hash');
+type GivenLink = { device: Device; body: Body | URLSearchParams };
+
+export const undoDeletion: Endpoint<GivenLink> = async (context, deps, { device, body }) => {
+  const isForm = body instanceof URLSearchParams;
+  const linkToken = isForm ? (body.get('token_hash') ?? '') : body.text('token_hash');
   const isUndone = await redeemUndoToken(deps, linkToken, device);
   if (isForm) return respondWithPage(context, isUndone ? UNDONE_PAGE : UNUSABLE_LINK_PAGE, isUndone ? 200 : 403);
   if (!isUndone) throw new AuthError('link_expired');

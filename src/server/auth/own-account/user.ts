@@ -3,17 +3,11 @@ import type { JsonObject } from '#server/database/tables/auth-tables.ts';
 import { isUniqueViolation } from '#server/database/database-error.ts';
 import { passwordChangedMail } from '#server/mail/account-emails.ts';
 import type { Endpoint, AuthDeps } from '../http/auth-deps.ts';
-import {
-  requireUser,
-  requireUserWithBody,
-  lacksSecondStep,
-  requireLiveSession,
-  type AuthenticatedUser,
-} from '../sessions/require-user.ts';
+import { lacksSecondStep, requireLiveSession, type AuthenticatedUser } from '../sessions/require-user.ts';
 import { AuthError, invalidRequest } from '../http/errors.ts';
 import { userJson } from '../accounts/user-json.ts';
-import { deviceOf, type Device } from '../http/device.ts';
-import { readBody, type Body } from '../http/body.ts';
+import type { Device } from '../http/device.ts';
+import type { Body } from '../http/body.ts';
 import {
   parseEmail,
   checkMetadata,
@@ -23,7 +17,7 @@ import {
   type PasswordOwner,
 } from '../http/credentials.ts';
 import { readMailRequest, mailIntervalMs } from '../codes/mail-codes.ts';
-import { requireReauthentication } from '../codes/prove-identity.ts';
+import type { RequireReauthentication } from '../codes/prove-identity.ts';
 import { consumeRecipientBudget, sendText } from '../phone/send-text.ts';
 import { consumeToken, deleteOneTimeTokens } from '../codes/one-time-tokens.ts';
 import { lockUser, getAccount, updateUser, confirmAddress, type UserRow } from '../accounts/accounts.ts';
@@ -34,18 +28,23 @@ import { claimMail, sendNotice } from '../accounts/security-notice.ts';
 import { parsePhone, checkChannel } from '../http/phone-number.ts';
 import { issuePhoneCode } from '../codes/text-codes.ts';
 
-export const showUser: Endpoint = async (context, deps) => {
-  const { account } = await requireUser(context, deps);
+export const showUser: Endpoint<{ caller: AuthenticatedUser }> = (context, _deps, { caller: { account } }) => {
   const audience = context.req.header('x-jwt-aud') ?? '';
   if (audience !== '' && audience !== account.user.aud)
     throw invalidRequest("Token audience doesn't match request audience");
   return context.json(userJson(account));
 };
 
-export const changeUser: Endpoint = async (context, deps) => {
-  const { ip } = deviceOf(context, deps);
-  await deps.limits.consume('user', ip);
-  const { account, session, body } = await requireUserWithBody(context, deps, readBody);
+type Given = {
+  caller: AuthenticatedUser;
+  device: Device;
+  body: Body;
+  requireReauthentication: RequireReauthentication;
+};
+
+export const changeUser: Endpoint<Given> = async (context, deps, given) => {
+  const { body, device, requireReauthentication } = given;
+  const { account, session } = given.caller;
   const { user } = account;
   if (body.has('app_metadata')) throw new AuthError('not_admin');
   const [data, password, nonce] = [body.object('data'), body.text('password'), body.text('nonce')];
@@ -65,12 +64,7 @@ export const changeUser: Endpoint = async (context, deps) => {
   const metadata = data === null ? null : checkMetadata(mergeMetadata(user.raw_user_meta_data, data));
   if (password !== '') checkPasswordFormat(deps.config, password);
   const reauthentication = changesSignIn
-    ? await requireReauthentication(deps, {
-        user,
-        session,
-        nonce,
-        needed: describeReauthentication(password, newPhone),
-      })
+    ? await requireReauthentication(nonce, describeReauthentication(password, newPhone))
     : null;
   const owner = { email: newEmail, phone: newPhone ?? user.phone, data: metadata ?? user.raw_user_meta_data };
   const passwordHash = password === '' ? null : await hashNewPassword(deps, user, { password, owner });
@@ -79,7 +73,7 @@ export const changeUser: Endpoint = async (context, deps) => {
   // A request that repeats the pending address within the mail interval gets the same response and sends no mail.
   const sendsAddressMail =
     changesEmail && !appliesAtOnce && (await claimAddressMail(deps, user, newEmail, passwordHash !== null));
-  if (newPhone !== null) await consumeRecipientBudget(deps, { phone: newPhone, ip });
+  if (newPhone !== null) await consumeRecipientBudget(deps, { phone: newPhone, ip: device.ip });
   const service = deps.database.asService('change an account');
   if (reauthentication !== null && !(await consumeToken(service, reauthentication)))
     throw new AuthError('reauthentication_not_valid');

@@ -3,21 +3,16 @@ import { normalizeAddress } from '#domain/account/mail-address.ts';
 import type { Endpoint } from '../http/auth-deps.ts';
 import { findUserByEmail, isBanned, findUserByPhone } from '../accounts/accounts.ts';
 import { StalePasswordError, startSession } from '../sessions/sessions.ts';
-import { requireCaptcha } from '../http/captcha.ts';
 import { formatPhone } from '../http/phone-number.ts';
-import { readBody } from '../http/body.ts';
+import type { Body } from '../http/body.ts';
 import { findWeakness } from '../http/credentials.ts';
-import { deviceOf } from '../http/device.ts';
+import type { Device } from '../http/device.ts';
 import { AuthError, invalidRequest } from '../http/errors.ts';
 import { signInKey } from '../sessions/device-cookie.ts';
 import { respondWithSession } from '../sessions/session-response.ts';
 
-export const grantPassword: Endpoint = async (context, deps) => {
+export const grantPassword: Endpoint<{ body: Body; device: Device }> = async (context, deps, { body, device }) => {
   const { clock, passwords, limits, database } = deps;
-  const device = deviceOf(context, deps);
-  await limits.consume('token', device.ip);
-  const body = await readBody(context);
-  await requireCaptcha(context, deps, body);
   const [email, phone, password] = [body.text('email'), body.text('phone'), body.text('password')];
   if (email !== '' && phone !== '')
     throw invalidRequest('Only an email address or phone number should be provided on login.');

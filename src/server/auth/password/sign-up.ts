@@ -15,9 +15,8 @@ import type { AsService } from '#server/database/database.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { readMailRequest, mailConfirmation, mailAccountExists, type MailRequest } from '../codes/mail-codes.ts';
 import type { Endpoint, AuthDeps } from '../http/auth-deps.ts';
-import { deviceOf } from '../http/device.ts';
-import { readBody, type Body } from '../http/body.ts';
-import { requireCaptcha } from '../http/captcha.ts';
+import type { Device } from '../http/device.ts';
+import type { Body } from '../http/body.ts';
 import { checkSignUpMetadata, checkPasswordFormat, parseEmail, checkNewPassword } from '../http/credentials.ts';
 import { AuthError, invalidRequest } from '../http/errors.ts';
 import { createAnonymousAccount, createAccountIfFree } from '../accounts/create-account.ts';
@@ -47,19 +46,18 @@ import { issueSignInCode } from '../codes/text-codes.ts';
 
 type NewUser = { email: string; password: string; data: JsonObject; request: MailRequest };
 
-export const signup: Endpoint = async (context, deps) => {
-  await deps.limits.consume('signup', deviceOf(context, deps).ip);
-  const body = await readBody(context);
-  await requireCaptcha(context, deps, body);
+type Given = { body: Body; device: Device; countRequest: () => Promise<void> };
+
+export const signup: Endpoint<Given> = async (context, deps, { body, device, countRequest }) => {
   const [email, phone, password] = [body.text('email'), body.text('phone'), body.text('password')];
   const data = checkSignUpMetadata(body.object('data') ?? {});
-  if (email === '' && phone === '') return signUpAnonymously(context, deps, data);
+  if (email === '' && phone === '') return signUpAnonymously(context, deps, { data, device, countRequest });
   if (!deps.config.auth.signups) throw new AuthError('signup_disabled');
   if (password === '') throw new AuthError('signup_without_password');
   checkPasswordFormat(deps.config, password);
   if (email !== '' && phone !== '')
     throw invalidRequest('Only an email address or phone number should be provided on signup.');
-  if (phone !== '') return signUpByPhone(context, deps, body);
+  if (phone !== '') return signUpByPhone(context, deps, { body, device });
   const newUser = { email: parseEmail(email), password, data, request: readMailRequest(context, deps, body) };
   await checkNewPassword(deps, password, { email, phone: null, data });
   return deps.config.auth.autoconfirm
@@ -67,13 +65,16 @@ export const signup: Endpoint = async (context, deps) => {
     : signUpWithConfirmation(context, deps, newUser);
 };
 
-async function signUpAnonymously(context: Context<AppEnv>, deps: AuthDeps, data: JsonObject): Promise<Response> {
-  const { config, clock, database, limits } = deps;
+async function signUpAnonymously(
+  context: Context<AppEnv>,
+  deps: AuthDeps,
+  { data, device, countRequest }: Omit<Given, 'body'> & { data: JsonObject },
+): Promise<Response> {
+  const { config, clock, database } = deps;
   if (!config.auth.anonymousUsers)
     throw new AuthError(422, 'anonymous_provider_disabled', 'Anonymous sign-ins are disabled');
   if (!config.auth.signups) throw new AuthError('signup_disabled');
-  const device = deviceOf(context, deps);
-  await limits.consume('anonymous', device.ip);
+  await countRequest();
   const now = clock.now();
   const signedUp = await database.transactAsService('sign up anonymously', async (transaction) => {
     const userId = await createAnonymousAccount(transaction, { data, device, now });
@@ -144,12 +145,15 @@ async function signUpWithConfirmation(context: Context<AppEnv>, deps: AuthDeps, 
  * Threat: account enumeration, as with addresses (`password/sign-up.ts`). A new, an unconfirmed and a taken number get
  * the same answer. Each gets a text too, so neither the provider's answer nor its delay tells them apart.
  */
-async function signUpByPhone(context: Context<AppEnv>, deps: AuthDeps, body: Body): Promise<Response> {
+async function signUpByPhone(
+  context: Context<AppEnv>,
+  deps: AuthDeps,
+  { body, device }: Omit<Given, 'countRequest'>,
+): Promise<Response> {
   checkChannel(body);
   if (deps.sms === null) throw new AuthError('phone_provider_disabled');
   const phone = parsePhone(body.text('phone'));
   const data = checkSignUpMetadata(body.object('data') ?? {});
-  const device = deviceOf(context, deps);
   const password = body.text('password');
   await checkNewPassword(deps, password, { email: null, phone, data });
   const padding = startPadding();

@@ -8,8 +8,7 @@ import { lockUser } from '../accounts/accounts.ts';
 import { claimProviderFlow, findFlow, type FlowRow } from '../sessions/flows.ts';
 import { UUID } from '../keys/access-tokens.ts';
 import { unseal } from '../keys/sealed.ts';
-import { readForm } from '../http/body.ts';
-import { deviceOf } from '../http/device.ts';
+import type { Device } from '../http/device.ts';
 import { toAuthError } from '../http/error-response.ts';
 import { AuthError } from '../http/errors.ts';
 import { isBoundBrowser } from './browser-binding.ts';
@@ -22,16 +21,22 @@ import { signInWithProvider } from './sign-in-with-provider.ts';
 const PARAMETERS = ['code', 'state', 'iss', 'error', 'error_description', 'error_uri', 'scope', 'session_state'];
 const MAX_PARAMETER_LENGTH = 4_096;
 
-export const callback: Endpoint = async (context, deps) => {
-  const isPost = context.req.method === 'POST';
+type Given = {
+  device: Device;
+  countRequest: () => Promise<void>;
+  /** Only of the POST. */
+  readBody?: () => Promise<URLSearchParams>;
+};
+
+export const callback: Endpoint<Given> = async (context, deps, { device, countRequest, readBody }) => {
   try {
-    await deps.limits.consume('oauth', deviceOf(context, deps).ip);
+    await countRequest();
   } catch (error) {
     return redirectWithError(context, deps.config.publicUrl, toClientError(deps, error, null), 303);
   }
-  const parameters = pickParameters(isPost ? await readForm(context) : new URL(context.req.url).searchParams);
+  const parameters = pickParameters((await readBody?.()) ?? new URL(context.req.url).searchParams);
   // A cross-site POST carries no `Lax` cookie; the GET that follows it does.
-  if (isPost) return context.redirect(`/auth/v1/callback?${parameters.toString()}`, 303);
+  if (readBody !== undefined) return context.redirect(`/auth/v1/callback?${parameters.toString()}`, 303);
   let flow: FlowRow;
   try {
     flow = await acceptReturn(context, deps, parameters.get('state') ?? '');
@@ -39,7 +44,7 @@ export const callback: Endpoint = async (context, deps) => {
     return redirectWithError(context, deps.config.publicUrl, toClientError(deps, error, null), 303);
   }
   try {
-    return await finishFlow(context, deps, flow, parameters);
+    return await finishFlow(context, deps, { flow, parameters, device });
   } catch (error) {
     if (error instanceof ProviderRefusal) {
       const fields = { error: error.error, error_code: error.error, error_description: error.message };
@@ -79,8 +84,7 @@ async function acceptReturn(context: Context<AppEnv>, deps: AuthDeps, state: str
 async function finishFlow(
   context: Context<AppEnv>,
   deps: AuthDeps,
-  flow: FlowRow,
-  parameters: URLSearchParams,
+  { flow, parameters, device }: { flow: FlowRow; parameters: URLSearchParams; device: Device },
 ): Promise<Response> {
   const provider = findProvider(deps, flow.provider ?? '');
   const { invitedEmail, linkingSessionId, ...secrets } = openSecrets(deps, flow);
@@ -90,7 +94,7 @@ async function finishFlow(
   const { identity, tokens } = await connectProvider(provider).readAccount({ ...secrets, state: flow.id, url });
   const isInvited = invitedEmail !== undefined && identity.email === invitedEmail;
 
-  const [device, now] = [deviceOf(context, deps), deps.clock.now()];
+  const now = deps.clock.now();
   const completed = await signInWithProvider(
     deps,
     {

@@ -12,8 +12,8 @@ import type { OAuthProvider } from '#server/config/auth-settings.ts';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
 import type { Endpoint, AuthDeps } from '../http/auth-deps.ts';
-import { deviceOf } from '../http/device.ts';
-import { readBody, type Body } from '../http/body.ts';
+import type { Device } from '../http/device.ts';
+import type { Body } from '../http/body.ts';
 import { OAuthError, AuthError, invalidRequest } from '../http/errors.ts';
 import { requireLinking } from '../codes/prove-identity.ts';
 import { redirectTarget } from '../http/redirects.ts';
@@ -27,11 +27,8 @@ import { identityFromClaims } from './profile.ts';
 import { ProviderError, PROVIDER_TIMEOUT_SECONDS } from './provider-client.ts';
 import { discoverProvider, checkAuthorizedParty } from './oidc-client.ts';
 
-export const grantIdToken: Endpoint = async (context, deps) => {
-  const { clock, config, limits } = deps;
-  const device = deviceOf(context, deps);
-  await limits.consume('token', device.ip);
-  const body = await readBody(context);
+export const grantIdToken: Endpoint<{ body: Body; device: Device }> = async (context, deps, { body, device }) => {
+  const { clock, config } = deps;
   const idToken = body.text('id_token');
   if (idToken === '') throw new OAuthError('invalid request', 'id_token required');
   const provider = chooseProvider(config.auth.oauthProviders, body);

@@ -5,12 +5,11 @@ import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
 import type { JsonObject } from '#server/database/tables/auth-tables.ts';
 import type { Endpoint, AuthDeps } from '../http/auth-deps.ts';
-import { deviceOf, type Device } from '../http/device.ts';
-import { requireLinking } from '../codes/prove-identity.ts';
+import type { Device } from '../http/device.ts';
+import type { LinkingUser } from '../codes/prove-identity.ts';
 import { startProviderFlow } from './start-flow.ts';
 import { ProviderError } from './provider-client.ts';
 import { AuthError } from '../http/errors.ts';
-import { UUID } from '../keys/access-tokens.ts';
 import {
   lockUser,
   getAccount,
@@ -28,36 +27,30 @@ import { mailAddressChanged } from '../codes/address-change.ts';
 import { deleteOneTimeTokens } from '../codes/one-time-tokens.ts';
 import { recordAuditEvent, type AuditEvent } from '../accounts/audit-log.ts';
 
-export const authorizeIdentity: Endpoint = async (context, deps) => {
-  await deps.limits.consume('oauth', deviceOf(context, deps).ip);
-  // The server creates the nonce for the provider itself, so in this request `nonce` is the reauthentication code.
-  const linking = await requireLinking(context, deps, context.req.query('nonce') ?? '');
+export const authorizeIdentity: Endpoint<{ caller: LinkingUser }> = async (context, deps, { caller }) => {
   let url: string;
   try {
-    const { account, session } = linking;
+    const { account, session } = caller;
     url = await startProviderFlow(context, deps, { userId: account.user.id, sessionId: session?.id ?? null });
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
     deps.log.warn({ err: error, provider: context.req.query('provider') }, 'a provider cannot be reached');
     throw new AuthError('provider_unavailable');
   }
-  await linking.consumeCode(deps.database.asService('link an identity'));
+  await caller.consumeCode(deps.database.asService('link an identity'));
   return context.req.query('skip_http_redirect') === 'true' ? context.json({ url }) : context.redirect(url, 302);
 };
 
-export const deleteIdentity: Endpoint = async (context, deps) => {
-  const device = deviceOf(context, deps);
-  await deps.limits.consume('user', device.ip);
-  const linking = await requireLinking(context, deps, context.req.query('nonce') ?? '');
-  const { account, session } = linking;
-  const identityId = context.req.param('id') ?? '';
-  if (!UUID.test(identityId)) throw new AuthError(404, 'validation_failed', 'identity_id must be an UUID');
+type Given = { caller: LinkingUser; device: Device; ids: { id: string } };
+
+export const deleteIdentity: Endpoint<Given> = async (context, deps, { caller, device, ids: { id: identityId } }) => {
+  const { account, session } = caller;
   const now = deps.clock.now();
   const result = await deps.database.transactAsService('unlink an identity', async (transaction) => {
     const userId = account.user.id;
     await lockUser(transaction, userId);
     await requireLiveSession(transaction, session);
-    await linking.consumeCode(transaction);
+    await caller.consumeCode(transaction);
     return unlinkIdentity(transaction, { userId, identityId, sessionId: session?.id ?? null, device, now });
   });
   if (result.outcome === 'single_identity') throw new AuthError('single_identity');

@@ -5,7 +5,6 @@ import { randomPKCECodeVerifier, randomNonce } from 'openid-client';
 import type { OAuthProvider } from '#server/config/auth-settings.ts';
 import type { AppEnv } from '#server/http/app-env.ts';
 import type { Endpoint, AuthDeps } from '../http/auth-deps.ts';
-import { deviceOf } from '../http/device.ts';
 import { ProviderError, type FlowSecrets, type ProviderClient } from './provider-client.ts';
 import { redirectWithError } from './return-to-client.ts';
 import { redirectTarget } from '../http/redirects.ts';
@@ -23,7 +22,6 @@ import { createOidcClient } from './oidc-client.ts';
  * client, because the browser navigates here and no script reads the response.
  */
 export const authorize: Endpoint = async (context, deps) => {
-  await deps.limits.consume('oauth', deviceOf(context, deps).ip);
   try {
     return context.redirect(await startProviderFlow(context, deps, null), 302);
   } catch (error) {

@@ -15,9 +15,7 @@ import type { SAML } from '@node-saml/node-saml';
 import type { AppEnv } from '#server/http/app-env.ts';
 import { BodyTooLargeError } from '#server/http/limit-body.ts';
 import type { Endpoint, AuthDeps } from '../http/auth-deps.ts';
-import { requireSaml } from './require-saml.ts';
-import { deviceOf } from '../http/device.ts';
-import { readForm } from '../http/body.ts';
+import type { Device } from '../http/device.ts';
 import { redirectWithError, redirectToClient, completeFlow } from '../providers/return-to-client.ts';
 import { findFlow, issueAuthCode, lockFlowOfCode, deleteFlow, type FlowRow } from '../sessions/flows.ts';
 import {
@@ -45,16 +43,16 @@ import { parseXml } from './parse-xml.ts';
 const METHOD = 'sso/saml';
 /** 256 KB (docs/specification/limits.md 2) in characters of base64. */
 const MAX_RESPONSE_LENGTH = 350_000;
-/** Such a response in a form, where few of its characters are escaped. */
-const MAX_FORM_BYTES = 360 * 1024;
 
-export const acceptAssertion: Endpoint = async (context, deps) => {
-  requireSaml(deps);
+type Given = { device: Device; countRequest: () => Promise<void> };
+type GivenForm = Given & { readBody: () => Promise<URLSearchParams> };
+
+export const acceptAssertion: Endpoint<GivenForm> = async (context, deps, { device, countRequest, readBody }) => {
   let form: URLSearchParams;
   let accepted: AcceptedResponse;
   try {
-    await deps.limits.consume('saml_acs', deviceOf(context, deps).ip);
-    form = await readForm(context, MAX_FORM_BYTES);
+    await countRequest();
+    form = await readBody();
     accepted = await acceptResponse(deps, form.get('RelayState') ?? '');
   } catch (error) {
     return redirectWithError(context, deps.config.publicUrl, toClientError(deps, error), 303);
@@ -62,10 +60,10 @@ export const acceptAssertion: Endpoint = async (context, deps) => {
   const { flow } = accepted;
   try {
     const identity = await readIdentity(deps, accepted, form.get('SAMLResponse') ?? '');
-    return await finishFlow(context, deps, flow, identity);
+    return await finishFlow(context, deps, { flow, identity, device });
   } catch (error) {
     const problem = toClientError(deps, error);
-    await recordFailure(context, deps, flow, problem);
+    await recordFailure(deps, { flow, problem, device });
     return redirectWithError(context, flow.redirect_to, problem);
   }
 };
@@ -97,7 +95,7 @@ async function readIdentity(
   const metadata = parseIdpMetadata(provider.metadata_xml, config);
   const serviceProvider = createServiceProvider({
     config,
-    samlKey: requireSaml(deps),
+    samlKey: deps.samlKey!,
     metadata,
     requests: claimedRequestCache(request),
   });
@@ -126,11 +124,10 @@ function decodeResponse(samlResponse: string): string {
 async function finishFlow(
   context: Context<AppEnv>,
   deps: AuthDeps,
-  flow: FlowRow,
-  identity: ExternalIdentity,
+  { flow, identity, device }: { flow: FlowRow; identity: ExternalIdentity; device: Device },
 ): Promise<Response> {
   const { clock, config, database } = deps;
-  const [device, now] = [deviceOf(context, deps), clock.now()];
+  const now = clock.now();
   await deps.limits.consumePassedSignIn(`${identity.provider} ${identity.providerId}`);
   const code = await database.transactAsService('sign in with SAML', async (transaction) => {
     const result = await signInWithIdentity(transaction, {
@@ -150,13 +147,12 @@ async function finishFlow(
   return context.redirect(`/auth/v1/sso/saml/continue?code=${code}`, 303);
 }
 
-export const continueSso: Endpoint = async (context, deps) => {
-  requireSaml(deps);
-  const { clock, database, limits } = deps;
-  const [device, now] = [deviceOf(context, deps), clock.now()];
+export const continueSso: Endpoint<Given> = async (context, deps, { device, countRequest }) => {
+  const { clock, database } = deps;
+  const now = clock.now();
   let redirectTo = deps.config.publicUrl;
   try {
-    await limits.consume('saml_acs', device.ip);
+    await countRequest();
     const code = context.req.query('code') ?? '';
     const completed = await database.transactAsService('finish a SAML flow', async (transaction) => {
       const flow = await lockFlowOfCode(transaction, code);
@@ -175,11 +171,19 @@ export const continueSso: Endpoint = async (context, deps) => {
   }
 };
 
-async function recordFailure(context: Context<AppEnv>, deps: AuthDeps, flow: FlowRow, problem: AuthError) {
+type Failure = { flow: FlowRow; problem: AuthError; device: Device };
+
+async function recordFailure(deps: AuthDeps, { flow, problem, device }: Failure) {
   const service = deps.database.asService('record a failed sign-in');
   const details = { method: METHOD, provider: flow.provider, reason: problem.code };
-  const [device, at] = [deviceOf(context, deps), deps.clock.now()];
-  await recordAuditEvent(service, { at, userId: null, actor: 'guest', event: 'sign_in_failed', device, details });
+  await recordAuditEvent(service, {
+    at: deps.clock.now(),
+    userId: null,
+    actor: 'guest',
+    event: 'sign_in_failed',
+    device,
+    details,
+  });
   await deleteFlow(service, flow.id);
 }
 

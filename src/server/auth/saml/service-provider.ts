@@ -8,7 +8,6 @@ import type { SamlKey } from '../keys/saml-key.ts';
 import type { IdpMetadata } from './idp-metadata.ts';
 import { CLOCK_SKEW_MS } from './read-assertion.ts';
 import type { Endpoint } from '../http/auth-deps.ts';
-import { requireSaml } from './require-saml.ts';
 import type { FlowRow } from '../sessions/flows.ts';
 
 type Home = { publicUrl: string };
@@ -43,7 +42,7 @@ export const createServiceProvider = ({ config, samlKey, metadata, requests }: S
 
 /** GET /sso/saml/metadata: what an identity provider needs to know of this server (docs/specification/wire.md 29). */
 export const showMetadata: Endpoint = (context, deps) => {
-  const { privateKey, certificate } = requireSaml(deps);
+  const { privateKey, certificate } = deps.samlKey!;
   const xml = generateServiceProviderMetadata({
     issuer: entityIdOf(deps.config),
     callbackUrl: acsUrlOf(deps.config),

@@ -4,26 +4,22 @@ import type { AppEnv } from '#server/http/app-env.ts';
 import { createFlow, parseChallenge, type FlowRow } from '../sessions/flows.ts';
 import { findSsoProvider, findSsoProviderByDomain, type SsoProvider } from './sso-providers.ts';
 import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
-import { requireCaptcha } from '../http/captcha.ts';
 import { UUID } from '../keys/access-tokens.ts';
 import { bindBrowser } from '../providers/browser-binding.ts';
-import { readBody, type Body } from '../http/body.ts';
-import { deviceOf } from '../http/device.ts';
+import type { Body } from '../http/body.ts';
 import { AuthError, invalidRequest } from '../http/errors.ts';
 import { isAllowedTarget, redirectTarget } from '../http/redirects.ts';
 import { parseIdpMetadata } from './idp-metadata.ts';
-import { requireSaml } from './require-saml.ts';
 import { identityProviderOf } from './saml-identity.ts';
 import { newFlowRequestCache, createServiceProvider } from './service-provider.ts';
 
-export const startSso: Endpoint = async (context, deps) => {
-  requireSaml(deps);
-  await deps.limits.consume('sso', deviceOf(context, deps).ip);
-  const body = await readBody(context);
+type Given = { body: Body; requireCaptcha: () => Promise<void> };
+
+export const startSso: Endpoint<Given> = async (context, deps, { body, requireCaptcha }) => {
   const [id, domain] = [body.text('provider_id'), body.text('domain')];
   if (id !== '' && domain !== '') throw invalidRequest('Only one of provider_id or domain supported');
   if (id === '' && domain === '') throw invalidRequest('A provider_id or domain needs to be provided');
-  await requireCaptcha(context, deps, body);
+  await requireCaptcha();
   const challenge = parseChallenge(body.text('code_challenge'), body.text('code_challenge_method'));
   const skipsRedirect = body.flag('skip_http_redirect', false);
   const provider = await findEnabledProvider(deps, { id, domain });
@@ -78,7 +74,7 @@ function buildSignInUrl(
   const metadata = parseIdpMetadata(provider.metadata_xml, deps.config);
   const serviceProvider = createServiceProvider({
     config: deps.config,
-    samlKey: requireSaml(deps),
+    samlKey: deps.samlKey!,
     metadata,
     requests,
   });

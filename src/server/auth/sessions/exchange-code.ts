@@ -4,16 +4,13 @@ import { findUserById, getAccount, isBanned } from '../accounts/accounts.ts';
 import { redeemAuthCode } from './flows.ts';
 import { startSession, type SignInMethod } from './sessions.ts';
 import { unseal } from '../keys/sealed.ts';
-import { readBody } from '../http/body.ts';
-import { deviceOf } from '../http/device.ts';
+import type { Body } from '../http/body.ts';
+import type { Device } from '../http/device.ts';
 import { AuthError, invalidRequest } from '../http/errors.ts';
 import { respondWithSession } from './session-response.ts';
 
-export const grantPkce: Endpoint = async (context, deps) => {
-  const { clock, database, limits, secrets } = deps;
-  const device = deviceOf(context, deps);
-  await limits.consume('token', device.ip);
-  const body = await readBody(context);
+export const grantPkce: Endpoint<{ body: Body; device: Device }> = async (context, deps, { body, device }) => {
+  const { clock, database, secrets } = deps;
   const [code, verifier] = [body.text('auth_code'), body.text('code_verifier')];
   if (code === '' || verifier === '')
     throw invalidRequest('invalid request: both auth code and code verifier should be non-empty');

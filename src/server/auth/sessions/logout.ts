@@ -10,15 +10,16 @@ import type { Endpoint } from '../http/auth-deps.ts';
 import { lockUser } from '../accounts/accounts.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';
 import { endSessions, type SessionScope, type SessionRow } from './sessions.ts';
-import { deviceOf } from '../http/device.ts';
-import { lacksSecondStep, requireLiveSession, requireUser } from './require-user.ts';
+import type { Device } from '../http/device.ts';
+import { lacksSecondStep, requireLiveSession, type AuthenticatedUser } from './require-user.ts';
 import { invalidRequest } from '../http/errors.ts';
 
-export const logout: Endpoint = async (context, deps) => {
+type Given = { caller: AuthenticatedUser; device: Device; countRequest: () => Promise<void> };
+
+export const logout: Endpoint<Given> = async (context, deps, { caller, device, countRequest }) => {
   const scope = context.req.query('scope') ?? '';
-  const { account, session } = await requireUser(context, deps);
+  const { account, session } = caller;
   const { id: userId } = account.user;
-  const device = deviceOf(context, deps);
   const sessions = {
     ...parseScope(scope, session),
     ...(lacksSecondStep(account, session) && { aal: 'aal1' as const }),
@@ -40,7 +41,7 @@ export const logout: Endpoint = async (context, deps) => {
     }
     return ids;
   });
-  if (ended.length === 0) await deps.limits.consume('idle_logout', device.ip);
+  if (ended.length === 0) await countRequest();
   for (const id of ended) deps.accessTokens.invalidateSession(id);
   return context.body(null, 204);
 };

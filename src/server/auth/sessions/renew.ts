@@ -7,20 +7,21 @@
 import type { Endpoint } from '../http/auth-deps.ts';
 import { getAccount } from '../accounts/accounts.ts';
 import { hasRefreshTokenFormat, renewSession, rotateActiveToken, type Rotation } from './refresh-tokens.ts';
-import { readBody } from '../http/body.ts';
-import { deviceOf } from '../http/device.ts';
+import type { Body } from '../http/body.ts';
+import type { Device } from '../http/device.ts';
 import { AuthError } from '../http/errors.ts';
 import { rememberDevice } from './device-cookie.ts';
 import { sessionResponse } from './session-response.ts';
 
-export const grantRefreshToken: Endpoint = async (context, deps) => {
-  const { clock, database, limits, accessTokens, secrets } = deps;
-  const device = deviceOf(context, deps);
+type Given = { body: Body; device: Device; countRequest: () => Promise<void> };
+
+export const grantRefreshToken: Endpoint<Given> = async (context, deps, { body, device, countRequest }) => {
+  const { clock, database, accessTokens, secrets } = deps;
   const reject = async (code: string, text: string): Promise<never> => {
-    await limits.consume('token', device.ip);
+    await countRequest();
     throw new AuthError(400, code, text);
   };
-  const token = (await readBody(context)).text('refresh_token');
+  const token = body.text('refresh_token');
   if (!hasRefreshTokenFormat(token)) return reject('validation_failed', 'Refresh token is not valid');
 
   const request = { token, now: clock.now(), key: secrets.refreshTokens, ...device };

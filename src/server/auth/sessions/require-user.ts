@@ -9,7 +9,6 @@ import type { AuthDeps } from '../http/auth-deps.ts';
 import { readBearer } from '../http/bearer.ts';
 import { AuthError } from '../http/errors.ts';
 import { UUID } from '../keys/access-tokens.ts';
-import type { Body } from '../http/body.ts';
 
 /** Only the operator signs tokens without a `session_id` claim: `session` is null for them. */
 export type AuthenticatedUser = { account: Account; session: SessionRow | null };
@@ -30,23 +29,6 @@ export async function requireUser(context: Context<AppEnv>, deps: AuthDeps): Pro
   if (isBanned(account.user, deps.clock.now())) throw new AuthError('user_banned');
   context.set('userId', account.user.id);
   return { account, session };
-}
-
-/**
- * As `requireUser`, for a request with a body. Threat: the thief of a session keeps a request open, and sends the last
- * byte of its body after the owner has signed out everywhere. The session is therefore looked up once the body has
- * arrived; before, a valid signature is enough.
- *
- * @param read rejects a body that is not valid
- */
-export async function requireUserWithBody(
-  context: Context<AppEnv>,
-  deps: AuthDeps,
-  read: (context: Context<AppEnv>) => Promise<Body>,
-): Promise<AuthenticatedUser & { body: Body }> {
-  await readBearer(context, deps);
-  const body = await read(context);
-  return { ...(await requireUser(context, deps)), body };
 }
 
 /**
@@ -72,27 +54,14 @@ export const hasVerifiedFactor = ({ factors }: Pick<Account, 'factors'>): boolea
 export const lacksSecondStep = (account: Account, session: SessionRow | null): boolean =>
   hasVerifiedFactor(account) && (session === null || session.aal === 'aal1');
 
-export type FactorUser = { account: Account; session: SessionRow };
+/** A user with an address, a number or a provider, in a session. */
+export type Member = { account: Account; session: SessionRow };
 
 /**
- * Throws `anonymous_not_allowed` for anonymous users, and `session_not_found` for tokens without a session, which have
- * nothing to raise to `aal2`. Throws the errors of `requireUser` as well.
+ * Throws `no_authorization` for anonymous users, and `session_not_found` for tokens without a session, which have nothing
+ * to raise to `aal2`.
  */
-export async function requireFactorUser(context: Context<AppEnv>, deps: AuthDeps): Promise<FactorUser> {
-  return checkFactorUser(await requireUser(context, deps));
-}
-
-/** As `requireFactorUser`, but reads the body before it looks the user up (see `requireUserWithBody`). */
-export async function requireFactorUserWithBody(
-  context: Context<AppEnv>,
-  deps: AuthDeps,
-  read: (context: Context<AppEnv>) => Promise<Body>,
-): Promise<{ user: FactorUser; body: Body }> {
-  const { body, ...signedIn } = await requireUserWithBody(context, deps, read);
-  return { user: checkFactorUser(signedIn), body };
-}
-
-function checkFactorUser({ account, session }: AuthenticatedUser): FactorUser {
+export function checkMember({ account, session }: AuthenticatedUser): Member {
   if (account.user.is_anonymous)
     throw new AuthError(403, 'no_authorization', 'Anonymous user not allowed to perform these actions');
   if (session === null) throw new AuthError('session_not_found');

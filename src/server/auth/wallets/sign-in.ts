@@ -12,9 +12,8 @@ import { queryBuilder } from '#server/database/query-builder.ts';
 import type { AsService } from '#server/database/database.ts';
 import { parseWalletMessage, type Chain, type Signer, type WalletMessage } from './parse-message.ts';
 import type { Endpoint, AuthDeps } from '../http/auth-deps.ts';
-import { deviceOf } from '../http/device.ts';
-import { readBody } from '../http/body.ts';
-import { requireCaptcha } from '../http/captcha.ts';
+import type { Device } from '../http/device.ts';
+import type { Body } from '../http/body.ts';
 import { AuthError, OAuthError, invalidRequest } from '../http/errors.ts';
 import { signInWithIdentity } from '../providers/external-identity.ts';
 import { startSession } from '../sessions/sessions.ts';
@@ -29,14 +28,12 @@ const MAX_MESSAGE_AGE_MS = 600_000;
 /** The statement is stored in the user's metadata, which travels in every access token, so it is cut to this length. */
 const MAX_STORED_STATEMENT = 500;
 
-export const grantWeb3: Endpoint = async (context, deps) => {
+type Given = { body: Body; device: Device; requireCaptcha: () => Promise<void> };
+
+export const grantWeb3: Endpoint<Given> = async (context, deps, { body, device, requireCaptcha }) => {
   const { clock, config, database, limits } = deps;
-  requireWallets(config);
-  const device = deviceOf(context, deps);
-  await limits.consume('web3', device.ip);
-  const body = await readBody(context);
   const chain = parseChain(body.text('chain'), config.auth);
-  await requireCaptcha(context, deps, body);
+  await requireCaptcha();
   const text = body.text('message');
   if (text.length < MIN_MESSAGE_LENGTH) throw invalidRequest('message is too short');
   if (Buffer.byteLength(text) > MAX_MESSAGE_BYTES) throw invalidRequest('message must not exceed 20KB');
@@ -122,20 +119,13 @@ function describeWallet(chain: Chain, address: string, { chainId, domain, statem
 
 const NONCE_LIFETIME_SECONDS = 300;
 
-export function requireWallets({ auth }: AuthDeps['config']): void {
-  if (!auth.web3.ethereum && !auth.web3.solana)
-    throw new AuthError(422, 'web3_provider_disabled', 'Web3 provider is disabled');
-}
-
 /**
  * GET /web3/nonce, and the nonces that a wallet's message must carry (docs/specification/wire.md 30).
  *
  * supabase/auth has no such endpoint, because it uses no nonces.
  */
 export const showNonce: Endpoint = async (context, deps) => {
-  const { clock, config, database, limits } = deps;
-  requireWallets(config);
-  await limits.consume('web3_nonce', deviceOf(context, deps).ip);
+  const { clock, database } = deps;
   // EIP-4361 allows letters and digits only.
   const nonce = randomBytes(16).toString('hex');
   const expiresAt = new Date(clock.now().getTime() + NONCE_LIFETIME_SECONDS * 1000);
