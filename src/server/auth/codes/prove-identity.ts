@@ -33,14 +33,18 @@ export async function requireReauthentication(
   deps: AuthDeps,
   { user, session, nonce, needed }: Change,
 ): Promise<FoundToken | null> {
-  const now = deps.clock.now();
-  if (user.is_anonymous || isRecentlyAuthenticated(session, now)) return null;
+  if (user.is_anonymous || isRecentlyAuthenticated(session, deps.clock.now())) return null;
   if (nonce === '') throw new AuthError(400, 'reauthentication_needed', needed);
+  return findSentCode(deps, user, nonce);
+}
+
+/** Throws `reauthentication_not_valid` for a wrong code. Counts as a guess in `findByCode`. */
+async function findSentCode(deps: AuthDeps, user: UserRow, code: string): Promise<FoundToken> {
   const token = await findByCode(deps.database.asService('check a reauthentication'), {
     address: reauthenticationTarget(user)?.address ?? '',
-    code: nonce,
+    code,
     purposes: ['reauthentication'],
-    now,
+    now: deps.clock.now(),
     key: deps.secrets.oneTimeCodes,
     userId: user.id,
   });
@@ -169,7 +173,7 @@ export async function proveIdentity(
   }
   // A code also proves the owner of an account with a password: a reader of the mailbox can reset the password anyway.
   if (nonce === '') throw new AuthError(400, 'reauthentication_needed', 'This requires reauthentication');
-  const token = await findSentCode(deps, account, nonce);
+  const token = await findSentCode(deps, account.user, nonce);
   return { consume: (transaction) => consumeToken(transaction, token) };
 }
 
@@ -190,17 +194,4 @@ async function checkPassword(
   });
   if (!matches) throw new AuthError('invalid_credentials');
   await refund();
-}
-
-async function findSentCode(deps: AuthDeps, { user }: Account, code: string): Promise<FoundToken> {
-  const token = await findByCode(deps.database.asService('prove an identity'), {
-    address: reauthenticationTarget(user)?.address ?? '',
-    code,
-    purposes: ['reauthentication'],
-    now: deps.clock.now(),
-    key: deps.secrets.oneTimeCodes,
-    userId: user.id,
-  });
-  if (!token) throw new AuthError('reauthentication_not_valid');
-  return token;
 }
