@@ -24,18 +24,31 @@ import { findFlow, issueAuthCode } from '../sessions/flows.ts';
 import { releaseAddress } from '../accounts/sign-in-methods.ts';
 import { releaseUnconfirmedPhone, confirmPhone } from '../phone/phone-accounts.ts';
 
-/** `previousEmail` is set after the change of an address, `claim` after the first proof of an address. */
-type RedeemedAccount = { account: Account; previousEmail: string | null; claim: Claim | null };
+/** The effects of a redeemed token on the account, of which its owner is told. */
+type Effects = {
+  /** Set after the change of an address. */
+  previousEmail: string | null;
+  /** Set after the first proof of an address. */
+  claim: Claim | null;
+  /** Set after the change of a number. */
+  phoneChange: PhoneChange | null;
+};
+/** `owner.email` is null unless the address is confirmed. */
+export type PhoneChange = { previousPhone: string | null; owner: { id: string; email: string | null } };
 
 export type RedeemResult =
-  | ({ outcome: 'session'; started: StartedSession } & RedeemedAccount)
+  | ({ outcome: 'session'; started: StartedSession; account: Account } & Effects)
   /** The client exchanges the code for a session (docs/specification/wire.md 24). */
-  | ({ outcome: 'auth_code'; code: string } & RedeemedAccount)
+  | ({ outcome: 'auth_code'; code: string; account: Account } & Effects)
+  | Refusal;
+
+type Refusal =
   /** One of the two addresses of a change is confirmed; the other address is pending. */
   | { outcome: 'awaiting_other_address' }
   | { outcome: 'invalid' }
   | { outcome: 'banned' }
-  | { outcome: 'address_taken' };
+  /** Another account has confirmed the address or the number. */
+  | { outcome: 'taken' };
 
 type RedeemInput = {
   token: FoundToken;
@@ -48,7 +61,15 @@ type RedeemInput = {
   finishesFlow: boolean;
 };
 
-/** Requires a transaction. Locks the user's row first, which serializes the two confirmations of an address change. */
+type Acceptance = { token: FoundToken; user: UserRow; device: Device; now: Date };
+
+export const isTexted = ({ purpose }: Pick<FoundToken, 'purpose'>): boolean =>
+  purpose === 'sms' || purpose === 'phone_change';
+
+/**
+ * Requires a transaction. Locks the user's row first, which serializes the two confirmations of an address change. Throws a
+ * `pg.DatabaseError` with code 23505 if a concurrent request takes the address or the number.
+ */
 export async function redeemToken(
   transaction: AsService,
   { token, device, now, finishesFlow }: RedeemInput,
@@ -57,14 +78,54 @@ export async function redeemToken(
   const user = await lockUser(transaction, userId);
   if (!user) return { outcome: 'invalid' };
   if (isBanned(user, now)) return { outcome: 'banned' };
+  const byPhone = isTexted(token);
+  const accepted = await (byPhone ? acceptNumber : acceptAddress)(transaction, { token, user, device, now });
+  if ('outcome' in accepted) return accepted;
+  const { isChanged, ...effects } = accepted;
+  await deleteOneTimeTokens(transaction, userId);
+  if (isChanged) {
+    const event = byPhone ? 'phone_changed' : 'address_changed';
+    await recordAuditEvent(transaction, { at: now, userId, actor: 'user', event, device });
+  }
+  if (finishesFlow && token.flow_id !== null) {
+    const flow = await findFlow(transaction, token.flow_id);
+    if (!flow) return { outcome: 'invalid' };
+    const code = await issueAuthCode(transaction, flow, userId, now);
+    return { outcome: 'auth_code', code, account: await getAccount(transaction, userId), ...effects };
+  }
+  const started = await startSession(transaction, { userId, method: 'otp', byPhone, device, now });
+  return { outcome: 'session', account: await getAccount(transaction, userId), started, ...effects };
+}
 
-  let email = user.email;
+type Accepted = { isChanged: boolean } & Effects;
+
+async function acceptNumber(transaction: AsService, { token, user, now }: Acceptance): Promise<Accepted | Refusal> {
+  const phone = token.purpose === 'phone_change' ? user.new_phone : user.phone;
+  // The number may have changed since the code was sent.
+  if (phone !== token.address || !(await consumeToken(transaction, token))) return { outcome: 'invalid' };
+  const isChanged = phone !== user.phone;
+  if (isChanged) {
+    await releaseUnconfirmedPhone(transaction, phone, user.id);
+    if (await findUserByPhone(transaction, phone)) return { outcome: 'taken' };
+  }
+  await confirmPhone(transaction, await getAccount(transaction, user.id), phone, now);
+  const owner = { id: user.id, email: user.email_confirmed_at === null ? null : user.email };
+  const previousPhone = user.phone_confirmed_at === null ? null : user.phone;
+  return { isChanged, previousEmail: null, claim: null, phoneChange: isChanged ? { previousPhone, owner } : null };
+}
+
+async function acceptAddress(
+  transaction: AsService,
+  { token, user, device, now }: Acceptance,
+): Promise<Accepted | Refusal> {
+  const { id: userId } = user;
+  let { email } = user;
   if (isAddressChange(token)) {
     if (user.new_email === null) return { outcome: 'invalid' };
     const addresses = { email: user.email, newEmail: user.new_email };
     const step = await confirmAddressChange(transaction, { token, ...addresses, now });
     if (step !== 'both') return { outcome: step };
-    if (!(await takeAddress(transaction, user.new_email, { userId, now }))) return { outcome: 'address_taken' };
+    if (!(await takeAddress(transaction, user.new_email, { userId, now }))) return { outcome: 'taken' };
     email = user.new_email;
   } else if (token.address !== user.email || !(await consumeToken(transaction, token))) {
     return { outcome: 'invalid' };
@@ -74,19 +135,8 @@ export async function redeemToken(
     : null;
   if (email !== null)
     await confirmAddress(transaction, await getAccount(transaction, userId), { email, isProven: true, now });
-  await deleteOneTimeTokens(transaction, userId);
-  if (email !== user.email) {
-    await recordAuditEvent(transaction, { at: now, userId, actor: 'user', event: 'address_changed', device });
-  }
-  const previousEmail = email === user.email ? null : user.email;
-  if (finishesFlow && token.flow_id !== null) {
-    const flow = await findFlow(transaction, token.flow_id);
-    if (!flow) return { outcome: 'invalid' };
-    const code = await issueAuthCode(transaction, flow, userId, now);
-    return { outcome: 'auth_code', code, account: await getAccount(transaction, userId), previousEmail, claim };
-  }
-  const started = await startSession(transaction, { userId, method: 'otp', device, now });
-  return { outcome: 'session', account: await getAccount(transaction, userId), started, previousEmail, claim };
+  const isChanged = email !== user.email;
+  return { isChanged, previousEmail: isChanged ? user.email : null, claim, phoneChange: null };
 }
 
 /**
@@ -163,54 +213,4 @@ async function takeAddress(
   const isUnused = owner.last_sign_in_at === null && owner.phone_confirmed_at === null;
   if (isUnused) await updateUser(transaction, owner.id, { password_hash: null, deletion_due_at: now });
   return true;
-}
-
-/** `owner.email` is null unless the address is confirmed. */
-export type PhoneChange = { previousPhone: string | null; owner: { id: string; email: string | null } };
-export type PhoneRedeemResult =
-  | {
-      outcome: 'session';
-      account: Account;
-      started: StartedSession;
-      /** After a change of the number, whom to notify; null for a sign-in. */
-      change: PhoneChange | null;
-    }
-  | { outcome: 'invalid' }
-  | { outcome: 'banned' }
-  | { outcome: 'phone_taken' };
-
-type RedeemPhoneInput = { token: FoundToken; device: Device; now: Date };
-
-/** Requires a transaction. Throws a `pg.DatabaseError` with code 23505 if a concurrent request takes the number. */
-export async function redeemPhoneCode(transaction: AsService, input: RedeemPhoneInput): Promise<PhoneRedeemResult> {
-  const { token, device, now } = input;
-  const user = await lockUser(transaction, token.user_id);
-  if (!user) return { outcome: 'invalid' };
-  if (isBanned(user, now)) return { outcome: 'banned' };
-  const isChange = token.purpose === 'phone_change';
-  const phone = isChange ? user.new_phone : user.phone;
-  // The number may have changed since the code was sent.
-  if (phone !== token.address || !(await consumeToken(transaction, token))) return { outcome: 'invalid' };
-
-  const isNewNumber = phone !== user.phone;
-  if (isNewNumber) {
-    await releaseUnconfirmedPhone(transaction, phone, user.id);
-    if (await findUserByPhone(transaction, phone)) return { outcome: 'phone_taken' };
-  }
-  await confirmPhone(transaction, await getAccount(transaction, user.id), phone, now);
-  await deleteOneTimeTokens(transaction, user.id);
-  if (isNewNumber) {
-    const event = { at: now, userId: user.id, actor: 'user', event: 'phone_changed', device } as const;
-    await recordAuditEvent(transaction, event);
-  }
-  const started = await startSession(transaction, { userId: user.id, method: 'otp', byPhone: true, device, now });
-  const account = await getAccount(transaction, user.id);
-  const confirmedEmail = user.email_confirmed_at === null ? null : user.email;
-  const previousPhone = user.phone_confirmed_at === null ? null : user.phone;
-  return {
-    outcome: 'session',
-    account,
-    started,
-    change: isNewNumber ? { previousPhone, owner: { id: user.id, email: confirmedEmail } } : null,
-  };
 }
