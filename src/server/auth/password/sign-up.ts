@@ -41,7 +41,7 @@ import {
   phoneIdentityData,
   PHONE_APP_METADATA,
 } from '../phone/phone-accounts.ts';
-import { sendSignUpText, consumeRecipientBudget, accountExistsText, type Recipient } from '../phone/send-text.ts';
+import { sendSignUpText, consumeRecipientBudget, accountExistsText } from '../phone/send-text.ts';
 import { issueSignInCode } from '../codes/text-codes.ts';
 
 type NewUser = { email: string; password: string; data: JsonObject; request: MailRequest };
@@ -57,12 +57,16 @@ export const signup: Endpoint<Given> = async (context, deps, { body, device, cou
   checkPasswordFormat(deps.config, password);
   if (email !== '' && phone !== '')
     throw invalidRequest('Only an email address or phone number should be provided on signup.');
-  if (phone !== '') return signUpByPhone(context, deps, { body, device });
+  if (phone !== '') {
+    const number = readNumber(deps, body);
+    await checkNewPassword(deps, password, { email: null, phone: number, data });
+    return signUpUnconfirmed(context, deps, { channel: phoneChannel(deps, number, { data, device }), password, data });
+  }
   const newUser = { email: parseEmail(email), password, data, request: readMailRequest(context, deps, body) };
   await checkNewPassword(deps, password, { email, phone: null, data });
   return deps.config.auth.autoconfirm
     ? signUpAutoconfirmed(context, deps, newUser)
-    : signUpWithConfirmation(context, deps, newUser);
+    : signUpUnconfirmed(context, deps, { channel: mailChannel(deps, newUser), password, data });
 };
 
 async function signUpAnonymously(
@@ -104,109 +108,130 @@ async function signUpAutoconfirmed(context: Context<AppEnv>, deps: AuthDeps, new
   return context.json(await respondWithSession(context, deps, signedUp));
 }
 
-async function signUpWithConfirmation(context: Context<AppEnv>, deps: AuthDeps, newUser: NewUser): Promise<Response> {
-  const { database, clock, passwords, secrets } = deps;
-  const { email, data, request } = newUser;
+/** A way to reach the person: the differences between a sign-up with an address and one with a number. */
+type Channel = {
+  recipient: string;
+  address: { email: string } | { phone: string };
+  appMetadata: SignUp['appMetadata'];
+  identityData: (userId: string) => JsonObject;
+  find: (service: AsService) => Promise<UserRow | null>;
+  isConfirmed: (user: UserRow) => boolean;
+  /** Takes the password from an unconfirmed account that a stranger may have made. */
+  clearPassword: (service: AsService, existing: UserRow) => Promise<void>;
+  /** Throws an AuthError if no message can be sent. */
+  countMessage?: () => Promise<void>;
+  create: (transaction: AsService, passwordHash: string | null, now: Date) => Promise<Account | null>;
+  /** Prepares the message for the user, and returns what sends it once the padding is over. */
+  prepareMessage: (service: AsService, user: UserRow) => Promise<(created: Account | null) => Promise<void>>;
+};
+
+type UnconfirmedSignUp = { channel: Channel; password: string; data: JsonObject };
+
+/** Creates an account that waits for a mailed or texted code, and answers alike for a new and a taken address or number. */
+async function signUpUnconfirmed(
+  context: Context<AppEnv>,
+  deps: AuthDeps,
+  { channel, password, data }: UnconfirmedSignUp,
+): Promise<Response> {
+  const { database, clock, passwords } = deps;
   const padding = startPadding();
   const now = clock.now();
   const service = database.asService('sign up');
-  const existing = await findUserByEmail(service, email);
+  const existing = await channel.find(service);
   // Verifying takes as long as hashing the password of a new account.
   const { matches, passwordHash } = await padding.exclude(async () => ({
-    matches: existing !== null && (await passwords.matches(newUser.password, existing.password_hash)),
-    passwordHash: existing ? null : await passwords.hash(newUser.password),
+    matches: existing !== null && (await passwords.matches(password, existing.password_hash)),
+    passwordHash: existing ? null : await passwords.hash(password),
   }));
-  let created: Account | null = null;
-  if (existing && !matches) await clearUnconfirmedPassword(service, existing.id);
-  if (!existing) {
-    const { device } = request;
-    const account = { email, passwordHash, data, confirmed: false, method: 'password', device, now } as const;
-    created = await database.transactAsService('sign up', (transaction) => createAccountIfFree(transaction, account));
-  }
-  const user = created?.user ?? existing ?? (await findUserByEmail(service, email));
-  if (!user) throw new AuthError('try_again');
-  let ids = decoyIds(secrets.unknownAccounts, email);
-  if (user.email_confirmed_at === null) {
-    const identities = created?.identities ?? (await listIdentities(service, user.id));
-    ids = { userId: user.id, identityId: identities[0]?.id ?? user.id };
-  }
-  deps.mailer.prepare(() =>
-    user.email_confirmed_at === null ? mailConfirmation(deps, user, request) : mailAccountExists(deps, user),
-  );
-  await padding.finish();
-  const facts = { ...data, ...emailIdentityData(ids.userId, email, false) };
-  return context.json(signUpResponse({ ids, address: { email }, facts, appMetadata: EMAIL_APP_METADATA, now }));
-}
-
-/**
- * POST /signup with a number and a password (docs/specification/wire.md 26). A texted code always confirms the number,
- * also with AUTH_AUTOCONFIRM.
- *
- * Threat: account enumeration, as with addresses (`password/sign-up.ts`). A new, an unconfirmed and a taken number get
- * the same answer. Each gets a text too, so neither the provider's answer nor its delay tells them apart.
- */
-async function signUpByPhone(
-  context: Context<AppEnv>,
-  deps: AuthDeps,
-  { body, device }: Omit<Given, 'countRequest'>,
-): Promise<Response> {
-  checkChannel(body);
-  if (deps.sms === null) throw new AuthError('phone_provider_disabled');
-  const phone = parsePhone(body.text('phone'));
-  const data = checkSignUpMetadata(body.object('data') ?? {});
-  const password = body.text('password');
-  await checkNewPassword(deps, password, { email: null, phone, data });
-  const padding = startPadding();
-  const service = deps.database.asService('sign up');
-  const now = deps.clock.now();
-  const existing = await findUserByPhone(service, phone);
-  // Verifying takes as long as hashing the password of a new account.
-  const { matches, passwordHash } = await padding.exclude(async () => ({
-    matches: existing !== null && (await deps.passwords.matches(password, existing.password_hash)),
-    passwordHash: existing ? null : await deps.passwords.hash(password),
-  }));
-  // Runs before the budget may refuse the request. The owner may then enter the code of a stranger's earlier sign-up,
-  // and the stranger's password must not survive that.
-  if (existing && !matches) await clearUnprovenPassword(service, phone);
-  await consumeBudgets(deps, { phone, ip: device.ip }).catch(async (error: unknown) => {
+  // Runs before a budget may refuse the request. The owner may then enter the code of a stranger's earlier sign-up, and
+  // the stranger's password must not survive that.
+  if (existing && !matches) await channel.clearPassword(service, existing);
+  await channel.countMessage?.().catch(async (error: unknown) => {
     await padding.finish();
     throw error;
   });
-  const newAccount = { phone, passwordHash, data, now };
   const created = existing
     ? null
-    : await deps.database.transactAsService('sign up', (transaction) => createPhoneAccount(transaction, newAccount));
-  const user = created?.user ?? existing ?? (await findUserByPhone(service, phone));
+    : await database.transactAsService('sign up', (transaction) => channel.create(transaction, passwordHash, now));
+  const user = created?.user ?? existing ?? (await channel.find(service));
   if (!user) throw new AuthError('try_again');
-  const text = await issueText(deps, service, user, phone);
-  const ids = await findIds(deps, service, { user, created, phone });
+  const sendMessage = await channel.prepareMessage(service, user);
+  const ids = await findIds(deps, service, { channel, user, created });
   await padding.finish();
-  await sendSignUpText(deps, { phone, text, created, device });
-  const facts = { ...data, ...phoneIdentityData(ids.userId, phone, false) };
-  return context.json(signUpResponse({ ids, address: { phone }, facts, appMetadata: PHONE_APP_METADATA, now }));
-}
-
-/** Every number counts as one of a stranger, so that a refusal reveals no account. */
-async function consumeBudgets(deps: AuthDeps, recipient: Recipient): Promise<void> {
-  await consumeRecipientBudget(deps, recipient);
-  await deps.limits.consumeSmsServer('open');
-}
-
-/** The owner of a taken number gets a notice instead of a code. */
-function issueText(deps: AuthDeps, service: AsService, user: UserRow, phone: string): Promise<string> | string {
-  if (user.phone_confirmed_at === null) return issueSignInCode(deps, service, user, phone);
-  return accountExistsText(`${deps.config.publicUrl}${ROUTES.login.path}`);
+  await sendMessage(created);
+  const { address, appMetadata } = channel;
+  const facts = { ...data, ...channel.identityData(ids.userId) };
+  return context.json(signUpResponse({ ids, address, facts, appMetadata, now }));
 }
 
 async function findIds(
   { secrets }: AuthDeps,
   service: AsService,
-  { user, created, phone }: { user: UserRow; created: Account | null; phone: string },
+  { channel, user, created }: { channel: Channel; user: UserRow; created: Account | null },
 ): Promise<SignUpIds> {
-  if (user.phone_confirmed_at !== null) return decoyIds(secrets.unknownAccounts, phone);
+  if (channel.isConfirmed(user)) return decoyIds(secrets.unknownAccounts, channel.recipient);
   const identities = created?.identities ?? (await listIdentities(service, user.id));
   return { userId: user.id, identityId: identities[0]?.id ?? user.id };
 }
+
+const mailChannel = (deps: AuthDeps, { email, data, request }: NewUser): Channel => ({
+  recipient: email,
+  address: { email },
+  appMetadata: EMAIL_APP_METADATA,
+  identityData: (userId) => emailIdentityData(userId, email, false),
+  find: (service) => findUserByEmail(service, email),
+  isConfirmed: (user) => user.email_confirmed_at !== null,
+  clearPassword: (service, existing) => clearUnconfirmedPassword(service, existing.id),
+  create(transaction, passwordHash, now) {
+    const { device } = request;
+    const account = { email, passwordHash, data, confirmed: false, method: 'password', device, now } as const;
+    return createAccountIfFree(transaction, account);
+  },
+  async prepareMessage(_service, user) {
+    deps.mailer.prepare(() =>
+      user.email_confirmed_at === null ? mailConfirmation(deps, user, request) : mailAccountExists(deps, user),
+    );
+    return async () => {};
+  },
+});
+
+function readNumber({ sms }: AuthDeps, body: Body): string {
+  checkChannel(body);
+  if (sms === null) throw new AuthError('phone_provider_disabled');
+  return parsePhone(body.text('phone'));
+}
+
+/**
+ * A texted code always confirms the number, also with AUTH_AUTOCONFIRM (docs/specification/wire.md 26). Each number gets a
+ * text, so neither the provider's answer nor its delay tells a taken number from a free one.
+ */
+const phoneChannel = (
+  deps: AuthDeps,
+  phone: string,
+  { data, device }: { data: JsonObject; device: Device },
+): Channel => ({
+  recipient: phone,
+  address: { phone },
+  appMetadata: PHONE_APP_METADATA,
+  identityData: (userId) => phoneIdentityData(userId, phone, false),
+  find: (service) => findUserByPhone(service, phone),
+  isConfirmed: (user) => user.phone_confirmed_at !== null,
+  clearPassword: (service) => clearUnprovenPassword(service, phone),
+  // Every number counts as one of a stranger, so that a refusal reveals no account.
+  async countMessage() {
+    await consumeRecipientBudget(deps, { phone, ip: device.ip });
+    await deps.limits.consumeSmsServer('open');
+  },
+  create: (transaction, passwordHash, now) => createPhoneAccount(transaction, { phone, passwordHash, data, now }),
+  // The owner of a taken number gets a notice instead of a code.
+  async prepareMessage(service, user) {
+    const text =
+      user.phone_confirmed_at === null
+        ? await issueSignInCode(deps, service, user, phone)
+        : accountExistsText(`${deps.config.publicUrl}${ROUTES.login.path}`);
+    return (created) => sendSignUpText(deps, { phone, text, created, device });
+  },
+});
 
 type SignUp = {
   ids: SignUpIds;
