@@ -266,30 +266,39 @@ export async function confirmAddress(
     is_anonymous: false,
     updated_at: now,
   });
-  await service.run(
-    queryBuilder
-      .insertInto('auth.identities')
-      .values({
-        user_id: user.id,
-        provider: 'email',
-        provider_id: user.id,
-        identity_data: JSON.stringify({ ...existing?.identity_data, ...facts }),
-        last_sign_in_at: now,
-        created_at: now,
-        updated_at: now,
-      })
-      .onConflict((conflict) =>
-        conflict.columns(['provider', 'provider_id']).doUpdateSet((row) => ({
-          identity_data: row.ref('excluded.identity_data'),
-          updated_at: row.ref('excluded.updated_at'),
-        })),
-      )
-      .returning('id'),
-  );
+  await saveOwnIdentity(service, user.id, { provider: 'email', data: { ...existing?.identity_data, ...facts }, now });
   if (!existing) await syncProviders(service, user.id);
 }
 
 export async function findUserByPhone(service: AsService, phone: string): Promise<UserRow | null> {
   const rows = await service.run(queryBuilder.selectFrom('auth.users').selectAll().where('phone', '=', phone));
   return rows[0] ?? null;
+}
+
+type OwnIdentity = { provider: 'email' | 'phone'; data: JsonObject; now: Date };
+
+/** Saves the identity of the user's confirmed address or number. */
+export async function saveOwnIdentity(
+  service: AsService,
+  userId: string,
+  { provider, data, now }: OwnIdentity,
+): Promise<void> {
+  const identityData = JSON.stringify(data);
+  await service.run(
+    queryBuilder
+      .insertInto('auth.identities')
+      .values({
+        user_id: userId,
+        provider,
+        provider_id: userId,
+        identity_data: identityData,
+        last_sign_in_at: now,
+        created_at: now,
+        updated_at: now,
+      })
+      .onConflict((conflict) =>
+        conflict.columns(['provider', 'provider_id']).doUpdateSet({ identity_data: identityData, updated_at: now }),
+      )
+      .returning('id'),
+  );
 }

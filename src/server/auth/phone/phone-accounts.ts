@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '#server/database/tables/auth-tables.ts';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
-import { updateUser, syncProviders, type Account } from '../accounts/accounts.ts';
+import { saveOwnIdentity, updateUser, syncProviders, type Account } from '../accounts/accounts.ts';
 
 export const PHONE_APP_METADATA = { provider: 'phone', providers: ['phone'] } as const;
 
@@ -67,24 +67,8 @@ export async function confirmPhone(transaction: AsService, account: Account, pho
     raw_user_meta_data: JSON.stringify({ ...metadata, phone, phone_verified: true }),
     updated_at: now,
   });
-  const facts = JSON.stringify({ ...existing?.identity_data, ...phoneIdentityData(user.id, phone, true) });
-  await transaction.run(
-    queryBuilder
-      .insertInto('auth.identities')
-      .values({
-        user_id: user.id,
-        provider: 'phone',
-        provider_id: user.id,
-        identity_data: facts,
-        last_sign_in_at: now,
-        created_at: now,
-        updated_at: now,
-      })
-      .onConflict((conflict) =>
-        conflict.columns(['provider', 'provider_id']).doUpdateSet({ identity_data: facts, updated_at: now }),
-      )
-      .returning('id'),
-  );
+  const data = { ...existing?.identity_data, ...phoneIdentityData(user.id, phone, true) };
+  await saveOwnIdentity(transaction, user.id, { provider: 'phone', data, now });
   if (!existing) await syncProviders(transaction, user.id);
 }
 
