@@ -71,6 +71,16 @@ test('the folders of auth import one another in one direction', () => {
   expect(foldersInCircles(imports)).toEqual([]);
 });
 
+test('a sign-in with a password reads in five folders of auth', () => {
+  const read = new Set(['src/server/auth/password/sign-in.ts']);
+  for (const file of read) {
+    for (const path of importsOf(file, /\bfrom '([.#][^']+)'/g))
+      if (path.startsWith('src/server/auth/')) read.add(path);
+  }
+  const folders = new Set([...read].map((path) => path.split('/')[3]));
+  expect([...folders].toSorted()).toEqual(['accounts', 'http', 'keys', 'password', 'sessions']);
+});
+
 test('a circle of folders is found', () => {
   const imports = { codes: ['http'], http: ['keys'], keys: ['codes'], saml: ['http'] };
   const graph = new Map(Object.entries(imports).map(([from, to]) => [from, new Set(to)]));
