@@ -28,7 +28,7 @@ import {
 import type { StoredFactor } from './factors/factor-store.ts';
 import type { AuthDeps, Endpoint } from './http/auth-deps.ts';
 import { readBearer, requireAdmin } from './http/bearer.ts';
-import { type Body, MAX_FORM_BYTES, readBody, readForm, readOptionalBody } from './http/body.ts';
+import { MAX_FORM_BYTES, readBody, readForm, readOptionalBody, type Body } from './http/body.ts';
 import { requireCaptcha } from './http/captcha.ts';
 import { deviceOf, type Device } from './http/device.ts';
 import { AuthError, type AuthErrorName } from './http/errors.ts';

@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Selectable, Updateable } from 'kysely';
 import { jsonArrayFrom } from 'kysely/helpers/postgres';
-import type { AuthTables, JsonObject } from '#server/database/tables/auth-tables.ts';
-import { queryBuilder } from '#server/database/query-builder.ts';
 import type { AsService } from '#server/database/database.ts';
+import { queryBuilder } from '#server/database/query-builder.ts';
+import type { AuthTables, JsonObject } from '#server/database/tables/auth-tables.ts';
 
 export type UserRow = Selectable<AuthTables['auth.users']>;
 export type IdentityRow = Selectable<AuthTables['auth.identities']>;

@@ -3,9 +3,9 @@
  * erases from its rows whatever names a person (`erase_audit_log`).
  */
 import type { Insertable } from 'kysely';
-import type { AuthTables, JsonObject } from '#server/database/tables/auth-tables.ts';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
+import type { AuthTables, JsonObject } from '#server/database/tables/auth-tables.ts';
 import type { Device } from '../http/device.ts';
 
 export type AuditEvent =

@@ -1,11 +1,11 @@
 /** Creates the account and the audit row when a user signs up, also anonymously. */
 import { isUniqueViolation } from '#server/database/database-error.ts';
-import type { JsonObject } from '#server/database/tables/auth-tables.ts';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
+import type { JsonObject } from '#server/database/tables/auth-tables.ts';
+import type { Device } from '../http/device.ts';
 import { createAccount, type Account } from './accounts.ts';
 import { recordAuditEvent } from './audit-log.ts';
-import type { Device } from '../http/device.ts';
 
 type SignUp = Parameters<typeof createAccount>[1] & { method: 'password' | 'otp'; device: Device };
 

@@ -1,12 +1,12 @@
 /** Notices to the owner of an account, with the advice for an owner who did not make the change. */
-import type { Securing, MailMessage } from '#server/mail/email-template.ts';
-import type { AsService } from '#server/database/database.ts';
 import { securingAdvice } from '#domain/account/securing-advice.ts';
-import { deletionUndoneMail } from '#server/mail/account-emails.ts';
+import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
+import { deletionUndoneMail } from '#server/mail/account-emails.ts';
+import type { MailMessage, Securing } from '#server/mail/email-template.ts';
 import type { AuthDeps } from '../http/auth-deps.ts';
-import { accountQuery, toAccount, type UserRow, type Account, type IdentityRow } from './accounts.ts';
 import type { MailKind } from '../http/rate-limits.ts';
+import { accountQuery, toAccount, type Account, type IdentityRow, type UserRow } from './accounts.ts';
 
 export type MailDeps = Pick<AuthDeps, 'config' | 'mailer' | 'clock' | 'database' | 'limits'>;
 type Notice = { to: string; securing: Securing };

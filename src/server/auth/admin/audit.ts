@@ -3,8 +3,8 @@ import { sql, type RawBuilder } from 'kysely';
 import { queryBuilder } from '#server/database/query-builder.ts';
 import type { AuditEntry, AuditEvent } from '../accounts/audit-log.ts';
 import type { Endpoint } from '../http/auth-deps.ts';
-import { NIL_UUID } from '../keys/access-tokens.ts';
 import { invalidRequest } from '../http/errors.ts';
+import { NIL_UUID } from '../keys/access-tokens.ts';
 import { containing, readPage, readQueryText, setPageHeaders } from './paging.ts';
 
 type LogType = 'account' | 'team' | 'token' | 'user' | 'factor' | 'recovery_codes';

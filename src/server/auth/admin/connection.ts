@@ -2,12 +2,12 @@
  * GET /admin/connection: how a request of the operator arrives through the proxy. `npm run doctor` sends it to PUBLIC_URL
  * (docs/operations/doctor.md).
  */
-import { setTimeout as delay } from 'node:timers/promises';
 import { createHash } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { READ_IDENTITY } from '#server/database/connection/inspect-pooler.ts';
+import type { Statements } from '#server/database/database.ts';
 import { clientAddress } from '#server/http/client-address.ts';
 import { eventStream, type StreamEvent } from '#server/http/event-stream.ts';
-import type { Statements } from '#server/database/database.ts';
-import { READ_IDENTITY } from '#server/database/connection/inspect-pooler.ts';
 import type { Endpoint } from '../http/auth-deps.ts';
 
 /** The pause between the two events of the answer. A proxy that buffers delivers them together. */

@@ -16,16 +16,16 @@ import {
   type UserRow,
 } from '../accounts/accounts.ts';
 import { recordAuditEvent, type AuditEvent } from '../accounts/audit-log.ts';
-import type { Device } from '../http/device.ts';
-import { issueOneTimeToken, type IssuedToken } from '../codes/one-time-tokens.ts';
-import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
+import { userJson } from '../accounts/user-json.ts';
 import { beginAddressChange } from '../codes/address-change.ts';
 import { mailLink, type LinkType } from '../codes/mail-codes.ts';
+import { issueOneTimeToken, type IssuedToken } from '../codes/one-time-tokens.ts';
+import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
 import type { Body } from '../http/body.ts';
 import { checkMetadata, checkNewPassword, mergeMetadata, parseEmail } from '../http/credentials.ts';
+import type { Device } from '../http/device.ts';
 import { AuthError, invalidRequest } from '../http/errors.ts';
 import { isAllowedTarget, redirectTarget } from '../http/redirects.ts';
-import { userJson } from '../accounts/user-json.ts';
 import { toTakenError } from './user-store.ts';
 
 /** People read an invitation later than a mail that they have asked for. */

@@ -2,6 +2,9 @@
 import type { AsService } from '#server/database/database.ts';
 import { recordAuditEvent, type AuditEvent } from '../accounts/audit-log.ts';
 import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
+import type { Body } from '../http/body.ts';
+import type { Device } from '../http/device.ts';
+import { AuthError, invalidRequest } from '../http/errors.ts';
 import {
   createSsoProvider,
   deleteSsoProvider,
@@ -12,9 +15,6 @@ import {
   type SsoProvider,
   type SsoProviderChange,
 } from '../saml/sso-providers.ts';
-import type { Body } from '../http/body.ts';
-import type { Device } from '../http/device.ts';
-import { AuthError, invalidRequest } from '../http/errors.ts';
 
 const toJson = (provider: SsoProvider) => ssoProviderJson(provider, { withMetadata: true });
 

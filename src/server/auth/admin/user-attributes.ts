@@ -2,10 +2,10 @@
 import type { JsonObject } from '#server/database/tables/auth-tables.ts';
 import type { AuthDeps } from '../http/auth-deps.ts';
 import type { Body } from '../http/body.ts';
-import { ADMIN_ROLES } from '../keys/service-token.ts';
+import { checkNewPassword, parseEmail } from '../http/credentials.ts';
 import { invalidRequest } from '../http/errors.ts';
-import { parseEmail, checkNewPassword } from '../http/credentials.ts';
 import { parsePhone } from '../http/phone-number.ts';
+import { ADMIN_ROLES } from '../keys/service-token.ts';
 
 export type UserAttributes = {
   /** Null for an attribute that the body does not have. */

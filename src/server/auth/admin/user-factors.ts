@@ -1,16 +1,16 @@
 /**
  * /admin/users/{id}/factors and /passkeys: what a user has set up beside the password (docs/specification/wire.md 33).
  */
-import type { Endpoint } from '../http/auth-deps.ts';
 import type { UserRow } from '../accounts/accounts.ts';
-import { changeFactor, listFactors, removeFactor, checkFriendlyName } from '../factors/factor-store.ts';
+import { factorJson } from '../accounts/user-json.ts';
+import { listPasskeys, passkeyJson, removePasskey } from '../factors/credential-store.ts';
 import { mailFactorPhoneChanged, mailFactorRemoved, mailPasskeyRemoved } from '../factors/factor-mails.ts';
-import { passkeyJson, listPasskeys, removePasskey } from '../factors/credential-store.ts';
-import { parsePhone } from '../http/phone-number.ts';
+import { changeFactor, checkFriendlyName, listFactors, removeFactor } from '../factors/factor-store.ts';
+import type { Endpoint } from '../http/auth-deps.ts';
 import type { Body } from '../http/body.ts';
 import type { Device } from '../http/device.ts';
 import { AuthError } from '../http/errors.ts';
-import { factorJson } from '../accounts/user-json.ts';
+import { parsePhone } from '../http/phone-number.ts';
 
 export const listUserFactors: Endpoint<{ user: UserRow }> = async (context, deps, { user }) => {
   const factors = await listFactors(deps.database.asService('list the factors of a user'), user.id);

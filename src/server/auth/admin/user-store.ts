@@ -1,9 +1,9 @@
 /** Creates, changes and soft-deletes accounts for the admin routes and the operator commands. */
 import { sql } from 'kysely';
 import { isUniqueViolation } from '#server/database/database-error.ts';
-import type { JsonObject } from '#server/database/tables/auth-tables.ts';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
+import type { JsonObject } from '#server/database/tables/auth-tables.ts';
 import {
   accountsQuery,
   emailIdentityData,
@@ -18,10 +18,10 @@ import {
 import { recordAuditEvent, type AuditEntry, type AuditEvent } from '../accounts/audit-log.ts';
 import { deleteSignInMethods } from '../accounts/sign-in-methods.ts';
 import { deleteOneTimeTokens } from '../codes/one-time-tokens.ts';
-import { endSessions } from '../sessions/sessions.ts';
-import { phoneIdentityData } from '../phone/phone-accounts.ts';
 import { checkMetadata, mergeMetadata } from '../http/credentials.ts';
 import { AuthError } from '../http/errors.ts';
+import { phoneIdentityData } from '../phone/phone-accounts.ts';
+import { endSessions } from '../sessions/sessions.ts';
 import { containing, type Page } from './paging.ts';
 import type { UserAttributes } from './user-attributes.ts';
 

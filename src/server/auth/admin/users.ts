@@ -1,14 +1,14 @@
 /** /admin/users: lists, creates, reads, changes and deletes accounts (docs/specification/wire.md 33). */
 import { randomUUID } from 'node:crypto';
 import { accountQuery, toAccount } from '../accounts/accounts.ts';
-import { deleteAccount } from '../own-account/delete-account.ts';
+import { userJson } from '../accounts/user-json.ts';
 import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
-import { NIL_UUID, UUID } from '../keys/access-tokens.ts';
 import type { Body } from '../http/body.ts';
 import type { Device } from '../http/device.ts';
-import { accountGuessKey } from '../sessions/device-cookie.ts';
 import { AuthError, invalidRequest } from '../http/errors.ts';
-import { userJson } from '../accounts/user-json.ts';
+import { NIL_UUID, UUID } from '../keys/access-tokens.ts';
+import { deleteAccount } from '../own-account/delete-account.ts';
+import { accountGuessKey } from '../sessions/device-cookie.ts';
 import { readPage, readQueryText, setPageHeaders } from './paging.ts';
 import { readUserAttributes } from './user-attributes.ts';
 import { changeUser, createUser, listAccounts, softDeleteUser, toTakenError, type Author } from './user-store.ts';

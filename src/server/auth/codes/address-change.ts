@@ -9,18 +9,18 @@
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
 import {
-  confirmOldAddressMail,
   addAddressMail,
   confirmNewAddressMail,
+  confirmOldAddressMail,
   emailChangedMail,
 } from '#server/mail/account-emails.ts';
-import { endTokens, issueOneTimeToken, endCode, type IssuedToken } from './one-time-tokens.ts';
-import { updateUser, findUserByEmail, type UserRow } from '../accounts/accounts.ts';
-import { startMailFlow, mailLink, mailAccountExists, type MailRequest } from './mail-codes.ts';
+import { findUserByEmail, updateUser, type UserRow } from '../accounts/accounts.ts';
 import { recordAuditEvent, type AuditEntry } from '../accounts/audit-log.ts';
+import { findAccount, securingOf, sendUrgent } from '../accounts/security-notice.ts';
 import type { AuthDeps } from '../http/auth-deps.ts';
 import type { Device } from '../http/device.ts';
-import { findAccount, securingOf, sendUrgent } from '../accounts/security-notice.ts';
+import { mailAccountExists, mailLink, startMailFlow, type MailRequest } from './mail-codes.ts';
+import { endCode, endTokens, issueOneTimeToken, type IssuedToken } from './one-time-tokens.ts';
 
 /** One of the two confirmations of a change. `purpose` tells which of the two addresses its token confirms. */
 type Half = { purpose: 'email_change_current' | 'email_change_new'; address: string };

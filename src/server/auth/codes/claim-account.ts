@@ -7,18 +7,18 @@
  * before it. Every request that adds a way to sign in locks the user's row and then checks its session, so a request of
  * the stranger in flight either commits first and is undone here, or finds its session ended.
  */
+import { ROUTES } from '#domain/routes.ts';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
-import { ROUTES } from '#domain/routes.ts';
 import { accountClaimedMail } from '#server/mail/account-emails.ts';
-import type { Device } from '../http/device.ts';
 import { updateUser, type UserRow } from '../accounts/accounts.ts';
+import { recordAuditEvent } from '../accounts/audit-log.ts';
+import { sendUrgent } from '../accounts/security-notice.ts';
+import { deleteSignInMethods } from '../accounts/sign-in-methods.ts';
+import type { AuthDeps } from '../http/auth-deps.ts';
+import type { Device } from '../http/device.ts';
 import { endSessions } from '../sessions/sessions.ts';
 import { deleteOneTimeTokens } from './one-time-tokens.ts';
-import { deleteSignInMethods } from '../accounts/sign-in-methods.ts';
-import { recordAuditEvent } from '../accounts/audit-log.ts';
-import type { AuthDeps } from '../http/auth-deps.ts';
-import { sendUrgent } from '../accounts/security-notice.ts';
 
 export type Claim = {
   /** For `AccessTokens.invalidateSession`. */

@@ -4,28 +4,28 @@
  * in `mailer.prepare`, after the response, where the existence of an account is a secret.
  */
 import type { Context } from 'hono';
-import type { AsService } from '#server/database/database.ts';
-import type { MailMessage } from '#server/mail/email-template.ts';
-import {
-  confirmAddressMail,
-  signInMail,
-  recoveryMail,
-  reauthenticationMail,
-  accountExistsMail,
-} from '#server/mail/account-emails.ts';
 import { ROUTES } from '#domain/routes.ts';
+import type { AsService } from '#server/database/database.ts';
 import type { AppEnv } from '#server/http/app-env.ts';
-import type { AuthDeps } from '../http/auth-deps.ts';
-import type { UserRow, Account } from '../accounts/accounts.ts';
-import { claimMail, securingOf, type SentColumn } from '../accounts/security-notice.ts';
-import type { MailKind } from '../http/rate-limits.ts';
-import type { SignInMethod } from '../sessions/sessions.ts';
-import { createFlow, parseChallenge, type Challenge } from '../sessions/flows.ts';
-import { deviceOf, type Device } from '../http/device.ts';
+import {
+  accountExistsMail,
+  confirmAddressMail,
+  reauthenticationMail,
+  recoveryMail,
+  signInMail,
+} from '#server/mail/account-emails.ts';
+import type { MailMessage } from '#server/mail/email-template.ts';
+import type { Account, UserRow } from '../accounts/accounts.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';
-import { issueOneTimeToken, isPkceLink } from './one-time-tokens.ts';
+import { claimMail, securingOf, type SentColumn } from '../accounts/security-notice.ts';
+import type { AuthDeps } from '../http/auth-deps.ts';
 import type { Body } from '../http/body.ts';
-import { redirectTarget, isOwnOrigin } from '../http/redirects.ts';
+import { deviceOf, type Device } from '../http/device.ts';
+import type { MailKind } from '../http/rate-limits.ts';
+import { isOwnOrigin, redirectTarget } from '../http/redirects.ts';
+import { createFlow, parseChallenge, type Challenge } from '../sessions/flows.ts';
+import type { SignInMethod } from '../sessions/sessions.ts';
+import { isPkceLink, issueOneTimeToken } from './one-time-tokens.ts';
 
 const MAIL_INTERVAL_MS = 60_000;
 

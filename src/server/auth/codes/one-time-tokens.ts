@@ -8,12 +8,12 @@
  */
 import { randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
 import { sql, type Selectable } from 'kysely';
-import type { AuthTables, OneTimePurpose } from '#server/database/tables/auth-tables.ts';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
-import { hmac } from '../keys/hmac.ts';
+import type { AuthTables, OneTimePurpose } from '#server/database/tables/auth-tables.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';
 import type { Device } from '../http/device.ts';
+import { hmac } from '../keys/hmac.ts';
 import { hashToken } from '../sessions/refresh-tokens.ts';
 
 const TOKEN_LIFETIME_SECONDS = 3_600;

@@ -7,20 +7,20 @@
  * unknown address if no account may be created.
  */
 import type { Context } from 'hono';
-import type { AppEnv } from '#server/http/app-env.ts';
 import type { JsonObject } from '#server/database/tables/auth-tables.ts';
-import type { Endpoint, AuthDeps } from '../http/auth-deps.ts';
-import type { Device } from '../http/device.ts';
-import type { Body } from '../http/body.ts';
-import { AuthError, invalidRequest } from '../http/errors.ts';
-import { parseEmail, checkSignUpMetadata } from '../http/credentials.ts';
-import { readMailRequest, mailSignInLink, mailConfirmation, type MailRequest } from './mail-codes.ts';
-import { findUserByEmail, clearUnconfirmedPassword, findUserByPhone, type UserRow } from '../accounts/accounts.ts';
+import type { AppEnv } from '#server/http/app-env.ts';
+import { clearUnconfirmedPassword, findUserByEmail, findUserByPhone, type UserRow } from '../accounts/accounts.ts';
 import { createAccountIfFree } from '../accounts/create-account.ts';
+import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
+import type { Body } from '../http/body.ts';
+import { checkSignUpMetadata, parseEmail } from '../http/credentials.ts';
+import type { Device } from '../http/device.ts';
+import { AuthError, invalidRequest } from '../http/errors.ts';
 import { checkChannel, parsePhone } from '../http/phone-number.ts';
-import { sendTextLater, sendSignUpText, consumeRecipientBudget, type TextMessage } from '../phone/send-text.ts';
 import { startPadding } from '../http/response-padding.ts';
 import { clearUnprovenPassword, createPhoneAccount } from '../phone/phone-accounts.ts';
+import { consumeRecipientBudget, sendSignUpText, sendTextLater, type TextMessage } from '../phone/send-text.ts';
+import { mailConfirmation, mailSignInLink, readMailRequest, type MailRequest } from './mail-codes.ts';
 import { issueSignInCode } from './text-codes.ts';
 
 export const otp: Endpoint<{ body: Body; device: Device }> = async (context, deps, { body, device }) => {

@@ -5,14 +5,14 @@
 import type { Context } from 'hono';
 import type { AsService } from '#server/database/database.ts';
 import type { AppEnv } from '#server/http/app-env.ts';
-import type { UserRow, Account } from '../accounts/accounts.ts';
-import type { SessionRow } from '../sessions/sessions.ts';
-import { AuthError } from '../http/errors.ts';
+import type { Account, UserRow } from '../accounts/accounts.ts';
 import type { AuthDeps } from '../http/auth-deps.ts';
-import { findByCode, consumeToken, type FoundToken } from './one-time-tokens.ts';
-import { reauthenticationTarget } from './reauthenticate.ts';
-import { hasVerifiedFactor, requireUser, lacksSecondStep, type Member } from '../sessions/require-user.ts';
+import { AuthError } from '../http/errors.ts';
 import { signInKey } from '../sessions/device-cookie.ts';
+import { hasVerifiedFactor, lacksSecondStep, requireUser, type Member } from '../sessions/require-user.ts';
+import type { SessionRow } from '../sessions/sessions.ts';
+import { consumeToken, findByCode, type FoundToken } from './one-time-tokens.ts';
+import { reauthenticationTarget } from './reauthenticate.ts';
 
 const RECENT_MS = 24 * 3_600_000;
 

@@ -2,13 +2,13 @@
  * GET /reauthenticate: mails or texts a code. A session older than 24 hours needs the code to change the password or
  * the address with PUT /user (docs/specification/wire.md 12, 14, 26).
  */
-import type { Endpoint, AuthDeps } from '../http/auth-deps.ts';
-import type { Device } from '../http/device.ts';
-import type { AuthenticatedUser } from '../sessions/require-user.ts';
-import { mailReauthentication } from './mail-codes.ts';
 import { updateUser, type UserRow } from '../accounts/accounts.ts';
+import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
+import type { Device } from '../http/device.ts';
 import { AuthError, invalidRequest } from '../http/errors.ts';
 import { consumeRecipientBudget, sendText } from '../phone/send-text.ts';
+import type { AuthenticatedUser } from '../sessions/require-user.ts';
+import { mailReauthentication } from './mail-codes.ts';
 import { issuePhoneCode } from './text-codes.ts';
 
 type Given = { caller: AuthenticatedUser; device: Device };

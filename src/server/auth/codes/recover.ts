@@ -1,10 +1,10 @@
 /** POST /recover: mails a link and a code for choosing a new password (docs/specification/wire.md 14). */
-import { mailRecovery, readMailRequest } from './mail-codes.ts';
-import type { Endpoint } from '../http/auth-deps.ts';
 import { findUserByEmail } from '../accounts/accounts.ts';
+import type { Endpoint } from '../http/auth-deps.ts';
 import type { Body } from '../http/body.ts';
 import { parseEmail } from '../http/credentials.ts';
 import { invalidRequest } from '../http/errors.ts';
+import { mailRecovery, readMailRequest } from './mail-codes.ts';
 
 export const recover: Endpoint<{ body: Body }> = async (context, deps, { body }) => {
   const input = body.text('email');

@@ -5,24 +5,24 @@
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
 import {
-  lockUser,
-  isBanned,
   confirmAddress,
-  getAccount,
   findUserByEmail,
-  updateUser,
   findUserByPhone,
+  getAccount,
+  isBanned,
+  lockUser,
+  updateUser,
   type Account,
   type UserRow,
 } from '../accounts/accounts.ts';
-import { claimAccount, isUnproven, type Claim } from './claim-account.ts';
-import { startSession, type StartedSession } from '../sessions/sessions.ts';
-import { consumeToken, deleteOneTimeTokens, lockToken, type FoundToken } from './one-time-tokens.ts';
-import type { Device } from '../http/device.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';
-import { findFlow, issueAuthCode } from '../sessions/flows.ts';
 import { releaseAddress } from '../accounts/sign-in-methods.ts';
-import { releaseUnconfirmedPhone, confirmPhone } from '../phone/phone-accounts.ts';
+import type { Device } from '../http/device.ts';
+import { confirmPhone, releaseUnconfirmedPhone } from '../phone/phone-accounts.ts';
+import { findFlow, issueAuthCode } from '../sessions/flows.ts';
+import { startSession, type StartedSession } from '../sessions/sessions.ts';
+import { claimAccount, isUnproven, type Claim } from './claim-account.ts';
+import { consumeToken, deleteOneTimeTokens, lockToken, type FoundToken } from './one-time-tokens.ts';
 
 /** The effects of a redeemed token on the account, of which its owner is told. */
 type Effects = {

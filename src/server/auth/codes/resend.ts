@@ -1,20 +1,20 @@
 /** POST /resend: repeats the mail or text of a sign-up or of an address change (docs/specification/wire.md 14, 26). */
 import type { Context } from 'hono';
-import type { AppEnv } from '#server/http/app-env.ts';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
-import type { Endpoint, AuthDeps } from '../http/auth-deps.ts';
-import type { Device } from '../http/device.ts';
-import type { Body } from '../http/body.ts';
-import { AuthError, invalidRequest } from '../http/errors.ts';
-import { parseEmail } from '../http/credentials.ts';
-import { readMailRequest, mailConfirmation, mailIntervalMs, type MailRequest } from './mail-codes.ts';
+import type { AppEnv } from '#server/http/app-env.ts';
 import { findUserByEmail, findUserById, findUserByPhone, updateUser } from '../accounts/accounts.ts';
 import { claimMail } from '../accounts/security-notice.ts';
-import { repeatAddressChange, mailAddressChange } from './address-change.ts';
+import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
+import type { Body } from '../http/body.ts';
+import { parseEmail } from '../http/credentials.ts';
+import type { Device } from '../http/device.ts';
+import { AuthError, invalidRequest } from '../http/errors.ts';
 import { parsePhone } from '../http/phone-number.ts';
-import { consumeRecipientBudget, sendTextLater, type TextMessage, type Recipient } from '../phone/send-text.ts';
-import { issueSignInCode, issuePhoneCode } from './text-codes.ts';
+import { consumeRecipientBudget, sendTextLater, type Recipient, type TextMessage } from '../phone/send-text.ts';
+import { mailAddressChange, repeatAddressChange } from './address-change.ts';
+import { mailConfirmation, mailIntervalMs, readMailRequest, type MailRequest } from './mail-codes.ts';
+import { issuePhoneCode, issueSignInCode } from './text-codes.ts';
 
 type MailType = 'signup' | 'email_change';
 

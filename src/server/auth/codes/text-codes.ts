@@ -1,9 +1,9 @@
 /** Texted codes: valid for one minute, otherwise like mailed codes (docs/specification/wire.md 26). */
 import type { AsService } from '#server/database/database.ts';
-import { signInText, phoneChangeText, reauthenticationText } from '../phone/send-text.ts';
-import type { AuthDeps } from '../http/auth-deps.ts';
-import { issueOneTimeToken } from './one-time-tokens.ts';
 import { updateUser, type UserRow } from '../accounts/accounts.ts';
+import type { AuthDeps } from '../http/auth-deps.ts';
+import { phoneChangeText, reauthenticationText, signInText } from '../phone/send-text.ts';
+import { issueOneTimeToken } from './one-time-tokens.ts';
 
 const LIFETIME_SECONDS = 60;
 

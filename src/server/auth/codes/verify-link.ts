@@ -6,17 +6,17 @@
  * button's POST consumes the token and responds as the GET of supabase/auth does: with a redirect that carries the
  * session in its fragment, or for a PKCE client an auth code in its query.
  */
-import { isCrossSiteRequest } from '#server/http/host-guard.ts';
-import { escapeHtml } from '#server/escape-html.ts';
 import { isWebProtocol } from '#server/config/redirect-patterns.ts';
+import { escapeHtml } from '#server/escape-html.ts';
+import { isCrossSiteRequest } from '#server/http/host-guard.ts';
 import type { Endpoint } from '../http/auth-deps.ts';
-import { redirectTarget, isOwnOrigin, oauthErrorName } from '../http/redirects.ts';
 import type { Device } from '../http/device.ts';
 import { AuthError, invalidRequest } from '../http/errors.ts';
-import { isPkceLink } from './one-time-tokens.ts';
-import { findTokenByLink, redeemLinkOrCode, FIRST_LINK_ACCEPTED } from './verify.ts';
-import { respondWithSession, sessionFragment } from '../sessions/session-response.ts';
 import { pageDocument } from '../http/page-document.ts';
+import { isOwnOrigin, oauthErrorName, redirectTarget } from '../http/redirects.ts';
+import { respondWithSession, sessionFragment } from '../sessions/session-response.ts';
+import { isPkceLink } from './one-time-tokens.ts';
+import { findTokenByLink, FIRST_LINK_ACCEPTED, redeemLinkOrCode } from './verify.ts';
 
 export const showLink: Endpoint = (context, { config }) => {
   const { type, token } = parseLink(context.req.query('type'), context.req.query('token'));

@@ -1,22 +1,22 @@
 /** POST /verify: exchanges a mailed link, or a mailed or texted code, for a session (docs/specification/wire.md 16, 26). */
-import type { OneTimePurpose } from '#server/database/tables/auth-tables.ts';
-import { isUniqueViolation } from '#server/database/database-error.ts';
 import { ROUTES } from '#domain/routes.ts';
+import { isUniqueViolation } from '#server/database/database-error.ts';
+import type { OneTimePurpose } from '#server/database/tables/auth-tables.ts';
 import { phoneChangedMail } from '#server/mail/account-emails.ts';
-import type { Endpoint, AuthDeps } from '../http/auth-deps.ts';
-import type { Device } from '../http/device.ts';
+import { sendNotice } from '../accounts/security-notice.ts';
+import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
 import type { Body } from '../http/body.ts';
-import { AuthError, invalidRequest } from '../http/errors.ts';
-import { respondWithSession } from '../sessions/session-response.ts';
-import { findByLink, findByCode, type FoundToken } from './one-time-tokens.ts';
-import { startPadding } from '../http/response-padding.ts';
 import { parseEmail } from '../http/credentials.ts';
-import { isTexted, redeemToken, type RedeemResult, type PhoneChange } from './redeem-code.ts';
+import type { Device } from '../http/device.ts';
+import { AuthError, invalidRequest } from '../http/errors.ts';
+import { parsePhone } from '../http/phone-number.ts';
+import { startPadding } from '../http/response-padding.ts';
+import { phoneChangedText, sendTextLater } from '../phone/send-text.ts';
+import { respondWithSession } from '../sessions/session-response.ts';
 import { mailAddressChanged } from './address-change.ts';
 import { announceClaim } from './claim-account.ts';
-import { parsePhone } from '../http/phone-number.ts';
-import { phoneChangedText, sendTextLater } from '../phone/send-text.ts';
-import { sendNotice } from '../accounts/security-notice.ts';
+import { findByCode, findByLink, type FoundToken } from './one-time-tokens.ts';
+import { isTexted, redeemToken, type PhoneChange, type RedeemResult } from './redeem-code.ts';
 
 /** Purposes of mailed tokens by wire type. `email` is for clients that do not know whether an account is new. */
 const MAILED_PURPOSES: ReadonlyMap<string, readonly OneTimePurpose[]> = new Map<string, OneTimePurpose[]>([

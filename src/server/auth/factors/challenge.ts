@@ -1,20 +1,20 @@
 /** POST /factors/{id}/challenge: starts a second step, for a phone with a texted code (docs/specification/wire.md 31). */
-import { randomInt, timingSafeEqual, createHmac } from 'node:crypto';
+import { createHmac, randomInt, timingSafeEqual } from 'node:crypto';
 import type { Selectable } from 'kysely';
-import type { FactorType, AuthTables } from '#server/database/tables/auth-tables.ts';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
+import type { AuthTables, FactorType } from '#server/database/tables/auth-tables.ts';
 import { networkPrefix } from '#server/http/client-address.ts';
-import type { Endpoint, AuthDeps } from '../http/auth-deps.ts';
+import type { Account } from '../accounts/accounts.ts';
+import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
+import type { Body } from '../http/body.ts';
 import type { Device } from '../http/device.ts';
+import { AuthError } from '../http/errors.ts';
+import { checkChannel } from '../http/phone-number.ts';
+import { consumeRecipientBudget, secondStepText, sendText } from '../phone/send-text.ts';
 import type { Member } from '../sessions/require-user.ts';
 import type { StoredFactor } from './factor-store.ts';
-import type { Body } from '../http/body.ts';
-import { checkChannel } from '../http/phone-number.ts';
-import { AuthError } from '../http/errors.ts';
-import type { Account } from '../accounts/accounts.ts';
 import { createWebAuthnChallenge } from './webauthn-factor.ts';
-import { consumeRecipientBudget, secondStepText, sendText } from '../phone/send-text.ts';
 
 type Given = { caller: Member; device: Device; factor: StoredFactor; readBody: () => Promise<Body> };
 

@@ -1,17 +1,17 @@
 /** WebAuthn credentials: passkeys sign in alone, the credential of a factor only confirms a sign-in. */
 import type { Selectable } from 'kysely';
-import type { AuthTables, JsonObject } from '#server/database/tables/auth-tables.ts';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
-import type { NewCredential, Assertion } from './check-credential.ts';
-import { recordAuditEvent, type AuditEntry } from '../accounts/audit-log.ts';
-import type { Device } from '../http/device.ts';
+import type { AuthTables, JsonObject } from '#server/database/tables/auth-tables.ts';
 import { lockUser } from '../accounts/accounts.ts';
-import { CHALLENGE_LIFETIME_MS } from './relying-party.ts';
+import { recordAuditEvent, type AuditEntry } from '../accounts/audit-log.ts';
 import type { AuthDeps } from '../http/auth-deps.ts';
 import type { Body } from '../http/body.ts';
+import type { Device } from '../http/device.ts';
 import { AuthError, invalidRequest } from '../http/errors.ts';
 import { UUID } from '../keys/access-tokens.ts';
+import type { Assertion, NewCredential } from './check-credential.ts';
+import { CHALLENGE_LIFETIME_MS } from './relying-party.ts';
 
 export type StoredCredential = Selectable<AuthTables['auth.webauthn_credentials']>;
 type Purpose = StoredCredential['purpose'];

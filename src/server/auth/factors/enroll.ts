@@ -1,6 +1,15 @@
 /** POST /factors and DELETE /factors/{id}: adds and removes a second factor (docs/specification/wire.md 31). */
 import { randomUUID } from 'node:crypto';
 import type { FactorType } from '#server/database/tables/auth-tables.ts';
+import { lockUser } from '../accounts/accounts.ts';
+import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
+import type { Body } from '../http/body.ts';
+import type { Device } from '../http/device.ts';
+import { AuthError, invalidRequest, type AuthErrorName } from '../http/errors.ts';
+import { parsePhone } from '../http/phone-number.ts';
+import { seal } from '../keys/sealed.ts';
+import { requireLiveSession, type Member } from '../sessions/require-user.ts';
+import { mailFactorRemoved } from './factor-mails.ts';
 import {
   checkFriendlyName,
   createFactor,
@@ -8,16 +17,7 @@ import {
   type EnrolmentProblem,
   type StoredFactor,
 } from './factor-store.ts';
-import { AuthError, type AuthErrorName, invalidRequest } from '../http/errors.ts';
-import type { Endpoint, AuthDeps } from '../http/auth-deps.ts';
-import type { Device } from '../http/device.ts';
-import { requireLiveSession, type Member } from '../sessions/require-user.ts';
-import type { Body } from '../http/body.ts';
 import { createTotpEnrolment } from './totp.ts';
-import { seal } from '../keys/sealed.ts';
-import { parsePhone } from '../http/phone-number.ts';
-import { lockUser } from '../accounts/accounts.ts';
-import { mailFactorRemoved } from './factor-mails.ts';
 
 const MAX_ISSUER_LENGTH = 64;
 

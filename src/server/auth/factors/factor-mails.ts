@@ -9,8 +9,8 @@ import {
   passkeyRemovedMail,
   recoveryCodeUsedMail,
 } from '#server/mail/account-emails.ts';
-import { claimMail, sendNotice, type MailDeps } from '../accounts/security-notice.ts';
 import type { UserRow } from '../accounts/accounts.ts';
+import { claimMail, sendNotice, type MailDeps } from '../accounts/security-notice.ts';
 
 const GUESS_NOTICE_INTERVAL_MS = 24 * 3_600_000;
 

@@ -3,16 +3,16 @@
  * factors locks the user's row first, which serializes enrolment, verification and removal.
  */
 import { sql, type Selectable } from 'kysely';
-import type { AuthTables, FactorType } from '#server/database/tables/auth-tables.ts';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
-import type { SessionRow } from '../sessions/sessions.ts';
-import type { Device } from '../http/device.ts';
+import type { AuthTables, FactorType } from '#server/database/tables/auth-tables.ts';
 import { lockUser } from '../accounts/accounts.ts';
-import { requireLiveSession, type Member } from '../sessions/require-user.ts';
 import { recordAuditEvent, type AuditEntry } from '../accounts/audit-log.ts';
 import type { AuthDeps } from '../http/auth-deps.ts';
+import type { Device } from '../http/device.ts';
 import { AuthError, invalidRequest } from '../http/errors.ts';
+import { requireLiveSession, type Member } from '../sessions/require-user.ts';
+import type { SessionRow } from '../sessions/sessions.ts';
 
 export type StoredFactor = Selectable<AuthTables['auth.mfa_factors']>;
 

@@ -1,13 +1,13 @@
 /** GET /passkeys, PATCH and DELETE /passkeys/{id}: a user's own passkeys (docs/specification/wire.md 32). */
-import type { Endpoint } from '../http/auth-deps.ts';
-import { requireLiveSession, type Member } from '../sessions/require-user.ts';
-import { listPasskeys as findPasskeys, passkeyJson, renamePasskey, removePasskey } from './credential-store.ts';
-import type { Device } from '../http/device.ts';
-import type { Body } from '../http/body.ts';
-import { checkFriendlyName } from './factor-store.ts';
-import { AuthError, invalidRequest } from '../http/errors.ts';
 import { lockUser } from '../accounts/accounts.ts';
+import type { Endpoint } from '../http/auth-deps.ts';
+import type { Body } from '../http/body.ts';
+import type { Device } from '../http/device.ts';
+import { AuthError, invalidRequest } from '../http/errors.ts';
+import { requireLiveSession, type Member } from '../sessions/require-user.ts';
+import { listPasskeys as findPasskeys, passkeyJson, removePasskey, renamePasskey } from './credential-store.ts';
 import { mailPasskeyRemoved } from './factor-mails.ts';
+import { checkFriendlyName } from './factor-store.ts';
 
 export const listPasskeys: Endpoint<{ caller: Member }> = async (context, deps, { caller: { account } }) => {
   const passkeys = await findPasskeys(deps.database.asService('list passkeys'), account.user.id);

@@ -4,20 +4,20 @@
  * The options name no account, and a passkey that we don't know is answered like a wrong signature, so neither tells
  * who has an account.
  */
-import type { JsonObject } from '#server/database/tables/auth-tables.ts';
-import type { Endpoint } from '../http/auth-deps.ts';
 import type { AsService } from '#server/database/database.ts';
+import type { JsonObject } from '#server/database/tables/auth-tables.ts';
 import { isBanned, lockUser } from '../accounts/accounts.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';
-import { startSession } from '../sessions/sessions.ts';
+import type { Endpoint } from '../http/auth-deps.ts';
 import type { Body } from '../http/body.ts';
 import type { Device } from '../http/device.ts';
 import { AuthError } from '../http/errors.ts';
 import { respondWithSession } from '../sessions/session-response.ts';
+import { startSession } from '../sessions/sessions.ts';
 import {
+  findPasskey,
   readCeremony,
   recordAssertion,
-  findPasskey,
   storeChallenge,
   type StoredCredential,
 } from './credential-store.ts';

@@ -2,24 +2,24 @@
  * /factors/recovery-codes: codes that replace a lost second factor. A user has one set of ten, each good for one second
  * step (docs/specification/wire.md 31).
  */
-import { randomBytes, createHmac } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
+import { base32crockford } from '@scure/base';
 import type { Context } from 'hono';
 import type { Selectable } from 'kysely';
-import { base32crockford } from '@scure/base';
-import type { AppEnv } from '#server/http/app-env.ts';
 import type { AsService } from '#server/database/database.ts';
-import type { AuthTables } from '#server/database/tables/auth-tables.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
-import type { Endpoint, AuthDeps } from '../http/auth-deps.ts';
-import { requireLiveSession, type Member } from '../sessions/require-user.ts';
-import { AuthError } from '../http/errors.ts';
-import type { Device } from '../http/device.ts';
-import type { Body } from '../http/body.ts';
-import { checkFriendlyName, listFactors, RECOVERY_CODE_METHOD, endSecondStep } from './factor-store.ts';
+import type { AuthTables } from '#server/database/tables/auth-tables.ts';
+import type { AppEnv } from '#server/http/app-env.ts';
 import { lockUser } from '../accounts/accounts.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';
-import { countGuess, completeSecondStep, failSecondStep } from './second-step.ts';
+import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
+import type { Body } from '../http/body.ts';
+import type { Device } from '../http/device.ts';
+import { AuthError } from '../http/errors.ts';
+import { requireLiveSession, type Member } from '../sessions/require-user.ts';
 import { mailRecoveryCodeUsed } from './factor-mails.ts';
+import { checkFriendlyName, endSecondStep, listFactors, RECOVERY_CODE_METHOD } from './factor-store.ts';
+import { completeSecondStep, countGuess, failSecondStep } from './second-step.ts';
 
 const TYPE = 'recovery_code';
 const DEFAULT_NAME = 'Recovery codes';

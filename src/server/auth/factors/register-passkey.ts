@@ -1,15 +1,15 @@
 /** POST /passkeys/registration/options and /verify: adds a passkey to an account (docs/specification/wire.md 32). */
-import type { Endpoint } from '../http/auth-deps.ts';
-import type { Device } from '../http/device.ts';
-import { requireLiveSession, lacksSecondStep, type Member } from '../sessions/require-user.ts';
-import type { Body } from '../http/body.ts';
-import { listPasskeys, storeChallenge, readCeremony, saveCredential } from './credential-store.ts';
-import { AuthError } from '../http/errors.ts';
-import { createWebAuthnChallenge, relyingPartyOf, userHandleOf } from './relying-party.ts';
-import { creationOptions, checkNewCredential } from './check-credential.ts';
 import { lockUser } from '../accounts/accounts.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';
+import type { Endpoint } from '../http/auth-deps.ts';
+import type { Body } from '../http/body.ts';
+import type { Device } from '../http/device.ts';
+import { AuthError } from '../http/errors.ts';
+import { lacksSecondStep, requireLiveSession, type Member } from '../sessions/require-user.ts';
+import { checkNewCredential, creationOptions } from './check-credential.ts';
+import { listPasskeys, readCeremony, saveCredential, storeChallenge } from './credential-store.ts';
 import { mailPasskeyAdded } from './factor-mails.ts';
+import { createWebAuthnChallenge, relyingPartyOf, userHandleOf } from './relying-party.ts';
 
 const MAX_PASSKEYS = 10;
 

@@ -1,21 +1,21 @@
 /** Completes a second step: accepts its proof, raises the session to `aal2` and responds with new tokens. */
 import type { Context } from 'hono';
-import type { AppEnv } from '#server/http/app-env.ts';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
 import type { AuthenticationMethod } from '#server/database/tables/auth-tables.ts';
+import type { AppEnv } from '#server/http/app-env.ts';
+import { getAccount, lockUser } from '../accounts/accounts.ts';
+import { recordAuditEvent, type AuditEvent } from '../accounts/audit-log.ts';
 import type { AuthDeps } from '../http/auth-deps.ts';
-import type { Member } from '../sessions/require-user.ts';
+import type { Device } from '../http/device.ts';
 import { AuthError, type AuthErrorName } from '../http/errors.ts';
 import type { Refund } from '../http/rate-limits.ts';
-import { mailFactorGuesses } from './factor-mails.ts';
-import { recordAuditEvent, type AuditEvent } from '../accounts/audit-log.ts';
-import type { Device } from '../http/device.ts';
-import type { SessionRow, StartedSession } from '../sessions/sessions.ts';
-import { lockUser, getAccount } from '../accounts/accounts.ts';
 import { rememberDevice } from '../sessions/device-cookie.ts';
-import { sessionResponse } from '../sessions/session-response.ts';
 import { createFirstRefreshToken } from '../sessions/refresh-tokens.ts';
+import type { Member } from '../sessions/require-user.ts';
+import { sessionResponse } from '../sessions/session-response.ts';
+import type { SessionRow, StartedSession } from '../sessions/sessions.ts';
+import { mailFactorGuesses } from './factor-mails.ts';
 
 /**
  * Counts a guess before it is compared. Guesses are counted by the method that started the session. Threat: a stranger

@@ -1,25 +1,25 @@
 /** POST /factors/{id}/verify: passes a second step with the answer to a challenge (docs/specification/wire.md 31). */
-import type { FactorType, JsonObject } from '#server/database/tables/auth-tables.ts';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
+import type { FactorType, JsonObject } from '#server/database/tables/auth-tables.ts';
 import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
-import { UUID } from '../keys/access-tokens.ts';
-import { unseal } from '../keys/sealed.ts';
-import { mailFactorAdded } from './factor-mails.ts';
 import type { Body } from '../http/body.ts';
 import type { Device } from '../http/device.ts';
-import { AuthError, type AuthErrorName, invalidRequest } from '../http/errors.ts';
+import { AuthError, invalidRequest, type AuthErrorName } from '../http/errors.ts';
+import { UUID } from '../keys/access-tokens.ts';
+import { unseal } from '../keys/sealed.ts';
+import type { Member } from '../sessions/require-user.ts';
 import {
   consumeChallenge,
   countAnswer,
-  requireVerifyEnabled,
   isTextedCode,
+  requireVerifyEnabled,
   type ChallengeResult,
   type StoredChallenge,
 } from './challenge.ts';
-import { completeSecondStep, countGuess, failSecondStep } from './second-step.ts';
+import { mailFactorAdded } from './factor-mails.ts';
 import { FACTOR_METHODS, listFactors, type StoredFactor } from './factor-store.ts';
-import type { Member } from '../sessions/require-user.ts';
+import { completeSecondStep, countGuess, failSecondStep } from './second-step.ts';
 import { findTotpStep } from './totp.ts';
 import { checkWebAuthnAnswer } from './webauthn-factor.ts';
 

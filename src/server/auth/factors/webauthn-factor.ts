@@ -1,17 +1,17 @@
 /** Second factors that are WebAuthn authenticators, such as security keys (docs/specification/wire.md 31). */
-import type { JsonObject } from '#server/database/tables/auth-tables.ts';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
-import type { AuthDeps } from '../http/auth-deps.ts';
+import type { JsonObject } from '#server/database/tables/auth-tables.ts';
 import type { Account } from '../accounts/accounts.ts';
+import type { AuthDeps } from '../http/auth-deps.ts';
 import { listCredentials, recordAssertion, saveCredential } from './credential-store.ts';
+import type { StoredFactor } from './factor-store.ts';
 import {
   createWebAuthnChallenge as createChallengeText,
   relyingPartyOf,
   requestOptions,
   userHandleOf,
 } from './relying-party.ts';
-import type { StoredFactor } from './factor-store.ts';
 
 export async function createWebAuthnChallenge(deps: AuthDeps, { user }: Account, factor: StoredFactor) {
   const credentials = await listCredentials(deps.database.asService('challenge a factor'), user.id, 'factor');

@@ -1,16 +1,16 @@
 import type { Context } from 'hono';
+import type { Clock } from '#server/clock.ts';
 import type { Config } from '#server/config/config.ts';
 import type { Database } from '#server/database/database.ts';
-import type { Clock } from '#server/clock.ts';
+import type { AppEnv } from '#server/http/app-env.ts';
+import type { Metrics } from '#server/http/metrics.ts';
+import type { BackgroundTasks } from '#server/load/background-tasks.ts';
 import type { Logger } from '#server/log.ts';
 import type { Mailer } from '#server/mail/mailer.ts';
 import type { SmsSender } from '#server/sms-sender.ts';
-import type { BackgroundTasks } from '#server/load/background-tasks.ts';
-import type { Metrics } from '#server/http/metrics.ts';
-import type { AppEnv } from '#server/http/app-env.ts';
 import type { AccessTokens } from '../keys/access-tokens.ts';
-import type { SigningKeys } from '../keys/signing-keys.ts';
 import type { SamlKey } from '../keys/saml-key.ts';
+import type { SigningKeys } from '../keys/signing-keys.ts';
 import type { RateLimits } from './rate-limits.ts';
 
 /** The dependencies of `authRoutes`. */

@@ -2,10 +2,10 @@
 import type { Context } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';
 import { identifyUser } from '#server/load/request-context.ts';
-import type { AuthDeps } from './auth-deps.ts';
 import { AccessTokenError, type AccessClaims } from '../keys/access-tokens.ts';
-import { AuthError } from './errors.ts';
 import { ADMIN_ROLES } from '../keys/service-token.ts';
+import type { AuthDeps } from './auth-deps.ts';
+import { AuthError } from './errors.ts';
 
 const BEARER = /^Bearer +([^\s]+) *$/i;
 

@@ -4,14 +4,14 @@
  */
 import {
   EMAIL_MAX_LENGTH,
+  isCommonPassword,
   PASSWORD_MAX_BYTES,
   PASSWORD_MIN_LENGTH,
-  isCommonPassword,
 } from '#domain/account/account.ts';
 import { normalizeAddress } from '#domain/account/mail-address.ts';
 import type { JsonObject } from '#server/database/tables/auth-tables.ts';
 import type { AuthDeps } from './auth-deps.ts';
-import { AuthError, type AuthErrorName, invalidRequest } from './errors.ts';
+import { AuthError, invalidRequest, type AuthErrorName } from './errors.ts';
 
 /**
  * The rule of the HTML standard for `type=email`, in lower case: a set of printable ASCII before the @, one or more

@@ -1,11 +1,11 @@
 /** Builds the error responses of the auth wire in the two formats that older and newer clients expect. */
 import { randomUUID } from 'node:crypto';
 import type { Context } from 'hono';
-import type { AppEnv } from '#server/http/app-env.ts';
-import type { Metrics } from '#server/http/metrics.ts';
 import { isTransient } from '#server/database/database-error.ts';
+import type { AppEnv } from '#server/http/app-env.ts';
 import { isClientDisconnected } from '#server/http/error-response.ts';
 import { BodyTooLargeError } from '#server/http/limit-body.ts';
+import type { Metrics } from '#server/http/metrics.ts';
 import { BusyError } from '#server/load/request-context.ts';
 import type { Logger } from '#server/log.ts';
 import { AuthError, OAuthError } from './errors.ts';

@@ -1,7 +1,7 @@
 /** Parses telephone numbers in E.164 form. */
 import type { SmsSettings } from '#server/config/auth-settings.ts';
-import { invalidRequest } from './errors.ts';
 import type { Body } from './body.ts';
+import { invalidRequest } from './errors.ts';
 
 /** ITU-T E.164: a country code and a subscriber number, 15 digits at most. Together they have at least 7 digits. */
 const DIGITS = /^[1-9][0-9]{6,14}$/;

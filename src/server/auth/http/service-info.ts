@@ -1,7 +1,7 @@
 /** The public facts of this server: its settings, its version and its public keys. */
 import manifest from '../../../../package.json' with { type: 'json' };
-import type { Endpoint } from './auth-deps.ts';
 import { JWKS_CACHE_SECONDS } from '../keys/signing-keys.ts';
+import type { Endpoint } from './auth-deps.ts';
 
 /** GET /settings: the enabled sign-in methods (docs/specification/wire.md 17). */
 export const settings: Endpoint = (context, { config: { auth } }) => {

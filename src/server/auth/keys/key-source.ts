@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { AsService, Database } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
-import { UnusableKeyError, parseKeyFile, type KeyFile } from './key-file.ts';
+import { parseKeyFile, UnusableKeyError, type KeyFile } from './key-file.ts';
 
 export type KeySource = {
   /** Names the source at the beginning of an error message. */

@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import { chmod, chown, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { calculateJwkThumbprint, exportJWK, generateKeyPair } from 'jose';
-import { ACCESS_TOKEN_SECONDS } from './access-tokens.ts';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
+import { ACCESS_TOKEN_SECONDS } from './access-tokens.ts';
 import type { KeyFile, SigningJwk, VerificationJwk } from './key-file.ts';
 import { JWKS_CACHE_SECONDS } from './signing-keys.ts';
 

@@ -1,5 +1,5 @@
 /** Loads the key that signs our authentication requests, and its certificate for the identity providers. */
-import { X509Certificate, createPrivateKey, type KeyObject } from 'node:crypto';
+import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { UnusableKeyError } from './key-file.ts';
 

@@ -3,7 +3,7 @@
  * start creates. A running server follows a rotation: it reads the keys again when they have changed.
  */
 import { hkdfSync } from 'node:crypto';
-import { SignJWT, importJWK, type CryptoKey, type JWK, type JWTHeaderParameters, type JWTPayload } from 'jose';
+import { importJWK, SignJWT, type CryptoKey, type JWK, type JWTHeaderParameters, type JWTPayload } from 'jose';
 import type { Clock } from '#server/clock.ts';
 import type { Database } from '#server/database/database.ts';
 import { runAsServer } from '#server/load/request-context.ts';

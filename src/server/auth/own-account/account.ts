@@ -4,14 +4,14 @@
  */
 import type { Context } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';
-import type { Endpoint, AuthDeps } from '../http/auth-deps.ts';
-import { requireUser, lacksSecondStep, type AuthenticatedUser } from '../sessions/require-user.ts';
-import { requiredProof, proveIdentity, type SubmittedProof } from '../codes/prove-identity.ts';
 import type { UserRow } from '../accounts/accounts.ts';
-import { findOpenHalves, cancelAddressChange } from '../codes/address-change.ts';
+import { recordAuditEvent } from '../accounts/audit-log.ts';
+import { cancelAddressChange, findOpenHalves } from '../codes/address-change.ts';
+import { proveIdentity, requiredProof, type SubmittedProof } from '../codes/prove-identity.ts';
+import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
 import { deviceOf, type Device } from '../http/device.ts';
 import { AuthError } from '../http/errors.ts';
-import { recordAuditEvent } from '../accounts/audit-log.ts';
+import { lacksSecondStep, requireUser, type AuthenticatedUser } from '../sessions/require-user.ts';
 
 export const showAccount: Endpoint<{ caller: AuthenticatedUser }> = async (context, deps, { caller }) => {
   const { user } = caller.account;

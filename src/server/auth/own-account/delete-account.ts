@@ -2,14 +2,14 @@
  * Deletes an account for good (docs/specification/accounts.md 12). Foreign keys delete every row of the user; what must
  * outlive the account (payments, plan changes, audit rows) loses everything that names a person.
  */
-import type { Database, AsService } from '#server/database/database.ts';
-import { queryBuilder } from '#server/database/query-builder.ts';
 import type { Clock } from '#server/clock.ts';
+import type { AsService, Database } from '#server/database/database.ts';
+import { queryBuilder } from '#server/database/query-builder.ts';
 import type { Logger } from '#server/log.ts';
-import type { Mailer } from '#server/mail/mailer.ts';
 import { accountDeletedMail } from '#server/mail/account-emails.ts';
-import { recordAuditEvent, type AuditEntry } from '../accounts/audit-log.ts';
+import type { Mailer } from '#server/mail/mailer.ts';
 import { lockUser } from '../accounts/accounts.ts';
+import { recordAuditEvent, type AuditEntry } from '../accounts/audit-log.ts';
 
 /** How long the owner can undo a deletion: one hour. */
 export const UNDO_DELETION_MS = 3_600_000;

@@ -3,24 +3,24 @@
  * 12).
  */
 import type { Context } from 'hono';
+import { ROUTES } from '#domain/routes.ts';
 import type { AsService } from '#server/database/database.ts';
 import { escapeHtml } from '#server/escape-html.ts';
-import { ROUTES } from '#domain/routes.ts';
 import type { AppEnv } from '#server/http/app-env.ts';
 import { deletionRequestedMail } from '#server/mail/account-emails.ts';
-import type { Endpoint, AuthDeps } from '../http/auth-deps.ts';
-import type { Device } from '../http/device.ts';
-import type { AuthenticatedUser } from '../sessions/require-user.ts';
-import type { Body } from '../http/body.ts';
-import type { Proof, SubmittedProof } from '../codes/prove-identity.ts';
 import { lockUser, updateUser, type UserRow } from '../accounts/accounts.ts';
-import { AuthError } from '../http/errors.ts';
-import { endSessions } from '../sessions/sessions.ts';
-import { deleteOneTimeTokens, issueOneTimeToken, findByLink, consumeToken } from '../codes/one-time-tokens.ts';
-import { UNDO_DELETION_MS } from './delete-account.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';
 import { mailDeletionUndone, sendNotice, type MailDeps } from '../accounts/security-notice.ts';
+import { consumeToken, deleteOneTimeTokens, findByLink, issueOneTimeToken } from '../codes/one-time-tokens.ts';
+import type { Proof, SubmittedProof } from '../codes/prove-identity.ts';
+import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
+import type { Body } from '../http/body.ts';
+import type { Device } from '../http/device.ts';
+import { AuthError } from '../http/errors.ts';
 import { pageDocument } from '../http/page-document.ts';
+import type { AuthenticatedUser } from '../sessions/require-user.ts';
+import { endSessions } from '../sessions/sessions.ts';
+import { UNDO_DELETION_MS } from './delete-account.ts';
 
 type Given = {
   caller: AuthenticatedUser;

@@ -1,32 +1,32 @@
 /** GET and PUT /user: the signed-in user's account (docs/specification/wire.md 12). */
-import type { JsonObject } from '#server/database/tables/auth-tables.ts';
 import { isUniqueViolation } from '#server/database/database-error.ts';
+import type { JsonObject } from '#server/database/tables/auth-tables.ts';
 import { passwordChangedMail } from '#server/mail/account-emails.ts';
-import type { Endpoint, AuthDeps } from '../http/auth-deps.ts';
-import { lacksSecondStep, requireLiveSession, type AuthenticatedUser } from '../sessions/require-user.ts';
-import { AuthError, invalidRequest } from '../http/errors.ts';
-import { userJson } from '../accounts/user-json.ts';
-import type { Device } from '../http/device.ts';
-import type { Body } from '../http/body.ts';
-import {
-  parseEmail,
-  checkMetadata,
-  mergeMetadata,
-  checkPasswordFormat,
-  checkNewPassword,
-  type PasswordOwner,
-} from '../http/credentials.ts';
-import { readMailRequest, mailIntervalMs } from '../codes/mail-codes.ts';
-import type { RequireReauthentication } from '../codes/prove-identity.ts';
-import { consumeRecipientBudget, sendText } from '../phone/send-text.ts';
-import { consumeToken, deleteOneTimeTokens } from '../codes/one-time-tokens.ts';
-import { lockUser, getAccount, updateUser, confirmAddress, type UserRow } from '../accounts/accounts.ts';
-import { beginAddressChange, mailAddressChange } from '../codes/address-change.ts';
-import { endSessions, type SessionRow } from '../sessions/sessions.ts';
+import { confirmAddress, getAccount, lockUser, updateUser, type UserRow } from '../accounts/accounts.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';
 import { claimMail, sendNotice } from '../accounts/security-notice.ts';
-import { parsePhone, checkChannel } from '../http/phone-number.ts';
+import { userJson } from '../accounts/user-json.ts';
+import { beginAddressChange, mailAddressChange } from '../codes/address-change.ts';
+import { mailIntervalMs, readMailRequest } from '../codes/mail-codes.ts';
+import { consumeToken, deleteOneTimeTokens } from '../codes/one-time-tokens.ts';
+import type { RequireReauthentication } from '../codes/prove-identity.ts';
 import { issuePhoneCode } from '../codes/text-codes.ts';
+import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
+import type { Body } from '../http/body.ts';
+import {
+  checkMetadata,
+  checkNewPassword,
+  checkPasswordFormat,
+  mergeMetadata,
+  parseEmail,
+  type PasswordOwner,
+} from '../http/credentials.ts';
+import type { Device } from '../http/device.ts';
+import { AuthError, invalidRequest } from '../http/errors.ts';
+import { checkChannel, parsePhone } from '../http/phone-number.ts';
+import { consumeRecipientBudget, sendText } from '../phone/send-text.ts';
+import { lacksSecondStep, requireLiveSession, type AuthenticatedUser } from '../sessions/require-user.ts';
+import { endSessions, type SessionRow } from '../sessions/sessions.ts';
 
 export const showUser: Endpoint<{ caller: AuthenticatedUser }> = (context, _deps, { caller: { account } }) => {
   const audience = context.req.header('x-jwt-aud') ?? '';

@@ -8,8 +8,8 @@ import { Worker } from 'node:worker_threads';
 import {
   createConcurrencyLimiter,
   runLimited,
-  type Limits,
   type ConcurrencyLimiter,
+  type Limits,
 } from '#server/load/concurrency-limiter.ts';
 import type { Passwords } from '../http/auth-deps.ts';
 import type { PasswordJob, PasswordResult, PasswordTask } from './password-worker.ts';

@@ -1,15 +1,15 @@
 /** POST /token?grant_type=password: signs in and starts a new session (docs/specification/wire.md 9). */
 import { normalizeAddress } from '#domain/account/mail-address.ts';
+import { findUserByEmail, findUserByPhone, isBanned } from '../accounts/accounts.ts';
 import type { Endpoint } from '../http/auth-deps.ts';
-import { findUserByEmail, isBanned, findUserByPhone } from '../accounts/accounts.ts';
-import { StalePasswordError, startSession } from '../sessions/sessions.ts';
-import { formatPhone } from '../http/phone-number.ts';
 import type { Body } from '../http/body.ts';
 import { findWeakness } from '../http/credentials.ts';
 import type { Device } from '../http/device.ts';
 import { AuthError, invalidRequest } from '../http/errors.ts';
+import { formatPhone } from '../http/phone-number.ts';
 import { signInKey } from '../sessions/device-cookie.ts';
 import { respondWithSession } from '../sessions/session-response.ts';
+import { StalePasswordError, startSession } from '../sessions/sessions.ts';
 
 export const grantPassword: Endpoint<{ body: Body; device: Device }> = async (context, deps, { body, device }) => {
   const { clock, passwords, limits, database } = deps;

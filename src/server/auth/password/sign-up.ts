@@ -9,40 +9,40 @@
  */
 import { createHmac } from 'node:crypto';
 import type { Context } from 'hono';
+import { ROUTES } from '#domain/routes.ts';
+import type { AsService } from '#server/database/database.ts';
 import type { JsonObject } from '#server/database/tables/auth-tables.ts';
 import type { AppEnv } from '#server/http/app-env.ts';
-import type { AsService } from '#server/database/database.ts';
-import { ROUTES } from '#domain/routes.ts';
-import { readMailRequest, mailConfirmation, mailAccountExists, type MailRequest } from '../codes/mail-codes.ts';
-import type { Endpoint, AuthDeps } from '../http/auth-deps.ts';
-import type { Device } from '../http/device.ts';
-import type { Body } from '../http/body.ts';
-import { checkSignUpMetadata, checkPasswordFormat, parseEmail, checkNewPassword } from '../http/credentials.ts';
-import { AuthError, invalidRequest } from '../http/errors.ts';
-import { createAnonymousAccount, createAccountIfFree } from '../accounts/create-account.ts';
-import { startSession } from '../sessions/sessions.ts';
 import {
-  getAccount,
-  findUserByEmail,
   clearUnconfirmedPassword,
-  listIdentities,
-  emailIdentityData,
   EMAIL_APP_METADATA,
+  emailIdentityData,
+  findUserByEmail,
   findUserByPhone,
+  getAccount,
+  listIdentities,
   type Account,
   type UserRow,
 } from '../accounts/accounts.ts';
-import { respondWithSession } from '../sessions/session-response.ts';
-import { startPadding } from '../http/response-padding.ts';
+import { createAccountIfFree, createAnonymousAccount } from '../accounts/create-account.ts';
+import { mailAccountExists, mailConfirmation, readMailRequest, type MailRequest } from '../codes/mail-codes.ts';
+import { issueSignInCode } from '../codes/text-codes.ts';
+import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
+import type { Body } from '../http/body.ts';
+import { checkNewPassword, checkPasswordFormat, checkSignUpMetadata, parseEmail } from '../http/credentials.ts';
+import type { Device } from '../http/device.ts';
+import { AuthError, invalidRequest } from '../http/errors.ts';
 import { checkChannel, parsePhone } from '../http/phone-number.ts';
+import { startPadding } from '../http/response-padding.ts';
 import {
   clearUnprovenPassword,
   createPhoneAccount,
-  phoneIdentityData,
   PHONE_APP_METADATA,
+  phoneIdentityData,
 } from '../phone/phone-accounts.ts';
-import { sendSignUpText, consumeRecipientBudget, accountExistsText } from '../phone/send-text.ts';
-import { issueSignInCode } from '../codes/text-codes.ts';
+import { accountExistsText, consumeRecipientBudget, sendSignUpText } from '../phone/send-text.ts';
+import { respondWithSession } from '../sessions/session-response.ts';
+import { startSession } from '../sessions/sessions.ts';
 
 type NewUser = { email: string; password: string; data: JsonObject; request: MailRequest };
 

@@ -1,9 +1,9 @@
 /** Accounts with a phone number. A number is stored with the sign-up and counts once a texted code has confirmed it. */
 import { randomUUID } from 'node:crypto';
-import type { JsonObject } from '#server/database/tables/auth-tables.ts';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
-import { saveOwnIdentity, updateUser, syncProviders, type Account } from '../accounts/accounts.ts';
+import type { JsonObject } from '#server/database/tables/auth-tables.ts';
+import { saveOwnIdentity, syncProviders, updateUser, type Account } from '../accounts/accounts.ts';
 
 export const PHONE_APP_METADATA = { provider: 'phone', providers: ['phone'] } as const;
 

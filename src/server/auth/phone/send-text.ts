@@ -7,15 +7,15 @@
  */
 import { createHmac } from 'node:crypto';
 import { SmsError, type SmsFailure } from '#server/sms-sender.ts';
-import type { TextAsker, TextShare } from '../http/rate-limits.ts';
-import type { AuthDeps } from '../http/auth-deps.ts';
-import { isInAllowedCountry } from '../http/phone-number.ts';
-import { AuthError } from '../http/errors.ts';
 import type { Account } from '../accounts/accounts.ts';
+import { recordAuditEvent } from '../accounts/audit-log.ts';
+import type { AuthDeps } from '../http/auth-deps.ts';
 import type { Device } from '../http/device.ts';
+import { AuthError } from '../http/errors.ts';
+import { isInAllowedCountry } from '../http/phone-number.ts';
+import type { TextAsker, TextShare } from '../http/rate-limits.ts';
 import { startPadding } from '../http/response-padding.ts';
 import { deleteUnconfirmedAccount } from './phone-accounts.ts';
-import { recordAuditEvent } from '../accounts/audit-log.ts';
 
 export type Recipient = {
   /** From `parsePhone`. */

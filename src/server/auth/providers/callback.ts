@@ -3,19 +3,19 @@ import type { Context } from 'hono';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
 import type { AppEnv } from '#server/http/app-env.ts';
-import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
 import { lockUser } from '../accounts/accounts.ts';
-import { claimProviderFlow, findFlow, type FlowRow } from '../sessions/flows.ts';
-import { UUID } from '../keys/access-tokens.ts';
-import { unseal } from '../keys/sealed.ts';
+import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
 import type { Device } from '../http/device.ts';
 import { toAuthError } from '../http/error-response.ts';
 import { AuthError } from '../http/errors.ts';
+import { UUID } from '../keys/access-tokens.ts';
+import { unseal } from '../keys/sealed.ts';
+import { claimProviderFlow, findFlow, type FlowRow } from '../sessions/flows.ts';
 import { isBoundBrowser } from './browser-binding.ts';
-import { connectProvider, callbackUrl, findProvider, type StoredSecrets } from './start-flow.ts';
 import { ProviderError, ProviderRefusal } from './provider-client.ts';
 import { completeFlow, redirectToClient, redirectWithError, redirectWithFields } from './return-to-client.ts';
 import { signInWithProvider } from './sign-in-with-provider.ts';
+import { callbackUrl, connectProvider, findProvider, type StoredSecrets } from './start-flow.ts';
 
 /** The parameters of an answer in RFC 6749 4.1.2, RFC 9207 and OpenID Connect. */
 const PARAMETERS = ['code', 'state', 'iss', 'error', 'error_description', 'error_uri', 'scope', 'session_state'];

@@ -15,19 +15,19 @@ import { randomUUID } from 'node:crypto';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
 import type { JsonObject } from '#server/database/tables/auth-tables.ts';
-import type { Device } from '../http/device.ts';
-import { isUnproven, claimAccount, type Claim } from '../codes/claim-account.ts';
 import {
-  userByEmailQuery,
-  lockUser,
   isBanned,
-  updateUser,
+  lockUser,
   syncProviders,
-  type UserRow,
+  updateUser,
+  userByEmailQuery,
   type IdentityRow,
+  type UserRow,
 } from '../accounts/accounts.ts';
-import { removeUnconfirmedIdentity, releaseAddress } from '../accounts/sign-in-methods.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';
+import { releaseAddress, removeUnconfirmedIdentity } from '../accounts/sign-in-methods.ts';
+import { claimAccount, isUnproven, type Claim } from '../codes/claim-account.ts';
+import type { Device } from '../http/device.ts';
 
 export type IdentitySignIn = {
   identity: ExternalIdentity;

@@ -16,9 +16,9 @@ import {
 import type { OAuthProvider } from '#server/config/auth-settings.ts';
 import { identityFromClaims } from './profile.ts';
 import {
-  PROVIDER_TIMEOUT_SECONDS,
   callProvider,
   isTransientStatus,
+  PROVIDER_TIMEOUT_SECONDS,
   ProviderError,
   type ProviderClient,
 } from './provider-client.ts';

@@ -6,26 +6,26 @@
  * in the transaction that signs the user in.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { createRemoteJWKSet, jwtVerify, errors, decodeProtectedHeader, type JWTPayload, type RemoteJWKSet } from 'jose';
+import { createRemoteJWKSet, decodeProtectedHeader, errors, jwtVerify, type JWTPayload, type RemoteJWKSet } from 'jose';
 import type { Configuration } from 'openid-client';
 import type { OAuthProvider } from '#server/config/auth-settings.ts';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
-import type { Endpoint, AuthDeps } from '../http/auth-deps.ts';
-import type { Device } from '../http/device.ts';
-import type { Body } from '../http/body.ts';
-import { OAuthError, AuthError, invalidRequest } from '../http/errors.ts';
+import { getAccount, lockUser } from '../accounts/accounts.ts';
 import { requireLinking } from '../codes/prove-identity.ts';
+import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
+import type { Body } from '../http/body.ts';
+import type { Device } from '../http/device.ts';
+import { AuthError, invalidRequest, OAuthError } from '../http/errors.ts';
 import { redirectTarget } from '../http/redirects.ts';
-import { signInWithProvider } from './sign-in-with-provider.ts';
-import { lockUser, getAccount } from '../accounts/accounts.ts';
-import { requireLiveSession } from '../sessions/require-user.ts';
-import { startSession } from '../sessions/sessions.ts';
-import { respondWithSession } from '../sessions/session-response.ts';
 import { KNOWN_PROVIDERS } from '../http/service-info.ts';
+import { requireLiveSession } from '../sessions/require-user.ts';
+import { respondWithSession } from '../sessions/session-response.ts';
+import { startSession } from '../sessions/sessions.ts';
+import { checkAuthorizedParty, discoverProvider } from './oidc-client.ts';
 import { identityFromClaims } from './profile.ts';
-import { ProviderError, PROVIDER_TIMEOUT_SECONDS } from './provider-client.ts';
-import { discoverProvider, checkAuthorizedParty } from './oidc-client.ts';
+import { PROVIDER_TIMEOUT_SECONDS, ProviderError } from './provider-client.ts';
+import { signInWithProvider } from './sign-in-with-provider.ts';
 
 export const grantIdToken: Endpoint<{ body: Body; device: Device }> = async (context, deps, { body, device }) => {
   const { clock, config } = deps;

@@ -1,31 +1,31 @@
 /** GET /user/identities/authorize and DELETE /user/identities/{id} (docs/specification/wire.md 28). */
 import { sql } from 'kysely';
-import { identityUnlinkedMail } from '#server/mail/account-emails.ts';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
 import type { JsonObject } from '#server/database/tables/auth-tables.ts';
-import type { Endpoint, AuthDeps } from '../http/auth-deps.ts';
-import type { Device } from '../http/device.ts';
-import type { LinkingUser } from '../codes/prove-identity.ts';
-import { startProviderFlow } from './start-flow.ts';
-import { ProviderError } from './provider-client.ts';
-import { AuthError } from '../http/errors.ts';
+import { identityUnlinkedMail } from '#server/mail/account-emails.ts';
 import {
-  lockUser,
-  getAccount,
-  updateUser,
-  syncProviders,
   confirmAddress,
   findUserByEmail,
-  type UserRow,
-  type IdentityRow,
+  getAccount,
+  lockUser,
+  syncProviders,
+  updateUser,
   type Account,
+  type IdentityRow,
+  type UserRow,
 } from '../accounts/accounts.ts';
-import { requireLiveSession } from '../sessions/require-user.ts';
+import { recordAuditEvent, type AuditEvent } from '../accounts/audit-log.ts';
 import { providerLabel, sendNotice } from '../accounts/security-notice.ts';
 import { mailAddressChanged } from '../codes/address-change.ts';
 import { deleteOneTimeTokens } from '../codes/one-time-tokens.ts';
-import { recordAuditEvent, type AuditEvent } from '../accounts/audit-log.ts';
+import type { LinkingUser } from '../codes/prove-identity.ts';
+import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
+import type { Device } from '../http/device.ts';
+import { AuthError } from '../http/errors.ts';
+import { requireLiveSession } from '../sessions/require-user.ts';
+import { ProviderError } from './provider-client.ts';
+import { startProviderFlow } from './start-flow.ts';
 
 export const authorizeIdentity: Endpoint<{ caller: LinkingUser }> = async (context, deps, { caller }) => {
   let url: string;

@@ -3,9 +3,9 @@
  * values: only known claims are kept, and only of the expected type and length.
  */
 import type { JsonObject } from '#server/database/tables/auth-tables.ts';
-import type { ExternalIdentity } from './external-identity.ts';
 import { parseEmail } from '../http/credentials.ts';
 import { AuthError } from '../http/errors.ts';
+import type { ExternalIdentity } from './external-identity.ts';
 import { ProviderError } from './provider-client.ts';
 
 /** OpenID Connect Core 2 limits `sub` to 255 characters. */

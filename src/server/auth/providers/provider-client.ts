@@ -1,5 +1,5 @@
 /** The common interface of all providers, whichever protocol they speak (docs/specification/wire.md 27). */
-import { AuthorizationResponseError, ResponseBodyError, ClientError } from 'openid-client';
+import { AuthorizationResponseError, ClientError, ResponseBodyError } from 'openid-client';
 import type { ExternalIdentity } from './external-identity.ts';
 
 /** The provider's own tokens, named as the wire returns them. */

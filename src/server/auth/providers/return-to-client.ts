@@ -3,17 +3,17 @@
  * tokens in the fragment (implicit) or with an error (docs/specification/wire.md 27).
  */
 import type { Context } from 'hono';
-import type { AppEnv } from '#server/http/app-env.ts';
 import type { AsService } from '#server/database/database.ts';
+import type { AppEnv } from '#server/http/app-env.ts';
 import { getAccount, type Account } from '../accounts/accounts.ts';
-import type { Device } from '../http/device.ts';
-import { deleteFlow, issueAuthCode, setProviderSecrets, type FlowRow } from '../sessions/flows.ts';
-import { startSession, type SignInMethod, type StartedSession } from '../sessions/sessions.ts';
 import type { AuthDeps } from '../http/auth-deps.ts';
-import { seal } from '../keys/sealed.ts';
+import type { Device } from '../http/device.ts';
 import type { AuthError } from '../http/errors.ts';
 import { oauthErrorName } from '../http/redirects.ts';
+import { seal } from '../keys/sealed.ts';
+import { deleteFlow, issueAuthCode, setProviderSecrets, type FlowRow } from '../sessions/flows.ts';
 import { respondWithSession, sessionFragment } from '../sessions/session-response.ts';
+import { startSession, type SignInMethod, type StartedSession } from '../sessions/sessions.ts';
 
 /** Tokens of the third party that the client asked for, by their names on the wire. */
 type ThirdPartyTokens = { provider_token?: string; provider_refresh_token?: string };

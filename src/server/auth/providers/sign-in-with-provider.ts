@@ -1,18 +1,18 @@
 /** Signs in with an identity of a provider: finds or creates the account, sends the mails and maps failures to errors. */
+import { ROUTES } from '#domain/routes.ts';
 import type { OAuthProvider } from '#server/config/auth-settings.ts';
 import type { AsService } from '#server/database/database.ts';
-import { ROUTES } from '#domain/routes.ts';
 import { identityLinkedMail } from '#server/mail/account-emails.ts';
-import { signInWithIdentity, type ExternalIdentity, type IdentityOutcome } from './external-identity.ts';
-import type { Device } from '../http/device.ts';
-import type { AuthDeps } from '../http/auth-deps.ts';
-import { startPadding } from '../http/response-padding.ts';
-import { recordAuditEvent } from '../accounts/audit-log.ts';
-import { AuthError } from '../http/errors.ts';
-import { mailConfirmation, mailAccountExists } from '../codes/mail-codes.ts';
 import { findUserById, type UserRow } from '../accounts/accounts.ts';
-import { announceClaim } from '../codes/claim-account.ts';
+import { recordAuditEvent } from '../accounts/audit-log.ts';
 import { sendNotice } from '../accounts/security-notice.ts';
+import { announceClaim } from '../codes/claim-account.ts';
+import { mailAccountExists, mailConfirmation } from '../codes/mail-codes.ts';
+import type { AuthDeps } from '../http/auth-deps.ts';
+import type { Device } from '../http/device.ts';
+import { AuthError } from '../http/errors.ts';
+import { startPadding } from '../http/response-padding.ts';
+import { signInWithIdentity, type ExternalIdentity, type IdentityOutcome } from './external-identity.ts';
 
 type ProviderSignIn = {
   provider: OAuthProvider;

@@ -1,21 +1,21 @@
 /** Starts a flow at a provider, for a sign-in (GET /authorize) or for a link (docs/specification/wire.md 27 and 28). */
 import { randomUUID } from 'node:crypto';
 import type { Context } from 'hono';
-import { randomPKCECodeVerifier, randomNonce } from 'openid-client';
+import { randomNonce, randomPKCECodeVerifier } from 'openid-client';
 import type { OAuthProvider } from '#server/config/auth-settings.ts';
 import type { AppEnv } from '#server/http/app-env.ts';
-import type { Endpoint, AuthDeps } from '../http/auth-deps.ts';
-import { ProviderError, type FlowSecrets, type ProviderClient } from './provider-client.ts';
-import { redirectWithError } from './return-to-client.ts';
-import { redirectTarget } from '../http/redirects.ts';
-import { AuthError, invalidRequest } from '../http/errors.ts';
-import { KNOWN_PROVIDERS } from '../http/service-info.ts';
-import { parseChallenge, createFlow } from '../sessions/flows.ts';
-import { seal } from '../keys/sealed.ts';
-import { bindBrowser } from './browser-binding.ts';
 import { findByLink } from '../codes/one-time-tokens.ts';
+import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
+import { AuthError, invalidRequest } from '../http/errors.ts';
+import { redirectTarget } from '../http/redirects.ts';
+import { KNOWN_PROVIDERS } from '../http/service-info.ts';
+import { seal } from '../keys/sealed.ts';
+import { createFlow, parseChallenge } from '../sessions/flows.ts';
+import { bindBrowser } from './browser-binding.ts';
 import { createGitHubClient } from './github-client.ts';
 import { createOidcClient } from './oidc-client.ts';
+import { ProviderError, type FlowSecrets, type ProviderClient } from './provider-client.ts';
+import { redirectWithError } from './return-to-client.ts';
 
 /**
  * A faulty request gets an error as JSON, as in supabase/auth. An unreachable provider is reported by a redirect to the

@@ -10,35 +10,35 @@
  * Threat: an attacker starts a flow, has the victim finish it, and requests that GET with the attacker's own cookie.
  * Therefore the GET also needs a code that only the posting browser gets.
  */
-import type { Context } from 'hono';
 import type { SAML } from '@node-saml/node-saml';
+import type { Context } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';
 import { BodyTooLargeError } from '#server/http/limit-body.ts';
-import type { Endpoint, AuthDeps } from '../http/auth-deps.ts';
+import { findUserById, isBanned } from '../accounts/accounts.ts';
+import { recordAuditEvent } from '../accounts/audit-log.ts';
+import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
 import type { Device } from '../http/device.ts';
-import { redirectWithError, redirectToClient, completeFlow } from '../providers/return-to-client.ts';
-import { findFlow, issueAuthCode, lockFlowOfCode, deleteFlow, type FlowRow } from '../sessions/flows.ts';
+import { toAuthError } from '../http/error-response.ts';
+import { AuthError, invalidRequest } from '../http/errors.ts';
+import { UUID } from '../keys/access-tokens.ts';
+import { isBoundBrowser } from '../providers/browser-binding.ts';
+import { signInWithIdentity, type ExternalIdentity } from '../providers/external-identity.ts';
+import { completeFlow, redirectToClient, redirectWithError } from '../providers/return-to-client.ts';
+import { deleteFlow, findFlow, issueAuthCode, lockFlowOfCode, type FlowRow } from '../sessions/flows.ts';
+import { parseIdpMetadata } from './idp-metadata.ts';
+import { inspectResponse, InvalidResponseError, type ExpectedResponse } from './inspect-response.ts';
+import { parseXml } from './parse-xml.ts';
+import { readAssertion, type Assertion } from './read-assertion.ts';
+import { toIdentity } from './saml-identity.ts';
 import {
+  acsUrlOf,
+  claimedRequestCache,
   claimSamlRequest,
   createServiceProvider,
-  claimedRequestCache,
-  acsUrlOf,
   entityIdOf,
   type SamlRequestRow,
 } from './service-provider.ts';
-import { UUID } from '../keys/access-tokens.ts';
-import { AuthError, invalidRequest } from '../http/errors.ts';
-import { signInWithIdentity, type ExternalIdentity } from '../providers/external-identity.ts';
 import { findSsoProvider } from './sso-providers.ts';
-import { parseIdpMetadata } from './idp-metadata.ts';
-import { toIdentity } from './saml-identity.ts';
-import { InvalidResponseError, inspectResponse, type ExpectedResponse } from './inspect-response.ts';
-import { isBoundBrowser } from '../providers/browser-binding.ts';
-import { findUserById, isBanned } from '../accounts/accounts.ts';
-import { recordAuditEvent } from '../accounts/audit-log.ts';
-import { toAuthError } from '../http/error-response.ts';
-import { readAssertion, type Assertion } from './read-assertion.ts';
-import { parseXml } from './parse-xml.ts';
 
 const METHOD = 'sso/saml';
 /** 256 KB (docs/specification/limits.md 2) in characters of base64. */

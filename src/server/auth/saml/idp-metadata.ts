@@ -2,8 +2,8 @@
 import { X509Certificate } from 'node:crypto';
 import { isLoopback, isTrustworthyProviderUrl } from '#server/config/private-network.ts';
 import { invalidRequest } from '../http/errors.ts';
-import { DSIG, HTTP_REDIRECT, METADATA, XmlError, childrenOf, parseXml, type XmlElement } from './parse-xml.ts';
 import { isStrongRsa } from '../keys/saml-key.ts';
+import { childrenOf, DSIG, HTTP_REDIRECT, METADATA, parseXml, XmlError, type XmlElement } from './parse-xml.ts';
 
 export type IdpMetadata = {
   entityId: string;

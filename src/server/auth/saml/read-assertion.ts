@@ -5,7 +5,7 @@
  */
 import type { AssertionAttributes } from './attribute-mapping.ts';
 import { InvalidResponseError, type ExpectedResponse } from './inspect-response.ts';
-import { BEARER, SAML, childrenOf, type XmlElement } from './parse-xml.ts';
+import { BEARER, childrenOf, SAML, type XmlElement } from './parse-xml.ts';
 
 export type Assertion = {
   nameId: { value: string; format: string } | null;

@@ -1,14 +1,14 @@
 /** Our side of SAML 2.0 towards one identity provider (docs/specification/wire.md 29). */
-import { SAML, ValidateInResponseTo, generateServiceProviderMetadata, type CacheProvider } from '@node-saml/node-saml';
+import { generateServiceProviderMetadata, SAML, ValidateInResponseTo, type CacheProvider } from '@node-saml/node-saml';
 import type { Selectable } from 'kysely';
-import type { AuthTables } from '#server/database/tables/auth-tables.ts';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
+import type { AuthTables } from '#server/database/tables/auth-tables.ts';
+import type { Endpoint } from '../http/auth-deps.ts';
 import type { SamlKey } from '../keys/saml-key.ts';
+import type { FlowRow } from '../sessions/flows.ts';
 import type { IdpMetadata } from './idp-metadata.ts';
 import { CLOCK_SKEW_MS } from './read-assertion.ts';
-import type { Endpoint } from '../http/auth-deps.ts';
-import type { FlowRow } from '../sessions/flows.ts';
 
 type Home = { publicUrl: string };
 /** Names this server to identity providers; also the address of its metadata. */

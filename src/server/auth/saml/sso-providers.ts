@@ -1,9 +1,9 @@
 /** Stores the SAML identity providers that administrators set up (docs/specification/wire.md 29 and 33). */
 import type { Selectable } from 'kysely';
 import { jsonArrayFrom } from 'kysely/helpers/postgres';
-import type { AuthTables, JsonObject } from '#server/database/tables/auth-tables.ts';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
+import type { AuthTables, JsonObject } from '#server/database/tables/auth-tables.ts';
 import { AuthError, invalidRequest } from '../http/errors.ts';
 import { parseAttributeMapping } from './attribute-mapping.ts';
 import { parseIdpMetadata } from './idp-metadata.ts';

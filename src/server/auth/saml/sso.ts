@@ -1,17 +1,17 @@
 /** POST /sso: sends the browser to a SAML identity provider (docs/specification/wire.md 29). */
 import type { Context } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';
-import { createFlow, parseChallenge, type FlowRow } from '../sessions/flows.ts';
-import { findSsoProvider, findSsoProviderByDomain, type SsoProvider } from './sso-providers.ts';
 import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
-import { UUID } from '../keys/access-tokens.ts';
-import { bindBrowser } from '../providers/browser-binding.ts';
 import type { Body } from '../http/body.ts';
 import { AuthError, invalidRequest } from '../http/errors.ts';
 import { isAllowedTarget, redirectTarget } from '../http/redirects.ts';
+import { UUID } from '../keys/access-tokens.ts';
+import { bindBrowser } from '../providers/browser-binding.ts';
+import { createFlow, parseChallenge, type FlowRow } from '../sessions/flows.ts';
 import { parseIdpMetadata } from './idp-metadata.ts';
 import { identityProviderOf } from './saml-identity.ts';
-import { newFlowRequestCache, createServiceProvider } from './service-provider.ts';
+import { createServiceProvider, newFlowRequestCache } from './service-provider.ts';
+import { findSsoProvider, findSsoProviderByDomain, type SsoProvider } from './sso-providers.ts';
 
 type Given = { body: Body; requireCaptcha: () => Promise<void> };
 

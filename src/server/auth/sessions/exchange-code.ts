@@ -1,13 +1,13 @@
 /** POST /token?grant_type=pkce: exchanges an auth code for a session (docs/specification/wire.md 24). */
-import type { Endpoint } from '../http/auth-deps.ts';
 import { findUserById, getAccount, isBanned } from '../accounts/accounts.ts';
-import { redeemAuthCode } from './flows.ts';
-import { startSession, type SignInMethod } from './sessions.ts';
-import { unseal } from '../keys/sealed.ts';
+import type { Endpoint } from '../http/auth-deps.ts';
 import type { Body } from '../http/body.ts';
 import type { Device } from '../http/device.ts';
 import { AuthError, invalidRequest } from '../http/errors.ts';
+import { unseal } from '../keys/sealed.ts';
+import { redeemAuthCode } from './flows.ts';
 import { respondWithSession } from './session-response.ts';
+import { startSession, type SignInMethod } from './sessions.ts';
 
 export const grantPkce: Endpoint<{ body: Body; device: Device }> = async (context, deps, { body, device }) => {
   const { clock, database, secrets } = deps;

@@ -2,14 +2,14 @@
  * Sign-in flows that the browser continues elsewhere: at a provider, or from a link in a mail to a PKCE client
  * (docs/specification/wire.md 24). A PKCE client gets an auth code at the end, which it exchanges with its verifier.
  */
-import { randomBytes, createHash, timingSafeEqual } from 'node:crypto';
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Selectable } from 'kysely';
-import type { AuthTables } from '#server/database/tables/auth-tables.ts';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
-import type { SignInMethod } from './sessions.ts';
-import { hashToken } from './refresh-tokens.ts';
+import type { AuthTables } from '#server/database/tables/auth-tables.ts';
 import { invalidRequest } from '../http/errors.ts';
+import { hashToken } from './refresh-tokens.ts';
+import type { SignInMethod } from './sessions.ts';
 
 /** The time from the flow's start to the provider's answer, and again from the auth code's issue to its exchange. */
 const FLOW_LIFETIME_MS = 300_000;

@@ -6,13 +6,13 @@
  *
  * A sign-out that ends sessions has no limit, because each of them has cost a sign-in. One that ends none adds no audit row.
  */
-import type { Endpoint } from '../http/auth-deps.ts';
 import { lockUser } from '../accounts/accounts.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';
-import { endSessions, type SessionScope, type SessionRow } from './sessions.ts';
+import type { Endpoint } from '../http/auth-deps.ts';
 import type { Device } from '../http/device.ts';
-import { lacksSecondStep, requireLiveSession, type AuthenticatedUser } from './require-user.ts';
 import { invalidRequest } from '../http/errors.ts';
+import { lacksSecondStep, requireLiveSession, type AuthenticatedUser } from './require-user.ts';
+import { endSessions, type SessionRow, type SessionScope } from './sessions.ts';
 
 type Given = { caller: AuthenticatedUser; device: Device; countRequest: () => Promise<void> };
 

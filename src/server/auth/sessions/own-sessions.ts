@@ -4,13 +4,13 @@
  * Threat: the thief of a password, who lacks the second factor, learns when and where the owner works, or signs the
  * owner out again and again. Therefore both requests need the second step if the user has a second factor.
  */
-import type { Endpoint } from '../http/auth-deps.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';
-import { endSessions, listSessions } from './sessions.ts';
+import type { Endpoint } from '../http/auth-deps.ts';
 import type { Device } from '../http/device.ts';
 import { AuthError } from '../http/errors.ts';
-import type { AuthenticatedUser } from './require-user.ts';
 import { describeDevice } from './describe-device.ts';
+import type { AuthenticatedUser } from './require-user.ts';
+import { endSessions, listSessions } from './sessions.ts';
 
 export const showSessions: Endpoint<{ caller: AuthenticatedUser }> = async (context, deps, { caller }) => {
   const { account, session: current } = caller;

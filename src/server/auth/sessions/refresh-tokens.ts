@@ -19,12 +19,12 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { sql, type Selectable } from 'kysely';
-import type { AuthTables } from '#server/database/tables/auth-tables.ts';
 import type { AsService } from '#server/database/database.ts';
 import { prepareQuery } from '#server/database/prepared-query.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
-import { hmac } from '../keys/hmac.ts';
+import type { AuthTables } from '#server/database/tables/auth-tables.ts';
 import { accountsQuery, isBanned, toAccount, type Account } from '../accounts/accounts.ts';
+import { hmac } from '../keys/hmac.ts';
 
 const REUSE_WINDOW_MS = 10_000;
 const LOST_RESPONSE_WINDOW_MS = 48 * 3_600_000;

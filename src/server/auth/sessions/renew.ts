@@ -4,13 +4,13 @@
  * A valid token never gets a 429, because clients treat a 429 as final and sign the user out. Only failures are rate
  * limited.
  */
-import type { Endpoint } from '../http/auth-deps.ts';
 import { getAccount } from '../accounts/accounts.ts';
-import { hasRefreshTokenFormat, renewSession, rotateActiveToken, type Rotation } from './refresh-tokens.ts';
+import type { Endpoint } from '../http/auth-deps.ts';
 import type { Body } from '../http/body.ts';
 import type { Device } from '../http/device.ts';
 import { AuthError } from '../http/errors.ts';
 import { rememberDevice } from './device-cookie.ts';
+import { hasRefreshTokenFormat, renewSession, rotateActiveToken, type Rotation } from './refresh-tokens.ts';
 import { sessionResponse } from './session-response.ts';
 
 type Given = { body: Body; device: Device; countRequest: () => Promise<void> };

@@ -1,14 +1,14 @@
 /** Authenticates a request to a protected route, with the checks of docs/specification/wire.md 5 in its order. */
 import type { Context } from 'hono';
-import type { AppEnv } from '#server/http/app-env.ts';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
+import type { AppEnv } from '#server/http/app-env.ts';
 import { isBanned, type Account } from '../accounts/accounts.ts';
-import { findAccountAndSession, type SessionRow } from './sessions.ts';
 import type { AuthDeps } from '../http/auth-deps.ts';
 import { readBearer } from '../http/bearer.ts';
 import { AuthError } from '../http/errors.ts';
 import { UUID } from '../keys/access-tokens.ts';
+import { findAccountAndSession, type SessionRow } from './sessions.ts';
 
 /** Only the operator signs tokens without a `session_id` claim: `session` is null for them. */
 export type AuthenticatedUser = { account: Account; session: SessionRow | null };

@@ -1,16 +1,16 @@
 import type { Context } from 'hono';
-import type { AppEnv } from '#server/http/app-env.ts';
 import { ROUTES } from '#domain/routes.ts';
+import type { AppEnv } from '#server/http/app-env.ts';
 import { newDeviceMail } from '#server/mail/account-emails.ts';
-import { ACCESS_TOKEN_SECONDS, type AccessTokens } from '../keys/access-tokens.ts';
 import type { Account, UserRow } from '../accounts/accounts.ts';
-import type { StartedSession } from './sessions.ts';
+import { claimMail, mailDeletionUndone, sendNotice } from '../accounts/security-notice.ts';
 import { userJson } from '../accounts/user-json.ts';
 import type { AuthDeps } from '../http/auth-deps.ts';
-import { isKnownDevice, rememberDevice } from './device-cookie.ts';
 import { deviceOf, type Device } from '../http/device.ts';
-import { mailDeletionUndone, claimMail, sendNotice } from '../accounts/security-notice.ts';
+import { ACCESS_TOKEN_SECONDS, type AccessTokens } from '../keys/access-tokens.ts';
 import { describeDevice } from './describe-device.ts';
+import { isKnownDevice, rememberDevice } from './device-cookie.ts';
+import type { StartedSession } from './sessions.ts';
 
 /** The response of every sign-in and renewal (docs/specification/wire.md 7). */
 export async function sessionResponse(accessTokens: AccessTokens, account: Account, started: StartedSession) {

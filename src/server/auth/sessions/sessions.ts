@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Selectable } from 'kysely';
 import { jsonObjectFrom } from 'kysely/helpers/postgres';
-import type { AuthTables, AuthenticationMethod } from '#server/database/tables/auth-tables.ts';
-import type { AsService } from '#server/database/database.ts';
 import { NOT_NULL_VIOLATION, sqlStateOf } from '#server/database/database-error.ts';
+import type { AsService } from '#server/database/database.ts';
 import { prepareQuery } from '#server/database/prepared-query.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
+import type { AuthenticationMethod, AuthTables } from '#server/database/tables/auth-tables.ts';
 import { accountQuery, accountsQuery, toAccount, type Account } from '../accounts/accounts.ts';
 import type { Device } from '../http/device.ts';
 import { createFirstRefreshToken } from './refresh-tokens.ts';

@@ -1,6 +1,6 @@
 /** Verifies signatures of Ethereum wallets: `personal_sign` over EIP-191, secp256k1. */
-import * as PersonalMessage from 'ox/PersonalMessage';
 import * as Hex from 'ox/Hex';
+import * as PersonalMessage from 'ox/PersonalMessage';
 import * as Secp256k1 from 'ox/Secp256k1';
 import * as Signature from 'ox/Signature';
 import { invalidRequest } from '../http/errors.ts';

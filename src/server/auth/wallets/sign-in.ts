@@ -8,18 +8,18 @@
  */
 import { randomBytes } from 'node:crypto';
 import { isLoopback } from '#server/config/private-network.ts';
-import { queryBuilder } from '#server/database/query-builder.ts';
 import type { AsService } from '#server/database/database.ts';
-import { parseWalletMessage, type Chain, type Signer, type WalletMessage } from './parse-message.ts';
-import type { Endpoint, AuthDeps } from '../http/auth-deps.ts';
-import type { Device } from '../http/device.ts';
-import type { Body } from '../http/body.ts';
-import { AuthError, OAuthError, invalidRequest } from '../http/errors.ts';
-import { signInWithIdentity } from '../providers/external-identity.ts';
-import { startSession } from '../sessions/sessions.ts';
+import { queryBuilder } from '#server/database/query-builder.ts';
 import { getAccount } from '../accounts/accounts.ts';
-import { respondWithSession } from '../sessions/session-response.ts';
+import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
+import type { Body } from '../http/body.ts';
+import type { Device } from '../http/device.ts';
+import { AuthError, invalidRequest, OAuthError } from '../http/errors.ts';
 import { isAllowedTarget } from '../http/redirects.ts';
+import { signInWithIdentity } from '../providers/external-identity.ts';
+import { respondWithSession } from '../sessions/session-response.ts';
+import { startSession } from '../sessions/sessions.ts';
+import { parseWalletMessage, type Chain, type Signer, type WalletMessage } from './parse-message.ts';
 
 const CHAIN_NAMES: Readonly<Record<Chain, string>> = { ethereum: 'Ethereum', solana: 'Solana' };
 const MIN_MESSAGE_LENGTH = 64;
