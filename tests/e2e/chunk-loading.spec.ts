@@ -20,7 +20,7 @@ const OVERLAYS: readonly Overlay[] = [
 
 /** Screens and the names of their links in the menu. */
 const SCREENS = [
-  { file: 'reviews-route', link: 'Hustle Reviews', path: '/reviews', title: 'Hustle Reviews' },
+  { file: 'reviews-screen', link: 'Hustle Reviews', path: '/reviews', title: 'Hustle Reviews' },
   { file: 'settings-route', link: 'Settings', path: '/settings', title: 'Settings' },
   { file: 'profile-route', link: 'Profile', path: '/profile', title: 'Profile' },
 ] as const;

@@ -54,7 +54,7 @@ const VIEWS: Readonly<Record<Exclude<RouteName, 'landing' | 'terms' | 'privacy'>
     async () => (await import('#client/features/sign-in/password/reset-password-screen.tsx')).ResetPasswordScreen,
   ),
   journal: lazyChunk(async () => (await import('./routes/journal-route.tsx')).JournalRoute),
-  reviews: lazyChunk(async () => (await import('./routes/reviews-route.tsx')).ReviewsRoute),
+  reviews: lazyChunk(async () => (await import('#client/features/coach/reviews-screen.tsx')).ReviewsScreen),
   settings: lazyChunk(async () => (await import('./routes/settings-route.tsx')).SettingsRoute),
   profile: lazyChunk(async () => (await import('./routes/profile-route.tsx')).ProfileRoute),
   receipt: lazyChunk(async () => (await import('#client/features/billing/receipt-screen.tsx')).ReceiptScreen),

@@ -11,7 +11,7 @@ import { useSession } from '#client/lib/session/session.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
 import { RedirectToLogin, useMemberAccess } from '../guards.tsx';
 import { LoadingScreen } from '../loading-screen.tsx';
-import { UpgradeContext } from './upgrade-context.ts';
+import { UpgradeContext } from '#client/lib/plan/use-upgrade.ts';
 import { useDeletedDayToast } from './use-deleted-day-toast.ts';
 import { usePlanChange } from '../session/use-plan-change.ts';
 

@@ -20,7 +20,7 @@ import { SignOutButton } from './sign-out-button.tsx';
 import type { OverlayProps } from '../routes/overlay-props.ts';
 import styles from './sidebar.module.css';
 
-export function Sidebar({ date, onClose, onOpen, onUpgrade }: OverlayProps) {
+export function Sidebar({ date, onClose, onOpen }: OverlayProps) {
   const { user } = useSession();
   const premium = usePremium();
   const support = useSupportAddress();
@@ -78,7 +78,7 @@ export function Sidebar({ date, onClose, onOpen, onUpgrade }: OverlayProps) {
         </nav>
         {shortcuts && <Shortcuts />}
         <div className={styles.end}>
-          {premium === false && <UpgradeButton onClick={() => onUpgrade('default')} />}
+          {premium === false && <UpgradeButton feature="default" />}
           <div className={styles.tools}>
             <ThemeToggle />
             <IconButton

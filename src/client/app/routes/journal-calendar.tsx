@@ -8,17 +8,19 @@ import { MonthCalendar } from '#client/features/calendar/month-calendar.tsx';
 import { useEntryDates } from '#client/sync/entries/entry-dates.ts';
 import { localCopyText } from '#client/sync/save-status.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
+import { useUpgrade } from '#client/lib/plan/use-upgrade.ts';
 import { useToday } from '#client/lib/hooks/use-today.ts';
 import { Dialog } from '#client/ui/dialog.tsx';
 import type { OverlayProps } from './overlay-props.ts';
 
-export function JournalCalendar({ date, onClose, onUpgrade }: OverlayProps) {
+export function JournalCalendar({ date, onClose }: OverlayProps) {
   const today = useToday();
+  const upgrade = useUpgrade();
   const premium = usePremium() !== false;
   const dates = useEntryDates();
   const navigate = useNavigate();
   const select = (day: Day): void => {
-    if (isLocked(day, premium, today)) return onUpgrade('historical-logs');
+    if (isLocked(day, premium, today)) return upgrade('historical-logs');
     onClose();
     void navigate(dayPath(day));
   };

@@ -9,9 +9,7 @@ import { useEntryDates } from '#client/sync/entries/entry-dates.ts';
 import { entryQuery } from '#client/sync/entries/entry-queries.ts';
 import { useToday } from '#client/lib/hooks/use-today.ts';
 
-type JournalFeedbackProps = { openedOn: Day; onClose: () => void; onUpgrade: () => void };
-
-export function JournalFeedback({ openedOn, onClose, onUpgrade }: JournalFeedbackProps) {
+export function JournalFeedback({ openedOn, onClose }: { openedOn: Day; onClose: () => void }) {
   const journal = useJournal();
   const { savers } = journal;
   const today = useToday();
@@ -28,5 +26,5 @@ export function JournalFeedback({ openedOn, onClose, onUpgrade }: JournalFeedbac
   const unsaved = useSyncExternalStore(savers.subscribe, () => savers.getUnsaved(date) !== null);
   const flush = useCallback(async () => !(await savers.flush()).includes(date), [date, savers]);
   const log = { revision: data?.stored?.revision ?? null, unsaved, flush };
-  return <CoachPanel date={date} log={log} onClose={onClose} onUpgrade={onUpgrade} />;
+  return <CoachPanel date={date} log={log} onClose={onClose} />;
 }

@@ -4,7 +4,7 @@ import { FindDialog } from '#client/features/find/find-dialog.tsx';
 import { useJournal } from '#client/sync/day-savers-provider.tsx';
 import type { OverlayProps } from './overlay-props.ts';
 
-export function JournalFind({ onClose, onUpgrade }: OverlayProps) {
+export function JournalFind({ onClose }: OverlayProps) {
   const { savers } = useJournal();
   const [unsaved] = useState(() =>
     savers.unsavedDays().flatMap((date) => {
@@ -12,5 +12,5 @@ export function JournalFind({ onClose, onUpgrade }: OverlayProps) {
       return saver ? { date, html: saver.text() } : [];
     }),
   );
-  return <FindDialog unsaved={unsaved} onClose={onClose} onUpgrade={() => onUpgrade('historical-logs')} />;
+  return <FindDialog unsaved={unsaved} onClose={onClose} />;
 }

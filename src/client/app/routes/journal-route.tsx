@@ -9,7 +9,7 @@ import { lazyChunk, preloadChunksWhenIdle, useOpenChunk, type LazyChunk } from '
 import { useClientConfig } from '#client/lib/api/supabase.ts';
 import { useToast } from '#client/ui/toast.tsx';
 import { LoadingScreen } from '../loading-screen.tsx';
-import { useUpgrade } from '../layout/upgrade-context.ts';
+import { UpgradeContext, useUpgrade } from '#client/lib/plan/use-upgrade.ts';
 import type { Overlay, OverlayProps } from './overlay-props.ts';
 
 const feedback = lazyChunk(async () => (await import('./journal-feedback.tsx')).JournalFeedback);
@@ -73,11 +73,11 @@ export function JournalRoute() {
   const View = shown && overlays[shown.overlay].View;
   return (
     <>
-      <JournalScreen onOpen={open} onOpenFeedback={openFeedback} onUpgrade={upgrade} />
-      {View && <View key={shown.overlay} date={shown.date} onClose={close} onOpen={open} onUpgrade={offer} />}
-      {feedbackOn && (
-        <feedback.View openedOn={feedbackOn} onClose={closeFeedback} onUpgrade={() => offer('ai-feedback')} />
-      )}
+      <JournalScreen onOpen={open} onOpenFeedback={openFeedback} />
+      <UpgradeContext value={offer}>
+        {View && <View key={shown.overlay} date={shown.date} onClose={close} onOpen={open} />}
+        {feedbackOn && <feedback.View openedOn={feedbackOn} onClose={closeFeedback} />}
+      </UpgradeContext>
     </>
   );
 }

@@ -1,5 +1,4 @@
 import type { Day } from '#domain/day/day.ts';
-import type { UpgradeFeature } from '#domain/plan/upgrade.ts';
 
 /** The overlays of the journal. All but `day`, a small menu, are modal. */
 export type Overlay = 'menu' | 'day' | 'calendar' | 'find' | 'move' | 'versions' | 'deleted';
@@ -10,5 +9,4 @@ export type OverlayProps = {
   onClose: () => void;
   /** Opens another overlay in the place of this one. */
   onOpen: (overlay: Overlay, date: Day | null) => void;
-  onUpgrade: (feature: UpgradeFeature) => void;
 };

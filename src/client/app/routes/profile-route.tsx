@@ -1,9 +1,5 @@
-/** Connects the profile screen to the upgrade dialog and to the coach's consent. */
+/** Puts the coach's consent into the profile screen. */
 import { CoachConsentSection } from '#client/features/coach/coach-consent.tsx';
 import { ProfileScreen } from '#client/features/account/profile-screen.tsx';
-import { useUpgrade } from '../layout/upgrade-context.ts';
 
-export function ProfileRoute() {
-  const upgrade = useUpgrade();
-  return <ProfileScreen coach={<CoachConsentSection />} onUpgrade={() => upgrade('default')} />;
-}
+export const ProfileRoute = () => <ProfileScreen coach={<CoachConsentSection />} />;

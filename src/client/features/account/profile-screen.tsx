@@ -18,7 +18,7 @@ import { Subscription } from './subscription.tsx';
 import styles from './account.module.css';
 
 /** `coach`: the section on the consent to the coach. */
-export function ProfileScreen({ coach, onUpgrade }: { coach: ReactNode; onUpgrade: () => void }) {
+export function ProfileScreen({ coach }: { coach: ReactNode }) {
   useTitle('Profile');
   const { profileState } = useSession();
   // The notice of a Dabbler depends on earlier plans.
@@ -29,7 +29,7 @@ export function ProfileScreen({ coach, onUpgrade }: { coach: ReactNode; onUpgrad
       {isLoading && <LoadingText />}
       {/* The first section has another height on each plan, so everything below would shift if it were visible before. */}
       <div hidden={isLoading}>
-        <Subscription onUpgrade={onUpgrade} />
+        <Subscription />
         <DetailsSection />
         <SecuritySection isShown={!isLoading} />
         {coach}

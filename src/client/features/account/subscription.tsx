@@ -17,7 +17,7 @@ import { UpgradeButton } from '#client/ui/plan/upgrade-button.tsx';
 import { findEndedPlan } from './ended-plan.ts';
 import styles from './account.module.css';
 
-export function Subscription({ onUpgrade }: { onUpgrade: () => void }) {
+export function Subscription() {
   const { profile, profileState } = useSession();
   const isPremium = usePremium() === true;
   const hasSupport = useSupportAddress() !== undefined;
@@ -48,7 +48,7 @@ export function Subscription({ onUpgrade }: { onUpgrade: () => void }) {
           </div>
         )}
       </dl>
-      {isPremium ? <CloserNotice until={until} onRenew={onUpgrade} /> : <DabblerNotice onUpgrade={onUpgrade} />}
+      {isPremium ? <CloserNotice until={until} /> : <DabblerNotice />}
       {hasSupport && (
         <p className={styles.hint}>
           Questions about your plan or a payment? Write to <SupportLink about="plan and payments" />.
@@ -58,7 +58,7 @@ export function Subscription({ onUpgrade }: { onUpgrade: () => void }) {
   );
 }
 
-function CloserNotice({ until, onRenew }: { until: Day | null; onRenew: () => void }) {
+function CloserNotice({ until }: { until: Day | null }) {
   const left = until && daysBetween(dayOf(new Date()), until);
   return (
     <>
@@ -69,7 +69,7 @@ function CloserNotice({ until, onRenew }: { until: Day | null; onRenew: () => vo
             <strong>Your year ends {inDays(left)}.</strong> It does not renew automatically. If you renew now, the new
             year starts when this one ends.
           </p>
-          <UpgradeButton onClick={onRenew}>Renew for another year</UpgradeButton>
+          <UpgradeButton feature="default">Renew for another year</UpgradeButton>
         </>
       )}
     </>
@@ -78,7 +78,7 @@ function CloserNotice({ until, onRenew }: { until: Day | null; onRenew: () => vo
 
 const inDays = (left: number): string => (left === 0 ? 'today' : left === 1 ? 'tomorrow' : `in ${left} days`);
 
-function DabblerNotice({ onUpgrade }: { onUpgrade: () => void }) {
+function DabblerNotice() {
   const { features } = useClientConfig();
   const changes = useQuery(planChangesQuery(useData(), useUser().id));
   const ended = findEndedPlan(changes.data ?? [], dayOf(new Date()));
@@ -102,7 +102,7 @@ function DabblerNotice({ onUpgrade }: { onUpgrade: () => void }) {
           </>
         )}
       </p>
-      <UpgradeButton onClick={onUpgrade} />
+      <UpgradeButton feature="default" />
     </>
   );
 }

@@ -131,7 +131,7 @@ type PaymentFormProps = { feature: UpgradeFeature; renewal: boolean; onClose: ()
 function PaymentForm({ feature, renewal, onClose }: PaymentFormProps) {
   const { profile } = useSession();
   const { features, paymentBlockedCountries } = useClientConfig();
-  const upgrade = useUpgrade(feature);
+  const upgrade = usePayment(feature);
   const [isRedirecting, setRedirecting] = useRedirecting();
   const [guess] = useState(() => guessCountry(Intl.DateTimeFormat().resolvedOptions().timeZone, navigator.languages));
   // A suggestion is not the user's choice: it is sent only with the form.
@@ -238,7 +238,7 @@ function Blocked({ country }: { country: string }) {
  * Starts a payment: saves the country, creates the order, redirects to PayPal. Returns the error to show, or null if the
  * browser is redirecting.
  */
-function useUpgrade(feature: UpgradeFeature): (country: string) => Promise<string | null> {
+function usePayment(feature: UpgradeFeature): (country: string) => Promise<string | null> {
   const data = useData();
   const { callFunction } = useSupabase();
   const { profile, refreshProfile } = useSession();

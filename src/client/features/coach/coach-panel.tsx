@@ -15,9 +15,9 @@ import { CoachSheet } from './coach-sheet.tsx';
 import { Feedback } from './feedback.tsx';
 import type { OpenLog } from './use-feedback.ts';
 
-type CoachPanelProps = { date: Day; log: OpenLog; onClose: () => void; onUpgrade: () => void };
+type CoachPanelProps = { date: Day; log: OpenLog; onClose: () => void };
 
-export function CoachPanel({ date, log, onClose, onUpgrade }: CoachPanelProps) {
+export function CoachPanel({ date, log, onClose }: CoachPanelProps) {
   const premium = usePremium();
   const { features } = useClientConfig();
   // If the plan ends while a button of the panel has the focus, the upgrade button gets the focus.
@@ -26,7 +26,7 @@ export function CoachPanel({ date, log, onClose, onUpgrade }: CoachPanelProps) {
     <CoachSheet title="HAI Feedback" onClose={onClose}>
       <div className={styles.whole} {...areaProps}>
         {premium === null && <PlanPlaceholder />}
-        {premium === false && <Pitch configured={features.coach} button={fallbackRef} onUpgrade={onUpgrade} />}
+        {premium === false && <Pitch configured={features.coach} button={fallbackRef} />}
         {/* The key aborts the analysis when the day changes. */}
         {premium === true && (
           <Feedback key={date} date={date} log={log} configured={features.coach} onClose={onClose} />
@@ -36,9 +36,9 @@ export function CoachPanel({ date, log, onClose, onUpgrade }: CoachPanelProps) {
   );
 }
 
-type PitchProps = { configured: boolean; button: Ref<HTMLButtonElement>; onUpgrade: () => void };
+type PitchProps = { configured: boolean; button: Ref<HTMLButtonElement> };
 
-function Pitch({ configured, button, onUpgrade }: PitchProps) {
+function Pitch({ configured, button }: PitchProps) {
   return (
     <>
       <div className={styles.stack}>
@@ -60,7 +60,7 @@ function Pitch({ configured, button, onUpgrade }: PitchProps) {
       </div>
       <div className={styles.foot}>
         <div className={styles.offer}>
-          <UpgradeButton button={button} onClick={onUpgrade} />
+          <UpgradeButton feature="ai-feedback" button={button} />
           <p>{PREMIUM_PRICE.label}</p>
         </div>
       </div>

@@ -26,13 +26,13 @@ import { useLoggedDays, type LoggedDay } from './use-logged-days.ts';
 import styles from './reviews.module.css';
 import charts from './review-charts.module.css';
 
-export function ReviewsScreen({ onUpgrade }: { onUpgrade: () => void }) {
+export function ReviewsScreen() {
   useTitle('Hustle Reviews');
   const premium = usePremium();
   return (
     <Page title="Hustle Reviews" back={<BackToJournal />}>
       {premium === null && <PlanPlaceholder />}
-      {premium === false && <ReviewsPitch onUpgrade={onUpgrade} />}
+      {premium === false && <ReviewsPitch />}
       {premium === true && <ReviewPeriods />}
     </Page>
   );
@@ -46,7 +46,7 @@ const POINTS = [
 ] as const;
 
 /** The upgrade pitch, which replaces the reviews on the free plan. */
-function ReviewsPitch({ onUpgrade }: { onUpgrade: () => void }) {
+function ReviewsPitch() {
   const { features } = useClientConfig();
   return (
     <section className={styles.pitch}>
@@ -70,7 +70,7 @@ function ReviewsPitch({ onUpgrade }: { onUpgrade: () => void }) {
         // A server without a coach cannot sell reviews. The upgrade button stays, because the plan has other benefits.
         <Notice kind="info">{AI_MESSAGES.notConfigured}</Notice>
       )}
-      <UpgradeButton onClick={onUpgrade} />
+      <UpgradeButton feature="trend-analysis" />
       <p className={styles.price}>{features.coach ? AI_MESSAGES.reviewsPrice : PREMIUM_PRICE.label}</p>
       {features.coach && <p className={styles.price}>{FAIR_USE_NOTE}</p>}
     </section>

@@ -9,6 +9,7 @@ import { parseDateQuery } from '#domain/day/parse-date-query.ts';
 import { useEntryDates } from '#client/sync/entries/entry-dates.ts';
 import { useNavigate } from '#client/lib/navigation.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
+import { useUpgrade } from '#client/lib/plan/use-upgrade.ts';
 import { useToday } from '#client/lib/hooks/use-today.ts';
 import { UpgradeLink } from '#client/ui/plan/upgrade-button.tsx';
 import { Dialog } from '#client/ui/dialog.tsx';
@@ -19,10 +20,10 @@ type FindDialogProps = {
   unsaved: readonly UnsavedLog[];
   onClose: () => void;
   /** Called for a locked day and by the upgrade link. */
-  onUpgrade: () => void;
 };
 
-export function FindDialog({ unsaved, onClose, onUpgrade }: FindDialogProps) {
+export function FindDialog({ unsaved, onClose }: FindDialogProps) {
+  const upgrade = useUpgrade();
   const navigate = useNavigate();
   const premium = usePremium();
   const ids = useId();
@@ -46,7 +47,7 @@ export function FindDialog({ unsaved, onClose, onUpgrade }: FindDialogProps) {
     showFound(date, searched);
   };
   const choose = (index: number): void => {
-    if (queryDate && index === 0) return isDateLocked ? onUpgrade() : open(queryDate, []);
+    if (queryDate && index === 0) return isDateLocked ? upgrade('historical-logs') : open(queryDate, []);
     const log = found[queryDate ? index - 1 : index];
     if (log) open(log.date, words);
   };
@@ -141,7 +142,7 @@ export function FindDialog({ unsaved, onClose, onUpgrade }: FindDialogProps) {
       {premium === false && (
         <p className={styles.plan}>
           Find searches the last 30 days. Closers can search every day.{' '}
-          <UpgradeLink className={styles.link} onClick={onUpgrade} />
+          <UpgradeLink feature="historical-logs" className={styles.link} />
         </p>
       )}
     </Dialog>

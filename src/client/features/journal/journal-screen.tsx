@@ -3,7 +3,6 @@ import { useQueryClient } from '@tanstack/react-query';
 import { lazy, Suspense, useEffect, useRef, useState, useEffectEvent, type ReactNode } from 'react';
 import { addDays, canOpenDay, dayLabel, FIRST_DAY, isBefore, isDay, type Day } from '#domain/day/day.ts';
 import { isLocked } from '#domain/plan/plan.ts';
-import type { UpgradeFeature } from '#domain/plan/upgrade.ts';
 import { initialDay } from '#domain/day/initial-day.ts';
 import { ROUTES, dayPath } from '#domain/routes.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
@@ -32,10 +31,9 @@ const PageBehaviour = lazy(() =>
 type JournalScreenProps = {
   onOpen: (overlay: 'menu' | 'day' | 'calendar' | 'find' | 'move', date: Day | null) => void;
   onOpenFeedback: (date: Day) => void;
-  onUpgrade: (feature: UpgradeFeature) => void;
 };
 
-export function JournalScreen({ onOpen, onOpenFeedback, onUpgrade }: JournalScreenProps) {
+export function JournalScreen({ onOpen, onOpenFeedback }: JournalScreenProps) {
   const today = useToday();
   const premium = usePremium();
   const { profileState } = useSession();
@@ -80,14 +78,7 @@ export function JournalScreen({ onOpen, onOpenFeedback, onUpgrade }: JournalScre
       <main className={styles.page} data-travel={travel}>
         <ProfileGate isReady={date !== null && locked !== null}>
           {date !== null && locked !== null && (
-            <DayView
-              key={date}
-              date={date}
-              today={today}
-              locked={locked}
-              onUpgrade={() => onUpgrade('historical-logs')}
-              isFirstLog={datesWithEntries.length === 0}
-            />
+            <DayView key={date} date={date} today={today} locked={locked} isFirstLog={datesWithEntries.length === 0} />
           )}
         </ProfileGate>
         {date !== null && <UnsavedDays except={date} onOpenDay={open} />}

@@ -1,12 +1,13 @@
 /** Parts of the cards of the settings. */
 import { PREMIUM_PRICE } from '#domain/plan/plan.ts';
+import type { UpgradeFeature } from '#domain/plan/upgrade.ts';
 import { LockedCrown } from '#client/ui/plan/crown.tsx';
 import { UpgradeButton } from '#client/ui/plan/upgrade-button.tsx';
 import type { Progress } from './export/export-run.ts';
 import styles from './settings.module.css';
 
 /** The upgrade prompt under a locked setting. */
-export function UpgradePrompt({ id, text, onUpgrade }: { id: string; text: string; onUpgrade: () => void }) {
+export function UpgradePrompt({ feature, id, text }: { feature: UpgradeFeature; id: string; text: string }) {
   return (
     <div className={styles.offer}>
       <p id={id} className={styles.promptText}>
@@ -15,7 +16,7 @@ export function UpgradePrompt({ id, text, onUpgrade }: { id: string; text: strin
           {text} <span className={styles.price}>{PREMIUM_PRICE.label}</span>
         </span>
       </p>
-      <UpgradeButton onClick={onUpgrade} />
+      <UpgradeButton feature={feature} />
     </div>
   );
 }

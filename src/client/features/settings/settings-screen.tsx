@@ -1,7 +1,6 @@
 /** The settings screen: import for every plan, export and editor font for premium users. */
 import { useState } from 'react';
 import type { Day } from '#domain/day/day.ts';
-import type { UpgradeFeature } from '#domain/plan/upgrade.ts';
 import { WEEK_STARTS } from '#domain/day/month.ts';
 import { useSession } from '#client/lib/session/session.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
@@ -22,12 +21,11 @@ import { UpgradePrompt } from './settings-parts.tsx';
 import styles from './settings.module.css';
 
 type SettingsScreenProps = {
-  onUpgrade: (feature: UpgradeFeature) => void;
   /** Saves all drafts; returns the days that could not be saved. */
   sendAll: () => Promise<readonly Day[]>;
 };
 
-export function SettingsScreen({ onUpgrade, sendAll }: SettingsScreenProps) {
+export function SettingsScreen({ sendAll }: SettingsScreenProps) {
   useTitle('Settings');
   const premium = usePremium();
   const isLoading = useSession().profileState === 'loading';
@@ -36,9 +34,9 @@ export function SettingsScreen({ onUpgrade, sendAll }: SettingsScreenProps) {
       {premium === null && <PlanPlaceholder />}
       {/* The cards have other heights on each plan, so they would shift if they were visible before. */}
       <div hidden={isLoading}>
-        {premium !== null && <ImportCard onUpgrade={onUpgrade} />}
-        <ExportCard premium={premium} sendAll={sendAll} onUpgrade={() => onUpgrade('export')} />
-        <FontCard premium={premium} onUpgrade={() => onUpgrade('font-options')} />
+        {premium !== null && <ImportCard />}
+        <ExportCard premium={premium} sendAll={sendAll} />
+        <FontCard premium={premium} />
         <WeekCard />
       </div>
     </Page>
@@ -52,7 +50,7 @@ const FONTS: readonly { value: EditorFont; label: string }[] = [
 ];
 
 /** The Editor Font card: three fonts, each with a sample. */
-function FontCard({ premium, onUpgrade }: { premium: boolean | null; onUpgrade: () => void }) {
+function FontCard({ premium }: { premium: boolean | null }) {
   const [chosen, setChosen] = useState(storedEditorFont);
   const shown = premium === false ? 'default' : chosen;
   return (
@@ -85,7 +83,7 @@ function FontCard({ premium, onUpgrade }: { premium: boolean | null; onUpgrade: 
         </fieldset>
       </div>
       {premium === false && (
-        <UpgradePrompt id="font-lock" text="Upgrade to Closer to choose the editor font." onUpgrade={onUpgrade} />
+        <UpgradePrompt feature="font-options" id="font-lock" text="Upgrade to Closer to choose the editor font." />
       )}
     </Section>
   );

@@ -29,7 +29,7 @@ import { SaveStatusLine } from './save-status-line.tsx';
 import { useEditor } from './use-editor.ts';
 import styles from '../journal.module.css';
 
-type LockedDayProps = { date: Day; onUpgrade: () => void };
+type LockedDayProps = { date: Day };
 
 const LockedDay = lazy(() =>
   import('./locked-day.tsx').then(
@@ -43,7 +43,6 @@ type DayViewProps = {
   date: Day;
   today: Day;
   locked: boolean;
-  onUpgrade: () => void;
   /** The user has no logs, so the log of today takes the line that was typed on the landing page. */
   isFirstLog: boolean;
 };
@@ -52,13 +51,13 @@ export function DayView(props: DayViewProps) {
   return props.locked ? <Locked {...props} /> : <OpenDayView {...props} />;
 }
 
-function OpenDayView({ date, today, isFirstLog, onUpgrade }: DayViewProps) {
+function OpenDayView({ date, today, isFirstLog }: DayViewProps) {
   const journal = useJournal();
   const { savers } = journal;
   const entry = useQuery(entryQuery(journal, date));
   const [isBegunOffline, setBegunOffline] = useState(false);
   // The server's answer takes precedence over the page's plan and over cached data.
-  if (isLockedError(entry.error)) return <Locked date={date} onUpgrade={onUpgrade} />;
+  if (isLockedError(entry.error)) return <Locked date={date} />;
 
   // Unsaved text of this page can be shown and edited without a response.
   const unsaved = entry.data ? null : savers.getUnsaved(date);
@@ -70,7 +69,7 @@ function OpenDayView({ date, today, isFirstLog, onUpgrade }: DayViewProps) {
 
   if (entry.data || unsaved || isBegunOffline) {
     const read = entry.data ?? { stored: unsaved?.view().stored ?? null, readAt: 0, seenAt: null };
-    return <DayPage date={date} today={today} read={read} isFirstLog={isFirstLog} onUpgrade={onUpgrade} />;
+    return <DayPage date={date} today={today} read={read} isFirstLog={isFirstLog} />;
   }
   if (entry.isError) return <NotLoaded date={date} onRetry={() => entry.refetch()} busy={entry.isFetching} />;
   return <Loading />;
@@ -87,11 +86,11 @@ function Loading() {
   );
 }
 
-function Locked({ date, onUpgrade }: LockedDayProps) {
+function Locked({ date }: LockedDayProps) {
   useDismissEarlyPage();
   return (
     <Suspense fallback={<Loading />}>
-      <LockedDay date={date} onUpgrade={onUpgrade} />
+      <LockedDay date={date} />
     </Suspense>
   );
 }
@@ -138,10 +137,9 @@ type DayPageProps = {
   today: Day;
   read: ReadEntry;
   isFirstLog: boolean;
-  onUpgrade: () => void;
 };
 
-function DayPage({ date, today, read, isFirstLog, onUpgrade }: DayPageProps) {
+function DayPage({ date, today, read, isFirstLog }: DayPageProps) {
   const { savers } = useJournal();
   const queries = useQueryClient();
   const { id: userId } = useUser();
@@ -222,7 +220,7 @@ function DayPage({ date, today, read, isFirstLog, onUpgrade }: DayPageProps) {
         onEditor={setEditor}
       />
       {conflict && <conflictNotice.View saver={saver} conflict={conflict} />}
-      <SaveStatusLine saver={saver} status={status} isSafe={view.isSafe} onUpgrade={onUpgrade} />
+      <SaveStatusLine saver={saver} status={status} isSafe={view.isSafe} />
       {isPast && <quickOptions.View saver={saver} editor={editor} />}
     </article>
   );

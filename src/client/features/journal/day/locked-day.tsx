@@ -18,7 +18,7 @@ import type { DaySaver } from '#client/sync/day-saver/day-saver.ts';
 import { SaveStatusLine } from './save-status-line.tsx';
 import styles from './locked-day.module.css';
 
-export function LockedDay({ date, onUpgrade }: { date: Day; onUpgrade: () => void }) {
+export function LockedDay({ date }: { date: Day }) {
   const { savers } = useJournal();
   const saver = useSyncExternalStore(savers.subscribe, () => savers.getUnsaved(date));
   const { data: dates, isPending } = useEntryDates();
@@ -52,10 +52,10 @@ export function LockedDay({ date, onUpgrade }: { date: Day; onUpgrade: () => voi
               Your plan opens the last {FREE_WINDOW_DAYS} days. Upgrade to Closer to write on older days as well.
             </p>
           )}
-          <UpgradeButton onClick={onUpgrade} />
+          <UpgradeButton feature="historical-logs" />
         </div>
       </div>
-      {saver && <UnsavedDraft saver={saver} onUpgrade={onUpgrade} />}
+      {saver && <UnsavedDraft saver={saver} />}
     </section>
   );
 }
@@ -67,7 +67,7 @@ const TITLES = {
 } as const;
 
 /** Unsaved text of a locked day: read-only, can be copied, and is sent when the plan unlocks the day. */
-function UnsavedDraft({ saver, onUpgrade }: { saver: DaySaver; onUpgrade: () => void }) {
+function UnsavedDraft({ saver }: { saver: DaySaver }) {
   const titleId = useId();
   const words = useRef<HTMLDivElement>(null);
   const toast = useToast();
@@ -105,7 +105,7 @@ function UnsavedDraft({ saver, onUpgrade }: { saver: DaySaver; onUpgrade: () => 
           <Button onClick={() => void copy()}>Copy my words</Button>
         </>
       )}
-      <SaveStatusLine saver={saver} status={status} isSafe={isSafe} onUpgrade={pending ? null : onUpgrade} />
+      <SaveStatusLine saver={saver} status={status} isSafe={isSafe} canUpgrade={!pending} />
     </section>
   );
 }

@@ -1,7 +1,9 @@
+/** The status of the save below a day, and the links to other days whose text is not saved. */
 import { useSyncExternalStore } from 'react';
 import { dayLabel, type Day } from '#domain/day/day.ts';
 import type { DaySaver } from '#client/sync/day-saver/day-saver.ts';
 import { isAlarming, isAnnounced, KEEP_TAB_OPEN, statusText, type SaveStatus } from '#client/sync/save-status.ts';
+import { useUpgrade } from '#client/lib/plan/use-upgrade.ts';
 import { useJournal } from '#client/sync/day-savers-provider.tsx';
 import styles from './save-status-line.module.css';
 
@@ -13,10 +15,12 @@ type SaveStatusLineProps = {
   status: SaveStatus;
   /** False if the browser could not store the unsaved text. */
   isSafe: boolean;
-  onUpgrade: (() => void) | null;
+  /** False while PayPal checks a payment of the user. */
+  canUpgrade?: boolean;
 };
 
-export function SaveStatusLine({ saver, status, isSafe, onUpgrade }: SaveStatusLineProps) {
+export function SaveStatusLine({ saver, status, isSafe, canUpgrade = true }: SaveStatusLineProps) {
+  const upgrade = useUpgrade();
   return (
     <div className={styles.line}>
       {/* A screen reader announces only the result of a save. */}
@@ -43,8 +47,8 @@ export function SaveStatusLine({ saver, status, isSafe, onUpgrade }: SaveStatusL
           Reload
         </button>
       )}
-      {status.kind === 'locked' && onUpgrade && (
-        <button type="button" className={styles.button} onClick={onUpgrade}>
+      {status.kind === 'locked' && canUpgrade && (
+        <button type="button" className={styles.button} onClick={() => upgrade('historical-logs')}>
           Upgrade to Closer
         </button>
       )}

@@ -27,10 +27,9 @@ type Job = { run: ExportRun; name: string };
 type ExportCardProps = {
   premium: boolean | null;
   sendAll: () => Promise<readonly Day[]>;
-  onUpgrade: () => void;
 };
 
-export function ExportCard({ premium, sendAll, onUpgrade }: ExportCardProps) {
+export function ExportCard({ premium, sendAll }: ExportCardProps) {
   const [format, setFormat] = useState<Format>(FORMATS[0]);
   const { shown, saveAndExport, start, resume, cancel } = useExport(sendAll);
   const isBusy = shown.kind === 'busy';
@@ -116,9 +115,9 @@ export function ExportCard({ premium, sendAll, onUpgrade }: ExportCardProps) {
       </div>
       {premium === false && (
         <UpgradePrompt
+          feature="export"
           id="export-lock"
           text="Upgrade to Closer to export all your logs at any time."
-          onUpgrade={onUpgrade}
         />
       )}
     </Section>

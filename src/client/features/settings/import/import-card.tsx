@@ -1,7 +1,7 @@
 /** The Import Data card: reads files in the browser, shows a preview, then writes the chosen days. */
 import { useRef, useState, type DragEvent } from 'react';
 import { EXPORT_GUIDES } from '#domain/journals/export-guides.ts';
-import { lockedLogsLabel, type UpgradeFeature } from '#domain/plan/upgrade.ts';
+import { lockedLogsLabel } from '#domain/plan/upgrade.ts';
 import { dateLabel, dayOf } from '#domain/day/day.ts';
 import { useFocusRestore } from '#client/lib/hooks/use-focus-restore.ts';
 import { Button } from '#client/ui/button.tsx';
@@ -20,7 +20,7 @@ import styles from './import.module.css';
 /** The steps during which dropped files would get lost or interrupt a write. */
 const BUSY: ReadonlySet<ImportState['kind']> = new Set(['writing', 'undoing']);
 
-export function ImportCard({ onUpgrade }: { onUpgrade: (feature: UpgradeFeature) => void }) {
+export function ImportCard() {
   const { shown, choose, write, resume, cancel, finish, undo, reset } = useImport();
   const { fallbackRef, areaProps } = useFocusRestore();
   const { isOver, dropProps } = useFileDrop((files) => {
@@ -92,12 +92,7 @@ export function ImportCard({ onUpgrade }: { onUpgrade: (feature: UpgradeFeature)
           </Notice>
         )}
         {shown.kind === 'done' && (
-          <ImportSummaryView
-            summary={shown.summary}
-            onUpgrade={() => onUpgrade('historical-logs')}
-            onUndo={() => void undo(shown.importId)}
-            onClose={reset}
-          />
+          <ImportSummaryView summary={shown.summary} onUndo={() => void undo(shown.importId)} onClose={reset} />
         )}
         {shown.kind === 'undoing' && <ProgressLine label="Undoing" progress={shown.progress} unit="days undone" />}
         {shown.kind === 'undoFailed' && (
@@ -265,13 +260,12 @@ async function readFolder(folder: FileSystemDirectoryEntry): Promise<FileSystemE
 
 type ImportSummaryViewProps = {
   summary: ImportSummary;
-  onUpgrade: () => void;
   onUndo: () => void;
   onClose: () => void;
 };
 
 /** The result of an import, with links to every affected day, and its undo. */
-function ImportSummaryView({ summary, onUpgrade, onUndo, onClose }: ImportSummaryViewProps) {
+function ImportSummaryView({ summary, onUndo, onClose }: ImportSummaryViewProps) {
   const { added, feedback, replaced, both, changed, refused } = summary;
   const premium = usePremium();
   const today = useToday();
@@ -280,7 +274,7 @@ function ImportSummaryView({ summary, onUpgrade, onUndo, onClose }: ImportSummar
   return (
     <div className={styles.plan}>
       <Notice kind="success">Imported {pluralize(written, 'day')}.</Notice>
-      {waiting !== null && <UpgradePrompt id="import-waiting" text={waiting} onUpgrade={onUpgrade} />}
+      {waiting !== null && <UpgradePrompt feature="historical-logs" id="import-waiting" text={waiting} />}
       <div className={styles.lists}>
         <DayList days={added} label="added" />
         <DayList days={feedback} label="with feedback added" />

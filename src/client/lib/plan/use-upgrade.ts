@@ -1,4 +1,4 @@
-/** Lets any protected screen open the upgrade dialog for a feature. */
+/** Opens the upgrade dialog for a feature from any protected screen. The app mounts the dialog (members-layout.tsx). */
 import { createContext, use } from 'react';
 import type { UpgradeFeature } from '#domain/plan/upgrade.ts';
 
