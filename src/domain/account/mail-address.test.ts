@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { normalizeAddress } from './mail-address.ts';
+import { normalizeAddress, parseCompanyDomain } from './mail-address.ts';
 
 test.each([
   ['\u200Bada@example.com\u200B', 'ada@example.com'],
@@ -32,4 +32,29 @@ test.each([
   '',
 ])('leaves %j to be refused', (typed) => {
   expect(normalizeAddress(typed)).toBe(typed);
+});
+
+test.each([
+  ['ana@acme.example', 'acme.example'],
+  ['ACME.example', 'acme.example'],
+  ['\u200Bacme.example\u00A0', 'acme.example'],
+  ['\uFEFFana@acme.example\u2060', 'acme.example'],
+  ['B\u00DCCHER.example', 'xn--bcher-kva.example'],
+  ['ana@bu\u0308cher.example', 'xn--bcher-kva.example'],
+])('reads the company of %j as %j', (typed, expected) => {
+  expect(parseCompanyDomain(typed)).toBe(expected);
+});
+
+test.each([
+  '',
+  'acme',
+  '@',
+  'ana@',
+  'acme..example',
+  'ac me.example',
+  'exam\uFE0Fple.com',
+  '\u212Aelvin.example',
+  'a.b/c',
+])('reads no company in %j', (typed) => {
+  expect(parseCompanyDomain(typed)).toBeNull();
 });

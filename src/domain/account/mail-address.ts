@@ -25,6 +25,15 @@ export function normalizeAddress(typed: string): string {
   }
 }
 
+const HOST_NAME = /^[\w-]+(?:\.[\w-]+)+$/;
+
+/** The domain of a work address, or of a company alone, as single sign-on looks it up; null without one. */
+export function parseCompanyDomain(typed: string): string | null {
+  const name = normalizeAddress(typed);
+  const domain = normalizeAddress(name.includes('@') ? name : `any@${name}`).replace(/^.*@/s, '');
+  return HOST_NAME.test(domain) ? domain.toLowerCase() : null;
+}
+
 /**
  * Threat: look-alike addresses. The Kelvin sign and letters of double width become ASCII in punycode, and ignorable
  * marks vanish, so an address that a provider verified would be another person's here.

@@ -1,4 +1,5 @@
 /** Signs in at the identity provider of the user's company. */
+import { parseCompanyDomain } from '#domain/account/mail-address.ts';
 import { recoveryMessage } from '#domain/messages.ts';
 import { useClientConfig, useSupabase } from '#client/lib/api/supabase.ts';
 import { textOf, useSubmit } from '#client/lib/hooks/use-submit.ts';
@@ -13,8 +14,8 @@ export function Sso({ frame: Frame, returnPath, onBack }: WayProps) {
   const config = useClientConfig();
   const { authFetch } = useSupabase();
   const { outcome, busy, onSubmit, errorOf } = useSubmit(async (form) => {
-    const domain = textOf(form, 'company').trim().toLowerCase().replace(/^.*@/, '');
-    if (!/^[^\s.]+(\.[^\s.]+)+$/.test(domain)) {
+    const domain = parseCompanyDomain(textOf(form, 'company'));
+    if (domain === null) {
       return { kind: 'error', text: 'Enter your work email, or the domain of your company.', field: 'company' };
     }
     const error = await signInWithSso(config, authFetch, domain, returnPath);
