@@ -5,6 +5,7 @@
  */
 import type { Session } from '@supabase/auth-js';
 import type { ClientConfig } from '#domain/client-config.ts';
+import { noteProxyAnswer } from '#client/lib/api/proxy-answer.ts';
 
 const CAPTCHA_PATHS =
   /\/v1\/(signup|otp|recover|resend|sso|passkeys\/authentication\/options|token\?grant_type=(password|web3))/;
@@ -17,6 +18,8 @@ export function createAuthFetch({ signIn: { captcha } }: ClientConfig): typeof f
   };
   return async (input, init) => {
     const response = await send(input, init);
+    // auth-js would end the session. A request that fails like the network leaves it.
+    if (noteProxyAnswer(response)) throw new TypeError('a proxy answered instead of the server');
     const read = response.json.bind(response);
     response.json = async () => {
       const body = (await read()) as Partial<Session>;

@@ -1,11 +1,13 @@
 /** Provides the session to all screens: follows auth events, reads the profile and signs out. */
 import type { Session } from '@supabase/auth-js';
 import { useCallback, useEffect, useMemo, useReducer, useRef, type ReactNode } from 'react';
+import { MESSAGES } from '#domain/messages.ts';
 import { SessionContext, type SessionState, type SignOutScope, type UnsavedText } from '#client/lib/session/session.ts';
 import { SIGNED_OUT_KEY, TYPED_ADDRESS_KEY } from '#client/lib/session/storage-keys.ts';
 import { readStoredSession } from '#client/lib/session/stored-session.ts';
+import { subscribeToProxyAnswers } from '#client/lib/api/proxy-answer.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
-import { useClearToastsOf } from '#client/ui/toast.tsx';
+import { useClearToastsOf, useToast } from '#client/ui/toast.tsx';
 import { wipeUserData } from '#client/lib/session/wipe-user-data.ts';
 import { LOADING, reduceAccount, SIGNED_OUT, type AccountState } from './account-state.ts';
 import { useProfile } from './use-profile.ts';
@@ -112,6 +114,7 @@ export function SessionProvider({ children }: { children: ReactNode }) {
 
   const userId = user?.id;
   useClearToastsOf(userId);
+  useProxyToast();
   const signOut = useCallback(
     async (scope: SignOutScope) => {
       // Stored before the request, so that every tab can tell this sign-out from an expired session.
@@ -149,4 +152,24 @@ export function SessionProvider({ children }: { children: ReactNode }) {
   );
 
   return <SessionContext value={state}>{children}</SessionContext>;
+}
+
+/** How often at most a page says that a proxy answers: a page that polls would repeat it. */
+const PROXY_TOAST_MS = 60_000;
+
+/** Tells the user that a proxy answers instead of the server. Only a page that loads anew shows what it wants. */
+function useProxyToast(): void {
+  const toast = useToast();
+  useEffect(() => {
+    let shownAt = -Infinity;
+    return subscribeToProxyAnswers(() => {
+      if (Date.now() - shownAt < PROXY_TOAST_MS) return;
+      shownAt = Date.now();
+      toast({
+        kind: 'error',
+        text: MESSAGES.proxyAnswered,
+        action: { label: 'Reload the page', run: () => location.reload() },
+      });
+    });
+  }, [toast]);
 }

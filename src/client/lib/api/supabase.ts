@@ -2,6 +2,7 @@
 import { AuthClient, isAuthRetryableFetchError } from '@supabase/auth-js';
 import { createContext, use } from 'react';
 import type { ClientConfig } from '#domain/client-config.ts';
+import { noteProxyAnswer } from './proxy-answer.ts';
 import { needsSecondStep } from '../session/second-step.ts';
 import { sessionStorageKey } from '../session/storage-keys.ts';
 
@@ -94,7 +95,8 @@ export function createSupabase(config: ClientConfig, authFetch: Fetch): Supabase
     };
     const { access_token: token } = data.session;
     const response = await send(token);
-    const newToken = response.status === 401 ? await replaceToken(token) : undefined;
+    const isRejected = !noteProxyAnswer(response) && response.status === 401;
+    const newToken = isRejected ? await replaceToken(token) : undefined;
     return newToken === undefined ? response : send(newToken);
   };
 

@@ -110,6 +110,10 @@ describe('the answer of a sign-in proxy whose session has ended', () => {
   test.each([
     ['a redirect', redirected],
     ['a page', page],
+    [
+      'a page with status 401',
+      () => new Response('<h1>Sign in</h1>', { status: 401, headers: { 'content-type': 'text/html' } }),
+    ],
   ])('%s needs a reload', async (_what, answer) => {
     const expected = { kind: 'unreachable', needsReload: true };
     expect(await wire(answer()).transport.read(DATE)).toEqual(expected);

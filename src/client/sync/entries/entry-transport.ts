@@ -5,6 +5,7 @@ import { ENTRY_MAX_BYTES, STORAGE_FULL_CODE } from '#domain/log/entry.ts';
 import { withDateHeader, withoutDateHeader } from '#domain/log/entry-html.ts';
 import { isLocked, isPremium } from '#domain/plan/plan.ts';
 import type { DataClient } from '#client/lib/api/data-client.ts';
+import { isProxyAnswer } from '#client/lib/api/proxy-answer.ts';
 import { LOG_COLUMNS, readLog } from '#client/lib/api/first-reads.ts';
 import { fetchPrefetched } from '#client/lib/boot/prefetch.ts';
 import { fetchAsUser } from '#client/lib/api/fetch-as-user.ts';
@@ -80,11 +81,10 @@ export function createEntryTransport(data: DataClient, userId: string, onLocked:
    */
   function createRequest() {
     let hints: { retryAfterMs?: number; needsReload?: boolean } = {};
-    const fetch = createEntryFetch(userId, ({ headers, ok, type }) => {
+    const fetch = createEntryFetch(userId, (answer) => {
+      const { headers, ok } = answer;
       const retryAfterMs = (!ok && Number(headers.get('retry-after')) * 1_000) || 0;
-      // A sign-in proxy whose session has ended redirects to its sign-in or answers with the page itself.
-      const needsReload =
-        type === 'opaqueredirect' || (ok && headers.get('content-type')?.startsWith('text/html') === true);
+      const needsReload = isProxyAnswer(answer);
       hints = { ...(retryAfterMs > 0 && { retryAfterMs }), ...(needsReload && { needsReload }) };
     });
     return {
@@ -92,7 +92,9 @@ export function createEntryTransport(data: DataClient, userId: string, onLocked:
       entries: data.from('entries', { fetch }),
       report<Outcome extends ReadOutcome | WriteOutcome>(outcome: Outcome): Outcome {
         if (outcome.kind === 'locked') onLocked();
-        return outcome.kind === 'unreachable' ? { ...outcome, ...hints } : outcome;
+        // A proxy's 401 says nothing of the session.
+        const isUnreachable = outcome.kind === 'unreachable' || (outcome.kind === 'signedOut' && hints.needsReload);
+        return isUnreachable ? ({ kind: 'unreachable', ...hints } as Outcome) : outcome;
       },
     };
   }
