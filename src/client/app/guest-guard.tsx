@@ -4,7 +4,7 @@ import { ROUTES } from '#domain/routes.ts';
 import { hasAuthLink } from '#client/lib/boot/auth-link.ts';
 import { pageState, useNavigate } from '#client/lib/navigation.ts';
 import { useSession } from '#client/lib/session/session.ts';
-import { useWelcomeBack } from '#client/ui/account/use-welcome-back.ts';
+import { useWelcomeBack } from '#client/ui/use-welcome-back.ts';
 import { LoadingScreen } from './loading-screen.tsx';
 
 const SecondStepScreen = lazy(async () => ({

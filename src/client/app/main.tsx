@@ -3,7 +3,7 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { readClientConfig } from '#client/lib/api/config.ts';
 import { ClientConfigContext, createSupabase, SupabaseContext } from '#client/lib/api/supabase.ts';
-import { ignoreCandidateKeys } from '#client/lib/ignore-candidate-keys.ts';
+import { ignoreCandidateKeys } from '#client/lib/keys.ts';
 import { ToastProvider } from '#client/ui/toast.tsx';
 import { ErrorScreen } from './error-screen.tsx';
 import { ErrorBoundary } from './error-boundary.tsx';

@@ -11,10 +11,9 @@ import { chooseTheme, currentTheme, subscribeToTheme } from '#client/lib/session
 import { displayName, useSession } from '#client/lib/session/session.ts';
 import { Brand } from '#client/ui/page/brand.tsx';
 import { Button, IconButton } from '#client/ui/button.tsx';
-import { LockedCrown } from '#client/ui/plan/crown.tsx';
+import { LockedCrown, UpgradeButton } from '#client/ui/plan/upgrade-button.tsx';
 import { Dialog } from '#client/ui/dialog.tsx';
-import { useSupportAddress } from '#client/ui/account/support-link.tsx';
-import { UpgradeButton } from '#client/ui/plan/upgrade-button.tsx';
+import { useSupportAddress } from '#client/ui/support-link.tsx';
 import { FIND_KEYS, Keys, Shortcuts } from './shortcuts.tsx';
 import { SignOutButton } from './sign-out-button.tsx';
 import type { OverlayProps } from '../routes/overlay-props.ts';

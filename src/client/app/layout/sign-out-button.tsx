@@ -3,7 +3,7 @@ import { MESSAGES } from '#domain/messages.ts';
 import { useSignOut } from '#client/lib/session/use-sign-out.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
-import { SignOutDialog } from '#client/ui/account/sign-out-dialog.tsx';
+import { SignOutDialog } from '#client/ui/sign-out-dialog.tsx';
 import styles from './sidebar.module.css';
 
 export function SignOutButton() {

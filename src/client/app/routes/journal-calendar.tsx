@@ -3,15 +3,15 @@ import type { Day } from '#domain/day/day.ts';
 import { isLocked } from '#domain/plan/plan.ts';
 import { dayPath } from '#domain/routes.ts';
 import { useNavigate } from '#client/lib/navigation.ts';
-import styles from '#client/features/calendar/calendar-dialog.module.css';
 import { MonthCalendar } from '#client/features/calendar/month-calendar.tsx';
 import { useEntryDates } from '#client/sync/entries/entry-dates.ts';
 import { localCopyText } from '#client/sync/save-status.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
 import { useUpgrade } from '#client/lib/plan/use-upgrade.ts';
-import { useToday } from '#client/lib/hooks/use-today.ts';
+import { useToday } from '#client/lib/hooks/use-clock.ts';
 import { Dialog } from '#client/ui/dialog.tsx';
 import type { OverlayProps } from './overlay-props.ts';
+import styles from '#client/features/calendar/calendar-dialog.module.css';
 
 export function JournalCalendar({ date, onClose }: OverlayProps) {
   const today = useToday();

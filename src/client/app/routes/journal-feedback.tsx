@@ -7,7 +7,7 @@ import { CoachPanel } from '#client/features/coach/coach-panel.tsx';
 import { useJournal } from '#client/sync/day-savers-provider.tsx';
 import { useEntryDates } from '#client/sync/entries/entry-dates.ts';
 import { entryQuery } from '#client/sync/entries/entry-queries.ts';
-import { useToday } from '#client/lib/hooks/use-today.ts';
+import { useToday } from '#client/lib/hooks/use-clock.ts';
 
 export function JournalFeedback({ openedOn, onClose }: { openedOn: Day; onClose: () => void }) {
   const journal = useJournal();

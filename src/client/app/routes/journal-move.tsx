@@ -15,13 +15,13 @@ import { DATES_KEY } from '#client/sync/entries/entry-cache.ts';
 import { useEntryDates } from '#client/sync/entries/entry-dates.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
 import { useUser } from '#client/lib/session/session.ts';
-import { useToday } from '#client/lib/hooks/use-today.ts';
+import { useToday } from '#client/lib/hooks/use-clock.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Dialog } from '#client/ui/dialog.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { useToast } from '#client/ui/toast.tsx';
-import styles from './journal-move.module.css';
 import type { OverlayProps } from './overlay-props.ts';
+import styles from './journal-move.module.css';
 
 type MoveFailure = Exclude<MoveOutcome, { kind: 'moved' }>;
 

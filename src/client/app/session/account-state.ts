@@ -1,6 +1,6 @@
 /** The sign-in state as a pure function of the sessions that auth events bring (docs/specification/accounts.md 1). */
 import type { Session, User } from '@supabase/auth-js';
-import { needsSecondStep } from '#client/lib/session/second-step.ts';
+import { needsSecondStep } from '#client/lib/session/stored-session.ts';
 
 export type AccountState = {
   status: 'loading' | 'signedOut' | 'signedIn';

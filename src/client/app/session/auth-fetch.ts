@@ -13,7 +13,7 @@ const CAPTCHA_PATHS =
 export function createAuthFetch({ signIn: { captcha } }: ClientConfig): typeof fetch {
   const send: typeof fetch = async (input, init) => {
     if (!captcha || !CAPTCHA_PATHS.test(input as string)) return fetch(input, init);
-    const { fetchWithCaptcha } = await import('#client/ui/captcha/fetch-with-captcha.tsx');
+    const { fetchWithCaptcha } = await import('#client/ui/captcha.tsx');
     return fetchWithCaptcha(captcha, input, init);
   };
   return async (input, init) => {

@@ -6,11 +6,10 @@ import { useAuthRequest, type AuthResult } from '#client/lib/api/auth-request.ts
 import { useSupabase, type Auth } from '#client/lib/api/supabase.ts';
 import { useSubmit, type Outcome } from '#client/lib/hooks/use-submit.ts';
 import { Button } from '#client/ui/button.tsx';
-import { CodeForm } from '#client/ui/form/code-form.tsx';
+import { CodeForm, ResendForm } from '#client/ui/form/code-form.tsx';
 import { LoadingText } from '#client/ui/loading-text.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { phoneOutcome, PhoneForm } from '#client/ui/form/phone-form.tsx';
-import { ResendForm } from '#client/ui/form/resend-form.tsx';
 import { useRecentSignIn, toOutcome, type ChangeResult } from './recent-sign-in.tsx';
 import { CopyButton, PanelView } from './panel.tsx';
 import styles from './security.module.css';

@@ -19,8 +19,7 @@ import { useSubmit, textOf } from '#client/lib/hooks/use-submit.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
 import { DELETION_KEY } from '#client/lib/session/storage-keys.ts';
 import { RESEND_SECONDS, useCountdown } from '#client/lib/hooks/use-countdown.ts';
-import { Field } from '#client/ui/form/field.tsx';
-import { PasswordField } from '#client/ui/form/password-field.tsx';
+import { Field, PasswordField } from '#client/ui/form/field.tsx';
 import styles from './account.module.css';
 
 export function DeleteAccountDialog({ onClose }: { onClose: () => void }) {

@@ -10,20 +10,16 @@ import {
   validateProfile,
 } from '#domain/account/account.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
-import { useAccountFacts } from '#client/lib/api/use-account-facts.ts';
+import { useAccountFacts, useOwnAccount, type AddressChange } from '#client/lib/api/own-account.ts';
 import { useFocusRestore } from '#client/lib/hooks/use-focus-restore.ts';
-import { useUser, accountName, useSession } from '#client/lib/session/session.ts';
+import { useUser, accountName, useSession, isSsoUser } from '#client/lib/session/session.ts';
 import { Section } from '#client/ui/page/page.tsx';
-import { useOwnAccount, type AddressChange } from '#client/lib/api/own-account.ts';
 import { useSubmit, textOf, type Outcome } from '#client/lib/hooks/use-submit.ts';
 import { Button } from '#client/ui/button.tsx';
-import { CodeForm } from '#client/ui/form/code-form.tsx';
-import { ResendForm } from '#client/ui/form/resend-form.tsx';
+import { CodeForm, ResendForm } from '#client/ui/form/code-form.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { useToast } from '#client/ui/toast.tsx';
-import { isSsoUser } from '#client/lib/session/sso-user.ts';
-import { Field } from '#client/ui/form/field.tsx';
-import { PasswordField } from '#client/ui/form/password-field.tsx';
+import { Field, PasswordField } from '#client/ui/form/field.tsx';
 import { useRecentSignIn } from './recent-sign-in.tsx';
 import styles from './account.module.css';
 

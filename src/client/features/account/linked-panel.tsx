@@ -2,8 +2,7 @@
 import type { UserIdentity } from '@supabase/auth-js';
 import { useState } from 'react';
 import { recoveryMessage } from '#domain/messages.ts';
-import { createPkceAuth } from '#client/lib/api/pkce-auth.ts';
-import { flowReturnUrl } from '#client/lib/api/provider-flow.ts';
+import { createPkceAuth, flowReturnUrl } from '#client/lib/api/pkce-auth.ts';
 import { useClientConfig, useSupabase } from '#client/lib/api/supabase.ts';
 import { useRestoreCount } from '#client/lib/hooks/use-restore-count.ts';
 import { useSubmit } from '#client/lib/hooks/use-submit.ts';

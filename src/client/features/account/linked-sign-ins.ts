@@ -3,9 +3,9 @@ import type { UserIdentity, PasskeyListItem } from '@supabase/auth-js';
 import { queryOptions } from '@tanstack/react-query';
 import type { ClientConfig } from '#domain/client-config.ts';
 import { useClientConfig, type Auth } from '#client/lib/api/supabase.ts';
-import { useAccountFacts } from '#client/lib/api/use-account-facts.ts';
+import { useAccountFacts } from '#client/lib/api/own-account.ts';
 import { useUser, type User } from '#client/lib/session/session.ts';
-import { rememberPasskeys } from '#client/lib/session/known-passkeys.ts';
+import { rememberPasskeys } from '#client/lib/session/last-way.ts';
 
 type LinkedSignIns = {
   identities: readonly UserIdentity[];

@@ -2,8 +2,7 @@
 import { useEffect, useId, useRef, useState, type ReactNode } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { useClientConfig, useSupabase } from '#client/lib/api/supabase.ts';
-import { useUser } from '#client/lib/session/session.ts';
-import { isSsoUser } from '#client/lib/session/sso-user.ts';
+import { useUser, isSsoUser } from '#client/lib/session/session.ts';
 import { lazyChunk, useOpenChunk, type LazyChunk } from '#client/ui/lazy-chunk.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Section } from '#client/ui/page/page.tsx';

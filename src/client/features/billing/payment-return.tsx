@@ -7,7 +7,7 @@ import { useSession, useUser } from '#client/lib/session/session.ts';
 import { useSupabase, type FunctionAnswer, type Supabase } from '#client/lib/api/supabase.ts';
 import { useTitle } from '#client/lib/hooks/use-title.ts';
 import { Button } from '#client/ui/button.tsx';
-import { useSupportAddress } from '#client/ui/account/support-link.tsx';
+import { useSupportAddress } from '#client/ui/support-link.tsx';
 import { useToast } from '#client/ui/toast.tsx';
 import { useRedirecting } from './leave-for-paypal.ts';
 import styles from './payment-return.module.css';

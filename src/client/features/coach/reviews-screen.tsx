@@ -9,14 +9,12 @@ import { firstDayOf, REVIEW_PERIODS, type ReviewPeriod } from '#domain/plan/revi
 import { PlanPlaceholder } from '#client/ui/plan/plan-placeholder.tsx';
 import { usePremium } from '#client/lib/plan/premium.ts';
 import { useTitle } from '#client/lib/hooks/use-title.ts';
-import { BackToJournal } from '#client/ui/page/back-to-journal.tsx';
-import { Page } from '#client/ui/page/page.tsx';
+import { BackToJournal, Page } from '#client/ui/page/page.tsx';
 import { useClientConfig } from '#client/lib/api/supabase.ts';
-import { LockedCrown } from '#client/ui/plan/crown.tsx';
+import { LockedCrown, UpgradeButton } from '#client/ui/plan/upgrade-button.tsx';
 import { SampleReview } from '#client/ui/coach-sample.tsx';
 import { Notice } from '#client/ui/notice.tsx';
-import { UpgradeButton } from '#client/ui/plan/upgrade-button.tsx';
-import { useToday } from '#client/lib/hooks/use-today.ts';
+import { useToday } from '#client/lib/hooks/use-clock.ts';
 import { Button } from '#client/ui/button.tsx';
 import { LoadingText } from '#client/ui/loading-text.tsx';
 import { useLocalCopies } from '#client/sync/day-savers-provider.tsx';

@@ -5,7 +5,7 @@ import { dayOf, weekdayOf } from '#domain/day/day.ts';
 import { failureMessage } from '#domain/coach/coach.ts';
 import { useSession } from '#client/lib/session/session.ts';
 import { Notice } from '#client/ui/notice.tsx';
-import { TextWithSupportLink } from '#client/ui/account/support-link.tsx';
+import { TextWithSupportLink } from '#client/ui/support-link.tsx';
 import type { CoachAnswer, CoachFailure } from './coach-stream.ts';
 
 export type AnalysisView = {

@@ -10,7 +10,7 @@ import { useEntryDates } from '#client/sync/entries/entry-dates.ts';
 import { useNavigate } from '#client/lib/navigation.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
 import { useUpgrade } from '#client/lib/plan/use-upgrade.ts';
-import { useToday } from '#client/lib/hooks/use-today.ts';
+import { useToday } from '#client/lib/hooks/use-clock.ts';
 import { UpgradeLink } from '#client/ui/plan/upgrade-button.tsx';
 import { Dialog } from '#client/ui/dialog.tsx';
 import { useFind, type SearchState, type FoundLog, type UnsavedLog } from './use-find.ts';

@@ -19,7 +19,7 @@ import {
 import { isLocked } from '#domain/plan/plan.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
-import { useToday } from '#client/lib/hooks/use-today.ts';
+import { useToday } from '#client/lib/hooks/use-clock.ts';
 import { useLocalCopies } from '#client/sync/day-savers-provider.tsx';
 import type { SeenDay } from '#client/sync/store/user-database.ts';
 

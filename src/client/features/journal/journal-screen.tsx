@@ -7,7 +7,7 @@ import { initialDay } from '#domain/day/initial-day.ts';
 import { ROUTES, dayPath } from '#domain/routes.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
 import { useSession } from '#client/lib/session/session.ts';
-import { useToday } from '#client/lib/hooks/use-today.ts';
+import { useToday } from '#client/lib/hooks/use-clock.ts';
 import { useJournal } from '#client/sync/day-savers-provider.tsx';
 import { entryQuery } from '#client/sync/entries/entry-queries.ts';
 import { LoadingText } from '#client/ui/loading-text.tsx';

@@ -3,7 +3,7 @@
  * requested the deletion of an account, says when the account will be deleted.
  */
 import { ROUTES } from '#domain/routes.ts';
-import { ignoreCandidateKeys } from '#client/lib/ignore-candidate-keys.ts';
+import { ignoreCandidateKeys } from '#client/lib/keys.ts';
 import { FIRST_LINE_KEY } from '#client/lib/session/storage-keys.ts';
 import { showDeletionNotice } from './deletion-notice.ts';
 import '#client/ui/page/brand.module.css';

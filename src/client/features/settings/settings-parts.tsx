@@ -1,8 +1,7 @@
 /** Parts of the cards of the settings. */
 import { PREMIUM_PRICE } from '#domain/plan/plan.ts';
 import type { UpgradeFeature } from '#domain/plan/upgrade.ts';
-import { LockedCrown } from '#client/ui/plan/crown.tsx';
-import { UpgradeButton } from '#client/ui/plan/upgrade-button.tsx';
+import { LockedCrown, UpgradeButton } from '#client/ui/plan/upgrade-button.tsx';
 import type { Progress } from './export/export-run.ts';
 import styles from './settings.module.css';
 

@@ -5,8 +5,7 @@ import { WEEK_STARTS } from '#domain/day/month.ts';
 import { useSession } from '#client/lib/session/session.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
 import { useTitle } from '#client/lib/hooks/use-title.ts';
-import { BackToJournal } from '#client/ui/page/back-to-journal.tsx';
-import { Page, Section } from '#client/ui/page/page.tsx';
+import { BackToJournal, Page, Section } from '#client/ui/page/page.tsx';
 import { PlanPlaceholder } from '#client/ui/plan/plan-placeholder.tsx';
 import {
   chooseEditorFont,

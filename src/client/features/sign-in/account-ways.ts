@@ -2,7 +2,7 @@
 import type { User } from '@supabase/auth-js';
 import type { ClientConfig } from '#domain/client-config.ts';
 import type { Way } from '#client/lib/session/last-way.ts';
-import { isSsoUser } from '#client/lib/session/sso-user.ts';
+import { isSsoUser } from '#client/lib/session/session.ts';
 
 type Known = {
   signIn: ClientConfig['signIn'];

@@ -1,8 +1,7 @@
 /** Shown while the email address is unconfirmed, after sign-up or sign-in: takes the code and sends the email again. */
 import { ROUTES } from '#domain/routes.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
-import { CodeForm } from '#client/ui/form/code-form.tsx';
-import { ResendForm } from '#client/ui/form/resend-form.tsx';
+import { CodeForm, ResendForm } from '#client/ui/form/code-form.tsx';
 import { SignInLayout } from './sign-in-layout.tsx';
 import styles from './sign-in.module.css';
 

@@ -10,7 +10,7 @@ import { textOf, useSubmit } from '#client/lib/hooks/use-submit.ts';
 import { rememberWay } from '#client/lib/session/last-way.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
-import { PasswordField } from '#client/ui/form/password-field.tsx';
+import { PasswordField } from '#client/ui/form/field.tsx';
 import { SignInLayout } from './sign-in-layout.tsx';
 import { EmailField } from './email-field.tsx';
 import { useArrivedLink } from './link/arrived-link.ts';

@@ -7,8 +7,8 @@ import { removeDataOf } from '#client/lib/session/wipe-user-data.ts';
 import { useSignOut } from '#client/lib/session/use-sign-out.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Dialog } from '#client/ui/dialog.tsx';
-import { SignOutDialog } from '#client/ui/account/sign-out-dialog.tsx';
-import styles from '#client/ui/account/sign-out-dialog.module.css';
+import { SignOutDialog } from '#client/ui/sign-out-dialog.tsx';
+import styles from '#client/ui/sign-out-dialog.module.css';
 
 export function OtherUsersDrafts({ onClose }: { onClose: () => void }) {
   const { id } = useUser();

@@ -6,7 +6,7 @@ import { VERSION_DAYS, VERSION_INTERVAL_MINUTES } from '#domain/log/entry-versio
 import { LOCKED_DAY_MESSAGE } from '#domain/messages.ts';
 import { isLocked } from '#domain/plan/plan.ts';
 import { useData } from '#client/lib/api/data-client.ts';
-import { useToday } from '#client/lib/hooks/use-today.ts';
+import { useToday } from '#client/lib/hooks/use-clock.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
 import { useUser } from '#client/lib/session/session.ts';
 import { useJournal } from '#client/sync/day-savers-provider.tsx';

@@ -5,7 +5,7 @@ import { useSupabase } from './supabase.ts';
 
 export type AuthResult<Data> = { data: Data; error: null } | { data: null; error: ProviderError };
 
-export type AuthRequest = <Data>(method: string, path: string, body?: object) => Promise<AuthResult<Data>>;
+type AuthRequest = <Data>(method: string, path: string, body?: object) => Promise<AuthResult<Data>>;
 
 /** The returned function resolves for any response, and rejects without a response, like `fetch`. */
 export function useAuthRequest(): AuthRequest {

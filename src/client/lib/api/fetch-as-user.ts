@@ -2,7 +2,7 @@
  * Sends requests only with the token of a given user. Threat: another tab has signed in a different user since, whose
  * token would store the text of this page in that user's account.
  */
-import { readClaims } from '../session/token-claims.ts';
+import { readClaims } from '../session/stored-session.ts';
 
 /**
  * Answers a request without this user's token with 401 instead of sending it; offline, rejects like `fetch`.

@@ -3,8 +3,10 @@
  * (docs/specification/wire.md 34).
  */
 import { useMemo } from 'react';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { isSessionGone } from '#domain/messages.ts';
 import { useSupabase, type Supabase } from './supabase.ts';
+import { useUser } from '../session/session.ts';
 
 export type OwnSession = {
   id: string;
@@ -16,14 +18,14 @@ export type OwnSession = {
 };
 
 /** The user's next step before a deletion or an archive. */
-export type RequiredProof = 'none' | 'password' | 'code' | 'sign_in' | 'second_step';
+type RequiredProof = 'none' | 'password' | 'code' | 'sign_in' | 'second_step';
 /** A pending change of the mail address. `unconfirmed`: the old or new addresses whose mailed link is not opened yet. */
 export type AddressChange = { new_email: string; unconfirmed: string[] };
 /** Facts that the `User` of auth-js leaves out. */
 type AccountFacts = { required_proof: RequiredProof; has_password: boolean; address_change: AddressChange | null };
 export type Proof = { password?: string; nonce?: string };
 
-export type RequestedDeletion = { deletion_due_at: string; undo_token: string };
+type RequestedDeletion = { deletion_due_at: string; undo_token: string };
 
 /** The server refused the request. Any other failure rejects like `fetch`. */
 export class RefusedError extends Error {
@@ -36,7 +38,7 @@ export class RefusedError extends Error {
   }
 }
 
-export type OwnAccount = ReturnType<typeof createOwnAccount>;
+type OwnAccount = ReturnType<typeof createOwnAccount>;
 
 function createOwnAccount({ apiUrl, withSession, renewOrEndSession }: Supabase) {
   const send = withSession(fetch);
@@ -84,4 +86,18 @@ function createOwnAccount({ apiUrl, withSession, renewOrEndSession }: Supabase) 
 export function useOwnAccount(): OwnAccount {
   const supabase = useSupabase();
   return useMemo(() => createOwnAccount(supabase), [supabase]);
+}
+
+/** Facts about the account that the `User` of auth-js leaves out. */
+export function useAccountFacts() {
+  const { id, updated_at: changedAt } = useUser();
+  const account = useOwnAccount();
+  return useQuery({
+    // A change of the address or the password changes the user's `updated_at`.
+    queryKey: ['account-facts', id, changedAt],
+    queryFn: ({ signal }) => account.readFacts(signal),
+    placeholderData: keepPreviousData,
+    // Always stale: a mailed link that was opened in another tab may have confirmed an address.
+    staleTime: 0,
+  });
 }

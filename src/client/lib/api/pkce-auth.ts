@@ -1,11 +1,12 @@
 /**
- * The auth client of sign-ins that leave the page and return with a code (docs/specification/wire.md 24).
+ * Sign-ins and links that leave the page for a provider and return with a code (docs/specification/wire.md 24).
  *
  * Threat (login CSRF): an attacker's code in a link signs the reader in to the attacker's account. The code is worth
  * nothing without its verifier, which only the browser that started the sign-in has.
  */
 import { AuthClient, type Session } from '@supabase/auth-js';
 import type { ClientConfig } from '#domain/client-config.ts';
+import { ROUTES } from '#domain/routes.ts';
 import type { Auth } from './supabase.ts';
 
 const STORAGE_KEY = 'hustle-forge-flow';
@@ -40,3 +41,17 @@ export function createPkceAuth(
     experimental: { appendPkceFlowIdToRedirects: true },
   });
 }
+
+/**
+ * The flow decides what follows the return: a sign-in, a linked provider on the profile page, or (`tab`) a sign-in on
+ * behalf of another tab, whose session has expired and whose page stays open.
+ */
+export const FLOWS = ['signIn', 'link', 'tab'] as const;
+export type Flow = (typeof FLOWS)[number];
+
+/** The key in sessionStorage of the path and query to open after the sign-in. */
+export const RETURN_PATH_KEY = 'hustle-forge:return-path';
+
+/** The page that a flow returns to. `provider` is empty for single sign-on. */
+export const flowReturnUrl = (flow: Flow, provider: string): string =>
+  `${location.origin}${ROUTES.login.path}?${new URLSearchParams({ flow, provider }).toString()}`;

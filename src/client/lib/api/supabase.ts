@@ -3,7 +3,7 @@ import { AuthClient, isAuthRetryableFetchError } from '@supabase/auth-js';
 import { createContext, use } from 'react';
 import type { ClientConfig } from '#domain/client-config.ts';
 import { noteProxyAnswer } from './proxy-answer.ts';
-import { needsSecondStep } from '../session/second-step.ts';
+import { needsSecondStep } from '../session/stored-session.ts';
 import { sessionStorageKey } from '../session/storage-keys.ts';
 
 /** At most one renewal after a 401 within this time: renewing a token that the server rejects again would loop. */

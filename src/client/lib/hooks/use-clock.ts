@@ -3,6 +3,7 @@
  * visible.
  */
 import { useSyncExternalStore } from 'react';
+import { dayOf, type Day } from '#domain/day/day.ts';
 
 /** The heartbeat alone is not enough: a sleeping machine stops timers, so focus and visibility changes update too. */
 const HEARTBEAT_MS = 15_000;
@@ -32,3 +33,6 @@ const subscribe = (listener: () => void) => subscribeToClock(listener);
 
 /** `read` returns the current value. The component re-renders only when the value changes. */
 export const useClock = <Value extends string>(read: () => Value): Value => useSyncExternalStore(subscribe, read);
+
+/** The user's current day. It changes at midnight while the tab is open. */
+export const useToday = (): Day => useClock(() => dayOf(new Date()));

@@ -1,6 +1,7 @@
 /** Queries for the user's own payments and plan changes, newest first. */
-import { queryOptions } from '@tanstack/react-query';
-import type { DataClient } from '../api/data-client.ts';
+import { queryOptions, useQuery } from '@tanstack/react-query';
+import { useData, type DataClient } from '../api/data-client.ts';
+import { useUser } from '../session/session.ts';
 
 export const paymentsQuery = (data: DataClient, userId: string) =>
   queryOptions({
@@ -37,3 +38,13 @@ export const planChangesQuery = (data: DataClient, userId: string) =>
     },
     networkMode: 'always',
   });
+
+/**
+ * Whether PayPal is still checking a payment of the user. A second payment would charge them twice.
+ *
+ * Sends a request, so use it only where the user can pay. False while unknown: a slow answer must not block a payment.
+ */
+export function usePaymentPending(): boolean {
+  const { data } = useQuery(paymentsQuery(useData(), useUser().id));
+  return data?.some(({ status }) => status === 'pending') ?? false;
+}

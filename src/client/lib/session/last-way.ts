@@ -18,3 +18,21 @@ export function rememberWay(way: Way): void {
 
 /** Not a `Way`: another release, or another program on this origin, may have stored any text. */
 export const readLastWay = (): string | null => localStorage.getItem(LAST_WAY_KEY);
+
+const keyOf = (userId: string): string => `hustle-forge:passkeys:${userId}`;
+
+/**
+ * Whether a user's account has a passkey, as far as this browser has seen: in the list on the profile page, or in a
+ * sign-in. A page without a session cannot ask the server. At a sign-out, `wipeUserData` removes every key with the
+ * user's id.
+ */
+export function rememberPasskeys(userId: string, hasPasskeys: boolean): void {
+  try {
+    if (hasPasskeys) localStorage.setItem(keyOf(userId), '1');
+    else localStorage.removeItem(keyOf(userId));
+  } catch {
+    // Best effort: the sign-in overlay then offers the other ways.
+  }
+}
+
+export const hasKnownPasskeys = (userId: string): boolean => localStorage.getItem(keyOf(userId)) !== null;

@@ -72,3 +72,9 @@ export function accountName(user: User | null): string {
 export const displayName = (user: User | null): string => accountName(user) || 'User';
 
 export type { User };
+
+/** The name of the company's identity provider in the API: `sso:` with an id. */
+export const ssoProviderOf = ({ identities = [] }: User): string | undefined =>
+  identities.find(({ provider }) => provider.startsWith('sso:'))?.provider;
+
+export const isSsoUser = (user: User): boolean => ssoProviderOf(user) !== undefined;

@@ -3,7 +3,6 @@
  * auth-js.
  */
 import type { Session } from '@supabase/auth-js';
-import { needsSecondStep } from './second-step.ts';
 import { sessionStorageKey } from './storage-keys.ts';
 
 /** auth-js renews a token that expires sooner than this (its EXPIRY_MARGIN_MS) before it reports a session. */
@@ -20,6 +19,26 @@ export function readStoredSession(apiUrl: string, isFresh: boolean): Session | n
     const isComplete = typeof token === 'string' && typeof refreshToken === 'string' && typeof user?.id === 'string';
     const isUsable = !isFresh || (typeof expiresAt === 'number' && expiresAt * 1000 - Date.now() > EXPIRY_MARGIN_MS);
     return isComplete && isUsable && !needsSecondStep(session as Session) ? (session as Session) : null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * The second step of a sign-in (docs/specification/accounts.md 14). The first step alone starts a session whose token
+ * has the assurance level `aal1`; the screens treat it as no session until the second step raises it to `aal2`.
+ */
+export const needsSecondStep = ({ access_token, user }: Pick<Session, 'access_token' | 'user'>): boolean =>
+  user.factors?.some(({ status }) => status === 'verified') === true && readClaims(access_token)?.aal !== 'aal2';
+
+/**
+ * Reads the claims of an access token without checking its signature: the server checks every token that it gets. Null for
+ * a malformed token.
+ */
+export function readClaims(token: string): { sub?: unknown; aal?: unknown } | null {
+  try {
+    const payload = token.split('.')[1]!;
+    return JSON.parse(atob(payload.replaceAll('-', '+').replaceAll('_', '/'))) as { sub?: unknown; aal?: unknown };
   } catch {
     return null;
   }

@@ -1,14 +1,15 @@
-/** A form for a six-digit code from a mail, a text message or an authenticator app. */
+/** The forms of a six-digit code from a mail, a text message or an authenticator app: entering it, sending it again. */
 import type { ReactNode } from 'react';
 import { parseCode } from '#domain/account/account.ts';
 import { isWrongCode, MESSAGES, recoveryMessage, type ProviderError } from '#domain/messages.ts';
 import { useSubmit, type Outcome } from '#client/lib/hooks/use-submit.ts';
+import { RESEND_SECONDS, useCountdown } from '#client/lib/hooks/use-countdown.ts';
 import { Button } from '../button.tsx';
 import { Field } from './field.tsx';
 import { Notice } from '../notice.tsx';
 
 /** An error of the auth service, or the outcome to show. */
-export type CodeResult = { error: ProviderError } | { outcome: Outcome };
+type CodeResult = { error: ProviderError } | { outcome: Outcome };
 
 const TEXTS = {
   email: { label: 'Code from your email', incomplete: MESSAGES.codeIncomplete, wrong: MESSAGES.codeInvalid },
@@ -76,6 +77,38 @@ export function CodeForm({
       />
       <Button tone={tone} type="submit" busy={busy} busyLabel="Checking...">
         {submitLabel}
+      </Button>
+    </form>
+  );
+}
+
+type ResendFormProps = {
+  className?: string | undefined;
+  send: () => Promise<{ error: ProviderError | null }>;
+  /** When the last mail or text was sent, in milliseconds; by default the time of the first render. */
+  sentAt?: number | undefined;
+  /** Shown after sending. */
+  sentText: string;
+  children?: ReactNode;
+};
+
+/** Sends a mail or a text message again. The button counts down, because an earlier request would send nothing. */
+export function ResendForm({ className, send, sentAt, sentText, children }: ResendFormProps) {
+  const { left, restart } = useCountdown(RESEND_SECONDS, sentAt);
+  const isWaiting = left > 0;
+  const { outcome, busy, onSubmit } = useSubmit(async () => {
+    if (isWaiting) return null;
+    const { error } = await send();
+    if (error) return { kind: 'error', text: recoveryMessage(error) };
+    restart();
+    return { kind: 'success', text: sentText };
+  });
+  return (
+    <form className={className} onSubmit={onSubmit}>
+      {outcome && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
+      {children}
+      <Button type="submit" busy={busy} busyLabel="Sending..." softDisabled={isWaiting}>
+        {isWaiting ? `Send again in ${left} s` : 'Send Again'}
       </Button>
     </form>
   );

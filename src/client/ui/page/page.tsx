@@ -1,5 +1,8 @@
 /** The layout of the reviews, settings and profile screens: a back link, a heading and one column. */
 import type { ReactNode } from 'react';
+import { Link } from 'wouter';
+import { ArrowLeft } from 'lucide-react';
+import { ROUTES } from '#domain/routes.ts';
 import styles from './page.module.css';
 
 export function Page({ title, back, children }: { title: string; back: ReactNode; children: ReactNode }) {
@@ -32,5 +35,14 @@ export function Section({ title, children, locked = false, isPart = false }: Sec
       <Heading className={styles.heading}>{title}</Heading>
       <div className={styles.content}>{children}</div>
     </section>
+  );
+}
+
+/** The link back to the journal on the reviews, settings and profile screens. */
+export function BackToJournal() {
+  return (
+    <Link to={ROUTES.journal.path}>
+      <ArrowLeft size={18} strokeWidth={1.6} aria-hidden /> Back to Journal
+    </Link>
   );
 }

@@ -2,16 +2,19 @@
  * Asks for the second step of a sign-in: a code, a security key or a recovery code (docs/specification/accounts.md 14).
  * On success the session of `auth` is raised to the assurance level `aal2`.
  */
-import { isolate } from '#domain/isolate.ts';
 import type { Factor } from '@supabase/auth-js';
-import { useState, type ReactNode } from 'react';
-import type { Auth } from '#client/lib/api/supabase.ts';
+import { useState, useRef, type ReactNode } from 'react';
+import { isolate } from '#domain/isolate.ts';
+import { recoveryMessage, providerMessage, isWrongCode, type ProviderError } from '#domain/messages.ts';
+import { useSupabase, type Auth } from '#client/lib/api/supabase.ts';
 import type { User } from '#client/lib/session/session.ts';
+import { useSubmit, textOf } from '#client/lib/hooks/use-submit.ts';
 import { Button } from '../button.tsx';
-import { AppCode } from './app-code.tsx';
-import { RecoveryCode } from './recovery-code.tsx';
-import { SecurityKey } from './security-key.tsx';
-import { TextedCode } from './texted-code.tsx';
+import { CodeForm, ResendForm } from '../form/code-form.tsx';
+import { Notice } from '../notice.tsx';
+import { Field } from '../form/field.tsx';
+import { useToast } from '../toast.tsx';
+import { recoveryNotice } from './recovery-notice.ts';
 import styles from './second-step.module.css';
 
 type SecondStepProps = {
@@ -81,4 +84,149 @@ const OFFERS = {
 function offerOf(factor: Factor, factors: readonly Factor[]): string {
   const isOnlyOne = factors.filter(({ factor_type }) => factor_type === factor.factor_type).length === 1;
   return isOnlyOne || !factor.friendly_name ? OFFERS[factor.factor_type] : `Use “${isolate(factor.friendly_name)}”`;
+}
+
+export type FactorProps = {
+  /** Holds the session of the first step. */
+  auth: Auth;
+  factor: Factor;
+  onPassed: () => void;
+};
+
+/** The second step with the code of an authenticator app. */
+function AppCode({ auth, factor, onPassed }: FactorProps) {
+  return (
+    <CodeForm
+      className={styles.form}
+      source="app"
+      submitLabel="Continue"
+      tone="primary"
+      autoFocus
+      check={async (code) => {
+        const { error } = await auth.mfa.challengeAndVerify({ factorId: factor.id, code });
+        if (error) return { error };
+        onPassed();
+        return { outcome: null };
+      }}
+    />
+  );
+}
+
+/** The second step with a code that is texted to the user's phone. */
+function TextedCode({ auth, factor, onPassed }: FactorProps) {
+  const challengeId = useRef('');
+  const [isSent, setSent] = useState(false);
+  const send = async (): Promise<{ error: ProviderError | null }> => {
+    const { data, error } = await auth.mfa.challenge({ factorId: factor.id, channel: 'sms' });
+    if (data) challengeId.current = data.id;
+    return { error };
+  };
+  const { outcome, busy, onSubmit } = useSubmit(async () => {
+    const { error } = await send();
+    if (error) return { kind: 'error', text: recoveryMessage(error) };
+    setSent(true);
+    return null;
+  });
+
+  if (!isSent) {
+    return (
+      <form className={styles.form} onSubmit={onSubmit}>
+        {outcome && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
+        <p>We text a code to the phone that you have set up.</p>
+        <Button tone="primary" type="submit" busy={busy} busyLabel="Sending..." autoFocus data-autofocus>
+          Text me a code
+        </Button>
+      </form>
+    );
+  }
+  return (
+    <>
+      <CodeForm
+        className={styles.form}
+        source="text"
+        submitLabel="Continue"
+        tone="primary"
+        autoFocus
+        check={async (code) => {
+          const { error } = await auth.mfa.verify({ factorId: factor.id, challengeId: challengeId.current, code });
+          if (error) return { error };
+          onPassed();
+          return { outcome: null };
+        }}
+      />
+      <ResendForm className={styles.form} send={send} sentText="We texted you another code." />
+    </>
+  );
+}
+
+/** The second step with a security key, or with a passkey that was set up as one. */
+function SecurityKey({ auth, factor, onPassed }: FactorProps) {
+  const { outcome, busy, onSubmit } = useSubmit(async () => {
+    const { error } = await auth.mfa.webauthn.authenticate({ factorId: factor.id });
+    // Browsers report a cancelled dialog, a time-out and a missing key alike.
+    if (error?.name === 'NotAllowedError') return { kind: 'error', text: 'The security key was not used. Try again.' };
+    if (error) return { kind: 'error', text: providerMessage(error) };
+    onPassed();
+    return null;
+  });
+  return (
+    <form className={styles.form} onSubmit={onSubmit}>
+      {outcome && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
+      <p>Your browser asks for the security key or passkey that you have set up.</p>
+      <Button
+        tone="primary"
+        type="submit"
+        busy={busy}
+        busyLabel="Waiting for your security key..."
+        autoFocus
+        data-autofocus
+      >
+        Use your security key
+      </Button>
+    </form>
+  );
+}
+
+/** The second step with one of the recovery codes, for a user who has lost the devices of all other ways. */
+function RecoveryCode({ auth, onPassed }: { auth: Auth; onPassed: () => void }) {
+  const { auth: pageAuth } = useSupabase();
+  const toast = useToast();
+  /** Shows the number of unused codes in a toast. Best effort: the profile page shows the number too. */
+  const showRemaining = async (): Promise<void> => {
+    const { data } = await auth.mfa.recoveryCodes.getStatus();
+    // During a password reset, `auth` is a client in memory, and the page has no session: no link to the profile page.
+    if (data) toast(recoveryNotice(data.remaining, auth === pageAuth));
+  };
+  const { outcome, busy, onSubmit, errorOf } = useSubmit(async (form) => {
+    const code = textOf(form, 'code').trim();
+    if (code === '') return { kind: 'error', text: 'Enter one of your recovery codes.', field: 'code' };
+    const { error } = await auth.mfa.recoveryCodes.verify({ code });
+    if (error && isWrongCode(error)) {
+      return { kind: 'error', text: 'This code is wrong or was already used. Try another one.', field: 'code' };
+    }
+    if (error) return { kind: 'error', text: recoveryMessage(error) };
+    void showRemaining();
+    onPassed();
+    return null;
+  });
+  return (
+    <form className={styles.form} onSubmit={onSubmit} noValidate>
+      {outcome && outcome.field === undefined && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
+      <Field
+        label="Recovery code"
+        hint="One of the codes that you kept when you turned on two-step verification. Each works once."
+        name="code"
+        autoComplete="off"
+        autoCapitalize="none"
+        spellCheck={false}
+        autoFocus
+        data-autofocus
+        required
+        error={errorOf('code')}
+      />
+      <Button tone="primary" type="submit" busy={busy} busyLabel="Checking...">
+        Continue
+      </Button>
+    </form>
+  );
 }

@@ -11,7 +11,7 @@ import { useEntryDates } from '#client/sync/entries/entry-dates.ts';
 import { UpgradeButton } from '#client/ui/plan/upgrade-button.tsx';
 import { useJournal } from '#client/sync/day-savers-provider.tsx';
 import { StoredLog } from '#client/editor/stored-log.tsx';
-import { usePaymentPending } from '#client/lib/plan/use-payment-pending.ts';
+import { usePaymentPending } from '#client/lib/plan/payment-queries.ts';
 import { Button } from '#client/ui/button.tsx';
 import { useToast } from '#client/ui/toast.tsx';
 import type { DaySaver } from '#client/sync/day-saver/day-saver.ts';

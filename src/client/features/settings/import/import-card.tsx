@@ -7,7 +7,7 @@ import { useFocusRestore } from '#client/lib/hooks/use-focus-restore.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { Section } from '#client/ui/page/page.tsx';
-import { useToday } from '#client/lib/hooks/use-today.ts';
+import { useToday } from '#client/lib/hooks/use-clock.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
 import { ProgressLine, pluralize, UpgradePrompt } from '../settings-parts.tsx';
 import { ImportPlanView, DayList, SkippedLists, UndoButton } from './import-plan-view.tsx';

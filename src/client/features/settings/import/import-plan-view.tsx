@@ -3,7 +3,7 @@ import { useId, useState, type ReactNode } from 'react';
 import { dateLabel, type Day } from '#domain/day/day.ts';
 import { OWN_PROGRAM, type Choice, type Verdict } from '#domain/export/import-plan.ts';
 import { SKIP_REASONS, type Skipped, type SkipReason } from '#domain/journals/journal-reader.ts';
-import { useToday } from '#client/lib/hooks/use-today.ts';
+import { useToday } from '#client/lib/hooks/use-clock.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';

@@ -1,6 +1,6 @@
 /** The link that opened the page: from a mail, or the return from a provider. */
 import { useState } from 'react';
-import { FLOWS, type Flow } from '#client/lib/api/provider-flow.ts';
+import { FLOWS, type Flow } from '#client/lib/api/pkce-auth.ts';
 import { clearAuthLink } from '#client/lib/boot/auth-link.ts';
 
 const TYPES = ['signup', 'email_change', 'recovery', 'magiclink', 'invite', 'email'] as const;

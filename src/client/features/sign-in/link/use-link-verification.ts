@@ -10,8 +10,8 @@ import { useCallback, useEffect, useRef, useState } from 'react';
 import { isRetryable, linkMessage, providerMessage } from '#domain/messages.ts';
 import { useSupabase, type Auth } from '#client/lib/api/supabase.ts';
 import type { Outcome } from '#client/lib/hooks/use-submit.ts';
-import { needsSecondStep } from '#client/lib/session/second-step.ts';
-import { hasUndoneDeletion, useWelcome } from '#client/ui/account/use-welcome-back.ts';
+import { needsSecondStep } from '#client/lib/session/stored-session.ts';
+import { hasUndoneDeletion, useWelcome } from '#client/ui/use-welcome-back.ts';
 import type { MailLink } from './arrived-link.ts';
 
 /** The account that a link or a code was verified for. `auth` holds its session in memory. */

@@ -8,7 +8,7 @@ import { useSupabase, type Auth } from '#client/lib/api/supabase.ts';
 import { textOf, useSubmit, type Outcome } from '#client/lib/hooks/use-submit.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
-import { PasswordField } from '#client/ui/form/password-field.tsx';
+import { PasswordField } from '#client/ui/form/field.tsx';
 import { LoadingText } from '#client/ui/loading-text.tsx';
 import { CodeForm } from '#client/ui/form/code-form.tsx';
 import { verifiedAccount, type VerifiedAccount } from '../link/use-link-verification.ts';

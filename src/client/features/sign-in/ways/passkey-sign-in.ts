@@ -2,8 +2,7 @@
 import { browserSupportsWebAuthnAutofill, startAuthentication, WebAuthnAbortService } from '@simplewebauthn/browser';
 import { MESSAGES, signInMessage, type ProviderError } from '#domain/messages.ts';
 import type { Auth } from '#client/lib/api/supabase.ts';
-import { rememberPasskeys } from '#client/lib/session/known-passkeys.ts';
-import { rememberWay } from '#client/lib/session/last-way.ts';
+import { rememberPasskeys, rememberWay } from '#client/lib/session/last-way.ts';
 import type { Outcome } from '#client/lib/hooks/use-submit.ts';
 
 /** A challenge is valid for five minutes. The autofill may wait longer, so it requests a new challenge before that. */

@@ -2,9 +2,8 @@
 import { useState } from 'react';
 import { useSupabase } from '#client/lib/api/supabase.ts';
 import { rememberWay } from '#client/lib/session/last-way.ts';
-import { CodeForm } from '#client/ui/form/code-form.tsx';
+import { CodeForm, ResendForm } from '#client/ui/form/code-form.tsx';
 import { phoneOutcome, PhoneForm } from '#client/ui/form/phone-form.tsx';
-import { ResendForm } from '#client/ui/form/resend-form.tsx';
 import type { WayProps } from '../sign-in-layout.tsx';
 import styles from '../sign-in.module.css';
 

@@ -1,8 +1,7 @@
 /** Signs in at a provider, in this page or in another tab. The return is handled by `link/provider-return.tsx`. */
 import type { ClientConfig } from '#domain/client-config.ts';
 import type { ProviderError } from '#domain/messages.ts';
-import { createPkceAuth } from '#client/lib/api/pkce-auth.ts';
-import { flowReturnUrl, RETURN_PATH_KEY } from '#client/lib/api/provider-flow.ts';
+import { createPkceAuth, flowReturnUrl, RETURN_PATH_KEY } from '#client/lib/api/pkce-auth.ts';
 
 /**
  * `returnPath`: the page that redirected to the sign-in, with its query. Never resolves: the browser leaves the page.

@@ -3,9 +3,9 @@ import { dayLabel } from '#domain/day/day.ts';
 import { MESSAGES } from '#domain/messages.ts';
 import { useSession } from '#client/lib/session/session.ts';
 import type { SignOutFlow } from '#client/lib/session/use-sign-out.ts';
-import { Button } from '../button.tsx';
-import { Dialog } from '../dialog.tsx';
-import { Notice } from '../notice.tsx';
+import { Button } from './button.tsx';
+import { Dialog } from './dialog.tsx';
+import { Notice } from './notice.tsx';
 import styles from './sign-out-dialog.module.css';
 
 /** Renders nothing while `signingOut` has no question for the user. */

@@ -4,7 +4,7 @@ import { useCallback, useEffect } from 'react';
 import { OWN_ACCOUNT_MESSAGES } from '#domain/account/own-account-messages.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
 import { DELETION_KEY } from '#client/lib/session/storage-keys.ts';
-import { useToast } from '../toast.tsx';
+import { useToast } from './toast.tsx';
 
 /** `deletion_undone` is only in the session as the server sent it: `setSession` stores the tokens without it. */
 export const hasUndoneDeletion = (session: (Session & { deletion_undone?: true }) | null): boolean =>
