@@ -1,5 +1,5 @@
 /** A queue of scripted faults. Each fault affects the first requests that it matches. */
-import type { ApiRequest } from './api-request.ts';
+import type { ApiRequest } from './host.ts';
 
 /** Which requests a fault affects, and how many. */
 type FaultTarget = { method?: string; path?: string; times?: number };

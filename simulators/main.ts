@@ -3,16 +3,13 @@
  * on a loopback port, which the server proxies under `/sandbox`. It sends the product's settings to the parent process.
  */
 import { randomInt } from 'node:crypto';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 import { createModelApp, modelSettingsAt } from './ai-model/server.ts';
-import { captchaSettingsAt, createCaptchaApp } from './captcha/app.ts';
+import { captchaSettingsAt, createCaptchaApp } from './captcha/server.ts';
 import { createIdentityApp } from './identity-provider/server.ts';
 import { startMailbox } from './mailbox.ts';
-import { originGuard } from './origin-guard.ts';
+import { originGuard, serveApp, type HostEnv } from './host.ts';
 import { readFont, renderIndexPage, SANDBOX_STYLES } from './page.ts';
 import { createPaypalApp } from './paypal/server.ts';
 import { createSamlApp } from './saml/server.ts';
@@ -48,7 +45,7 @@ model.control.pace(MODEL_PACE_MS);
 const sms = createSmsApp();
 const identity = createIdentityApp();
 
-const app = new Hono<{ Bindings: HttpBindings }>();
+const app = new Hono<HostEnv>();
 app.use(originGuard);
 app.get('/sandbox', (context) => context.html(renderIndexPage()));
 app.get('/sandbox/style.css', (context) =>
@@ -64,28 +61,24 @@ app.route('/', paypal.app);
 app.route('/', sms.app);
 app.route('/', identity.app);
 if (saml !== null) app.route('/', saml.app);
-app.route('/', createCaptchaApp());
+app.route('/', createCaptchaApp().app);
 app.route('/', wallets);
 app.route(MODEL_PATH, model.app);
 app.all('/sandbox/*', async (context) => (await mailbox.handle(context.req.raw)) ?? context.notFound());
 
-const server = createServer((incoming, outgoing) => void getRequestListener(app.fetch)(incoming, outgoing));
-server.listen(0, '127.0.0.1', () => {
-  const { port } = server.address() as AddressInfo;
-  const httpUrl = `http://127.0.0.1:${port}`;
-  process.send?.({
-    SANDBOX_URL: httpUrl,
-    SMTP_URL: mailbox.smtpUrl,
-    SUPPORT_EMAIL: 'support@hustle-forge.example',
-    SOCIAL_LINKS: 'GitHub=https://github.example/hustle-forge,Mastodon=https://mastodon.example/@hustleforge',
-    ...paypal.settingsAt(httpUrl),
-    ...modelSettingsAt(httpUrl + MODEL_PATH),
-    ...smsSettingsAt(httpUrl),
-    ...captchaSettingsAt(httpUrl, process.env['SANDBOX_CAPTCHA']),
-    ...identity.settingsAt(httpUrl, publicUrl ?? httpUrl),
-    ...saml?.settings,
-    ...WALLET_SETTINGS,
-  });
+const { url: httpUrl } = await serveApp(app);
+process.send?.({
+  SANDBOX_URL: httpUrl,
+  SMTP_URL: mailbox.smtpUrl,
+  SUPPORT_EMAIL: 'support@hustle-forge.example',
+  SOCIAL_LINKS: 'GitHub=https://github.example/hustle-forge,Mastodon=https://mastodon.example/@hustleforge',
+  ...paypal.settingsAt(httpUrl),
+  ...modelSettingsAt(httpUrl + MODEL_PATH),
+  ...smsSettingsAt(httpUrl),
+  ...captchaSettingsAt(httpUrl, process.env['SANDBOX_CAPTCHA']),
+  ...identity.settingsAt(httpUrl, publicUrl ?? httpUrl),
+  ...saml?.settings,
+  ...WALLET_SETTINGS,
 });
 
 // Ctrl-C signals the whole process group, but the server may still send mail while it shuts down.

@@ -1,10 +1,9 @@
 /** Serves the model simulator over HTTP: three protocols, a page with all requests, and the control endpoints. */
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
-import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { Hono } from 'hono';
+import { readApiRequest, serveApp, type HostEnv, type ApiRequest } from '../host.ts';
 import {
   ConnectionBroken,
   createModelSimulator,
@@ -15,7 +14,6 @@ import {
 } from './simulator.ts';
 import type { Fault } from './faults.ts';
 import { escapeHtml, renderSandboxPage } from '../page.ts';
-import type { ApiRequest } from '../api-request.ts';
 import { anthropic } from './protocols/anthropic.ts';
 import { gemini } from './protocols/gemini.ts';
 import { openai } from './protocols/openai.ts';
@@ -26,11 +24,9 @@ export type ModelProvider = 'google' | 'anthropic' | 'openai-compatible';
 /** Environment variables that point the product at the simulator. */
 export type ModelSettings = Readonly<Record<'AI_PROVIDER' | 'AI_MODEL' | 'AI_BASE_URL' | 'AI_API_KEY', string>>;
 
-type Env = { Bindings: HttpBindings };
-
 export type ModelApp = {
   readonly control: ModelControl;
-  readonly app: Hono<Env>;
+  readonly app: Hono<HostEnv>;
 };
 
 /**
@@ -40,7 +36,7 @@ export type ModelApp = {
  */
 export function createModelApp(prefix = ''): ModelApp {
   const { control, answer } = createModelSimulator({ wait: (ms) => wait(ms) });
-  const app = new Hono<Env>();
+  const app = new Hono<HostEnv>();
   app.route('/__simulator', controlRoutes(control));
   app.get('/', (context) => context.html(requestsPage(control.requests()), 200, { 'Cache-Control': 'no-store' }));
   app.get('/*', (context) => {
@@ -49,19 +45,11 @@ export function createModelApp(prefix = ''): ModelApp {
     return found === null ? context.notFound() : Response.json(found.body, { status: found.status });
   });
   app.post('/*', async (context) => {
-    const { pathname, search } = new URL(context.req.url);
     const { outgoing } = context.env;
     const disconnected = new AbortController();
     outgoing.once('close', () => disconnected.abort());
     try {
-      const request = {
-        method: context.req.method,
-        path: pathname.slice(prefix.length),
-        query: search.slice(1),
-        headers: context.req.header(),
-        body: await context.req.text(),
-      };
-      const response = await answer(request, disconnected.signal);
+      const response = await answer(await readApiRequest(context, prefix), disconnected.signal);
       if (response === null) return await context.notFound();
       await writeResponse(response, outgoing, disconnected.signal);
     } catch (error) {
@@ -113,20 +101,14 @@ export type ModelServer = {
 /** Starts a server on a free loopback port, for tests. */
 export async function startModelServer(): Promise<ModelServer> {
   const { control, app } = createModelApp();
-  const listener = getRequestListener(app.fetch);
-  const server = createServer((incoming, outgoing) => void listener(incoming, outgoing));
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const host = await serveApp(app);
   return {
-    url,
+    url: host.url,
     control,
-    settingsFor: (provider) => modelSettingsAt(url, provider),
+    settingsFor: (provider) => modelSettingsAt(host.url, provider),
     close() {
       control.reset();
-      return new Promise((closed) => {
-        server.close(() => closed());
-        server.closeAllConnections();
-      });
+      return host.close();
     },
   };
 }

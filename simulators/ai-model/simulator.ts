@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { composeFeedback, composeReview } from './coach/compose-answer.ts';
 import { parseDays } from './coach/parse-log.ts';
 import { freeFormFeedback, freeFormReview, fitSchema } from './coach/fit-schema.ts';
-import type { ApiRequest } from '../api-request.ts';
+import type { ApiRequest } from '../host.ts';
 import { FaultQueue, HeldRequests } from '../faults.ts';
 import type { Fault } from './faults.ts';
 import { anthropic } from './protocols/anthropic.ts';

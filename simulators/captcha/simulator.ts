@@ -3,7 +3,7 @@
  * (docs/specification/providers.md 8).
  */
 import { randomUUID } from 'node:crypto';
-import type { ApiRequest } from '../api-request.ts';
+import type { ApiRequest } from '../host.ts';
 import { FaultQueue } from '../faults.ts';
 
 export type CaptchaProvider = 'hcaptcha' | 'turnstile';

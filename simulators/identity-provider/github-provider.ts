@@ -1,7 +1,7 @@
 /** Simulated GitHub: the OAuth pages, the token endpoint with its errors in status 200, and the API for the account. */
 import { Hono, type Context } from 'hono';
 import { numericId, consentPage, invalidRequestPage, readChoice } from './consent-page.ts';
-import type { IdentityEnv } from './fault-middleware.ts';
+import type { IdentityEnv } from './faults.ts';
 import { isClient, parseAuthorizationRequest, returnUrl, type Client, type Grants } from './grants.ts';
 
 export const GITHUB_CLIENT: Client = { id: 'Iv1.sandbox', secret: 'sandbox-github-secret' };

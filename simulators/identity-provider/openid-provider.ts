@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { Hono } from 'hono';
 import { numericId, type IdentityAccount, consentPage, invalidRequestPage, readChoice } from './consent-page.ts';
-import type { IdentityEnv, IdentityFault } from './fault-middleware.ts';
+import type { IdentityEnv, IdentityFault } from './faults.ts';
 import {
   isClient,
   parseAuthorizationRequest,

@@ -1,10 +1,8 @@
 /** Serves the simulated sign-in providers over HTTP: an OpenID provider in the place of Google, and GitHub. */
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
+import { serveApp } from '../host.ts';
 import { FaultQueue } from '../faults.ts';
-import { applyFaults, type IdentityEnv, type IdentityFault } from './fault-middleware.ts';
+import { applyFaults, type IdentityEnv, type IdentityFault } from './faults.ts';
 import { GITHUB_CLIENT, githubRoutes } from './github-provider.ts';
 import { Grants } from './grants.ts';
 import { createIdTokenSigner, GOOGLE_CLIENT, openidRoutes } from './openid-provider.ts';
@@ -104,18 +102,11 @@ export type IdentityServer = {
 /** Starts a server on a free loopback port, for tests. */
 export async function startIdentityServer(): Promise<IdentityServer> {
   const { app, control, settingsAt } = createIdentityApp();
-  const listener = getRequestListener(app.fetch);
-  const server = createServer((incoming, outgoing) => void listener(incoming, outgoing));
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const host = await serveApp(app);
   return {
-    url,
+    url: host.url,
     control,
-    settings: settingsAt(url, url),
-    close: () =>
-      new Promise((closed) => {
-        server.close(() => closed());
-        server.closeAllConnections();
-      }),
+    settings: settingsAt(host.url, host.url),
+    close: host.close,
   };
 }

@@ -1,12 +1,9 @@
 /** Serves the PayPal simulator over HTTP: the API, the payer's pages and the control endpoints. */
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { dirname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { getRequestListener, type HttpBindings } from '@hono/node-server';
-import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { Hono, type Context } from 'hono';
+import { breakConnection, readApiRequest, serveApp, type HostEnv } from '../host.ts';
 import type { PaypalBooks } from './books/books.ts';
 import { controlRoutes } from './control.ts';
 import { payerPages } from './payer-pages.ts';
@@ -25,11 +22,9 @@ export type PaypalSettings = Record<
   string
 >;
 
-type Env = { Bindings: HttpBindings };
-
 export type PaypalApp = {
   readonly simulator: PaypalSimulator;
-  readonly app: Hono<Env>;
+  readonly app: Hono<HostEnv>;
   /** Returns the settings for the product, and sets the base URL of the links in the API's responses. */
   settingsAt(baseUrl: string): PaypalSettings;
   /** Drops all webhooks, cancels their timers and releases held requests. */
@@ -44,7 +39,7 @@ export type PaypalApp = {
 export function createPaypalApp({ stateFile, ...options }: SimulatorOptions & { stateFile?: string } = {}): PaypalApp {
   const simulator = createPaypalSimulator({ wait, ...options });
 
-  const app = new Hono<Env>();
+  const app = new Hono<HostEnv>();
   if (stateFile !== undefined) {
     restoreOrders(simulator.books, stateFile);
     app.use(async (context, next) => {
@@ -93,19 +88,9 @@ function saveOrders(books: PaypalBooks, file: string): void {
   renameSync(`${file}.new`, file);
 }
 
-async function answer(simulator: PaypalSimulator, context: Context<Env>): Promise<Response> {
-  const { pathname, search } = new URL(context.req.url);
-  const answered = await simulator.answer({
-    method: context.req.method,
-    path: pathname,
-    query: search.slice(1),
-    headers: context.req.header(),
-    body: await context.req.text(),
-  });
-  if (answered === null) {
-    context.env.outgoing.destroy();
-    return RESPONSE_ALREADY_SENT;
-  }
+async function answer(simulator: PaypalSimulator, context: Context<HostEnv>): Promise<Response> {
+  const answered = await simulator.answer(await readApiRequest(context));
+  if (answered === null) return breakConnection(context);
   const { status, headers, body } = answered;
   return new Response(body === '' ? null : body, { status, headers });
 }
@@ -119,23 +104,17 @@ export type PaypalServer = Pick<PaypalSimulator, 'books' | 'control' | 'webhooks
 /** Starts a server on a free loopback port, for tests. Webhooks are held until a test delivers them. */
 export async function startPaypalServer(options: SimulatorOptions = {}): Promise<PaypalServer> {
   const { simulator, app, settingsAt, close } = createPaypalApp(options);
-  const listener = getRequestListener(app.fetch);
-  const server = createServer((incoming, outgoing) => void listener(incoming, outgoing));
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const host = await serveApp(app);
   const { books, control, webhooks } = simulator;
   return {
-    url,
-    settings: settingsAt(url),
+    url: host.url,
+    settings: settingsAt(host.url),
     books,
     control,
     webhooks,
     close() {
       close();
-      return new Promise((closed) => {
-        server.close(() => closed());
-        server.closeAllConnections();
-      });
+      return host.close();
     },
   };
 }

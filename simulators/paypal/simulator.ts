@@ -2,7 +2,7 @@
  * A deterministic simulator of PayPal: state, API, faults and control. Depends only on its seed, its clock and the
  * requests. Only its webhooks use the network; `server.ts` serves the API over HTTP.
  */
-import type { ApiRequest } from '../api-request.ts';
+import type { ApiRequest } from '../host.ts';
 import { FaultQueue, HeldRequests } from '../faults.ts';
 import { PaypalApi, type ApiAnswer, type Client } from './api/api.ts';
 import { PaypalBooks } from './books/books.ts';

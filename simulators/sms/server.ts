@@ -1,21 +1,16 @@
 /** Serves the SMS simulator over HTTP: the API, the sandbox's page of texts, and their JSON for scripts. */
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { getRequestListener, type HttpBindings } from '@hono/node-server';
-import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { Hono } from 'hono';
+import { breakConnection, readApiRequest, serveApp, type HostEnv } from '../host.ts';
 import { createSmsSimulator, SANDBOX_ACCOUNT, type SmsControl, type SmsFault, type ReceivedSms } from './simulator.ts';
 import { escapeHtml, renderSandboxPage } from '../page.ts';
 
 /** Environment variables that point the product at the simulator. */
 export type SmsSettings = Record<'SMS_API_BASE' | 'SMS_ACCOUNT_SID' | 'SMS_AUTH_TOKEN' | 'SMS_FROM', string>;
 
-type Env = { Bindings: HttpBindings };
-
 /** An app to mount into another server at its root. */
-export function createSmsApp(options: { now?: () => Date } = {}): { control: SmsControl; app: Hono<Env> } {
+export function createSmsApp(options: { now?: () => Date } = {}): { control: SmsControl; app: Hono<HostEnv> } {
   const { control, answer } = createSmsSimulator(options);
-  const app = new Hono<Env>();
+  const app = new Hono<HostEnv>();
   app.get('/sandbox/sms', (context) => {
     const to = context.req.query('to');
     return context.html(messagesPage(control.messages(to), to ?? null), 200, { 'Cache-Control': 'no-store' });
@@ -33,18 +28,8 @@ export function createSmsApp(options: { now?: () => Date } = {}): { control: Sms
   });
   app.post('/sandbox/sms/__simulator/release', (context) => context.json({ released: control.release() }));
   app.all('/2010-04-01/*', async (context) => {
-    const { pathname, search } = new URL(context.req.url);
-    const answered = await answer({
-      method: context.req.method,
-      path: pathname,
-      query: search.slice(1),
-      headers: context.req.header(),
-      body: await context.req.text(),
-    });
-    if (answered === null) {
-      context.env.outgoing.destroy();
-      return RESPONSE_ALREADY_SENT;
-    }
+    const answered = await answer(await readApiRequest(context));
+    if (answered === null) return breakConnection(context);
     const { status, headers, body } = answered;
     return new Response(body, { status, headers });
   });
@@ -68,20 +53,14 @@ export type SmsServer = {
 /** Starts a server on a free loopback port, for tests. */
 export async function startSmsServer(options: { now?: () => Date } = {}): Promise<SmsServer> {
   const { control, app } = createSmsApp(options);
-  const listener = getRequestListener(app.fetch);
-  const server = createServer((incoming, outgoing) => void listener(incoming, outgoing));
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const host = await serveApp(app);
   return {
-    url,
+    url: host.url,
     control,
-    settings: smsSettingsAt(url),
+    settings: smsSettingsAt(host.url),
     close() {
       control.release();
-      return new Promise((closed) => {
-        server.close(() => closed());
-        server.closeAllConnections();
-      });
+      return host.close();
     },
   };
 }

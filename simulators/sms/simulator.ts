@@ -3,7 +3,7 @@
  * adds HTTP.
  */
 import { randomBytes } from 'node:crypto';
-import type { ApiRequest } from '../api-request.ts';
+import type { ApiRequest } from '../host.ts';
 import { FaultQueue, HeldRequests } from '../faults.ts';
 
 export const SANDBOX_ACCOUNT = {

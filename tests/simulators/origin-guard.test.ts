@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import { expect, test } from 'vitest';
-import { originGuard } from '../../simulators/origin-guard.ts';
+import { originGuard } from '../../simulators/host.ts';
 
 const app = new Hono();
 app.use(originGuard);

@@ -1,4 +1,4 @@
-import type { ApiRequest } from '../../api-request.ts';
+import type { ApiRequest } from '../../host.ts';
 
 // oxlint-disable-next-line typescript/no-explicit-any -- a JSON schema, or an unvalidated request
 export type Json = any;

@@ -1,5 +1,5 @@
 /** PayPal's API: authentication, routing, idempotency and responses. */
-import type { ApiRequest } from '../../api-request.ts';
+import type { ApiRequest } from '../../host.ts';
 import type { PaypalBooks } from '../books/books.ts';
 import type { Ids } from '../books/model.ts';
 import { errorBody, RefusedError } from '../books/issues.ts';

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { SMTPServer } from 'smtp-server';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createCaptchaApp, captchaSettingsAt } from '../../../simulators/captcha/app.ts';
+import { createCaptchaApp, captchaSettingsAt } from '../../../simulators/captcha/server.ts';
 import { configOf, lines, run, unreachableUrl, withStub } from '../../../tests/support/commands/doctor-checks.ts';
 import { startTestServer, type TestServer } from '../../../tests/support/start-server.ts';
 import { answer } from '../../../tests/support/stub-server.ts';
@@ -119,7 +119,7 @@ test('smsCheck checks the credentials and the account without sending a text', a
 });
 
 test.each(['hcaptcha', 'turnstile'] as const)('captchaCheck checks the secret of %s', async (provider) => {
-  const app = createCaptchaApp();
+  const { app } = createCaptchaApp();
   await withStub(
     (request, response) => {
       const init = { method: request.method, headers: request.headers as Record<string, string>, body: request.body };

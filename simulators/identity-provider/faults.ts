@@ -1,11 +1,10 @@
-import type { HttpBindings } from '@hono/node-server';
-import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { MiddlewareHandler } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { FaultQueue } from '../faults.ts';
+import { breakConnection, type HostEnv } from '../host.ts';
 
 /** `fault` changes the ID token of this request. */
-export type IdentityEnv = { Bindings: HttpBindings; Variables: { fault?: IdentityFault } };
+export type IdentityEnv = HostEnv & { Variables: { fault?: IdentityFault } };
 
 /** @param basePath is cut off before the path is compared with the faults' paths */
 export function applyFaults(faults: FaultQueue<IdentityFault>, basePath: string): MiddlewareHandler<IdentityEnv> {
@@ -16,8 +15,7 @@ export function applyFaults(faults: FaultQueue<IdentityFault>, basePath: string)
     if (fault === null) return next();
     if (fault.drop !== undefined) {
       if (fault.drop === 'after') await next();
-      context.env.outgoing.destroy();
-      return RESPONSE_ALREADY_SENT;
+      return breakConnection(context);
     }
     if (fault.status !== undefined) return context.json(fault.body ?? {}, fault.status as ContentfulStatusCode);
     context.set('fault', fault);
