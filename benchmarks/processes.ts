@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from '#server/free-port.ts';
 import { warmCompileCache } from '../scripts/setup/warm-compile-cache.mjs';
 import { SERVER_ENVIRONMENT, SERVER_NODE_FLAGS } from '../scripts/setup/node-flags.mjs';
-import { stopProcess } from '../scripts/lifecycle/stop-process.ts';
+import { stopProcess } from '../scripts/child-processes.ts';
 
 import type { SeededDatabase } from './seeded-database.ts';
 

@@ -8,7 +8,7 @@ import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { buildClient } from '../scripts/build/build-client.ts';
 import { checkBundleBudgets } from '../scripts/build/bundle-budget.ts';
-import { exitWithParent } from '../scripts/lifecycle/exit-with-parent.ts';
+import { exitWithParent } from '../scripts/child-processes.ts';
 
 const BENCHMARKS: Readonly<Record<string, string>> = {
   requests: 'requests',

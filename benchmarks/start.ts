@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { freePort } from '#server/free-port.ts';
 import { waitForReadyUrl } from '../tests/support/product.ts';
 import { median, printFigures } from './figures.ts';
-import { stopProcess } from '../scripts/lifecycle/stop-process.ts';
+import { stopProcess } from '../scripts/child-processes.ts';
 
 const ROUNDS = 5;
 const LIMIT_SECONDS = 2.5;

@@ -63,8 +63,8 @@ export const SPECS_BY_PATH: readonly (readonly [path: string, specs: readonly st
 const PRODUCT = new RegExp(
   [
     '^(src|simulators|database|scripts/(vite|build|browser|lifecycle|sandbox|setup))/',
-    '^scripts/(start|project|tools)\\.ts$',
-    '^tests/support/(local-days|product|seeded-password)\\.ts$',
+    '^scripts/(start|project|child-processes)\\.ts$',
+    '^tests/support/(local-days|passwords|product|totp-code)\\.ts$',
     '^(package-lock\\.json|playwright\\.config\\.ts|vite\\.config\\.ts)$',
   ].join('|'),
 );

@@ -7,10 +7,9 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
-import { exitWithParent } from './lifecycle/exit-with-parent.ts';
+import { exitWithParent, runTool } from './child-processes.ts';
 import { ROOT } from './project.ts';
 import { summaryLine, vitestResult } from './test-results.ts';
-import { runTool } from './tools.ts';
 
 /** Contains the schemas of Kubernetes, so the check itself needs no network. */
 const KUBECTL_VALIDATE = 'sigs.k8s.io/kubectl-validate@v0.0.4';

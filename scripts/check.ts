@@ -1,8 +1,7 @@
 /** `npm run check`: the static checks of every commit. All steps run, even after a failure. */
 import { checkBundleBudgets } from './build/bundle-budget.ts';
 import { buildClient } from './build/build-client.ts';
-import { exitWithParent } from './lifecycle/exit-with-parent.ts';
-import { runTool } from './tools.ts';
+import { exitWithParent, runTool } from './child-processes.ts';
 
 exitWithParent(() => process.exit(1));
 

@@ -5,11 +5,10 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join, resolve } from 'node:path';
-import { exitWithParent } from './lifecycle/exit-with-parent.ts';
+import { exitWithParent, toolCommand } from './child-processes.ts';
 import { loadEnvFile, ROOT } from './project.ts';
 import { offerSsoProvider } from './sandbox/register-sso-provider.ts';
 import { startSandbox } from './sandbox/start-sandbox.ts';
-import { toolCommand } from './tools.ts';
 
 const SERVER_PORT_OFFSET = 1;
 

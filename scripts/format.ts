@@ -1,4 +1,4 @@
 /** `npm run format`: formats every file. */
-import { runTool } from './tools.ts';
+import { runTool } from './child-processes.ts';
 
 process.exitCode = (await runTool('oxfmt', ['.'])) ? 0 : 1;

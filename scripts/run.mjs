@@ -74,7 +74,7 @@ function spawnScript(script, args) {
       PATH: [dirname(node), process.env.PATH].join(delimiter),
       NODE_COMPILE_CACHE: compileCache,
     },
-    // The IPC channel closes when this process exits, even after SIGKILL (exit-with-parent.ts).
+    // The IPC channel closes when this process exits, even after SIGKILL (exitWithParent in child-processes.ts).
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   });
 }

@@ -5,9 +5,8 @@
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ensureTestBrowser } from './browser/browser.ts';
-import { exitWithParent } from './lifecycle/exit-with-parent.ts';
+import { exitWithParent, runTool } from './child-processes.ts';
 import { ROOT } from './project.ts';
-import { runTool } from './tools.ts';
 
 const FOLDER = join(ROOT, 'screenshots');
 const STYLE = `body{font:15px/1.5 system-ui;margin:2rem;background:#8a857d;color:#111}

@@ -3,7 +3,7 @@ import { flushCompileCache } from 'node:module';
 import { ConfigError, readConfig } from '#server/config/config.ts';
 import { prepareDataDirectory } from '#server/config/data-directory.ts';
 import { buildClient } from './build/build-client.ts';
-import { exitWithParent } from './lifecycle/exit-with-parent.ts';
+import { exitWithParent } from './child-processes.ts';
 import { loadEnvFile } from './project.ts';
 import { startSandbox } from './sandbox/start-sandbox.ts';
 

@@ -5,10 +5,9 @@
 import { spawnSync } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { exitWithParent } from './lifecycle/exit-with-parent.ts';
+import { exitWithParent, runTool } from './child-processes.ts';
 import { ROOT } from './project.ts';
 import { summaryLine, vitestResult } from './test-results.ts';
-import { runTool } from './tools.ts';
 
 exitWithParent(() => process.exit(1));
 

@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { ensureTestBrowser } from './browser/browser.ts';
 import { buildClient } from './build/build-client.ts';
 import { changedFiles, selectTests } from './changed-tests.ts';
-import { exitWithParent } from './lifecycle/exit-with-parent.ts';
+import { exitWithParent, runTool } from './child-processes.ts';
 import { ROOT } from './project.ts';
 import {
   failedTests,
@@ -25,7 +25,6 @@ import {
   vitestResult,
   type TestResult,
 } from './test-results.ts';
-import { runTool } from './tools.ts';
 
 const SLOWEST = 20;
 const REPORTS = {

@@ -18,7 +18,7 @@ import { openEmbeddedServer } from '#server/database/embedded/server.ts';
 import { createLog } from '#server/log.ts';
 import { median, percentile, printFigures, type Figure } from '../figures.ts';
 import { startProcess, type Running } from '../processes.ts';
-import { PASSWORD } from '../../tests/support/seeded-password.ts';
+import { PASSWORD } from '../../tests/support/passwords.ts';
 import { SEARCHED_WORD, ensureSeeded } from './seed.ts';
 
 const { values: options } = parseArgs({

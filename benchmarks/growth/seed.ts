@@ -9,7 +9,7 @@ import { openEmbeddedServer } from '#server/database/embedded/server.ts';
 import { migrate } from '#server/database/migrations/migrate.ts';
 import { createLog } from '#server/log.ts';
 import { toSearchForm } from '#domain/match-search.ts';
-import { PASSWORD_HASH } from '../../tests/support/seeded-password.ts';
+import { PASSWORD_HASH } from '../../tests/support/passwords.ts';
 
 export type Size = { users: number; days: number };
 

@@ -5,7 +5,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { freePort } from '#server/free-port.ts';
-import { stopProcess } from '../../scripts/lifecycle/stop-process.ts';
+import { stopProcess } from '../../scripts/child-processes.ts';
 import { someDay } from '../http/journal-requests.ts';
 import { waitUntilReady } from '../processes.ts';
 import { createLogHtml, DAYS_EACH } from '../seeded-database.ts';

@@ -1,10 +1,15 @@
 /** Runs one statement as the server does, with the generic plan of a prepared statement, and finds costly steps. */
 import pg from 'pg';
 import { ACT_AS } from '#server/database/rls-query.ts';
-import { nodesOf, PARTITION_SUFFIX, tableOf, type PlanNode } from '../../tests/support/statements/plan-nodes.ts';
+import {
+  nodesOf,
+  PARTITION_SUFFIX,
+  tableOf,
+  type PlanNode,
+  type UserTable,
+} from '../../tests/support/statements/check-statements.ts';
 import type { RecordedStatement } from '../../tests/support/statements/record-statements.ts';
 import { findSweep } from '../../tests/support/statements/system-sweeps.ts';
-import type { UserTable } from '../../tests/support/statements/user-tables.ts';
 
 export type Outcome = {
   /** The SQLSTATE of a refused statement; null if it ran. Tests also record statements that must fail. */

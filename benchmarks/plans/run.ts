@@ -10,7 +10,7 @@ import pg from 'pg';
 import { partitionTables } from '../../tests/support/partition-tables.ts';
 import type { RecordedStatement } from '../../tests/support/statements/record-statements.ts';
 import { SYSTEM_SWEEPS, findSweep } from '../../tests/support/statements/system-sweeps.ts';
-import { readUserTables } from '../../tests/support/statements/user-tables.ts';
+import { readUserTables } from '../../tests/support/statements/check-statements.ts';
 import { printFigures, type Figure } from '../figures.ts';
 import { openSeededDatabase } from '../seeded-database.ts';
 import { checkPlan, explainText } from './check-plan.ts';

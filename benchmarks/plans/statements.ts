@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SERVER_TESTS } from '../../scripts/other-databases/run-tests.ts';
-import { runTool } from '../../scripts/tools.ts';
+import { runTool } from '../../scripts/child-processes.ts';
 import { RECORD_VARIABLE, type RecordedStatement } from '../../tests/support/statements/record-statements.ts';
 
 /** Runs the tests of the server that use the database. @throws Error if one fails */

@@ -3,7 +3,7 @@
  * tells which parameter is compared with which column.
  */
 import { addDays, dayOf } from '#domain/day/day.ts';
-import { nodesOf, tableOf, type PlanNode } from '../../tests/support/statements/plan-nodes.ts';
+import { nodesOf, tableOf, type PlanNode } from '../../tests/support/statements/check-statements.ts';
 import type { RecordedStatement } from '../../tests/support/statements/record-statements.ts';
 
 export type LargeRows = { userId: string; entryId: string };

@@ -3,7 +3,7 @@
  * mixes its clients' prepared statements, then 1.21 or newer, which keeps them apart. PGBOUNCER names the only program
  * to use.
  */
-import { exitWithParent } from '../lifecycle/exit-with-parent.ts';
+import { exitWithParent } from '../child-processes.ts';
 import { findPgBouncers } from './find-pgbouncers.ts';
 import { runServerTests } from './run-tests.ts';
 

@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { installWithApt } from '../browser/browser.ts';
-import { exitWithParent } from '../lifecycle/exit-with-parent.ts';
+import { exitWithParent } from '../child-processes.ts';
 import { runServerTests } from './run-tests.ts';
 
 exitWithParent(() => process.exit(1));

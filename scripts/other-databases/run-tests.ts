@@ -1,6 +1,6 @@
 /** Runs the tests that need a database on another database than the embedded one. */
 import { buildClient } from '../build/build-client.ts';
-import { runTool } from '../tools.ts';
+import { runTool } from '../child-processes.ts';
 
 /** The folders of the Vitest project `server`, except `tests/faults`: those tests start their own databases. */
 export const SERVER_TESTS = ['src/server/', 'tests/api/', 'tests/payments/', 'tests/policies/'];

@@ -4,9 +4,8 @@ import { readMigrations } from '#server/database/migrations/migration-files.ts';
 import { freePort } from '#server/free-port.ts';
 import { createLog } from '#server/log.ts';
 import { serve } from '#server/serve.ts';
-import { fastPasswords } from '../support/fast-passwords.ts';
+import { fastPasswords } from '../support/passwords.ts';
 import { metricsIn, queriesOf, readAlerts, readDashboard } from '../deploy/deploy-files.ts';
-import { readMetrics } from '../support/read-metrics.ts';
 import { readChanges } from '../support/read-changes.ts';
 import { startTestServer, type TestServer } from '../support/start-server.ts';
 import { openStream } from './coach/fixture.ts';
@@ -121,4 +120,30 @@ async function startAnotherServer() {
   const { clock, database } = server;
   const serving = await serve({ config, database, clock, log: createLog('silent'), passwords: fastPasswords });
   return { url: `http://localhost:${port}`, stop: () => serving.stop() };
+}
+
+export type Scrape = {
+  readonly text: string;
+  /** By the whole series as Prometheus writes it, such as `jobs{job="a",state="b"}`. */
+  readonly values: ReadonlyMap<string, number>;
+  /** The names of all series without labels. A histogram has three: with `_bucket`, `_sum` and `_count`. */
+  readonly names: ReadonlySet<string>;
+};
+
+export async function readMetrics(url: string): Promise<Scrape> {
+  const response = await fetch(`${url}/metrics`);
+  if (response.status !== 200) throw new Error(`/metrics answered ${response.status}`);
+  const text = await response.text();
+  const values = new Map<string, number>();
+  const names = new Set<string>();
+  for (const line of text.split('\n')) {
+    const [, name, type] = /^# TYPE (\S+) (\S+)$/.exec(line) ?? [];
+    if (name !== undefined) {
+      for (const suffix of type === 'histogram' ? ['_bucket', '_sum', '_count'] : ['']) names.add(name + suffix);
+    } else if (line !== '' && !line.startsWith('#')) {
+      const space = line.lastIndexOf(' ');
+      values.set(line.slice(0, space), Number(line.slice(space + 1)));
+    }
+  }
+  return { text, values, names };
 }

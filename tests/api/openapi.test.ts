@@ -18,7 +18,7 @@ import { createLog } from '#server/log.ts';
 import { readChanges } from '../support/read-changes.ts';
 import { totpCode } from '../support/totp-code.ts';
 import { SoftwareAuthenticator } from '../support/software-authenticator.ts';
-import { createSamlPeer } from './auth/sso/saml-peer.ts';
+import { createSamlPeer } from './auth/sso/saml-world.ts';
 import { daysAgo, startDataWorld, today, type DataWorld, type Person } from './data/fixture.ts';
 
 type Content = Record<string, { schema?: object }>;

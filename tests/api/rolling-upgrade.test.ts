@@ -16,8 +16,8 @@ import { MIGRATIONS, readMigrations } from '#server/database/migrations/migratio
 import { freePort } from '#server/free-port.ts';
 import { createLog } from '#server/log.ts';
 import { serve } from '#server/serve.ts';
-import { isPartitioned } from '../support/partitions.ts';
-import { fastPasswords } from '../support/fast-passwords.ts';
+import { isPartitioned } from '../support/partition-tables.ts';
+import { fastPasswords } from '../support/passwords.ts';
 import { fuzzBudget } from '../support/fuzz-budget.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 import { daysAgo } from './data/fixture.ts';

@@ -4,7 +4,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { ROOT } from '../../scripts/project.ts';
-import { STATE } from './folders.ts';
+import { STATE } from './state-folder.ts';
 import { PUBLIC_URL } from './front.ts';
 import { addressOf, inNamespace } from './network.ts';
 import { waitFor } from './nodes.ts';

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { OWNER_PASSWORD, startApplication, waitUntilReady, type Application } from './application.ts';
-import { CONFIG } from './folders.ts';
+import { CONFIG } from './state-folder.ts';
 import { createCertificate, POOLER_PASSWORD, startBalancer, startPooler } from './front.ts';
 import { addressOf, createNetwork } from './network.ts';
 import {

@@ -1,12 +1,12 @@
 /** The faults, one after another. Each strikes the running cluster and is repaired once saves are accepted again. */
 import { execFile } from 'node:child_process';
-import { readFile, rm } from 'node:fs/promises';
+import { readFile, rm, cp, mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { isReady, runAdmin, startApplication, waitUntilReady } from './application.ts';
 import type { Cluster } from './cluster.ts';
-import { CONFIG } from './folders.ts';
+import { CONFIG, STATE } from './state-folder.ts';
 import {
   cutOffNetwork,
   healNetwork,
@@ -16,7 +16,6 @@ import {
   pauseProcesses,
   resumeProcesses,
 } from './network.ts';
-import { createNewerVersion, NEW_INDEX } from './newer-version.ts';
 import {
   connectToNode,
   findPrimary,
@@ -29,6 +28,8 @@ import {
   waitFor,
   type Node,
 } from './nodes.ts';
+import { readMigrations } from '#server/database/migrations/migration-files.ts';
+import { ROOT } from '../../scripts/project.ts';
 
 const run = promisify(execFile);
 
@@ -272,4 +273,29 @@ function writeInside(node: Node): { stop(): Promise<number> } {
       return written;
     },
   };
+}
+
+const LEFT_OUT: ReadonlySet<string> = new Set(['.git', 'data', 'node_modules', 'screenshots', 'test-results']);
+const NEW_COLUMN = 'upgrade_note';
+const NEW_INDEX = 'entries_by_upgrade_note';
+const MIGRATIONS = [
+  ['expand', `alter table public.entries add column ${NEW_COLUMN} text`],
+  ['migrate', `create index concurrently if not exists ${NEW_INDEX} on public.entries (user_id, ${NEW_COLUMN})`],
+] as const;
+
+/** Returns the folder of the program. */
+async function createNewerVersion(): Promise<string> {
+  const root = join(STATE, 'newer');
+  await mkdir(root, { recursive: true });
+  for (const name of await readdir(ROOT)) {
+    if (!LEFT_OUT.has(name)) await cp(join(ROOT, name), join(root, name), { recursive: true });
+  }
+  await symlink(join(ROOT, 'node_modules'), join(root, 'node_modules'));
+  const folder = join(root, 'database', 'migrations', 'app');
+  const last = (await readMigrations()).at(-1)!.number;
+  for (const [index, [phase, statement]] of MIGRATIONS.entries()) {
+    const number = String(last + index + 1).padStart(4, '0');
+    await writeFile(join(folder, `${number}_${phase}_upgrade.sql`), `-- phase: ${phase}\n${statement};\n`);
+  }
+  return root;
 }

@@ -4,7 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { startService, type Service } from './processes.ts';
-import { CONFIG, STATE } from './folders.ts';
+import { CONFIG, STATE } from './state-folder.ts';
 
 const run = promisify(execFile);
 

@@ -3,10 +3,9 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { CONFIG } from './folders.ts';
+import { CONFIG, mountFolder } from './state-folder.ts';
 import { addressOf } from './network.ts';
 import { startProcess } from './processes.ts';
-import { mountFolder } from './state-folder.ts';
 
 export type Node = 'pg1' | 'pg2' | 'pg3';
 export const NODES: readonly Node[] = ['pg1', 'pg2', 'pg3'];

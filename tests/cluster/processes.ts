@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../../scripts/project.ts';
-import { LOGS } from './folders.ts';
+import { LOGS } from './state-folder.ts';
 import { inNamespace, type Part } from './network.ts';
 
 type Command = {

@@ -1,23 +1,22 @@
 /** `npm run test:cluster`: the product on a highly available cluster, under load and faults (docs/operations/scaling.md). */
 import { mkdir, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, delimiter, resolve } from 'node:path';
 import { buildClient } from '../../scripts/build/build-client.ts';
-import { exitWithParent } from '../../scripts/lifecycle/exit-with-parent.ts';
+import { exitWithParent } from '../../scripts/child-processes.ts';
 import { startCluster } from './cluster.ts';
 import { faultsOf } from './faults.ts';
-import { LOGS } from './folders.ts';
+import { LOGS, createStateFolder, rejectSecondRun, removeStateFolder } from './state-folder.ts';
 import { createLedger } from './ledger.ts';
 import { measureFault, type Load, type Measurement } from './measure-fault.ts';
 import { checkPermissions, removeNetwork } from './network.ts';
 import { findPrimary, waitFor } from './nodes.ts';
-import { ensurePackages } from './packages.ts';
 import { openPages } from './pages.ts';
 import { stopRestarting } from './processes.ts';
 import { startProber } from './prober.ts';
-import { formatReport } from './report.ts';
 import { openScreen } from './screen.ts';
-import { createStateFolder, rejectSecondRun, removeStateFolder } from './state-folder.ts';
 import { startWriters } from './writers.ts';
+import { existsSync } from 'node:fs';
+import { installWithApt } from '../../scripts/browser/browser.ts';
 
 const WRITERS = 16;
 const PAGE_USERS = 16;
@@ -126,4 +125,63 @@ async function compareAtTheEnd(
   await screen.close();
   await prober.stop();
   return problems;
+}
+
+/** A program of each package. The package counts as installed if the program exists. */
+const PROGRAMS: Readonly<Record<string, string>> = {
+  'etcd-server': 'etcd',
+  'etcd-client': 'etcdctl',
+  patroni: 'patroni',
+  'postgresql-15': '/usr/lib/postgresql/15/bin/postgres',
+  'postgresql-client-15': 'psql',
+  haproxy: 'haproxy',
+  pgbouncer: 'pgbouncer',
+  nftables: 'nft',
+  iproute2: 'ip',
+  openssl: 'openssl',
+};
+const FOLDERS = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/sbin'];
+
+const findMissing = (): string[] =>
+  Object.keys(PROGRAMS).filter((name) => !FOLDERS.some((folder) => existsSync(resolve(folder, PROGRAMS[name]!))));
+
+/** @throws Error that names the packages to install. */
+export async function ensurePackages(): Promise<void> {
+  const missing = findMissing();
+  if (missing.length === 0) return;
+  process.stdout.write(`Installing ${missing.join(', ')}…\n`);
+  await installWithApt(missing);
+  const absent = findMissing();
+  if (absent.length > 0) throw new Error(`install Debian's packages ${absent.join(' ')}`);
+}
+
+const HEAD = [
+  'fault',
+  'database accepts writes after',
+  'first save after',
+  'longest time without a save',
+  'every page saved after',
+  'longest time without a save in the repair',
+  'lost',
+  'doubled',
+  'failed requests of the writers',
+];
+
+const seconds = (ms: number | null): string => (ms === null ? '–' : `${(ms / 1_000).toFixed(1)} s`);
+
+export function formatReport(measurements: readonly Measurement[], acknowledged: number): string {
+  const rows = measurements.map((each) => [
+    each.fault,
+    ...[each.failoverMs, each.savedMs, each.gapMs, each.allPagesMs, each.repairGapMs].map(seconds),
+    String(each.lost),
+    String(each.doubled),
+    Object.entries(each.failures)
+      .map(([kind, count]) => `${String(count)} × ${kind}`)
+      .join(', ') || 'none',
+  ]);
+  const table = [HEAD, HEAD.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`);
+  const words = measurements.map((each) => `${each.fault}: ${each.words.join(' > ')}`);
+  return [`${String(acknowledged)} items were acknowledged.`, ...['', ...table, '', 'The page said:', ...words]].join(
+    '\n',
+  );
 }

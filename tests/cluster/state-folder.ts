@@ -4,9 +4,15 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { STATE } from './folders.ts';
+import { ROOT } from '../../scripts/project.ts';
 
 const run = promisify(execFile);
+
+/** The files that operators get. */
+export const CONFIG = join(ROOT, 'deploy', 'cluster');
+export const LOGS = join(ROOT, 'test-results', 'cluster');
+/** The data of one run. */
+export const STATE = '/run/hustle-forge-cluster';
 
 const PID_FILE = join(STATE, 'pid');
 

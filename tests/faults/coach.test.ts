@@ -7,8 +7,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { AI_MESSAGES, ANALYSIS_PROBLEMS } from '#domain/coach/coach.ts';
 import { freePort } from '#server/free-port.ts';
 import { startModelServer, type ModelServer } from '../../simulators/ai-model/server.ts';
-import { createServerProcess, signUpAt, type ServerProcess } from './server-process.ts';
-import { waitUntilClosed } from './app-process.ts';
+import { createServerProcess, signUpAt, type ServerProcess, waitUntilClosed } from './processes.ts';
 
 const TODAY = new Date().toISOString().slice(0, 10);
 const OLD_FEEDBACK = 'Earlier feedback.';

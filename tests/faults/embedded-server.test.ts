@@ -10,8 +10,7 @@ import { openDatabase } from '#server/database/connect.ts';
 import { AlreadyRunningError, openEmbeddedServer } from '#server/database/embedded/server.ts';
 import { createLog } from '#server/log.ts';
 
-import { findChildren } from './app-process.ts';
-import { readPostmasterPid, startDatabaseProcess } from './database-process.ts';
+import { findChildren, readPostmasterPid, startDatabaseProcess } from './processes.ts';
 
 /** Shared data directory. Each test leaves it without a running server. Tests of a first start use a new directory. */
 let dataDir: string;

@@ -1,7 +1,7 @@
 /** kill -9 at three moments at which payment and plan could diverge: the next sweep or click makes them agree. */
 import { once } from 'node:events';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createPaymentServer, type PaymentServer } from './payment-server.ts';
+import { createPaymentServer, type PaymentServer } from './processes.ts';
 
 /** A sweep runs at every start and every minute. */
 const SWEEP_MS = 60_000;

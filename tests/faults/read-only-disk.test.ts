@@ -9,7 +9,7 @@ import { dayOf } from '#domain/day/day.ts';
 import { freePort } from '#server/free-port.ts';
 import { createBreakableDisk } from './mounted-disk.ts';
 import { startWriters, type SavingWriters } from './saving-writers.ts';
-import { serverEnvironment, signUpAt, spawnServer, type SignedUp } from './server-process.ts';
+import { serverEnvironment, signUpAt, spawnServer, type SignedUp } from './processes.ts';
 
 const WRITERS = 6;
 /** How often the restart of the database fails before the disk is repaired. Its backoff doubles each time. */

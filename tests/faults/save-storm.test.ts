@@ -9,10 +9,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { freePort } from '#server/free-port.ts';
 import { waitForReadyUrl } from '../support/product.ts';
-import { findChildren } from './app-process.ts';
-import { readPostmasterPid } from './database-process.ts';
+import { findChildren, readPostmasterPid, serverEnvironment, spawnServer } from './processes.ts';
 import { startWriters, type SavingWriters } from './saving-writers.ts';
-import { serverEnvironment, spawnServer } from './server-process.ts';
 
 const KILLS = process.env['TEST_LONG'] ? 50 : 3;
 const SEED = Number(process.env['TEST_SEED'] ?? 20_261_122);

@@ -5,7 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { dayOf } from '#domain/day/day.ts';
-import { signUpAt, type SignedUp } from './server-process.ts';
+import { signUpAt, type SignedUp } from './processes.ts';
 
 const RETRY_MS = 50;
 /** The server and its database are back well within this time. */

@@ -7,8 +7,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { dayOf } from '#domain/day/day.ts';
 import { buildClient } from '../../scripts/build/build-client.ts';
-import { signUpAt } from './server-process.ts';
-import { startProgram, findRunning, waitUntilClosed, type StartedProgram } from './app-process.ts';
+import { signUpAt, startProgram, findRunning, waitUntilClosed, type StartedProgram } from './processes.ts';
 
 /** Shared: a new database takes a third of a start's CPU time, and the first test has one. */
 let dataDir = '';

@@ -12,11 +12,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { dayOf } from '#domain/day/day.ts';
 import { PUBLISHABLE_KEY } from '#server/config/config.ts';
 import { freePort } from '#server/free-port.ts';
-import { programEnvironment } from '../support/servers/program-environment.ts';
+import { programEnvironment, waitForReadyUrl } from '../support/product.ts';
 import { readChanges, type ChangesReader } from '../support/read-changes.ts';
-import { waitForReadyUrl } from '../support/product.ts';
-import { findChildren, findRunning } from './app-process.ts';
-import { signUpAt, type SignedUp } from './server-process.ts';
+import { findChildren, findRunning, signUpAt, type SignedUp } from './processes.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 

@@ -10,7 +10,7 @@ import { expect, test } from 'vitest';
 import { openDatabase } from '#server/database/connect.ts';
 import { createLog } from '#server/log.ts';
 
-import { readPostmasterPid, startDatabaseProcess } from './database-process.ts';
+import { readPostmasterPid, startDatabaseProcess } from './processes.ts';
 
 const ROUNDS = process.env['TEST_LONG'] ? 40 : 6;
 const SEED = Number(process.env['TEST_SEED'] ?? 20_261_121);

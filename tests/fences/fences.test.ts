@@ -1,11 +1,20 @@
 /**
- * Tests the import rules of .oxlintrc.json with examples in a scratch project. The rules fail open: a pattern that
+ * Tests the import rules of .oxlintrc.json with examples in a scratch project, and the order of the folders of lib. The rules fail open: a pattern that
  * matches no import reports no violation, so a broken rule would go unnoticed.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+  readFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -119,4 +128,23 @@ describe('the compiler settings of the domain', () => {
     const tsc = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
     expect(() => execFileSync(process.execPath, [tsc, '-p', folder], { stdio: 'pipe' })).toThrow();
   });
+});
+
+/** Each of these folders of `src/client/lib` imports only itself and the folders before it in this list. */
+const LIB_ORDER = ['session', 'hooks', 'log-html', 'html-to-log', 'boot', 'api', 'plan'];
+
+const files = execFileSync('git', ['ls-files'], { cwd: ROOT, encoding: 'utf8' }).trim().split('\n');
+
+test('the folders of lib import only those before them', () => {
+  const lib = join(ROOT, 'src', 'client', 'lib');
+  const backward: string[] = [];
+  for (const file of files.filter((path) => path.startsWith('src/client/lib/') && !path.includes('.test.'))) {
+    const source = readFileSync(join(ROOT, file), 'utf8');
+    const from = LIB_ORDER.indexOf(relative(lib, dirname(join(ROOT, file))));
+    for (const [, path] of source.matchAll(/from '(\.[^']+)'/g)) {
+      const to = LIB_ORDER.indexOf(relative(lib, dirname(resolve(ROOT, dirname(file), path!))));
+      if (from === -1 || to === -1 || to > from) backward.push(`${file} imports ${path}`);
+    }
+  }
+  expect(backward).toEqual([]);
 });

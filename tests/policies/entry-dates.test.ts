@@ -1,7 +1,7 @@
 /** The view `entry_dates`: users read the dates of all their own entries, also of locked days, and nothing else. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
-import { isPartitioned } from '../support/partitions.ts';
+import { isPartitioned } from '../support/partition-tables.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 
 import {

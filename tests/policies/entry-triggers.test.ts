@@ -5,7 +5,7 @@ import { day } from '#domain/day/day.ts';
 import { withDateHeader } from '#domain/log/entry-html.ts';
 import { ENTRY_MAX_BYTES } from '#domain/log/entry.ts';
 
-import { isPartitioned } from '../support/partitions.ts';
+import { isPartitioned } from '../support/partition-tables.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 
 import { runAs, DAYS, identityOf, PEOPLE, resetFixtures } from './fixtures.ts';

@@ -3,7 +3,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { isPartitioned } from '../support/partitions.ts';
+import { isPartitioned } from '../support/partition-tables.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 
 import {

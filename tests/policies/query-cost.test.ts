@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { ACT_AS } from '#server/database/rls-query.ts';
 
-import { isPartitioned } from '../support/partitions.ts';
+import { isPartitioned } from '../support/partition-tables.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 
 import { DAYS, identityOf, PEOPLE, resetFixtures } from './fixtures.ts';

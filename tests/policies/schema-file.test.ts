@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 
 import { describeSchema } from '../../database/describe-schema.ts';
-import { isPartitioned } from '../support/partitions.ts';
+import { isPartitioned } from '../support/partition-tables.ts';
 import { PROGRAMS_VARIABLE } from '../support/test-database-server.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 

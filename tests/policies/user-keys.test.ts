@@ -1,7 +1,11 @@
 /** Rows of users can be divided by user over partitions or shards (docs/decisions/0041). */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { canExplain, tablesWithoutUser } from '../support/statements/check-statements.ts';
-import { readUserTables, type UserTable } from '../support/statements/user-tables.ts';
+import {
+  canExplain,
+  tablesWithoutUser,
+  readUserTables,
+  type UserTable,
+} from '../support/statements/check-statements.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 
 let db: TestDatabase;

@@ -7,7 +7,7 @@
  * can read them except through their table.
  */
 import pg from 'pg';
-import { readUserTables } from './statements/user-tables.ts';
+import { readUserTables } from './statements/check-statements.ts';
 
 /** Runs a query of the catalogue whose column `sql` has statements. */
 const queryStatements = async (client: pg.Client, text: string, values: unknown[]): Promise<string[]> =>
@@ -117,3 +117,11 @@ async function readDefinitions(client: pg.Client, names: readonly string[]): Pro
        where classid = 'pg_proc'::regclass and privilege_type = 'EXECUTE'`)),
   ];
 }
+
+export const PARTITIONS = Number(process.env['TEST_PARTITIONS'] ?? 0);
+
+/**
+ * Skips tests of the plain layout: the names of indexes, the schema file, and a concurrent index build, which PostgreSQL
+ * does not support on a partitioned table. `npm run bench -- plans` checks the plans on partitions.
+ */
+export const isPartitioned = PARTITIONS > 0;

@@ -68,6 +68,12 @@ const settingsOf = (port: string) => ({
   LOG_LEVEL: 'error',
 });
 
+/** Environment of a program that a test starts: nothing but the path and Node's compile cache, which halves its start. */
+export const programEnvironment = (): NodeJS.ProcessEnv => ({
+  PATH: process.env['PATH'],
+  NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
+});
+
 if (import.meta.main) {
   const settings = settingsOf(process.env['PORT']!);
   const removeData = (): void => rmSync(settings.DATA_DIR, { recursive: true, force: true });

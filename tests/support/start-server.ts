@@ -16,7 +16,7 @@ import { startModelServer, type ModelServer } from '../../simulators/ai-model/se
 import { startMailbox } from '../../simulators/mailbox.ts';
 import { startPaypalServer, type PaypalServer } from '../../simulators/paypal/server.ts';
 import { startSmsServer, type SmsServer } from '../../simulators/sms/server.ts';
-import { fastPasswords } from './fast-passwords.ts';
+import { fastPasswords } from './passwords.ts';
 import { createTestDatabase } from './test-database.ts';
 
 type Options = {

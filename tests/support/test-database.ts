@@ -1,14 +1,11 @@
 /** A migrated database for one test file: a copy of the run's template, opened like the server's database. */
 import { randomBytes } from 'node:crypto';
-
 import pg from 'pg';
-
 import { openDatabase } from '#server/database/connect.ts';
 import type { Database } from '#server/database/database.ts';
 import { valueTypes } from '#server/database/tables/value-types.ts';
 import { createLog } from '#server/log.ts';
 import { Secret } from '#server/config/secret.ts';
-
 import { checkStatements } from './statements/check-statements.ts';
 import { recordStatements, saveStatement } from './statements/record-statements.ts';
 import { POOL_URL_VARIABLE, TEMPLATE_URL_VARIABLE } from './test-database-server.ts';
@@ -80,5 +77,24 @@ async function onServer(url: string, statement: string): Promise<void> {
     await client.query(statement);
   } finally {
     await client.end();
+  }
+}
+
+type Server = Pick<TestDatabase, 'url' | 'admin'>;
+
+/** @param work gets the owner's connection string and name; the database is dropped afterwards */
+export async function withOrdinaryOwner<T>(
+  { url, admin }: Server,
+  work: (url: string, owner: string) => Promise<T>,
+): Promise<T> {
+  const owner = `owner_${randomBytes(6).toString('hex')}`;
+  await admin.query(`create role ${owner} login createrole password 'geheim'`);
+  await admin.query(`grant anon, authenticated, service_role to ${owner} with admin option`);
+  await admin.query(`create database ${owner} owner ${owner}`);
+  try {
+    return await work(url.replace(/\/\/[^@]*@\/\w+/, `//${owner}:geheim@/${owner}`), owner);
+  } finally {
+    await admin.query(`drop database ${owner} with (force)`);
+    await admin.query(`drop role ${owner}_requests, ${owner}`).catch(() => admin.query(`drop role ${owner}`));
   }
 }

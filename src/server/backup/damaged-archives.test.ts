@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { text as readText } from 'node:stream/consumers';
 import { beforeAll, expect, test } from 'vitest';
 import { setUpBackups, withClient } from '../../../tests/support/commands/backups.ts';
-import { programEnvironment } from '../../../tests/support/servers/program-environment.ts';
+import { programEnvironment } from '../../../tests/support/product.ts';
 import { runRestore } from './restore-command.ts';
 import { dataEntryName, FORMAT_VERSION, type Header } from './archive-format.ts';
 import { readArchive, verifyArchive } from './read-archive.ts';

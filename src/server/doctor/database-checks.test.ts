@@ -15,9 +15,8 @@ import {
 import { runDoctor } from './doctor-command.ts';
 import { createLog } from '#server/log.ts';
 import { lines, configOf, run, unreachableUrl } from '../../../tests/support/commands/doctor-checks.ts';
-import { withOrdinaryOwner } from '../../../tests/support/ordinary-owner.ts';
+import { withOrdinaryOwner, createTestDatabase, type TestDatabase } from '../../../tests/support/test-database.ts';
 import { startStubPooler } from '../../../tests/support/servers/stub-pooler.ts';
-import { createTestDatabase, type TestDatabase } from '../../../tests/support/test-database.ts';
 
 let db: TestDatabase;
 let dataDir: string;

@@ -1,7 +1,7 @@
 import cluster from 'node:cluster';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { programEnvironment } from '../../../tests/support/servers/program-environment.ts';
+import { programEnvironment } from '../../../tests/support/product.ts';
 import { unreachableUrl } from '../../../tests/support/commands/doctor-checks.ts';
 import type { ToWorker } from './supervisor.ts';
 

@@ -15,7 +15,7 @@ import { openDatabase } from '#server/database/connect.ts';
 import type { AsService } from '#server/database/database.ts';
 import { createLog } from '#server/log.ts';
 import { changePlan } from '#server/plans/change-plan.ts';
-import { PASSWORD, PASSWORD_HASH } from '../../support/seeded-password.ts';
+import { PASSWORD, PASSWORD_HASH } from '../../support/passwords.ts';
 import type { Product } from '../../support/product.ts';
 
 export type Person = { name: string; email: string; password: string };

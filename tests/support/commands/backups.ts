@@ -8,8 +8,7 @@ import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { runBackup } from '#server/backup/backup-command.ts';
 import type { CommandDeps } from '#server/backup/command-line.ts';
 import { createLog } from '#server/log.ts';
-import { withOrdinaryOwner } from '../ordinary-owner.ts';
-import { createTestDatabase, type TestDatabase } from '../test-database.ts';
+import { withOrdinaryOwner, createTestDatabase, type TestDatabase } from '../test-database.ts';
 
 export const log = createLog('silent');
 export const USERS = 40;

@@ -6,9 +6,7 @@
  * of a user's table must have a condition on the user.
  */
 import pg from 'pg';
-import { conditionsOf, nodesOf, tableOf, type PlanNode } from './plan-nodes.ts';
 import { findSweep } from './system-sweeps.ts';
-import { readUserTables, type UserTable } from './user-tables.ts';
 
 /** EXPLAIN (GENERIC_PLAN) came with PostgreSQL 16. `npm test` checks the same statements on the embedded server. */
 export const canExplain = async (admin: pg.Pool): Promise<boolean> => {
@@ -69,4 +67,56 @@ async function explain(admin: pg.Pool, text: string): Promise<PlanNode> {
     if (error instanceof pg.DatabaseError && error.code !== SYNTAX_ERROR) return { 'Node Type': 'Refused' };
     throw new Error(`cannot explain ${text}: ${String(error)}`, { cause: error });
   }
+}
+
+export type PlanNode = {
+  'Node Type': string;
+  Plans?: PlanNode[];
+  'Relation Name'?: string;
+  [property: string]: unknown;
+};
+
+export function* nodesOf(plan: PlanNode): Generator<PlanNode> {
+  yield plan;
+  for (const child of plan.Plans ?? []) yield* nodesOf(child);
+}
+
+/** `entries_p03` is a partition of `entries` (partition-tables.ts). */
+export const PARTITION_SUFFIX = /_p\d+$/;
+
+export const tableOf = (node: PlanNode): string | undefined => node['Relation Name']?.replace(PARTITION_SUFFIX, '');
+
+const CONDITIONS = ['Index Cond', 'Recheck Cond', 'Filter'] as const;
+
+/** The conditions that a scan applies to the rows of its own table. */
+const conditionsOf = (node: PlanNode): string =>
+  CONDITIONS.map((name) => node[name])
+    .filter((condition) => typeof condition === 'string')
+    .join(' ');
+
+export type UserTable = {
+  /** Without the schema, which is `public`. */
+  name: string;
+  /** The column that names the user of a row. */
+  userColumn: string;
+};
+
+/** Tables with a column `user_id` that stay on one node (docs/decisions/0041). */
+const CENTRAL_TABLES: ReadonlyMap<string, string> = new Map([
+  ['payments', "PayPal names orders and captures, whose ids are unique over all users, and never the product's users"],
+]);
+
+/** The only table of users without a column `user_id`: its column `id` is the user's. */
+const TABLE_OF_USERS = 'profiles';
+
+export async function readUserTables(admin: pg.Pool | pg.Client): Promise<UserTable[]> {
+  const { rows } = await admin.query<UserTable>(
+    `select relname as name, attname as "userColumn"
+       from pg_class join pg_attribute on attrelid = pg_class.oid
+      where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition
+        and (attname = 'user_id' or (relname = $1 and attname = 'id'))
+      order by relname`,
+    [TABLE_OF_USERS],
+  );
+  return rows.filter(({ name }) => !CENTRAL_TABLES.has(name));
 }

@@ -9,8 +9,8 @@ import { openDatabase } from '#server/database/connect.ts';
 import { readConfig } from '#server/config/config.ts';
 import { createLog } from '#server/log.ts';
 import { serve } from '#server/serve.ts';
-import { fastPasswords } from '../../support/fast-passwords.ts';
-import { TIME_HEADER } from './time-header.ts';
+import { fastPasswords } from '../../support/passwords.ts';
+import { TIME_HEADER } from './user-clocks.ts';
 
 const log = createLog('error');
 const config = readConfig(process.env);

@@ -30,3 +30,5 @@ export async function installUserClocks(admin: Pool): Promise<(userId: string, n
     );
   };
 }
+
+export const TIME_HEADER = 'x-world-time';

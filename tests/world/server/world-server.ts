@@ -11,10 +11,9 @@ import type { PlanId } from '#domain/plan/plan.ts';
 import { createAccessTokens } from '#server/auth/keys/access-tokens.ts';
 import { loadSigningKeys } from '#server/auth/keys/signing-keys.ts';
 import { createLog } from '#server/log.ts';
-import { programEnvironment } from '../../support/servers/program-environment.ts';
+import { programEnvironment } from '../../support/product.ts';
 import { createTestDatabase } from '../../support/test-database.ts';
-import { TIME_HEADER } from './time-header.ts';
-import { installUserClocks } from './user-clocks.ts';
+import { TIME_HEADER, installUserClocks } from './user-clocks.ts';
 
 const PROGRAM = join(import.meta.dirname, 'server-program.ts');
 const NO_SESSION = '00000000-0000-0000-0000-000000000000';

@@ -5,8 +5,7 @@ import { registerSsoProvider } from '../../../../scripts/sandbox/register-sso-pr
 import { Browser, fragmentOf } from '../providers/browser.ts';
 import { startAuthWorld } from '../fixture.ts';
 import { createSamlApp } from '../../../../simulators/saml/server.ts';
-import { createSamlPeer } from './saml-peer.ts';
-import { INVALID, problemOf, setUpSaml } from './saml-world.ts';
+import { createSamlPeer, INVALID, problemOf, setUpSaml } from './saml-world.ts';
 
 const { world, target, start, post, signIn, userOf } = setUpSaml();
 

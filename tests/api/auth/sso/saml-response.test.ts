@@ -5,8 +5,15 @@ import { fuzzBudget } from '../../../support/fuzz-budget.ts';
 import { fragmentOf } from '../providers/browser.ts';
 import { newKeyPair } from '../../../../simulators/saml/key-pair.ts';
 import { attribute } from '../../../../simulators/saml/response.ts';
-import { createSamlPeer } from './saml-peer.ts';
-import { INVALID, NOT_FOUND, problemOf, setUpSaml, type Overrides, type Signing } from './saml-world.ts';
+import {
+  createSamlPeer,
+  INVALID,
+  NOT_FOUND,
+  problemOf,
+  setUpSaml,
+  type Overrides,
+  type Signing,
+} from './saml-world.ts';
 
 const { world, addProvider, start, post, signIn, userOf } = setUpSaml();
 

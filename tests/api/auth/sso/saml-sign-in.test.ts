@@ -5,8 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { Browser, fragmentOf } from '../providers/browser.ts';
 import { PASSWORD, SIGN_IN_NOTICE, newAddress, type WireBody } from '../fixture.ts';
 import { attribute } from '../../../../simulators/saml/response.ts';
-import { createSamlPeer } from './saml-peer.ts';
-import { DOMAIN, NOT_FOUND, problemOf, setUpSaml } from './saml-world.ts';
+import { createSamlPeer, DOMAIN, NOT_FOUND, problemOf, setUpSaml } from './saml-world.ts';
 
 const { world, addProvider, changeProvider, target, acsUrl, start, post, signIn, userOf } = setUpSaml();
 

@@ -10,12 +10,14 @@ import {
   type SsoProvider,
   type SsoProviderChange,
 } from '#server/auth/saml/sso-providers.ts';
-import type { SamlIdentityProvider } from '../../../../simulators/saml/identity-provider.ts';
+import {
+  type SamlIdentityProvider,
+  createSamlIdentityProvider,
+} from '../../../../simulators/saml/identity-provider.ts';
 import { newKeyPair } from '../../../../simulators/saml/key-pair.ts';
 import type { ResponseFields } from '../../../../simulators/saml/response.ts';
 import { startAuthWorld, type AuthWorld, type WireBody } from '../fixture.ts';
 import { Browser, fragmentOf } from '../providers/browser.ts';
-import { createSamlPeer } from './saml-peer.ts';
 
 export const DOMAIN = 'corp.example';
 const MAPPING = {
@@ -121,3 +123,13 @@ export const problemOf = (url: URL): string => {
 
 export const INVALID = 'validation_failed: SAML Assertion is not valid';
 export const NOT_FOUND = 'saml_relay_state_not_found: SAML RelayState does not exist, try logging in again?';
+
+/** An identity provider with a key of its own, whose pages no browser opens. */
+export async function createSamlPeer(name = 'idp.example', keyBits = 2048): Promise<SamlIdentityProvider> {
+  const keys = await newKeyPair(name, keyBits);
+  return createSamlIdentityProvider({
+    entityId: `https://${name}/metadata`,
+    signInUrl: 'https://idp.example/sso',
+    keys,
+  });
+}

@@ -16,7 +16,7 @@ import { parseSamlKey } from '#server/auth/keys/saml-key.ts';
 import { AuthError } from '#server/auth/http/errors.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/test-database.ts';
 import { newKeyPair } from '../../../../simulators/saml/key-pair.ts';
-import { createSamlPeer } from './saml-peer.ts';
+import { createSamlPeer } from './saml-world.ts';
 
 let db: TestDatabase;
 beforeAll(async () => {

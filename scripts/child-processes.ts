@@ -1,7 +1,11 @@
-/** Runs the command-line tools of the dependencies with the current Node instead of the Node on the PATH. */
-import { spawn } from 'node:child_process';
+/**
+ * The child processes of the scripts: the command-line tools of the dependencies, run with the current Node instead of the Node
+ * on the PATH, and how a process ends with its parent.
+ */
+import { spawn, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import { ROOT } from './project.ts';
+import { once } from 'node:events';
 
 const ENTRY_POINTS = {
   knip: 'knip/bin/knip.js',
@@ -41,3 +45,21 @@ export function runTool(tool: Tool, args: readonly string[], env: Record<string,
 }
 
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
+
+/**
+ * Calls `stop` when the parent process has exited, including after SIGKILL: the IPC channel closes in both cases.
+ * No-op for a script that was started by hand and has no channel.
+ */
+export function exitWithParent(stop: () => void): void {
+  if (!process.channel) return;
+  process.once('disconnect', stop);
+  process.channel.unref();
+}
+
+/** Sends SIGTERM and resolves once the child has exited. */
+export async function stopProcess(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, 'exit');
+  child.kill('SIGTERM');
+  await exited;
+}
