@@ -9,6 +9,7 @@ import { loadSigningKeys } from './auth/keys/signing-keys.ts';
 import { createPasswords, PASSWORD_LIMITS } from './auth/password/passwords.ts';
 import type { Passwords } from './auth/http/auth-deps.ts';
 import { loadSamlKey } from './auth/keys/saml-key.ts';
+import { listBackups } from './backup/folder.ts';
 import { finishRestore } from './backup/finish-restore.ts';
 import { systemClock, type Clock } from './clock.ts';
 import { createCoach } from './coach/coach.ts';
@@ -143,7 +144,7 @@ export async function serve({ config, clock, log, ...options }: ServeDeps): Prom
   });
   registerLoad(registry, limiters);
   registerDatabaseFigures(registry, options.database);
-  registerBackupAge(registry, config.backup.dir);
+  registerBackupAge(registry, () => listBackups(config.backup.dir));
   const stopSampling = [registerProcessMetrics(registry, dataDir), registerProviderRequests(registry, providerOf)];
   changeStreams.start();
   return {

@@ -26,7 +26,6 @@ import type { TracingSettings } from './config/provider-settings.ts';
 import { sqlStateOf } from './database/database-error.ts';
 import type { AsService, AsUser, Database, Statements } from './database/database.ts';
 import type { AppEnv } from './http/app-env.ts';
-import type { Job } from './jobs/job.ts';
 import type { Logger } from './log.ts';
 import type { FetchMessage } from './metrics/provider-requests.ts';
 import { PACKAGE_VERSION } from './package-version.ts';
@@ -34,10 +33,13 @@ import { PACKAGE_VERSION } from './package-version.ts';
 /** Probes, scrapes and static files: most of the requests, and no span of them explains anything. */
 const UNTRACED_PATHS = /^\/(?:healthz|readyz|metrics|assets\/.*)$/;
 
+/** What a trace needs of a job (`jobs/job.ts`). */
+type TracedJob = { readonly name: string; run(signal: AbortSignal): Promise<Readonly<Record<string, number>>> };
+
 export type Tracing = {
   request: MiddlewareHandler<AppEnv>;
   traceDatabase(database: Database): Database;
-  traceJobs(jobs: readonly Job[]): Job[];
+  traceJobs<Job extends TracedJob>(jobs: readonly Job[]): Job[];
   /** Traces one attempt to hand a mail to the mail server of that host name. */
   traceMail<T>(host: string, work: () => Promise<T>): Promise<T>;
   /** Exports the queued spans. */
@@ -118,7 +120,7 @@ function traceDatabase(database: Database, tracer: Tracer): Database {
   };
 }
 
-const traceJob = (job: Job, tracer: Tracer): Job => ({
+const traceJob = <Job extends TracedJob>(job: Job, tracer: Tracer): Job => ({
   ...job,
   run: (signal) => tracer.run(`job ${job.name}`, { kind: SpanKind.INTERNAL }, () => job.run(signal)),
 });

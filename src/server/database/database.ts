@@ -5,8 +5,16 @@
 import type { CompiledQuery } from 'kysely';
 import type { Client } from 'pg';
 import type { ConcurrencyLimiter } from '../load/concurrency-limiter.ts';
-import type { PoolState } from '../metrics/process.ts';
 import type { ChangeListener } from './changes/change-listener.ts';
+
+export type PoolState = {
+  /** Open connections, of which `idle` serve no statement. */
+  readonly size: number;
+  readonly idle: number;
+  readonly max: number;
+  /** Statements that wait for a connection. */
+  readonly waiting: number;
+};
 
 /** The identity that row-level security sees: the role, and the claims as JSON (`request.jwt.claims`). */
 export type Identity = {

@@ -4,7 +4,6 @@
  * Clients without a session send their publishable key as the Bearer token, so the key means "guest". Any other token
  * must be valid: treating an invalid one as a guest would show an empty journal to a user whose session has ended.
  */
-import type { AccessTokens } from '../auth/keys/access-tokens.ts';
 import type { Identity } from '../database/database.ts';
 import { identifyUser } from '../load/request-context.ts';
 
@@ -14,13 +13,16 @@ export type Caller = {
   readonly identity: Identity;
 };
 
+/** The verifier of access tokens (`auth/keys/access-tokens.ts`): the user, the role and the claims that policies read. */
+export type TokenVerifier = { verify(token: string): Promise<{ sub: string; role: string; json: string }> };
+
 const GUEST: Caller = { userId: null, identity: { role: 'anon', claimsJson: '{"role":"anon"}' } };
 const BEARER = /^bearer +(.*)$/i;
 
 /** Throws an AccessTokenError for an invalid token. */
 export async function authenticate(
   authorization: string | undefined,
-  { accessTokens, publishableKey }: { accessTokens: Pick<AccessTokens, 'verify'>; publishableKey: string },
+  { accessTokens, publishableKey }: { accessTokens: TokenVerifier; publishableKey: string },
 ): Promise<Caller> {
   const token = authorization === undefined ? undefined : BEARER.exec(authorization)?.[1]?.trim();
   if (token === undefined || token === publishableKey || token.startsWith('sb_publishable_')) return GUEST;

@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
+import { listBackups } from '../backup/folder.ts';
 import { createLimiters } from '../load/limiters.ts';
 import { createRequestContext } from '../load/request-context.ts';
 import { PACKAGE_VERSION } from '../package-version.ts';
@@ -85,7 +86,7 @@ test('writes what is used, queued and refused of each limit, and does not accumu
 test('reports the newest backup, and no age without a backup', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'hustle-forge-backups-'));
   const registry = new Registry();
-  registerBackupAge(registry, folder);
+  registerBackupAge(registry, () => listBackups(folder));
   expect(await registry.metrics()).not.toMatch(/^hustle_forge_backup/m);
   for (const name of ['20261121T031000Z.tar.zst', '20261122T031000Z.tar.zst.age'])
     await writeFile(join(folder, `hustle-forge-${name}`), '');

@@ -7,7 +7,7 @@ import {
   constants,
   type PerformanceEntry,
 } from 'node:perf_hooks';
-import { listBackups } from '../backup/folder.ts';
+import type { PoolState } from '../database/database.ts';
 import type { Limiters } from '../load/limiters.ts';
 import { PACKAGE_VERSION } from '../package-version.ts';
 import { Counter, Gauge, type Aggregator, type MetricsRegistry } from './prom-client.ts';
@@ -115,15 +115,6 @@ export function registerProcessMetrics(registry: MetricsRegistry, dataDir: strin
   };
 }
 
-export type PoolState = {
-  /** Open connections, of which `idle` serve no statement. */
-  readonly size: number;
-  readonly idle: number;
-  readonly max: number;
-  /** Statements that wait for a connection. */
-  readonly waiting: number;
-};
-
 type ServiceState = {
   pool(): PoolState;
   openStreams(): number;
@@ -216,8 +207,14 @@ export function registerLoad(registry: MetricsRegistry, limiters: Pick<Limiters,
   });
 }
 
-/** The gauge of the time of the newest backup in BACKUP_DIR. It has no value where another machine keeps the backups. */
-export function registerBackupAge(registry: MetricsRegistry, backupDir: string): void {
+/**
+ * The gauge of the time of the newest backup in BACKUP_DIR. It has no value where another machine keeps the backups.
+ * @param listBackups the newest first
+ */
+export function registerBackupAge(
+  registry: MetricsRegistry,
+  listBackups: () => Promise<readonly { file: string; createdAt: Date }[]>,
+): void {
   void new Gauge({
     name: 'hustle_forge_backup_last_timestamp_seconds',
     help: 'When the newest backup in BACKUP_DIR was begun.',
@@ -226,7 +223,7 @@ export function registerBackupAge(registry: MetricsRegistry, backupDir: string):
     aggregator: 'max',
     registers: [registry],
     async collect() {
-      const [newest] = await listBackups(backupDir).catch(() => []);
+      const [newest] = await listBackups().catch(() => []);
       this.reset();
       if (newest) this.set({ encrypted: String(newest.file.endsWith('.age')) }, newest.createdAt.getTime() / 1000);
     },
