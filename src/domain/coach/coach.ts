@@ -71,8 +71,6 @@ export type CoachRefusal =
   | 'daily_limit'
   | 'bad_request';
 
-export type CoachRefusalAnswer = { success: false; code: CoachRefusal; error: string };
-
 /** The request bodies of the functions `ai-feedback` and `trend-analysis`. Days are in the user's time zone. */
 export type FeedbackRequest = { date: Day; force?: boolean };
 export type TrendRequest = { period: ReviewPeriod; from: Day; to: Day; force?: boolean };

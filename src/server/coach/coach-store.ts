@@ -8,15 +8,15 @@ import type { Day } from '#domain/day/day.ts';
 import type { FinishReason } from './model/model.ts';
 import { PROMPT_LIMITS } from './prompts.ts';
 import type { PartialReply, Reply } from './parse-response.ts';
-import type { AsService, Database, Identity } from '../database/database.ts';
+import type { AsService, Database } from '../database/database.ts';
 import { queryBuilder } from '../database/query-builder.ts';
+import type { SignedInCaller } from '../http/authenticate.ts';
 import type { Logger } from '../log.ts';
 import { recordPlanUse } from '../plans/caller-plan.ts';
 
 export type Kind = 'feedback' | 'trend';
 
 /** Each statement filters by `userId`, in addition to the policies that `identity` selects (docs/decisions/0041). */
-export type SignedInUser = { readonly identity: Identity; readonly userId: string };
 
 /** The database decides about plan and consent, so that one rule and one clock apply everywhere. */
 type Access = { premium: boolean; consent: boolean };
@@ -160,23 +160,23 @@ export type CoachStore = ReturnType<typeof createCoachStore>;
 
 export function createCoachStore(database: Database) {
   const service = () => database.asService('run the coach');
-  const readAccess = async ({ identity, userId }: SignedInUser): Promise<Access> =>
+  const readAccess = async ({ identity, userId }: SignedInCaller): Promise<Access> =>
     (await database.asUser(identity).statement<Access>(READ_ACCESS, [userId])).rows[0]!;
 
   return {
     readAccess,
 
-    async readDay({ identity, userId }: SignedInUser, date: Day): Promise<FeedbackRow> {
+    async readDay({ identity, userId }: SignedInCaller, date: Day): Promise<FeedbackRow> {
       return (await database.asUser(identity).statement<FeedbackRow>(READ_DAY, [userId, date])).rows[0]!;
     },
 
     /** Returns the logs of the period, oldest first. */
-    async readPeriod({ identity, userId }: SignedInUser, { from, to }: Period): Promise<TrendLog[]> {
+    async readPeriod({ identity, userId }: SignedInCaller, { from, to }: Period): Promise<TrendLog[]> {
       return (await database.asUser(identity).statement<TrendLog>(READ_PERIOD, [userId, from, to])).rows;
     },
 
     /** Checks plan, consent and session again: each can end while an analysis runs. */
-    async isStillAllowed(caller: SignedInUser): Promise<boolean> {
+    async isStillAllowed(caller: SignedInCaller): Promise<boolean> {
       const [{ premium, consent }, session] = await Promise.all([
         readAccess(caller),
         service().statement<{ active: boolean }>(IS_SESSION_ACTIVE, [caller.identity.claimsJson]),

@@ -13,7 +13,8 @@ import type { Logger } from '../log.ts';
 import { BusyError, currentRequestContext, markRefused } from '../load/request-context.ts';
 import type { Limiters } from '../load/limiters.ts';
 import { NO_EVENTS, type EventCounters } from '../metrics/events.ts';
-import { createCoachStore, type SignedInUser } from './coach-store.ts';
+import { createCoachStore } from './coach-store.ts';
+import type { SignedInCaller } from '../http/authenticate.ts';
 import type { CoachSettings } from '../config/provider-settings.ts';
 import { prepareFeedback, prepareTrend } from './prepare-analysis.ts';
 import { inputHash, beginAnalysis, checkLimits, type Events, type Job } from './run-analysis.ts';
@@ -28,8 +29,12 @@ export type Answer<Result> =
 
 export type Coach = {
   /** Throws a BusyError when the queue is full or too many analyses are running. `disconnected` aborts when the client closes the connection. */
-  feedback(caller: SignedInUser, request: FeedbackRequest, disconnected: AbortSignal): Promise<Answer<FeedbackResult>>;
-  trend(caller: SignedInUser, request: TrendRequest, disconnected: AbortSignal): Promise<Answer<TrendResult>>;
+  feedback(
+    caller: SignedInCaller,
+    request: FeedbackRequest,
+    disconnected: AbortSignal,
+  ): Promise<Answer<FeedbackResult>>;
+  trend(caller: SignedInCaller, request: TrendRequest, disconnected: AbortSignal): Promise<Answer<TrendResult>>;
   /** Starts the shutdown: running analyses get a grace period, then end with a problem event. */
   beginShutdown(): void;
   /** Resolves when no analysis is running. On shutdown, close the client connections first, so that none starts. */
@@ -75,7 +80,7 @@ export function createCoach({ settings, database, clock, limiters, log, events =
   const analyses = limiters.createQuota('analyses', MAX_RUNNING_ANALYSES);
 
   async function startAnalysis<Result>(
-    caller: SignedInUser,
+    caller: SignedInCaller,
     force: boolean,
     disconnected: AbortSignal,
     prepareJob: () => Promise<Job<Result> | CoachRefusal>,

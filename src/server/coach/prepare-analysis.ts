@@ -11,7 +11,7 @@ import {
 } from '#domain/coach/coach.ts';
 import type { Day } from '#domain/day/day.ts';
 import { outlineText } from '#domain/log/log-outline.ts';
-import type { SignedInUser } from './coach-store.ts';
+import type { SignedInCaller } from '../http/authenticate.ts';
 import {
   PROMPT_LIMITS,
   FEEDBACK_SCHEMA,
@@ -26,7 +26,7 @@ import type { Job, RunDeps } from './run-analysis.ts';
 /** Feedback on one day. */
 export async function prepareFeedback(
   { store, model }: RunDeps,
-  caller: SignedInUser,
+  caller: SignedInCaller,
   date: Day,
 ): Promise<Job<FeedbackResult> | CoachRefusal> {
   const { entry, earlier, readAt } = await store.readDay(caller, date);
@@ -67,7 +67,7 @@ export async function prepareFeedback(
 /** The review of a period. */
 export async function prepareTrend(
   { store }: RunDeps,
-  caller: SignedInUser,
+  caller: SignedInCaller,
   { period, from, to }: TrendRequest,
 ): Promise<Job<TrendResult> | CoachRefusal> {
   const logs = await store.readPeriod(caller, { from, to });

@@ -16,7 +16,7 @@ import type { AppEnv } from '../http/app-env.ts';
 import { runLimited } from '../load/concurrency-limiter.ts';
 import type { Limiters } from '../load/limiters.ts';
 import { currentRequestContext } from '../load/request-context.ts';
-import { readBody } from './read-body.ts';
+import { readBody } from './wire.ts';
 
 /** A log has at most 256 KB, so a page has little more than 6 MB. */
 const PAGE_ROWS = 25;
@@ -31,7 +31,7 @@ const BEFORE_ALL_DAYS = '-infinity';
 /** The date of the last row read. */
 type Position = Day | typeof BEFORE_ALL_DAYS;
 
-export function archive({ auth, limiters }: { auth: AuthDeps; limiters: Limiters }) {
+export function sendArchive({ auth, limiters }: { auth: AuthDeps; limiters: Limiters }) {
   // Reads at most two pages at a time, for two users. A slow client holds no slot between two pages.
   const limiter = limiters.createLimiter('archives', {
     maxRunning: 2,

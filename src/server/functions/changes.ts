@@ -2,7 +2,7 @@
 import type { Context } from 'hono';
 import { dataError } from '../data/errors.ts';
 import type { AppEnv } from '../http/app-env.ts';
-import { authenticate, type Caller } from '../http/authenticate.ts';
+import { authenticate, type SignedInCaller } from '../http/authenticate.ts';
 import type { AccessTokens } from '../auth/keys/access-tokens.ts';
 import type { ChangeStreams } from '../live/change-streams.ts';
 import { eventStream } from '../http/event-stream.ts';
@@ -18,10 +18,10 @@ type ChangesDeps = {
 
 export function streamChanges({ config, accessTokens, changeStreams }: ChangesDeps) {
   const { publishableKey } = config;
-  return (context: Context<AppEnv>, { userId }: Caller): Response => {
+  return (context: Context<AppEnv>, { userId }: SignedInCaller): Response => {
     const authorization = context.req.header('authorization');
     const events = changeStreams.open({
-      userId: userId!,
+      userId,
       lastEventId: context.req.header('last-event-id'),
       authenticate: () => authenticate(authorization, { accessTokens, publishableKey }),
     });

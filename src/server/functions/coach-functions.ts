@@ -6,16 +6,15 @@ import {
   FAIR_USE_ANALYSES,
   type TrendRequest,
   type CoachRefusal,
-  type CoachRefusalAnswer,
 } from '#domain/coach/coach.ts';
 import { isDay, earliestToday, latestToday } from '#domain/day/day.ts';
 import { firstDayOf, REVIEW_PERIODS, type ReviewPeriod } from '#domain/plan/review-period.ts';
 import type { Clock } from '../clock.ts';
 import type { Coach, Answer } from '../coach/coach.ts';
 import type { Database, Identity } from '../database/database.ts';
-import { readBody } from './read-body.ts';
+import { FunctionError, readBody } from './wire.ts';
 import type { AppEnv } from '../http/app-env.ts';
-import type { Caller } from '../http/authenticate.ts';
+import type { SignedInCaller } from '../http/authenticate.ts';
 import { eventStream } from '../http/event-stream.ts';
 import { isCallerPremium } from '../plans/caller-plan.ts';
 
@@ -43,17 +42,13 @@ const COMMON_TEXTS = {
   not_configured: AI_MESSAGES.notConfigured,
 } as const;
 
-function coachAnswer(context: Context<AppEnv>, answer: Answer<unknown>, texts: RefusalTexts): Response {
+function answerCoach(answer: Answer<unknown>, texts: RefusalTexts): Response {
   if (answer === 'disconnected') return new Response(null, { status: 204 });
   if ('events' in answer) return eventStream(answer.events);
   const { refused, retryAfterSeconds, limit } = answer;
-  if (retryAfterSeconds !== undefined) context.header('Retry-After', String(retryAfterSeconds));
-  const body: CoachRefusalAnswer = {
-    success: false,
-    code: refused,
-    error: limit === undefined ? texts[refused] : dailyLimitText(limit),
-  };
-  return context.json(body, STATUS[refused]);
+  const headers = retryAfterSeconds === undefined ? {} : { 'Retry-After': String(retryAfterSeconds) };
+  const text = limit === undefined ? texts[refused] : dailyLimitText(limit);
+  throw new FunctionError(STATUS[refused], text, { code: refused, headers });
 }
 
 /** The refusal on a server without a coach. A free user gets `premium`, as on a server with a coach. */
@@ -68,18 +63,14 @@ const FEEDBACK_TEXTS: RefusalTexts = {
   too_short: AI_MESSAGES.tooShort,
 };
 
-export function aiFeedback({ coach, database }: { coach: Coach | null; database: Database }) {
-  return async (context: Context<AppEnv>, { identity, userId }: Caller): Promise<Response> => {
-    if (userId === null) return coachAnswer(context, { refused: 'premium' }, FEEDBACK_TEXTS);
-    if (!coach) return coachAnswer(context, await refusalWithoutCoach(database, identity), FEEDBACK_TEXTS);
+/** `ai-feedback` {date, force?}: streams the coach's feedback on a day (docs/decisions/0014). */
+export function streamFeedback({ coach, database }: { coach: Coach | null; database: Database }) {
+  return async (context: Context<AppEnv>, caller: SignedInCaller): Promise<Response> => {
+    if (!coach) return answerCoach(await refusalWithoutCoach(database, caller.identity), FEEDBACK_TEXTS);
     const { date, force } = await readBody(context);
-    if (!isDay(date)) return coachAnswer(context, { refused: 'bad_request' }, FEEDBACK_TEXTS);
+    if (!isDay(date)) return answerCoach({ refused: 'bad_request' }, FEEDBACK_TEXTS);
     const request = { date, force: force === true };
-    return coachAnswer(
-      context,
-      await coach.feedback({ identity, userId }, request, context.req.raw.signal),
-      FEEDBACK_TEXTS,
-    );
+    return answerCoach(await coach.feedback(caller, request, context.req.raw.signal), FEEDBACK_TEXTS);
   };
 }
 
@@ -93,13 +84,12 @@ const REVIEW_TEXTS: RefusalTexts = {
 type TrendDeps = { coach: Coach | null; database: Database; clock: Clock };
 
 /** `trend-analysis` {period, from, to, force?}: streams the coach's review of a period (docs/decisions/0014). */
-export function trendAnalysis({ coach, database, clock }: TrendDeps) {
-  return async (context: Context<AppEnv>, { identity, userId }: Caller): Promise<Response> => {
-    if (userId === null) return coachAnswer(context, { refused: 'premium' }, REVIEW_TEXTS);
-    if (!coach) return coachAnswer(context, await refusalWithoutCoach(database, identity), REVIEW_TEXTS);
+export function streamReview({ coach, database, clock }: TrendDeps) {
+  return async (context: Context<AppEnv>, caller: SignedInCaller): Promise<Response> => {
+    if (!coach) return answerCoach(await refusalWithoutCoach(database, caller.identity), REVIEW_TEXTS);
     const request = readRequest(await readBody(context), clock.now());
-    if (!request) return coachAnswer(context, { refused: 'bad_request' }, REVIEW_TEXTS);
-    return coachAnswer(context, await coach.trend({ identity, userId }, request, context.req.raw.signal), REVIEW_TEXTS);
+    if (!request) return answerCoach({ refused: 'bad_request' }, REVIEW_TEXTS);
+    return answerCoach(await coach.trend(caller, request, context.req.raw.signal), REVIEW_TEXTS);
   };
 }
 

@@ -1,7 +1,6 @@
 /** `find-entries` {query}: finds the caller's open days whose logs contain the words (docs/decisions/0013). */
 import { setImmediate } from 'node:timers/promises';
 import type { Context } from 'hono';
-import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import {
   QUERY_MAX_LENGTH,
   parseSearchTerms,
@@ -14,16 +13,19 @@ import {
   type SearchTerm,
 } from '#domain/match-search.ts';
 import { QUERY_CANCELED, sqlStateOf } from '../database/database-error.ts';
-import type { Database, Identity } from '../database/database.ts';
-import { readBody } from './read-body.ts';
+import type { Database } from '../database/database.ts';
+import { FunctionError, readBody } from './wire.ts';
 import type { AppEnv } from '../http/app-env.ts';
-import type { Caller } from '../http/authenticate.ts';
+import type { SignedInCaller } from '../http/authenticate.ts';
 import type { Limiters } from '../load/limiters.ts';
 
 /**
  * Time limit for updating the search index. After this time the answer is marked incomplete; the next search continues.
  */
 const INDEX_UPDATE_LIMIT_MS = 2_000;
+
+/** Private data: no proxy or browser may cache it. */
+const NOT_CACHED = { 'Cache-Control': 'no-store' };
 
 type FindDeps = { database: Database; limiters: Limiters };
 
@@ -37,12 +39,8 @@ export function findEntries({ database, limiters }: FindDeps) {
     maxQueuedPerClient: 10,
   });
 
-  return async function find(context: Context<AppEnv>, { identity, userId }: Caller): Promise<Response> {
-    if (userId === null) return answer(context, refusal('Please sign in'), 401);
-    const query = await readQuery(context);
-    if (query === null)
-      return answer(context, refusal(`A query is a text of up to ${QUERY_MAX_LENGTH} characters`), 400);
-    const words = parseSearchTerms(query);
+  return async function find(context: Context<AppEnv>, caller: SignedInCaller): Promise<Response> {
+    const words = parseSearchTerms(await readQuery(context));
     if (words.length === 0) return answer(context, { success: true, results: [], more: false, complete: true });
 
     const { signal } = context.req.raw;
@@ -53,31 +51,27 @@ export function findEntries({ database, limiters }: FindDeps) {
       if (signal.aborted) return new Response(null, { status: 204 });
       const deadline = performance.now() + INDEX_UPDATE_LIMIT_MS;
       const shouldContinue = (): boolean => !signal.aborted && performance.now() < deadline;
-      const caller = { identity, userId };
       const found = await findDays(database, caller, words);
       if (found) return answer(context, { success: true, ...found, complete: true });
       const complete = await updateSearchIndex(database, caller, shouldContinue);
       return answer(context, { success: true, ...(await findDays(database, caller, words, true))!, complete });
     } catch (error) {
       if (sqlStateOf(error) !== QUERY_CANCELED) throw error;
-      return answer(context, refusal('That search took too long. Try a longer word'), 503);
+      throw new FunctionError(503, 'That search took too long. Try a longer word', { headers: NOT_CACHED });
     } finally {
       release?.();
     }
   };
 }
 
-async function readQuery(context: Context<AppEnv>): Promise<string | null> {
+async function readQuery(context: Context<AppEnv>): Promise<string> {
   const { query } = await readBody(context);
-  return typeof query === 'string' && query.length <= QUERY_MAX_LENGTH ? query : null;
+  if (typeof query === 'string' && query.length <= QUERY_MAX_LENGTH) return query;
+  throw new FunctionError(400, `A query is a text of up to ${QUERY_MAX_LENGTH} characters`, { headers: NOT_CACHED });
 }
 
-const refusal = (error: string): FindAnswer => ({ success: false, error });
-
-function answer(context: Context<AppEnv>, body: FindAnswer, status: ContentfulStatusCode = 200): Response {
-  // Private data: no proxy or browser may cache it.
-  context.header('Cache-Control', 'no-store');
-  return context.json(body, status);
+function answer(context: Context<AppEnv>, body: FindAnswer): Response {
+  return context.json(body, 200, NOT_CACHED);
 }
 
 // Searches the user's logs, newest first, under row-level security like every other read.
@@ -113,7 +107,7 @@ type Row = { date: string; changed: boolean; text: string };
 /** Null when the index of a found day is stale (call `updateSearchIndex` first); `allowStale` skips that check. */
 export async function findDays(
   database: Database,
-  { identity, userId }: { identity: Identity; userId: string },
+  { identity, userId }: SignedInCaller,
   words: readonly SearchTerm[],
   allowStale = false,
 ): Promise<{ results: FoundDay[]; more: boolean } | null> {
@@ -171,7 +165,7 @@ type StaleLog = { id: string; date: string; revision: number; text: string };
 /** Returns true when the index is current; false when `shouldContinue` stopped it earlier. */
 export async function updateSearchIndex(
   database: Database,
-  { identity, userId }: { identity: Identity; userId: string },
+  { identity, userId }: SignedInCaller,
   shouldContinue: () => boolean,
 ): Promise<boolean> {
   const user = database.asUser(identity);

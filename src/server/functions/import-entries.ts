@@ -12,7 +12,6 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import type { Context } from 'hono';
-import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { isBefore, latestToday, type Day } from '#domain/day/day.ts';
 import type { Version } from '#domain/log/entry.ts';
 import { isEmptyLog } from '#domain/log/entry-text.ts';
@@ -35,8 +34,8 @@ import type { Limiters } from '../load/limiters.ts';
 import { PERMISSION_DENIED, sqlStateOf } from '../database/database-error.ts';
 import type { Database, Statements } from '../database/database.ts';
 import type { AppEnv } from '../http/app-env.ts';
-import type { Caller } from '../http/authenticate.ts';
-import { readBody } from './read-body.ts';
+import type { SignedInCaller } from '../http/authenticate.ts';
+import { FunctionError, readBody } from './wire.ts';
 
 type ImportDeps = { database: Database; clock: Clock; limiters: Limiters; writeQuota: WriteQuota };
 
@@ -124,15 +123,14 @@ export function importEntries({ database, clock, limiters, writeQuota }: ImportD
     maxQueuedPerClient: 4,
   });
 
-  return async function importDays(context: Context<AppEnv>, { identity, userId }: Caller): Promise<Response> {
-    if (userId === null) throw new Error('a function got a caller without a user');
+  return async function importDays(context: Context<AppEnv>, { identity, userId }: SignedInCaller): Promise<Response> {
     writeQuota.check(userId);
     const { entries, importId = null } = await readBody(context);
     if (!Array.isArray(entries) || entries.length === 0 || entries.length > IMPORT_MAX_ENTRIES) {
-      return answer(context, { success: false, error: `Send one to ${IMPORT_MAX_ENTRIES} entries.` }, 400);
+      throw new FunctionError(400, `Send one to ${IMPORT_MAX_ENTRIES} entries.`);
     }
     if (importId !== null && !isImportId(importId)) {
-      return answer(context, { success: false, error: 'The importId must be a UUID.' }, 400);
+      throw new FunctionError(400, 'The importId must be a UUID.');
     }
     const user = database.asUser(identity);
     const service = database.asService('import of a user');
@@ -152,7 +150,7 @@ export function importEntries({ database, clock, limiters, writeQuota }: ImportD
         if (refused.has(date)) outcomes.push({ date, outcome: 'refused', reason: 'locked' });
         else outcomes.push({ date, outcome: written.has(date) ? 'written' : 'changed' });
       }
-      return answer(context, { success: true, outcomes });
+      return context.json({ success: true, outcomes } satisfies ImportAnswer);
     } finally {
       release?.();
     }
@@ -161,7 +159,7 @@ export function importEntries({ database, clock, limiters, writeQuota }: ImportD
       const replaced = days.flatMap(({ replaces }) => replaces ?? []);
       if (replaced.length === 0) return;
       const { rows } = await user.statement<{ bytes: number }>(REPLACED_BYTES, [userId, JSON.stringify(replaced)]);
-      await writeQuota.spend(userId!, rows[0]?.bytes ?? 0);
+      await writeQuota.spend(userId, rows[0]?.bytes ?? 0);
     }
 
     async function writeDays(days: readonly WritableDay[]) {
@@ -279,8 +277,4 @@ function cleanContent(content: string): string | { reason: Refusal } {
     if (reason === undefined) throw error;
     return { reason };
   }
-}
-
-function answer(context: Context<AppEnv>, body: ImportAnswer, status: ContentfulStatusCode = 200): Response {
-  return context.json(body, status);
 }

@@ -1,12 +1,11 @@
 /** The payment functions: they start a PayPal order and capture an approved one. */
 import type { Context } from 'hono';
-import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { MESSAGES } from '#domain/messages.ts';
 import { isOrderId } from '#domain/payment/payment.ts';
 import { PREMIUM_PRICE } from '#domain/plan/plan.ts';
-import { readBody } from './read-body.ts';
+import { FunctionError, readBody } from './wire.ts';
 import type { AppEnv } from '../http/app-env.ts';
-import type { Caller } from '../http/authenticate.ts';
+import type { SignedInCaller } from '../http/authenticate.ts';
 import type { Payments } from '../payments/payments.ts';
 import { PRICE_MINOR } from '../payments/start-payment.ts';
 
@@ -23,19 +22,19 @@ const REFUSALS = {
 const TOO_MANY_RETRY_SECONDS = 3_600;
 
 /** `paypal-create-order` {amount, currency, user_id}: starts a payment and returns the URL of PayPal's approval page. */
-export function handleCreateOrder(payments: Payments | null) {
-  return async function create(context: Context<AppEnv>, { userId }: Caller): Promise<Response> {
-    if (!payments || userId === null) return refusal(context, 503, MESSAGES.paymentsOff);
+export function createOrder(payments: Payments | null) {
+  return async function create(context: Context<AppEnv>, { userId }: SignedInCaller): Promise<Response> {
+    if (!payments) throw new FunctionError(503, MESSAGES.paymentsOff);
     const { amount, currency, user_id } = await readBody(context);
-    if (user_id !== userId) return refusal(context, 403, 'This payment is for another account. Please sign in again.');
+    if (user_id !== userId) throw new FunctionError(403, 'This payment is for another account. Please sign in again.');
     if (!isPrice(amount) || currency !== PREMIUM_PRICE.currency) {
-      return refusal(context, 400, 'The price has changed. Please reload the page and try again.');
+      throw new FunctionError(400, 'The price has changed. Please reload the page and try again.');
     }
     const started = await payments.start(userId);
     if (started.outcome === 'order') return context.json({ success: true, approval_url: started.approvalUrl });
     const { status, error } = REFUSALS[started.outcome];
-    if (status === 429) context.header('Retry-After', String(TOO_MANY_RETRY_SECONDS));
-    return refusal(context, status, error);
+    const headers = status === 429 ? { 'Retry-After': String(TOO_MANY_RETRY_SECONDS) } : {};
+    throw new FunctionError(status, error, { headers });
   };
 }
 
@@ -46,14 +45,14 @@ function isPrice(amount: unknown): boolean {
 }
 
 /** `paypal-capture-order` {order_id, user_id}: captures an approved order, which grants the paid year. */
-export function handleCaptureOrder(payments: Payments | null) {
-  return async function capture(context: Context<AppEnv>, { userId }: Caller): Promise<Response> {
-    if (!payments || userId === null) return refusal(context, 503, MESSAGES.paymentsOff);
+export function captureOrder(payments: Payments | null) {
+  return async function capture(context: Context<AppEnv>, { userId }: SignedInCaller): Promise<Response> {
+    if (!payments) throw new FunctionError(503, MESSAGES.paymentsOff);
     const { order_id, user_id } = await readBody(context);
-    if (!isOrderId(order_id)) return refusal(context, 400, MESSAGES.paymentTokenInvalid);
-    if (user_id !== userId) return refusal(context, 403, MESSAGES.paymentFailed);
+    if (!isOrderId(order_id)) throw new FunctionError(400, MESSAGES.paymentTokenInvalid);
+    if (user_id !== userId) throw new FunctionError(403, MESSAGES.paymentFailed);
     const finished = await payments.finish(userId, order_id);
-    if (!finished) return refusal(context, 404, MESSAGES.paymentFailed);
+    if (!finished) throw new FunctionError(404, MESSAGES.paymentFailed);
     const { settlement, approvalUrl } = finished;
     switch (settlement) {
       case 'completed':
@@ -67,18 +66,14 @@ export function handleCaptureOrder(payments: Payments | null) {
       case 'created':
       case 'approved':
       case 'instrument_declined':
-        return context.json({ success: false, error: MESSAGES.paymentFailed, approval_url: approvalUrl }, 402);
+        throw new FunctionError(402, MESSAGES.paymentFailed, { fields: { approval_url: approvalUrl } });
       case 'declined':
       case 'voided':
       case 'expired':
       case 'refunded':
       case 'reversed':
       case 'needs_review':
-        return refusal(context, 409, MESSAGES.paymentFailed);
+        throw new FunctionError(409, MESSAGES.paymentFailed);
     }
   };
 }
-
-/** The error response of the two payment functions. */
-const refusal = (context: Context<AppEnv>, status: ContentfulStatusCode, error: string): Response =>
-  context.json({ success: false, error }, status);

@@ -16,21 +16,22 @@ import { redactRow } from '../database/database-error.ts';
 import { RETRY_AFTER_SECONDS } from '../data/respond.ts';
 import type { AppEnv } from '../http/app-env.ts';
 import { isClientDisconnected } from '../http/error-response.ts';
-import { authenticate, type Caller } from '../http/authenticate.ts';
+import { authenticate, type SignedInCaller } from '../http/authenticate.ts';
 import type { Database } from '../database/database.ts';
 import type { ChangeStreams } from '../live/change-streams.ts';
 import { BusyError } from '../load/request-context.ts';
 import type { Limiters } from '../load/limiters.ts';
 import type { Logger } from '../log.ts';
 import type { Payments } from '../payments/payments.ts';
-import { aiFeedback, trendAnalysis } from './coach-functions.ts';
-import { archive } from './archive.ts';
+import { streamFeedback, streamReview } from './coach-functions.ts';
+import { sendArchive } from './archive.ts';
 import { streamChanges } from './changes.ts';
 import { findEntries } from './find-entries.ts';
 import { importEntries } from './import-entries.ts';
 import { recordExport } from './record-export.ts';
 import { listImports, undoImport } from './undo-import.ts';
-import { handleCaptureOrder, handleCreateOrder } from './payment-functions.ts';
+import { captureOrder, createOrder } from './payment-functions.ts';
+import { answerRefusal, FunctionError } from './wire.ts';
 
 const PATH = '/functions/v1/';
 
@@ -50,22 +51,22 @@ type FunctionDeps = {
   log: Logger;
 };
 
-type ServerFunction = (context: Context<AppEnv>, caller: Caller) => Response | Promise<Response>;
+type ServerFunction = (context: Context<AppEnv>, caller: SignedInCaller) => Response | Promise<Response>;
 
 /** All functions by their name in the path. */
 export const functionsOf = (deps: FunctionDeps): ReadonlyMap<string, ServerFunction> =>
   new Map<string, ServerFunction>([
-    ['paypal-create-order', handleCreateOrder(deps.payments)],
-    ['paypal-capture-order', handleCaptureOrder(deps.payments)],
+    ['paypal-create-order', createOrder(deps.payments)],
+    ['paypal-capture-order', captureOrder(deps.payments)],
     ['find-entries', findEntries(deps)],
     ['record-export', recordExport(deps)],
     ['import-entries', importEntries(deps)],
     ['list-imports', listImports(deps)],
     ['undo-import', undoImport(deps)],
-    ['archive', archive(deps)],
+    ['archive', sendArchive(deps)],
     ['changes', streamChanges(deps)],
-    ['ai-feedback', aiFeedback(deps)],
-    ['trend-analysis', trendAnalysis(deps)],
+    ['ai-feedback', streamFeedback(deps)],
+    ['trend-analysis', streamReview(deps)],
   ]);
 
 export const GET_FUNCTIONS: ReadonlySet<string> = new Set(['changes']);
@@ -93,16 +94,14 @@ export function functionRoutes(deps: FunctionDeps): Hono<AppEnv> {
       context.set('userId', caller.userId);
       return await run(context, caller);
     } catch (error) {
+      if (error instanceof FunctionError) return answerRefusal(context, error);
       if (error instanceof AccessTokenError && error.reason === 'second_step_missing')
         return refuse(context, 403, 'INSUFFICIENT_AAL', 'Two-step verification is not complete');
       if (error instanceof AccessTokenError) return refuse(context, 401, 'UNAUTHORIZED_INVALID_JWT', 'Invalid JWT');
-      if (error instanceof AuthError) {
-        if (error.retryAfterSeconds !== null) context.header('Retry-After', String(error.retryAfterSeconds));
-        return refuse(context, error.status, error.code, error.message);
-      }
-      if (error instanceof DataError && error.status < 500) {
-        if (error.retryAfterSeconds !== null) context.header('Retry-After', String(error.retryAfterSeconds));
-        return refuse(context, error.status as ContentfulStatusCode, error.code, error.message);
+      if (error instanceof AuthError || (error instanceof DataError && error.status < 500)) {
+        const { status, code, message, retryAfterSeconds } = error;
+        if (retryAfterSeconds !== null) context.header('Retry-After', String(retryAfterSeconds));
+        return refuse(context, status as ContentfulStatusCode, code, message);
       }
       return refuseIfBusy(context, error);
     }

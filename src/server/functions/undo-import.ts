@@ -14,9 +14,9 @@ import { withDateHeaderSql } from '../data/to-sql.ts';
 import type { WriteQuota } from '../data/write-quota.ts';
 import type { Database } from '../database/database.ts';
 import { isImportId } from './import-entries.ts';
-import { readBody } from './read-body.ts';
+import { FunctionError, readBody } from './wire.ts';
 import type { AppEnv } from '../http/app-env.ts';
-import type { Caller } from '../http/authenticate.ts';
+import type { SignedInCaller } from '../http/authenticate.ts';
 import type { Limiters } from '../load/limiters.ts';
 
 /** A restored log is up to 256 KB: some seconds on a small machine. */
@@ -97,7 +97,7 @@ const STATEMENTS: readonly [TextChange, string][] = [
 type UndoDeps = { database: Database; limiters: Limiters; writeQuota: WriteQuota };
 
 export function listImports({ database }: Pick<UndoDeps, 'database'>) {
-  return async function listOwnImports(context: Context<AppEnv>, { userId }: Caller): Promise<Response> {
+  return async function listOwnImports(context: Context<AppEnv>, { userId }: SignedInCaller): Promise<Response> {
     const { rows } = await database.asService('imports of a user').statement<PastImport>(LIST, [userId]);
     return context.json({ success: true, imports: rows } satisfies ImportListAnswer);
   };
@@ -111,13 +111,10 @@ export function undoImport({ database, limiters, writeQuota }: UndoDeps) {
     maxQueuedPerClient: 4,
   });
 
-  return async function undoOwnImport(context: Context<AppEnv>, { userId }: Caller): Promise<Response> {
-    if (userId === null) throw new Error('a function got a caller without a user');
+  return async function undoOwnImport(context: Context<AppEnv>, { userId }: SignedInCaller): Promise<Response> {
     writeQuota.check(userId);
     const { importId } = await readBody(context);
-    if (!isImportId(importId)) {
-      return context.json({ success: false, error: 'The importId must be a UUID.' } satisfies UndoAnswer, 400);
-    }
+    if (!isImportId(importId)) throw new FunctionError(400, 'The importId must be a UUID.');
     const release = await limiter.acquire();
     try {
       const size = await database

@@ -7,11 +7,11 @@
 import type { Identity } from '../database/database.ts';
 import { identifyUser } from '../load/request-context.ts';
 
-export type Caller = {
-  /** null for a guest. */
-  readonly userId: string | null;
-  readonly identity: Identity;
-};
+/** The router of a user's routes hands it to the handler. */
+export type SignedInCaller = { readonly userId: string; readonly identity: Identity };
+
+/** A guest has no user. */
+export type Caller = SignedInCaller | { readonly userId: null; readonly identity: Identity };
 
 /** The verifier of access tokens (`auth/keys/access-tokens.ts`): the user, the role and the claims that policies read. */
 export type TokenVerifier = { verify(token: string): Promise<{ sub: string; role: string; json: string }> };

@@ -1,0 +1,43 @@
+/** What the functions share: the body of a request, and a refusal. */
+import type { Context } from 'hono';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import type { AppEnv } from '../http/app-env.ts';
+import { readText } from '../http/limit-body.ts';
+import { hasMoreValues, parseJson } from '../parse-json.ts';
+
+/** Far above the size of one import. Threat: a small body with millions of JSON values exhausts memory when parsed. */
+const MAX_VALUES = 5_000;
+
+/** Returns the unvalidated fields, or none if the body is not a JSON object. Throws BodyTooLargeError. */
+export async function readBody(context: Context<AppEnv>): Promise<Record<string, unknown>> {
+  const text = await readText(context);
+  const body = hasMoreValues(text, MAX_VALUES) ? undefined : parseJson(text);
+  return typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
+}
+
+type RefusalOptions = {
+  /** For the screens that act on a reason. */
+  code?: string;
+  headers?: Readonly<Record<string, string>>;
+  /** More fields of the body. */
+  fields?: Readonly<Record<string, unknown>>;
+};
+
+/** A refusal by a function. The router answers it; the product's screens show its text. */
+export class FunctionError extends Error {
+  override name = 'FunctionError';
+  readonly status: ContentfulStatusCode;
+  readonly options: RefusalOptions;
+
+  constructor(status: ContentfulStatusCode, message: string, options: RefusalOptions = {}) {
+    super(message);
+    this.status = status;
+    this.options = options;
+  }
+}
+
+export function answerRefusal(context: Context<AppEnv>, { status, message, options }: FunctionError): Response {
+  const { code, headers = {}, fields } = options;
+  for (const [name, value] of Object.entries(headers)) context.header(name, value);
+  return context.json({ success: false, ...(code !== undefined && { code }), error: message, ...fields }, status);
+}
