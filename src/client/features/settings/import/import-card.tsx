@@ -18,6 +18,9 @@ import common from '../settings.module.css';
 import styles from './import.module.css';
 
 /** The steps during which dropped files would get lost or interrupt a write. */
+const pauseText = (what: 'import' | 'undo', seconds: number): string =>
+  `The server asks for a pause. The ${what} continues in ${pluralize(seconds, 'second')}.`;
+
 const BUSY: ReadonlySet<ImportState['kind']> = new Set(['writing', 'undoing']);
 
 export function ImportCard() {
@@ -67,7 +70,7 @@ export function ImportCard() {
             <p className={common.note} role="status">
               {shown.progress.waitSeconds === undefined
                 ? 'Keep this page open until all days are imported.'
-                : `The server asks for a pause. The import continues in ${pluralize(shown.progress.waitSeconds, 'second')}.`}
+                : pauseText('import', shown.progress.waitSeconds)}
             </p>
             <Button tone="text" onClick={cancel}>
               Cancel
@@ -94,7 +97,16 @@ export function ImportCard() {
         {shown.kind === 'done' && (
           <ImportSummaryView summary={shown.summary} onUndo={() => void undo(shown.importId)} onClose={reset} />
         )}
-        {shown.kind === 'undoing' && <ProgressLine label="Undoing" progress={shown.progress} unit="days undone" />}
+        {shown.kind === 'undoing' && (
+          <>
+            <ProgressLine label="Undoing" progress={shown.progress?.total ? shown.progress : null} unit="days undone" />
+            {shown.progress?.waitSeconds !== undefined && (
+              <p className={common.note} role="status">
+                {pauseText('undo', shown.progress.waitSeconds)}
+              </p>
+            )}
+          </>
+        )}
         {shown.kind === 'undoFailed' && (
           <Notice kind="error">
             <p>{shown.text} The import is undone in part.</p>

@@ -261,8 +261,43 @@ describe('runUndo', () => {
     expect(calls).toEqual(Array.from({ length: 3 }, () => ['undo-import', { importId: 'import' }]));
     expect(progress).toEqual([
       { done: 50, total: 63 },
+      { done: 50, total: 63, waitSeconds: 2 },
+      { done: 50, total: 63 },
       { done: 63, total: 63 },
     ]);
+  });
+
+  test('waits while a quota is used up, as often as it takes between two steps that succeed', async () => {
+    const refused = { success: false, status: 429, retryAfterSeconds: 3 };
+    const step = (remaining: number) => ({ success: true, status: 200, undone: 50, kept: [], remaining });
+    const burst = [...Array.from({ length: 8 }, () => refused)];
+    const answers = [...burst, step(100), ...burst, step(50), ...burst, step(0)];
+    const waited: number[] = [];
+    const progress: unknown[] = [];
+    const call: Call = async () => answers.shift()!;
+    const summary = await runUndo(
+      'import',
+      call,
+      never,
+      (now) => progress.push(now),
+      async (seconds) => void waited.push(seconds),
+    );
+    expect(summary.undone).toBe(150);
+    expect(waited).toEqual(Array.from({ length: 24 }, () => 3));
+    expect(progress).toContainEqual({ done: 50, total: 150, waitSeconds: 3 });
+  });
+
+  test('gives up after ten waits in a row', async () => {
+    const call: Call = async () => ({ success: false, status: 429, error: 'Later.' });
+    await expect(
+      runUndo(
+        'import',
+        call,
+        never,
+        () => undefined,
+        async () => undefined,
+      ),
+    ).rejects.toThrow('Later.');
   });
 
   test('stops at a refusal', async () => {

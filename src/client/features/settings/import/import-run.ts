@@ -173,14 +173,8 @@ export function createImportRun({ plan, choiceOf, importId, call, reader, wait =
     onProgress: (progress: RunProgress) => void,
   ): Promise<boolean> {
     const entries = tasks.map(({ entry }) => entry);
-    let answer = await call('import-entries', { importId, entries });
-    for (let waits = 0; (answer.status === 429 || answer.status === 503) && waits < MAX_WAITS; waits += 1) {
-      const seconds = answer.retryAfterSeconds ?? DEFAULT_WAIT_SECONDS;
-      onProgress({ done, total, waitSeconds: seconds });
-      await wait(seconds, signal);
-      onProgress({ done, total });
-      answer = await call('import-entries', { importId, entries });
-    }
+    const send = () => call('import-entries', { importId, entries });
+    const answer = await sendPatiently(send, { done, total }, { signal, onProgress, wait });
     if (answer.status === 413 && answer['code'] !== STORAGE_FULL_CODE) {
       if (tasks.length > 1) return false;
       summary.refused.push({ date: tasks[0]!.entry.date, reason: 'tooLong' });
@@ -247,22 +241,43 @@ export async function runUndo(
   wait = waitSeconds,
 ): Promise<UndoSummary> {
   const summary: UndoSummary = { undone: 0, kept: [] };
-  for (let waits = 0; ;) {
-    const answer = await call('undo-import', { importId });
-    if (answer.status === 503 && waits < MAX_WAITS) {
-      waits += 1;
-      await wait(answer.retryAfterSeconds ?? DEFAULT_WAIT_SECONDS, signal);
-      continue;
-    }
+  let progress: RunProgress = { done: 0, total: 0 };
+  for (;;) {
+    const send = () => call('undo-import', { importId });
+    const answer = await sendPatiently(send, progress, { signal, onProgress, wait });
     if (!answer.success) throw new ImportRejected(answer.error ?? 'The server did not undo the import.');
     const remaining = Number(answer['remaining']);
     summary.undone += Number(answer['undone']);
     summary.kept.push(...(answer['kept'] as Day[]));
     const handled = summary.undone + summary.kept.length;
-    onProgress({ done: handled, total: handled + remaining });
+    progress = { done: handled, total: handled + remaining };
+    onProgress(progress);
     if (remaining === 0) return summary;
     signal.throwIfAborted();
   }
+}
+
+type Patience = {
+  signal: AbortSignal;
+  onProgress: (progress: RunProgress) => void;
+  wait: (seconds: number, signal: AbortSignal) => Promise<void>;
+};
+
+/** Sends again while the server is busy or the user's quota is used up, after the time that the server names. */
+async function sendPatiently(
+  send: () => ReturnType<Call>,
+  progress: RunProgress,
+  { signal, onProgress, wait }: Patience,
+): ReturnType<Call> {
+  let answer = await send();
+  for (let waits = 0; (answer.status === 429 || answer.status === 503) && waits < MAX_WAITS; waits += 1) {
+    const seconds = answer.retryAfterSeconds ?? DEFAULT_WAIT_SECONDS;
+    onProgress({ ...progress, waitSeconds: seconds });
+    await wait(seconds, signal);
+    onProgress(progress);
+    answer = await send();
+  }
+  return answer;
 }
 
 async function waitSeconds(seconds: number, signal: AbortSignal): Promise<void> {

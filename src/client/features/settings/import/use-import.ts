@@ -31,7 +31,7 @@ export type ImportState =
   | { kind: 'writing'; progress: RunProgress }
   | { kind: 'stopped'; text: string | null; progress: Progress }
   | { kind: 'done'; program: string; summary: ImportSummary; importId: string }
-  | { kind: 'undoing'; progress: Progress | null }
+  | { kind: 'undoing'; progress: RunProgress | null }
   | { kind: 'undoFailed'; text: string; importId: string }
   | { kind: 'undone'; summary: UndoSummary };
 
