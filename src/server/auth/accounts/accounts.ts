@@ -179,7 +179,7 @@ export async function updateUser(
   id: string,
   change: Updateable<AuthTables['auth.users']>,
 ): Promise<void> {
-  await service.run(queryBuilder.updateTable('auth.users').set(change).where('id', '=', id).returning('id'));
+  await service.run(queryBuilder.updateTable('auth.users').set(change).where('id', '=', id));
 }
 
 /**
@@ -298,7 +298,6 @@ export async function saveOwnIdentity(
       })
       .onConflict((conflict) =>
         conflict.columns(['provider', 'provider_id']).doUpdateSet({ identity_data: identityData, updated_at: now }),
-      )
-      .returning('id'),
+      ),
   );
 }

@@ -73,5 +73,5 @@ const auditRow = (entry: AuditEntry): Insertable<AuthTables['auth.audit_log']> =
 });
 
 export async function recordAuditEvent(service: AsService, entry: AuditEntry): Promise<void> {
-  await service.run(queryBuilder.insertInto('auth.audit_log').values(auditRow(entry)).returning('id'));
+  await service.run(queryBuilder.insertInto('auth.audit_log').values(auditRow(entry)));
 }

@@ -19,25 +19,17 @@ const SIGN_IN_TABLES = [
  */
 export async function deleteSignInMethods(transaction: AsService, userId: string): Promise<void> {
   for (const table of SIGN_IN_TABLES) {
-    await transaction.run(queryBuilder.deleteFrom(table).where('user_id', '=', userId).returning('user_id'));
+    await transaction.run(queryBuilder.deleteFrom(table).where('user_id', '=', userId));
   }
 }
 
 /** Takes the unconfirmed address from an account that may be in use by other means, such as a phone number. */
 export async function releaseAddress(transaction: AsService, owner: UserRow, now: Date): Promise<void> {
   await transaction.run(
-    queryBuilder
-      .deleteFrom('auth.one_time_tokens')
-      .where('user_id', '=', owner.id)
-      .where('address', '=', owner.email!)
-      .returning('user_id'),
+    queryBuilder.deleteFrom('auth.one_time_tokens').where('user_id', '=', owner.id).where('address', '=', owner.email!),
   );
   await transaction.run(
-    queryBuilder
-      .deleteFrom('auth.identities')
-      .where('user_id', '=', owner.id)
-      .where('provider', '=', 'email')
-      .returning('id'),
+    queryBuilder.deleteFrom('auth.identities').where('user_id', '=', owner.id).where('provider', '=', 'email'),
   );
   await updateUser(transaction, owner.id, { email: null, email_proven_at: null, updated_at: now });
   await syncProviders(transaction, owner.id);
@@ -48,7 +40,7 @@ export async function releaseAddress(transaction: AsService, owner: UserRow, now
  * identity.
  */
 export async function removeUnconfirmedIdentity(transaction: AsService, identity: IdentityRow): Promise<void> {
-  await transaction.run(queryBuilder.deleteFrom('auth.identities').where('id', '=', identity.id).returning('id'));
+  await transaction.run(queryBuilder.deleteFrom('auth.identities').where('id', '=', identity.id));
   await transaction.run(
     queryBuilder
       .deleteFrom('auth.users')
@@ -59,8 +51,7 @@ export async function removeUnconfirmedIdentity(transaction: AsService, identity
             row.selectFrom('auth.identities').select('id').whereRef('auth.identities.user_id', '=', 'auth.users.id'),
           ),
         ),
-      )
-      .returning('id'),
+      ),
   );
   await syncProviders(transaction, identity.user_id);
 }

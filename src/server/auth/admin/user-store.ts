@@ -81,25 +81,22 @@ export async function createUser(transaction: AsService, { id, attributes, autho
   ];
   const providers = email === null ? ['phone'] : phone === null ? ['email'] : ['email', 'phone'];
   await transaction.run(
-    queryBuilder
-      .insertInto('auth.users')
-      .values({
-        id,
-        email,
-        phone,
-        password_hash: attributes.passwordHash,
-        email_confirmed_at: emailConfirmedAt,
-        // The administrator vouches for an address that the request confirms.
-        email_proven_at: emailConfirmedAt,
-        phone_confirmed_at: phoneConfirmedAt,
-        banned_until: attributes.ban?.until ?? null,
-        ...(attributes.role !== null && { role: attributes.role }),
-        raw_app_meta_data: mergedJson({ provider: providers[0], providers }, appMetadata),
-        raw_user_meta_data: mergedJson({}, { ...userMetadata, ...(emailConfirmedAt !== null && CONFIRMED_FACT) }),
-        created_at: now,
-        updated_at: now,
-      })
-      .returning('id'),
+    queryBuilder.insertInto('auth.users').values({
+      id,
+      email,
+      phone,
+      password_hash: attributes.passwordHash,
+      email_confirmed_at: emailConfirmedAt,
+      // The administrator vouches for an address that the request confirms.
+      email_proven_at: emailConfirmedAt,
+      phone_confirmed_at: phoneConfirmedAt,
+      banned_until: attributes.ban?.until ?? null,
+      ...(attributes.role !== null && { role: attributes.role }),
+      raw_app_meta_data: mergedJson({ provider: providers[0], providers }, appMetadata),
+      raw_user_meta_data: mergedJson({}, { ...userMetadata, ...(emailConfirmedAt !== null && CONFIRMED_FACT) }),
+      created_at: now,
+      updated_at: now,
+    }),
   );
   if (email !== null) {
     const data = emailIdentityData(id, email, emailConfirmedAt !== null);
@@ -249,8 +246,7 @@ async function saveIdentity(transaction: AsService, identity: AddressIdentity): 
           identity_data: sql`identities.identity_data || ${data}::jsonb`,
           updated_at: now,
         }),
-      )
-      .returning('id'),
+      ),
   );
 }
 

@@ -62,9 +62,7 @@ export async function claimAccount(
     updated_at: now,
   });
   // Threat: the stranger agrees that the owner's logs are sent to a model.
-  await transaction.run(
-    queryBuilder.updateTable('profiles').set({ ai_consent: false }).where('id', '=', user.id).returning('id'),
-  );
+  await transaction.run(queryBuilder.updateTable('profiles').set({ ai_consent: false }).where('id', '=', user.id));
   const wasInUse = user.last_sign_in_at !== null;
   if (wasInUse) {
     const details = { method, sessions: endedSessions.length };

@@ -87,8 +87,7 @@ export async function issueOneTimeToken(service: AsService, issue: Issue): Promi
             .else(0)
             .end(),
         })),
-      )
-      .returning('user_id'),
+      ),
   );
   return { linkToken, code };
 }
@@ -132,18 +131,13 @@ async function saveEarlierLink(service: AsService, { userId, purpose, address, n
           .where('expires_at', '>', now),
       )
       // Two concurrent requests for a mail save the same link.
-      .onConflict((conflict) => conflict.doNothing())
-      .returning('link_hash'),
+      .onConflict((conflict) => conflict.doNothing()),
   );
 }
 
 async function deleteEarlierLinks(service: AsService, { userId, purpose }: Issue): Promise<void> {
   await service.run(
-    queryBuilder
-      .deleteFrom('auth.earlier_links')
-      .where('user_id', '=', userId)
-      .where('purpose', '=', purpose)
-      .returning('link_hash'),
+    queryBuilder.deleteFrom('auth.earlier_links').where('user_id', '=', userId).where('purpose', '=', purpose),
   );
 }
 
@@ -240,8 +234,7 @@ export async function endCode(
       .set({ wrong_codes: MAX_WRONG_CODES })
       .where('user_id', '=', userId)
       .where('purpose', '=', purpose)
-      .where('address', '=', address)
-      .returning('user_id'),
+      .where('address', '=', address),
   );
 }
 
@@ -258,8 +251,7 @@ export async function endTokens(
       .updateTable('auth.one_time_tokens')
       .set({ expires_at: now })
       .where('user_id', '=', userId)
-      .where('purpose', 'in', purposes)
-      .returning('user_id'),
+      .where('purpose', 'in', purposes),
   );
 }
 
@@ -341,8 +333,7 @@ export async function deleteOneTimeTokens(service: AsService, userId: string): P
       )
       .updateTable('auth.users')
       .set({ new_email: null, new_phone: null })
-      .where('id', '=', userId)
-      .returning('id'),
+      .where('id', '=', userId),
   );
 }
 

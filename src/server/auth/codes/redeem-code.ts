@@ -188,8 +188,7 @@ async function confirmAddressChange(
       .updateTable('auth.one_time_tokens')
       .set({ confirmed_at: now })
       .where('user_id', '=', own.user_id)
-      .where('purpose', '=', own.purpose)
-      .returning('user_id'),
+      .where('purpose', '=', own.purpose),
   );
   return 'awaiting_other_address';
 }

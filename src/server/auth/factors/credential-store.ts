@@ -135,8 +135,7 @@ export async function removePasskey(transaction: AsService, removal: Removal): P
       .set({ aal: 'aal1' })
       .where('passkey_id', '=', id)
       .where('user_id', '=', userId)
-      .where('factor_id', 'is', null)
-      .returning('id'),
+      .where('factor_id', 'is', null),
   );
   const [passkey] = await transaction.run(
     queryBuilder

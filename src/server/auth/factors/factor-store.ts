@@ -76,8 +76,7 @@ export async function createFactor(transaction: AsService, factor: NewFactor): P
           row('created_at', '<=', stale),
           ...(factor.phone === undefined ? [] : [row('phone', '=', factor.phone)]),
         ]),
-      )
-      .returning('id'),
+      ),
   );
   const factors = await listFactors(transaction, userId);
   const verified = factors.filter((each) => each.status === 'verified');
@@ -87,19 +86,16 @@ export async function createFactor(transaction: AsService, factor: NewFactor): P
   // Threat: the thief of a password adds a factor of their own, to pass the second step with it.
   if (verified.length > 0 && factor.session.aal === 'aal1') return 'second_step_missing';
   await transaction.run(
-    queryBuilder
-      .insertInto('auth.mfa_factors')
-      .values({
-        id,
-        user_id: userId,
-        factor_type: type,
-        friendly_name: factor.friendlyName,
-        secret: factor.secret ?? null,
-        phone: factor.phone ?? null,
-        created_at: now,
-        updated_at: now,
-      })
-      .returning('id'),
+    queryBuilder.insertInto('auth.mfa_factors').values({
+      id,
+      user_id: userId,
+      factor_type: type,
+      friendly_name: factor.friendlyName,
+      secret: factor.secret ?? null,
+      phone: factor.phone ?? null,
+      created_at: now,
+      updated_at: now,
+    }),
   );
   await recordAuditEvent(transaction, {
     at: now,
@@ -142,8 +138,7 @@ export async function changeFactor(
     queryBuilder
       .updateTable('auth.mfa_factors')
       .set({ ...change, updated_at: now })
-      .where('id', '=', id)
-      .returning('id'),
+      .where('id', '=', id),
   );
   // Threat: whoever holds the earlier number enters a code that was texted to it.
   if (newPhone !== undefined)
@@ -178,18 +173,14 @@ export async function removeFactor(transaction: AsService, removal: Removal): Pr
   const factor = await findFactor(transaction, { id, userId });
   if (!factor || (removal.onlyUnverified && factor.status === 'verified')) return null;
   await endSecondStep(transaction, { factorId: id, method: FACTOR_METHODS[factor.factor_type] });
-  await transaction.run(queryBuilder.deleteFrom('auth.mfa_factors').where('id', '=', id).returning('id'));
+  await transaction.run(queryBuilder.deleteFrom('auth.mfa_factors').where('id', '=', id));
   if (factor.credential_id !== null) {
-    await transaction.run(
-      queryBuilder.deleteFrom('auth.webauthn_credentials').where('id', '=', factor.credential_id).returning('id'),
-    );
+    await transaction.run(queryBuilder.deleteFrom('auth.webauthn_credentials').where('id', '=', factor.credential_id));
   }
   const remaining = await listFactors(transaction, userId);
   if (factor.status === 'verified' && !remaining.some((each) => each.status === 'verified')) {
     await endSecondStep(transaction, { userId, method: RECOVERY_CODE_METHOD });
-    await transaction.run(
-      queryBuilder.deleteFrom('auth.recovery_code_sets').where('user_id', '=', userId).returning('id'),
-    );
+    await transaction.run(queryBuilder.deleteFrom('auth.recovery_code_sets').where('user_id', '=', userId));
   }
   await recordAuditEvent(transaction, {
     at: now,

@@ -212,16 +212,14 @@ async function replaceCodes(
       .returningAll(),
   );
   if (!set) return null;
-  await transaction.run(
-    queryBuilder.deleteFrom('auth.recovery_codes').where('user_id', '=', codes.userId).returning('user_id'),
-  );
+  await transaction.run(queryBuilder.deleteFrom('auth.recovery_codes').where('user_id', '=', codes.userId));
   return { set, codes: await insertCodes(transaction, codes) };
 }
 
 async function insertCodes(transaction: AsService, { userId, key }: NewCodes): Promise<string[]> {
   const codes = Array.from({ length: CODE_COUNT }, () => base32crockford.encode(randomBytes(CODE_BYTES)).toLowerCase());
   const rows = codes.map((code) => ({ user_id: userId, code_hash: hashCode(key, userId, code) }));
-  await transaction.run(queryBuilder.insertInto('auth.recovery_codes').values(rows).returning('user_id'));
+  await transaction.run(queryBuilder.insertInto('auth.recovery_codes').values(rows));
   return codes;
 }
 

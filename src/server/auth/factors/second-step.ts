@@ -171,8 +171,7 @@ async function upgradeSession(
         ip: device.ip,
         user_agent: device.userAgent,
       })
-      .where('id', '=', sessionId)
-      .returning('id'),
+      .where('id', '=', sessionId),
   );
   const ended = await transaction.run(
     queryBuilder

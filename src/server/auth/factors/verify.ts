@@ -167,8 +167,7 @@ async function markVerified(transaction: AsService, factor: StoredFactor, now: D
       .deleteFrom('auth.mfa_factors')
       .where('user_id', '=', factor.user_id)
       .where('factor_type', '=', factor.factor_type)
-      .where('status', '=', 'unverified')
-      .returning('id'),
+      .where('status', '=', 'unverified'),
   );
   return rows.length > 0;
 }

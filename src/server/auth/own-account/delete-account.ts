@@ -51,7 +51,7 @@ export async function deleteAccount(database: Database, deletion: Deletion): Pro
     const sessions = await transaction.run(
       queryBuilder.deleteFrom('auth.sessions').where('user_id', '=', userId).returning('id'),
     );
-    await transaction.run(queryBuilder.deleteFrom('auth.users').where('id', '=', userId).returning('id'));
+    await transaction.run(queryBuilder.deleteFrom('auth.users').where('id', '=', userId));
     const requestedAt = dueAt && new Date(dueAt.getTime() - UNDO_DELETION_MS);
     await erasePayments(transaction, { userId, requestedAt, now });
     await recordAuditEvent(transaction, { at: now, userId, actor, event: 'deleted' });

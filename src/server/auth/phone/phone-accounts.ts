@@ -84,8 +84,7 @@ export async function clearUnprovenPassword(service: AsService, phone: string): 
       .set({ password_hash: null })
       .where('phone', '=', phone)
       .where('phone_confirmed_at', 'is', null)
-      .where('email_confirmed_at', 'is', null)
-      .returning('id'),
+      .where('email_confirmed_at', 'is', null),
   );
 }
 
@@ -111,11 +110,7 @@ export async function releaseUnconfirmedPhone(transaction: AsService, phone: str
 
 async function releasePhone(transaction: AsService, userId: string): Promise<void> {
   await transaction.run(
-    queryBuilder
-      .deleteFrom('auth.identities')
-      .where('user_id', '=', userId)
-      .where('provider', '=', 'phone')
-      .returning('id'),
+    queryBuilder.deleteFrom('auth.identities').where('user_id', '=', userId).where('provider', '=', 'phone'),
   );
   await updateUser(transaction, userId, { phone: null });
   await syncProviders(transaction, userId);
@@ -129,7 +124,6 @@ export async function deleteUnconfirmedAccount(service: AsService, id: string): 
       .where('id', '=', id)
       .where('phone_confirmed_at', 'is', null)
       .where('email_confirmed_at', 'is', null)
-      .where('last_sign_in_at', 'is', null)
-      .returning('id'),
+      .where('last_sign_in_at', 'is', null),
   );
 }

@@ -304,7 +304,6 @@ export async function saveIdentity(
         conflict
           .columns(['provider', 'provider_id'])
           .doUpdateSet({ identity_data: data, last_sign_in_at: now, updated_at: now }),
-      )
-      .returning('id'),
+      ),
   );
 }

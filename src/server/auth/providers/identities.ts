@@ -121,7 +121,7 @@ async function unlinkIdentity(transaction: AsService, unlinking: Unlinking): Pro
   if (choice === 'conflict') return { outcome: 'address_conflict' };
 
   const { email } = choice;
-  await transaction.run(queryBuilder.deleteFrom('auth.identities').where('id', '=', identityId).returning('id'));
+  await transaction.run(queryBuilder.deleteFrom('auth.identities').where('id', '=', identityId));
   await deleteOneTimeTokens(transaction, userId);
   await updateUser(transaction, userId, changesOf({ user, remaining, email, now: unlinking.now }));
   await syncProviders(transaction, userId);

@@ -78,8 +78,7 @@ export const newFlowRequestCache = (
     await service.run(
       queryBuilder
         .insertInto('auth.saml_requests')
-        .values({ id, flow_id: flow.id, provider_id: providerId, created_at: now, expires_at: flow.expires_at })
-        .returning('id'),
+        .values({ id, flow_id: flow.id, provider_id: providerId, created_at: now, expires_at: flow.expires_at }),
     );
     return { value, createdAt: now.getTime() };
   },

@@ -130,8 +130,7 @@ export async function updateSsoProvider(
         ...(disabled !== undefined && { disabled }),
         updated_at: now,
       })
-      .where('id', '=', id)
-      .returning('id'),
+      .where('id', '=', id),
   );
   if (domains !== undefined) await replaceDomains(transaction, id, domains);
   return (await findSsoProvider(transaction, id))!;
@@ -154,9 +153,7 @@ async function replaceDomains(transaction: AsService, providerId: string, input:
   const domains = [...new Set(input.map((domain) => domain.toLowerCase()))];
   const isValid = domains.every((domain) => domain.length <= 253 && DOMAIN.test(domain));
   if (!isValid || domains.length > MAX_DOMAINS) throw invalidRequest('domains must be a list of host names');
-  await transaction.run(
-    queryBuilder.deleteFrom('auth.sso_domains').where('provider_id', '=', providerId).returning('domain'),
-  );
+  await transaction.run(queryBuilder.deleteFrom('auth.sso_domains').where('provider_id', '=', providerId));
   if (domains.length === 0) return;
   const inserted = await transaction.run(
     queryBuilder

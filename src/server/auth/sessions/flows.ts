@@ -78,13 +78,11 @@ export async function claimProviderFlow(service: AsService, id: string, now: Dat
 
 /** Replaces the sealed secrets of the flow's start with the sealed tokens of the provider; null if it gave none. */
 export async function setProviderSecrets(service: AsService, id: string, sealed: Buffer | null): Promise<void> {
-  await service.run(
-    queryBuilder.updateTable('auth.flows').set({ provider_secrets: sealed }).where('id', '=', id).returning('id'),
-  );
+  await service.run(queryBuilder.updateTable('auth.flows').set({ provider_secrets: sealed }).where('id', '=', id));
 }
 
 export async function deleteFlow(service: AsService, id: string): Promise<void> {
-  await service.run(queryBuilder.deleteFrom('auth.flows').where('id', '=', id).returning('id'));
+  await service.run(queryBuilder.deleteFrom('auth.flows').where('id', '=', id));
 }
 
 /** Returns the code that a PKCE client exchanges once, within five minutes. */
@@ -99,8 +97,7 @@ export async function issueAuthCode(service: AsService, flow: FlowRow, userId: s
         auth_code_issued_at: now,
         expires_at: new Date(now.getTime() + FLOW_LIFETIME_MS),
       })
-      .where('id', '=', flow.id)
-      .returning('id'),
+      .where('id', '=', flow.id),
   );
   return code;
 }
@@ -136,7 +133,7 @@ export async function redeemAuthCode(
   if (!flow || flow.user_id === null) return { outcome: 'unknown' };
   if (flow.expires_at <= now) return { outcome: 'expired' };
   if (!matchesChallenge(flow, verifier)) return { outcome: 'wrong_verifier' };
-  await transaction.run(queryBuilder.deleteFrom('auth.flows').where('id', '=', flow.id).returning('id'));
+  await transaction.run(queryBuilder.deleteFrom('auth.flows').where('id', '=', flow.id));
   return { outcome: 'redeemed', flow: { ...flow, user_id: flow.user_id } };
 }
 

@@ -176,7 +176,7 @@ export async function renewSession(transaction: AsService, request: RenewalReque
     const isLostResponse =
       descendants.length === 1 && used.reissued_at === null && replacedMsAgo < LOST_RESPONSE_WINDOW_MS;
     if (!isLostResponse) {
-      await transaction.run(queryBuilder.deleteFrom('auth.sessions').where('id', '=', session.id).returning('id'));
+      await transaction.run(queryBuilder.deleteFrom('auth.sessions').where('id', '=', session.id));
       return { outcome: 'reused', sessionId: session.id };
     }
     await markReissued(transaction, successor, request.now);
@@ -194,8 +194,7 @@ async function markReissued(transaction: AsService, token: TokenRow, now: Date):
       .updateTable('auth.refresh_tokens')
       .set({ reissued_at: now })
       .where('session_id', '=', token.session_id)
-      .where('generation', '=', token.generation)
-      .returning('generation'),
+      .where('generation', '=', token.generation),
   );
 }
 
@@ -224,8 +223,7 @@ async function rotateToken(transaction: AsService, from: TokenRow, request: Rene
         token_hash: next.hash,
         salt: next.salt,
         created_at: request.now,
-      })
-      .returning('generation'),
+      }),
   );
   return next.token;
 }

@@ -131,7 +131,7 @@ export const showNonce: Endpoint = async (context, deps) => {
   const expiresAt = new Date(clock.now().getTime() + NONCE_LIFETIME_SECONDS * 1000);
   await database
     .asService('create a nonce')
-    .run(queryBuilder.insertInto('auth.web3_nonces').values({ nonce, expires_at: expiresAt }).returning('nonce'));
+    .run(queryBuilder.insertInto('auth.web3_nonces').values({ nonce, expires_at: expiresAt }));
   return context.json({ nonce, expires_in: NONCE_LIFETIME_SECONDS });
 };
 
