@@ -31,8 +31,20 @@ describe('an error of the database', () => {
     expect(toDataError(failure('42501'), true)?.status).toBe(401);
   });
   test.each([
-    ...['08006', '53300', '55P03', '57P01', '57014', '58030', '25006', '40P01', '26000'],
-    ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'EAGAIN', 'ERR_STREAM_DESTROYED'],
+    '08006',
+    '53300',
+    '55P03',
+    '57P01',
+    '57014',
+    '58030',
+    '25006',
+    '40P01',
+    '26000',
+    'ECONNREFUSED',
+    'ECONNRESET',
+    'EPIPE',
+    'EAGAIN',
+    'ERR_STREAM_DESTROYED',
   ])('%s is transient and answered 503', (code) => {
     expect(isTransient(failure(code))).toBe(true);
     expect(toDataError(failure(code), false)).toMatchObject({ status: 503, code: 'PGRST000', details: null });

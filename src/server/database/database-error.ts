@@ -48,8 +48,16 @@ const COLLISION_CLASS = '40';
 
 /** The codes of Node for a connection that failed. `pg` has messages without a code for a closed connection or pool. */
 const CONNECTION_FAILURES = new Set([
-  ...['ECONNREFUSED', 'ECONNRESET', 'ECONNABORTED', 'EAGAIN', 'ENOENT', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND'],
-  ...['ERR_STREAM_DESTROYED', 'ERR_STREAM_WRITE_AFTER_END'],
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ECONNABORTED',
+  'EAGAIN',
+  'ENOENT',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ENOTFOUND',
+  'ERR_STREAM_DESTROYED',
+  'ERR_STREAM_WRITE_AFTER_END',
 ]);
 const CONNECTION_MESSAGE = /connection (terminated|timeout)|timeout exceeded when trying to connect|not queryable/i;
 /** A statement waited too long for a lock. */
