@@ -33,7 +33,7 @@ import { PACKAGE_VERSION } from './package-version.ts';
 /** Probes, scrapes and static files: most of the requests, and no span of them explains anything. */
 const UNTRACED_PATHS = /^\/(?:healthz|readyz|metrics|assets\/.*)$/;
 
-/** What a trace needs of a job (`jobs/job.ts`). */
+/** The part of a job (`jobs/job.ts`) that a trace uses. */
 type TracedJob = { readonly name: string; run(signal: AbortSignal): Promise<Readonly<Record<string, number>>> };
 
 export type Tracing = {

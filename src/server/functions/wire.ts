@@ -1,4 +1,4 @@
-/** What the functions share: the body of a request, and a refusal. */
+/** The body of a request to a function, and the refusal of a function. */
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { AppEnv } from '../http/app-env.ts';
