@@ -117,7 +117,7 @@ export function dataRoutes({ config, database, accessTokens, limiters, writeQuot
     if (!hasManyRows) return writeQuota.spend(userId, bytes);
     const { text, values } = countSql(request, userId);
     const { rows } = await database.asUser(identity).statement<QueryResult>(text, values);
-    return writeQuota.spend(userId, bytes * (rows[0]?.amount ?? 0));
+    return writeQuota.spend(userId, bytes * rows[0]!.amount);
   }
 
   /** A wrong number of rows, or too long texts, roll a write back, so such a write runs in a transaction. */

@@ -105,7 +105,7 @@ export function createWriteQuota({ clock, database, limiters, config }: Deps): W
     const { rows } = await database
       .asService('stored bytes of a user')
       .statement<{ bytes: string | number }>(STORED_BYTES, [userId]);
-    account.fullUntil = Number(rows[0]?.bytes ?? 0) > STORED_MAX_BYTES ? now() + MEASURE_AFTER_MS : 0;
+    account.fullUntil = Number(rows[0]!.bytes) > STORED_MAX_BYTES ? now() + MEASURE_AFTER_MS : 0;
   }
 
   return {

@@ -105,7 +105,7 @@ async function mayActAsAll(ownerUrl: string): Promise<boolean> {
          from pg_catalog.pg_roles where rolname = any($1)`,
       [Object.keys(ACTING_ROLES), Object.keys(ACTING_ROLES).length],
     );
-    return rows[0]?.all ?? false;
+    return rows[0]!.all;
   } catch {
     return false;
   } finally {

@@ -159,12 +159,12 @@ export function importEntries({ database, clock, limiters, writeQuota }: ImportD
       const replaced = days.flatMap(({ replaces }) => replaces ?? []);
       if (replaced.length === 0) return;
       const { rows } = await user.statement<{ bytes: number }>(REPLACED_BYTES, [userId, JSON.stringify(replaced)]);
-      await writeQuota.spend(userId, rows[0]?.bytes ?? 0);
+      await writeQuota.spend(userId, rows[0]!.bytes);
     }
 
     async function writeDays(days: readonly WritableDay[]) {
       const { rows } = await user.statement<{ first: Day | null }>(FIRST_OPEN_DAY, []);
-      const first = rows[0]?.first ?? null;
+      const { first } = rows[0]!;
       const isLocked = ({ date }: WritableDay): boolean => first !== null && isBefore(date, first);
       const locked = days.filter(isLocked);
       const open = days.filter((one) => !isLocked(one));

@@ -120,7 +120,7 @@ export function undoImport({ database, limiters, writeQuota }: UndoDeps) {
       const size = await database
         .asService('size of an undo')
         .statement<{ bytes: number }>(RESTORED_BYTES, [userId, importId]);
-      await writeQuota.spend(userId, size.rows[0]?.bytes ?? 0);
+      await writeQuota.spend(userId, size.rows[0]!.bytes);
       return context.json((await undoStep(importId)) satisfies UndoAnswer);
     } finally {
       release();
@@ -155,7 +155,7 @@ export function undoImport({ database, limiters, writeQuota }: UndoDeps) {
           success: true,
           undone: undone.size,
           kept: changed.rows.map(({ date }) => date),
-          remaining: remaining.rows[0]?.count ?? 0,
+          remaining: remaining.rows[0]!.count,
         };
       });
     }

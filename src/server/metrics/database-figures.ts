@@ -178,7 +178,7 @@ async function readJobs(service: AsService): Promise<JobRow[]> {
     `select to_regclass('${JOBS_SCHEMA}.job') is not null as exists`,
     [],
   );
-  return rows[0]?.exists ? (await service.statement<JobRow>(JOBS, [])).rows : [];
+  return rows[0]!.exists ? (await service.statement<JobRow>(JOBS, [])).rows : [];
 }
 
 function readCounts(database: Database): Promise<Counts> {

@@ -5,7 +5,7 @@ export async function isCallerPremium(database: Database, identity: Identity): P
   const { rows } = await database
     .asUser(identity)
     .statement<{ premium: boolean }>('select public.is_premium() as premium', []);
-  return rows[0]?.premium === true;
+  return rows[0]!.premium;
 }
 
 // Records a use of the plan: the refund rule counts them (docs/specification/plans-and-money.md 7).

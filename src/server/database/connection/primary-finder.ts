@@ -165,7 +165,7 @@ async function whyNotWritable(config: pg.ClientConfig): Promise<string | null> {
 /** True on a standby, and on a primary with `default_transaction_read_only`. */
 export async function isReadOnly(client: pg.ClientBase): Promise<boolean> {
   const { rows } = await client.query<{ transaction_read_only: string }>('show transaction_read_only');
-  return rows[0]?.transaction_read_only !== 'off';
+  return rows[0]!.transaction_read_only !== 'off';
 }
 
 function addressOf(url: string): Address {

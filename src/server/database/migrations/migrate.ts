@@ -98,7 +98,8 @@ async function rejectOldServer(owner: pg.Client): Promise<void> {
     "select current_setting('server_version') as version, current_setting('server_version_num')::int < $1 as old",
     [MIN_SERVER_VERSION],
   );
-  if (rows[0]?.old) throw new Error(`PostgreSQL 15 or newer is needed, and this server is ${rows[0].version}`);
+  const { version, old } = rows[0]!;
+  if (old) throw new Error(`PostgreSQL 15 or newer is needed, and this server is ${version}`);
 }
 
 /**
@@ -108,7 +109,7 @@ async function rejectOldServer(owner: pg.Client): Promise<void> {
 async function rejectSharedSession(owner: pg.Client, ownerUrl: string): Promise<void> {
   const { rows } = await owner.query<{ pid: number }>('select pg_backend_pid() as pid');
   // PostgreSQL tells a client the process of its session. A pooler tells it a number of its own.
-  if (rows[0]?.pid === (owner as unknown as { processID: number }).processID) return;
+  if (rows[0]!.pid === (owner as unknown as { processID: number }).processID) return;
   const sessions = await probeSessions(async () => {
     const client = new pg.Client({ connectionString: ownerUrl });
     client.on('error', () => undefined);
