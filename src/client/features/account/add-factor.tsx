@@ -6,7 +6,7 @@ import { useAuthRequest, type AuthResult } from '#client/lib/api/auth-request.ts
 import { useSupabase, type Auth } from '#client/lib/api/supabase.ts';
 import { useSubmit, type Outcome } from '#client/lib/hooks/use-submit.ts';
 import { Button } from '#client/ui/button.tsx';
-import { CodeForm, ResendForm } from '#client/ui/form/code-form.tsx';
+import { CodeForm, SentCodeForm } from '#client/ui/form/code-form.tsx';
 import { LoadingText } from '#client/ui/loading-text.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { phoneOutcome, PhoneForm } from '#client/ui/form/phone-form.tsx';
@@ -120,9 +120,8 @@ export function AddApp({ factors, onAdded, onCancel }: AddFactorProps) {
             submitLabel="Turn on"
             check={async (code) => {
               const { error } = await auth.mfa.challengeAndVerify({ factorId: factor.id, code });
-              if (error) return { error };
-              onAdded(await createRecoveryCodes(auth));
-              return { outcome: null };
+              if (!error) onAdded(await createRecoveryCodes(auth));
+              return { error };
             }}
           />
         </>
@@ -186,24 +185,18 @@ export function AddPhone({ factors, onAdded, onCancel }: AddFactorProps) {
       <p>
         Enter the code that we texted to <strong>{sent.phone}</strong>.
       </p>
-      <CodeForm
+      <SentCodeForm
         className={styles.form}
         source="text"
         tone="primary"
         submitLabel="Turn on"
-        autoFocus
         check={async (code) => {
           const { factorId } = sent;
           const { error } = await auth.mfa.verify({ factorId, challengeId: challengeId.current, code });
-          if (error) return { error };
-          onAdded(await createRecoveryCodes(auth));
-          return { outcome: null };
+          if (!error) onAdded(await createRecoveryCodes(auth));
+          return { error };
         }}
-      />
-      <ResendForm
-        className={styles.form}
         send={() => challenge(sent.factorId)}
-        sentText="We texted you another code."
       />
       {cancel}
     </PanelView>

@@ -4,7 +4,7 @@ import { useSupabase } from '#client/lib/api/supabase.ts';
 import type { Outcome } from '#client/lib/hooks/use-submit.ts';
 import { useUser } from '#client/lib/session/session.ts';
 import { Button } from '#client/ui/button.tsx';
-import { CodeForm, ResendForm } from '#client/ui/form/code-form.tsx';
+import { SentCodeForm } from '#client/ui/form/code-form.tsx';
 import { phoneOutcome, phoneProblem, PhoneForm } from '#client/ui/form/phone-form.tsx';
 import { useToast } from '#client/ui/toast.tsx';
 import { RemoveIdentity } from './linked-panel.tsx';
@@ -125,12 +125,11 @@ function CodeStep({ sentTo, onConfirmed, onRestart, onCancel }: CodeStepProps) {
       <p>
         We texted a code to <strong>{sentTo}</strong>. It works for one minute.
       </p>
-      <CodeForm
+      <SentCodeForm
         className={styles.form}
         source="text"
         tone="primary"
         submitLabel="Confirm the number"
-        autoFocus
         check={async (token) => {
           // The code starts a session that has passed no second step. In memory, so that the page keeps its session.
           const codeAuth = createMemoryAuth();
@@ -148,8 +147,8 @@ function CodeStep({ sentTo, onConfirmed, onRestart, onCancel }: CodeStepProps) {
           onConfirmed();
           return { outcome: null };
         }}
+        send={send}
       />
-      <ResendForm className={styles.form} send={send} sentText="We texted you another code." />
       <div className={styles.buttons}>
         <Button onClick={onRestart}>Use another number</Button>
         <Button tone="text" onClick={onCancel}>

@@ -9,7 +9,7 @@ import type { Outcome } from '#client/lib/hooks/use-submit.ts';
 import { useUser } from '#client/lib/session/session.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Dialog } from '#client/ui/dialog.tsx';
-import { CodeForm, ResendForm } from '#client/ui/form/code-form.tsx';
+import { SentCodeForm } from '#client/ui/form/code-form.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { SecondStep } from '#client/ui/second-step/second-step.tsx';
 import styles from './security.module.css';
@@ -88,20 +88,20 @@ function MailedCode({ change, settle }: Pending) {
       <p>
         Enter the code that we sent to <strong>{email || `+${phone}`}</strong>.
       </p>
-      <CodeForm
+      <SentCodeForm
         className={styles.form}
         source={email ? 'email' : 'text'}
         tone="primary"
         submitLabel="Continue"
-        autoFocus
         check={async (code) => {
           const { error } = await change(code);
           if (error && isWrongCode(error)) return { error };
           settle(error);
           return { outcome: null };
         }}
+        send={() => auth.reauthenticate()}
+        sentText="We sent you another code."
       />
-      <ResendForm className={styles.form} send={() => auth.reauthenticate()} sentText="We sent you another code." />
     </>
   );
 }

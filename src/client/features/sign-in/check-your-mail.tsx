@@ -1,7 +1,7 @@
 /** Shown while the email address is unconfirmed, after sign-up or sign-in: takes the code and sends the email again. */
 import { ROUTES } from '#domain/routes.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
-import { CodeForm, ResendForm } from '#client/ui/form/code-form.tsx';
+import { SentCodeForm } from '#client/ui/form/code-form.tsx';
 import { SignInLayout } from './sign-in-layout.tsx';
 import styles from './sign-in.module.css';
 
@@ -22,22 +22,13 @@ export function CheckYourMail({ address }: { address: string }) {
         </>
       }
     >
-      <CodeForm
+      <SentCodeForm
         className={styles.form}
-        autoFocus
-        check={async (token) => {
-          // The user typed this address here, so no login CSRF is possible: store the session, and the guard redirects.
-          const { error } = await auth.verifyOtp({ email: address, token, type: 'signup' });
-          return error ? { error } : { outcome: null };
-        }}
-      />
-      <ResendForm
-        className={styles.form}
+        // The user typed this address here, so no login CSRF is possible: store the session, and the guard redirects.
+        check={(token) => auth.verifyOtp({ email: address, token, type: 'signup' })}
         send={() => auth.resend({ type: 'signup', email: address })}
-        sentText="We sent the email again."
-      >
-        <p>No email? Check your spam folder, or send it again.</p>
-      </ResendForm>
+        help={<p>No email? Check your spam folder, or send it again.</p>}
+      />
       <p className={styles.lead}>
         Signed up before with another password? <a href={ROUTES.forgotPassword.path}>Reset your password</a>
       </p>

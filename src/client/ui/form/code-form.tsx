@@ -8,8 +8,8 @@ import { Button } from '../button.tsx';
 import { Field } from './field.tsx';
 import { Notice } from '../notice.tsx';
 
-/** An error of the auth service, or the outcome to show. */
-type CodeResult = { error: ProviderError } | { outcome: Outcome };
+/** The answer of the auth service, without an error if it accepted the code, or the outcome to show. */
+type CodeResult = { error: ProviderError | null } | { outcome: Outcome };
 
 const TEXTS = {
   email: { label: 'Code from your email', incomplete: MESSAGES.codeIncomplete, wrong: MESSAGES.codeInvalid },
@@ -55,6 +55,7 @@ export function CodeForm({
     if (code === null) return { kind: 'error', text: texts.incomplete, field: 'code' };
     const result = await check(code, form);
     if ('outcome' in result) return result.outcome;
+    if (!result.error) return null;
     return isWrongCode(result.error)
       ? { kind: 'error', text: texts.wrong, field: 'code' }
       : { kind: 'error', text: recoveryMessage(result.error) };
@@ -111,5 +112,35 @@ export function ResendForm({ className, send, sentAt, sentText, children }: Rese
         {isWaiting ? `Send again in ${left} s` : 'Send Again'}
       </Button>
     </form>
+  );
+}
+
+const SENT_AGAIN = { email: 'We sent the email again.', text: 'We texted you another code.' } as const;
+
+type SentCodeFormProps = Omit<CodeFormProps, 'autoFocus' | 'children' | 'source'> & {
+  source?: 'email' | 'text';
+  /** Sends the code again. */
+  send: () => Promise<{ error: ProviderError | null }>;
+  /** Shown after sending again. */
+  sentText?: string;
+  /** Advice for a user who got no code. */
+  help?: ReactNode;
+};
+
+/** Takes a code that was mailed or texted, and sends it again. */
+export function SentCodeForm({
+  send,
+  source = 'email',
+  sentText = SENT_AGAIN[source],
+  help,
+  ...code
+}: SentCodeFormProps) {
+  return (
+    <>
+      <CodeForm {...code} source={source} autoFocus />
+      <ResendForm className={code.className} send={send} sentText={sentText}>
+        {help}
+      </ResendForm>
+    </>
   );
 }

@@ -10,7 +10,7 @@ import { useSupabase, type Auth } from '#client/lib/api/supabase.ts';
 import type { User } from '#client/lib/session/session.ts';
 import { useSubmit, textOf } from '#client/lib/hooks/use-submit.ts';
 import { Button } from '../button.tsx';
-import { CodeForm, ResendForm } from '../form/code-form.tsx';
+import { CodeForm, SentCodeForm } from '../form/code-form.tsx';
 import { Notice } from '../notice.tsx';
 import { Field } from '../form/field.tsx';
 import { useToast } from '../toast.tsx';
@@ -104,9 +104,8 @@ function AppCode({ auth, factor, onPassed }: FactorProps) {
       autoFocus
       check={async (code) => {
         const { error } = await auth.mfa.challengeAndVerify({ factorId: factor.id, code });
-        if (error) return { error };
-        onPassed();
-        return { outcome: null };
+        if (!error) onPassed();
+        return { error };
       }}
     />
   );
@@ -140,22 +139,18 @@ function TextedCode({ auth, factor, onPassed }: FactorProps) {
     );
   }
   return (
-    <>
-      <CodeForm
-        className={styles.form}
-        source="text"
-        submitLabel="Continue"
-        tone="primary"
-        autoFocus
-        check={async (code) => {
-          const { error } = await auth.mfa.verify({ factorId: factor.id, challengeId: challengeId.current, code });
-          if (error) return { error };
-          onPassed();
-          return { outcome: null };
-        }}
-      />
-      <ResendForm className={styles.form} send={send} sentText="We texted you another code." />
-    </>
+    <SentCodeForm
+      className={styles.form}
+      source="text"
+      submitLabel="Continue"
+      tone="primary"
+      check={async (code) => {
+        const { error } = await auth.mfa.verify({ factorId: factor.id, challengeId: challengeId.current, code });
+        if (!error) onPassed();
+        return { error };
+      }}
+      send={send}
+    />
   );
 }
 

@@ -8,7 +8,7 @@ import { textOf, useSubmit } from '#client/lib/hooks/use-submit.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { rememberWay } from '#client/lib/session/last-way.ts';
-import { CodeForm, ResendForm } from '#client/ui/form/code-form.tsx';
+import { SentCodeForm } from '#client/ui/form/code-form.tsx';
 import { EmailField } from '../email-field.tsx';
 import type { WayProps, WayFrame } from '../sign-in-layout.tsx';
 import styles from '../sign-in.module.css';
@@ -94,28 +94,27 @@ export function MailedCode({ frame: Frame, address, onRestart, restartLabel, foo
       }
       footer={footer}
     >
-      <CodeForm
+      <SentCodeForm
         className={styles.form}
-        autoFocus
         tone="primary"
         submitLabel="Sign in"
         check={async (token) => {
           // The user entered the code here, so no login CSRF is possible: store the session, and the guard redirects.
           const { error } = await auth.verifyOtp({ email: address, token, type: 'email' });
-          if (error) return { error };
-          rememberWay('mailCode');
-          return { outcome: null };
+          if (!error) rememberWay('mailCode');
+          return { error };
         }}
+        send={() => mailCode(auth, address)}
+        help={
+          <p>
+            No email? Check your spam folder, or{' '}
+            <button type="button" className={styles.inline} onClick={onRestart}>
+              {restartLabel}
+            </button>
+            .
+          </p>
+        }
       />
-      <ResendForm className={styles.form} send={() => mailCode(auth, address)} sentText="We sent the email again.">
-        <p>
-          No email? Check your spam folder, or{' '}
-          <button type="button" className={styles.inline} onClick={onRestart}>
-            {restartLabel}
-          </button>
-          .
-        </p>
-      </ResendForm>
     </Frame>
   );
 }

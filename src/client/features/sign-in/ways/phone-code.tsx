@@ -2,7 +2,7 @@
 import { useState } from 'react';
 import { useSupabase } from '#client/lib/api/supabase.ts';
 import { rememberWay } from '#client/lib/session/last-way.ts';
-import { CodeForm, ResendForm } from '#client/ui/form/code-form.tsx';
+import { SentCodeForm } from '#client/ui/form/code-form.tsx';
 import { phoneOutcome, PhoneForm } from '#client/ui/form/phone-form.tsx';
 import type { WayProps } from '../sign-in-layout.tsx';
 import styles from '../sign-in.module.css';
@@ -49,28 +49,27 @@ export function PhoneCode({ frame: Frame, phone: known, onBack }: WayProps) {
       }
       footer={back}
     >
-      <CodeForm
+      <SentCodeForm
         className={styles.form}
         source="text"
-        autoFocus
         tone="primary"
         submitLabel="Sign in"
         check={async (token) => {
           const { error } = await auth.verifyOtp({ phone: sentTo, token, type: 'sms' });
-          if (error) return { error };
-          rememberWay('phoneCode');
-          return { outcome: null };
+          if (!error) rememberWay('phoneCode');
+          return { error };
         }}
+        send={() => send(sentTo)}
+        help={
+          <p>
+            No text message? Wait a moment, or{' '}
+            <button type="button" className={styles.inline} onClick={() => setSentTo(null)}>
+              {known === undefined ? 'use another number' : 'start again'}
+            </button>
+            .
+          </p>
+        }
       />
-      <ResendForm className={styles.form} send={() => send(sentTo)} sentText="We texted you another code.">
-        <p>
-          No text message? Wait a moment, or{' '}
-          <button type="button" className={styles.inline} onClick={() => setSentTo(null)}>
-            {known === undefined ? 'use another number' : 'start again'}
-          </button>
-          .
-        </p>
-      </ResendForm>
     </Frame>
   );
 }
