@@ -19,7 +19,7 @@ import { SignOutDialog } from '#client/ui/sign-out-dialog.tsx';
 import { SecondStep } from '#client/ui/second-step/second-step.tsx';
 import { useOpenChunk } from '#client/ui/lazy-chunk.ts';
 import { EmailField } from './email-field.tsx';
-import { NewPasswordForm, PasswordAccount, AfterSecondStep, RecoveryCodeForm } from './password/new-password.tsx';
+import { NewPassword, RecoveryCodeForm } from './password/new-password.tsx';
 import { useAdoptSession, type VerifiedAccount } from './link/use-link-verification.ts';
 import { WAY_FORMS, WAY_LABELS, Ways, PasskeyButton } from './ways/way-buttons.tsx';
 import type { WayFrame } from './sign-in-layout.tsx';
@@ -86,26 +86,20 @@ function FirstStep() {
       )}
       {step === 'code' && <CodeStep onVerified={setStep} onBack={back} />}
       {typeof step === 'object' && (
-        <>
-          <PasswordAccount account={step} />
-          <AfterSecondStep account={step}>
-            <NewPasswordForm
-              auth={step.auth}
-              address={step.user.email ?? ''}
-              onAccepted={async () => {
-                // A stored session closes the overlay.
-                const error = await adoptSession(step);
-                if (error) back();
-                return null;
-              }}
-              requestAgain={
-                <button type="button" className={styles.inline} onClick={back}>
-                  Start again
-                </button>
-              }
-            />
-          </AfterSecondStep>
-        </>
+        <NewPassword
+          account={step}
+          onAccepted={async () => {
+            // A stored session closes the overlay.
+            const error = await adoptSession(step);
+            if (error) back();
+            return null;
+          }}
+          requestAgain={
+            <button type="button" className={styles.inline} onClick={back}>
+              Start again
+            </button>
+          }
+        />
       )}
     </>
   );

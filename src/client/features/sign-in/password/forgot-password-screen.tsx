@@ -12,14 +12,14 @@ import { Notice } from '#client/ui/notice.tsx';
 import { useToast } from '#client/ui/toast.tsx';
 import { SignInLayout } from '../sign-in-layout.tsx';
 import { EmailField } from '../email-field.tsx';
-import { NewPasswordForm, PasswordAccount, AfterSecondStep, RecoveryCodeForm } from './new-password.tsx';
+import { NewPassword, RecoveryCodeForm } from './new-password.tsx';
 import { useAdoptSession, type VerifiedAccount } from '../link/use-link-verification.ts';
 import styles from '../sign-in.module.css';
 
 export function ForgotPasswordScreen() {
   const [sentTo, setSentTo] = useState<string | null>(null);
   const [account, setAccount] = useState<VerifiedAccount | null>(null);
-  if (account) return <NewPassword account={account} />;
+  if (account) return <NewPasswordScreen account={account} />;
   if (sentTo === null) return <RequestResetForm onSent={setSentTo} />;
   return (
     <SignInLayout
@@ -78,26 +78,22 @@ function RequestResetForm({ onSent }: { onSent: (address: string) => void }) {
   );
 }
 
-function NewPassword({ account }: { account: VerifiedAccount }) {
+function NewPasswordScreen({ account }: { account: VerifiedAccount }) {
   const adoptSession = useAdoptSession();
   const toast = useToast();
   const navigate = useNavigate();
   return (
     <SignInLayout title="Set a new password">
-      <PasswordAccount account={account} />
-      <AfterSecondStep account={account}>
-        <NewPasswordForm
-          auth={account.auth}
-          address={account.user.email ?? ''}
-          onAccepted={async () => {
-            toast({ kind: 'success', text: MESSAGES.passwordUpdated });
-            // On success the route guard sees the session and redirects to the journal.
-            const error = await adoptSession(account);
-            if (error) await navigate(ROUTES.login.path, { replace: true });
-            return null;
-          }}
-        />
-      </AfterSecondStep>
+      <NewPassword
+        account={account}
+        onAccepted={async () => {
+          toast({ kind: 'success', text: MESSAGES.passwordUpdated });
+          // On success the route guard sees the session and redirects to the journal.
+          const error = await adoptSession(account);
+          if (error) await navigate(ROUTES.login.path, { replace: true });
+          return null;
+        }}
+      />
     </SignInLayout>
   );
 }

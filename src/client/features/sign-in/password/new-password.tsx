@@ -15,6 +15,27 @@ import { verifiedAccount, type VerifiedAccount } from '../link/use-link-verifica
 import { EmailField } from '../email-field.tsx';
 import styles from '../sign-in.module.css';
 
+type NewPasswordProps = Pick<NewPasswordFormProps, 'onAccepted' | 'requestAgain'> & {
+  account: VerifiedAccount;
+  /** Shown below the name of the account. */
+  note?: ReactNode;
+};
+
+/** Sets a new password for the account that a link or a code was verified for, after its second step. */
+export function NewPassword({ account, note, ...form }: NewPasswordProps) {
+  return (
+    <>
+      <p className={styles.lead}>
+        You are setting a new password for <strong>{account.user.email}</strong>.
+      </p>
+      {note}
+      <AfterSecondStep account={account}>
+        <NewPasswordForm auth={account.auth} address={account.user.email ?? ''} {...form} />
+      </AfterSecondStep>
+    </>
+  );
+}
+
 type NewPasswordFormProps = {
   /** Holds the session of the account. */
   auth: Auth;
@@ -78,21 +99,12 @@ export function NewPasswordForm({ auth, address, onAccepted, requestAgain = REQU
   );
 }
 
-/** Names the account whose password is being set. */
-export function PasswordAccount({ account }: { account: VerifiedAccount }) {
-  return (
-    <p className={styles.lead}>
-      You are setting a new password for <strong>{account.user.email}</strong>.
-    </p>
-  );
-}
-
 const SecondStep = lazy(async () => ({
   default: (await import('#client/ui/second-step/second-step.tsx')).SecondStep,
 }));
 
 /** Shows its children after the account's second step, or at once if the account needs none. */
-export function AfterSecondStep({ account, children }: { account: VerifiedAccount; children: ReactNode }) {
+function AfterSecondStep({ account, children }: { account: VerifiedAccount; children: ReactNode }) {
   const [isPassed, setPassed] = useState(!account.needsSecondStep);
   if (isPassed) return children;
   return (

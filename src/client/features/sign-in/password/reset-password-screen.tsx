@@ -12,7 +12,7 @@ import { Button } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { SignInLayout, SignedInAs } from '../sign-in-layout.tsx';
 import { useArrivedLink, type MailLink } from '../link/arrived-link.ts';
-import { NewPasswordForm, PasswordAccount, AfterSecondStep, RecoveryCodeForm } from './new-password.tsx';
+import { NewPassword, NewPasswordForm, RecoveryCodeForm } from './new-password.tsx';
 import { useAdoptSession, useLinkVerification, type VerifiedAccount } from '../link/use-link-verification.ts';
 import styles from '../sign-in.module.css';
 
@@ -79,16 +79,18 @@ function VerifiedReset({ account, onDone }: Pick<ResetProps, 'onDone'> & { accou
   };
   return (
     <SignInLayout title={TITLE}>
-      <PasswordAccount account={account} />
-      {isOtherUser && (
-        <p className={styles.lead}>
-          You are signed in as <strong>{user.email}</strong>. After you set the password, you will be signed in to the
-          other account instead.
-        </p>
-      )}
-      <AfterSecondStep account={account}>
-        <NewPasswordForm auth={account.auth} address={account.user.email ?? ''} onAccepted={accept} />
-      </AfterSecondStep>
+      <NewPassword
+        account={account}
+        note={
+          isOtherUser && (
+            <p className={styles.lead}>
+              You are signed in as <strong>{user.email}</strong>. After you set the password, you will be signed in to
+              the other account instead.
+            </p>
+          )
+        }
+        onAccepted={accept}
+      />
     </SignInLayout>
   );
 }
