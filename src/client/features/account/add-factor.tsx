@@ -2,7 +2,7 @@
 import type { Factor } from '@supabase/auth-js';
 import { useState, useEffect, useRef } from 'react';
 import { providerMessage, type ProviderError } from '#domain/messages.ts';
-import { useAuthRequest, type AuthResult } from '#client/lib/api/auth-request.ts';
+import { useAuthRequest, type AuthResult } from '#client/lib/api/own-account.ts';
 import { useSupabase, type Auth } from '#client/lib/api/supabase.ts';
 import { useSubmit, type Outcome } from '#client/lib/hooks/use-submit.ts';
 import { Button } from '#client/ui/button.tsx';

@@ -8,7 +8,7 @@ import { useRestoreCount } from '#client/lib/hooks/use-restore-count.ts';
 import { useSubmit } from '#client/lib/hooks/use-submit.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
-import { useAuthRequest } from '#client/lib/api/auth-request.ts';
+import { useAuthRequest } from '#client/lib/api/own-account.ts';
 import { useToast } from '#client/ui/toast.tsx';
 import { PanelView, ConfirmChangeDialog } from './panel.tsx';
 import { toOutcome, useRecentSignIn } from './recent-sign-in.tsx';

@@ -6,7 +6,7 @@ import { useState } from 'react';
 import { isolate } from '#domain/isolate.ts';
 import { dateLabel, dayOf } from '#domain/day/day.ts';
 import { recoveryMessage, type ProviderError } from '#domain/messages.ts';
-import { useAuthRequest, type AuthResult } from '#client/lib/api/auth-request.ts';
+import { useAuthRequest, type AuthResult } from '#client/lib/api/own-account.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
 import { textOf, useSubmit, type Outcome } from '#client/lib/hooks/use-submit.ts';
 import { useUser } from '#client/lib/session/session.ts';
