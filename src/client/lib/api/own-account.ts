@@ -1,6 +1,6 @@
 /**
- * The requests about the user's own account: sessions, change of the address, deletion and archive
- * (docs/specification/wire.md 34).
+ * Requests about the user's own account for which auth-js has no method or no parameter: sessions, change of the address,
+ * deletion and archive (docs/specification/wire.md 34), and with `useAuthRequest` factors, passkeys and identities.
  */
 import { useMemo } from 'react';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
@@ -38,22 +38,34 @@ export class RefusedError extends Error {
   }
 }
 
-type OwnAccount = ReturnType<typeof createOwnAccount>;
-
-function createOwnAccount({ apiUrl, withSession, renewOrEndSession }: Supabase) {
-  const send = withSession(fetch);
-
-  async function request(method: string, path: string, body?: object, signal?: AbortSignal): Promise<Response> {
-    const response = await send(`${apiUrl}${path}`, {
+/** Sends JSON with the session. Resolves for any response, and rejects without a response, like `fetch`. */
+const createSender =
+  ({ apiUrl, withSession }: Supabase) =>
+  (method: string, path: string, body?: object, signal?: AbortSignal): Promise<Response> =>
+    withSession(fetch)(`${apiUrl}${path}`, {
       method,
+      // Requests the API version whose errors have a `code` (docs/specification/wire.md 3).
       headers: { 'content-type': 'application/json', 'x-supabase-api-version': '2024-01-01' },
       ...(body && { body: JSON.stringify(body) }),
       ...(signal && { signal }),
     });
+
+async function readError(response: Response): Promise<ProviderError> {
+  const { code, message = '' } = (await response.json().catch(() => ({}))) as { code?: string; message?: string };
+  return { code, message, status: response.status };
+}
+
+type OwnAccount = ReturnType<typeof createOwnAccount>;
+
+function createOwnAccount(supabase: Supabase) {
+  const send = createSender(supabase);
+
+  async function request(...parameters: Parameters<typeof send>): Promise<Response> {
+    const response = await send(...parameters);
     if (response.ok) return response;
-    const { code = '' } = (await response.json().catch(() => ({}))) as { code?: string };
-    if (isSessionGone({ code, message: '' })) await renewOrEndSession();
-    throw new RefusedError(code);
+    const error = await readError(response);
+    if (isSessionGone(error)) await supabase.renewOrEndSession();
+    throw new RefusedError(error.code ?? '');
   }
 
   return {
@@ -106,22 +118,15 @@ export type AuthResult<Data> = { data: Data; error: null } | { data: null; error
 
 type AuthRequest = <Data>(method: string, path: string, body?: object) => Promise<AuthResult<Data>>;
 
-/** The returned function resolves for any response, and rejects without a response, like `fetch`. */
+/** For `/auth/v1`. The returned function resolves for any response, and rejects without a response, like `fetch`. */
 export function useAuthRequest(): AuthRequest {
-  const { apiUrl, withSession } = useSupabase();
+  const supabase = useSupabase();
   return useMemo(() => {
-    const send = withSession(fetch);
+    const send = createSender(supabase);
     return async <Data>(method: string, path: string, body?: object): Promise<AuthResult<Data>> => {
-      const response = await send(`${apiUrl}/auth/v1${path}`, {
-        method,
-        // Requests the API version whose errors have a `code` (docs/specification/wire.md 3).
-        headers: { 'content-type': 'application/json', 'x-supabase-api-version': '2024-01-01' },
-        ...(body && { body: JSON.stringify(body) }),
-      });
-      const json: unknown = await response.json().catch(() => ({}));
-      if (response.ok) return { data: json as Data, error: null };
-      const { code, message = '' } = json as { code?: string; message?: string };
-      return { data: null, error: { code, message, status: response.status } };
+      const response = await send(method, `/auth/v1${path}`, body);
+      if (!response.ok) return { data: null, error: await readError(response) };
+      return { data: (await response.json().catch(() => ({}))) as Data, error: null };
     };
-  }, [apiUrl, withSession]);
+  }, [supabase]);
 }
