@@ -36,8 +36,6 @@ export const MESSAGES = {
   paymentPending: "PayPal is still reviewing your payment. We'll email you the result.",
   paymentsOff: 'Payments are not set up on this server.',
   emptyPeriod: 'No entries found for the selected period',
-  proxyAnswered:
-    'Something in front of the server, such as a company sign-in, refuses your requests. Reload the page to sign in there.',
   serverUnreachable: 'Your other devices are still signed in because the server could not be reached.',
   codeIncomplete: 'Enter the six-digit code from the email.',
   codeInvalid: 'This code is wrong or has expired. Use the code from the latest email, or request a new one.',

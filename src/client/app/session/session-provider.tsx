@@ -1,7 +1,6 @@
 /** Provides the session to all screens: follows auth events, reads the profile and signs out. */
 import type { Session } from '@supabase/auth-js';
 import { useCallback, useEffect, useMemo, useReducer, useRef, type ReactNode } from 'react';
-import { MESSAGES } from '#domain/messages.ts';
 import { SessionContext, type SessionState, type SignOutScope, type UnsavedText } from '#client/lib/session/session.ts';
 import { SIGNED_OUT_KEY, TYPED_ADDRESS_KEY } from '#client/lib/session/storage-keys.ts';
 import { readStoredSession } from '#client/lib/session/stored-session.ts';
@@ -154,6 +153,11 @@ export function SessionProvider({ children }: { children: ReactNode }) {
   return <SessionContext value={state}>{children}</SessionContext>;
 }
 
+/**
+ * The text of docs/specification/messages.md 4. The message catalogue, a kilobyte, would load with every page of the app.
+ */
+const PROXY_ANSWERED =
+  'Something in front of the server, such as a company sign-in, refuses your requests. Reload the page to sign in there.';
 /** How often at most a page says that a proxy answers: a page that polls would repeat it. */
 const PROXY_TOAST_MS = 60_000;
 
@@ -167,7 +171,7 @@ function useProxyToast(): void {
       shownAt = Date.now();
       toast({
         kind: 'error',
-        text: MESSAGES.proxyAnswered,
+        text: PROXY_ANSWERED,
         action: { label: 'Reload the page', run: () => location.reload() },
       });
     });
