@@ -8,49 +8,20 @@ import { summaryLine, vitestResult } from './test-results.ts';
 import { existsSync, readdirSync } from 'node:fs';
 import { installWithApt } from './browser/browser.ts';
 
-exitWithParent(() => process.exit(1));
-
-const engines = [await ensureFirefox(), await ensureWebKit()];
-const settings: Record<string, string> = {};
-for (const engine of engines) {
-  if ('missing' in engine) process.stdout.write(`Skipping ${engine.name}: ${engine.missing}\n`);
-  else Object.assign(settings, engine.settings);
-}
-if (Object.keys(settings).length === 0) {
-  process.stderr.write('No browser engine is available.\n');
-  process.stdout.write(`\n${summaryLine([{ passed: 0, failed: 1, skipped: 0 }])}\n`);
-  process.exit(1);
-}
-
-await buildClient();
-const report = join(ROOT, 'test-results', 'browsers.json');
-await mkdir(join(ROOT, 'test-results'), { recursive: true });
-const ok = await runTool(
-  'vitest',
-  [
-    ...['run', '--config', 'tests/browsers/vitest.config.ts'],
-    ...['--reporter=verbose', '--reporter=json', `--outputFile.json=${report}`],
-  ],
-  settings,
-);
-const result = await vitestResult(report, ok);
-process.stdout.write(`\n${summaryLine([result])}\n`);
-process.exit(result.failed > 0 ? 1 : 0);
-
 /**
  * `settings`: environment variables with the paths of the engine's programs. `missing`: why the engine is unavailable.
  */
-export type Engine = { name: string; settings: Record<string, string> } | { name: string; missing: string };
+type Engine = { name: string; settings: Record<string, string> } | { name: string; missing: string };
 
 const WEBKIT_FOLDERS = /^webkit(2gtk|gtk)-[\d.]+$/;
 
-export async function ensureFirefox(): Promise<Engine> {
+async function ensureFirefox(): Promise<Engine> {
   const path = await ensure(() => findOnPath('firefox-esr', 'firefox'), ['firefox-esr']);
   if (path === null) return { name: 'Firefox', missing: 'install Firefox, or firefox-esr on Debian' };
   return { name: 'Firefox', settings: { FIREFOX_PATH: path } };
 }
 
-export async function ensureWebKit(): Promise<Engine> {
+async function ensureWebKit(): Promise<Engine> {
   const name = 'WebKit';
   if (process.platform !== 'linux') return { name, missing: 'WebKitGTK and its driver run only on Linux' };
   const programs = await ensure(findWebKitPrograms, ['webkit2gtk-driver', 'xvfb']);
@@ -94,3 +65,32 @@ function findOnPath(...names: readonly string[]): string | null {
   const folders = (process.env['PATH'] ?? '').split(delimiter);
   return folders.flatMap((folder) => names.map((name) => join(folder, name))).find((path) => existsSync(path)) ?? null;
 }
+
+exitWithParent(() => process.exit(1));
+
+const engines = [await ensureFirefox(), await ensureWebKit()];
+const settings: Record<string, string> = {};
+for (const engine of engines) {
+  if ('missing' in engine) process.stdout.write(`Skipping ${engine.name}: ${engine.missing}\n`);
+  else Object.assign(settings, engine.settings);
+}
+if (Object.keys(settings).length === 0) {
+  process.stderr.write('No browser engine is available.\n');
+  process.stdout.write(`\n${summaryLine([{ passed: 0, failed: 1, skipped: 0 }])}\n`);
+  process.exit(1);
+}
+
+await buildClient();
+const report = join(ROOT, 'test-results', 'browsers.json');
+await mkdir(join(ROOT, 'test-results'), { recursive: true });
+const ok = await runTool(
+  'vitest',
+  [
+    ...['run', '--config', 'tests/browsers/vitest.config.ts'],
+    ...['--reporter=verbose', '--reporter=json', `--outputFile.json=${report}`],
+  ],
+  settings,
+);
+const result = await vitestResult(report, ok);
+process.stdout.write(`\n${summaryLine([result])}\n`);
+process.exit(result.failed > 0 ? 1 : 0);

@@ -50,6 +50,65 @@ function fail(reason: string): never {
   process.exit(1);
 }
 
+/** A program of each package. The package counts as installed if the program exists. */
+const PROGRAMS: Readonly<Record<string, string>> = {
+  'etcd-server': 'etcd',
+  'etcd-client': 'etcdctl',
+  patroni: 'patroni',
+  'postgresql-15': '/usr/lib/postgresql/15/bin/postgres',
+  'postgresql-client-15': 'psql',
+  haproxy: 'haproxy',
+  pgbouncer: 'pgbouncer',
+  nftables: 'nft',
+  iproute2: 'ip',
+  openssl: 'openssl',
+};
+const FOLDERS = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/sbin'];
+
+const findMissing = (): string[] =>
+  Object.keys(PROGRAMS).filter((name) => !FOLDERS.some((folder) => existsSync(resolve(folder, PROGRAMS[name]!))));
+
+/** @throws Error that names the packages to install. */
+async function ensurePackages(): Promise<void> {
+  const missing = findMissing();
+  if (missing.length === 0) return;
+  process.stdout.write(`Installing ${missing.join(', ')}…\n`);
+  await installWithApt(missing);
+  const absent = findMissing();
+  if (absent.length > 0) throw new Error(`install Debian's packages ${absent.join(' ')}`);
+}
+
+const HEAD = [
+  'fault',
+  'database accepts writes after',
+  'first save after',
+  'longest time without a save',
+  'every page saved after',
+  'longest time without a save in the repair',
+  'lost',
+  'doubled',
+  'failed requests of the writers',
+];
+
+const seconds = (ms: number | null): string => (ms === null ? '–' : `${(ms / 1_000).toFixed(1)} s`);
+
+function formatReport(measurements: readonly Measurement[], acknowledged: number): string {
+  const rows = measurements.map((each) => [
+    each.fault,
+    ...[each.failoverMs, each.savedMs, each.gapMs, each.allPagesMs, each.repairGapMs].map(seconds),
+    String(each.lost),
+    String(each.doubled),
+    Object.entries(each.failures)
+      .map(([kind, count]) => `${String(count)} × ${kind}`)
+      .join(', ') || 'none',
+  ]);
+  const table = [HEAD, HEAD.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`);
+  const words = measurements.map((each) => `${each.fault}: ${each.words.join(' > ')}`);
+  return [`${String(acknowledged)} items were acknowledged.`, ...['', ...table, '', 'The page said:', ...words]].join(
+    '\n',
+  );
+}
+
 if (process.platform !== 'linux') fail('network namespaces exist only on Linux');
 if (process.getuid?.() !== 0) fail('network namespaces need root: run it with sudo');
 await ensurePackages().catch((error: Error) => fail(error.message));
@@ -125,63 +184,4 @@ async function compareAtTheEnd(
   await screen.close();
   await prober.stop();
   return problems;
-}
-
-/** A program of each package. The package counts as installed if the program exists. */
-const PROGRAMS: Readonly<Record<string, string>> = {
-  'etcd-server': 'etcd',
-  'etcd-client': 'etcdctl',
-  patroni: 'patroni',
-  'postgresql-15': '/usr/lib/postgresql/15/bin/postgres',
-  'postgresql-client-15': 'psql',
-  haproxy: 'haproxy',
-  pgbouncer: 'pgbouncer',
-  nftables: 'nft',
-  iproute2: 'ip',
-  openssl: 'openssl',
-};
-const FOLDERS = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/sbin'];
-
-const findMissing = (): string[] =>
-  Object.keys(PROGRAMS).filter((name) => !FOLDERS.some((folder) => existsSync(resolve(folder, PROGRAMS[name]!))));
-
-/** @throws Error that names the packages to install. */
-export async function ensurePackages(): Promise<void> {
-  const missing = findMissing();
-  if (missing.length === 0) return;
-  process.stdout.write(`Installing ${missing.join(', ')}…\n`);
-  await installWithApt(missing);
-  const absent = findMissing();
-  if (absent.length > 0) throw new Error(`install Debian's packages ${absent.join(' ')}`);
-}
-
-const HEAD = [
-  'fault',
-  'database accepts writes after',
-  'first save after',
-  'longest time without a save',
-  'every page saved after',
-  'longest time without a save in the repair',
-  'lost',
-  'doubled',
-  'failed requests of the writers',
-];
-
-const seconds = (ms: number | null): string => (ms === null ? '–' : `${(ms / 1_000).toFixed(1)} s`);
-
-export function formatReport(measurements: readonly Measurement[], acknowledged: number): string {
-  const rows = measurements.map((each) => [
-    each.fault,
-    ...[each.failoverMs, each.savedMs, each.gapMs, each.allPagesMs, each.repairGapMs].map(seconds),
-    String(each.lost),
-    String(each.doubled),
-    Object.entries(each.failures)
-      .map(([kind, count]) => `${String(count)} × ${kind}`)
-      .join(', ') || 'none',
-  ]);
-  const table = [HEAD, HEAD.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`);
-  const words = measurements.map((each) => `${each.fault}: ${each.words.join(' > ')}`);
-  return [`${String(acknowledged)} items were acknowledged.`, ...['', ...table, '', 'The page said:', ...words]].join(
-    '\n',
-  );
 }
