@@ -1,6 +1,6 @@
 /**
  * `npm run bench [-- NAME…]`: runs the named benchmarks, or all but `ONLY_BY_NAME`, one after another. `scale` names all
- * of docs/performance.md that compare request rates, sizes and costs. One benchmark may have options.
+ * of docs/performance.md that compare request rates and sizes. One benchmark may have options.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -19,9 +19,9 @@ const BENCHMARKS: Readonly<Record<string, string>> = {
   latency: 'load/latency',
   overload: 'load/overload',
   soak: 'load/soak',
-  backup: 'operations/backup',
+  backup: 'backup',
   find: 'find',
-  merge: 'domain/merge',
+  merge: 'merge',
   start: 'start',
   typing: 'browser/typing',
   editable: 'browser/editable',
@@ -30,12 +30,9 @@ const BENCHMARKS: Readonly<Record<string, string>> = {
   'coach-overhead': 'coach-overhead',
   lighthouse: 'browser/lighthouse',
   peers: 'peers/peers',
-  cost: 'cost/cost-model',
   coach: 'coach/run',
   growth: 'growth/run',
-  bloat: 'growth/bloat',
   plans: 'plans/run',
-  flame: 'flame/run',
 };
 /**
  * Benchmarks that run only by name: they cost money with a real model, need much time and disk, or install programs of
@@ -45,15 +42,13 @@ const ONLY_BY_NAME: ReadonlySet<string> = new Set([
   'coach',
   'backup',
   'growth',
-  'bloat',
   'peers',
   'plans',
   'overload',
   'soak',
   'pooled',
-  'flame',
 ]);
-const SCALE = ['requests', 'workers', 'pooled', 'latency', 'overload', 'soak', 'peers', 'cost', 'growth'];
+const SCALE = ['requests', 'workers', 'pooled', 'latency', 'overload', 'soak', 'peers', 'growth'];
 
 let running: ReturnType<typeof spawn> | null = null;
 exitWithParent(() => {

@@ -11,7 +11,7 @@ import { parseArgs } from 'node:util';
 import { generateIdentity, identityToRecipient } from 'age-encryption';
 import pg from 'pg';
 import { listTables, streamRows } from '#server/backup/read-tables.ts';
-import { openSeededDatabase } from '../seeded-database.ts';
+import { openSeededDatabase } from './seeded-database.ts';
 
 const { values: options } = parseArgs({ options: { users: { type: 'string', default: '500' } } });
 const USERS = Number(options.users);

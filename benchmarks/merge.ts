@@ -3,7 +3,7 @@
  * On an idle machine the user waits that long.
  */
 import { mergeLogs } from '#domain/merge/merge-logs.ts';
-import { median, percentile, printFigures } from '../figures.ts';
+import { median, percentile, printFigures } from './figures.ts';
 
 const ITEMS = 200;
 const RUNS = 200;
