@@ -3,7 +3,7 @@ import { createDocument, Editor } from '@tiptap/core';
 import { closeHistory } from '@tiptap/pm/history';
 import { DOMSerializer, type Node, type Schema } from '@tiptap/pm/model';
 import { Selection } from '@tiptap/pm/state';
-import { EMPTY_LOG_HTML } from '#domain/log/entry-html.ts';
+import { EMPTY_LOG_HTML, withoutControls } from '#domain/log/entry-html.ts';
 import { journalExtensions } from './extensions.ts';
 import { KEYBOARD_HELP_ID } from './keyboard-exit.ts';
 import { loadedDeferredPlugins } from './load-deferred-plugins.ts';
@@ -195,8 +195,8 @@ function createSerialiser(): (document: Node) => string {
   /** ProseMirror serialises text and marks, because nesting marks is complex. */
   const textBlock = (node: Node): string => {
     const element = DOMSerializer.fromSchema(node.type.schema).serializeNode(node) as HTMLElement;
-    // The database rejects a lone surrogate, which a broken input method can leave.
-    return element.outerHTML.toWellFormed();
+    // The server stores neither controls, which a terminal can type, nor half a surrogate pair of a broken input method.
+    return withoutControls(element.outerHTML).toWellFormed();
   };
 
   const children = (node: Node): string => {

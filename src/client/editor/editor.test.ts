@@ -9,6 +9,13 @@ import { BLOCK_ACTIONS, MARK_ACTIONS } from './toolbar/toolbar-actions.ts';
 setUpEditor();
 
 describe("the server stores the editor's HTML unchanged", () => {
+  test('without control characters and broken surrogates', () => {
+    const { editor, read } = open('<p></p>');
+    editor.view.dispatch(editor.state.tr.insertText('a\u0007b\u009Bc\u007F\uD800', 1));
+    expectStoredUnchanged(read());
+    expect(read()).toBe('<p>abc\uFFFD</p>');
+  });
+
   test('serialises like ProseMirror', () => {
     const { editor, read } = open(LIST);
     expect(read()).toBe(editor.getHTML());

@@ -1,16 +1,18 @@
 /** Converts the body of an entry to the HTML of a log, except HTML, which needs a browser. */
+import { withoutControls } from '../log/entry-html.ts';
 import { normalizeText, textToLog } from '../log/text-to-log.ts';
 import { parseMarkdown } from '../markdown/parse-markdown.ts';
 import type { JournalEntry } from './journal-reader.ts';
 
-/** Control characters are no text, and half a surrogate pair cannot be stored. */
-// oxlint-disable-next-line no-control-regex -- they are what it removes
-const UNSTORABLE = /[\0-\x08\x0E-\x1F\x7F-\x84\x86-\x9F]|\p{Surrogate}/gu;
+/** Controls that end a line. They become U+2028, which the readers of text and HTML take for a line end. */
+const OLD_LINE_END = /[\v\f\x85]/g;
 
-export const cleanText = (text: string): string => text.replace(UNSTORABLE, '');
+/** Control characters are no text, and half a surrogate pair cannot be stored. */
+export const cleanText = (text: string): string =>
+  withoutControls(text.replace(OLD_LINE_END, '\u2028')).replace(/\p{Surrogate}/gu, '');
 
 export function toLog({ format, text }: Exclude<JournalEntry['body'], { format: 'html' }>): string {
   if (format === 'log') return text;
-  const clean = cleanText(text);
-  return format === 'text' ? textToLog(normalizeText(clean)).html : parseMarkdown(clean, { softBreaks: 'keep' });
+  const clean = normalizeText(cleanText(text));
+  return format === 'text' ? textToLog(clean).html : parseMarkdown(clean, { softBreaks: 'keep' });
 }

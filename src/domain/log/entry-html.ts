@@ -54,9 +54,12 @@ const START_ATTRIBUTE = /^ol start="-?\d{1,7}"$/;
 const DATE_HEADER_TAG = `h2 class="${DATE_HEADER_CLASS}"`;
 const ENTITY = /&(?:amp|lt|gt|quot|#39|nbsp);/y;
 
-/** Controls that no log stores: terminals and spreadsheets copy them, and other programs refuse the text that holds them. */
+/**
+ * Controls that no log stores, C0 and C1: terminals and spreadsheets copy them, and other programs refuse the text that
+ * holds them. Tab and line end stay.
+ */
 // oxlint-disable-next-line no-control-regex
-const CONTROL = /[\0-\x08\v\f\x0E-\x1F\x7F]/;
+const CONTROL = /[\0-\x08\v\f\x0E-\x1F\x7F-\x9F]/;
 
 export const withoutControls = (text: string): string => text.replace(new RegExp(CONTROL, 'g'), '');
 

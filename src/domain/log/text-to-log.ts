@@ -1,16 +1,17 @@
 /** Reads plain text from a terminal, a chat or a note as paragraphs and lists. In doubt it is text: no letter is lost. */
 import { escapeHtml } from '../export/escape-html.ts';
+import { withoutControls } from './entry-html.ts';
 import { addBlock, appendToLastBlock, createRoot, writeLog, type ListTag } from './log-builder.ts';
 import { joinCells } from './pasted-markdown.ts';
 
 /** Also the separators of Unicode, of old terminals and of a soft break in PowerPoint. */
 // oxlint-disable-next-line no-control-regex
 const LINE_END = /\r\n?|[\n\u000B\u000C\u0085\u2028\u2029]/g;
-// oxlint-disable-next-line no-control-regex
-const CONTROLS = /[\u0000-\u0008\u000E-\u001F\u007F-\u009F\uFFFC\uFEFF]/g;
+const PLACEHOLDER = /[\uFFFC\uFEFF]/g;
 
-/** With `\n` as the only line end, and without controls and placeholders of pictures, which no log stores. */
-export const normalizeText = (text: string): string => text.replace(LINE_END, '\n').replace(CONTROLS, '');
+/** With `\n` as the only line end, and without controls, which no log stores, and placeholders of pictures. */
+export const normalizeText = (text: string): string =>
+  withoutControls(text.replace(LINE_END, '\n')).replace(PLACEHOLDER, '');
 
 const INDENT = /^[ \t]*/;
 const TAB_WIDTH = 4;
