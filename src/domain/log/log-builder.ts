@@ -6,7 +6,8 @@ export type BlockTag = 'p' | 'h1' | 'h2' | 'h3' | 'pre';
 export type ListTag = 'ol' | 'ul';
 
 type Block = { kind: 'block'; tag: BlockTag; html: string };
-type List = { kind: 'list'; tag: ListTag; start: number; items: Flow[] };
+/** `hasBoxes`: its first item begins with a check box. */
+type List = { kind: 'list'; tag: ListTag; start: number; hasBoxes: boolean; items: Flow[] };
 /** A place for blocks. `levels`: the open lists, the innermost last. */
 type Flow = { kind: 'flow'; tag: 'root' | 'quote' | 'li'; children: (Block | List | Flow)[]; levels: OpenList[] };
 type OpenList = { level: number; list: List; source: unknown };
@@ -47,10 +48,10 @@ export const openQuote = (parent: Container): Container =>
 export const listParent = (container: Container): Root | Quote =>
   container.kind === 'item' ? container.parent : container;
 
-function openFlow(container: Container): Flow {
+function openFlow(container: Container, hasBox = false): Flow {
   if (container.kind === 'root') return container.flow;
   if (container.flow) return container.flow;
-  if (container.kind === 'item') return (container.flow = addItem(openFlow(container.parent), container));
+  if (container.kind === 'item') return (container.flow = addItem(openFlow(container.parent), container, hasBox));
   const parent = openForBlock(container.parent);
   // The first block of an item is a paragraph.
   if (parent.tag === 'li' && parent.children.length === 0) return (container.flow = parent);
@@ -59,8 +60,8 @@ function openFlow(container: Container): Flow {
 }
 
 /** A block ends the lists that are open at its place. */
-function openForBlock(container: Container): Flow {
-  const flow = openFlow(container);
+function openForBlock(container: Container, hasBox = false): Flow {
+  const flow = openFlow(container, hasBox);
   if (container.kind === 'item') closeTo(openFlow(container.parent), container.level);
   else flow.levels = [];
   return flow;
@@ -70,7 +71,8 @@ function closeTo({ levels }: Flow, level: number): void {
   while (levels.length > 0 && levels.at(-1)!.level > level) levels.pop();
 }
 
-function addItem(flow: Flow, { level: wanted, tag, source, number, continues }: Item): Flow {
+/** `hasBox`: the item begins with a check box. A list of tasks joins no list of bullets beside it. */
+function addItem(flow: Flow, { level: wanted, tag, source, number, continues }: Item, hasBox: boolean): Flow {
   const level = Math.min(wanted, MAX_LEVEL);
   closeTo(flow, level);
   const open = flow.levels.at(-1);
@@ -79,15 +81,16 @@ function addItem(flow: Flow, { level: wanted, tag, source, number, continues }: 
   const siblings = (outer ? outer.list.items.at(-1)! : flow).children;
   const before = siblings.at(-1);
   let list = before?.kind === 'list' && before.tag === tag ? before : undefined;
+  const isSame = list !== undefined && open?.list === list && open.source === source;
+  if (list && tag === 'ul' && !isSame && list.hasBoxes !== hasBox) list = undefined;
   if (list && tag === 'ol') {
-    const isSame = open?.list === list && open.source === source;
     const next = list.start + list.items.length;
     const isAfterNested = continues && list.items.at(-1)!.children.at(-1)!.kind === 'list';
     if (!isAfterNested && (number ?? (isSame ? next : 1)) !== next) list = undefined;
   }
   if (!list) {
     const start = tag === 'ol' && number !== null && LIST_START.test(String(number)) ? number : 1;
-    siblings.push((list = { kind: 'list', tag, start, items: [] }));
+    siblings.push((list = { kind: 'list', tag, start, hasBoxes: hasBox, items: [] }));
   }
   if (open?.level === level) flow.levels.pop();
   flow.levels.push({ level, list, source });
@@ -95,8 +98,10 @@ function addItem(flow: Flow, { level: wanted, tag, source, number, continues }: 
   return added;
 }
 
+const BOX = /^\[[ x]\] /;
+
 export function addBlock(container: Container, tag: BlockTag, html: string): void {
-  const flow = openForBlock(container);
+  const flow = openForBlock(container, BOX.test(html));
   const isFirst = flow.tag === 'li' && flow.children.length === 0;
   flow.children.push(
     isFirst ? { kind: 'block', tag: 'p', html: asParagraph(tag, html) } : { kind: 'block', tag, html },

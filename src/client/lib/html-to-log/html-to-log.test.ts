@@ -190,6 +190,15 @@ describe('lists', () => {
   });
 });
 
+test('a list of tasks does not join a list of bullets beside it, but its own items', () => {
+  const task = (text: string, state: string): string =>
+    `<ul class="to-do-list"><li><div class="checkbox checkbox-${state}"></div> <span>${text}</span></li></ul>`;
+  const bullet = (text: string): string => `<ul class="bulleted-list"><li>${text}</li></ul>`;
+  const html = [task('a', 'on'), task('b', 'off'), bullet('c'), bullet('d'), task('e', 'off')].join('');
+  expect(convert(html)).toBe(`<ul>${li('[x] a', '[ ] b')}</ul><ul>${li('c', 'd')}</ul><ul>${li('[ ] e')}</ul>`);
+  expect(convert('<ul><li><input type="checkbox">a</li><li>b</li></ul>')).toBe(`<ul>${li('[ ] a', 'b')}</ul>`);
+});
+
 describe('tables', () => {
   test('turn each row into a line and separate its cells', () => {
     const html =
