@@ -1,4 +1,4 @@
-/** Handles paste: in a list, pasted lines and paragraphs become items. */
+/** Handles paste and drop: in a list, pasted lines and paragraphs become items. */
 import { closeHistory } from '@tiptap/pm/history';
 import {
   DOMParser,
@@ -9,7 +9,7 @@ import {
   type ResolvedPos,
   type Schema,
 } from '@tiptap/pm/model';
-import { Plugin, type EditorState, type Transaction } from '@tiptap/pm/state';
+import { Plugin, Selection, type EditorState, type Transaction } from '@tiptap/pm/state';
 import type { EditorView } from '@tiptap/pm/view';
 import { looksLikeMarkdown } from '#domain/log/pasted-markdown.ts';
 import { normalizeText, textToLog } from '#domain/log/text-to-log.ts';
@@ -178,7 +178,8 @@ export const readClipboard = (data: DataTransfer): ClipboardContent => ({
 
 /** Pastes what a caller has read from the clipboard, after it has prevented the event's default. */
 export function pasteClipboard(view: EditorView, { html, text, hasFiles }: ClipboardContent): void {
-  if (html !== '' && !prefersText(html, text)) view.pasteHTML(html);
+  const isInCode = view.state.selection.$from.parent.type.spec.code === true;
+  if (html !== '' && !(isInCode && text !== '') && !prefersText(html, text)) view.pasteHTML(html);
   else if (text !== '') pasteText(view, text);
   else if (hasFiles) reportLeftOut(view, 'files');
 }
@@ -204,6 +205,18 @@ export function pastePlugin(schema: Schema): Plugin {
           const isForEditor = html === '' ? text !== '' : !prefersText(html, text);
           if (isForEditor) return false;
           event.preventDefault();
+          pasteClipboard(view, content);
+          return true;
+        },
+        /** Pastes what comes from elsewhere at the place of the drop. ProseMirror moves what is dragged within the log. */
+        drop(view, event) {
+          const content = event.dataTransfer && readClipboard(event.dataTransfer);
+          if (!content || view.dragging || (content.html === '' && content.text === '')) return false;
+          const place = view.posAtCoords({ left: event.clientX, top: event.clientY });
+          if (!place) return false;
+          event.preventDefault();
+          view.dispatch(view.state.tr.setSelection(Selection.near(view.state.doc.resolve(place.pos))));
+          view.focus();
           pasteClipboard(view, content);
           return true;
         },

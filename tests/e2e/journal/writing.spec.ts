@@ -1,5 +1,5 @@
 /** Writing a day: the numbered list, the keyboard, the toolbar, pasted content and links. */
-import type { Page } from '@playwright/test';
+import type { Locator, Page } from '@playwright/test';
 import { ROUTES } from '#domain/routes.ts';
 import {
   editor,
@@ -218,6 +218,35 @@ test('typing over all text keeps the numbered list, with an input method too, an
   await expect(items(page)).toHaveText(['second', 'first']);
   await page.keyboard.type(' now');
   await expect(items(page)).toHaveText(['second now', 'first']);
+});
+
+test('text that is dragged into the log becomes what a paste would make of it', async ({ page, signUp }) => {
+  await signUp(page);
+  await page.keyboard.type('one');
+  await page.keyboard.press('Enter');
+  await page.keyboard.type('two');
+  const drop = (target: Locator, content: { html?: string; text: string }) =>
+    target.evaluate((element, { html, text }) => {
+      const data = new DataTransfer();
+      if (html !== undefined) data.setData('text/html', html);
+      data.setData('text/plain', text);
+      const { right, top, height } = element.getBoundingClientRect();
+      const at = { clientX: right - 1, clientY: top + height / 2 };
+      const given = { bubbles: true, cancelable: true, dataTransfer: data, ...at };
+      element.dispatchEvent(new DragEvent('dragover', given));
+      element.dispatchEvent(new DragEvent('drop', given));
+    }, content);
+  // HTML without structure says less than the text beside it.
+  await drop(items(page).first().locator('p'), { html: '<span>a</span><span>- b</span>', text: 'a\n- b' });
+  await expect(items(page)).toHaveText(['onea', 'b', 'two']);
+  await drop(items(page).last().locator('p'), { html: '<b>!</b>', text: '!' });
+  await expect(items(page)).toHaveText(['onea', 'b', 'two!']);
+  await expect(editor(page).locator('strong')).toHaveText('!');
+  await drop(items(page).last().locator('p'), { text: '## Title\n\nof **words**' });
+  await expect(editor(page).locator('h2')).toHaveText('Title');
+  await expect(editor(page).locator('strong')).toHaveText(['!', 'words']);
+  await page.keyboard.press('ControlOrMeta+z');
+  await expect(items(page)).toHaveText(['onea', 'b', 'two!']);
 });
 
 test('a pasted or dropped picture says that logs hold text only, and text beside a picture is pasted', async ({
