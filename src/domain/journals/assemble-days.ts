@@ -15,14 +15,14 @@ export type JournalDay = ImportedDay & { exact: boolean; pictures: number };
 export type AssembledDays = { days: JournalDay[]; skipped: Skipped[] };
 
 /**
- * Yields after each step, so that the caller can yield to the main thread. `today` is the user's. Entries without a time
- * stand first, in the order of the file.
+ * Yields after each step, so that the caller can yield to the main thread. `lastDay`: the last day that the server stores
+ * (`latestToday`). Entries without a time stand first, in the order of the file.
  */
-export function* assembleDays(entries: readonly LogEntry[], today: Day): Generator<void, AssembledDays> {
+export function* assembleDays(entries: readonly LogEntry[], lastDay: Day): Generator<void, AssembledDays> {
   const byDay = new Map<Day, LogEntry[]>();
   const skipped: Skipped[] = [];
   for (const entry of entries) {
-    if (entry.day > today) skipped.push(skip(entry.source, 'futureDay'));
+    if (entry.day > lastDay) skipped.push(skip(entry.source, 'futureDay'));
     else if (entry.title === null && isEmptyLog(entry.html))
       skipped.push(skip(entry.source, entry.pictures > 0 ? 'onlyPictures' : 'empty'));
     else {

@@ -25,9 +25,19 @@ function startWith(...messages: ReadMessage[]) {
   };
   return { start, stops: () => stops };
 }
-const options = { zone: 'UTC', today: day('2026-11-21'), signal: new AbortController().signal };
+const options = { zone: 'UTC', now: new Date('2026-11-21T09:59:59Z'), signal: new AbortController().signal };
 const read = (start: StartReading, signal = options.signal, progress: unknown[] = []) =>
   readFiles([], { ...options, signal, start, onProgress: (...now) => progress.push(now) });
+
+test('imports a day that has begun somewhere on Earth, as the server does', async () => {
+  const { start } = startWith(
+    { kind: 'batch', entries: [entry('2026-11-22', '<p>a</p>')], skipped: [] },
+    { kind: 'done' },
+  );
+  expect((await read(start)).skipped.map(({ reason }) => reason)).toEqual(['futureDay']);
+  const later = { ...options, now: new Date('2026-11-21T10:00:00Z'), onProgress: () => undefined };
+  expect((await readFiles([], { ...later, start })).days.map(({ date }) => date)).toEqual(['2026-11-22']);
+});
 
 test('joins the entries of all messages, reports their number, and stops the worker', async () => {
   const { start, stops } = startWith(

@@ -3,7 +3,7 @@ import { assembleDays, type JournalDay, type LogEntry } from '#domain/journals/a
 import { IMPORT_PROBLEMS } from '#domain/journals/export-guides.ts';
 import type { Skipped } from '#domain/journals/journal-reader.ts';
 import { IMPORT_MAX_DAYS } from '#domain/export/import-plan.ts';
-import type { Day } from '#domain/day/day.ts';
+import { latestToday } from '#domain/day/day.ts';
 import { createYielder } from '../yield-to-main.ts';
 import { ImportRefusedError, MAX_FILES, type ChosenFile } from './open-files.ts';
 import type { ReadEntry, ReadMessage, ReadRequest, WorkerRequest } from './read-journal.ts';
@@ -37,9 +37,10 @@ async function postFiles(worker: Worker, { chosen, zone }: ReadRequest): Promise
 }
 
 type Options = {
-  /** The user's IANA zone and today. */
+  /** The user's IANA zone. */
   zone: string;
-  today: Day;
+  /** The time of the import. */
+  now: Date;
   signal: AbortSignal;
   onProgress: (program: string, entries: number) => void;
   start?: StartReading;
@@ -48,7 +49,7 @@ type Options = {
 /** @throws ImportRefusedError if the files cannot be imported */
 export async function readFiles(
   chosen: readonly ChosenFile[],
-  { zone, today, signal, onProgress, start = startWorker }: Options,
+  { zone, now, signal, onProgress, start = startWorker }: Options,
 ): Promise<ReadImport> {
   // The worker looks at sizes: the first look at a file's size waits for the disk, some seconds for thousands of files.
   if (chosen.length > MAX_FILES) throw new ImportRefusedError(IMPORT_PROBLEMS.tooManyFiles);
@@ -68,7 +69,7 @@ export async function readFiles(
     onProgress(program, entries.length);
   }
 
-  const assembling = assembleDays(entries, today);
+  const assembling = assembleDays(entries, latestToday(now));
   for (;;) {
     const step = assembling.next();
     if (step.done) {

@@ -3,7 +3,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import type { Choice } from '#domain/export/import-plan.ts';
 import type { PastImport } from '#domain/export/import-wire.ts';
-import { dayOf, type Day } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
 import { useData } from '#client/lib/api/data-client.ts';
 import { useUser } from '#client/lib/session/session.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
@@ -86,7 +86,7 @@ export function useImport() {
       try {
         const read = await readFiles(chosen, {
           zone: Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC',
-          today: dayOf(new Date()),
+          now: new Date(),
           signal,
           onProgress: (program, entries) => show({ kind: 'reading', program, entries }),
         });
