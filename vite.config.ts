@@ -14,6 +14,9 @@ import { prerender } from './scripts/vite/prerender.ts';
 import { routeChunks } from './scripts/vite/route-chunks.ts';
 import { serviceWorker } from './scripts/vite/service-worker.ts';
 
+/** `Features.DirSelector` of lightningcss, which Vite installs. */
+const DIR_SELECTOR = 4;
+
 const CLIENT = join(import.meta.dirname, 'src', 'client');
 const SERVER = process.env['DEV_SERVER_URL'] ?? 'http://127.0.0.1:3000';
 const SANS = 'instrument-sans-latin-wght-normal';
@@ -57,7 +60,11 @@ export default defineConfig({
   ],
   // Modules, so that the import's worker loads the zip library only for a zip.
   worker: { format: 'es' },
-  css: { modules: { generateScopedName: readableClassName } },
+  css: {
+    modules: { generateScopedName: readableClassName },
+    // Would replace `:dir()` by a list of languages, which says nothing about the direction of a text.
+    lightningcss: { exclude: DIR_SELECTOR },
+  },
   server: {
     port: Number(process.env['VITE_PORT'] ?? 5173),
     strictPort: true,

@@ -203,6 +203,26 @@ test('a right-to-left item has its number on its own side, in the editor and in 
   await expect.poll(async () => (await sides())[1]).toEqual(['rtl', false, true]);
 });
 
+test('an item is indented by its level, also below items of the other direction', async ({ page, signUp }) => {
+  const nest = ([text, ...inner]: string[]): string =>
+    text === undefined ? '' : `<ol><li><p>${text}</p>${nest(inner)}</li></ol>`;
+  const chains = [0, 1, 2, 3, 4, 5, 6, 7].map((bits) => [4, 2, 1].map((bit) => (bits & bit ? 'שלום' : 'words')));
+  await signUp(page, { logs: { [today()]: chains.map(nest).join('<p>between</p>') } });
+  await expect(items(page)).toHaveCount(24);
+  /** For each item its level and the pixels between the edge of the log and its text, on the side where the text begins. */
+  const indents = await editor(page).evaluate((text) =>
+    [...text.querySelectorAll('li')].map((item) => {
+      let level = 0;
+      for (let outer: Element | null = item; outer !== text; outer = outer!.parentElement)
+        if (outer!.localName === 'li') level += 1;
+      const [edge, line] = [text.getBoundingClientRect(), item.firstElementChild!.getBoundingClientRect()];
+      const isLtr = getComputedStyle(item).direction === 'ltr';
+      return `${level}: ${Math.round(isLtr ? line.left - edge.left : edge.right - line.right)}`;
+    }),
+  );
+  expect([...new Set(indents)].map((indent) => indent.slice(0, 2)).sort()).toEqual(['1:', '2:', '3:']);
+});
+
 test('the print of a day has its label and its words, and the print of a screen has no controls', async ({
   page,
   signUp,
