@@ -1,14 +1,22 @@
 /** The two plans and their access rules. `is_premium()` and the policies repeat the rules in SQL. */
 import { addDays, isBefore, type Day } from '../day/day.ts';
 
+/** US dollars for a year. The only place of the price in the code. */
+const PRICE = 24;
+
 /** A user of the free plan is a Dabbler, a user of the premium plan is a Closer. */
 export const PLANS = {
   free: { name: 'Dabbler', tagline: 'For the Curious', price: '$0' },
-  premium: { name: 'Closer', tagline: 'For the committed', price: '$24' },
+  premium: { name: 'Closer', tagline: 'For the committed', price: `$${PRICE}` },
 } as const;
 export type PlanId = keyof typeof PLANS;
 
-export const PREMIUM_PRICE = { amount: '24.00', currency: 'USD', label: '$24/year' } as const;
+export const PREMIUM_PRICE = {
+  amountMinor: PRICE * 100,
+  amount: `${PRICE}.00`,
+  currency: 'USD',
+  label: `$${PRICE}/year`,
+} as const;
 
 /** Free users see today and the 29 days before it (docs/specification/days-and-saving.md 2). */
 export const FREE_WINDOW_DAYS = 30;

@@ -7,7 +7,6 @@ import { FunctionError, readBody } from './wire.ts';
 import type { AppEnv } from '../http/app-env.ts';
 import type { SignedInCaller } from '../http/authenticate.ts';
 import type { Payments } from '../payments/payments.ts';
-import { PRICE_MINOR } from '../payments/start-payment.ts';
 
 const REFUSALS = {
   endless: { status: 409, error: 'Your plan has no end, so there is nothing to pay for.' },
@@ -41,7 +40,9 @@ export function createOrder(payments: Payments | null) {
 /** `24`, `24.0` and `"24.00"` are the same price. */
 function isPrice(amount: unknown): boolean {
   if (typeof amount === 'string' && !/^\d{1,9}(\.\d{1,2})?$/.test(amount)) return false;
-  return (typeof amount === 'string' || typeof amount === 'number') && Number(amount) * 100 === PRICE_MINOR;
+  return (
+    (typeof amount === 'string' || typeof amount === 'number') && Number(amount) * 100 === PREMIUM_PRICE.amountMinor
+  );
 }
 
 /** `paypal-capture-order` {order_id, user_id}: captures an approved order, which grants the paid year. */

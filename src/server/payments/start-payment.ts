@@ -32,8 +32,6 @@ const CANCELLED_PATH = '/journal?payment=cancelled';
  */
 const MAX_OPEN_PAYMENTS = 10;
 
-export const PRICE_MINOR = Math.round(Number(PREMIUM_PRICE.amount) * 100);
-
 export async function startPayment(deps: StartDeps, userId: string): Promise<Start> {
   const { store, clock, config } = deps;
   const buyer = await store.buyer(userId);
@@ -43,7 +41,7 @@ export async function startPayment(deps: StartDeps, userId: string): Promise<Sta
     return { outcome: 'blocked country' };
   }
   const now = clock.now();
-  const price = { amountMinor: PRICE_MINOR, currency: PREMIUM_PRICE.currency, country: buyer.country };
+  const price = { amountMinor: PREMIUM_PRICE.amountMinor, currency: PREMIUM_PRICE.currency, country: buyer.country };
   const isFresh = (open: Payment): boolean => now.getTime() - open.createdAt.getTime() < APPROVAL_PAGE_LIFETIME_MS;
   const isSame = (open: Payment): boolean =>
     open.amountMinor === price.amountMinor && open.currency === price.currency && open.country === price.country;

@@ -173,7 +173,9 @@ function Plans() {
           </hf-when>
         </article>
       </div>
-      <p className={styles.blood}>Blood in the Game: Not a feature—just fact: $24 proves you're not screwing around.</p>
+      <p className={styles.blood}>
+        Blood in the Game: Not a feature—just fact: {PLANS.premium.price} proves you're not screwing around.
+      </p>
     </section>
   );
 }
