@@ -2,6 +2,9 @@
  * Computes how an element of an inert document is shown: the browser's defaults for its tag, simple rules of the HTML's
  * own style sheets, and its `style` attribute. An inert document has no computed styles.
  */
+import { MARKS, type Mark } from '#domain/log/log-builder.ts';
+import type { Script } from './scripts.ts';
+import type { WhiteSpace } from './text-line.ts';
 
 export type Display =
   | 'none'
@@ -184,4 +187,82 @@ export function createStyleReader(css: string): (element: Element) => Declaratio
     if (matches.length === 0) return inline(element);
     return new Map([...matches, inline(element)].flatMap((declarations) => [...declarations]));
   };
+}
+
+const STYLE_OR_SCRIPT = /<(style|script|xml)\b[^<>]*>/gi;
+
+/** Takes style sheets and scripts out. Searches the end of unclosed ones once. */
+export function splitStyles(html: string): { html: string; css: string } {
+  const kept: string[] = [];
+  const css: string[] = [];
+  const unclosed = new Set<string>();
+  let from = 0;
+  for (const { 0: tag, 1: name, index } of html.matchAll(STYLE_OR_SCRIPT)) {
+    if (index < from || unclosed.has(name!)) continue;
+    const closing = new RegExp(`</${name}\\s*>`, 'gi');
+    closing.lastIndex = index + tag.length;
+    const end = closing.exec(html);
+    if (end) {
+      kept.push(html.slice(from, index));
+      if (/style/i.test(name!)) css.push(html.slice(index + tag.length, end.index));
+      from = closing.lastIndex;
+    } else unclosed.add(name!);
+  }
+  return { html: [...kept, html.slice(from)].join(''), css: css.join('\n') };
+}
+
+const TAG_MARKS: ReadonlyMap<string, Mark> = new Map([
+  ...['b', 'strong'].map((tag) => [tag, 'strong'] as const),
+  ...['i', 'em', 'var', 'dfn'].map((tag) => [tag, 'em'] as const),
+  ...['u', 'ins'].map((tag) => [tag, 'u'] as const),
+  ...['s', 'strike', 'del'].map((tag) => [tag, 's'] as const),
+  ...['code', 'kbd', 'samp', 'tt'].map((tag) => [tag, 'code'] as const),
+]);
+export const PREFORMATTED = new Set(['pre', 'listing', 'xmp', 'plaintext']);
+
+export function whiteSpaceOf(tag: string, style: Declarations): WhiteSpace | null {
+  const value = style.get('white-space') ?? style.get('white-space-collapse');
+  if (value === undefined) return PREFORMATTED.has(tag) ? 'keep' : null;
+  if (/pre-line|preserve-breaks/.test(value)) return 'keep-lines';
+  if (/pre|break-spaces/.test(value)) return 'keep';
+  return /normal|nowrap|collapse|initial/.test(value) ? 'collapse' : null;
+}
+
+export function scriptOf(tag: string, style: Declarations): Script | null {
+  if (tag === 'sup' || tag === 'sub') return tag;
+  const align = style.get('vertical-align');
+  return align === 'super' ? 'sup' : align === 'sub' ? 'sub' : null;
+}
+
+export function marksOf(
+  tag: string,
+  style: Declarations,
+  outer: readonly Mark[],
+  isInLink: boolean,
+  isInHeading: boolean,
+): readonly Mark[] {
+  const marks = new Set(outer);
+  const own = TAG_MARKS.get(tag);
+  if (own) marks.add(own);
+  const change = (mark: Mark, isOn: boolean): unknown => (isOn ? marks.add(mark) : marks.delete(mark));
+  const weight = style.get('font-weight');
+  if (weight !== undefined && /^(?:bold(?:er)?|normal|lighter|\d+)$/.test(weight))
+    change('strong', weight.startsWith('bold') || Number.parseInt(weight, 10) >= 600);
+  const slant = style.get('font-style');
+  if (slant !== undefined && /^(?:italic|oblique|normal)/.test(slant)) change('em', slant !== 'normal');
+  const decoration = `${style.get('text-decoration')} ${style.get('text-decoration-line')}`;
+  if (decoration.includes('underline')) marks.add('u');
+  if (decoration.includes('line-through')) marks.add('s');
+  // A link is underlined and a heading is bold by its kind.
+  if (isInLink) marks.delete('u');
+  if (isInHeading) marks.delete('strong');
+  if (marks.has('code')) return ['code'];
+  return MARKS.filter((mark) => marks.has(mark));
+}
+
+export function transformText(text: string, transform: string): string {
+  if (transform === 'uppercase') return text.toUpperCase();
+  if (transform === 'lowercase') return text.toLowerCase();
+  if (transform === 'capitalize') return text.replace(/(?<![\p{L}\p{N}'’])\p{L}/gu, (letter) => letter.toUpperCase());
+  return text;
 }

@@ -10,6 +10,12 @@ import { parseInert, withoutStyles } from '#client/lib/log-html/inert-html.ts';
 import {
   createStyleReader,
   displayOf,
+  marksOf,
+  PREFORMATTED,
+  scriptOf,
+  splitStyles,
+  transformText,
+  whiteSpaceOf,
   hasZeroFontSize,
   isReplaced,
   isVisuallyHidden,
@@ -22,7 +28,6 @@ import {
   blocksAsLines,
   createRoot,
   listParent,
-  MARKS,
   moveBlocks,
   openQuote,
   writeInline,
@@ -85,28 +90,6 @@ export function htmlToLog(source: string): ConvertedHtml {
   return new Converter(body, css).convert(body);
 }
 
-const STYLE_OR_SCRIPT = /<(style|script|xml)\b[^<>]*>/gi;
-
-/** Takes style sheets and scripts out. Searches the end of unclosed ones once. */
-function splitStyles(html: string): { html: string; css: string } {
-  const kept: string[] = [];
-  const css: string[] = [];
-  const unclosed = new Set<string>();
-  let from = 0;
-  for (const { 0: tag, 1: name, index } of html.matchAll(STYLE_OR_SCRIPT)) {
-    if (index < from || unclosed.has(name!)) continue;
-    const closing = new RegExp(`</${name}\\s*>`, 'gi');
-    closing.lastIndex = index + tag.length;
-    const end = closing.exec(html);
-    if (end) {
-      kept.push(html.slice(from, index));
-      if (/style/i.test(name!)) css.push(html.slice(index + tag.length, end.index));
-      from = closing.lastIndex;
-    } else unclosed.add(name!);
-  }
-  return { html: [...kept, html.slice(from)].join(''), css: css.join('\n') };
-}
-
 /** One paragraph for each line. The text keeps its character references. */
 const textAsHtml = (html: string): string =>
   withoutStyles(html)
@@ -139,14 +122,6 @@ type ListContext = { element: Element; tag: ListTag; start: number | null };
 const HEADINGS: ReadonlyMap<string, BlockTag> = new Map(
   [1, 2, 3, 4, 5, 6].map((level) => [`h${level}`, `h${Math.min(level, 3)}` as BlockTag]),
 );
-const TAG_MARKS: ReadonlyMap<string, Mark> = new Map([
-  ...['b', 'strong'].map((tag) => [tag, 'strong'] as const),
-  ...['i', 'em', 'var', 'dfn'].map((tag) => [tag, 'em'] as const),
-  ...['u', 'ins'].map((tag) => [tag, 'u'] as const),
-  ...['s', 'strike', 'del'].map((tag) => [tag, 's'] as const),
-  ...['code', 'kbd', 'samp', 'tt'].map((tag) => [tag, 'code'] as const),
-]);
-const PREFORMATTED = new Set(['pre', 'listing', 'xmp', 'plaintext']);
 const LISTS = new Set(['ul', 'ol', 'menu', 'dir']);
 const FORMULA = /\b(?:katex|mwe-math-element|MathJax\w*|mjx-container|math-inline|math-display)\b/;
 
@@ -526,50 +501,3 @@ class Converter {
 const hasBlocks = ({ flow }: Root): boolean => flow.children.length > 0;
 
 const isLayout = (table: Element): boolean => /^(?:presentation|none)$/.test(table.getAttribute('role') ?? '');
-
-function whiteSpaceOf(tag: string, style: Declarations): WhiteSpace | null {
-  const value = style.get('white-space') ?? style.get('white-space-collapse');
-  if (value === undefined) return PREFORMATTED.has(tag) ? 'keep' : null;
-  if (/pre-line|preserve-breaks/.test(value)) return 'keep-lines';
-  if (/pre|break-spaces/.test(value)) return 'keep';
-  return /normal|nowrap|collapse|initial/.test(value) ? 'collapse' : null;
-}
-
-function scriptOf(tag: string, style: Declarations): Script | null {
-  if (tag === 'sup' || tag === 'sub') return tag;
-  const align = style.get('vertical-align');
-  return align === 'super' ? 'sup' : align === 'sub' ? 'sub' : null;
-}
-
-function marksOf(
-  tag: string,
-  style: Declarations,
-  outer: readonly Mark[],
-  isInLink: boolean,
-  isInHeading: boolean,
-): readonly Mark[] {
-  const marks = new Set(outer);
-  const own = TAG_MARKS.get(tag);
-  if (own) marks.add(own);
-  const change = (mark: Mark, isOn: boolean): unknown => (isOn ? marks.add(mark) : marks.delete(mark));
-  const weight = style.get('font-weight');
-  if (weight !== undefined && /^(?:bold(?:er)?|normal|lighter|\d+)$/.test(weight))
-    change('strong', weight.startsWith('bold') || Number.parseInt(weight, 10) >= 600);
-  const slant = style.get('font-style');
-  if (slant !== undefined && /^(?:italic|oblique|normal)/.test(slant)) change('em', slant !== 'normal');
-  const decoration = `${style.get('text-decoration')} ${style.get('text-decoration-line')}`;
-  if (decoration.includes('underline')) marks.add('u');
-  if (decoration.includes('line-through')) marks.add('s');
-  // A link is underlined and a heading is bold by its kind.
-  if (isInLink) marks.delete('u');
-  if (isInHeading) marks.delete('strong');
-  if (marks.has('code')) return ['code'];
-  return MARKS.filter((mark) => marks.has(mark));
-}
-
-function transformText(text: string, transform: string): string {
-  if (transform === 'uppercase') return text.toUpperCase();
-  if (transform === 'lowercase') return text.toLowerCase();
-  if (transform === 'capitalize') return text.replace(/(?<![\p{L}\p{N}'’])\p{L}/gu, (letter) => letter.toUpperCase());
-  return text;
-}
