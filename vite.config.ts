@@ -41,7 +41,7 @@ export default defineConfig({
   plugins: [
     react(),
     prerender({
-      app: { module: '/features/journal/early/journal-frame.tsx', component: 'JournalFrame' },
+      app: { module: '/app/page-frames.tsx', component: 'PageFrames' },
       landing: { module: '/features/landing/landing-page.tsx', component: 'LandingPage' },
       terms: { module: '/features/legal/terms-page.tsx', component: 'TermsPage' },
       privacy: { module: '/features/legal/privacy-page.tsx', component: 'PrivacyPage' },

@@ -2,6 +2,7 @@
 import { basename } from 'node:path';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { createElement, type ComponentType } from 'react';
+import { renderConditionals } from '../../src/server/site/page-template.ts';
 import { createServer, type Plugin, type ViteDevServer } from 'vite';
 
 type Page = { module: string; component: string };
@@ -11,6 +12,9 @@ const SLOT_ELEMENT = /<hf-slot name="(\w+)"><\/hf-slot>/g;
 /** `<hf-when>` encloses markup that only some servers show. `renderMarkup` turns its two tags into comments. */
 const WHEN_START = /<hf-when name="(\w+)">/g;
 const WHEN_END = /<\/hf-when>/g;
+
+/** The development server has no settings and serves one page for all routes. */
+const DEVELOPMENT_SECTIONS: ReadonlySet<string> = new Set(['coach', 'signups', 'journal']);
 
 /** Returns the markup of a page with the comments that the server replaces (page-template.ts). */
 export const renderMarkup = (page: ComponentType): string =>
@@ -42,7 +46,8 @@ export function prerender(pages: Record<string, Page>): Plugin {
       const module = await server.ssrLoadModule(page.module);
       const component = module[page.component] as ComponentType | undefined;
       if (!component) throw new Error(`${page.module} exports no ${page.component}`);
-      return renderMarkup(component);
+      const markup = renderMarkup(component);
+      return development ? renderConditionals(markup, DEVELOPMENT_SECTIONS) : markup;
     } finally {
       if (server !== development) await server.close();
     }

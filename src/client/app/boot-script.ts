@@ -1,13 +1,14 @@
 /**
  * Runs before the first paint on every page: removes the tokens of an auth link from the URL, applies theme and font,
- * and redirects a signed-in user from the landing page to the journal. On the journal's page it stores text that another
- * app shared, and prefetches today's log, the dates of all logs and the profile while the app's code loads.
+ * and redirects a signed-in user from the landing page to the journal. While the app's code loads, it prefetches what the
+ * page of a signed-in user reads first. On the journal's page it stores text that another app shared.
  */
 import type { ClientConfig } from '#domain/client-config.ts';
 import { dayOf } from '#domain/day/day.ts';
 import { sharedTextOf } from '#domain/shared-text.ts';
 import { ROUTES } from '#domain/routes.ts';
-import { readLog, readLoggedDates, readProfile, urlOf } from '#client/lib/api/first-reads.ts';
+import type { DataClient } from '#client/lib/api/data-client.ts';
+import { readLog, readLoggedDates, readProfile, urlsOf } from '#client/lib/api/first-reads.ts';
 import { prefetch } from '#client/lib/boot/prefetch.ts';
 import { openEarlyPage } from '#client/lib/boot/early-page.ts';
 import { findAuthLink, type AuthLink } from '#client/lib/boot/auth-link.ts';
@@ -40,15 +41,7 @@ subscribeToTheme(() => undefined);
 try {
   if (!link && page === 'landing' && localStorage.getItem(sessionStorageKey(settings().apiUrl)))
     location.replace('/journal');
-  if (page === 'app' && location.pathname === ROUTES.journal.path) {
-    const config = settings();
-    storeSharedText(config);
-    openJournal(config);
-    // The early page (early-page.ts) shows a copy of the text already, so the requests wait until its editor takes keys.
-    const { hustleForgeEarlyStart: early } = globalThis;
-    if (early) early.then(() => prefetchJournal(config)).catch(() => {});
-    else prefetchJournal(config);
-  }
+  if (page === 'app') openApp(settings());
 } catch {
   // Best effort: if storage is blocked or full, the app starts without a redirect and without prefetched data.
 }
@@ -81,6 +74,30 @@ function storeSharedText({ apiUrl }: Settings): void {
   history.replaceState(null, '', `${location.pathname}?date=${dayOf(new Date())}`);
 }
 
+function openApp(config: Settings): void {
+  const access = Object.values(ROUTES).find(({ path }) => path === location.pathname)?.access;
+  const isForMembers = access === 'protected';
+  const isSignedIn = readStoredSession(config.apiUrl, false) !== null;
+  // Otherwise the app shows another page than this route's: the one of a redirect, or of the auth link.
+  if (!link && isForMembers === isSignedIn) document.documentElement.dataset['frame'] = '';
+  if (location.pathname !== ROUTES.journal.path) {
+    if (isForMembers) prefetchReads(config, (data, id) => [readProfile(data, id)]);
+    return;
+  }
+  storeSharedText(config);
+  openJournal(config);
+  const prefetchJournal = (): void =>
+    prefetchReads(config, (data, id) => [
+      readLog(data, id, dayOf(new Date())),
+      readLoggedDates(data, id),
+      readProfile(data, id),
+    ]);
+  // The early page (early-page.ts) shows a copy of the text already, so the requests wait until its editor takes keys.
+  const { hustleForgeEarlyStart: early } = globalThis;
+  if (early) early.then(prefetchJournal).catch(() => {});
+  else prefetchJournal();
+}
+
 /** Shows today's log from the local copy of the stored session's user, unless another screen comes first. */
 function openJournal({ apiUrl }: Settings): void {
   const userId = readStoredSession(apiUrl, false)?.user.id;
@@ -96,14 +113,15 @@ function settings(): Settings {
   return { apiUrl: apiUrl || location.origin, publishableKey };
 }
 
-function prefetchJournal({ apiUrl, publishableKey }: Settings): void {
+function prefetchReads(
+  { apiUrl, publishableKey }: Settings,
+  reads: (data: DataClient, userId: string) => unknown[],
+): void {
   const session = publishableKey === '' ? null : readStoredSession(apiUrl, true);
-  if (!session) return;
-  const { id } = session.user;
-  const urls = [
-    urlOf(apiUrl, (data) => readLog(data, id, dayOf(new Date()))),
-    urlOf(apiUrl, (data) => readLoggedDates(data, id)),
-    urlOf(apiUrl, (data) => readProfile(data, id)),
-  ];
-  prefetch(urls, session.access_token, publishableKey);
+  if (session)
+    prefetch(
+      urlsOf(apiUrl, (data) => reads(data, session.user.id)),
+      session.access_token,
+      publishableKey,
+    );
 }

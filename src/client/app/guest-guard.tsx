@@ -1,6 +1,7 @@
 /** The route guard of sign-in, sign-up and forgotten password (docs/specification/screens.md 1). */
 import { lazy, Suspense, useEffect, useState, type PropsWithChildren } from 'react';
 import { ROUTES } from '#domain/routes.ts';
+import { useDismissEarlyPage } from '#client/lib/boot/use-dismiss-early-page.ts';
 import { hasAuthLink } from '#client/lib/boot/auth-link.ts';
 import { pageState, useNavigate } from '#client/lib/navigation.ts';
 import { useSession } from '#client/lib/session/session.ts';
@@ -15,8 +16,10 @@ const SecondStepScreen = lazy(async () => ({
 export function GuestGuard({ children }: PropsWithChildren) {
   const { status, expired, secondStepUser } = useSession();
   useWelcomeBack();
+  const needsSecondStep = secondStepUser !== null && !hasAuthLink();
+  useDismissEarlyPage(status !== 'loading' && needsSecondStep);
   if (status === 'loading') return <LoadingScreen />;
-  if (secondStepUser && !hasAuthLink()) {
+  if (secondStepUser && needsSecondStep) {
     return (
       <Suspense fallback={<LoadingScreen />}>
         <SecondStepScreen user={secondStepUser} />

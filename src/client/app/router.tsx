@@ -101,7 +101,6 @@ export function AppRouter() {
   useShowTarget(path, search, hash);
   const screen = SCREENS.get(path);
   const ready = screen && isLoaded(screen) ? screen : null;
-  useDismissEarlyPage(ready !== null && path !== ROUTES.journal.path);
   useFocusOnHeading(ready ? path : null);
   const isGuest = ready?.layout === LAYOUTS.guests;
   useEffect(() => {
@@ -113,7 +112,7 @@ export function AppRouter() {
   const { layout, view } = ready;
   const content = (
     <ErrorBoundary key={path}>
-      <view.View />
+      <Content path={path} view={view} />
     </ErrorBoundary>
   );
   return (
@@ -121,6 +120,12 @@ export function AppRouter() {
       <Router {...LOCATION_HOOKS}>{layout ? <layout.View>{content}</layout.View> : content}</Router>
     </LocationContext>
   );
+}
+
+/** A screen behind its guard, which may still wait for the session. */
+function Content({ path, view }: { path: string; view: View }) {
+  useDismissEarlyPage(path !== ROUTES.journal.path);
+  return <view.View />;
 }
 
 /** The page that the app shows. It lags behind the page that the user wants while code loads. */

@@ -31,14 +31,17 @@ export function templateValues(config: Config): Record<string, string> {
   };
 }
 
-/** The names of the `<!--when:NAME-->…<!--/when-->` sections that this server shows. Sections do not nest. */
+/** The names of the `<!--when:NAME-->…<!--/when-->` sections that this server shows. */
 export const visibleSections = ({ coach, auth }: Pick<Config, 'coach' | 'auth'>): ReadonlySet<string> =>
   new Set([coach === null ? 'nocoach' : 'coach', auth.signups ? 'signups' : 'nosignups']);
 
-export const renderConditionals = (html: string, shown: ReadonlySet<string>): string =>
-  html.replace(/<!--when:(\w+)-->([^]*?)<!--\/when-->/g, (_whole, name: string, part: string) =>
-    shown.has(name) ? part : '',
-  );
+/** A section without a section in it. */
+const INNER_SECTION = /<!--when:(\w+)-->((?:(?!<!--when:)[^])*?)<!--\/when-->/g;
+
+export function renderConditionals(html: string, shown: ReadonlySet<string>): string {
+  const rendered = html.replace(INNER_SECTION, (_whole, name: string, part: string) => (shown.has(name) ? part : ''));
+  return rendered === html ? html : renderConditionals(rendered, shown);
+}
 
 export const fillSlots = (html: string, slots: Record<string, string>): string =>
   html.replace(/<!--\s*slot:([a-z]+)\s*-->/g, (_comment, name: string) => slots[name] ?? '');

@@ -20,7 +20,7 @@ beforeAll(async () => {
   await Promise.all([
     writeFile(
       join(dist, 'app.html'),
-      '<head><!--slot:config--><!--when:members-->journal<!--/when--></head><body><!--slot:sandbox--></body>',
+      '<head><!--slot:config--></head><p><!--when:journal-->the log<!--/when--><!--when:login-->sign in<!--when:signups--> or join<!--/when--><!--/when--></p><!--slot:sandbox-->',
     ),
     writeFile(
       join(dist, 'landing.html'),
@@ -97,12 +97,13 @@ describe('pages', () => {
     expect(await answer.text()).toContain('name="hustle-forge-config"');
   });
 
-  test('only the pages of signed-in users have what the journal needs', async () => {
-    const hasMembersSection = async (path: string) => (await (await visit(path)).text()).includes('journal');
-    for (const path of ['/journal', '/reviews', '/settings', '/profile', '/receipt'])
-      expect(await hasMembersSection(path), path).toBe(true);
-    for (const path of ['/login', '/signup', '/forgot-password', '/reset-password'])
-      expect(await hasMembersSection(path), path).toBe(false);
+  test('only the page of a route has what the route shows before React starts', async () => {
+    const textOf = async (path: string, env = {}) => /<p>(.*)<\/p>/.exec(await (await visit(path, {}, env)).text())![1];
+    for (const path of ['/reviews', '/settings', '/profile', '/receipt', '/signup', '/reset-password'])
+      expect(await textOf(path), path).toBe('');
+    expect(await textOf('/journal')).toBe('the log');
+    expect(await textOf('/login')).toBe('sign in or join');
+    expect(await textOf('/login', { AUTH_SIGNUPS: 'off' })).toBe('sign in');
   });
 
   test('escapes operator settings and omits unset ones', async () => {

@@ -1,6 +1,6 @@
 /**
  * Serves the HTML pages. Landing and legal pages are prerendered; all other routes share the app page. The route
- * decides about the preloaded chunks and about the part for signed-in users.
+ * decides about the preloaded chunks and about what the page shows before React starts.
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -23,8 +23,6 @@ const PRERENDERED: Partial<Record<RouteName, string>> = {
   privacy: '/privacy.html',
 };
 const APP_PAGE = '/app.html';
-/** The part of the app page that only signed-in users need: the HTML that is shown before React starts. */
-const MEMBERS_SECTION = 'members';
 const HTML = 'text/html; charset=utf-8';
 /** The request header of a page that the browser loads while it starts the service worker: the worker's `shellVersion`. */
 const WORKER_PRELOAD = 'Service-Worker-Navigation-Preload';
@@ -67,10 +65,11 @@ export async function loadSite(folder: string, config: Config): Promise<Site> {
     return compressFile(html.replace('</head>', `${added}</head>`), HTML);
   };
   const pages = new Map<string, Page>();
-  for (const [name, { path, access }] of Object.entries(ROUTES) as [RouteName, (typeof ROUTES)[RouteName]][]) {
+  for (const [name, { path }] of Object.entries(ROUTES) as [RouteName, (typeof ROUTES)[RouteName]][]) {
     const prerendered = PRERENDERED[name];
     const isApp = prerendered === undefined;
-    const shown = access === 'protected' ? new Set([...sections, MEMBERS_SECTION]) : sections;
+    // The route's own section has what the page shows before React starts.
+    const shown = new Set([...sections, name]);
     const { scripts, styles } = routeFiles[name] ?? { scripts: [], styles: [] };
     const file = await fill(prerendered ?? APP_PAGE, shown, styles);
     if (!file) continue;

@@ -15,7 +15,7 @@ import {
   type EditorFont,
 } from '#client/lib/session/preferences.ts';
 import { ExportCard } from './export/export-card.tsx';
-import { ImportCard } from './import/import-card.tsx';
+import { ImportCard, ImportFrame } from './import/import-card.tsx';
 import { UpgradePrompt } from './settings-parts.tsx';
 import styles from './settings.module.css';
 
@@ -30,6 +30,7 @@ export function SettingsScreen({ sendAll }: SettingsScreenProps) {
   const isLoading = useSession().profileState === 'loading';
   return (
     <Page title="Settings" back={<BackToJournal />}>
+      {isLoading && <ImportFrame />}
       {premium === null && <PlanPlaceholder />}
       {/* The cards have other heights on each plan, so they would shift if they were visible before. */}
       <div hidden={isLoading}>

@@ -3,7 +3,7 @@ import { PostgrestClient } from '@supabase/postgrest-js';
 import { expect, test } from 'vitest';
 import { day } from '#domain/day/day.ts';
 import type { DataClient } from './data-client.ts';
-import { readLog, readLoggedDates, readProfile, urlOf } from './first-reads.ts';
+import { readLog, readLoggedDates, readProfile, urlsOf } from './first-reads.ts';
 
 const API = 'https://journal.example.com';
 const ID = '6f1c0f7e-95a9-4f9c-9a53-0a0b6a9a3c11';
@@ -21,5 +21,5 @@ test.each([
     },
   }) as unknown as DataClient;
   await request(data);
-  expect(urls).toEqual([urlOf(API, request)]);
+  expect(urls).toEqual(urlsOf(API, request));
 });

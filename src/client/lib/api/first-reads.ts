@@ -16,19 +16,19 @@ export const readLoggedDates = (data: DataClient, userId: string) =>
 export const readProfile = (data: DataClient, userId: string) => data.from('profiles').select('*').eq('id', userId);
 
 /**
- * Returns the URL of a request, without the library that sends it. Knows the methods that the requests above use
+ * Returns the URLs of requests, without the library that sends them. Knows the methods that the requests above use
  * (first-reads.test.ts compares it with the library).
  */
-export function urlOf(apiUrl: string, request: (data: DataClient) => unknown): string {
-  let url: URL;
+export function urlsOf(apiUrl: string, requests: (data: DataClient) => unknown): string[] {
+  const urls: URL[] = [];
   const builder = {
-    from: (table: string) => ((url = new URL(`${apiUrl}/rest/v1/${table}`)), builder),
+    from: (table: string) => (urls.unshift(new URL(`${apiUrl}/rest/v1/${table}`)), builder),
     select: (columns: string) => add('select', columns.replaceAll(/\s/g, '')),
     eq: (column: string, value: string) => add(column, `eq.${value}`),
     order: (column: string, { ascending }: { ascending: boolean }) =>
       add('order', `${column}.${ascending ? 'asc' : 'desc'}`),
   };
-  const add = (name: string, value: string) => (url.searchParams.append(name, value), builder);
-  request(builder as unknown as DataClient);
-  return url!.href;
+  const add = (name: string, value: string) => (urls[0]!.searchParams.append(name, value), builder);
+  requests(builder as unknown as DataClient);
+  return urls.map(({ href }) => href);
 }

@@ -1,10 +1,15 @@
 /**
- * Dismisses the early page (early-page.ts), which hides `#root`. Every screen or message that React shows instead of
- * today's log must use this hook, or the user does not see it.
+ * Dismisses what the page shows before React: the early page (early-page.ts) or the frame of the route
+ * (app/page-frames.tsx). Both hide `#root`. Every screen or message that React shows instead of today's log must use this
+ * hook, or the user does not see it. A screen that waits for the session must not.
  */
 import { useLayoutEffect } from 'react';
 
+export const PAGE_FRAME_ID = 'page-frame';
+
 export const useDismissEarlyPage = (isShown = true): void =>
   useLayoutEffect(() => {
-    if (isShown) globalThis.hustleForgeEarlyPage?.dismiss();
+    if (!isShown) return;
+    globalThis.hustleForgeEarlyPage?.dismiss();
+    document.getElementById(PAGE_FRAME_ID)?.remove();
   }, [isShown]);

@@ -1,6 +1,6 @@
 /**
- * The journal's page without its text. Rendered at build time into a template of the app's page, which `early-page.ts`
- * shows until React has rendered the journal.
+ * The journal's page without its text. Rendered at build time (app/page-frames.tsx) into a template, which
+ * `early-page.ts` shows until React has rendered the journal.
  */
 import { FIRST_DAY } from '#domain/day/day.ts';
 import logStyles from '#client/editor/log-text.module.css';

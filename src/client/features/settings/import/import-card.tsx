@@ -44,11 +44,7 @@ export function ImportCard() {
       >
         {(shown.kind === 'idle' || shown.kind === 'unreadable') && (
           <>
-            <p className={common.text}>
-              Bring your past along. Choose <span className={styles.dropHint}>or drop </span>what your old journal
-              exports: files, a folder or a zip. You see a preview first, and no log is overwritten unless you choose
-              so.
-            </p>
+            <Intro />
             {shown.kind === 'unreadable' && <Notice kind="error">{shown.text}</Notice>}
             <FilePicker onChoose={(files) => void choose(files)} />
             <Guides />
@@ -126,6 +122,22 @@ export function ImportCard() {
     </Section>
   );
 }
+
+/** The card before the plan is known, and before React (app/page-frames.tsx). */
+export const ImportFrame = () => (
+  <Section title="Import Data">
+    <div className={styles.area}>
+      <Intro />
+    </div>
+  </Section>
+);
+
+const Intro = () => (
+  <p className={common.text}>
+    Bring your past along. Choose <span className={styles.dropHint}>or drop </span>what your old journal exports: files,
+    a folder or a zip. You see a preview first, and no log is overwritten unless you choose so.
+  </p>
+);
 
 function Reading({ shown }: { shown: ImportState & { kind: 'reading' | 'comparing' } }) {
   if (shown.kind === 'comparing')

@@ -1,0 +1,86 @@
+/**
+ * The pages without what depends on the user, the settings of the server or data. Rendered at build time into the app's
+ * page. The server sends the frame of the route, which shows until React has rendered the screen in the same place.
+ * Hidden from screen readers and without controls: nothing in it works yet.
+ */
+import { ArrowLeft } from 'lucide-react';
+import { createElement, type ReactNode } from 'react';
+import { ROUTES, type RouteName } from '#domain/routes.ts';
+import { JournalFrame } from '#client/features/journal/early/journal-frame.tsx';
+import { SignInLayout } from '#client/features/sign-in/sign-in-layout.tsx';
+import signInStyles from '#client/features/sign-in/sign-in.module.css';
+import { ImportFrame } from '#client/features/settings/import/import-card.tsx';
+import { PAGE_FRAME_ID } from '#client/lib/boot/use-dismiss-early-page.ts';
+import fieldStyles from '#client/ui/form/field.module.css';
+import { Page } from '#client/ui/page/page.tsx';
+
+export function PageFrames() {
+  return (
+    <>
+      <Frame of="login">
+        <SignInLayout title="Sign in">
+          <FormFrame labels={['Email address', 'Password']} />
+        </SignInLayout>
+      </Frame>
+      <Frame of="signup">
+        <Of section="signups">
+          <SignInLayout title="Create your account">
+            <FormFrame labels={['Full name', 'Email address', 'Password']} />
+          </SignInLayout>
+        </Of>
+      </Frame>
+      <Frame of="reviews">
+        <Page title="Hustle Reviews" back={<Back />}>
+          {null}
+        </Page>
+      </Frame>
+      <Frame of="settings">
+        <Page title="Settings" back={<Back />}>
+          <ImportFrame />
+        </Page>
+      </Frame>
+      <Frame of="profile">
+        <Page title="Profile" back={<Back />}>
+          {null}
+        </Page>
+      </Frame>
+      <Of section="journal">
+        <template id="journal-frame">
+          <JournalFrame />
+        </template>
+      </Of>
+    </>
+  );
+}
+
+/** Markup that only some pages, or some servers, have (scripts/vite/prerender.ts, src/server/site/page-template.ts). */
+const Of = ({ section, children }: { section: string; children: ReactNode }) =>
+  createElement('hf-when', { name: section }, children);
+
+const Frame = ({ of, children }: { of: RouteName; children: ReactNode }) => (
+  <Of section={of}>
+    <div id={PAGE_FRAME_ID} aria-hidden="true" inert>
+      {children}
+    </div>
+  </Of>
+);
+
+const FormFrame = ({ labels }: { labels: readonly string[] }) => (
+  <div className={signInStyles.form}>
+    {labels.map((label) => (
+      <div key={label} className={fieldStyles.field}>
+        <span className={fieldStyles.label}>{label}</span>
+        <div className={fieldStyles.box}>
+          <span className={fieldStyles.input}>{'\u00a0'}</span>
+        </div>
+      </div>
+    ))}
+  </div>
+);
+
+/** Looks like BackToJournal, whose link needs the router. */
+const Back = () => (
+  <a href={ROUTES.journal.path}>
+    <ArrowLeft size={18} strokeWidth={1.6} aria-hidden /> Back to Journal
+  </a>
+);
