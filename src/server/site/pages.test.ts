@@ -152,7 +152,7 @@ describe('pages', () => {
   test('sends preload headers for the chunks of a route, and links their style sheets', async () => {
     const page = await visit('/journal');
     expect(page.headers.get('link')).toBe(
-      '</assets/journal-1.js>; rel=modulepreload, </assets/shared-1.js>; rel=modulepreload',
+      '</assets/journal-1.js>; rel=modulepreload; fetchpriority=low, </assets/shared-1.js>; rel=modulepreload; fetchpriority=low',
     );
     const link = '<link rel="stylesheet" crossorigin href="/assets/journal-1.css">';
     expect(await page.text()).toContain(`${link}</head>`);

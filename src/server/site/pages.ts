@@ -30,7 +30,10 @@ const WORKER_PRELOAD = 'Service-Worker-Navigation-Preload';
 /** `.vite/routes.json` of the build: the files of each route's code, by their path below `dist`. */
 type RouteFiles = Partial<Record<RouteName, { scripts: string[]; styles: string[] }>>;
 
-/** `preloads`: a `Link` header, so that a deep link causes no request waterfall. `policy`: this page's own Content-Security-Policy. Null: the one that every other response has. */
+/**
+ * `preloads`: a `Link` header, so that a deep link causes no request waterfall. Of low priority: the page paints its frame
+ * without the scripts. `policy`: this page's own Content-Security-Policy. Null: the one that every other response has.
+ */
 type Page = { file: BuiltFile; preloads: string; policy: string | null };
 export type Site = {
   files: BuiltFiles;
@@ -75,7 +78,7 @@ export async function loadSite(folder: string, config: Config): Promise<Site> {
     if (!file) continue;
     pages.set(path, {
       file,
-      preloads: scripts.map((script) => `</${script}>; rel=modulepreload`).join(', '),
+      preloads: scripts.map((script) => `</${script}>; rel=modulepreload; fetchpriority=low`).join(', '),
       policy: isApp ? appPagePolicy(config) : null,
     });
   }
