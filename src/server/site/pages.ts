@@ -10,12 +10,17 @@ import { ROUTES, type RouteName } from '#domain/routes.ts';
 import type { Config } from '../config/config.ts';
 import type { AppEnv } from '../http/app-env.ts';
 import { appPagePolicy } from '../http/security-headers.ts';
-import { readBuiltFiles, type BuiltFile, type BuiltFiles } from './built-files.ts';
+import {
+  compressFile,
+  etagOf,
+  readBuiltFiles,
+  respondWithFile,
+  staticFile,
+  type BuiltFile,
+  type BuiltFiles,
+} from './built-files.ts';
 import { clientConfig } from './client-config.ts';
-import { compressFile } from './compress-file.ts';
 import { fillSlots, templateValues, visibleSections, renderConditionals } from './page-template.ts';
-import { SERVICE_WORKER_PATH, serviceWorkerFile, shellVersionOf } from './service-worker.ts';
-import { respondWithFile, staticFile } from './static-files.ts';
 
 const PRERENDERED: Partial<Record<RouteName, string>> = {
   landing: '/landing.html',
@@ -24,6 +29,11 @@ const PRERENDERED: Partial<Record<RouteName, string>> = {
 };
 const APP_PAGE = '/app.html';
 const HTML = 'text/html; charset=utf-8';
+const SERVICE_WORKER_PATH = '/service-worker.js';
+/** Served in the worker's place with SERVICE_WORKER=off: deletes the worker's caches and unregisters it. */
+const REMOVING_WORKER = '/service-worker-off.js';
+/** The placeholder in the built worker for the version of the pages. */
+const SHELL_VERSION = 'hustle-forge-shell-version';
 /** The request header of a page that the browser loads while it starts the service worker: the worker's `shellVersion`. */
 const WORKER_PRELOAD = 'Service-Worker-Navigation-Preload';
 
@@ -137,4 +147,15 @@ function fontsOf(files: BuiltFiles): Map<string, BuiltFile> {
     if (name !== undefined) fonts.set(`/fonts/${name}.woff2`, file);
   }
   return fonts;
+}
+
+/** Changes with the `pages` that the worker stores, and so with the files that they name. */
+const shellVersionOf = (pages: readonly (BuiltFile | undefined)[]): string =>
+  etagOf(pages.map((page) => page?.etag).join()).slice(3, -1);
+
+/** The service worker's file. Its bytes change with the pages that it stores. Null without a build. */
+async function serviceWorkerFile(files: BuiltFiles, version: string, isOn: boolean): Promise<BuiltFile | null> {
+  const built = files.get(isOn ? SERVICE_WORKER_PATH : REMOVING_WORKER);
+  if (!built) return null;
+  return compressFile(Buffer.from(built.body).toString('utf8').replaceAll(SHELL_VERSION, version), built.type);
 }
