@@ -6,13 +6,9 @@ import react from '@vitejs/plugin-react';
 import { basename, join } from 'node:path';
 import { defineConfig } from 'vite';
 import { brotliAtBuild } from './scripts/vite/brotli.ts';
-import { bootScript } from './scripts/vite/boot-script.ts';
-import { cssSideEffects } from './scripts/vite/css-side-effects.ts';
-import { pageRoutes } from './scripts/vite/page-routes.ts';
-import { preloadFonts } from './scripts/vite/preload-fonts.ts';
-import { prerender } from './scripts/vite/prerender.ts';
+import { bootScript, serviceWorker } from './scripts/vite/classic-scripts.ts';
+import { cssSideEffects, pageRoutes, preloadFonts, prerender } from './scripts/vite/pages.ts';
 import { routeChunks } from './scripts/vite/route-chunks.ts';
-import { serviceWorker } from './scripts/vite/service-worker.ts';
 
 /** `Features.DirSelector` of lightningcss, which Vite installs. */
 const DIR_SELECTOR = 4;

@@ -19,7 +19,7 @@ import {
 import type { PageMessage } from './messages.ts';
 
 declare const self: ServiceWorkerGlobalScope;
-/** The hashed files of this build; the build fills them in (scripts/vite/service-worker.ts). */
+/** The hashed files of this build; the build fills them in (scripts/vite/classic-scripts.ts). */
 declare const BUILT_FILES: readonly string[];
 /** The server replaces this string with a hash of the HTML pages that it serves, which depend on its settings. */
 const SHELL_VERSION = 'hustle-forge-shell-version';

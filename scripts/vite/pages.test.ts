@@ -5,7 +5,7 @@ import { LandingPage } from '#client/features/landing/landing-page.tsx';
 import { PrivacyPage } from '#client/features/legal/privacy-page.tsx';
 import { TermsPage } from '#client/features/legal/terms-page.tsx';
 import { renderConditionals } from '#server/site/page-template.ts';
-import { renderMarkup } from './prerender.ts';
+import { renderMarkup } from './pages.ts';
 
 const textOf = (page: ComponentType, part: 'coach' | 'nocoach'): string =>
   renderConditionals(renderMarkup(page), new Set([part]))
