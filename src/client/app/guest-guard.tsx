@@ -6,7 +6,7 @@ import { hasAuthLink } from '#client/lib/boot/auth-link.ts';
 import { pageState, useNavigate } from '#client/lib/navigation.ts';
 import { useSession } from '#client/lib/session/session.ts';
 import { useWelcomeBack } from '#client/ui/use-welcome-back.ts';
-import { LoadingScreen } from './loading-screen.tsx';
+import { LoadingScreen } from './full-screen.tsx';
 
 const SecondStepScreen = lazy(async () => ({
   default: (await import('#client/features/sign-in/second-step-screen.tsx')).SecondStepScreen,

@@ -28,10 +28,7 @@ import {
   useLoadChunk,
   type LazyChunk,
 } from '#client/ui/lazy-chunk.ts';
-import { ChunkErrorScreen } from './chunk-error-screen.tsx';
-import { ErrorBoundary } from './error-boundary.tsx';
-import { RedirectToLanding } from './guards.tsx';
-import { LoadingScreen } from './loading-screen.tsx';
+import { ChunkErrorScreen, ErrorBoundary, LoadingScreen } from './full-screen.tsx';
 
 type View = LazyChunk<object>;
 /** The guard and the frame of several screens. */
@@ -120,6 +117,12 @@ export function AppRouter() {
       <Router {...LOCATION_HOOKS}>{layout ? <layout.View>{content}</layout.View> : content}</Router>
     </LocationContext>
   );
+}
+
+/** Loads a new page: the landing page is a separate HTML document, not a route of the app. */
+function RedirectToLanding() {
+  useEffect(() => location.replace(ROUTES.landing.path), []);
+  return <LoadingScreen />;
 }
 
 /** A screen behind its guard, which may still wait for the session. */

@@ -15,8 +15,8 @@ import {
   SHELL_PATH,
   shellCache,
   shellPathOf,
+  type PageMessage,
 } from './rules.ts';
-import type { PageMessage } from './messages.ts';
 
 declare const self: ServiceWorkerGlobalScope;
 /** The hashed files of this build; the build fills them in (scripts/vite/classic-scripts.ts). */

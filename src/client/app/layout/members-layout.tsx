@@ -1,18 +1,23 @@
-/** The layout of all protected screens: data client, saving of the logs, upgrade dialog and sign-in overlay. */
+/** The guard and the layout of all protected screens (docs/specification/screens.md 1): data client, saving of the logs, upgrade dialog and sign-in overlay. */
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { Redirect } from 'wouter';
 import { useCallback, useEffect, useMemo, useState, type PropsWithChildren } from 'react';
+import { dayLabel, type Day } from '#domain/day/day.ts';
 import type { UpgradeFeature } from '#domain/plan/upgrade.ts';
+import { ROUTES } from '#domain/routes.ts';
 import { DaySaversProvider } from '#client/sync/day-savers-provider.tsx';
 import { createDataClient, DataContext } from '#client/lib/api/data-client.ts';
+import type { DaySavers } from '#client/sync/day-savers.ts';
+import { restoreLog } from '#client/sync/entries/restore-log.ts';
 import { draftsOfOthers } from '#client/sync/day-drafts.ts';
 import { lazyChunk, preloadChunksWhenIdle, useOpenChunk } from '#client/ui/lazy-chunk.ts';
+import type { PageState } from '#client/lib/navigation.ts';
+import { useToast } from '#client/ui/toast.tsx';
 import { usePremium } from '#client/lib/plan/premium.ts';
 import { useSession } from '#client/lib/session/session.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
-import { RedirectToLogin, useMemberAccess } from '../guards.tsx';
-import { LoadingScreen } from '../loading-screen.tsx';
+import { LoadingScreen } from '../full-screen.tsx';
 import { UpgradeContext } from '#client/lib/plan/use-upgrade.ts';
-import { useDeletedDayToast } from './use-deleted-day-toast.ts';
 import { usePlanChange } from '../session/use-plan-change.ts';
 
 const upgrade = lazyChunk(async () => (await import('#client/features/billing/upgrade-dialog.tsx')).UpgradeDialog);
@@ -29,6 +34,24 @@ export function MembersLayout({ children }: PropsWithChildren) {
   if (access === 'denied' || !user) return <RedirectToLogin />;
   // Threat: another user signs in, and the previous user's data stays on screen. A new key drops all state and caches.
   return <Members key={user.id}>{children}</Members>;
+}
+
+/** Returns `granted` also for an expired session: the screen stays, and the sign-in overlay opens above it. */
+function useMemberAccess(): 'loading' | 'granted' | 'denied' {
+  const { status, user } = useSession();
+  if (status === 'loading') return 'loading';
+  return status === 'signedIn' && user ? 'granted' : 'denied';
+}
+
+function RedirectToLogin() {
+  // The page that the user wanted, read once: during the redirect the location is already the login screen's.
+  const [from] = useState(() => location.pathname + location.search + location.hash);
+  return (
+    <>
+      <Redirect to={ROUTES.login.path} replace state={{ from } satisfies PageState} />
+      <LoadingScreen />
+    </>
+  );
 }
 
 /** Adds jitter: without it, all browsers that a busy server refuses at one moment would retry at one moment too. */
@@ -97,4 +120,16 @@ function Members({ children }: PropsWithChildren) {
       </DataContext>
     </QueryClientProvider>
   );
+}
+
+/** Returns a function that tells the user of a deleted log and offers to undo the deletion. */
+function useDeletedDayToast(): (savers: DaySavers, date: Day, html: string) => void {
+  const toast = useToast();
+  return (savers, date, html) =>
+    toast({
+      kind: 'info',
+      topic: date,
+      text: `The log of ${dayLabel(date)} was deleted.`,
+      action: { label: 'Undo', run: () => void restoreLog(savers, date, html) },
+    });
 }

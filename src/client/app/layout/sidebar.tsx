@@ -2,12 +2,16 @@
 import { Link } from 'wouter';
 import { Crown, Keyboard, Moon, Sun } from 'lucide-react';
 import { useEffect, useState } from 'react';
+import { MESSAGES } from '#domain/messages.ts';
 import { PLANS } from '#domain/plan/plan.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { supportHref } from '#domain/account/support.ts';
 import { PlanPlaceholder } from '#client/ui/plan/plan-placeholder.tsx';
 import { usePremium } from '#client/lib/plan/premium.ts';
 import { chooseTheme, currentTheme, subscribeToTheme } from '#client/lib/session/preferences.ts';
+import { useSignOut } from '#client/lib/session/use-sign-out.ts';
+import { Notice } from '#client/ui/notice.tsx';
+import { SignOutDialog } from '#client/ui/sign-out-dialog.tsx';
 import { displayName, useSession } from '#client/lib/session/session.ts';
 import { Brand } from '#client/ui/page/brand.tsx';
 import { Button, IconButton } from '#client/ui/button.tsx';
@@ -15,7 +19,6 @@ import { LockedCrown, UpgradeButton } from '#client/ui/plan/upgrade-button.tsx';
 import { Dialog } from '#client/ui/dialog.tsx';
 import { useSupportAddress } from '#client/ui/support-link.tsx';
 import { FIND_KEYS, Keys, Shortcuts } from './shortcuts.tsx';
-import { SignOutButton } from './sign-out-button.tsx';
 import type { OverlayProps } from '../routes/overlay-props.ts';
 import styles from './sidebar.module.css';
 
@@ -110,5 +113,25 @@ function ThemeToggle() {
       {other === 'dark' ? <Moon size={18} aria-hidden /> : <Sun size={18} aria-hidden />}
       {other === 'dark' ? 'Dark mode' : 'Light mode'}
     </Button>
+  );
+}
+
+/** Signs out on all devices. When the server is unreachable, offers to sign out on this device only. */
+function SignOutButton() {
+  const signingOut = useSignOut();
+  const { busy, question, unreachable, start } = signingOut;
+  return (
+    <>
+      {unreachable && (
+        <div className={styles.stuck}>
+          <Notice kind="error">{MESSAGES.serverUnreachable}</Notice>
+          <Button onClick={() => start('local')}>Sign out on this device only</Button>
+        </div>
+      )}
+      <Button busy={busy !== null && question === null} busyLabel="Logging out..." onClick={() => start('global')}>
+        Logout
+      </Button>
+      <SignOutDialog signingOut={signingOut} />
+    </>
   );
 }

@@ -8,7 +8,7 @@ import { useEditor } from '#client/features/journal/day/use-editor.ts';
 import { lazyChunk, preloadChunksWhenIdle, useOpenChunk, type LazyChunk } from '#client/ui/lazy-chunk.ts';
 import { useClientConfig } from '#client/lib/api/supabase.ts';
 import { useToast } from '#client/ui/toast.tsx';
-import { LoadingScreen } from '../loading-screen.tsx';
+import { LoadingScreen } from '../full-screen.tsx';
 import { UpgradeContext, useUpgrade } from '#client/lib/plan/use-upgrade.ts';
 import type { Overlay, OverlayProps } from './overlay-props.ts';
 

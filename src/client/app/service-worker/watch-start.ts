@@ -1,4 +1,6 @@
-import { removeServiceWorker, SERVICE_WORKER_PATH } from '#client/lib/boot/remove-service-worker.ts';
+import { CACHE_PREFIX } from '#client/service-worker/rules.ts';
+
+export const SERVICE_WORKER_PATH = '/service-worker.js';
 
 /**
  * Removes the service worker and reloads if an error stops the page before it shows anything, because the worker's files
@@ -17,4 +19,12 @@ export function watchStart(): void {
   };
   // The events of scripts that fail to load do not bubble, so listen in the capture phase.
   addEventListener('error', () => void onError(), { capture: true, once: true });
+}
+
+/** Removes the service worker and its caches, which hold only public files, never a user's data. */
+export async function removeServiceWorker(): Promise<void> {
+  const registration = await navigator.serviceWorker?.getRegistration();
+  await registration?.unregister();
+  const names = (await caches.keys()).filter((name) => name.startsWith(CACHE_PREFIX));
+  await Promise.all(names.map((name) => caches.delete(name)));
 }
