@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { PreparedStatements } from './prepared-statements.ts';
+import { PreparedStatements } from './rls-query.ts';
 
 function prepare(names: PreparedStatements, text: string): string | null {
   const { name, isNew, closes } = names.nameFor('authenticated', text);

@@ -5,33 +5,34 @@
  */
 import { Hono, type Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { MESSAGES } from '#domain/messages.ts';
 import type { AuthDeps } from '../auth/http/auth-deps.ts';
 import { AuthError } from '../auth/http/errors.ts';
 import { AccessTokenError, type AccessTokens } from '../auth/keys/access-tokens.ts';
 import type { Clock } from '../clock.ts';
 import type { Coach } from '../coach/coach.ts';
 import { DataError, toDataError } from '../data/errors.ts';
+import { RETRY_AFTER_SECONDS } from '../data/respond.ts';
 import type { WriteQuota } from '../data/write-quota.ts';
 import { redactRow } from '../database/database-error.ts';
-import { RETRY_AFTER_SECONDS } from '../data/respond.ts';
-import type { AppEnv } from '../http/app-env.ts';
-import { isClientDisconnected } from '../http/error-response.ts';
-import { authenticate, type SignedInCaller } from '../http/authenticate.ts';
 import type { Database } from '../database/database.ts';
-import type { ChangeStreams } from '../live/change-streams.ts';
-import { BusyError } from '../load/request-context.ts';
-import type { Limiters } from '../load/limiters.ts';
-import type { Logger } from '../log.ts';
-import type { Payments } from '../payments/payments.ts';
-import { streamFeedback, streamReview } from './coach-functions.ts';
 import { sendArchive } from './archive.ts';
 import { streamChanges } from './changes.ts';
+import { streamFeedback, streamReview } from './coach-functions.ts';
 import { findEntries } from './find-entries.ts';
 import { importEntries } from './import-entries.ts';
-import { recordExport } from './record-export.ts';
-import { listImports, undoImport } from './undo-import.ts';
 import { captureOrder, createOrder } from './payment-functions.ts';
+import { listImports, undoImport } from './undo-import.ts';
 import { answerRefusal, FunctionError } from './wire.ts';
+import type { AppEnv } from '../http/app-env.ts';
+import { authenticate, type SignedInCaller } from '../http/authenticate.ts';
+import { isClientDisconnected } from '../http/error-response.ts';
+import type { ChangeStreams } from '../live/change-streams.ts';
+import type { Limiters } from '../load/limiters.ts';
+import { BusyError } from '../load/request-context.ts';
+import type { Logger } from '../log.ts';
+import type { Payments } from '../payments/payments.ts';
+import { isCallerPremium, recordPlanUse } from '../plans/caller-plan.ts';
 
 const PATH = '/functions/v1/';
 
@@ -128,4 +129,16 @@ export function functionRoutes(deps: FunctionDeps): Hono<AppEnv> {
 function refuse(context: Context<AppEnv>, status: ContentfulStatusCode, code: string, message: string): Response {
   if (status === 401) context.header('WWW-Authenticate', 'Bearer');
   return context.json({ code, message, success: false, error: message }, status);
+}
+
+/** Threat: a caller floods the append-only table of plan uses. Within this time a further export adds no row. */
+const MIN_INTERVAL_SECONDS = 60;
+
+/** `record-export` {}: records a plan use before the browser hands out the exported file. */
+function recordExport({ database }: { database: Database }) {
+  return async (context: Context<AppEnv>, { identity, userId }: SignedInCaller): Promise<Response> => {
+    if (!(await isCallerPremium(database, identity))) throw new FunctionError(403, MESSAGES.exportIsPremium);
+    await recordPlanUse(database.asService('record an export'), userId, 'export', MIN_INTERVAL_SECONDS);
+    return context.json({ success: true });
+  };
 }

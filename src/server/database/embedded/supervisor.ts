@@ -3,18 +3,15 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { open, readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-
-import type { Logger } from '#server/log.ts';
-
 import { findBinaries } from './binaries.ts';
 import { clusterAddress, clusterPaths, clusterVersion, ensureCluster, rotateLog } from './cluster.ts';
 import { chooseEndpoint, type Endpoint } from './endpoint.ts';
-import { stopOnProcessExit } from './stop-on-exit.ts';
 import { reclaimCluster, readLockFile, signalServer, type StopMode } from './postmaster.ts';
 import { chooseServerUser, childEnvironment } from './server-user.ts';
 import { serverSettings } from './settings.ts';
+import type { Logger } from '../../log.ts';
 
-export type SupervisedServer = { endpoint: Endpoint; stop(): Promise<void> };
+type SupervisedServer = { endpoint: Endpoint; stop(): Promise<void> };
 
 const POLL_MS = 10;
 /** Long, because crash recovery replays the WAL first. */
@@ -140,4 +137,34 @@ async function untilReady(child: ChildProcess, cluster: string, logFile: string)
     }
     await delay(POLL_MS);
   }
+}
+
+const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
+const endsDatabase = Symbol('ends the database');
+
+/**
+ * Calls `stopNow` (synchronous) when the process exits for any reason except a kill -9. Returns a function that removes the listeners.
+ *
+ * A signal without a listener ends Node before `exit` is emitted, so this function registers a listener. If the program
+ * has a listener of its own, the program stops the database gracefully. Otherwise this listener calls `stopNow` and
+ * sends the signal again, so that the process ends by the signal.
+ */
+function stopOnProcessExit(stopNow: () => void): () => void {
+  const onSignal = Object.assign(
+    (signal: NodeJS.Signals) => {
+      const handledByProgram = process.listeners(signal).some((listener) => !(endsDatabase in listener));
+      if (handledByProgram) return;
+      stopNow();
+      unregister();
+      if (process.listenerCount(signal) === 0) process.kill(process.pid, signal);
+    },
+    { [endsDatabase]: true },
+  );
+  const unregister = () => {
+    process.off('exit', stopNow);
+    for (const signal of SIGNALS) process.off(signal, onSignal);
+  };
+  process.on('exit', stopNow);
+  for (const signal of SIGNALS) process.on(signal, onSignal);
+  return unregister;
 }
