@@ -276,3 +276,21 @@ test('the focus of a tab keeps the page, its caret and its undo history, and ask
   await expect(items(page)).toHaveText([/^One twX?o$/]);
   expect(requests.filter((path) => path.startsWith('/auth/') || path === '/journal')).toEqual([]);
 });
+
+test.describe('a proxy that asks to sign in', () => {
+  test.use({ expectedErrors: /status of 401/ });
+
+  test('keeps the session, is told in words and offers a reload', async ({ page, signUp }) => {
+    await signUp(page, { path: '/settings' });
+    const requests = /\/(rest|auth|functions)\/v1\//;
+    await page.route(requests, (route) =>
+      route.fulfill({ status: 401, contentType: 'text/html', body: '<h1>Sign in</h1>' }),
+    );
+    await page.reload();
+    await expect(page.getByText('Something in front of the server, such as a company sign-in')).toBeVisible();
+    await page.unroute(requests);
+    await page.getByRole('button', { name: 'Reload the page' }).click();
+    await expect(page.getByRole('heading', { name: 'Import Data' })).toBeVisible();
+    await expect(page).toHaveURL('/settings');
+  });
+});
