@@ -85,6 +85,7 @@ export async function serve({ config, clock, log, ...options }: ServeDeps): Prom
   const background = createBackgroundTasks(log);
   const limiters = createLimiters();
   limiters.add('database', database.connections);
+  limiters.add('slow_reads', database.slowReads);
   const passwords = options.passwords ?? createPasswords(limiters.createLimiter('passwords', PASSWORD_LIMITS));
   const requestMails = (): void => jobs.request('send-receipts');
   const payments = createPayments({ config, database, clock, log, requestMails });

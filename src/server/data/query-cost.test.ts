@@ -113,7 +113,8 @@ test.each([
   ['entry_versions', 'select=content&order=kept_at&limit=1', true],
   ['deleted_days', 'select=excerpt&limit=1', true],
   ['deleted_days', 'select=date', true],
-  ['entries', 'select=date,revision&order=revision', false],
+  ['entries', 'select=date,revision&order=revision', true],
+  ['entry_dates', 'select=date&order=date.desc', false],
   ['entries', 'select=date,id', true],
   ['entries', 'select=date,revision,hustle_score', true],
   ['entries', 'select=date,id&date=in.(2026-01-01)', true],
@@ -124,7 +125,18 @@ test.each([
   ['profiles', '', false],
 ] as const)('isCostlyRead for %s with %s: %s', (name, search, expected) => {
   const table = EXPOSED_TABLES.get(name)!;
-  expect(isCostlyRead(table, parseQuery(table, search))).toBe(expected);
+  expect(isCostlyRead(table, parseQuery(table, search), false)).toBe(expected);
+});
+
+test.each([
+  ['entry_dates', 'select=date', true],
+  ['entries', 'select=date,revision&order=date.desc', true],
+  ['entries', 'select=content&date=eq.2026-01-01', false],
+  ['entry_dates', 'select=date&date=eq.2026-01-01', false],
+  ['profiles', 'id=eq.u', false],
+] as const)('isCostlyRead for %s with %s and the number of rows: %s', (name, search, expected) => {
+  const table = EXPOSED_TABLES.get(name)!;
+  expect(isCostlyRead(table, parseQuery(table, search), true)).toBe(expected);
 });
 
 test.each([

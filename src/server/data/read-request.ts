@@ -69,7 +69,7 @@ export function parseRequest(
       total: preferences.count,
       limitedTexts: limitedTexts(table, query),
     });
-    const costly = isCostlyRead(table, query);
+    const costly = isCostlyRead(table, query, preferences.count);
     const quick = isQuickRead(table, query, preferences.count);
     return { method, single, preferences, range: query.range, table, sql, returnsRow: true, costly, quick };
   }

@@ -75,6 +75,8 @@ export interface Database {
    * that stops.
    */
   listenToChanges(listener: ChangeListener): () => Promise<void>;
+  /** The limiter of reads that were taken for quick ones and are slow. */
+  readonly slowReads: ConcurrencyLimiter;
   /** The limiter of the connections for requests: a statement waits in its queue, and throws a BusyError if it is full. */
   readonly connections: Pick<ConcurrencyLimiter, 'refuseIfFull' | 'state'>;
   /** The state of the pool of connections for requests. */

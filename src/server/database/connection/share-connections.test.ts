@@ -219,6 +219,35 @@ test('a slow read of one user delays the reads behind it for its limit only', as
   );
 });
 
+test('reads that were slow before run one of a user and two of all users at a time', async () => {
+  const limited = await createTestDatabase({ isDirect: true, quickReadLimitMs: 50 });
+  onTestFinished(() => limited.drop());
+  const holder = await limited.admin.connect();
+  await holder.query('begin; select pg_advisory_xact_lock(0)');
+  const readAs = (user: string) =>
+    runInRequestContext({ ...createRequestContext(`address of ${user}`), userId: user }, () =>
+      limited.database.asUser(identity(user), { isQuickRead: true }).statement<Seen>(READ, [user]),
+    );
+  const countWaiting = async (): Promise<number> => {
+    const { rows } = await limited.admin.query<{ waiting: number }>(
+      `select count(*)::int as waiting from pg_locks join pg_database on pg_database.oid = pg_locks.database
+        where datname = current_database() and locktype = 'advisory' and not granted`,
+    );
+    return rows[0]!.waiting;
+  };
+  let ended = 0;
+  const users = ['eve', 'eve', 'eve', 'mallory', 'mallory', 'trudy', 'oscar'];
+  const reads = users.map((user) => readAs(user).finally(() => (ended += 1)));
+  await expect
+    .poll(() => limited.database.slowReads.state(), { timeout: 10_000 })
+    .toMatchObject({ running: 2, queued: 5 });
+  await expect.poll(countWaiting).toBe(2);
+  expect(ended).toBe(0);
+  await holder.query('rollback');
+  holder.release();
+  expect((await Promise.all(reads)).map(({ rows }) => rows[0]!.value)).toEqual(users);
+});
+
 test('a lost connection rejects the reads of its pipeline only', async () => {
   const gate = await closeGate();
   const reads = [quickRead(ADA)];
