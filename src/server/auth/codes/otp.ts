@@ -147,6 +147,6 @@ async function prepareSignInText(deps: AuthDeps, phone: string): Promise<TextMes
   const service = deps.database.asService('sign in by phone');
   const user = await findUserByPhone(service, phone);
   if (!user) return null;
-  const share = user.phone_confirmed_at === null ? 'open' : 'reserved';
+  const share = user.phone_confirmed_at === null ? 'open' : 'guest';
   return { phone, share, text: await issueSignInCode(deps, service, user, phone) };
 }

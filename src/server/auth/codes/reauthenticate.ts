@@ -44,5 +44,5 @@ async function textReauthentication(deps: AuthDeps, user: UserRow, phone: string
   const service = deps.database.asService('reauthenticate by phone');
   const text = await issuePhoneCode(deps, service, { userId: user.id, purpose: 'reauthentication', phone });
   await updateUser(service, user.id, { reauthentication_sent_at: deps.clock.now() });
-  await sendText(deps, { phone, text, share: 'reserved' });
+  await sendText(deps, { phone, text, share: 'owner' });
 }

@@ -123,5 +123,5 @@ function announcePhoneChange(deps: AuthDeps, { previousPhone, owner }: PhoneChan
   sendNotice(deps, owner, phoneChangedMail);
   if (previousPhone === null) return;
   const text = phoneChangedText(`${deps.config.publicUrl}${ROUTES.login.path}`);
-  sendTextLater(deps, async () => ({ phone: previousPhone, text, share: 'reserved' }));
+  sendTextLater(deps, async () => ({ phone: previousPhone, text, share: 'guest' }));
 }

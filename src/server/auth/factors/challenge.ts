@@ -77,7 +77,7 @@ async function createTextedCode(deps: AuthDeps, factor: StoredFactor, ip: string
   const code = String(randomInt(1_000_000)).padStart(6, '0');
   const text = secondStepText({ code, publicUrl: deps.config.publicUrl });
   // Threat: a free account enrols a stranger's number after another. Only a verified factor gets a reserved text.
-  const share = isConfirmed ? 'reserved' : 'open';
+  const share = isConfirmed ? 'owner' : 'open';
   return { codeHash: hashCode(deps, factor, code), send: () => sendText(deps, { phone, text, share }) };
 }
 

@@ -82,8 +82,17 @@ const OPEN_TEXTS_DIVISOR = 2;
 
 /** `owner`: somebody who is signed in to an account, with the first step, that has confirmed the number. */
 export type TextAsker = 'guest' | 'owner';
-/** `reserved`: the text goes to a confirmed number or a verified second factor. */
-export type TextShare = 'open' | 'reserved';
+/** Who asks for a text to a confirmed number or a verified second factor, which may be a reserved one. Any other: `open`. */
+export type TextShare = 'open' | TextAsker;
+/**
+ * Reserved texts of one number; more count as open ones. Threat: the holders of three confirmed numbers use up all
+ * reserved texts of an hour. Strangers' requests for the number are counted apart, so that its owner keeps a text.
+ */
+const reservedWindows = (asker: TextAsker) =>
+  [
+    { keyPrefix: `sms-reserved-${asker}`, points: 1, duration: HOUR },
+    { keyPrefix: `sms-reserved-${asker}-day`, points: 3, duration: 24 * HOUR },
+  ] as const;
 /**
  * Mails to one address: ten an hour over all kinds, in four shares. Threat: a stranger has mails of every kind sent, to
  * flood a mailbox, or to use up the mails of its owner. Everybody can use up `open`, and nobody else's share with it.
@@ -166,8 +175,10 @@ export interface RateLimits {
   /**
    * Counts a text that is about to be sent. Throws `over_sms_send_rate_limit` once the server's budget for this share is
    * exhausted.
+   *
+   * @param reserved whose reserved text it is; null for an open text. `recipient` as above
    */
-  consumeSmsServer(share: TextShare): Promise<void>;
+  consumeSmsServer(reserved: { asker: TextAsker; recipient: string } | null): Promise<void>;
   /**
    * Counts a text to a number that may have an account or none. False if only reserved texts are left. Throws
    * `over_sms_send_rate_limit` if none is left.
@@ -244,9 +255,18 @@ export function createRateLimits({ config, database }: RateLimitDeps): RateLimit
     createLimiter({ keyPrefix: 'sms-open', points: halfOf(textsPerHour), duration: 3_600 }),
     createLimiter({ keyPrefix: 'sms-open-day', points: halfOf(textsPerDay), duration: 86_400 }),
   ];
-  const consumeTexts = async (share: TextShare): Promise<void> => {
+  const reservedTextLimiters = {
+    guest: reservedWindows('guest').map(createLimiter),
+    owner: reservedWindows('owner').map(createLimiter),
+  };
+  const takeReservedText = async (asker: TextAsker, recipient: string): Promise<boolean> => {
+    for (const limiter of reservedTextLimiters[asker])
+      if ((await remainingAfter(limiter, recipient)) === null) return false;
+    return true;
+  };
+  const consumeTexts = async (isReserved: boolean): Promise<void> => {
     // The open share comes first: a stranger's refused request must not use up a reserved text.
-    for (const limiter of share === 'open' ? [...openTextLimiters, ...serverLimiters] : serverLimiters)
+    for (const limiter of isReserved ? serverLimiters : [...openTextLimiters, ...serverLimiters])
       await consumeOr429(limiter, 'all', { error: 'sms_budget_exhausted' });
   };
   const limiters = new Map(
@@ -287,10 +307,11 @@ export function createRateLimits({ config, database }: RateLimitDeps): RateLimit
         throw error;
       }
     },
-    consumeSmsServer: consumeTexts,
+    consumeSmsServer: async (reserved) =>
+      consumeTexts(reserved !== null && (await takeReservedText(reserved.asker, reserved.recipient))),
     async consumeOpenText() {
       try {
-        await consumeTexts('open');
+        await consumeTexts(false);
         return true;
       } catch (error) {
         if (!(error instanceof AuthError)) throw error;

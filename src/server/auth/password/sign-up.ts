@@ -220,7 +220,7 @@ const phoneChannel = (
   // Every number counts as one of a stranger, so that a refusal reveals no account.
   async countMessage() {
     await consumeRecipientBudget(deps, { phone, ip: device.ip });
-    await deps.limits.consumeSmsServer('open');
+    await deps.limits.consumeSmsServer(null);
   },
   create: (transaction, passwordHash, now) => createPhoneAccount(transaction, { phone, passwordHash, data, now }),
   // The owner of a taken number gets a notice instead of a code.

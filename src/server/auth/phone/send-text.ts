@@ -31,12 +31,15 @@ export type Recipient = {
  * `over_sms_send_rate_limit`.
  */
 export async function consumeRecipientBudget(deps: AuthDeps, { phone, ip, asker = 'guest' }: Recipient): Promise<void> {
-  const { config, limits, secrets } = deps;
+  const { config, limits } = deps;
   if (config.auth.sms && !isInAllowedCountry(phone, config.auth.sms))
     throw new AuthError(422, 'sms_send_failed', 'Error sending sms: texts to this country are not possible');
-  const recipient = createHmac('sha256', secrets.oneTimeCodes).update(`sms-recipient\0${phone}`).digest('base64url');
-  await limits.consumeSmsRecipient(recipient, ip, asker);
+  await limits.consumeSmsRecipient(recipientKey(deps, phone), ip, asker);
 }
+
+/** The counters store no number. */
+const recipientKey = ({ secrets }: Pick<AuthDeps, 'secrets'>, phone: string): string =>
+  createHmac('sha256', secrets.oneTimeCodes).update(`sms-recipient\0${phone}`).digest('base64url');
 
 export type TextMessage = {
   phone: string;
@@ -49,11 +52,11 @@ export type TextMessage = {
  * server's budget is used up.
  */
 export async function sendText(deps: SendDeps, { phone, text, share }: TextMessage): Promise<void> {
-  await deps.limits.consumeSmsServer(share);
+  await deps.limits.consumeSmsServer(share === 'open' ? null : { asker: share, recipient: recipientKey(deps, phone) });
   await deliverText(deps, { phone, text });
 }
 
-type SendDeps = Pick<AuthDeps, 'limits' | 'sms'>;
+type SendDeps = Pick<AuthDeps, 'limits' | 'secrets' | 'sms'>;
 
 async function deliverText(deps: SendDeps, { phone, text }: Omit<TextMessage, 'share'>): Promise<void> {
   if (deps.sms === null) throw new AuthError('sms_send_failed', FAILURES.misconfigured);

@@ -173,6 +173,20 @@ describe('the server', () => {
     expect(account.rowCount, 'an account without a text').toBe(0);
   });
 
+  test('keeps a reserved text for every confirmed number that asks for its first, however often others ask', async () => {
+    const numbers = [await confirmNumber(), await confirmNumber(), await confirmNumber(), await confirmNumber()];
+    const owner = numbers.pop()!;
+    await useUpOpenTexts();
+    for (let round = 0; round < 3; round += 1) {
+      for (const { phone } of numbers) await post('/otp', { phone });
+      await expire('sms-guest');
+    }
+    for (const { phone } of numbers) await world.waitForText(phone, 2);
+    expect(answerOf(await post('/otp', { phone: owner.phone }))).toEqual([200, {}]);
+    await world.waitForText(owner.phone, 2);
+    for (const { phone } of numbers) expect(control.messages(phone)).toHaveLength(2);
+  });
+
   test('refuses a sign-up with a password for every number alike once the open half is used', async () => {
     const { phone } = await confirmNumber();
     await useUpOpenTexts();
