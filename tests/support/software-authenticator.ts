@@ -16,6 +16,8 @@ export type Forgery = {
   rpId?: string;
   challenge?: string;
   type?: string;
+  /** A member of the client data that nobody reads. */
+  padding?: string;
   userVerified?: boolean;
   userPresent?: boolean;
   signCount?: number;
@@ -113,7 +115,7 @@ export class SoftwareAuthenticator {
   #clientData(type: string, challenge: string, forgery: Forgery): Buffer {
     const { origin = this.#origin } = forgery;
     const data = { type: forgery.type ?? type, challenge: forgery.challenge ?? challenge, origin, crossOrigin: false };
-    return Buffer.from(JSON.stringify(data));
+    return Buffer.from(JSON.stringify({ ...data, padding: forgery.padding }));
   }
 
   #authenticatorData(forgery: Forgery & { rpId: string }, attested = Buffer.alloc(0)): Buffer {

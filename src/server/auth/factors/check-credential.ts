@@ -22,6 +22,11 @@ const ALGORITHMS = [-8, -7, -257];
 const ATTESTATION_FORMATS: ReadonlySet<string> = new Set(['none', 'packed']);
 /** https://www.w3.org/TR/webauthn-3/#enum-transport */
 const TRANSPORTS: ReadonlySet<string> = new Set(['ble', 'cable', 'hybrid', 'internal', 'nfc', 'smart-card', 'usb']);
+/**
+ * Characters of base64url of each member of an answer. A key, an id of 1,023 bytes and our challenge take 2,000. Threat: the library
+ * decodes a megabyte of CBOR or JSON, before it looks at a signature, in a fifth of a second.
+ */
+const MAX_MEMBER_LENGTH = 16 * 1024;
 /** https://www.w3.org/TR/webauthn-3/#credential-id */
 const MAX_CREDENTIAL_ID_BYTES = 1_023;
 
@@ -132,13 +137,15 @@ export async function checkAssertion(
   }
 }
 
-/** Null unless every member that we read is a string. */
+const isMember = (value: unknown): value is string => typeof value === 'string' && value.length <= MAX_MEMBER_LENGTH;
+
+/** Null unless every member that we read is a string of a possible length. */
 function parseRegistration(answer: JsonObject): RegistrationResponseJSON | null {
   const { id, rawId, type, response } = answer;
-  if (typeof id !== 'string' || rawId !== id || type !== 'public-key') return null;
+  if (!isMember(id) || rawId !== id || type !== 'public-key') return null;
   if (typeof response !== 'object' || response === null) return null;
   const { clientDataJSON, attestationObject, transports } = response as JsonObject;
-  if (typeof clientDataJSON !== 'string' || typeof attestationObject !== 'string') return null;
+  if (!isMember(clientDataJSON) || !isMember(attestationObject)) return null;
   return {
     id,
     rawId,
@@ -151,11 +158,10 @@ function parseRegistration(answer: JsonObject): RegistrationResponseJSON | null 
 /** As `parseRegistration`. */
 function parseAssertion(answer: JsonObject): AuthenticationResponseJSON | null {
   const { id, rawId, type, response } = answer;
-  if (typeof id !== 'string' || rawId !== id || type !== 'public-key') return null;
+  if (!isMember(id) || rawId !== id || type !== 'public-key') return null;
   if (typeof response !== 'object' || response === null) return null;
   const { clientDataJSON, authenticatorData, signature } = response as JsonObject;
-  if (typeof clientDataJSON !== 'string' || typeof authenticatorData !== 'string' || typeof signature !== 'string')
-    return null;
+  if (!isMember(clientDataJSON) || !isMember(authenticatorData) || !isMember(signature)) return null;
   return {
     id,
     rawId,

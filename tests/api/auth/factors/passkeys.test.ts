@@ -140,11 +140,12 @@ describe('registration', () => {
       { userPresent: false },
       { format: 'apple' },
       { format: 'android-safetynet' },
+      { padding: 'x'.repeat(12_288) },
     ];
     for (const forgery of forgeries) {
       expect(
         errorOf(await register(access, new SoftwareAuthenticator(origin), forgery)),
-        JSON.stringify(forgery),
+        JSON.stringify(forgery).slice(0, 100),
       ).toEqual(WRONG);
     }
     expect(ok(await world.request('GET', '/passkeys', { token: access }))).toEqual([]);
@@ -295,6 +296,7 @@ describe('a sign-in', () => {
       [owner.authenticator, { rpId: 'evil.test' }],
       [owner.authenticator, { challenge: 'AAAA' }],
       [owner.authenticator, { type: 'webauthn.create' }],
+      [owner.authenticator, { padding: 'x'.repeat(12_288) }],
       [owner.authenticator, { userVerified: false }],
       [owner.authenticator, { userPresent: false }],
       [owner.authenticator, { userHandle: null }],
