@@ -5,13 +5,20 @@ export const isApple = /Mac|iPhone|iPad/.test(navigator.userAgent);
 /** Control and Option on a Mac, where Option alone moves the caret or types special characters. */
 export const ALT_KEYS = isApple ? ['⌃', '⌥'] : ['Alt'];
 
-export const DAY_KEYS = { previous: '←', next: '→', today: 'T', calendar: 'C', move: 'M' } as const;
+/** The keys of the journal, each with `ALT_KEYS`, in the order of the list in the menu. */
+export const DAY_KEYS = {
+  previous: { key: '←', label: 'Previous day' },
+  next: { key: '→', label: 'Next day' },
+  today: { key: 'T', label: 'Today' },
+  calendar: { key: 'C', label: 'Calendar' },
+  move: { key: 'M', label: 'Move this log' },
+} as const;
 
 export type DayAction = keyof typeof DAY_KEYS;
 
 /** For example "Previous day (Alt+←)". */
-export const withDayKey = (label: string, action: DayAction): string =>
-  `${label} (${[...ALT_KEYS, DAY_KEYS[action]].join('+')})`;
+export const withDayKey = (action: DayAction): string =>
+  `${DAY_KEYS[action].label} (${[...ALT_KEYS, DAY_KEYS[action].key].join('+')})`;
 
 /**
  * Keeps keys that an input method handles from submitting a field. Enter accepts a candidate, arrows and Escape browse the

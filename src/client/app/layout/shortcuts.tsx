@@ -6,11 +6,7 @@ import styles from './sidebar.module.css';
 export const FIND_KEYS = [isApple ? '⌘' : 'Ctrl', 'K'] as const;
 const KEYS: readonly Shortcut[] = [
   { keys: FIND_KEYS, does: 'Find' },
-  { keys: [...ALT_KEYS, DAY_KEYS.previous], does: 'Previous day' },
-  { keys: [...ALT_KEYS, DAY_KEYS.next], does: 'Next day' },
-  { keys: [...ALT_KEYS, DAY_KEYS.today], does: 'Today' },
-  { keys: [...ALT_KEYS, DAY_KEYS.calendar], does: 'Calendar' },
-  { keys: [...ALT_KEYS, DAY_KEYS.move], does: 'Move this log' },
+  ...Object.values(DAY_KEYS).map(({ key, label }) => ({ keys: [...ALT_KEYS, key], does: label })),
   { keys: ['?'], does: 'Keyboard shortcuts' },
 ];
 /** The list opens at the end of the menu, mostly below the fold of a small window. */

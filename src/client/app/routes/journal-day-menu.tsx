@@ -54,7 +54,7 @@ export function JournalDayMenu({ date, onClose, onOpen }: OverlayProps) {
         onKeyDown={onKeyDown}
         onToggle={({ newState }) => newState === 'closed' && onClose()}
       >
-        {hasLog && item('move', 'Move this log to another day…', withDayKey('Move this log', 'move'))}
+        {hasLog && item('move', 'Move this log to another day…', withDayKey('move'))}
         {isOpen && item('versions', 'Earlier versions…')}
         {item('deleted', 'Deleted days…')}
       </div>

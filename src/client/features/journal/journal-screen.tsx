@@ -241,7 +241,7 @@ function actionOf(event: KeyboardEvent): keyof Shortcuts | null {
   if (keyOf(event) === 'K' && isFindKey(event)) return 'find';
   if (!isDayKey(event)) return null;
   const pressed = keyOf(event).replace('ArrowLeft', '←').replace('ArrowRight', '→');
-  return (Object.keys(DAY_KEYS) as DayAction[]).find((action) => DAY_KEYS[action] === pressed) ?? null;
+  return (Object.keys(DAY_KEYS) as DayAction[]).find((action) => DAY_KEYS[action].key === pressed) ?? null;
 }
 
 /**

@@ -27,7 +27,7 @@ export function DayBar({ date, today, onPrevious, onNext, onToday, onOpen, onOpe
       <div className={styles.day}>
         <IconButton
           label="Previous day"
-          title={withDayKey('Previous day', 'previous')}
+          title={withDayKey('previous')}
           className={styles.arrow}
           onClick={onPrevious}
           disabled={date === null || date === FIRST_DAY}
@@ -40,7 +40,7 @@ export function DayBar({ date, today, onPrevious, onNext, onToday, onOpen, onOpe
               type="button"
               className={styles.label}
               data-today={date === today}
-              title={withDayKey('Calendar', 'calendar')}
+              title={withDayKey('calendar')}
               onClick={() => onOpen('calendar')}
               aria-haspopup="dialog"
             >
@@ -53,7 +53,7 @@ export function DayBar({ date, today, onPrevious, onNext, onToday, onOpen, onOpe
         {/* Not `disabled`: the step to today would take the keyboard focus from the button. */}
         <IconButton
           label="Next day"
-          title={withDayKey('Next day', 'next')}
+          title={withDayKey('next')}
           className={styles.arrow}
           onClick={onNext ?? undefined}
           aria-disabled={onNext === null}
@@ -77,7 +77,7 @@ export function DayBar({ date, today, onPrevious, onNext, onToday, onOpen, onOpe
         {date !== null && date !== today && (
           <>
             {!hasNewDay && <span>{relativeDayLabel(date, today)}</span>}
-            <button type="button" title={withDayKey('Today', 'today')} onClick={onToday}>
+            <button type="button" title={withDayKey('today')} onClick={onToday}>
               {hasNewDay ? `It is ${weekdayOf(today)} now` : 'Go to today'}
             </button>
           </>
