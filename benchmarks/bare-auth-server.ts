@@ -13,7 +13,7 @@ import { ACCOUNT_AND_SESSION } from '#server/auth/sessions/sessions.ts';
 import { ACCESS_TOKEN_SECONDS } from '#server/auth/keys/access-tokens.ts';
 import { userJson } from '#server/auth/accounts/user-json.ts';
 import type { PreparedQuery } from '#server/database/prepared-query.ts';
-import { valueTypes } from '#server/database/tables/value-types.ts';
+import { valueTypes } from '#server/database/tables.ts';
 
 const { DATABASE_URL = '', PORT = '' } = process.env;
 const { privateKey, publicKey } = await generateKeyPair('ES256');

@@ -8,7 +8,7 @@ import { jwtVerify } from 'jose';
 import pg from 'pg';
 import { requestConnection } from '#server/database/roles.ts';
 import { RlsQuery } from '#server/database/rls-query.ts';
-import { valueTypes } from '#server/database/tables/value-types.ts';
+import { valueTypes } from '#server/database/tables.ts';
 
 const { DATABASE_URL = '', PORT = '', TOKEN_SECRET = '', STATEMENTS = '{}' } = process.env;
 const secret = new TextEncoder().encode(TOKEN_SECRET);

@@ -2,7 +2,9 @@
  * Two branches can each add a migration with the same number: after both are merged, `readMigrations` throws. And a new
  * migration must be safe on a large database that older servers serve meanwhile (docs/operations/upgrades.md).
  */
+import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
+import { areGeneratedFilesCurrent } from '../../database/row-types.ts';
 import { readMigrations } from '#server/database/migrations/migration-files.ts';
 import { findProblems } from './migration-rules.ts';
 
@@ -17,6 +19,17 @@ test('numbers the migrations of each set without a gap or a twin', () => {
 test('every migration names its phase in its first line', () => {
   const nameless = migrations.filter(({ sql }) => !/^-- phase: (expand|migrate|contract)\n/.test(sql));
   expect(nameless.map(({ set, number, name }) => `${set}/${number} ${name}`)).toEqual([]);
+});
+
+test('schema.sql and database-rows.ts are those of the migrations (otherwise run `npm run schema`)', async () => {
+  const read = (path: string): Promise<string> => readFile(new URL(`../../${path}`, import.meta.url), 'utf8');
+  const [schema, rows] = [await read('database/schema.sql'), await read('src/domain/database-rows.ts')];
+  const isCurrent = (sql: string, types: string): boolean => areGeneratedFilesCurrent(migrations, sql, types);
+  expect(isCurrent(schema, rows)).toBe(true);
+  expect(isCurrent(`${schema}\n`, rows)).toBe(false);
+  expect(isCurrent(schema, rows.replace('hustle_score', 'score'))).toBe(false);
+  const changed = [...migrations.slice(1), { ...migrations[0]!, checksum: 'x' }];
+  expect(areGeneratedFilesCurrent(changed, schema, rows)).toBe(false);
 });
 
 test('no new migration blocks requests or breaks older servers', () => {

@@ -1,6 +1,6 @@
 /**
- * Column grants of all public tables. The list is compared with the database, so a new column fails the test until it
- * is added here.
+ * Column grants of all public tables and views. A column of the database that is not listed here must not be writable, so a
+ * grant on a new column fails the test until it is added here.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
@@ -21,131 +21,118 @@ afterAll(() => db.drop());
  */
 const TABLES = {
   profiles: {
-    columns: ['id', 'country', 'subscription_plan', 'access_valid_until', 'ai_consent', 'created_at', 'updated_at'],
     writable: ['id', 'country', 'ai_consent'],
     ownRow: `id = '${PEOPLE.premium.id}'`,
   },
   entries: {
-    columns: [
-      ...['user_id', 'date', 'id', 'content', 'content_text', 'revision', 'created_at', 'updated_at'],
-      ...['ai_feedback', 'hustle_score', 'ai_analyzed_at'],
-    ],
     writable: ['user_id', 'date', 'content'],
     insertable: ['id'],
     ignored: ['updated_at', 'ai_feedback', 'hustle_score', 'ai_analyzed_at'],
     ownRow: `user_id = '${PEOPLE.premium.id}' and date = '${DAYS.earliestToday}'`,
   },
-  entry_dates: { columns: ['user_id', 'date'], writable: [], ownRow: 'true' },
+  entry_dates: { writable: [], ownRow: 'true' },
   entry_versions: {
-    columns: ['user_id', 'date', 'id', 'entry_id', 'content', 'written_at', 'kept_at', 'replaced_by'],
     writable: [],
     ownRow: `user_id = '${PEOPLE.premium.id}'`,
   },
   deleted_days: {
-    columns: ['user_id', 'date', 'version_id', 'deleted_at', 'excerpt'],
     writable: [],
     ownRow: 'true',
     // PostgreSQL checks whether a view can be updated before it checks grants, and one with `distinct on` cannot.
     refusal: '55000',
   },
   entry_words: {
-    columns: ['user_id', 'date', 'revision', 'words'],
     writable: [],
     ownRow: `user_id = '${PEOPLE.premium.id}' and date = '${DAYS.earliestToday}'`,
   },
   plan_changes: {
-    columns: ['user_id', 'id', 'plan', 'access_valid_until', 'reason', 'changed_at', 'payment_id', 'valid_from'],
     writable: [],
     ownRow: `user_id = '${PEOPLE.premium.id}'`,
   },
   payments: {
-    columns: [
-      ...['id', 'user_id', 'provider', 'order_id', 'capture_id', 'amount_minor', 'currency', 'country', 'status'],
-      ...['lease_until', 'due_at', 'refused_captures', 'refund_requested_at', 'approval_url', 'debug_id'],
-      ...['created_at', 'updated_at', 'completed_at', 'receipt_mailed_at', 'mail_due_at'],
-    ],
     writable: [],
     ownRow: `user_id = '${PEOPLE.premium.id}'`,
   },
-  payment_changes: { columns: ['payment_id', 'id', 'status', 'changed_at'], writable: [], ownRow: 'true' },
+  payment_changes: { writable: [], ownRow: 'true' },
   payment_events: {
-    columns: ['id', 'type', 'raw', 'received_at', 'processed_at'],
     writable: [],
     ownRow: 'true',
   },
   payment_ledger: {
-    columns: ['payment_id', 'id', 'kind', 'amount_minor', 'currency', 'provider_ref', 'booked_at'],
     writable: [],
     ownRow: 'true',
   },
   plan_uses: {
-    columns: ['user_id', 'id', 'kind', 'used_at'],
     writable: [],
     ownRow: `user_id = '${PEOPLE.premium.id}'`,
   },
   analyses: {
-    columns: [
-      ...['user_id', 'id', 'kind', 'date', 'period_from', 'period_to', 'input_hash', 'provider', 'model'],
-      ...['model_version', 'prompt_version', 'finish_reason', 'input_tokens', 'output_tokens', 'duration_ms'],
-      ...['score', 'text', 'cited', 'missing_fact', 'created_at', 'cited_refs'],
-    ],
     writable: [],
     ownRow: `user_id = '${PEOPLE.premium.id}'`,
   },
   analysis_runs: {
-    columns: ['user_id', 'kind', 'key', 'run', 'lease_until', 'counted_on', 'tries'],
     writable: [],
     ownRow: `user_id = '${PEOPLE.premium.id}'`,
   },
-  coach_reader: { columns: ['only_one', 'name', 'since'], writable: [], ownRow: 'true' },
+  coach_reader: { writable: [], ownRow: 'true' },
   import_days: {
-    columns: ['user_id', 'import_id', 'date', 'entry_id', 'revision', 'change', 'earlier_coach', 'written_at'],
     writable: [],
     ownRow: `user_id = '${PEOPLE.premium.id}'`,
   },
   plan_reminders: {
-    columns: ['user_id', 'access_valid_until', 'days_before', 'mailed_at'],
     writable: [],
     ownRow: `user_id = '${PEOPLE.premium.id}'`,
   },
 };
 
-test('the list contains every table and column of the public schema', async () => {
+/** The columns of each table in the database. */
+async function readColumns(): Promise<Map<string, string[]>> {
   const { rows } = await db.admin.query<{ table: string; columns: string[] }>(`
     select table_name as table, json_agg(column_name order by ordinal_position) as columns
       from information_schema.columns
      where table_schema = 'public' and table_name not in (select relname from pg_class where relispartition) group by 1`);
-  expect(Object.fromEntries(rows.map(({ table, columns }) => [table, columns]))).toEqual(
-    Object.fromEntries(Object.entries(TABLES).map(([table, { columns }]) => [table, columns])),
-  );
+  return new Map(rows.map(({ table, columns }) => [table, columns]));
+}
+
+test('the list contains every table of the public schema, and no column that is not there', async () => {
+  const found = await readColumns();
+  expect([...found.keys()].toSorted()).toEqual(Object.keys(TABLES).toSorted());
+  for (const [table, description] of Object.entries(TABLES)) {
+    const listed = [...description.writable, ...ignoredColumns(description), ...insertableColumns(description)];
+    expect(found.get(table)).toEqual(expect.arrayContaining(listed));
+  }
 });
 
 const refusalOf = (table: object): string => ('refusal' in table ? (table.refusal as string) : REFUSED);
 
 const ignoredColumns = (table: object): string[] => ('ignored' in table ? (table.ignored as string[]) : []);
 
-const isInsertable = (table: object, column: string): boolean =>
-  'insertable' in table && (table.insertable as string[]).includes(column);
+const insertableColumns = (table: object): string[] => ('insertable' in table ? (table.insertable as string[]) : []);
 
 describe.each(Object.entries(TABLES))('%s', (table, description) => {
-  const { columns, writable, ownRow } = description;
-  test.each(columns.filter((column) => !ignoredColumns(description).includes(column)))(
-    'a premium user can write column %s only with a grant',
-    async (column) => {
+  const { writable, ownRow } = description;
+
+  test('a premium user can write each column only with a grant', async () => {
+    const columns = (await readColumns()).get(table)!;
+    expect(columns).not.toEqual([]);
+    for (const column of columns.filter((name) => !ignoredColumns(description).includes(name))) {
       const allowed = (writable as string[]).includes(column);
       // A granted column is set to itself, which is valid. PostgreSQL checks a missing grant before the value.
       const update = `update ${table} set ${column} = ${allowed ? column : 'default'} where ${ownRow}`;
-      expect(await runAs(db.database, 'premium', update)).toBe(allowed ? 1 : refusalOf(description));
+      expect(await runAs(db.database, 'premium', update), column).toBe(allowed ? 1 : refusalOf(description));
       const insert = await runAs(db.database, 'premium', `insert into ${table} (${column}) values (default)`);
-      if (allowed || isInsertable(description, column)) expect(insert).not.toBe(1);
-      else expect(insert).toBe(refusalOf(description));
-    },
-  );
+      if (allowed || insertableColumns(description).includes(column)) expect(insert, column).not.toBe(1);
+      else expect(insert, column).toBe(refusalOf(description));
+    }
+  });
 
-  test.each(columns)('a guest cannot write column %s', async (column) => {
+  test('a guest cannot write any column', async () => {
     const refusal = refusalOf(description);
-    expect(await runAs(db.database, 'guest', `update ${table} set ${column} = default`)).toBe(refusal);
-    expect(await runAs(db.database, 'guest', `insert into ${table} (${column}) values (default)`)).toBe(refusal);
+    for (const column of (await readColumns()).get(table)!) {
+      expect(await runAs(db.database, 'guest', `update ${table} set ${column} = default`), column).toBe(refusal);
+      const insert = `insert into ${table} (${column}) values (default)`;
+      expect(await runAs(db.database, 'guest', insert), column).toBe(refusal);
+    }
   });
 });
 

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { openDatabase } from '#server/database/connect.ts';
 import type { Database } from '#server/database/database.ts';
-import { valueTypes } from '#server/database/tables/value-types.ts';
+import { valueTypes } from '#server/database/tables.ts';
 import { createLog } from '#server/log.ts';
 import { Secret } from '#server/config/secret.ts';
 import { checkStatements } from './statements/check-statements.ts';

@@ -1,4 +1,5 @@
 /** The two plans and their access rules. `is_premium()` and the policies repeat the rules in SQL. */
+import type { Rows } from '../database-rows.ts';
 import { addDays, isBefore, type Day } from '../day/day.ts';
 
 /** US dollars for a year. The only place of the price in the code. */
@@ -22,7 +23,7 @@ export const PREMIUM_PRICE = {
 export const FREE_WINDOW_DAYS = 30;
 
 /** The plan's columns of a profile row. `access_valid_until` is the last valid day; null means no end. */
-export type PlanColumns = { subscription_plan: PlanId; access_valid_until: Day | null };
+export type PlanColumns = Pick<Rows['profiles'], 'subscription_plan' | 'access_valid_until'>;
 
 /** `today` is the user's today, or the earliest today on Earth to reproduce the server's check (entry-transport.ts). */
 export function isPremium(plan: PlanColumns | null | undefined, today: Day): boolean {

@@ -1,7 +1,9 @@
 /**
- * Allow-list of the tables and columns of the data wire: those that the database lets a user read (a test compares).
+ * Allow-list of the tables and columns of the data wire: of these tables, the columns that the database lets a user read.
  * Only these names reach SQL. Row-level security and column grants decide about access.
  */
+import { READABLE_TABLES } from '#domain/database-rows.ts';
+
 type ColumnType = 'uuid' | 'text' | 'date' | 'integer' | 'bigint' | 'boolean' | 'timestamptz' | 'smallint[]' | 'text[]';
 
 export type Column = {
@@ -28,147 +30,64 @@ export type ExposedTable = {
   readonly longTexts: ReadonlySet<Column>;
 };
 
-type Description = {
-  columns: Record<string, ColumnType>;
-  /** The defaults of the columns that a client may write, as SQL expressions. */
-  defaults?: Record<string, string>;
-  key: string[];
+type TableName = keyof typeof READABLE_TABLES;
+type ColumnName<T extends TableName> = keyof (typeof READABLE_TABLES)[T]['columns'] & string;
+
+type Description<C extends string> = {
+  /** The key of a view, which the schema does not name. */
+  key?: C[];
   /** `user_id` unless set. */
-  user?: string;
-  log?: { content: string; day: string };
+  user?: C;
+  log?: { content: C; day: C };
   isComputed?: boolean;
-  orderOfDay?: string;
-  longTexts?: string[];
+  orderOfDay?: C;
+  longTexts?: C[];
 };
 
-function table(name: string, description: Description): ExposedTable {
-  const columns = new Map<string, Column>();
-  for (const [column, type] of Object.entries(description.columns)) {
-    columns.set(column, { name: column, type, defaultSql: description.defaults?.[column] ?? null });
-  }
-  const find = (column: string): Column => {
-    const found = columns.get(column);
-    if (!found) throw new Error(`${name} has no column ${column}`);
-    return found;
-  };
-  const { log } = description;
-  return {
+function table<T extends TableName>(name: T, description: Description<ColumnName<T>> = {}): [string, ExposedTable] {
+  const readable: ReadableTable = READABLE_TABLES[name];
+  const columns = new Map(
+    Object.entries(readable.columns).map(([column, type]) => [
+      column,
+      { name: column, type, defaultSql: readable.defaults[column] ?? null },
+    ]),
+  );
+  const find = (column: string): Column => columns.get(column)!;
+  const { log, key = readable.key, user = 'user_id', orderOfDay, isComputed = false, longTexts = [] } = description;
+  return [
     name,
-    columns,
-    key: description.key.map(find),
-    user: find(description.user ?? 'user_id'),
-    orderOfDay: description.orderOfDay ? find(description.orderOfDay) : null,
-    log: log ? { content: find(log.content), day: find(log.day) } : null,
-    isComputed: description.isComputed ?? false,
-    longTexts: new Set(description.longTexts?.map(find)),
-  };
+    {
+      name,
+      columns,
+      key: key.map(find),
+      user: find(user),
+      orderOfDay: orderOfDay ? find(orderOfDay) : null,
+      log: log ? { content: find(log.content), day: find(log.day) } : null,
+      isComputed,
+      longTexts: new Set(longTexts.map(find)),
+    },
+  ];
 }
 
-export const EXPOSED_TABLES: ReadonlyMap<string, ExposedTable> = new Map(
-  [
-    table('analyses', {
-      columns: {
-        user_id: 'uuid',
-        id: 'uuid',
-        kind: 'text',
-        date: 'date',
-        period_from: 'date',
-        period_to: 'date',
-        provider: 'text',
-        model: 'text',
-        score: 'integer',
-        text: 'text',
-        cited: 'smallint[]',
-        cited_refs: 'text[]',
-        missing_fact: 'text',
-        created_at: 'timestamptz',
-      },
-      key: ['user_id', 'id'],
-      orderOfDay: 'created_at',
-      longTexts: ['text', 'missing_fact'],
-    }),
-    // A view of `entry_versions`.
-    table('deleted_days', {
-      columns: { user_id: 'uuid', date: 'date', version_id: 'uuid', deleted_at: 'timestamptz', excerpt: 'text' },
-      key: ['user_id', 'date'],
-      isComputed: true,
-      longTexts: ['excerpt'],
-    }),
-    table('entries', {
-      columns: {
-        id: 'uuid',
-        user_id: 'uuid',
-        date: 'date',
-        content: 'text',
-        content_text: 'text',
-        revision: 'integer',
-        created_at: 'timestamptz',
-        updated_at: 'timestamptz',
-        ai_feedback: 'text',
-        hustle_score: 'integer',
-        ai_analyzed_at: 'timestamptz',
-      },
-      defaults: { id: 'gen_random_uuid()', updated_at: 'now()' },
-      key: ['user_id', 'date'],
-      log: { content: 'content', day: 'date' },
-      longTexts: ['content', 'content_text', 'ai_feedback'],
-    }),
-    // A view of `entries` without texts that includes the dates of locked days.
-    table('entry_dates', { columns: { user_id: 'uuid', date: 'date' }, key: ['user_id', 'date'] }),
-    table('entry_versions', {
-      columns: {
-        user_id: 'uuid',
-        date: 'date',
-        id: 'uuid',
-        entry_id: 'uuid',
-        content: 'text',
-        written_at: 'timestamptz',
-        kept_at: 'timestamptz',
-        replaced_by: 'text',
-      },
-      key: ['user_id', 'date', 'id'],
-      longTexts: ['content'],
-    }),
-    table('payments', {
-      columns: {
-        id: 'uuid',
-        user_id: 'uuid',
-        order_id: 'text',
-        amount_minor: 'integer',
-        currency: 'text',
-        status: 'text',
-        country: 'text',
-        created_at: 'timestamptz',
-        completed_at: 'timestamptz',
-      },
-      key: ['id'],
-    }),
-    table('plan_changes', {
-      columns: {
-        user_id: 'uuid',
-        id: 'bigint',
-        plan: 'text',
-        access_valid_until: 'date',
-        reason: 'text',
-        changed_at: 'timestamptz',
-        payment_id: 'uuid',
-        valid_from: 'date',
-      },
-      key: ['user_id', 'id'],
-    }),
-    table('profiles', {
-      columns: {
-        id: 'uuid',
-        country: 'text',
-        subscription_plan: 'text',
-        access_valid_until: 'date',
-        ai_consent: 'boolean',
-        created_at: 'timestamptz',
-        updated_at: 'timestamptz',
-      },
-      defaults: { ai_consent: 'false' },
-      key: ['id'],
-      user: 'id',
-    }),
-  ].map((exposed) => [exposed.name, exposed]),
-);
+/** The members of `READABLE_TABLES` as one type. */
+type ReadableTable = {
+  readonly columns: Readonly<Record<string, ColumnType>>;
+  readonly defaults: Readonly<Record<string, string>>;
+  readonly key: readonly string[];
+};
+
+export const EXPOSED_TABLES: ReadonlyMap<string, ExposedTable> = new Map([
+  table('analyses', { orderOfDay: 'created_at', longTexts: ['text', 'missing_fact'] }),
+  // A view of `entry_versions`.
+  table('deleted_days', { key: ['user_id', 'date'], isComputed: true, longTexts: ['excerpt'] }),
+  table('entries', {
+    log: { content: 'content', day: 'date' },
+    longTexts: ['content', 'content_text', 'ai_feedback'],
+  }),
+  // A view of `entries` without texts that includes the dates of locked days.
+  table('entry_dates', { key: ['user_id', 'date'] }),
+  table('entry_versions', { longTexts: ['content'] }),
+  table('payments'),
+  table('plan_changes'),
+  table('profiles', { user: 'id' }),
+]);

@@ -25,7 +25,7 @@ import type {
 } from './database.ts';
 import { ACT_AS, ForeignAnswerError, isPreparedWithLimit, RlsQuery, type ActingAs } from './rls-query.ts';
 import type { FinishDeps } from './migrations/finish-migrations.ts';
-import { valueTypes } from './tables/value-types.ts';
+import { valueTypes } from './tables.ts';
 
 export type PooledDatabaseOptions = {
   requests: RequestPool;

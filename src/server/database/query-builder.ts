@@ -4,7 +4,7 @@
  */
 import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely';
 
-import type { Tables } from './tables/tables.ts';
+import type { Tables } from './tables.ts';
 
 export const queryBuilder = new Kysely<Tables>({
   dialect: {

@@ -8,7 +8,7 @@ import { createTestDatabase, type TestDatabase } from '../../../tests/support/te
 
 import { requestConnection } from './roles.ts';
 import { ForeignAnswerError, RlsQuery, type ActingAs } from './rls-query.ts';
-import { valueTypes } from './tables/value-types.ts';
+import { valueTypes } from './tables.ts';
 
 let db: TestDatabase;
 let client: pg.Client;

@@ -3,7 +3,7 @@
  * the payment's row, so that a concurrent call sees what the first one has booked.
  */
 import type { Updateable } from 'kysely';
-import type { AppTables } from '../database/tables/app-tables.ts';
+import type { Tables } from '../database/tables.ts';
 import { canBookCapture, type MoneyReturn } from './payment-store.ts';
 import type { AsService } from '../database/database.ts';
 import { queryBuilder } from '../database/query-builder.ts';
@@ -102,7 +102,7 @@ async function bookLine(transaction: AsService, { paymentId, kind, amountMinor, 
 async function updatePayment(
   transaction: AsService,
   id: string,
-  change: Updateable<AppTables['payments']>,
+  change: Updateable<Tables['payments']>,
 ): Promise<void> {
   await transaction.run(queryBuilder.updateTable('payments').set(change).where('id', '=', id));
 }

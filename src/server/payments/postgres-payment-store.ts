@@ -1,6 +1,6 @@
 /** The payment store in PostgreSQL. `ledger.ts` books the money. */
 import type { Selectable } from 'kysely';
-import type { AppTables } from '../database/tables/app-tables.ts';
+import type { Tables } from '../database/tables.ts';
 import type { AsService, Database } from '../database/database.ts';
 import { queryBuilder } from '../database/query-builder.ts';
 import { bookReturn, bookForReview, completePayment } from './ledger.ts';
@@ -211,7 +211,7 @@ export function createPostgresPaymentStore(database: Database): PaymentStore {
   };
 }
 
-function toPayment(row: Selectable<AppTables['payments']>): Payment {
+function toPayment(row: Selectable<Tables['payments']>): Payment {
   return {
     id: row.id,
     userId: row.user_id,

@@ -2,6 +2,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useRef } from 'react';
 import { isScore, type FeedbackResult } from '#domain/coach/coach.ts';
+import type { ApiRow } from '#domain/database-rows.ts';
 import type { Day } from '#domain/day/day.ts';
 import { toCitations, labelLineNumbers, type Citation } from '#domain/coach/citations.ts';
 import { invalidateEntryCache } from '#client/sync/entries/entry-cache.ts';
@@ -135,13 +136,8 @@ export type StoredFeedback = {
   upToDate: boolean;
 };
 
-type EntryRow = {
-  ai_feedback: string | null;
-  hustle_score: number | null;
-  ai_analyzed_at: string | null;
-  updated_at: string;
-};
-type AnalysisRow = { text: string; cited: number[]; cited_refs: string[] | null; missing_fact: string | null };
+type EntryRow = Pick<ApiRow<'entries'>, 'ai_feedback' | 'hustle_score' | 'ai_analyzed_at' | 'updated_at'>;
+type AnalysisRow = Pick<ApiRow<'analyses'>, 'text' | 'cited' | 'cited_refs' | 'missing_fact'>;
 
 /** `analysis`: the day's newest. If another client or an import wrote the entry's feedback, the analysis is ignored. */
 export function toStoredFeedback(entry: EntryRow | null, analysis: AnalysisRow | null): StoredFeedback | null {

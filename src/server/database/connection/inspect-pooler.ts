@@ -11,7 +11,7 @@ import type { Logger } from '#server/log.ts';
 
 import { REPORT_SQLSTATE } from '../changes/entry-change.ts';
 import { RlsQuery, type StatementNames } from '../rls-query.ts';
-import { valueTypes } from '../tables/value-types.ts';
+import { valueTypes } from '../tables.ts';
 import { probeSessions } from './probe-sessions.ts';
 import { REQUESTS_NAME } from './request-pool.ts';
 

@@ -8,7 +8,7 @@ import type { Logger } from '#server/log.ts';
 
 import { READ_ONLY } from '../database-error.ts';
 import { ForeignAnswerError } from '../rls-query.ts';
-import { valueTypes } from '../tables/value-types.ts';
+import { valueTypes } from '../tables.ts';
 import { UnreachableError } from './limit-tcp-connect.ts';
 import { primaryClient } from './primary-client.ts';
 import type { PrimaryFinder } from './primary-finder.ts';
