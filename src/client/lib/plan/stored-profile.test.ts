@@ -5,7 +5,7 @@ import { MemoryStorage } from '../../../../tests/support/day-saver-harness.ts';
 import { storeProfile, readStoredProfile } from './stored-profile.ts';
 
 const TODAY = dayOf(new Date());
-const closer: Profile = {
+const closer = {
   id: 'ada',
   country: null,
   subscription_plan: 'premium',
@@ -13,7 +13,7 @@ const closer: Profile = {
   ai_consent: true,
   created_at: '2026-01-01T00:00:00Z',
   updated_at: '2026-01-01T00:00:00Z',
-};
+} as Profile;
 
 beforeEach(() => vi.stubGlobal('localStorage', new MemoryStorage()));
 

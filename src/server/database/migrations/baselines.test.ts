@@ -1,5 +1,5 @@
 /** Tests databases that were made by the versions before the baselines. */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -12,9 +12,9 @@ import { Secret } from '#server/config/secret.ts';
 import { createLog } from '#server/log.ts';
 import { openDatabase } from '../connect.ts';
 import { migrate } from './migrate.ts';
+import { MIGRATIONS } from './migration-files.ts';
 
 const log = createLog('silent');
-const BASELINES = ['app/39 baseline', 'auth/9 baseline'];
 
 let server: TestDatabase;
 let folder: string;
@@ -67,16 +67,18 @@ const readLedger = (url: string) =>
 
 const open = (url: string) => openDatabase({ config: { databaseUrl: new Secret(url), dataDir: '' }, log });
 
-test('a new database has the same schema as one of the version before', async () => {
+test('the baselines make the schema of the version before', async () => {
   const url = await createEmptyDatabase();
-  await migrate(url, log);
-  expect(await readLedger(url)).toEqual(BASELINES);
+  const onlyBaselines = pathToFileURL(`${folder}/baselines/`);
+  await cp(MIGRATIONS, onlyBaselines, { recursive: true, filter: (path) => !/_(?!baseline\.sql$)[^/]*$/.test(path) });
+  await migrate(url, log, { folder: onlyBaselines });
+  expect(await readLedger(url)).toEqual(['app/39 baseline', 'auth/9 baseline']);
   expect(await describeSchema(url)).toBe(await describeSchema(await createEarlierDatabase()));
 });
 
 test('keeps a database of the version before, whose servers stay ready', async () => {
   const url = await createEarlierDatabase();
-  const [ledger, schema] = [await readLedger(url), await describeSchema(url)];
+  const ledger = await readLedger(url);
   expect(ledger).toHaveLength(48);
 
   const earlier = await openDatabase({
@@ -86,13 +88,15 @@ test('keeps a database of the version before, whose servers stay ready', async (
   });
   const database = await open(url);
   expect([await earlier.isReady(), await database.isReady()]).toEqual([true, true]);
-  expect(await database.finishMigrations()).toEqual({ applied: 0, waitsFor: null });
+  expect(await database.finishMigrations()).toMatchObject({ waitsFor: null });
   await database.close();
   await earlier.close();
 
-  expect(await readLedger(url)).toEqual(ledger);
-  expect(await describeSchema(url)).toBe(schema);
+  expect(await readLedger(url)).toEqual(expect.arrayContaining(ledger));
   expect(await query(url, 'select content_text as line from entries')).toEqual(['Shipped.']);
+  const newUrl = await createEmptyDatabase();
+  await migrate(newUrl, log);
+  expect(await describeSchema(url)).toBe(await describeSchema(newUrl));
 });
 
 test('refuses a database of an older version, says what to do, and changes nothing', async () => {
