@@ -24,7 +24,7 @@ import type {
   Statements,
 } from './database.ts';
 import { ACT_AS, ForeignAnswerError, isPreparedWithLimit, RlsQuery, type ActingAs } from './rls-query.ts';
-import type { FinishDeps } from './migrations/finish-migrations.ts';
+import type { FinishDeps } from './migrations/migrate.ts';
 import { valueTypes } from './tables.ts';
 
 export type PooledDatabaseOptions = {

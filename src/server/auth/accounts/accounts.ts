@@ -4,13 +4,13 @@ import type { Selectable, Updateable } from 'kysely';
 import { jsonArrayFrom } from 'kysely/helpers/postgres';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
-import type { AuthTables, JsonObject } from '#server/database/tables/auth-tables.ts';
+import type { Tables, JsonObject } from '#server/database/tables.ts';
 
-export type UserRow = Selectable<AuthTables['auth.users']>;
-export type IdentityRow = Selectable<AuthTables['auth.identities']>;
+export type UserRow = Selectable<Tables['auth.users']>;
+export type IdentityRow = Selectable<Tables['auth.identities']>;
 /** A second factor without its secret. */
 export type FactorRow = Pick<
-  Selectable<AuthTables['auth.mfa_factors']>,
+  Selectable<Tables['auth.mfa_factors']>,
   'id' | 'factor_type' | 'status' | 'friendly_name' | 'phone' | 'last_challenged_at' | 'created_at' | 'updated_at'
 >;
 export type Account = { user: UserRow; identities: IdentityRow[]; factors: FactorRow[] };
@@ -177,7 +177,7 @@ export const emailIdentityData = (userId: string, email: string, verified: boole
 export async function updateUser(
   service: AsService,
   id: string,
-  change: Updateable<AuthTables['auth.users']>,
+  change: Updateable<Tables['auth.users']>,
 ): Promise<void> {
   await service.run(queryBuilder.updateTable('auth.users').set(change).where('id', '=', id));
 }

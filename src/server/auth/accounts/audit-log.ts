@@ -5,7 +5,7 @@
 import type { Insertable } from 'kysely';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
-import type { AuthTables, JsonObject } from '#server/database/tables/auth-tables.ts';
+import type { Tables, JsonObject } from '#server/database/tables.ts';
 import type { Device } from '../http/device.ts';
 
 export type AuditEvent =
@@ -55,14 +55,14 @@ export type AuditEntry = {
   at: Date;
   /** Null for an event without an account, such as `key_rotated` or a failed sign-in to an unknown address. */
   userId: string | null;
-  actor: AuthTables['auth.audit_log']['actor'];
+  actor: Tables['auth.audit_log']['actor'];
   event: AuditEvent;
   device?: Device;
   /** Never a secret, a token or a code. Undefined members are dropped. */
   details?: JsonObject;
 };
 
-const auditRow = (entry: AuditEntry): Insertable<AuthTables['auth.audit_log']> => ({
+const auditRow = (entry: AuditEntry): Insertable<Tables['auth.audit_log']> => ({
   at: entry.at,
   user_id: entry.userId,
   actor: entry.actor,

@@ -2,7 +2,7 @@
 import { isUniqueViolation } from '#server/database/database-error.ts';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
-import type { JsonObject } from '#server/database/tables/auth-tables.ts';
+import type { JsonObject } from '#server/database/tables.ts';
 import type { Device } from '../http/device.ts';
 import { createAccount, type Account } from './accounts.ts';
 import { recordAuditEvent } from './audit-log.ts';

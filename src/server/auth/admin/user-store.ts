@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { isUniqueViolation } from '#server/database/database-error.ts';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
-import type { JsonObject } from '#server/database/tables/auth-tables.ts';
+import type { JsonObject } from '#server/database/tables.ts';
 import {
   accountsQuery,
   emailIdentityData,

@@ -10,7 +10,7 @@ import { randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
 import { sql, type Selectable } from 'kysely';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
-import type { AuthTables, OneTimePurpose } from '#server/database/tables/auth-tables.ts';
+import type { Tables, OneTimePurpose } from '#server/database/tables.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';
 import type { Device } from '../http/device.ts';
 import { hmac } from '../keys/hmac.ts';
@@ -21,7 +21,7 @@ const MAX_WRONG_CODES = 5;
 const MAX_WRONG_CODES_PER_DAY = 15;
 const DAY_MS = 24 * 3_600_000;
 
-export type OneTimeRow = Selectable<AuthTables['auth.one_time_tokens']>;
+export type OneTimeRow = Selectable<Tables['auth.one_time_tokens']>;
 /** A token that a link or a code has found. */
 export type FoundToken = OneTimeRow & {
   /** The hash of the opened link; null if a code was entered. */

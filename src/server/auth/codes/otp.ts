@@ -7,7 +7,7 @@
  * unknown address if no account may be created.
  */
 import type { Context } from 'hono';
-import type { JsonObject } from '#server/database/tables/auth-tables.ts';
+import type { JsonObject } from '#server/database/tables.ts';
 import type { AppEnv } from '#server/http/app-env.ts';
 import { clearUnconfirmedPassword, findUserByEmail, findUserByPhone, type UserRow } from '../accounts/accounts.ts';
 import { createAccountIfFree } from '../accounts/create-account.ts';

@@ -1,7 +1,7 @@
 /** POST /verify: exchanges a mailed link, or a mailed or texted code, for a session (docs/specification/wire.md 16, 26). */
 import { ROUTES } from '#domain/routes.ts';
 import { isUniqueViolation } from '#server/database/database-error.ts';
-import type { OneTimePurpose } from '#server/database/tables/auth-tables.ts';
+import type { OneTimePurpose } from '#server/database/tables.ts';
 import { phoneChangedMail } from '#server/mail/account-emails.ts';
 import { sendNotice } from '../accounts/security-notice.ts';
 import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';

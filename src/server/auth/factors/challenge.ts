@@ -3,7 +3,7 @@ import { createHmac, randomInt, timingSafeEqual } from 'node:crypto';
 import type { Selectable } from 'kysely';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
-import type { AuthTables, FactorType } from '#server/database/tables/auth-tables.ts';
+import type { Tables, FactorType } from '#server/database/tables.ts';
 import { networkPrefix } from '#server/http/client-address.ts';
 import type { Account } from '../accounts/accounts.ts';
 import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
@@ -91,7 +91,7 @@ const CHALLENGE_LIFETIME_MS = 300_000;
 /** A challenge accepts no further answer after this many. */
 const MAX_ANSWERS = 5;
 
-export type StoredChallenge = Selectable<AuthTables['auth.mfa_challenges']>;
+export type StoredChallenge = Selectable<Tables['auth.mfa_challenges']>;
 
 type NewChallenge = {
   factorId: string;

@@ -10,7 +10,7 @@ import {
   type RegistrationResponseJSON,
 } from '@simplewebauthn/server';
 import { decodeAttestationObject } from '@simplewebauthn/server/helpers';
-import type { JsonObject } from '#server/database/tables/auth-tables.ts';
+import type { JsonObject } from '#server/database/tables.ts';
 import { CHALLENGE_LIFETIME_MS, describeCredential, type RelyingParty } from './relying-party.ts';
 
 /** COSE: EdDSA, ES256, RS256. */

@@ -2,7 +2,7 @@
 import type { Selectable } from 'kysely';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
-import type { AuthTables, JsonObject } from '#server/database/tables/auth-tables.ts';
+import type { Tables, JsonObject } from '#server/database/tables.ts';
 import { lockUser } from '../accounts/accounts.ts';
 import { recordAuditEvent, type AuditEntry } from '../accounts/audit-log.ts';
 import type { AuthDeps } from '../http/auth-deps.ts';
@@ -13,7 +13,7 @@ import { UUID } from '../keys/access-tokens.ts';
 import type { Assertion, NewCredential } from './check-credential.ts';
 import { CHALLENGE_LIFETIME_MS } from './relying-party.ts';
 
-export type StoredCredential = Selectable<AuthTables['auth.webauthn_credentials']>;
+export type StoredCredential = Selectable<Tables['auth.webauthn_credentials']>;
 type Purpose = StoredCredential['purpose'];
 
 /** Oldest first. */

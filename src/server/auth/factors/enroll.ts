@@ -1,6 +1,6 @@
 /** POST /factors and DELETE /factors/{id}: adds and removes a second factor (docs/specification/wire.md 31). */
 import { randomUUID } from 'node:crypto';
-import type { FactorType } from '#server/database/tables/auth-tables.ts';
+import type { FactorType } from '#server/database/tables.ts';
 import { lockUser } from '../accounts/accounts.ts';
 import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
 import type { Body } from '../http/body.ts';

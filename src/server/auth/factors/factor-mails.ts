@@ -1,5 +1,5 @@
 /** Notices about second factors, recovery codes and passkeys. Every change sends one, without a minimum interval. */
-import type { FactorType } from '#server/database/tables/auth-tables.ts';
+import type { FactorType } from '#server/database/tables.ts';
 import {
   factorAddedMail,
   factorGuessesMail,

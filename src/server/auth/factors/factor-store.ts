@@ -5,7 +5,7 @@
 import { sql, type Selectable } from 'kysely';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
-import type { AuthTables, FactorType } from '#server/database/tables/auth-tables.ts';
+import type { Tables, FactorType } from '#server/database/tables.ts';
 import { lockUser } from '../accounts/accounts.ts';
 import { recordAuditEvent, type AuditEntry } from '../accounts/audit-log.ts';
 import type { AuthDeps } from '../http/auth-deps.ts';
@@ -14,7 +14,7 @@ import { AuthError, invalidRequest } from '../http/errors.ts';
 import { requireLiveSession, type Member } from '../sessions/require-user.ts';
 import type { SessionRow } from '../sessions/sessions.ts';
 
-export type StoredFactor = Selectable<AuthTables['auth.mfa_factors']>;
+export type StoredFactor = Selectable<Tables['auth.mfa_factors']>;
 
 /** The `amr` methods of a second step (docs/specification/wire.md 31). */
 export const FACTOR_METHODS = {

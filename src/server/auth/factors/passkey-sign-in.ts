@@ -5,7 +5,7 @@
  * who has an account.
  */
 import type { AsService } from '#server/database/database.ts';
-import type { JsonObject } from '#server/database/tables/auth-tables.ts';
+import type { JsonObject } from '#server/database/tables.ts';
 import { isBanned, lockUser } from '../accounts/accounts.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';
 import type { Endpoint } from '../http/auth-deps.ts';

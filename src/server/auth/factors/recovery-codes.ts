@@ -8,7 +8,7 @@ import type { Context } from 'hono';
 import type { Selectable } from 'kysely';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
-import type { AuthTables } from '#server/database/tables/auth-tables.ts';
+import type { Tables } from '#server/database/tables.ts';
 import type { AppEnv } from '#server/http/app-env.ts';
 import { lockUser } from '../accounts/accounts.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';
@@ -156,7 +156,7 @@ const CODE_COUNT = 10;
 /** 80 bits, 16 characters. */
 const CODE_BYTES = 10;
 
-type CodeSet = Selectable<AuthTables['auth.recovery_code_sets']>;
+type CodeSet = Selectable<Tables['auth.recovery_code_sets']>;
 type CodeSetStatus = CodeSet & { total: number; remaining: number };
 
 async function findCodeSet(service: AsService, userId: string): Promise<CodeSetStatus | null> {

@@ -2,7 +2,7 @@
 import type { Context } from 'hono';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
-import type { AuthenticationMethod } from '#server/database/tables/auth-tables.ts';
+import type { AuthenticationMethod } from '#server/database/tables.ts';
 import type { AppEnv } from '#server/http/app-env.ts';
 import { getAccount, lockUser } from '../accounts/accounts.ts';
 import { recordAuditEvent, type AuditEvent } from '../accounts/audit-log.ts';

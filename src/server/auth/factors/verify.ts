@@ -1,7 +1,7 @@
 /** POST /factors/{id}/verify: passes a second step with the answer to a challenge (docs/specification/wire.md 31). */
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
-import type { FactorType, JsonObject } from '#server/database/tables/auth-tables.ts';
+import type { FactorType, JsonObject } from '#server/database/tables.ts';
 import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
 import type { Body } from '../http/body.ts';
 import type { Device } from '../http/device.ts';

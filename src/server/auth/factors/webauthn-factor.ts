@@ -1,7 +1,7 @@
 /** Second factors that are WebAuthn authenticators, such as security keys (docs/specification/wire.md 31). */
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
-import type { JsonObject } from '#server/database/tables/auth-tables.ts';
+import type { JsonObject } from '#server/database/tables.ts';
 import type { Account } from '../accounts/accounts.ts';
 import type { AuthDeps } from '../http/auth-deps.ts';
 import { listCredentials, recordAssertion, saveCredential } from './credential-store.ts';

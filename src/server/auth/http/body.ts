@@ -3,7 +3,7 @@
  * BodyTooLargeError.
  */
 import type { Context } from 'hono';
-import type { JsonObject } from '#server/database/tables/auth-tables.ts';
+import type { JsonObject } from '#server/database/tables.ts';
 import type { AppEnv } from '#server/http/app-env.ts';
 import { readBytes, readText } from '#server/http/limit-body.ts';
 import { hasMoreValues } from '#server/parse-json.ts';

@@ -9,7 +9,7 @@ import {
   PASSWORD_MIN_LENGTH,
 } from '#domain/account/account.ts';
 import { normalizeAddress } from '#domain/account/mail-address.ts';
-import type { JsonObject } from '#server/database/tables/auth-tables.ts';
+import type { JsonObject } from '#server/database/tables.ts';
 import type { AuthDeps } from './auth-deps.ts';
 import { AuthError, invalidRequest, type AuthErrorName } from './errors.ts';
 

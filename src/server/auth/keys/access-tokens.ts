@@ -11,7 +11,7 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from '#server/clock.ts';
 import type { Database } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
-import type { AuthenticationMethod, JsonObject } from '#server/database/tables/auth-tables.ts';
+import type { AuthenticationMethod, JsonObject } from '#server/database/tables.ts';
 import { ALGORITHMS } from './key-file.ts';
 import { ADMIN_ROLES } from './service-token.ts';
 import type { SigningKeys } from './signing-keys.ts';

@@ -1,6 +1,6 @@
 /** GET and PUT /user: the signed-in user's account (docs/specification/wire.md 12). */
 import { isUniqueViolation } from '#server/database/database-error.ts';
-import type { JsonObject } from '#server/database/tables/auth-tables.ts';
+import type { JsonObject } from '#server/database/tables.ts';
 import { passwordChangedMail } from '#server/mail/account-emails.ts';
 import { confirmAddress, getAccount, lockUser, updateUser, type UserRow } from '../accounts/accounts.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';

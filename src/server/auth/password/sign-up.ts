@@ -11,7 +11,7 @@ import { createHmac } from 'node:crypto';
 import type { Context } from 'hono';
 import { ROUTES } from '#domain/routes.ts';
 import type { AsService } from '#server/database/database.ts';
-import type { JsonObject } from '#server/database/tables/auth-tables.ts';
+import type { JsonObject } from '#server/database/tables.ts';
 import type { AppEnv } from '#server/http/app-env.ts';
 import {
   clearUnconfirmedPassword,

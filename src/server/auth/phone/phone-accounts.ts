@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
-import type { JsonObject } from '#server/database/tables/auth-tables.ts';
+import type { JsonObject } from '#server/database/tables.ts';
 import { saveOwnIdentity, syncProviders, updateUser, type Account } from '../accounts/accounts.ts';
 
 export const PHONE_APP_METADATA = { provider: 'phone', providers: ['phone'] } as const;

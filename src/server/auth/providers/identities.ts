@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
-import type { JsonObject } from '#server/database/tables/auth-tables.ts';
+import type { JsonObject } from '#server/database/tables.ts';
 import { identityUnlinkedMail } from '#server/mail/account-emails.ts';
 import {
   confirmAddress,

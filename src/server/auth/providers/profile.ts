@@ -2,7 +2,7 @@
  * Reads an identity from the claims of a provider. The operator trusts the provider, but its users choose most of the
  * values: only known claims are kept, and only of the expected type and length.
  */
-import type { JsonObject } from '#server/database/tables/auth-tables.ts';
+import type { JsonObject } from '#server/database/tables.ts';
 import { parseEmail } from '../http/credentials.ts';
 import { AuthError } from '../http/errors.ts';
 import type { ExternalIdentity } from './external-identity.ts';

@@ -1,5 +1,5 @@
 /** Maps attributes of an assertion to claims of the account, as configured for the identity provider. */
-import type { JsonObject } from '#server/database/tables/auth-tables.ts';
+import type { JsonObject } from '#server/database/tables.ts';
 import { invalidRequest } from '../http/errors.ts';
 
 type AttributeMapper = {

@@ -3,7 +3,7 @@ import { generateServiceProviderMetadata, SAML, ValidateInResponseTo, type Cache
 import type { Selectable } from 'kysely';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
-import type { AuthTables } from '#server/database/tables/auth-tables.ts';
+import type { Tables } from '#server/database/tables.ts';
 import type { Endpoint } from '../http/auth-deps.ts';
 import type { SamlKey } from '../keys/saml-key.ts';
 import type { FlowRow } from '../sessions/flows.ts';
@@ -61,7 +61,7 @@ export const showMetadata: Endpoint = (context, deps) => {
   });
 };
 
-export type SamlRequestRow = Selectable<AuthTables['auth.saml_requests']>;
+export type SamlRequestRow = Selectable<Tables['auth.saml_requests']>;
 
 /**
  * Authentication requests that wait for their response, stored in the database for node-saml's `CacheProvider`.

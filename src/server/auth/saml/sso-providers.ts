@@ -3,12 +3,12 @@ import type { Selectable } from 'kysely';
 import { jsonArrayFrom } from 'kysely/helpers/postgres';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
-import type { AuthTables, JsonObject } from '#server/database/tables/auth-tables.ts';
+import type { Tables, JsonObject } from '#server/database/tables.ts';
 import { AuthError, invalidRequest } from '../http/errors.ts';
 import { parseAttributeMapping } from './attribute-mapping.ts';
 import { parseIdpMetadata } from './idp-metadata.ts';
 
-export type SsoProvider = Selectable<AuthTables['auth.sso_providers']> & {
+export type SsoProvider = Selectable<Tables['auth.sso_providers']> & {
   /** E-mail domains whose users sign in with this provider. */
   domains: string[];
 };

@@ -6,7 +6,7 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Selectable } from 'kysely';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
-import type { AuthTables } from '#server/database/tables/auth-tables.ts';
+import type { Tables } from '#server/database/tables.ts';
 import { invalidRequest } from '../http/errors.ts';
 import { hashToken } from './refresh-tokens.ts';
 import type { SignInMethod } from './sessions.ts';
@@ -16,7 +16,7 @@ const FLOW_LIFETIME_MS = 300_000;
 /** A mailed link is valid for an hour, and its flow must exist until the user opens the link. */
 const MAIL_FLOW_LIFETIME_MS = 3_600_000 + FLOW_LIFETIME_MS;
 
-export type FlowRow = Selectable<AuthTables['auth.flows']>;
+export type FlowRow = Selectable<Tables['auth.flows']>;
 export type Challenge = { value: string; method: 's256' | 'plain' };
 
 type NewFlow = {

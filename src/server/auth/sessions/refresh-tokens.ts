@@ -22,7 +22,7 @@ import { sql, type Selectable } from 'kysely';
 import type { AsService } from '#server/database/database.ts';
 import { prepareQuery } from '#server/database/prepared-query.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
-import type { AuthTables } from '#server/database/tables/auth-tables.ts';
+import type { Tables } from '#server/database/tables.ts';
 import { accountsQuery, isBanned, toAccount, type Account } from '../accounts/accounts.ts';
 import { hmac } from '../keys/hmac.ts';
 
@@ -40,8 +40,8 @@ export const hashToken = (token: string): Buffer => createHash('sha256').update(
 
 export const createFirstRefreshToken = () => withHash(randomBytes(32).toString('base64url'), randomBytes(16));
 
-type SessionRow = Selectable<AuthTables['auth.sessions']>;
-type TokenRow = Selectable<AuthTables['auth.refresh_tokens']>;
+type SessionRow = Selectable<Tables['auth.sessions']>;
+type TokenRow = Selectable<Tables['auth.refresh_tokens']>;
 
 export type RenewalResult =
   | { outcome: 'renewed'; token: string; session: SessionRow }

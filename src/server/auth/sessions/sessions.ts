@@ -5,12 +5,12 @@ import { NOT_NULL_VIOLATION, sqlStateOf } from '#server/database/database-error.
 import type { AsService } from '#server/database/database.ts';
 import { prepareQuery } from '#server/database/prepared-query.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
-import type { AuthenticationMethod, AuthTables } from '#server/database/tables/auth-tables.ts';
+import type { AuthenticationMethod, Tables } from '#server/database/tables.ts';
 import { accountQuery, accountsQuery, toAccount, type Account } from '../accounts/accounts.ts';
 import type { Device } from '../http/device.ts';
 import { createFirstRefreshToken } from './refresh-tokens.ts';
 
-export type SessionRow = Selectable<AuthTables['auth.sessions']>;
+export type SessionRow = Selectable<Tables['auth.sessions']>;
 
 /** Values of the `amr` claim (docs/specification/wire.md 7). */
 export type SignInMethod =

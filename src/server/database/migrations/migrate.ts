@@ -1,19 +1,25 @@
 /**
- * Applies the pending migrations of the phase `expand` before the server listens: forward only, each in its own
- * transaction, under an advisory lock. `finish-migrations.ts` applies the other phases while servers serve; an empty
- * database gets all of them here.
+ * Applies migrations. At the start, before the server listens, the pending ones of the phase `expand`: forward only, each in
+ * its own transaction, under an advisory lock; an empty database gets those of all phases. The other phases follow while
+ * servers serve, one server at a time (`finishMigrations`).
  */
 import { setTimeout as delay } from 'node:timers/promises';
-
 import pg from 'pg';
-
 import type { Logger } from '#server/log.ts';
-
+import { LISTENER_NAME } from '../changes/change-listener.ts';
 import { probeSessions } from '../connection/probe-sessions.ts';
-import { findMigration, migrationLabel, readLedger, recordMigration, rejectOtherHistory } from './ledger.ts';
-import { readMigrations, type Migration } from './migration-files.ts';
-import { runBatches, runOnce } from './online-step.ts';
+import type { AsService, FinishOptions, MigrationProgress } from '../database.ts';
 import { ensureRoles } from '../roles.ts';
+import {
+  findMigration,
+  findPendingSteps,
+  migrationLabel,
+  readLedger,
+  recordMigration,
+  rejectOtherHistory,
+  type MigrationId,
+} from './ledger.ts';
+import { readMigrations, type Migration, type Step } from './migration-files.ts';
 
 /** The key of the advisory lock: an arbitrary number, but the same in every version of the program. */
 export const LOCK_KEY = 4_871_203_944;
@@ -85,7 +91,7 @@ export async function withMigrationsLocked(owner: pg.Client, work: () => Promise
 export const tryMigrationsLock = (owner: pg.Client): Promise<boolean> => tryLock(owner, LOCK_KEY);
 
 /** A session lock: ending the session releases it. */
-export async function tryLock(owner: pg.Client, key: number): Promise<boolean> {
+async function tryLock(owner: pg.Client, key: number): Promise<boolean> {
   const { rows } = await owner.query<{ locked: boolean }>('select pg_try_advisory_lock($1) as locked', [key]);
   return rows[0]!.locked;
 }
@@ -123,7 +129,7 @@ async function rejectSharedSession(owner: pg.Client, ownerUrl: string): Promise<
   );
 }
 
-export async function applyInTransaction(owner: pg.Client, migration: Migration, log: Logger): Promise<void> {
+async function applyInTransaction(owner: pg.Client, migration: Migration, log: Logger): Promise<void> {
   const startedAt = Date.now();
   for (let waitMs = FIRST_RETRY_MS; ; waitMs = Math.min(waitMs * 2, MAX_RETRY_MS)) {
     try {
@@ -149,4 +155,107 @@ export async function applyInTransaction(owner: pg.Client, migration: Migration,
 function failure(migration: Migration, cause: unknown): Error {
   const reason = cause instanceof Error ? cause.message : String(cause);
   return new Error(`migration ${migrationLabel(migration)} failed and was rolled back: ${reason}`, { cause });
+}
+
+/** The key of an advisory lock: arbitrary, but not that of the migrations at start, which must not wait for an index. */
+const FINISH_LOCK_KEY = 4_871_203_946;
+
+export type FinishDeps = FinishOptions & {
+  service: AsService;
+  /** Runs `work` on a connection of the tables' owner. */
+  asOwner(work: (owner: pg.Client) => Promise<MigrationProgress>): Promise<MigrationProgress>;
+};
+
+type FinishMigrationsDeps = FinishDeps & { migrations: readonly Migration[]; log: Logger };
+
+export async function finishMigrations(deps: FinishMigrationsDeps): Promise<MigrationProgress> {
+  const { service, migrations } = deps;
+  if ((await findPendingSteps(service, migrations)).length === 0) return { applied: 0, waitsFor: null };
+  return deps.asOwner(async (owner) => {
+    // Ending the session releases the advisory lock.
+    if (!(await tryLock(owner, FINISH_LOCK_KEY))) return { applied: 0, waitsFor: 'another server applies a step now' };
+    let applied = 0;
+    for (const migration of await findPendingSteps(service, migrations)) {
+      const waitsFor = await applyStep(owner, migration, deps);
+      if (waitsFor !== null) return { applied, waitsFor: `${migrationLabel(migration)}: ${waitsFor}` };
+      applied += 1;
+      deps.log.info({ migration: migrationLabel(migration) }, 'migrated');
+    }
+    return { applied, waitsFor: null };
+  });
+}
+
+/** Returns null once the step is applied, otherwise what it waits for. */
+async function applyStep(owner: pg.Client, migration: Migration, deps: FinishMigrationsDeps): Promise<string | null> {
+  const { service, log, signal, force = false } = deps;
+  const { step } = migration;
+  if (signal?.aborted) return 'this server stops';
+  if (step === null) {
+    const older = force ? [] : await findOlderServers(owner, migration);
+    if (older.length > 0) return `servers of an older version are connected (${older.join(', ')})`;
+    // Under the lock of the migrations at start: an older server that starts meanwhile reads the ledger afterwards and
+    // refuses the database.
+    await withMigrationsLocked(owner, () => applyInTransaction(owner, migration, log));
+    return null;
+  }
+  // Batches run as the service: row-level security would hide rows from the owner.
+  if (step.kind !== 'batches') await runOnce(owner, migration, step);
+  else if (!(await runBatches((sql) => service.statement(sql, []), migration, signal))) return 'this server stops';
+  await recordMigration(owner, migration);
+  return null;
+}
+
+// The one statement of a migration of the phase `migrate`, outside of a transaction. Idempotent after a crash.
+
+/**
+ * An index takes hours on a large table, and its locks block neither reads nor writes, so nothing limits its time.
+ */
+async function runOnce(owner: pg.Client, { sql }: Migration, step: Step): Promise<void> {
+  await owner.query('set statement_timeout = 0; set lock_timeout = 0');
+  if (step.kind === 'index') await dropInvalidIndex(owner, step.index);
+  await owner.query(sql);
+}
+
+/** A build that was interrupted leaves an invalid index, which costs every write and serves no query. */
+async function dropInvalidIndex(owner: pg.Client, index: string): Promise<void> {
+  const { rowCount } = await owner.query(
+    'select from pg_catalog.pg_index where indexrelid = to_regclass($1) and not indisvalid',
+    [index],
+  );
+  if (rowCount) await owner.query(`drop index concurrently ${index}`);
+}
+
+/** Each batch is a transaction of its own. Returns false if `signal` stopped it before the last one. */
+async function runBatches(
+  run: (sql: string) => Promise<{ rowCount: number | null }>,
+  { sql }: Migration,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  while (!signal?.aborted) {
+    const { rowCount } = await run(sql);
+    if (!rowCount) return true;
+  }
+  return false;
+}
+
+// Versions of the program that are connected: each server's connection for changes names its last migrations.
+
+const READ_SERVERS = `
+  select application_name as name from pg_catalog.pg_stat_activity
+   where datname = current_database() and starts_with(application_name, $1)`;
+
+/** The `application_name` of a server, such as `hustle-forge-changes auth/3 app/22`. */
+export function serverName(migrations: readonly MigrationId[]): string {
+  const last = new Map(migrations.map(({ set, number }) => [set, number]));
+  return [LISTENER_NAME, ...[...last].map(([set, number]) => `${set}/${number}`)].join(' ');
+}
+
+/**
+ * The names of the connected servers that do not know a migration. Best effort: a server that has lost its connection at
+ * this moment is missed. It notices the contracted database by itself and stops being ready.
+ */
+async function findOlderServers(owner: pg.Client, { set, number }: MigrationId): Promise<string[]> {
+  const { rows } = await owner.query<{ name: string }>(READ_SERVERS, [LISTENER_NAME]);
+  const lastOf = (name: string): number => Number(new RegExp(` ${set}/(\\d+)`).exec(name)?.[1] ?? 0);
+  return rows.map(({ name }) => name).filter((name) => lastOf(name) < number);
 }

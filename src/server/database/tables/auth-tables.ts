@@ -1,1 +1,0 @@
-export type { AuthenticationMethod, FactorType, JsonObject, OneTimePurpose, Tables as AuthTables } from '../tables.ts';
