@@ -79,7 +79,7 @@ export const isCostlyRead = (table: ExposedTable, query: Query, total: boolean):
 /**
  * Whether the read does more with the rows of many days than list a date and a number of each. Threat: ids and times of
  * 10,000 days are a megabyte of JSON, and 40,000 dates that are sorted or counted take as long. Some such reads at once
- * delayed a read of another user by six seconds.
+ * delayed a read of another user by most of a second.
  */
 function readsManyDays(table: ExposedTable, query: Query, total: boolean): boolean {
   if (table.isComputed) return true;

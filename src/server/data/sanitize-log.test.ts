@@ -244,6 +244,19 @@ describe('the log sanitizer of all requests', () => {
     expect(await second).toBe('two');
   });
 
+  test('yields to the event loop between two passes over one log', async () => {
+    const yields: (() => void)[] = [];
+    const sanitize = createLogSanitizer(
+      createConcurrencyLimiter(ONE_AT_A_TIME),
+      () => new Promise<void>((resolve) => yields.push(resolve)),
+    );
+    // A list item without its list is not clean after one pass.
+    const sanitized = sanitize('<svg><li>one');
+    expect(await Promise.race([sanitized, setImmediate('waits')])).toBe('waits');
+    yields[0]!();
+    expect(await sanitized).toBe(sanitizeLog('<svg><li>one'));
+  });
+
   test('continues with the next log after a rejected one', async () => {
     const sanitize = createLogSanitizer(createConcurrencyLimiter(ONE_AT_A_TIME));
     const rejected = sanitize('<b>'.repeat(6_000));

@@ -63,10 +63,19 @@ const MISPLACED_HEADER = `<h2 class="${DATE_HEADER_CLASS}">`;
 export function sanitizeLog(content: string): string {
   checkLogSize(content);
   if (isCleanLog(content)) return withoutDateHeader(content);
+  const passes = sanitizeInPasses(content);
+  let step = passes.next();
+  while (!step.done) step = passes.next();
+  return step.value;
+}
+
+/** Yields before each further pass of the parser. */
+function* sanitizeInPasses(content: string): Generator<void, string, undefined> {
   checkTagCount(content);
   let sanitized = parseAndSanitize(withoutControls(content).toWellFormed());
   // Unwrapping can leave elements that a parser would rearrange; sanitizing the stored log again must not change it.
   for (let pass = 1; pass < MAX_PASSES && !isCleanLog(sanitized); pass += 1) {
+    yield;
     const again = parseAndSanitize(sanitized);
     if (again === sanitized) break;
     sanitized = again;
@@ -79,10 +88,10 @@ export type SanitizeLog = (content: string) => string | Promise<string>;
 
 /**
  * Sanitizes the logs of all requests. Logs that need the parser go through `limiter` one at a time, and the event loop
- * serves other requests between two of them. Clean logs, as the editor sends them, do not wait.
+ * serves other requests between two passes of the parser. Clean logs, as the editor sends them, do not wait.
  *
- * Threat: the parser takes some milliseconds for a log of 30 KB; sixty concurrent requests would block the event loop
- * for all of them in a row.
+ * Threat: the parser takes some milliseconds for a log of 30 KB, and a tenth of a second for the most hostile one of 256 KB;
+ * sixty concurrent requests would block the event loop for all of them in a row.
  */
 export function createLogSanitizer(
   limiter: ConcurrencyLimiter,
@@ -91,7 +100,13 @@ export function createLogSanitizer(
   async function sanitizeInTurn(content: string): Promise<string> {
     const release = await limiter.acquire();
     try {
-      return sanitizeLog(content);
+      const passes = sanitizeInPasses(content);
+      let step = passes.next();
+      while (!step.done) {
+        await yieldToEventLoop();
+        step = passes.next();
+      }
+      return step.value;
     } finally {
       void yieldToEventLoop().then(release);
     }
