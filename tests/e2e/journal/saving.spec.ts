@@ -183,7 +183,7 @@ for (const [answer, fulfilled] of Object.entries({
     await page.keyboard.type('kept');
     await expect(status(page, 'Not saved – reload the page to save it')).toBeVisible();
     await context.unroute('**/rest/v1/entries*');
-    await page.getByRole('button', { name: 'Reload' }).click();
+    await page.getByRole('button', { name: 'Reload', exact: true }).click();
     await expectSaved(page);
     await expect(editor(page)).toContainText('kept');
   });
