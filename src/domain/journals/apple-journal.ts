@@ -19,6 +19,7 @@ export const appleJournal: JournalReader = {
     const likely = pages.find(({ path }) => /(?:^|\/)Entries\/[^/]+$/.test(path)) ?? pages[0];
     return likely && isPageOfJournal(await peek(likely)) ? 0.95 : 0;
   },
+  owns: () => (file) => /(?:^|\/)AppleJournalEntries\/(?:index\.html?$|Resources\/)/i.test(file.path),
   read: (files, context) => readEachFile(files.filter(isPage), context, readPage),
 };
 

@@ -35,6 +35,7 @@ export const dayOne: JournalReader = {
     const [text] = files.filter(isText);
     return text && DATE_LINE.test(await peek(text)) ? 0.9 : 0;
   },
+  owns: () => (file) => ATTACHMENT.test(file.path),
   read(files, context) {
     if (files.some(isClassic)) return readClassic(files, context);
     const json = files.filter(isJson);

@@ -8,6 +8,7 @@ import { readEachFile, skip } from './source-files.ts';
 
 const isJson = ({ path }: SourceFile): boolean => /\.json$/i.test(path);
 /** Takeout writes the names of labels and settings beside the notes. */
+const isBesideNotes = (path: string): boolean => /(?:^|\/)(?:Keep\/|Labels\.json$)/i.test(path);
 const isNote = (note: Fields): boolean => 'isTrashed' in note || 'userEditedTimestampUsec' in note;
 
 export const googleKeep: JournalReader = {
@@ -18,10 +19,12 @@ export const googleKeep: JournalReader = {
     // Fields have no fixed order, and a long text can come first.
     return files.some(({ path }) => /(?:^|\/)Takeout\/Keep\/[^/]+\.json$/.test(path)) ? 0.9 : 0;
   },
+  owns: () => (file) => /(?:^|\/)Takeout\/(?:Keep\/[^/]+\.(?:html|txt|csv)|archive_browser\.html)$/.test(file.path),
   read: (files, context) =>
     readEachFile(files.filter(isJson), context, function* ({ path }, text) {
       const note = fieldsOf(JSON.parse(text));
       if (isNote(note)) yield readNote(note, path, context.zone);
+      else if (!isBesideNotes(path)) yield skip(path, 'unknown');
     }),
 };
 

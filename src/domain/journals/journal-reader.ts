@@ -76,6 +76,11 @@ export type JournalReader = {
    * `peek` decodes the first 4 KB of a file. Look at paths first, and peek into few files only.
    */
   detect: (files: readonly SourceFile[], peek: (file: SourceFile) => Promise<string>) => Promise<number>;
+  /**
+   * Which files beside the entries belong to the export: copies and settings. No other reader gets them, and nobody is
+   * told that they were not read. Pictures need no mention.
+   */
+  owns?: (files: readonly SourceFile[]) => (file: SourceFile) => boolean;
   /** Yields in any order. Never throws for a bad entry or file: it yields a `Skipped`. */
   read: (files: readonly SourceFile[], context: ReadContext) => AsyncGenerator<JournalEntry | Skipped>;
 };

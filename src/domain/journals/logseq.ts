@@ -22,6 +22,7 @@ export const logseq: JournalReader = {
     if (journals.every((file) => !/(?:^|\/)\d{4}_\d{2}_\d{2}\.\w+$/.test(file.path))) return 0;
     return /^\s*- |^[\w-]+:: /m.test(await peek(journals[0]!)) ? 0.8 : 0;
   },
+  owns: () => (file) => /(?:^|\/)(?:journals|pages|logseq|whiteboards|draws|assets)\//.test(file.path),
   async *read(files, context) {
     const texts = files.filter(isOfGraph);
     const journals = texts.filter(isJournal);

@@ -71,6 +71,7 @@ export const markdownFiles: JournalReader = {
     }
     return 0;
   },
+  owns: () => (file) => /\.textbundle\//i.test(file.path),
   async *read(files, context) {
     const texts = files.filter((file) => isText(file) || (isInTrash(file) && TEXT_FILE.test(file.path)));
     const inName = new Map<SourceFile, WrittenDate>();

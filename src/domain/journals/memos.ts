@@ -33,8 +33,9 @@ function memosIn(value: unknown): readonly unknown[] {
 const hasList = (value: unknown): boolean => Array.isArray((Object(value) as Memo)['memos']);
 
 function* readList(file: SourceFile, text: string, zone: string): Generator<JournalEntry | Skipped> {
-  for (const [index, value] of memosIn(JSON.parse(text)).entries())
-    yield readMemo(Object(value) as Memo, `${file.path}, memo ${index + 1}`, zone);
+  const content: unknown = JSON.parse(text);
+  for (const [index, value] of memosIn(content).entries())
+    yield readMemo(Object(value) as Memo, value === content ? file.path : `${file.path}, memo ${index + 1}`, zone);
 }
 
 function readMemo(memo: Memo, source: string, zone: string): JournalEntry | Skipped {

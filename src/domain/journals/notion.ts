@@ -22,6 +22,7 @@ export const notion: JournalReader = {
     const html = files.length === 1 ? files.find(({ path }) => /\.html$/i.test(path)) : undefined;
     return html && /<article id="[\da-f-]{36}" class="page/.test(await peek(html)) ? 0.9 : 0;
   },
+  owns: () => (file) => /\.csv$/i.test(file.path) && ID.test(fileName(file).replace(/_all$/, '')),
   async *read(files, context) {
     const pages = files.length === 1 ? files : files.filter(isPage);
     const databases = new Set(files.flatMap((file) => (/\.csv$/i.test(file.path) ? [databaseOf(file)] : [])));

@@ -1,4 +1,4 @@
-/** The readers of all programs, and which of them recognises the chosen files. The order has no meaning. */
+/** The readers of all programs, and which of them reads which of the chosen files. The order has no meaning. */
 import type { JournalReader, SourceFile } from './journal-reader.ts';
 import { appleJournal } from './apple-journal.ts';
 import { dailyTxt } from './dailytxt.ts';
@@ -19,6 +19,7 @@ import { ownExport } from './own-export.ts';
 import { redNotebook } from './rednotebook.ts';
 import { simplenote } from './simplenote.ts';
 import { standardNotes } from './standard-notes.ts';
+import { fileKind, isHidden, isMedia } from './source-files.ts';
 import { storyPad } from './storypad.ts';
 
 const READERS: readonly JournalReader[] = [
@@ -44,15 +45,64 @@ const READERS: readonly JournalReader[] = [
   storyPad,
 ];
 
+type Peek = (file: SourceFile) => Promise<string>;
+
 /** Null if no reader recognises the files. */
-export async function detectReader(
-  files: readonly SourceFile[],
-  peek: (file: SourceFile) => Promise<string>,
-): Promise<JournalReader | null> {
+export const detectReader = async (files: readonly SourceFile[], peek: Peek): Promise<JournalReader | null> =>
+  (await detectSurest(files, peek))?.reader ?? null;
+
+async function detectSurest(files: readonly SourceFile[], peek: Peek) {
   let best: { reader: JournalReader; certainty: number } | null = null;
   for (const reader of READERS) {
     const certainty = await reader.detect(files, peek);
     if (certainty > (best?.certainty ?? 0)) best = { reader, certainty };
   }
-  return best?.reader ?? null;
+  return best;
+}
+
+export type Assignment = { reader: JournalReader; files: SourceFile[] };
+
+/** Of a folder's files with the same extension, so many are looked at one by one: a vault can have 50,000. */
+const MAX_ALONE = 200;
+/** A reader that recognises a file with this certainty keeps it, even if another one is surer. */
+const CERTAIN = 0.6;
+
+/**
+ * Who reads which of the files: the reader that is surest of all of them, and for a file that is another program's the
+ * reader that recognises it alone. Empty if nobody recognises any. The first reader may leave files unread.
+ */
+export async function assignReaders(files: readonly SourceFile[], peek: Peek): Promise<Assignment[]> {
+  const surest = (await detectSurest(files, peek))?.reader ?? null;
+  const isOwned = surest?.owns?.(files) ?? (() => false);
+  const others = new Map<JournalReader, SourceFile[]>();
+  const counts = new Map<string, number>();
+  for (const file of files) {
+    if (isHidden(file) || isMedia(file) || isOwned(file)) continue;
+    const kind = fileKind(file);
+    counts.set(kind, (counts.get(kind) ?? 0) + 1);
+    if (counts.get(kind)! > MAX_ALONE) continue;
+    const alone = await detectSurest([file], peek);
+    if (!alone || alone.reader === surest) continue;
+    const certainty = surest ? await surest.detect([file], peek) : 0;
+    // The heading of our own text exports is one that a note can have.
+    const isKept = certainty >= Math.min(CERTAIN, alone.certainty) || (certainty > 0 && alone.reader === ownExport);
+    if (!isKept) others.set(alone.reader, [...(others.get(alone.reader) ?? []), file]);
+  }
+  const taken = new Set([...others.values()].flat());
+  for (const [reader, own] of others) {
+    const isOwnedToo = reader.owns?.(files) ?? (() => false);
+    for (const file of files)
+      if (!taken.has(file) && isOwnedToo(file)) {
+        taken.add(file);
+        own.push(file);
+      }
+  }
+  const media = files.filter((file) => isMedia(file) && !taken.has(file));
+  const rest = files.filter((file) => !taken.has(file));
+  const isWorthReading = rest.some((file) => !isHidden(file) && !isMedia(file));
+  return [
+    ...(surest && (others.size === 0 || isWorthReading) ? [{ reader: surest, files: rest }] : []),
+    // Some readers count the pictures in an entry's folder.
+    ...[...others].map(([reader, own]) => ({ reader, files: [...own, ...media] })),
+  ];
 }

@@ -19,6 +19,7 @@ export const redNotebook: JournalReader = {
     const month = files.find(({ path }) => MONTH_FILE.test(path));
     return month && new RegExp(DAY_KEY, 'm').test((await peek(month)).replace(/^\uFEFF/, '')) ? 0.95 : 0;
   },
+  owns: () => (file) => /(?:^|\/)journal\.cfg$/i.test(file.path),
   async *read(files, context) {
     const settings = files.find(({ path }) => /(?:^|\/)journal\.cfg$/i.test(path));
     const isMarkdown = settings

@@ -16,6 +16,10 @@ export const simplenote: JournalReader = {
       if (/"activeNotes"\s*:\s*\[/.test(await peek(file))) return 0.95;
     return 0;
   },
+  owns(files) {
+    const roots = files.flatMap(({ path }) => /^(.*\/)?source\/notes\.json$/.exec(path)?.slice(1) ?? []);
+    return ({ path }) => /\.txt$/i.test(path) && roots.some((root = '') => path.startsWith(root));
+  },
   read: (files, context) =>
     readEachFile(files.filter(isJson), context, function* ({ path }, text) {
       const { activeNotes, trashedNotes } = fieldsOf(JSON.parse(text));

@@ -15,6 +15,15 @@ export const fileName = ({ path }: SourceFile): string => path.replace(/^.*\//, 
 export const isHidden = ({ path }: SourceFile): boolean =>
   /(?:^|\/)(?:\.(?!trash\/)|__MACOSX\/|Thumbs\.db$)/i.test(path);
 
+/** Pictures and recordings, and what a page needs to be shown. */
+export const isMedia = ({ path }: SourceFile): boolean =>
+  /\.(?:jpe?g|png|gif|heic|heif|webp|avif|tiff?|bmp|svg|mp4|mov|m4v|webm|3gp|m4a|mp3|wav|aac|ogg|opus|caf|css|js|woff2?)$/i.test(
+    path,
+  );
+
+/** The folder and the extension. */
+export const fileKind = ({ path }: SourceFile): string => path.replace(/[^/]*?(\.\w{1,12})?$/, '$1');
+
 export const skip = (source: string, reason: SkipReason): Skipped => ({ kind: 'skipped', source, reason });
 
 /** Reads files one after the other. A file that is no text or that breaks its reader is reported and ends nothing. */

@@ -8,8 +8,9 @@ import { noteTime } from './note-time.ts';
 import { lexicalToHtml, type RichText } from './rich-text.ts';
 import { readEachFile, skip } from './source-files.ts';
 
-const isBackup = ({ path }: SourceFile): boolean =>
-  /\.(?:txt|json)$/i.test(path) && !/(?:^|\/)Items\/[^/]+\/[^/]+$/i.test(path);
+/** A copy of an item. */
+const ITEM_COPY = /(?:^|\/)Items\/[^/]+\/[^/]+$/i;
+const isBackup = ({ path }: SourceFile): boolean => /\.(?:txt|json)$/i.test(path) && !ITEM_COPY.test(path);
 
 export const standardNotes: JournalReader = {
   program: 'Standard Notes',
@@ -21,6 +22,7 @@ export const standardNotes: JournalReader = {
     }
     return 0;
   },
+  owns: () => (file) => ITEM_COPY.test(file.path),
   read: (files, context) =>
     readEachFile(files.filter(isBackup), context, function* ({ path }, text) {
       const { items } = fieldsOf(JSON.parse(text));

@@ -20,7 +20,7 @@ const MAX_RATIO = 200;
 /** Smaller members may have any ratio. */
 const MIN_RATIO_BYTES = 10 * 1024 ** 2;
 
-const isZip = (path: string): boolean => /\.zip$/i.test(path);
+export const isZip = (path: string): boolean => /\.zip$/i.test(path);
 
 type OpenFiles = {
   /** Each zip is a group of its own, because the zips of several programs can be chosen at once. */

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { BlobWriter, TextReader, Uint8ArrayReader, ZipWriter } from '@zip.js/zip.js/lib/zip-core-native.js';
 import { IMPORT_PROBLEMS } from '#domain/journals/export-guides.ts';
+import { PROGRAMS, type Written } from '../../../../../tests/support/journal-programs.ts';
 import { MAX_CHOSEN_BYTES, MAX_FILES, type ChosenFile } from './open-files.ts';
 import { readJournal, type ReadMessage } from './read-journal.ts';
 
@@ -30,7 +31,7 @@ async function read(...chosen: ChosenFile[]) {
   const batches = messages.filter((message) => message.kind === 'batch');
   const refused = messages.find((message) => message.kind === 'refused');
   return {
-    program: messages.find((message) => message.kind === 'program')?.program,
+    program: messages.findLast((message) => message.kind === 'program')?.program,
     entries: batches.flatMap(({ entries }) => entries),
     skipped: batches.flatMap(({ skipped }) => skipped),
     batches: batches.length,
@@ -97,6 +98,59 @@ describe('the chosen files', () => {
     const { batches, entries: all } = await read(fileOf('journal.json', JSON.stringify({ tags: {}, entries })));
     expect(all).toHaveLength(40);
     expect(batches).toBeGreaterThan(5);
+  });
+});
+
+/** An entry of its own month for each program, so that none takes another one's day. */
+const exported = Object.entries(PROGRAMS).map(([name, { reader, write }], index) => {
+  const day = new Date(Date.UTC(2020, index, 2)).toISOString().slice(0, 10);
+  const entry: Written = { day, time: '12:00:00', zone: 'UTC', title: `Title ${index}`, text: `Text ${index}` };
+  return { name, program: reader.program, day, files: write([entry]) };
+});
+const pairs = exported.flatMap((first, index) => exported.slice(index + 1).map((second) => ({ first, second })));
+const chosenOf = (...folders: Record<string, string>[]): ChosenFile[] =>
+  folders.flatMap((files, index) =>
+    Object.entries(files).map(([path, text]) => fileOf(folders.length > 1 ? `${index}/${path}` : path, text)),
+  );
+
+describe('files of several programs', () => {
+  test.each(exported)('$name goes to its reader whatever lies beside it', async ({ name, program, day }) => {
+    for (const { first, second } of pairs.filter((pair) => pair.first.name === name)) {
+      const forward = await read(...chosenOf(first.files, second.files));
+      const backward = await read(...chosenOf(second.files, first.files));
+      for (const found of [forward, backward]) {
+        const about = `${first.name} and ${second.name}`;
+        expect(found.refused, about).toBeUndefined();
+        expect(found.entries.map((entry) => entry.day).toSorted(), about).toEqual([day, second.day].toSorted());
+        expect(found.skipped, about).toEqual([]);
+        expect(new Set(found.program?.split(' and ')), about).toEqual(new Set([program, second.program]));
+      }
+    }
+  });
+
+  test.each(exported)('$name leaves no file beside it without a word', async ({ day, files }) => {
+    const strange = { 'table.csv': 'a,b', 'diary.pdf': '%PDF-1.7', 'other.json': '{"a":1}', 'cat.png': 'x' };
+    for (const chosen of [
+      { ...strange, ...files },
+      { ...files, ...strange },
+    ]) {
+      const { entries, skipped } = await read(...chosenOf(chosen));
+      expect(entries.map((entry) => entry.day)).toEqual([day]);
+      expect(skipped.map(({ source, reason }) => `${source}: ${reason}`).toSorted()).toEqual(
+        ['cat.png', 'diary.pdf', 'other.json', 'table.csv'].map((path) => `${path}: unknown`),
+      );
+    }
+  });
+
+  test('are named in one line, also those in zips of a zip', async () => {
+    const [dayOne, keep, vault] = ['Day One, JSON', 'Google Keep', 'Markdown by day'].map(
+      (name) => exported.find((one) => one.name === name)!.files,
+    );
+    const inner = await bytesOf(await zipOf(keep!));
+    const outer = await zipOf({ 'a.zip': await bytesOf(await zipOf(dayOne!)), 'b.zip': inner });
+    const { program, entries } = await read(fileOf('outer.zip', outer), ...chosenOf(vault!));
+    expect(entries).toHaveLength(3);
+    expect(program).toBe('Markdown or text files, Day One, and Google Keep');
   });
 });
 

@@ -4,13 +4,13 @@ import type { LogEntry } from '#domain/journals/assemble-days.ts';
 import {
   UnreadableTextError,
   type JournalEntry,
-  type JournalReader,
   type Skipped,
   type SourceFile,
 } from '#domain/journals/journal-reader.ts';
-import { detectReader } from '#domain/journals/readers.ts';
+import { assignReaders, type Assignment } from '#domain/journals/readers.ts';
+import { isHidden, isMedia, skip } from '#domain/journals/source-files.ts';
 import { cleanText, toLog } from '#domain/journals/to-log.ts';
-import { ImportRefusedError, openFiles, type ChosenFile } from './open-files.ts';
+import { ImportRefusedError, isZip, openFiles, type ChosenFile } from './open-files.ts';
 
 /** `html`: the body is HTML of another program, which the page converts to a log. */
 export type ReadEntry = LogEntry & { isForeignHtml: boolean };
@@ -57,25 +57,50 @@ async function read(chosen: ChosenFile[], zone: string, post: (message: ReadMess
   };
   const batches = createBatches(post);
   try {
-    const recognised: { reader: JournalReader; files: SourceFile[] }[] = [];
-    const unknown: typeof opened.groups = [];
-    for (const group of opened.groups) {
-      const reader = await detectReader(group.files, peek);
-      if (reader) recognised.push({ reader, files: group.files });
-      else unknown.push(group);
+    const groups: { files: SourceFile[]; assigned: Assignment[] }[] = [];
+    for (const { name, files } of opened.groups) {
+      const assigned = await assignReaders(files, peek);
+      groups.push({ files, assigned });
+      if (assigned.length > 0) continue;
+      if (isZip(name)) batches.add(skip(name, 'unknown'));
+      else for (const { path } of files.filter((file) => !isHidden(file))) batches.add(skip(path, 'unknown'));
     }
     refuseIfBroken();
-    if (recognised.length === 0) {
+    if (groups.every(({ assigned }) => assigned.length === 0)) {
       const files = opened.groups.flatMap((group) => group.files);
       throw opened.damage() ?? new ImportRefusedError(await describeUnknownFiles(files, peek, decode));
     }
-    const programs = new Set(recognised.map(({ reader }) => reader.program));
-    post({ kind: 'program', program: [...programs].join(' and ') });
-    for (const { name } of unknown) batches.add({ kind: 'skipped', source: name, reason: 'unknown' });
-    for (const { reader, files } of recognised) {
-      for await (const item of reader.read(files, { decode, zone })) {
-        refuseIfBroken();
-        batches.add(item);
+    const programs = new Set<string>();
+    for (const group of groups) {
+      for (let { assigned, files } = group; assigned.length > 0;) {
+        for (const { reader } of assigned) programs.add(reader.program);
+        post({ kind: 'program', program: listOf([...programs]) });
+        const unread = new Set(files);
+        for (const { reader, files: own } of assigned) {
+          const tracked = own.map((file) => ({
+            ...file,
+            read() {
+              unread.delete(file);
+              return file.read();
+            },
+          }));
+          const byPath = new Map(own.map((file) => [file.path, file]));
+          for await (const item of reader.read(tracked, { decode, zone })) {
+            refuseIfBroken();
+            const file = item.kind === 'skipped' ? byPath.get(item.source) : undefined;
+            if (file) unread.delete(file);
+            const isForeign =
+              file && isDoubted(item) && (await reader.detect([file], peek)) === 0;
+            batches.add(isForeign ? skip(file.path, 'unknown') : item);
+          }
+          const isOwned = reader.owns?.(files);
+          for (const file of files) if (isHidden(file) || isOwned?.(file)) unread.delete(file);
+        }
+        // A picture in a folder is one of an entry, which counts it.
+        const left = [...unread].filter((file) => !isMedia(file) || !file.path.includes('/'));
+        assigned = left.length < files.length ? await assignReaders(left, peek) : [];
+        files = left;
+        if (assigned.length === 0) for (const { path } of left) batches.add(skip(path, 'unknown'));
       }
     }
     refuseIfBroken();
@@ -84,6 +109,13 @@ async function read(chosen: ChosenFile[], zone: string, post: (message: ReadMess
     await opened.close();
   }
 }
+
+const listOf = (programs: readonly string[]): string =>
+  new Intl.ListFormat('en-US', { type: 'conjunction' }).format(programs);
+
+/** A reader that takes every JSON file calls one of another kind damaged, or misses its date. */
+const isDoubted = (item: JournalEntry | Skipped): boolean =>
+  item.kind === 'skipped' && (item.reason === 'broken' || (item.reason === 'noDate' && /\.json$/i.test(item.source)));
 
 function createBatches(post: (message: ReadMessage) => void) {
   let entries: ReadEntry[] = [];
