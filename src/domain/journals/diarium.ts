@@ -39,7 +39,12 @@ export const diarium: JournalReader = {
       const content: unknown = JSON.parse(text);
       const entries = Array.isArray(content) ? listOf(content) : [content];
       for (const [index, entry] of entries.entries())
-        yield readEntry(fieldsOf(entry), Array.isArray(content) ? `${path}, entry ${index + 1}` : path, media, context.zone);
+        yield readEntry(
+          fieldsOf(entry),
+          Array.isArray(content) ? `${path}, entry ${index + 1}` : path,
+          media,
+          context.zone,
+        );
     });
     const pages = files.filter(({ path }) => DAY_FILE.test(path) || DAY_FOLDER.test(path));
     yield* readEachFile(pages, context, function* ({ path }, text) {

@@ -95,7 +95,7 @@ export async function describeUnknownFiles(
   return 'We don’t know these files. Choose what your journal exports: the list below says how.';
 }
 
-function isJson(text: string): boolean {
+export function isJson(text: string): boolean {
   try {
     JSON.parse(text);
     return true;

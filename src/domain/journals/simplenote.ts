@@ -17,8 +17,8 @@ export const simplenote: JournalReader = {
     return 0;
   },
   owns(files) {
-    const roots = files.flatMap(({ path }) => /^(.*\/)?source\/notes\.json$/.exec(path)?.slice(1) ?? []);
-    return ({ path }) => /\.txt$/i.test(path) && roots.some((root = '') => path.startsWith(root));
+    const roots = files.flatMap(({ path }) => /^((?:.*\/)?)source\/notes\.json$/.exec(path)?.slice(1) ?? []);
+    return ({ path }) => /\.txt$/i.test(path) && roots.some((root) => path.startsWith(root));
   },
   read: (files, context) =>
     readEachFile(files.filter(isJson), context, function* ({ path }, text) {

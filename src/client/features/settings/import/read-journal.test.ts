@@ -54,11 +54,16 @@ describe('the chosen files', () => {
   });
 
   test('are read from a zip, with names of several zips apart', async () => {
-    const zip = await zipOf({ 'export/journal.json': jrnlOf('in a zip'), 'photos/a.jpg': new Uint8Array(2_000) });
-    const { entries } = await read(fileOf('Journal.zip', zip));
+    const zip = await zipOf({
+      'export/journal.json': jrnlOf('in a zip'),
+      'photos/a.jpg': new Uint8Array(2_000),
+      'b.jpg': new Uint8Array(2_000),
+    });
+    const { entries, skipped } = await read(fileOf('Journal.zip', zip));
     expect(entries.map(({ html, source }) => [html, source])).toEqual([
       ['<p>in a zip</p>', 'export/journal.json, entry 1'],
     ]);
+    expect(skipped).toEqual([]);
   });
 
   test('are read from zips in a zip, one level deep', async () => {
@@ -140,6 +145,19 @@ describe('files of several programs', () => {
         ['cat.png', 'diary.pdf', 'other.json', 'table.csv'].map((path) => `${path}: unknown`),
       );
     }
+  });
+
+  test('say why nobody read them', async () => {
+    const strange = { 'a.json': '{"a":1}', 'cut.json': '{"entries":[{"te', 'Ideas.md': 'Not today.', 'none.md': '' };
+    const { skipped } = await read(
+      ...chosenOf({ 'Notes.enex': exported.find(({ name }) => name === 'Evernote')!.files['Notes.enex']!, ...strange }),
+    );
+    expect(skipped.map(({ source, reason }) => `${source}: ${reason}`).toSorted()).toEqual([
+      'Ideas.md: noDate',
+      'a.json: unknown',
+      'cut.json: broken',
+      'none.md: empty',
+    ]);
   });
 
   test('are named in one line, also those in zips of a zip', async () => {

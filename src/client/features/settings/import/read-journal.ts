@@ -1,10 +1,11 @@
 /** Reads the chosen files: opens zips, finds the reader of their program, and converts the entries that need no browser. */
-import { describeUnknownFiles, IMPORT_PROBLEMS } from '#domain/journals/export-guides.ts';
+import { describeUnknownFiles, IMPORT_PROBLEMS, isJson } from '#domain/journals/export-guides.ts';
 import type { LogEntry } from '#domain/journals/assemble-days.ts';
 import {
   UnreadableTextError,
   type JournalEntry,
   type Skipped,
+  type SkipReason,
   type SourceFile,
 } from '#domain/journals/journal-reader.ts';
 import { assignReaders, type Assignment } from '#domain/journals/readers.ts';
@@ -57,13 +58,15 @@ async function read(chosen: ChosenFile[], zone: string, post: (message: ReadMess
   };
   const batches = createBatches(post);
   try {
-    const groups: { files: SourceFile[]; assigned: Assignment[] }[] = [];
+    const groups: { isArchive: boolean; files: SourceFile[]; assigned: Assignment[] }[] = [];
     for (const { name, files } of opened.groups) {
       const assigned = await assignReaders(files, peek);
-      groups.push({ files, assigned });
+      groups.push({ isArchive: isZip(name), files, assigned });
       if (assigned.length > 0) continue;
       if (isZip(name)) batches.add(skip(name, 'unknown'));
-      else for (const { path } of files.filter((file) => !isHidden(file))) batches.add(skip(path, 'unknown'));
+      else
+        for (const file of files.filter((one) => !isHidden(one)))
+          batches.add(skip(file.path, await reasonOf(file, decode)));
     }
     refuseIfBroken();
     if (groups.every(({ assigned }) => assigned.length === 0)) {
@@ -89,18 +92,17 @@ async function read(chosen: ChosenFile[], zone: string, post: (message: ReadMess
             refuseIfBroken();
             const file = item.kind === 'skipped' ? byPath.get(item.source) : undefined;
             if (file) unread.delete(file);
-            const isForeign =
-              file && isDoubted(item) && (await reader.detect([file], peek)) === 0;
-            batches.add(isForeign ? skip(file.path, 'unknown') : item);
+            const isForeign = file && isDoubted(item) && (await reader.detect([file], peek)) === 0;
+            batches.add(isForeign ? skip(file.path, await reasonOf(file, decode)) : item);
           }
           const isOwned = reader.owns?.(files);
           for (const file of files) if (isHidden(file) || isOwned?.(file)) unread.delete(file);
         }
-        // A picture in a folder is one of an entry, which counts it.
-        const left = [...unread].filter((file) => !isMedia(file) || !file.path.includes('/'));
+        // A picture in a folder or a zip is one of an entry, which counts it.
+        const left = [...unread].filter((file) => !isMedia(file) || !(group.isArchive || file.path.includes('/')));
         assigned = left.length < files.length ? await assignReaders(left, peek) : [];
         files = left;
-        if (assigned.length === 0) for (const { path } of left) batches.add(skip(path, 'unknown'));
+        if (assigned.length === 0) for (const file of left) batches.add(skip(file.path, await reasonOf(file, decode)));
       }
     }
     refuseIfBroken();
@@ -112,6 +114,13 @@ async function read(chosen: ChosenFile[], zone: string, post: (message: ReadMess
 
 const listOf = (programs: readonly string[]): string =>
   new Intl.ListFormat('en-US', { type: 'conjunction' }).format(programs);
+
+/** Why no reader knows a file. */
+async function reasonOf(file: SourceFile, decode: (file: SourceFile) => Promise<string>): Promise<SkipReason> {
+  if (/\.(?:md|markdown|txt|text)$/i.test(file.path)) return file.size === 0 ? 'empty' : 'noDate';
+  if (!/\.json$/i.test(file.path)) return 'unknown';
+  return isJson(await decode(file).catch(() => '')) ? 'unknown' : 'broken';
+}
 
 /** A reader that takes every JSON file calls one of another kind damaged, or misses its date. */
 const isDoubted = (item: JournalEntry | Skipped): boolean =>
