@@ -28,7 +28,9 @@ export const EXPORT_GUIDES: readonly (readonly [program: string, steps: string])
 
 export const IMPORT_PROBLEMS = {
   tooLarge: 'is larger than 2 GB. Export it in parts, for example one year at a time.',
-  zipBomb:
+  zipRatio:
+    'unpacks to more than 200 times its size, so it was not opened. Unpack it and choose only the journal’s own files.',
+  zipTotal:
     'unpacks to more than 1 GB of text, so it was not opened. Unpack it and choose only the journal’s own files.',
   brokenZip: 'is damaged and cannot be unpacked. Export it again, or unpack it and choose the folder.',
   encryptedZip: 'is protected by a password. Export it without one, or unpack it and choose the folder.',
@@ -41,6 +43,8 @@ export const IMPORT_PROBLEMS = {
 
 const DATED = 'Save it as plain text or Markdown, with a line such as # 2024-05-01 above each day.';
 const OTHER_FORMAT = 'Export JSON, Markdown, HTML or plain text from the program that wrote it.';
+
+const MEDIA = /\.(?:jpe?g|png|gif|heic|webp|avif|tiff?|mp4|mov|m4a|mp3|wav|aac)$/i;
 
 /** Describes a file by its extension, and says which one to choose instead. */
 const KINDS: readonly (readonly [extensions: RegExp, text: string])[] = [
@@ -63,10 +67,7 @@ const KINDS: readonly (readonly [extensions: RegExp, text: string])[] = [
     /\.(?:7z|rar|tar|gz|tgz|bz2|xz|zst)$/i,
     'This archive cannot be opened here. Unpack it and choose the folder, or pack it as a zip.',
   ],
-  [
-    /\.(?:jpe?g|png|gif|heic|webp|avif|tiff?|mp4|mov|m4a|mp3|wav|aac)$/i,
-    'These are pictures or recordings. Logs are text, so there is nothing to import.',
-  ],
+  [MEDIA, 'These are pictures or recordings. Logs are text, so there is nothing to import.'],
   [
     /\.(?:ics|vcf)$/i,
     'This looks like a calendar or contacts. Logs are text with a day, which we could not find here.',
@@ -85,14 +86,18 @@ export async function describeUnknownFiles(
   const start = await peek(first).catch(() => '');
   if (start.includes('<title>Hustle Forge: all logs'))
     return 'This looks like an HTML export of Hustle Forge. Choose its JSON, Markdown or plain text file instead.';
+  const isOne = visible.length === 1;
+  if (visible.every(({ size }) => size === 0)) return isOne ? 'This file is empty.' : 'These files are empty.';
+  if (isOne && MEDIA.test(first.path))
+    return 'This is a picture or a recording. Logs are text, so there is nothing to import.';
   for (const [extensions, text] of KINDS) if (visible.every(({ path }) => extensions.test(path))) return text;
-  if (visible.length === 1 && /^\s*[{[]/.test(start) && !isJson(await decode(first).catch(() => '')))
+  if (isOne && /^\s*[{[]/.test(start) && !isJson(await decode(first).catch(() => '')))
     return 'This file is damaged: its JSON cannot be read. Export it again.';
   if (visible.some(({ path }) => /\.(?:md|markdown|txt|text)$/i.test(path)))
     return 'We found text, but no dates. Put a line such as # 2024-05-01 above each day, or name each file by its day, such as 2024-05-01.md.';
-  if (visible.length === 1 && start.includes('\0'))
+  if (isOne && start.includes('\0'))
     return 'This is not a text file. Choose the file or the zip that your journal exports: the list below says how.';
-  return 'We don’t know these files. Choose what your journal exports: the list below says how.';
+  return `We don’t know ${isOne ? 'this file' : 'these files'}. Choose what your journal exports: the list below says how.`;
 }
 
 export function isJson(text: string): boolean {

@@ -59,6 +59,7 @@ const MAX_PEEKS = 5;
 
 export const markdownFiles: JournalReader = {
   program: 'Markdown or text files',
+  programOf: (files) => (files.some(({ path }) => /(?:^|\/)\.obsidian\//.test(path)) ? 'Obsidian' : null),
   async detect(files, peek) {
     const texts = files.filter(isText);
     const named = texts.filter((file) => dateInName(file) !== null).length;

@@ -115,8 +115,9 @@ export function ImportPlanView({ plan, onImport, onCancel }: ImportPlanViewProps
       )}
       {locked > 0 && (
         <Notice kind="info">
-          {locked.toLocaleString('en-US')} of these days {locked === 1 ? 'is' : 'are'} older than 30 days. We keep them
-          for you: they are imported now and open when you become a Closer.
+          {locked === 1
+            ? '1 of these days is older than 30 days. We keep it for you: it is imported now and opens when you become a Closer.'
+            : `${locked.toLocaleString('en-US')} of these days are older than 30 days. We keep them for you: they are imported now and open when you become a Closer.`}
         </Notice>
       )}
       <div className={common.actions}>
@@ -239,7 +240,10 @@ function PictureList({ days }: { days: readonly PlannedDay[] }) {
   const count = withPictures.reduce((sum, { day }) => sum + day.pictures, 0);
   if (count === 0) return null;
   return (
-    <LongList label={`${pluralize(count, 'picture')} and other attachments left out`} items={withPictures}>
+    <LongList
+      label={`${pluralize(count, 'picture or other attachment', 'pictures or other attachments')} left out`}
+      items={withPictures}
+    >
       {({ day: { date, pictures } }) => `${dateLabel(date)}: ${pictures.toLocaleString('en-US')}`}
     </LongList>
   );

@@ -135,7 +135,8 @@ function refuseBomb(path: string, { uncompressedSize, compressedSize }: FileEntr
   const isBomb = uncompressedSize > MIN_RATIO_BYTES && uncompressedSize > compressedSize * MAX_RATIO;
   archive.unpacked += uncompressedSize;
   if (isBomb || archive.unpacked > MAX_UNPACKED_BYTES) {
-    archive.problem ??= new ImportRefusedError(`${path} ${IMPORT_PROBLEMS.zipBomb}`);
+    const problem = isBomb ? IMPORT_PROBLEMS.zipRatio : IMPORT_PROBLEMS.zipTotal;
+    archive.problem ??= new ImportRefusedError(`${path} ${problem}`);
   }
   if (archive.problem) throw archive.problem;
 }

@@ -98,6 +98,12 @@ describe('the chosen files', () => {
     expect(skipped).toEqual([{ kind: 'skipped', source: 'photos.zip', reason: 'unknown' }]);
   });
 
+  test('are named after Obsidian if they are its vault', async () => {
+    const note = fileOf('vault/2024-05-01.md', 'Shipped');
+    expect((await read(note, fileOf('vault/.obsidian/app.json', '{}'))).program).toBe('Obsidian');
+    expect((await read(note)).program).toBe('Markdown or text files');
+  });
+
   test('arrive in small batches', async () => {
     const entries = Array.from({ length: 40 }, () => ({ title: '', body: 'x'.repeat(50_000), date: '2024-01-01' }));
     const { batches, entries: all } = await read(fileOf('journal.json', JSON.stringify({ tags: {}, entries })));
@@ -174,11 +180,11 @@ describe('files of several programs', () => {
 
 describe('a refusal names the reason for', () => {
   test.each([
-    ['an empty file', fileOf('x.txt', ''), 'We found text, but no dates.'],
+    ['an empty file', fileOf('x.txt', ''), 'This file is empty.'],
     ['a text without dates', fileOf('x.md', 'Dear diary'), 'We found text, but no dates.'],
     ['damaged JSON', fileOf('broken.json', '{"entries":'), 'This file is damaged'],
-    ['JSON of another kind', fileOf('x.json', '{"a":1}'), 'We don’t know these files.'],
-    ['a picture', fileOf('cat.png', Uint8Array.of(0x89, 0x50, 0, 1)), 'These are pictures or recordings.'],
+    ['JSON of another kind', fileOf('x.json', '{"a":1}'), 'We don’t know this file.'],
+    ['a picture', fileOf('cat.png', Uint8Array.of(0x89, 0x50, 0, 1)), 'This is a picture or a recording.'],
     ['a PDF', fileOf('diary.pdf', '%PDF-1.7'), 'A PDF holds pages'],
     ['a document', fileOf('diary.docx', 'PK'), 'word processor'],
     ['a backup of Day One', fileOf('a/x.dayone2', 'x'), 'In Day One, export your journals as JSON'],
@@ -199,6 +205,12 @@ describe('a refusal names the reason for', () => {
     expect(await refusalOf(fileOf('secret.zip', secret))).toContain(IMPORT_PROBLEMS.encryptedZip);
   });
 
+  test('several files that nobody knows', async () => {
+    expect(await refusalOf(fileOf('a.xyz', 'a'), fileOf('b.xyz', 'b'))).toContain('We don’t know these files.');
+    expect(await refusalOf(fileOf('a.png', 'a'), fileOf('b.png', 'b'))).toContain('These are pictures or recordings.');
+    expect(await refusalOf(fileOf('a.md', ''), fileOf('b.md', ''))).toContain('These files are empty.');
+  });
+
   test('a file of 2 GB, and more files than the limit, without reading them', async () => {
     const huge = { path: 'huge.json', file: { size: MAX_CHOSEN_BYTES } as File };
     expect(await refusalOf(huge)).toBe(`huge.json ${IMPORT_PROBLEMS.tooLarge}`);
@@ -209,7 +221,7 @@ describe('a refusal names the reason for', () => {
   test('a zip bomb, before it is unpacked', async () => {
     const bomb = await zipOf({ 'journal.json': `{"tags":{},"entries":[${' '.repeat(64 * 1024 ** 2)}]}` });
     expect(bomb.size).toBeLessThan(100_000);
-    expect(await refusalOf(fileOf('bomb.zip', bomb))).toBe(`bomb.zip ${IMPORT_PROBLEMS.zipBomb}`);
+    expect(await refusalOf(fileOf('bomb.zip', bomb))).toBe(`bomb.zip ${IMPORT_PROBLEMS.zipRatio}`);
   });
 
   test('a zip whose member unpacks to more than its directory says', async () => {

@@ -76,7 +76,7 @@ async function read(chosen: ChosenFile[], zone: string, post: (message: ReadMess
     const programs = new Set<string>();
     for (const group of groups) {
       for (let { assigned, files } = group; assigned.length > 0;) {
-        for (const { reader } of assigned) programs.add(reader.program);
+        for (const { reader } of assigned) programs.add(reader.programOf?.(group.files) ?? reader.program);
         post({ kind: 'program', program: listOf([...programs]) });
         const unread = new Set(files);
         for (const { reader, files: own } of assigned) {
