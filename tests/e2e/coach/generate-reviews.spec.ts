@@ -47,7 +47,7 @@ test('a failed review counts its attempts, each period has a stored review, and 
   const result = page.getByRole('region', { name: 'Analysis', exact: true });
   await expect(result.getByRole('heading', { name: '7-Day Hustle Review' })).toBeVisible();
   await expect(result).toContainText('3 entries analyzed');
-  await expect(result).toContainText('Generated Just now');
+  await expect(result).toContainText('Generated just now');
   await expect(result).toContainText('Sandbox model: 3 days');
   await inBothThemes(page, expectAccessible);
 

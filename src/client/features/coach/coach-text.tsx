@@ -82,14 +82,14 @@ function Span({ span, onRef }: SpanProps) {
 /**
  * A relative time that updates while the page is open. Updates are not announced to screen readers.
  *
- * `at`: ISO time. The tooltip shows the absolute time.
+ * `at`: ISO time. The tooltip shows the absolute time. `within`: inside a sentence, so without a capital.
  */
-export function TimeAgo({ at }: { at: string }) {
+export function TimeAgo({ at, within = false }: { at: string; within?: boolean }) {
   const then = new Date(at);
   const text = useClock(() => relativeTime(then, new Date()));
   return (
     <time dateTime={at} title={`${dateLabel(dayOf(then))}, ${clockTime(then)}`}>
-      {text}
+      {within ? text.replace('Just now', 'just now') : text}
     </time>
   );
 }

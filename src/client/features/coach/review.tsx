@@ -116,8 +116,8 @@ function StreamingReview({ view, period }: { view: AnalysisView; period: ReviewP
     <section className={styles.result} aria-label="New analysis" aria-busy="true">
       <h2>{titleOf(period)}</h2>
       <p className={styles.facts}>
-        {view.failures > 0 ? `Attempt ${view.failures + 1} · ` : ''}
-        {view.text === '' ? 'Reading your logs...' : 'Writing...'}
+        {view.failures > 0 && <span>Attempt {view.failures + 1}</span>}
+        <span>{view.text === '' ? 'Reading your logs...' : 'Writing...'}</span>
       </p>
       {view.text !== '' && <ReviewText analysis={view.text} writing />}
     </section>
@@ -226,7 +226,7 @@ function ReviewCard({ result, label, isReplaced = false, source }: ReviewCardPro
           </span>
         )}
         <span>
-          Generated <TimeAgo at={generatedAt} />
+          Generated <TimeAgo at={generatedAt} within />
         </span>
         {source && <span>{source}</span>}
       </p>
