@@ -65,7 +65,7 @@ test('security is one folded section that sums itself up, keeps what was begun, 
   const account = await accounts.create();
   await accounts.signInAgain(account);
   await openAs(page, account, '/profile');
-  await expect(page.getByText('Two-step verification off · no passkeys · 2 devices')).toBeVisible();
+  await expect(page.getByText('Two-step verification off, no passkeys, 2 devices')).toBeVisible();
   await expect(page.getByRole('heading', { name: 'Two-step verification' })).toHaveCount(0);
   await page.getByRole('button', { name: 'Show security' }).press('Enter');
   for (const name of [
@@ -90,7 +90,7 @@ test('security is one folded section that sums itself up, keeps what was begun, 
   await expect(phone).toHaveValue('+4915123');
 
   await list(page).getByRole('button', { name: 'Sign out everywhere else' }).click();
-  await expect(page.getByText('Two-step verification off · no passkeys · 1 device')).toBeVisible();
+  await expect(page.getByText('Two-step verification off, no passkeys, 1 device')).toBeVisible();
 });
 
 test.describe('without a connection', () => {

@@ -61,7 +61,7 @@ export function SecuritySection({ isShown }: { isShown: boolean }) {
   );
 }
 
-/** For example "Two-step verification on · 2 passkeys · 3 devices". Leaves out what is not known. */
+/** For example "Two-step verification on, 2 passkeys, 3 devices". Leaves out what is not known. */
 function SecuritySummary() {
   const user = useUser();
   const { auth } = useSupabase();
@@ -74,10 +74,10 @@ function SecuritySummary() {
     hasPasskeys && passkeys && (passkeys.length === 0 ? 'no passkeys' : countLabel(passkeys.length)),
     sessions && (sessions.length === 1 ? '1 device' : `${sessions.length} devices`),
   ];
-  // A fact is not divided at the end of a line.
   // No-break spaces: a line does not end within a fact.
   const known = facts.flatMap((fact) => fact || []).map((fact) => fact.replaceAll(' ', '\u00a0'));
-  return <div>{known.join(' · ')}</div>;
+  // Commas, because a dot would stand alone at the end of a line on a phone.
+  return <div>{known.join(', ')}</div>;
 }
 
 function SecurityParts() {
