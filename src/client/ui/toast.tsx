@@ -1,4 +1,7 @@
-/** Toasts: short messages at the bottom of the page that disappear after some seconds or when dismissed. */
+/**
+ * Toasts: short messages at the top of the page, or at the foot of a narrow one, that disappear after some seconds or when
+ * dismissed.
+ */
 import { CircleAlert, CircleCheck, Info, X } from 'lucide-react';
 import {
   createContext,
