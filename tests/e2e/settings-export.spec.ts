@@ -186,7 +186,7 @@ test.describe('a premium user', () => {
       mimeType: 'image/png',
       buffer: Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 1, 255]),
     });
-    await expect(page.getByRole('alert').filter({ hasText: 'These are pictures or recordings.' })).toBeVisible();
+    await expect(page.getByRole('alert').filter({ hasText: 'This is a picture or a recording.' })).toBeVisible();
 
     await choose(page, name, text);
     await expect(page.getByRole('status').filter({ hasText: 'Hustle Forge: 2 days' })).toBeVisible();

@@ -1,6 +1,6 @@
 /** Toasts while a modal dialog makes the rest of the page inert. */
 import type { Locator, Page } from '@playwright/test';
-import { editor, expectSaved } from './support/journal.ts';
+import { editor } from './support/journal.ts';
 import { inBothThemes, expect, test } from './support/test.ts';
 
 const PROFILE = '**/rest/v1/profiles*';
@@ -54,38 +54,5 @@ test.describe('a toast in the menu', () => {
     await dismiss(page).click();
     await expect(toast(page)).toHaveCount(0);
     await expect(editor(page)).toBeVisible();
-  });
-});
-
-test.describe('a toast on a phone', () => {
-  test.use({ hasTouch: true, isMobile: true, viewport: { width: 360, height: 620 } });
-
-  test('lies above the formatting bar, away from the day bar and the line that is written', async ({
-    page,
-    signUp,
-    expectAccessible,
-  }) => {
-    await signUp(page);
-    await editor(page).click();
-    await page.keyboard.type('Shipped the release');
-    await expectSaved(page);
-    await page.keyboard.press('ControlOrMeta+a');
-    await page.keyboard.press('Delete');
-    const undo = page.getByRole('button', { name: 'Undo', exact: true }).last();
-    const deleted = page.getByRole('status').filter({ hasText: 'was deleted.' });
-    await expect(deleted).toBeVisible();
-    await expect(undo).toBeInViewport({ ratio: 1 });
-    const bar = page.getByRole('toolbar');
-    await expect(bar).toBeVisible();
-    const box = async (of: Locator) => (await of.boundingBox())!;
-    await expect
-      .poll(async () => (await box(deleted)).y + (await box(deleted)).height)
-      .toBeLessThanOrEqual((await box(bar)).y);
-    const [line, toastBox] = [await box(editor(page).locator('li, p').first()), await box(deleted)];
-    expect(toastBox.y).toBeGreaterThanOrEqual(line.y + line.height);
-    expect(toastBox.height).toBeLessThanOrEqual(80);
-    await inBothThemes(page, expectAccessible);
-    await page.getByRole('button', { name: 'Open menu' }).click();
-    await expect(menu(page)).toBeVisible();
   });
 });

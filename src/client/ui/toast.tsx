@@ -1,7 +1,4 @@
-/**
- * Toasts: short messages at the top of the page, or at the foot of a narrow one, that disappear after some seconds or when
- * dismissed.
- */
+/** Toasts: short messages at the top of the page that disappear after some seconds or when dismissed. */
 import { CircleAlert, CircleCheck, Info, X } from 'lucide-react';
 import {
   createContext,
@@ -20,8 +17,8 @@ import styles from './toast.module.css';
 
 const TOAST_MS = 5_000;
 /**
- * How long a toast with a link or a button is shown. Not longer, because on a phone a toast covers the end of the page.
- * An error with a button stays until the user dismisses it.
+ * How long a toast with a link or a button is shown. Not longer, because on a phone a toast covers the menu button. An
+ * error with a button stays until the user dismisses it.
  */
 const LONG_TOAST_MS = 20_000;
 /**

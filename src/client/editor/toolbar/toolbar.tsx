@@ -202,8 +202,6 @@ function useFloating(ref: BarProps['ref'], editor: Editor, touch: boolean): void
         const { offsetTop, height } = visualViewport!;
         const covered = Math.max(0, element.getBoundingClientRect().bottom - offsetTop - height);
         element.style.transform = `translateY(${-covered}px)`;
-        // The toasts stand above the bar.
-        document.documentElement.style.setProperty('--foot', `${covered + element.offsetHeight}px`);
         markHiddenButtons(element);
         return;
       }
@@ -233,7 +231,6 @@ function useFloating(ref: BarProps['ref'], editor: Editor, touch: boolean): void
     visualViewport?.addEventListener('resize', place);
     visualViewport?.addEventListener('scroll', place);
     return () => {
-      document.documentElement.style.removeProperty('--foot');
       // When `JournalEditor` unmounts, its cleanup destroys the editor before this cleanup runs.
       if (!editor.isDestroyed) editor.storage.followCaret.footPx = 0;
       removeEventListener('scroll', place, moved);
