@@ -36,7 +36,7 @@ RUN install -d -o node -g node -m 700 /data /app/compiled
 # By number, because Kubernetes cannot tell whether a name is root.
 USER 1000:1000
 # The compile cache is only valid for the same user and the same flags.
-RUN node --max-semi-space-size=4 --heap-growing-percent=60 scripts/build/compile-server.ts
+RUN node --max-semi-space-size=4 scripts/build/compile-server.ts
 VOLUME /data
 EXPOSE 3000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \
@@ -44,4 +44,4 @@ HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \
 # Node runs as PID 1, so that SIGTERM reaches the server, which waits for requests in flight (10 s at most).
 STOPSIGNAL SIGTERM
 # scripts/setup/node-flags.mjs explains the flags and MALLOC_ARENA_MAX.
-CMD ["node", "--max-semi-space-size=4", "--heap-growing-percent=60", "src/server/main.ts"]
+CMD ["node", "--max-semi-space-size=4", "src/server/main.ts"]
