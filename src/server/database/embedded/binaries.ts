@@ -92,14 +92,15 @@ async function preparePackage(
   user: ServerUser,
 ): Promise<Binaries | null> {
   const installed = join(folder, 'native');
-  if ((await linkLibraries(installed)) && runs(installed, user)) return programsIn(join(installed, 'bin'), version);
+  const runs = (native: string): boolean => printedVersion(join(native, 'bin'), user) !== null;
+  if ((await linkLibraries(installed)) && runs(installed)) return programsIn(join(installed, 'bin'), version);
 
   // The package is read-only and lacks its symlinks, or lies in a folder the server user cannot enter (a 0700 home,
   // when we run as root). Copy it once per version.
   const copy = join(user === null ? dataDir : ROOT_OWNED_FOLDER, `postgresql-${release}`);
   const native = join(copy, 'native');
-  if (!runs(native, user)) await copyPackage(installed, copy);
-  return runs(native, user) ? programsIn(join(native, 'bin'), version) : null;
+  if (!runs(native)) await copyPackage(installed, copy);
+  return runs(native) ? programsIn(join(native, 'bin'), version) : null;
 }
 
 /** The programs that this machine has of one major version (null: of any that the server supports), newest first. */
@@ -107,15 +108,8 @@ export function findInstalled(folders: readonly string[], user: ServerUser, majo
   return globSync([...folders])
     .filter((folder) => major === null || new RegExp(`\\D${major}\\b`).test(folder))
     .flatMap((folder) => {
-      const { postgres } = programsIn(folder, { major: 0, minor: 0 });
-      if (!isTrusted(postgres)) return [];
-      const { stdout } = spawnSync(postgres, ['--version'], {
-        ...user,
-        cwd: '/',
-        env: childEnvironment(),
-        encoding: 'utf8',
-      });
-      const version = readVersion(/\(PostgreSQL\) (\S+)/.exec(stdout)?.[1] ?? '');
+      const printed = isTrusted(programIn(folder, 'postgres')) ? printedVersion(folder, user) : null;
+      const version = readVersion(/\(PostgreSQL\) (\S+)/.exec(printed ?? '')?.[1] ?? '');
       return version === null ? [] : [{ folder, ...version }];
     })
     .filter((installed) => (major === null ? installed.major >= MIN_MAJOR : installed.major === major))
@@ -140,20 +134,24 @@ function readVersion(text: string): Version | null {
 
 const nameOf = ({ major, minor }: Version): string => `${major}.${minor}`;
 
-function programsIn(folder: string, version: Version): Binaries {
-  const program = (name: string) => join(folder, process.platform === 'win32' ? `${name}.exe` : name);
-  return {
-    initdb: program('initdb'),
-    postgres: program('postgres'),
-    pgCtl: program('pg_ctl'),
-    version: nameOf(version),
-  };
-}
+const programIn = (folder: string, name: string): string =>
+  join(folder, process.platform === 'win32' ? `${name}.exe` : name);
 
-/** Starts the program as its user, which checks paths, modes, libraries and platform at once. */
-function runs(native: string, user: ServerUser): boolean {
-  const { postgres } = programsIn(join(native, 'bin'), { major: 0, minor: 0 });
-  return spawnSync(postgres, ['--version'], { ...user, cwd: '/', env: childEnvironment() }).status === 0;
+const programsIn = (folder: string, version: Version): Binaries => ({
+  initdb: programIn(folder, 'initdb'),
+  postgres: programIn(folder, 'postgres'),
+  pgCtl: programIn(folder, 'pg_ctl'),
+  version: nameOf(version),
+});
+
+/**
+ * Starts `postgres --version` as the server's user, which checks paths, modes, libraries and platform at once. Returns null
+ * if it does not run.
+ */
+function printedVersion(folder: string, user: ServerUser): string | null {
+  const options = { ...user, cwd: '/', env: childEnvironment(), encoding: 'utf8' } as const;
+  const { status, stdout } = spawnSync(programIn(folder, 'postgres'), ['--version'], options);
+  return status === 0 ? stdout : null;
 }
 
 /**

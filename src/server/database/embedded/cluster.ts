@@ -60,12 +60,8 @@ export async function clusterVersion(dataDir: string): Promise<number | null> {
   return text === null ? null : Number(text);
 }
 
-/** Creates the cluster if it is missing. The caller holds the directory lock. */
-export async function ensureCluster(dataDir: string, binaries: Binaries, user: ServerUser): Promise<void> {
-  if ((await clusterVersion(dataDir)) === null) await createCluster(dataDir, binaries, user);
-}
-
-async function createCluster(dataDir: string, binaries: Binaries, user: ServerUser): Promise<void> {
+/** Creates the cluster, which is missing. The caller holds the directory lock. */
+export async function createCluster(dataDir: string, binaries: Binaries, user: ServerUser): Promise<void> {
   // Create in a temporary folder and rename, so an interrupted start leaves no partial cluster.
   const unfinished = clusterPaths(dataDir, 'postgres.unfinished');
   await rm(unfinished.folder, { recursive: true, force: true });

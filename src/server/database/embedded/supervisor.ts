@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { open, readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { findBinaries } from './binaries.ts';
-import { clusterAddress, clusterPaths, clusterVersion, ensureCluster, rotateLog } from './cluster.ts';
+import { clusterAddress, clusterPaths, clusterVersion, createCluster, rotateLog } from './cluster.ts';
 import { chooseEndpoint, type Endpoint } from './endpoint.ts';
 import { reclaimCluster, readLockFile, signalServer, type StopMode } from './postmaster.ts';
 import { chooseServerUser, childEnvironment } from './server-user.ts';
@@ -18,7 +18,10 @@ const POLL_MS = 10;
 const START_LIMIT_MS = 120_000;
 export const STOP_LIMIT_MS = 30_000;
 export const IMMEDIATE_STOP_LIMIT_MS = 5_000;
-/** After this many failures a fatal log line calls for an operator. Restarts go on: a full disk may have space again later. */
+/**
+ * After this many failures a fatal log line calls for an operator. Restarts go on: a full disk may have space again
+ * later.
+ */
 const ALARM_AFTER_RESTARTS = 5;
 const MAX_RESTART_DELAY_MS = 30_000;
 const STABLE_AFTER_MS = 60_000;
@@ -30,8 +33,9 @@ export async function superviseServer(
 ): Promise<SupervisedServer> {
   const paths = clusterPaths(dataDir);
   const user = await chooseServerUser(paths.cluster);
-  const binaries = await findBinaries(dataDir, user, await clusterVersion(dataDir));
-  await ensureCluster(dataDir, binaries, user);
+  const existing = await clusterVersion(dataDir);
+  const binaries = await findBinaries(dataDir, user, existing);
+  if (existing === null) await createCluster(dataDir, binaries, user);
   const endpoint = await chooseEndpoint(paths.cluster);
   const settings = Object.entries({ ...serverSettings(endpoint), ...extra });
   const settingFlags = settings.flatMap(([name, value]) => ['-c', `${name}=${value}`]);
@@ -143,7 +147,8 @@ const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 const endsDatabase = Symbol('ends the database');
 
 /**
- * Calls `stopNow` (synchronous) when the process exits for any reason except a kill -9. Returns a function that removes the listeners.
+ * Calls `stopNow` (synchronous) when the process exits for any reason except a kill -9. Returns a function that removes
+ * the listeners.
  *
  * A signal without a listener ends Node before `exit` is emitted, so this function registers a listener. If the program
  * has a listener of its own, the program stops the database gracefully. Otherwise this listener calls `stopNow` and
