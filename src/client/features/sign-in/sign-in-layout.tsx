@@ -61,3 +61,10 @@ export type WayProps = {
   returnPath?: string | undefined;
   onBack: () => void;
 };
+
+/** The footer of a form for one way to sign in: leads back to the other ways. */
+export const OtherWays = ({ onBack }: Pick<WayProps, 'onBack'>) => (
+  <button type="button" className={styles.inline} onClick={onBack}>
+    Sign in another way
+  </button>
+);

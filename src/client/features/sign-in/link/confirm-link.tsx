@@ -13,7 +13,7 @@ import { Notice } from '#client/ui/notice.tsx';
 import { useToast } from '#client/ui/toast.tsx';
 import { clearAuthLink } from '#client/lib/boot/auth-link.ts';
 import { useClientConfig, useSupabase } from '#client/lib/api/supabase.ts';
-import { SignInLayout, SignedInAs } from '../sign-in-layout.tsx';
+import { OtherWays, SignInLayout, SignedInAs } from '../sign-in-layout.tsx';
 import type { MailLink } from './arrived-link.ts';
 import { useAdoptSession, useLinkVerification, type VerifiedAccount } from './use-link-verification.ts';
 import { EmailField } from '../email-field.tsx';
@@ -224,14 +224,7 @@ function NewLink({ text, onContinue }: Omit<BrokenLinkProps, 'isAddressChange'>)
     );
   }
   return (
-    <SignInLayout
-      title="This link does not work"
-      footer={
-        <button type="button" className={styles.inline} onClick={onContinue}>
-          Sign in another way
-        </button>
-      }
-    >
+    <SignInLayout title="This link does not work" footer={<OtherWays onBack={onContinue} />}>
       <div className={styles.notice}>
         <Notice kind="error">{text}</Notice>
         <p>A link works once, and for an hour. We can email you a new one that signs you in.</p>

@@ -19,7 +19,10 @@ import styles from '../sign-in.module.css';
 const REDIRECT_MS = 2_000;
 const TITLE = 'Set a new password';
 
-/** The screen after a reset. `otherUser`: the session could not be stored, and somebody else is signed in to this browser. */
+/**
+ * The screen after a reset. `otherUser`: the session could not be stored, and somebody else is signed in to this
+ * browser.
+ */
 type Next = 'journal' | 'otherUser';
 
 export function ResetPasswordScreen() {

@@ -10,7 +10,7 @@ import { Notice } from '#client/ui/notice.tsx';
 import { rememberWay } from '#client/lib/session/last-way.ts';
 import { SentCodeForm } from '#client/ui/form/code-form.tsx';
 import { EmailField } from '../email-field.tsx';
-import type { WayProps, WayFrame } from '../sign-in-layout.tsx';
+import { OtherWays, type WayFrame, type WayProps } from '../sign-in-layout.tsx';
 import styles from '../sign-in.module.css';
 
 export function MailCode({ frame: Frame, address, onBack }: WayProps) {
@@ -25,11 +25,7 @@ export function MailCode({ frame: Frame, address, onBack }: WayProps) {
     setSentTo(email);
     return null;
   });
-  const back = (
-    <button type="button" className={styles.inline} onClick={onBack}>
-      Sign in another way
-    </button>
-  );
+  const back = <OtherWays onBack={onBack} />;
 
   if (sentTo === null) {
     return (

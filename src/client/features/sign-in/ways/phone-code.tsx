@@ -4,18 +4,14 @@ import { useSupabase } from '#client/lib/api/supabase.ts';
 import { rememberWay } from '#client/lib/session/last-way.ts';
 import { SentCodeForm } from '#client/ui/form/code-form.tsx';
 import { phoneOutcome, PhoneForm } from '#client/ui/form/phone-form.tsx';
-import type { WayProps } from '../sign-in-layout.tsx';
+import { OtherWays, type WayProps } from '../sign-in-layout.tsx';
 import styles from '../sign-in.module.css';
 
 export function PhoneCode({ frame: Frame, phone: known, onBack }: WayProps) {
   const { auth } = useSupabase();
   const [sentTo, setSentTo] = useState<string | null>(null);
   const send = (phone: string) => auth.signInWithOtp({ phone, options: { shouldCreateUser: false } });
-  const back = (
-    <button type="button" className={styles.inline} onClick={onBack}>
-      Sign in another way
-    </button>
-  );
+  const back = <OtherWays onBack={onBack} />;
 
   if (sentTo === null) {
     return (

@@ -7,7 +7,7 @@ import { Button } from '#client/ui/button.tsx';
 import { Field } from '#client/ui/form/field.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { signInWithSso } from './provider-sign-in.ts';
-import type { WayProps } from '../sign-in-layout.tsx';
+import { OtherWays, type WayProps } from '../sign-in-layout.tsx';
 import styles from '../sign-in.module.css';
 
 export function Sso({ frame: Frame, returnPath, onBack }: WayProps) {
@@ -28,11 +28,7 @@ export function Sso({ frame: Frame, returnPath, onBack }: WayProps) {
     <Frame
       title="Single sign-on"
       lead="We send you to your company's sign-in page."
-      footer={
-        <button type="button" className={styles.inline} onClick={onBack}>
-          Sign in another way
-        </button>
-      }
+      footer={<OtherWays onBack={onBack} />}
     >
       <form className={styles.form} onSubmit={onSubmit} noValidate>
         {outcome && outcome.field === undefined && <Notice kind={outcome.kind}>{outcome.text}</Notice>}

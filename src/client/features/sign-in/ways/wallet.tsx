@@ -7,7 +7,7 @@ import { useSubmit, type Outcome } from '#client/lib/hooks/use-submit.ts';
 import { rememberWay } from '#client/lib/session/last-way.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
-import type { WayProps } from '../sign-in-layout.tsx';
+import { OtherWays, type WayProps } from '../sign-in-layout.tsx';
 import styles from '../sign-in.module.css';
 import ways from './sign-in-ways.module.css';
 
@@ -25,11 +25,7 @@ export function Wallet({ frame: Frame, onBack }: WayProps) {
     <Frame
       title="Sign in with a wallet"
       lead="Your wallet asks you to sign a message with our address in it. That costs nothing and moves nothing."
-      footer={
-        <button type="button" className={styles.inline} onClick={onBack}>
-          Sign in another way
-        </button>
-      }
+      footer={<OtherWays onBack={onBack} />}
     >
       <div className={styles.notice}>
         {found.map((wallet, index) => (
