@@ -71,7 +71,10 @@ const PRODUCT = new RegExp(
 /** Tests read these files without importing them, so Vitest cannot find those tests: a change runs all of them. */
 const READ_BY_VITEST = /^(database\/|package-lock\.json$|vitest\.config\.ts$|tests\/support\/)/;
 
-/** A changed file also selects the tests of each row whose `path` is a prefix of its path: they read it without importing it. */
+/**
+ * A changed file also selects the tests of each row whose `path` is a prefix of its path: they read it without
+ * importing it.
+ */
 export const READERS_BY_PATH: readonly (readonly [path: string, tests: readonly string[]])[] = [
   ['.env.example', ['src/server/config/config.test.ts']],
   ['deploy/', ['tests/api/metrics.test.ts']],

@@ -1,6 +1,6 @@
 /**
- * The child processes of the scripts: the command-line tools of the dependencies, run with the current Node instead of the Node
- * on the PATH, and how a process ends with its parent.
+ * The child processes of the scripts: the command-line tools of the dependencies, run with the current Node instead of
+ * the Node on the PATH, and how a process ends with its parent.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** `npm run build`: builds stale pages without starting the server, before an upgrade in place (docs/operations/scaling.md). */
+/**
+ * `npm run build`: builds stale pages without starting the server, before an upgrade in place
+ * (docs/operations/scaling.md).
+ */
 import { spawn } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -58,7 +58,8 @@ type MarkName = 'bold' | 'italic' | 'strike' | 'code';
 
 type TypedMark = {
   marks: readonly MarkName[];
-  /** The offset of the opening delimiter. */ from: number;
+  /** The offset of the opening delimiter. */
+  from: number;
   size: number;
 };
 

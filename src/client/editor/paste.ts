@@ -140,8 +140,8 @@ function pasteOnceLoaded(view: EditorView, text: string): void {
 }
 
 /**
- * HTML that an editor of the same elements has copied, unchanged: ProseMirror reads the slice's open ends from an attribute.
- * Null for other HTML.
+ * HTML that an editor of the same elements has copied, unchanged: ProseMirror reads the slice's open ends from an
+ * attribute. Null for other HTML.
  */
 function readSliceHtml(source: string): string | null {
   if (!/\sdata-pm-slice=/.test(source) || isTooComplex(source)) return null;
@@ -254,7 +254,10 @@ type Listener = (what: LeftOut) => void;
 const listeners = new WeakMap<EditorView, Listener>();
 const unheard = new WeakMap<EditorView, LeftOut>();
 
-/** Reports what a paste leaves out of the log to the toolbar, which shows it. The first paste may come before the toolbar. */
+/**
+ * Reports what a paste leaves out of the log to the toolbar, which shows it. The first paste may come before the
+ * toolbar.
+ */
 function reportLeftOut(view: EditorView, what: LeftOut): void {
   const listener = listeners.get(view);
   if (listener) listener(what);

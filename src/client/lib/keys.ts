@@ -21,9 +21,10 @@ export const withDayKey = (action: DayAction): string =>
   `${DAY_KEYS[action].label} (${[...ALT_KEYS, DAY_KEYS[action].key].join('+')})`;
 
 /**
- * Keeps keys that an input method handles from submitting a field. Enter accepts a candidate, arrows and Escape browse the
- * candidates. Safari ends the composition before it sends the key, so only its code, 229, tells that an input method had it.
- * The editor is exempt: ProseMirror knows compositions, and must see these keys to recognise the user's next Enter.
+ * Keeps keys that an input method handles from submitting a field. Enter accepts a candidate, arrows and Escape browse
+ * the candidates. Safari ends the composition before it sends the key, so only its code, 229, tells that an input
+ * method had it. The editor is exempt: ProseMirror knows compositions, and must see these keys to recognise the user's
+ * next Enter.
  */
 export function ignoreCandidateKeys(): void {
   addEventListener('keydown', ignoreCandidateKey, { capture: true });

@@ -133,7 +133,7 @@ function CaptchaWidget({ captcha, onSolved, onRetry }: CaptchaWidgetProps) {
   );
 }
 
-/** Loads the widget of hCaptcha or Turnstile (docs/specification/providers.md 8). */
+/** The settings of hCaptcha or Turnstile (docs/specification/providers.md 8). */
 type CaptchaSettings = NonNullable<ClientConfig['signIn']['captcha']>;
 
 /** The calls that both providers' scripts have. */

@@ -1,4 +1,7 @@
-/** Toasts: short messages at the top of the page that disappear after some seconds or when dismissed. */
+/**
+ * Toasts: short messages at the top of the page. They disappear after some seconds, an error with a button only when it is
+ * dismissed.
+ */
 import { CircleAlert, CircleCheck, Info, X } from 'lucide-react';
 import {
   createContext,

@@ -7,7 +7,10 @@ const localHasTwelveHours = (): boolean =>
 
 const pad = (part: number): string => String(part).padStart(2, '0');
 
-/** `14:02` or `2:02 PM`, with seconds `14:02:09` or `2:02:09 PM`, in the machine's time zone (in the browser: the user's). */
+/**
+ * `14:02` or `2:02 PM`, with seconds `14:02:09` or `2:02:09 PM`, in the machine's time zone (in the browser: the
+ * user's).
+ */
 export function clockTime(at: Date, hasSeconds = false, twelveHours = localHasTwelveHours()): string {
   const hours = at.getHours();
   const rest = `:${pad(at.getMinutes())}${hasSeconds ? `:${pad(at.getSeconds())}` : ''}`;

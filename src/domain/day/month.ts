@@ -1,4 +1,7 @@
-/** Months and weeks of civil days. No clock and no time zone takes part: in some zones a local midnight, or a day, is missing. */
+/**
+ * Months and weeks of civil days. No clock and no time zone takes part: in some zones a local midnight, or a day, is
+ * missing.
+ */
 import { addDays, isDay, WEEKDAYS, weekdayOf, type Day } from './day.ts';
 
 /** Months since January of year 0, which makes the next month the next number. */

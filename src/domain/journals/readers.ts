@@ -68,8 +68,9 @@ const MAX_ALONE = 200;
 const CERTAIN = 0.6;
 
 /**
- * Who reads which of the files: the reader that is surest of all of them, and for a file that is another program's the
- * reader that recognises it alone. Empty if nobody recognises any. The first reader may leave files unread.
+ * Assigns files to readers. The first assignment is the reader that is surest of all files, with its files; it may
+ * leave some unread. Each further one is a reader with the files that only it recognises. Returns none if no reader
+ * recognises a file.
  */
 export async function assignReaders(files: readonly SourceFile[], peek: Peek): Promise<Assignment[]> {
   const surest = (await detectSurest(files, peek))?.reader ?? null;

@@ -10,7 +10,10 @@ export const MAX_VERSIONS_PER_DAY = 20;
 /** Edits keep at most one version in this time; an edit that drops more than half of the lines always keeps one. */
 export const VERSION_INTERVAL_MINUTES = 10;
 
-/** The text that stood before a change: HTML without the date header. `written_at`: when it was saved, `kept_at`: replaced. */
+/**
+ * The text that stood before a change: HTML without the date header. `written_at`: when it was saved, `kept_at`:
+ * replaced.
+ */
 export type EntryVersion = ApiRow<'entry_versions'>;
 
 /** A day whose log was deleted and that has no log now, with the first 200 characters of the text. */

@@ -20,9 +20,9 @@ export const UNDO_DEPTH = 100;
 export const UNDO_GROUP_DELAY_MS = 500;
 
 /**
- * A log: one user's text for one day. `content` is HTML: the date header first, then the log (`entry-html.ts`). The database
- * makes `content_text`, the log as plain text, and raises `revision` with every change of `content` or `date`; a save names
- * the revision it is based on.
+ * A log: one user's text for one day. `content` is HTML: the date header first, then the log (`entry-html.ts`). The
+ * database makes `content_text`, the log as plain text, and raises `revision` with every change of `content` or `date`;
+ * a save names the revision it is based on.
  */
 export type Entry = ApiRow<'entries'>;
 

@@ -45,8 +45,9 @@ import {
 
 /**
  * The callers. `user`: somebody who is signed in, anonymously too. `member`: a user with an address, a number or a
- * provider, in a session. `linking user`: see `requireLinking`; `nonce` in the query is the mailed or texted code, because the
- * server makes the nonce of a provider itself. `service`: the holder of a service token. `service or probe`: also `npm run doctor`.
+ * provider, in a session. `linking user`: see `requireLinking`; `nonce` in the query is the mailed or texted code,
+ * because the server makes the nonce of a provider itself. `service`: the holder of a service token. `service or
+ * probe`: also `npm run doctor`.
  */
 type Callers = {
   guest: unknown;
@@ -57,7 +58,10 @@ type Callers = {
   'service or probe': unknown;
 };
 
-/** The largest form with a SAML response of 256 KB (docs/specification/limits.md 2), few of whose characters are escaped. */
+/**
+ * The largest form with a SAML response of 256 KB (docs/specification/limits.md 2), few of whose characters are
+ * escaped.
+ */
 const MAX_SAML_FORM_BYTES = 360 * 1024;
 
 /** How a body is read. JSON has at most 1 MiB (`MAX_BODY_BYTES` in `routes.ts`), a form at most 16 KB. */

@@ -28,7 +28,10 @@ export type Answer<Result> =
   | 'disconnected';
 
 export type Coach = {
-  /** Throws a BusyError when the queue is full or too many analyses are running. `disconnected` aborts when the client closes the connection. */
+  /**
+   * Throws a BusyError when the queue is full or too many analyses are running. `disconnected` aborts when the client
+   * closes the connection.
+   */
   feedback(
     caller: SignedInCaller,
     request: FeedbackRequest,

@@ -145,7 +145,10 @@ function readHost(settings: SettingsReader): string {
   return DEFAULT_HOST;
 }
 
-/** Threat: on the way to a mail server, somebody reads recovery links. So only a relay on a private network may do without. */
+/**
+ * Threat: on the way to a mail server, somebody reads recovery links. So only a relay on a private network may do
+ * without.
+ */
 function readSmtpTls(settings: SettingsReader, smtpUrl: Secret | null): boolean {
   const isOn = settings.onOff('SMTP_TLS', true);
   const host = smtpUrl === null ? null : new URL(smtpUrl.reveal()).hostname;

@@ -19,7 +19,10 @@ const MAX_PATTERN_LENGTH = 200;
 const MAX_COMPARISONS = 100;
 /** The most comparisons of a quick read (`isQuickRead`). */
 const MAX_QUICK_COMPARISONS = 10;
-/** A quick read of many rows has no more columns: all short columns of 3,650 days took eight times as long as their dates. */
+/**
+ * A quick read of many rows has no more columns: all short columns of 3,650 days took eight times as long as their
+ * dates.
+ */
 const MAX_QUICK_COLUMNS = 2;
 
 /** The maximum number of analyses in one response. No screen needs more at once. */
@@ -124,7 +127,10 @@ function readsManyLongTexts(table: ExposedTable, query: Query): boolean {
   return scansLongTexts(table, query) || longTextsOfManyRows(table, query).length > 0;
 }
 
-/** The columns whose sum of bytes is limited. The texts of other tables are limited by the number of rows. */
+/**
+ * The columns of a table with logs whose sum of bytes is limited. Other tables' texts are limited by the number of
+ * rows.
+ */
 export const limitedTexts = (table: ExposedTable, query: Query): readonly Column[] =>
   table.log === null ? [] : longTextsOfManyRows(table, query);
 

@@ -45,8 +45,8 @@ const SANITIZE_OPTIONS: sanitizeHtml.IOptions = {
 /** Threat: the parser's time grows quadratically with nesting. Real logs have a few levels; browsers nest 512. */
 const MAX_OPEN_TAGS = 512;
 /**
- * Opening tags of a log that needs the parser, counted as `<`. Threat: 256 KB of unclosed tags take the parser a quarter of a second,
- * only to become longer than a log may be. 10,000 list items have 20,000 tags.
+ * Opening tags of a log that needs the parser, counted as `<`. Threat: 256 KB of unclosed tags take the parser a
+ * quarter of a second, only to become longer than a log may be. 10,000 list items have 20,000 tags.
  */
 const MAX_TAGS = 30_000;
 
@@ -90,8 +90,8 @@ export type SanitizeLog = (content: string) => string | Promise<string>;
  * Sanitizes the logs of all requests. Logs that need the parser go through `limiter` one at a time, and the event loop
  * serves other requests between two passes of the parser. Clean logs, as the editor sends them, do not wait.
  *
- * Threat: the parser takes some milliseconds for a log of 30 KB, and a tenth of a second for the most hostile one of 256 KB;
- * sixty concurrent requests would block the event loop for all of them in a row.
+ * Threat: the parser takes some milliseconds for a log of 30 KB, and a tenth of a second for the most hostile one of
+ * 256 KB; sixty concurrent requests would block the event loop for all of them in a row.
  */
 export function createLogSanitizer(
   limiter: ConcurrencyLimiter,

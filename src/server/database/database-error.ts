@@ -40,7 +40,10 @@ export const PERMISSION_DENIED = '42501';
 export const NOT_NULL_VIOLATION = '23502';
 /** The SQLSTATE of a statement that reached its time limit. */
 export const QUERY_CANCELED = '57014';
-/** These source files of PostgreSQL check the rights of a statement: grants, row-level security, and functions that raise. */
+/**
+ * These source files of PostgreSQL check the rights of a statement: grants, row-level security, and functions that
+ * raise.
+ */
 const PERMISSION_CHECKS: ReadonlySet<string> = new Set(['aclchk.c', 'execMain.c', 'rls.c', 'pl_exec.c']);
 const IO_ERROR = '58030';
 /** SQLSTATE class 40, such as deadlocks and serialization failures: a retry usually succeeds. */

@@ -1,4 +1,7 @@
-/** The functions of the coach, `ai-feedback` and `trend-analysis`: a refusal as JSON, or the event stream of an analysis. */
+/**
+ * The functions of the coach, `ai-feedback` and `trend-analysis`: a refusal as JSON, or the event stream of an
+ * analysis.
+ */
 import type { Context } from 'hono';
 import {
   AI_MESSAGES,

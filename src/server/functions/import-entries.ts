@@ -65,7 +65,10 @@ const REPLACE = `
    where setting.value = 'on' and entry.user_id = $1::uuid and entry.date = sent.date and entry.id = sent.id and entry.revision = sent.revision
   returning entry.date, entry.id, entry.revision, earlier.content_text = '' as "wasEmpty"`;
 
-/** The texts that become versions. Threat: a few bytes that replace large logs, again and again, fill the write-ahead log. */
+/**
+ * The texts that become versions. Threat: a few bytes that replace large logs, again and again, fill the write-ahead
+ * log.
+ */
 const REPLACED_BYTES = `
   select coalesce(sum(octet_length(entry.content)), 0)::int as bytes
     from public.entries as entry, json_to_recordset($2::json) as sent(id uuid, revision integer)

@@ -15,7 +15,10 @@ import { networkPrefix } from './client-address.ts';
 const MAX_CONNECTIONS = 8_000;
 /** A connection with more unanswered requests is closed. Browsers and proxies send one at a time. */
 const MAX_PIPELINED_REQUESTS = 16;
-/** The lowest average speed, after the grace time, of a body or a response that does not fit into the buffers on the way. */
+/**
+ * The lowest average speed, after the grace time, of a body or a response that does not fit into the buffers on the
+ * way.
+ */
 const MIN_BYTES_PER_SECOND = 1_024;
 const SEND_GRACE_MS = 10_000;
 const READ_GRACE_MS = 30_000;
@@ -44,7 +47,10 @@ type Options = {
   schedule?: (check: () => void) => () => void;
 };
 
-/** `since`: when the server began to wait for the client, in milliseconds. `bytes`: transferred on the socket until then. */
+/**
+ * `since`: when the server began to wait for the client, in milliseconds. `bytes`: transferred on the socket until
+ * then.
+ */
 type Progress = { since: number; bytes: number };
 type Connection = {
   readonly client: string;

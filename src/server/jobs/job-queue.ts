@@ -158,7 +158,8 @@ const elapsed = (ms: number): Promise<void> => new Promise((resolve) => void set
 const TRANSACTION = /^\s*BEGIN;(?<statements>[^]*?)COMMIT;?\s*$/;
 
 /**
- * Lets pg-boss use its schema through the server's pool, as the service role. Serialises statements: all queues poll at the same moment, and an idle server should not open a connection for each.
+ * Lets pg-boss use its schema through the server's pool, as the service role. Serialises statements: all queues poll at
+ * the same moment, and an idle server should not open a connection for each.
  */
 function pgBossDatabase(database: Database): Db {
   const service = database.asService('run jobs');

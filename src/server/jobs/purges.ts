@@ -76,7 +76,8 @@ export async function purgeExpired(service: AsService, now: Date, signal: AbortS
 }
 
 /**
- * The days after which audit rows and unused sessions are deleted (docs/operations/data-growth.md): the longest time that browsers keep a cookie, and longer than security events are commonly kept. The SQL function
+ * The days after which audit rows and unused sessions are deleted (docs/operations/data-growth.md): the longest time
+ * that browsers keep a cookie, and longer than security events are commonly kept. The SQL function
  * `auth.purge_audit_log` repeats the number, so that the server cannot delete newer audit rows.
  */
 const RETENTION_DAYS = 400;

@@ -6,7 +6,10 @@ import { LEASE_MS, nextCompletedPoll, nextOpenPoll, nextRefundedPoll, retryTime 
 /** Returned money as a webhook event reports it: PayPal's id of the refund or reversal, and its kind. */
 export type ReturnHint = { refundId: string | null; kind: 'refund' | 'reversal' } | null;
 
-/** False if the payment is not `completed`. The job `reconcile-payments` retries until PayPal makes or rejects the refund. */
+/**
+ * False if the payment is not `completed`. The job `reconcile-payments` retries until PayPal makes or rejects the
+ * refund.
+ */
 export async function refundPayment(deps: PaymentDeps, id: string): Promise<boolean> {
   const requested = await deps.store.requestRefund(id, deps.clock.now());
   const payment = requested ? await deps.store.find({ id }) : null;

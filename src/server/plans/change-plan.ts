@@ -146,7 +146,10 @@ export async function lockPlan(transaction: AsService, userId: string): Promise<
   return plan;
 }
 
-/** The days that the payment bought. Null when they no longer count: since then the plan has ended or an operator set it. */
+/**
+ * The days that the payment bought. Null when they no longer count: since then the plan has ended or an operator set
+ * it.
+ */
 async function yearStillCounted(
   transaction: AsService,
   userId: string,

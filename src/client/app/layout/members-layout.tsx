@@ -1,4 +1,7 @@
-/** The guard and the layout of all protected screens (docs/specification/screens.md 1): data client, saving of the logs, upgrade dialog and sign-in overlay. */
+/**
+ * The guard and the layout of all protected screens (docs/specification/screens.md 1): data client, saving of the logs,
+ * upgrade dialog and sign-in overlay.
+ */
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { Redirect } from 'wouter';
 import { useCallback, useEffect, useMemo, useState, type PropsWithChildren } from 'react';

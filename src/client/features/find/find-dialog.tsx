@@ -232,7 +232,7 @@ const daysText = (count: number): string => (count === 1 ? '1 day' : `${count} d
 
 /** The highlight name in find-dialog.module.css. */
 const HIGHLIGHT_NAME = 'found-words';
-/** How long to wait for the day to open. */
+/** After this time without the opened day, its words are not highlighted. */
 const OPEN_TIMEOUT_MS = 15_000;
 
 let stopPrevious: () => void = () => undefined;

@@ -1,6 +1,6 @@
-/** Yields to the main thread during long work. Uses a message port, because timers are throttled in hidden tabs. */
 const MAX_SLICE_MS = 12;
 
+/** Yields to the main thread during long work. Uses a message port, because timers are throttled in hidden tabs. */
 const yieldToMain = (): Promise<void> =>
   new Promise((resolve) => {
     const { port1, port2 } = new MessageChannel();

@@ -378,7 +378,10 @@ class Converter {
     this.line.append(')', context.marks);
   }
 
-  /** Logs store no links, so the address follows the link's text or replaces it. An address in code would change the code. */
+  /**
+   * Logs store no links, so the address follows the link's text or replaces it. An address in code would change the
+   * code.
+   */
   private walkLink(link: Element, display: Display, context: Context): void {
     const isBlock = display !== 'inline' && display !== 'contents' && display !== 'inline-block';
     if (isBlock) this.endBlock(context);

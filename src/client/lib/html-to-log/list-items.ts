@@ -110,7 +110,7 @@ function numberOf(marker: string): number | null {
   if (circled !== undefined) return circled.codePointAt(0)! - '①'.codePointAt(0)! + 1;
   const chinese = '一二三四五六七八九十'.indexOf(/[一二三四五六七八九十]/.exec(marker)?.[0] ?? '-');
   if (chinese !== -1 && /^\P{L}*\p{L}\P{L}*$/u.test(marker)) return chinese + 1;
-  // Roman numerals have the same letters.
+  // Without c, d, i, l, m, v and x, which may be Roman numerals.
   const letter = /^\W*([abe-hjkn-uwyz])\W*$/i.exec(marker)?.[1]?.toLowerCase();
   return letter === undefined ? null : letter.charCodeAt(0) - 'a'.charCodeAt(0) + 1;
 }

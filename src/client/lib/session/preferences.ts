@@ -1,4 +1,7 @@
-/** The preferences stored in this browser: theme, editor font and the first day of the week (docs/specification/product.md 5). */
+/**
+ * The preferences stored in this browser: theme, editor font and the first day of the week
+ * (docs/specification/product.md 5).
+ */
 import { WEEK_STARTS, type WeekStart } from '#domain/day/month.ts';
 import { FONT_KEY, SUSPENDED_FONT_KEY, THEME_KEY, WEEK_START_KEY } from './storage-keys.ts';
 

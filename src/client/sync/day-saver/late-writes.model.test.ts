@@ -1,4 +1,7 @@
-/** Property test of one device whose writes get no answer and arrive late: after reads, after later writes, after a reload. */
+/**
+ * Property test of one device whose writes get no answer and arrive late: after reads, after later writes, after a
+ * reload.
+ */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {

@@ -171,7 +171,10 @@ type StreamOptions = {
   onEvent: (event: IdentifiedEvent) => void;
 };
 
-/** Reads the stream of changes (docs/specification/live.md 1). Resolves when it has ended, for whatever reason. Never rejects. */
+/**
+ * Reads the stream of changes (docs/specification/live.md 1). Resolves when it has ended, for whatever reason. Never
+ * rejects.
+ */
 async function followChanges({
   send,
   url,

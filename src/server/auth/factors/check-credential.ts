@@ -23,8 +23,8 @@ const ATTESTATION_FORMATS: ReadonlySet<string> = new Set(['none', 'packed']);
 /** https://www.w3.org/TR/webauthn-3/#enum-transport */
 const TRANSPORTS: ReadonlySet<string> = new Set(['ble', 'cable', 'hybrid', 'internal', 'nfc', 'smart-card', 'usb']);
 /**
- * Characters of base64url of each member of an answer. A key, an id of 1,023 bytes and our challenge take 2,000. Threat: the library
- * decodes a megabyte of CBOR or JSON, before it looks at a signature, in a fifth of a second.
+ * Characters of base64url of each member of an answer. A key, an id of 1,023 bytes and our challenge take 2,000.
+ * Threat: the library decodes a megabyte of CBOR or JSON, before it looks at a signature, in a fifth of a second.
  */
 const MAX_MEMBER_LENGTH = 16 * 1024;
 /** https://www.w3.org/TR/webauthn-3/#credential-id */

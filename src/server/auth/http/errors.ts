@@ -1,6 +1,6 @@
 /**
- * The errors of the auth wire (docs/specification/wire.md 3), and the catalogue of those that several places throw. An error of one
- * place stands there.
+ * The errors of the auth wire (docs/specification/wire.md 3), and the catalogue of those that several places throw. An
+ * error of one place stands there.
  */
 
 type Entry = { status: 400 | 401 | 403 | 404 | 405 | 413 | 422 | 429 | 500 | 503; code: string; text: string };

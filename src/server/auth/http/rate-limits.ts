@@ -67,8 +67,8 @@ const SIGN_IN_WINDOWS = [
  * Threat: a stranger asks for sign-in codes to a number, and its owner gets no text for a second step. The texts
  * that the signed-in owner of a confirmed number asks for are therefore counted apart.
  *
- * Threat: a few strangers use up the server's texts, and nobody passes a second step by text any more. Half of each budget is
- * therefore reserved for numbers that have been confirmed and for second steps. A stranger's text is `open`.
+ * Threat: a few strangers use up the server's texts, and nobody passes a second step by text any more. Half of each
+ * budget is therefore reserved for numbers that have been confirmed and for second steps. A stranger's text is `open`.
  */
 const numberWindows = (asker: TextAsker) =>
   [
@@ -82,7 +82,10 @@ const OPEN_TEXTS_DIVISOR = 2;
 
 /** `owner`: somebody who is signed in to an account, with the first step, that has confirmed the number. */
 export type TextAsker = 'guest' | 'owner';
-/** Who asks for a text to a confirmed number or a verified second factor, which may be a reserved one. Any other: `open`. */
+/**
+ * The share of the texts that a request uses: reserved ones for a confirmed number or a verified second factor, else
+ * `open`.
+ */
 export type TextShare = 'open' | TextAsker;
 /**
  * Reserved texts of one number; more count as open ones. Threat: the holders of three confirmed numbers use up all
@@ -144,8 +147,8 @@ const FACTOR_WINDOWS = [
 const CHANGE_WINDOW = { keyPrefix: 'change', points: 60, duration: HOUR } as const;
 
 /**
- * Sign-ins that were right, per account: by password per key of `signInKey`, else per passkey, wallet or identity. Threat: the owner of an account writes audit rows and sessions
- * from thousands of network addresses.
+ * Sign-ins that were right, per account: by password per key of `signInKey`, else per passkey, wallet or identity.
+ * Threat: the owner of an account writes audit rows and sessions from thousands of network addresses.
  */
 const PASSED_SIGN_INS = { keyPrefix: 'signed-in', points: 300, duration: HOUR } as const;
 

@@ -1,4 +1,4 @@
-/** Replaces the signing key without signing anybody out (docs/operations.md, "Rotating the signing key"). */
+/** Replaces the signing key without signing anybody out (docs/operations.md, "The signing key"). */
 import { randomUUID } from 'node:crypto';
 import { chmod, chown, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { calculateJwkThumbprint, exportJWK, generateKeyPair } from 'jose';

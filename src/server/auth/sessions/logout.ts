@@ -4,7 +4,8 @@
  * Threat: the thief of a password, who lacks the second factor, signs the owner out again and again. Therefore a
  * session that lacks its second step ends no session that has passed it.
  *
- * A sign-out that ends sessions has no limit, because each of them has cost a sign-in. One that ends none adds no audit row.
+ * A sign-out that ends sessions has no limit, because each of them has cost a sign-in. One that ends none adds no audit
+ * row.
  */
 import { lockUser } from '../accounts/accounts.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';

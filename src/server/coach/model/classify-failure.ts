@@ -125,7 +125,10 @@ const NUMBER = /^\d{1,12}(?:\.\d+)?$/;
 const MAX_SECONDS = 1e9;
 const MAX_EPOCH_SECONDS = 1e11;
 
-/** Parses seconds, a duration, or a time relative to the response's `date` header: a date, or seconds or ms of the epoch. */
+/**
+ * Parses seconds, a duration, or a time relative to the response's `date` header: a date, or seconds or ms of the
+ * epoch.
+ */
 function delayUntilMs(value: string, { date = '' }: Record<string, string>): number | null {
   const number = /^\d{1,15}(?:\.\d+)?$/.test(value) ? Number(value) : null;
   if (number !== null && number < MAX_SECONDS) return Math.ceil(number * 1000);

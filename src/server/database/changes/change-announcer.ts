@@ -102,7 +102,10 @@ export function createChangeAnnouncer({ notify, log, closeLimitMs = CLOSE_LIMIT_
   };
 }
 
-/** Threat: one user rewrites thousands of days in a loop. Only the pages of this user read again, not those of all users. */
+/**
+ * Threat: one user rewrites thousands of days in a loop. Only the pages of this user read again, not those of all
+ * users.
+ */
 function limitReports(lines: string[]): string[] {
   if (lines.length <= MAX_REPORTS) return lines;
   const users = [...new Set(lines.map(userOfReport))];

@@ -73,8 +73,9 @@ export function listenToChanges({
 
   /**
    * Notices a connection that died without a sign, for example during a failover: then a check is not answered in time.
-   * Also notices servers that have gone. A server that is killed between a commit and its announcement leaves the change
-   * unannounced. Its last transactions may commit shortly after its connection is gone, so the gap is reported one check later.
+   * Also notices servers that have gone. A server that is killed between a commit and its announcement leaves the
+   * change unannounced. Its last transactions may commit shortly after its connection is gone, so the gap is reported
+   * one check later.
    */
   async function checkRepeatedly(client: pg.Client, ended: AbortSignal): Promise<void> {
     let known: string[] = [];

@@ -24,7 +24,10 @@ const IDLE_TIMEOUT_MS = 60_000;
  * without an answer; Node sets both.
  */
 const KEEP_ALIVE_DELAY_MS = 5_000;
-/** How long `end` waits for statements that run. A database that hangs answers none, and would hold the process for ever. */
+/**
+ * How long `end` waits for statements that run. A database that hangs answers none, and would hold the process for
+ * ever.
+ */
 const CLOSE_LIMIT_MS = 5_000;
 
 /** While a database only reads, connections are renewed no more often than this. */

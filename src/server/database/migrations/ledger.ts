@@ -129,7 +129,10 @@ export function rejectOtherHistory(
   return applied;
 }
 
-/** True while the database has what this program needs. Compares no checksums, because `migrate` has done so at the start. */
+/**
+ * True while the database has what this program needs. Compares no checksums, because `migrate` has done so at the
+ * start.
+ */
 export async function isMigrated(service: AsService, migrations: readonly Migration[]): Promise<boolean> {
   const applied = await readApplied(service);
   return (

@@ -1,7 +1,7 @@
 /**
- * Applies migrations. At the start, before the server listens, the pending ones of the phase `expand`: forward only, each in
- * its own transaction, under an advisory lock; an empty database gets those of all phases. The other phases follow while
- * servers serve, one server at a time (`finishMigrations`).
+ * Applies migrations. At the start, before the server listens, the pending ones of the phase `expand`: forward only,
+ * each in its own transaction, under an advisory lock; an empty database gets those of all phases. The other phases
+ * follow while servers serve, one server at a time (`finishMigrations`).
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
