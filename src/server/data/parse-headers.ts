@@ -39,10 +39,6 @@ const PREFERENCES: ReadonlyMap<string, Preference> = new Map<string, Preference>
 export function parsePreferences(header: string | undefined): Preferences {
   if (header === undefined || header === '') return NO_PREFERENCES;
   const tokens = header.split(',').map((token) => token.trim());
-  const unknown = tokens.filter((token) => !PREFERENCES.has(token));
-  if (unknown.length > 0 && tokens.includes('handling=strict')) {
-    throw dataError('PGRST122', { details: `Invalid preferences: ${unknown.join(', ').slice(0, 200)}` });
-  }
   let preferences = NO_PREFERENCES;
   const applied = new Map<string, string>();
   for (const token of tokens) {
@@ -51,6 +47,10 @@ export function parsePreferences(header: string | undefined): Preferences {
     if (!found || applied.has(name)) continue;
     applied.set(name, token);
     preferences = { ...preferences, ...found };
+  }
+  const unknown = tokens.filter((token) => !PREFERENCES.has(token));
+  if (unknown.length > 0 && applied.get('handling') === 'handling=strict') {
+    throw dataError('PGRST122', { details: `Invalid preferences: ${unknown.join(', ').slice(0, 200)}` });
   }
   return { ...preferences, applied: [...applied.values()] };
 }

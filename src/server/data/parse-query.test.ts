@@ -264,6 +264,7 @@ describe('headers', () => {
   });
   test('rejects unknown preferences with handling=strict', () => {
     expect(errorOf(() => parsePreferences('handling=strict, a=b'))).toMatchObject({ code: 'PGRST122' });
+    expect(parsePreferences('handling=lenient, a=b, handling=strict').applied).toEqual(['handling=lenient']);
   });
   test.each([undefined, '*/*', 'application/json', 'text/html, application/json;q=0.9', 'application/*'])(
     'Accept %s selects an array',
