@@ -67,8 +67,6 @@ export function createWriteQuota({ clock, database, limiters, config }: Deps): W
     keyPrefix: 'written',
     points: MAX_WRITTEN_BYTES_PER_MINUTE / COUNTED_BYTES,
     duration: 60,
-    // One limiter in `auth/http/rate-limits.ts` purges the expired rows of all limiters.
-    clearExpiredByTimeout: false,
   });
 
   const now = (): number => clock.now().getTime();

@@ -8,6 +8,8 @@ export const rateLimitStore = (database: Pick<Database, 'asService'>) => ({
   schemaName: 'auth',
   tableName: 'rate_limits',
   tableCreated: true,
+  // A job deletes expired counters (`jobs/purges.ts`).
+  clearExpiredByTimeout: false,
 });
 
 /** The limiter builds its SQL from the names above and passes values as parameters. */

@@ -66,6 +66,16 @@ test('audit rows are deleted after 400 days, in batches', async () => {
   expect(await read('select event as kept from auth.audit_log')).toEqual(['newer', 'newer']);
 });
 
+test('a counter of requests is deleted once its window has ended, whoever counted', async () => {
+  await db.admin.query(
+    `insert into auth.rate_limits (key, points, expire)
+     select key, 1, (extract(epoch from now() - age::interval) * 1000)::bigint
+       from (values ('stored:ended', '1 minute'), ('stored:open', '-1 minute')) v (key, age)`,
+  );
+  expect(await purgeExpired(service, now, signal)).toBe(1);
+  expect(await read('select key as kept from auth.rate_limits')).toEqual(['stored:open']);
+});
+
 test('a link or code is deleted a day after its end, because its wrong guesses count for a day', async () => {
   await db.admin.query(
     `insert into auth.one_time_tokens (user_id, purpose, address, code_hash, expires_at)

@@ -21,9 +21,10 @@ async function runInBatches(
   }
 }
 
-/** The expired rows of sign-in: table, key, condition. `$1` is the time now. */
+/** The expired rows of sign-in, and of all counters: table, key, condition. `$1` is the time now. */
 const EXPIRED: readonly (readonly [string, string, string])[] = [
   ['auth.flows', 'id', 'expires_at <= $1'],
+  ['auth.rate_limits', 'key', 'expire <= (extract(epoch from $1::timestamptz) * 1000)::bigint'],
   // A day later, so that a code that is typed late is answered as expired, not as unknown.
   ['auth.mfa_challenges', 'id', "expires_at <= $1::timestamptz - interval '1 day'"],
   ['auth.passkey_challenges', 'id', 'expires_at <= $1'],

@@ -143,8 +143,6 @@ function createMinuteLimit(database: WebhookDeps['database']): (address: string)
     keyPrefix: 'paypal-webhook',
     points: MAX_PER_ADDRESS_AND_MINUTE,
     duration: 60,
-    // One limiter in `auth/http/rate-limits.ts` purges the expired rows of all limiters.
-    clearExpiredByTimeout: false,
   });
   return async (address) => {
     try {

@@ -228,7 +228,7 @@ export function createRateLimits({ config, database }: RateLimitDeps): RateLimit
   }
   const store = rateLimitStore(database);
   const createLimiter = (window: { keyPrefix: string; points: number; duration: number }) =>
-    new RateLimiterPostgres({ ...store, ...window, clearExpiredByTimeout: false });
+    new RateLimiterPostgres({ ...store, ...window });
   const archiveLimiter = createLimiter(ARCHIVE_WINDOW);
   const changeLimiter = createLimiter(CHANGE_WINDOW);
   const passedSignInLimiter = createLimiter(PASSED_SIGN_INS);
@@ -273,17 +273,7 @@ export function createRateLimits({ config, database }: RateLimitDeps): RateLimit
       await consumeOr429(limiter, 'all', { error: 'sms_budget_exhausted' });
   };
   const limiters = new Map(
-    Object.entries(BUCKETS).map(([bucket, { points, duration }]) => {
-      const options = {
-        ...store,
-        keyPrefix: bucket,
-        points,
-        duration,
-        // Only one limiter purges expired rows, because all limiters share the table.
-        clearExpiredByTimeout: bucket === 'token',
-      };
-      return [bucket, new RateLimiterPostgres(options)];
-    }),
+    Object.entries(BUCKETS).map(([bucket, window]) => [bucket, createLimiter({ keyPrefix: bucket, ...window })]),
   );
   /** A blocked client costs no further statement until its bucket refills. */
   const blocked = new LRUCache<string, true>({ max: MAX_BLOCKED, ttl: HOUR * 1000 });
