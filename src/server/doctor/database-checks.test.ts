@@ -10,6 +10,7 @@ import {
   describeConnectFailure,
   checkServer,
   checkReplication,
+  missedReleases,
   poolerCheck,
 } from './database-checks.ts';
 import { runDoctor } from './doctor-command.ts';
@@ -170,9 +171,37 @@ test.each([
   ['a setting that forbids writes', { isReadOnly: true }, 'fault', /default_transaction_read_only/, /^Reset/],
 ])('names %s', async (_what, state, status, text, fix) => {
   const query = async () => ({ rows: [{ ...USABLE, ...state }] });
-  const [finding] = await checkServer({ query } as unknown as pg.Client, 'PostgreSQL');
+  const [finding] = await checkServer({ query } as unknown as pg.Client, 'PostgreSQL', null);
   expect(finding).toMatchObject({ status, text: expect.stringMatching(text) as string });
   if (fix) expect(finding).toMatchObject({ fix: expect.stringMatching(fix) as string });
+});
+
+// The dates of real releases: https://www.postgresql.org/docs/release/.
+test.each([
+  [180_004, '2026-05-13', []],
+  [180_004, '2026-08-12', []],
+  [180_004, '2026-08-13', ['2026-08-13']],
+  [180_004, '2026-11-28', ['2026-08-13', '2026-11-12']],
+  [180_000, '2025-11-12', []],
+  [180_000, '2026-02-26', ['2025-11-13', '2026-02-12', '2026-02-26']],
+  [170_010, '2026-08-12', []],
+  [160_014, '2026-08-12', []],
+  [170_003, '2025-05-08', ['2025-02-20', '2025-05-08']],
+  [180_012, '2026-11-28', []],
+])('version %i lacks these releases on %s: %j', (version, day, expected) => {
+  expect(missedReleases(version, new Date(`${day}T00:00:00Z`))).toEqual(expected);
+});
+
+test('says that the embedded server is behind once it lacks two minor releases', async () => {
+  const query = async () => ({ rows: [{ ...USABLE, version: '18.4', number: 180_004 }] });
+  const findingsOn = (day: string) =>
+    checkServer({ query } as unknown as pg.Client, 'embedded PostgreSQL', new Date(`${day}T12:00:00Z`));
+  expect(await findingsOn('2026-11-11')).toHaveLength(1);
+  expect((await findingsOn('2026-11-12'))[1]).toEqual({
+    status: 'warning',
+    text: 'embedded PostgreSQL 18.4 is at least 2 minor releases behind: the newest is of 2026-11-12 or later',
+    fix: 'Update this program, or install PostgreSQL 18 on this machine: a restart takes the newer of the two.',
+  });
 });
 
 // The findings about standbys and slots that a test server does not have. doctor.test.ts runs the statements.

@@ -55,7 +55,9 @@ export const databaseChecks = (database: OwnerDatabase, config: DatabaseConfig, 
   });
   return [
     check('database', (owner) =>
-      checkServer(owner, config.databaseUrl === null ? 'embedded PostgreSQL' : 'PostgreSQL'),
+      config.databaseUrl === null
+        ? checkServer(owner, 'embedded PostgreSQL', now())
+        : checkServer(owner, 'PostgreSQL', null),
     ),
     check('roles', (owner, ownerUrl) => checkRoles(owner, ownerUrl, CONNECT_TIMEOUT_MS)),
     check('durability', checkDurability),
@@ -92,8 +94,9 @@ type Server = { version: string; number: number; isStandby: boolean; isReadOnly:
 /**
  * Checks that the database server is recent enough and accepts writes.
  * @param name how the findings name the server
+ * @param today the date to look up minor releases by; null for a server that others keep
  */
-export async function checkServer(owner: pg.Client, name: string): Promise<Finding[]> {
+export async function checkServer(owner: pg.Client, name: string, today: Date | null): Promise<Finding[]> {
   const startedAt = performance.now();
   const { rows } = await owner.query<Server>(
     `select current_setting('server_version') as version, current_setting('server_version_num')::int as number,
@@ -119,7 +122,52 @@ export async function checkServer(owner: pg.Client, name: string): Promise<Findi
       ),
     ];
   }
-  return [ok(`${server} answers in ${ms} ms and holds ${formatBytes(size)}`)];
+  const findings = [ok(`${server} answers in ${ms} ms and holds ${formatBytes(size)}`)];
+  const missed = today === null ? [] : missedReleases(number, today);
+  if (missed.length > MAX_MISSED_RELEASES) {
+    const major = Math.floor(number / VERSION_DIGITS);
+    findings.push(
+      warning(
+        `${server} is at least ${missed.length} minor releases behind: the newest is of ${missed.at(-1)!} or later`,
+        `Update this program, or install PostgreSQL ${major} on this machine: a restart takes the newer of the two.`,
+      ),
+    );
+  }
+  return findings;
+}
+
+/** `server_version_num` is the major version times this number, plus the minor one. */
+const VERSION_DIGITS = 10_000;
+/** A server that lacks one may be about to be updated. */
+const MAX_MISSED_RELEASES = 1;
+/** Minor releases of all major versions outside the schedule. */
+const UNSCHEDULED_RELEASES = ['2024-11-21', '2025-02-20', '2026-02-26'];
+const RELEASE_MONTHS = [2, 5, 8, 11];
+
+/**
+ * The dates of the minor releases that a version lacks, without asking anyone: a major version comes out in September,
+ * and its minor releases on the second Thursdays of February, May, August and November
+ * (https://www.postgresql.org/developer/roadmap/). Unscheduled releases that this list does not name only make the
+ * version older than it says.
+ */
+export function missedReleases(versionNumber: number, today: Date): string[] {
+  const [major, minor] = [Math.floor(versionNumber / VERSION_DIGITS), versionNumber % VERSION_DIGITS];
+  const firstYear = 2007 + major;
+  const releases = UNSCHEDULED_RELEASES.filter((date) => date > `${firstYear}-10`);
+  for (let year = firstYear; year <= today.getUTCFullYear(); year++)
+    for (const month of RELEASE_MONTHS)
+      if (year > firstYear || month === 11) releases.push(secondThursday(year, month));
+  const day = today.toISOString().slice(0, 10);
+  return releases
+    .filter((date) => date <= day)
+    .toSorted()
+    .slice(minor);
+}
+
+function secondThursday(year: number, month: number): string {
+  const firstWeekday = new Date(Date.UTC(year, month - 1, 1)).getUTCDay();
+  const day = 8 + ((4 - firstWeekday + 7) % 7);
+  return new Date(Date.UTC(year, month - 1, day)).toISOString().slice(0, 10);
 }
 
 /** Checks that the login for requests works, has no rights of its own and may act as the three roles. */
