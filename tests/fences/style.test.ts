@@ -40,6 +40,16 @@ test('comments outside of migrations name an object of the schema, not the migra
   expect(found).toEqual([]);
 });
 
+test('a file that is also a program runs it last, when every constant of the file has its value', () => {
+  const found = trackedFiles
+    .filter((file) => /^(src|tests|simulators|benchmarks|scripts|database)\/.*\.ts$/.test(file))
+    .filter((file) => {
+      const [, afterProgram = ''] = readFileSync(join(ROOT, file), 'utf8').split(/^if \(import\.meta\.main\)/m);
+      return /^(export )?(const|let|class) /m.test(afterProgram);
+    });
+  expect(found).toEqual([]);
+});
+
 test('commit subjects are short and name one change', () => {
   const git = (...args: string[]): string => execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' }).trim();
   // Checks the commits after the commit that added docs/style.md: earlier commits follow no rule. A clone of depth 1

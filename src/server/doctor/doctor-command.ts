@@ -145,19 +145,6 @@ function readArguments(args: readonly string[]) {
   throw new Error(USAGE);
 }
 
-if (import.meta.main) {
-  if (existsSync('.env')) process.loadEnvFile('.env');
-  try {
-    const { text, exitCode } = await runDoctor(process.argv.slice(2));
-    process.stdout.write(`${text}\n`);
-    process.exitCode = exitCode;
-  } catch (error) {
-    process.stderr.write(`${reasonOf(error)}\n`);
-    process.exitCode = 2;
-  }
-}
-
-/** Prints the results, without any secret of the settings. */
 const EXIT_CODES: Readonly<Record<Status, number>> = { off: 0, ok: 0, warning: 1, fault: 2 };
 
 const NAME_COLUMN = 13;
@@ -205,5 +192,17 @@ function collect(value: unknown, secrets: Set<string>): void {
     }
   } else if (typeof value === 'object' && value !== null) {
     for (const part of Object.values(value)) collect(part, secrets);
+  }
+}
+
+if (import.meta.main) {
+  if (existsSync('.env')) process.loadEnvFile('.env');
+  try {
+    const { text, exitCode } = await runDoctor(process.argv.slice(2));
+    process.stdout.write(`${text}\n`);
+    process.exitCode = exitCode;
+  } catch (error) {
+    process.stderr.write(`${reasonOf(error)}\n`);
+    process.exitCode = 2;
   }
 }

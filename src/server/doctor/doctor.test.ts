@@ -1,7 +1,9 @@
 /** The command: which checks run, and what it prints. The tests of the checks stand beside them. */
+import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { configOf, lines, unreachableUrl } from '../../../tests/support/commands/doctor-checks.ts';
 import { startTestServer, type TestServer } from '../../../tests/support/start-server.ts';
@@ -55,6 +57,16 @@ test('runs all checks without a database, with invalid settings and without a se
   expect(text).toContain('the database cannot be reached: nothing listens there (connection refused)');
   expect(text).toContain(`${unreachable}: nothing listens there (connection refused)`);
   expect(text).not.toContain('geheim-wort');
+});
+
+test('runs as `npm run doctor`', async () => {
+  const program = join(import.meta.dirname, 'doctor-command.ts');
+  const env = { PATH: process.env['PATH'], DATA_DIR: join(dataDir, 'none') };
+  const { stdout } = await promisify(execFile)(process.execPath, [program, '--only', 'database'], {
+    env,
+    cwd: dataDir,
+  });
+  expect(stdout).toContain(`off      database     there is no database in ${join(dataDir, 'none')} yet`);
 });
 
 test('creates no database', async () => {
