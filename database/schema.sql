@@ -629,6 +629,17 @@ create table public.import_days (
   constraint import_days_pkey PRIMARY KEY (user_id, import_id, date)
 );
 
+create table public.mail_tokens (
+  user_id uuid not null,
+  token_hash bytea not null,
+  purpose text not null,
+  day date not null,
+  expires_at timestamp with time zone not null,
+  constraint mail_tokens_known_purpose CHECK ((purpose = ANY (ARRAY['tap'::text, 'reply'::text]))),
+  constraint mail_tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES auth.users(id) ON DELETE CASCADE,
+  constraint mail_tokens_pkey PRIMARY KEY (user_id, token_hash)
+);
+
 create table public.payment_changes (
   payment_id uuid not null,
   id bigint generated always as identity not null,
@@ -726,6 +737,25 @@ create table public.plan_uses (
   constraint plan_uses_pkey PRIMARY KEY (user_id, id)
 );
 
+create table public.preferences (
+  user_id uuid not null,
+  time_zone text,
+  workdays smallint[] not null default '{1,2,3,4,5}'::smallint[],
+  remind_at smallint,
+  remind_by_mail boolean not null default false,
+  remind_by_push boolean not null default false,
+  digest boolean not null default false,
+  digest_review boolean not null default false,
+  day_ends_at smallint not null default 0,
+  prompts boolean not null default false,
+  constraint preferences_known_day_end CHECK ((day_ends_at = ANY (ARRAY[0, 3]))),
+  constraint preferences_known_workdays CHECK (((workdays <@ '{0,1,2,3,4,5,6}'::smallint[]) AND (cardinality(workdays) <= 7))),
+  constraint preferences_remind_by_day CHECK (((remind_at >= 360) AND (remind_at <= 1380))),
+  constraint preferences_time_zone_name CHECK ((time_zone ~ '^[A-Za-z0-9+_/-]{1,64}$'::text)),
+  constraint preferences_user_id_fkey FOREIGN KEY (user_id) REFERENCES auth.users(id) ON DELETE CASCADE,
+  constraint preferences_pkey PRIMARY KEY (user_id)
+);
+
 create table public.profiles (
   id uuid not null,
   country text,
@@ -738,6 +768,20 @@ create table public.profiles (
   constraint profiles_known_plan CHECK ((subscription_plan = ANY (ARRAY['free'::text, 'premium'::text]))),
   constraint profiles_id_fkey FOREIGN KEY (id) REFERENCES auth.users(id) ON DELETE CASCADE,
   constraint profiles_pkey PRIMARY KEY (id)
+);
+
+create table public.reminder_schedule (
+  user_id uuid not null,
+  kind text not null,
+  due_at timestamp with time zone not null,
+  day date,
+  sent_day date,
+  on_since timestamp with time zone not null,
+  leased_until timestamp with time zone,
+  lease uuid,
+  constraint reminder_schedule_known_kind CHECK ((kind = ANY (ARRAY['reminder'::text, 'digest'::text]))),
+  constraint reminder_schedule_user_id_fkey FOREIGN KEY (user_id) REFERENCES auth.users(id) ON DELETE CASCADE,
+  constraint reminder_schedule_pkey PRIMARY KEY (user_id, kind)
 );
 
 create view public.deleted_days with (security_invoker=true) as
@@ -768,6 +812,7 @@ CREATE INDEX analyses_of_period ON public.analyses USING btree (user_id, period_
 CREATE INDEX analysis_runs_by_day ON public.analysis_runs USING btree (counted_on);
 CREATE INDEX entry_versions_by_age ON public.entry_versions USING btree (kept_at);
 CREATE INDEX import_days_by_age ON public.import_days USING btree (written_at);
+CREATE INDEX mail_tokens_expires_at ON public.mail_tokens USING btree (expires_at);
 CREATE INDEX payment_events_bodies ON public.payment_events USING btree (received_at) WHERE (raw <> ''::text);
 CREATE INDEX payment_events_waiting ON public.payment_events USING btree (received_at) WHERE (processed_at IS NULL);
 CREATE INDEX payments_due ON public.payments USING btree (due_at) WHERE (due_at IS NOT NULL);
@@ -776,6 +821,7 @@ CREATE INDEX payments_of_user ON public.payments USING btree (user_id, created_a
 CREATE UNIQUE INDEX plan_changes_ended_once ON public.plan_changes USING btree (user_id, payment_id) WHERE (reason = ANY (ARRAY['refund'::text, 'reversal'::text]));
 CREATE UNIQUE INDEX plan_changes_granted_once ON public.plan_changes USING btree (user_id, payment_id) WHERE (reason = 'payment'::text);
 CREATE INDEX profiles_paid_until ON public.profiles USING btree (access_valid_until) WHERE (subscription_plan = 'premium'::text);
+CREATE INDEX reminder_schedule_due ON public.reminder_schedule USING btree (due_at);
 
 CREATE OR REPLACE FUNCTION public.allow_only_erasure()
  RETURNS trigger
@@ -1111,6 +1157,29 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.plan_reminders_again()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  reminds constant boolean := new.remind_at is not null and (new.remind_by_mail or new.remind_by_push);
+begin
+  if tg_op = 'UPDATE' and (old.time_zone, old.workdays, old.remind_at, old.remind_by_mail, old.remind_by_push, old.digest, old.day_ends_at)
+       is not distinct from (new.time_zone, new.workdays, new.remind_at, new.remind_by_mail, new.remind_by_push, new.digest, new.day_ends_at) then
+    return null;
+  end if;
+  insert into public.reminder_schedule as planned (user_id, kind, due_at, on_since)
+  select new.user_id, kind, case when is_on then now() else 'infinity' end, now()
+    from (values ('reminder', reminds), ('digest', new.digest)) as choices (kind, is_on)
+  on conflict (user_id, kind) do update
+    set due_at = excluded.due_at, day = null, leased_until = null, lease = null,
+        on_since = case when planned.due_at = 'infinity' then excluded.on_since else planned.on_since end;
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.refuse_change_of_ledger()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1254,6 +1323,7 @@ CREATE TRIGGER updated_by_erasure_alone BEFORE UPDATE ON public.plan_changes FOR
 CREATE TRIGGER only_added_to BEFORE DELETE OR TRUNCATE ON public.plan_uses FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_change_of_ledger();
 CREATE TRIGGER only_user_is_erased BEFORE UPDATE ON public.plan_uses FOR EACH ROW EXECUTE FUNCTION public.allow_only_erasure();
 CREATE TRIGGER updated_by_erasure_alone BEFORE UPDATE ON public.plan_uses FOR EACH STATEMENT EXECUTE FUNCTION public.allow_only_erasure();
+CREATE TRIGGER plan_reminders_again AFTER INSERT OR UPDATE ON public.preferences FOR EACH ROW EXECUTE FUNCTION public.plan_reminders_again();
 CREATE TRIGGER touch_profile BEFORE UPDATE ON public.profiles FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.touch_profile();
 
 alter table public.analyses enable row level security, force row level security;
@@ -1263,6 +1333,7 @@ alter table public.entries enable row level security, force row level security;
 alter table public.entry_versions enable row level security, force row level security;
 alter table public.entry_words enable row level security, force row level security;
 alter table public.import_days enable row level security, force row level security;
+alter table public.mail_tokens enable row level security, force row level security;
 alter table public.payment_changes enable row level security, force row level security;
 alter table public.payment_events enable row level security, force row level security;
 alter table public.payment_ledger enable row level security, force row level security;
@@ -1270,7 +1341,9 @@ alter table public.payments enable row level security, force row level security;
 alter table public.plan_changes enable row level security, force row level security;
 alter table public.plan_reminders enable row level security, force row level security;
 alter table public.plan_uses enable row level security, force row level security;
+alter table public.preferences enable row level security, force row level security;
 alter table public.profiles enable row level security, force row level security;
+alter table public.reminder_schedule enable row level security, force row level security;
 
 create policy owner_move_analyses on public.analyses for update to hustle_forge
   using (true)
@@ -1355,6 +1428,16 @@ create policy owner_select_plan_uses on public.plan_uses for select to hustle_fo
 create policy user_select_plan_uses on public.plan_uses for select to authenticated
   using ((user_id = ( SELECT auth.uid() AS uid)));
 
+create policy user_insert_preferences on public.preferences for insert to authenticated
+  with check ((user_id = ( SELECT auth.uid() AS uid)));
+
+create policy user_select_preferences on public.preferences for select to authenticated
+  using ((user_id = ( SELECT auth.uid() AS uid)));
+
+create policy user_update_preferences on public.preferences for update to authenticated
+  using ((user_id = ( SELECT auth.uid() AS uid)))
+  with check ((user_id = ( SELECT auth.uid() AS uid)));
+
 create policy trigger_insert_profiles on public.profiles for insert to hustle_forge
   with check (true);
 
@@ -1368,13 +1451,26 @@ create policy user_update_profiles on public.profiles for update to authenticate
   using ((id = ( SELECT auth.uid() AS uid)))
   with check ((id = ( SELECT auth.uid() AS uid)));
 
+create policy trigger_insert_reminder_schedule on public.reminder_schedule for insert to hustle_forge
+  with check (true);
+
+create policy trigger_select_reminder_schedule on public.reminder_schedule for select to hustle_forge
+  using (true);
+
+create policy trigger_update_reminder_schedule on public.reminder_schedule for update to hustle_forge
+  using (true)
+  with check (true);
+
 grant delete on public.analysis_runs to service_role;
 grant delete on public.entries to authenticated;
 grant delete on public.entries to service_role;
 grant delete on public.entry_versions to service_role;
 grant delete on public.import_days to service_role;
+grant delete on public.mail_tokens to service_role;
 grant delete on public.plan_reminders to service_role;
+grant delete on public.preferences to service_role;
 grant delete on public.profiles to service_role;
+grant delete on public.reminder_schedule to service_role;
 grant execute on function public.allow_only_erasure() to public;
 grant execute on function public.begin_entry() to public;
 grant execute on function public.drops_most_items(text,text) to public;
@@ -1402,6 +1498,7 @@ grant insert on public.coach_reader to service_role;
 grant insert on public.entries to service_role;
 grant insert on public.entry_words to service_role;
 grant insert on public.import_days to service_role;
+grant insert on public.mail_tokens to service_role;
 grant insert on public.payment_changes to service_role;
 grant insert on public.payment_events to service_role;
 grant insert on public.payment_ledger to service_role;
@@ -1409,7 +1506,10 @@ grant insert on public.payments to service_role;
 grant insert on public.plan_changes to service_role;
 grant insert on public.plan_reminders to service_role;
 grant insert on public.plan_uses to service_role;
+grant insert on public.preferences to authenticated;
+grant insert on public.preferences to service_role;
 grant insert on public.profiles to service_role;
+grant insert on public.reminder_schedule to service_role;
 grant select (id, user_id, order_id, amount_minor, currency, country, status, created_at, completed_at) on public.payments to authenticated;
 grant select (user_id, id, kind, date, period_from, period_to, provider, model, score, text, cited, missing_fact, created_at, cited_refs) on public.analyses to authenticated;
 grant select on public.analyses to service_role;
@@ -1425,6 +1525,7 @@ grant select on public.entry_versions to service_role;
 grant select on public.entry_words to authenticated;
 grant select on public.entry_words to service_role;
 grant select on public.import_days to service_role;
+grant select on public.mail_tokens to service_role;
 grant select on public.payment_changes to service_role;
 grant select on public.payment_events to service_role;
 grant select on public.payment_ledger to service_role;
@@ -1434,9 +1535,12 @@ grant select on public.plan_changes to service_role;
 grant select on public.plan_reminders to service_role;
 grant select on public.plan_uses to authenticated;
 grant select on public.plan_uses to service_role;
+grant select on public.preferences to authenticated;
+grant select on public.preferences to service_role;
 grant select on public.profiles to anon;
 grant select on public.profiles to authenticated;
 grant select on public.profiles to service_role;
+grant select on public.reminder_schedule to service_role;
 grant update (id, country, ai_consent) on public.profiles to authenticated;
 grant update (raw, processed_at) on public.payment_events to service_role;
 grant update (user_id, date, content, updated_at, ai_feedback, hustle_score, ai_analyzed_at) on public.entries to authenticated;
@@ -1445,5 +1549,9 @@ grant update on public.coach_reader to service_role;
 grant update on public.entries to service_role;
 grant update on public.entry_words to service_role;
 grant update on public.import_days to service_role;
+grant update on public.mail_tokens to service_role;
 grant update on public.payments to service_role;
+grant update on public.preferences to authenticated;
+grant update on public.preferences to service_role;
 grant update on public.profiles to service_role;
+grant update on public.reminder_schedule to service_role;

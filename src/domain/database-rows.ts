@@ -2,7 +2,7 @@
  * Written by `npm run schema` from the migrations, never edited: the rows of all tables and views as the server reads them.
  * A view's columns count as not null. A check of a list of texts is a union.
  */
-// 7e9778ef9573f50c0ad39dc5e15cd0224823187ba47ddd95665628ec59f2ba6a
+// b23f37be66f383c3ddee8513eaca2cb6abcd70e79b8ecba89629eaf3f230741c
 import type { Day } from './day/day.ts';
 
 export type Rows = {
@@ -299,6 +299,13 @@ export type Rows = {
     earlier_coach: unknown;
     written_at: Date;
   };
+  mail_tokens: {
+    user_id: string;
+    token_hash: Uint8Array;
+    purpose: 'tap' | 'reply';
+    day: Day;
+    expires_at: Date;
+  };
   payment_changes: {
     payment_id: string;
     id: number;
@@ -365,6 +372,18 @@ export type Rows = {
     kind: 'export' | 'analysis';
     used_at: Date;
   };
+  preferences: {
+    user_id: string;
+    time_zone: string | null;
+    workdays: number[];
+    remind_at: number | null;
+    remind_by_mail: boolean;
+    remind_by_push: boolean;
+    digest: boolean;
+    digest_review: boolean;
+    day_ends_at: number;
+    prompts: boolean;
+  };
   profiles: {
     id: string;
     country: string | null;
@@ -373,6 +392,16 @@ export type Rows = {
     ai_consent: boolean;
     created_at: Date;
     updated_at: Date;
+  };
+  reminder_schedule: {
+    user_id: string;
+    kind: 'reminder' | 'digest';
+    due_at: Date;
+    day: Day | null;
+    sent_day: Day | null;
+    on_since: Date;
+    leased_until: Date | null;
+    lease: string | null;
   };
 };
 
@@ -415,6 +444,7 @@ export type DefaultColumns = {
   plan_changes: 'changed_at';
   plan_reminders: 'mailed_at';
   plan_uses: 'used_at';
+  preferences: 'workdays' | 'remind_by_mail' | 'remind_by_push' | 'digest' | 'digest_review' | 'day_ends_at' | 'prompts';
   profiles: 'subscription_plan' | 'ai_consent' | 'created_at' | 'updated_at';
 };
 
@@ -538,6 +568,22 @@ export const READABLE_TABLES = {
     },
     key: ['user_id', 'id'],
     defaults: {},
+  },
+  preferences: {
+    columns: {
+      user_id: 'uuid',
+      time_zone: 'text',
+      workdays: 'smallint[]',
+      remind_at: 'smallint',
+      remind_by_mail: 'boolean',
+      remind_by_push: 'boolean',
+      digest: 'boolean',
+      digest_review: 'boolean',
+      day_ends_at: 'smallint',
+      prompts: 'boolean',
+    },
+    key: ['user_id'],
+    defaults: { workdays: '\'{1,2,3,4,5}\'::smallint[]', remind_by_mail: 'false', remind_by_push: 'false', digest: 'false', digest_review: 'false', day_ends_at: '0', prompts: 'false' },
   },
   profiles: {
     columns: {

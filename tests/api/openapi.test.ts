@@ -494,6 +494,24 @@ describe('responses match the document', () => {
     expect(await call(200, 'GET', '/rest/v1/plan_changes', { as })).toHaveLength(1);
   });
 
+  test('preferences', async () => {
+    const { ben: as } = world;
+    const path = '/rest/v1/preferences';
+    const upsert = { prefer: 'resolution=merge-duplicates,return=representation' };
+    expect(await call(200, 'GET', path, { as })).toEqual([]);
+    await call(201, 'POST', path, { as, body: { user_id: as.id, time_zone: 'Europe/Lisbon' }, headers: upsert });
+    await call(200, 'POST', path, { as, body: { user_id: as.id, workdays: [0, 6] }, headers: upsert });
+    const own = `${path}?user_id=eq.${as.id}`;
+    expect(await call(200, 'PATCH', own, { as, body: { remind_at: 1080 }, headers: ROWS })).toMatchObject([
+      { time_zone: 'Europe/Lisbon', workdays: [0, 6], remind_at: 1080, remind_by_mail: false },
+    ]);
+    await call(400, 'PATCH', own, { as, body: { remind_at: 120 } });
+    await call(400, 'PATCH', own, { as, body: { workdays: [7] } });
+    await call(204, 'PATCH', own, { as, body: { workdays: [] } });
+    await call(403, 'POST', path, { as, body: { user_id: world.ana.id } });
+    await call(409, 'POST', path, { as, body: { user_id: as.id } });
+  });
+
   test('payments', async () => {
     const { ben: as } = world;
     const create = '/functions/v1/paypal-create-order';

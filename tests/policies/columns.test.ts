@@ -79,6 +79,23 @@ const TABLES = {
     writable: [],
     ownRow: `user_id = '${PEOPLE.premium.id}'`,
   },
+  preferences: {
+    writable: [
+      'user_id',
+      'time_zone',
+      'workdays',
+      'remind_at',
+      'remind_by_mail',
+      'remind_by_push',
+      'digest',
+      'digest_review',
+      'day_ends_at',
+      'prompts',
+    ],
+    ownRow: `user_id = '${PEOPLE.premium.id}'`,
+  },
+  reminder_schedule: { writable: [], ownRow: `user_id = '${PEOPLE.premium.id}'` },
+  mail_tokens: { writable: [], ownRow: `user_id = '${PEOPLE.premium.id}'` },
   plan_reminders: {
     writable: [],
     ownRow: `user_id = '${PEOPLE.premium.id}'`,

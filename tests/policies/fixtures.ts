@@ -55,6 +55,7 @@ export async function resetFixtures(admin: pg.Pool): Promise<void> {
       until,
     ]);
   }
+  await admin.query('insert into preferences (user_id) select unnest($1::uuid[])', [ids]);
   await admin.query(
     `insert into entries (user_id, date, content) select id, date, '<p>mine</p>' from unnest($1::uuid[]) id, unnest($2::date[]) date`,
     [ids, Object.values(DAYS)],

@@ -24,10 +24,13 @@ test('every table of users is known by the column that names the user', () => {
     'entry_versions.user_id',
     'entry_words.user_id',
     'import_days.user_id',
+    'mail_tokens.user_id',
     'plan_changes.user_id',
     'plan_reminders.user_id',
     'plan_uses.user_id',
+    'preferences.user_id',
     'profiles.id',
+    'reminder_schedule.user_id',
   ]);
 });
 

@@ -4,7 +4,17 @@
  */
 import { READABLE_TABLES } from '#domain/database-rows.ts';
 
-type ColumnType = 'uuid' | 'text' | 'date' | 'integer' | 'bigint' | 'boolean' | 'timestamptz' | 'smallint[]' | 'text[]';
+type ColumnType =
+  | 'uuid'
+  | 'text'
+  | 'date'
+  | 'smallint'
+  | 'integer'
+  | 'bigint'
+  | 'boolean'
+  | 'timestamptz'
+  | 'smallint[]'
+  | 'text[]';
 
 export type Column = {
   readonly name: string;
@@ -89,5 +99,6 @@ export const EXPOSED_TABLES: ReadonlyMap<string, ExposedTable> = new Map([
   table('entry_versions', { longTexts: ['content'] }),
   table('payments'),
   table('plan_changes'),
+  table('preferences'),
   table('profiles', { user: 'id' }),
 ]);

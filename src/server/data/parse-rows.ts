@@ -78,8 +78,12 @@ const readValues = (object: JsonObject, columns: readonly Column[], missingIsDef
     return missingIsDefault && column.defaultSql !== null ? undefined : null;
   });
 
-/** No column holds JSON, so arrays and objects are rejected; deeply nested ones would also overflow JSON.stringify. */
+/**
+ * No column holds JSON, so arrays and objects are rejected; deeply nested ones would also overflow JSON.stringify. A list of
+ * integers becomes PostgreSQL's text form of one.
+ */
 function toScalar(value: unknown, column: Column): Scalar {
+  if (column.type === 'smallint[]' && Array.isArray(value) && value.every(Number.isInteger)) return `{${value.join()}}`;
   if (value === null || typeof value === 'boolean') return value;
   // `1e400` parses as Infinity, which JSON.stringify writes as null: send it as text, so the database rejects it.
   if (typeof value === 'number') return Number.isFinite(value) ? value : String(value);

@@ -7,6 +7,7 @@ import { dayLabel, type Day } from '#domain/day/day.ts';
 import { BackgroundTasks } from '#client/sync/background-tasks.tsx';
 import { useSession } from '#client/lib/session/session.ts';
 import { useToast } from '#client/ui/toast.tsx';
+import { usePreferences } from '#client/ui/use-preferences.ts';
 import { createPlanRefresh } from '../session/use-plan-change.ts';
 
 /** How often a visible page asks for a plan that it could not load. */
@@ -26,6 +27,8 @@ export function MembersBackground() {
     [toast],
   );
   useRetryPlan();
+  // Read after the page is usable, for this page and the start of the next.
+  usePreferences();
   return <BackgroundTasks onTextLost={showLostText} />;
 }
 

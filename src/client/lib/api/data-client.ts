@@ -5,6 +5,7 @@
 import { PostgrestClient } from '@supabase/postgrest-js';
 import { createContext, use } from 'react';
 import type { ApiRow } from '#domain/database-rows.ts';
+import type { Preferences } from '#domain/habit/preferences.ts';
 import type { Entry, Profile } from '#domain/log/entry.ts';
 import type { DeletedDay, EntryVersion } from '#domain/log/entry-version.ts';
 import { fetchPrefetched } from '../boot/prefetch.ts';
@@ -31,6 +32,12 @@ type Schema = {
         Row: Entry;
         Insert: Pick<Entry, 'user_id' | 'id' | 'date' | 'content'>;
         Update: Partial<Pick<Entry, 'content' | 'date'>>;
+        Relationships: [];
+      };
+      preferences: {
+        Row: Preferences & { user_id: string };
+        Insert: Partial<Preferences> & { user_id: string };
+        Update: Partial<Preferences>;
         Relationships: [];
       };
       entry_dates: ReadOnly<ApiRow<'entry_dates'>>;

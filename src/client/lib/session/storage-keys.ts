@@ -33,6 +33,8 @@ export const SIGNED_OUT_KEY = 'hustle-forge:signed-out';
 export const DRAFT_PREFIX = 'hustle-forge:draft:';
 /** The profile row of a user with the premium plan. Followed by the id of the user. */
 export const PROFILE_PREFIX = 'hustle-forge:profile:';
+/** The preferences of a user as they were last read. Followed by the id of the user. */
+export const PREFERENCES_PREFIX = 'hustle-forge:preferences:';
 /** The local copy of today's log. Followed by the id of the user. */
 export const TODAY_COPY_PREFIX = 'hustle-forge:today:';
 

@@ -1,0 +1,81 @@
+/**
+ * The user's preferences (docs/specification/habit.md 1): the last known ones at once, those of the server a moment later.
+ * One change is one request. It shows at once, and is taken back with a message if the server refuses it.
+ */
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useCallback } from 'react';
+import { DEFAULT_PREFERENCES, type Preferences } from '#domain/habit/preferences.ts';
+import { useData } from '#client/lib/api/data-client.ts';
+import { useUser } from '#client/lib/session/session.ts';
+import { storedPreferences, storePreferences } from '#client/lib/session/stored-preferences.ts';
+import { useToast } from './toast.tsx';
+
+const COLUMNS =
+  'time_zone, workdays, remind_at, remind_by_mail, remind_by_push, digest, digest_review, day_ends_at, prompts' as const;
+
+export type PreferencesState = {
+  preferences: Preferences;
+  /** The server has told them: only then may a screen offer to change them. */
+  isRead: boolean;
+  isFailed: boolean;
+  /** Resolves with whether the server has stored the change. */
+  change: (change: Partial<Preferences>) => Promise<boolean>;
+};
+
+/**
+ * Reads the preferences once. The journal reads them only after it is editable: with `isIdle` the hook gives the last known
+ * ones, and those that another component reads.
+ */
+export function usePreferences({ isIdle = false }: { isIdle?: boolean } = {}): PreferencesState {
+  const data = useData();
+  const { id: userId } = useUser();
+  const queries = useQueryClient();
+  const toast = useToast();
+  const queryKey = ['preferences'] as const;
+  const { data: read, isError } = useQuery({
+    queryKey,
+    queryFn: async ({ signal }): Promise<Preferences> => {
+      const { data: row } = await data
+        .from('preferences')
+        .select(COLUMNS)
+        .eq('user_id', userId)
+        .retry(false)
+        .abortSignal(signal)
+        .maybeSingle()
+        .throwOnError();
+      const preferences = row ?? DEFAULT_PREFERENCES;
+      storePreferences(userId, preferences);
+      return preferences;
+    },
+    enabled: !isIdle,
+    networkMode: 'always',
+  });
+  const preferences = read ?? storedPreferences(userId);
+
+  const change = useCallback(
+    async (changed: Partial<Preferences>): Promise<boolean> => {
+      await queries.cancelQueries({ queryKey: ['preferences'] });
+      const show = (part: Partial<Preferences>): Preferences => {
+        const next = {
+          ...(queries.getQueryData<Preferences>(['preferences']) ?? storedPreferences(userId)),
+          ...part,
+        };
+        queries.setQueryData(['preferences'], next);
+        return next;
+      };
+      const earlier = queries.getQueryData<Preferences>(['preferences']) ?? storedPreferences(userId);
+      storePreferences(userId, show(changed));
+      const { error } = await data
+        .from('preferences')
+        .upsert({ user_id: userId, ...changed })
+        .retry(false);
+      if (!error) return true;
+      const takenBack = Object.keys(changed).map((column) => [column, earlier[column as keyof Preferences]]);
+      storePreferences(userId, show(Object.fromEntries(takenBack) as Partial<Preferences>));
+      toast({ kind: 'error', topic: 'preferences', text: "Couldn't save this setting. Please try again." });
+      return false;
+    },
+    [data, queries, toast, userId],
+  );
+  return { preferences, isRead: read !== undefined, isFailed: isError, change };
+}
