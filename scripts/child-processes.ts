@@ -24,8 +24,19 @@ export const toolCommand = (tool: Tool, args: readonly string[]): string[] => [
   ...args,
 ];
 
-/** Resolves to whether the tool exited with 0. Inherits the output streams and forwards termination signals. */
-export function runTool(tool: Tool, args: readonly string[], env: Record<string, string> = {}): Promise<boolean> {
+/** Resolves to whether the tool exited with 0. */
+export const runTool = async (...command: Parameters<typeof waitForTool>): Promise<boolean> =>
+  (await waitForTool(...command)) === null;
+
+/**
+ * Resolves to null if the tool exited with 0, else to how it ended, such as `code 1`. Inherits the output streams and
+ * forwards termination signals.
+ */
+export function waitForTool(
+  tool: Tool,
+  args: readonly string[],
+  env: Record<string, string> = {},
+): Promise<string | null> {
   const child = spawn(process.execPath, toolCommand(tool, args), {
     cwd: ROOT,
     env: { ...process.env, ...env },
@@ -35,11 +46,11 @@ export function runTool(tool: Tool, args: readonly string[], env: Record<string,
   for (const signal of SIGNALS) process.once(signal, stop);
   process.once('disconnect', stop);
   return new Promise((resolve) => {
-    child.on('error', () => resolve(false));
-    child.on('exit', (code) => {
+    child.on('error', (error) => resolve(error.message));
+    child.on('exit', (code, killedBy) => {
       for (const signal of SIGNALS) process.off(signal, stop);
       process.off('disconnect', stop);
-      resolve(code === 0);
+      resolve(code === 0 ? null : killedBy === null ? `code ${code}` : `signal ${killedBy}`);
     });
   });
 }

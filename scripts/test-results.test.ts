@@ -1,7 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { spawnSync } from 'node:child_process';
+import { toolCommand } from './child-processes.ts';
 import { ROOT } from './project.ts';
 import {
   failedTests,
@@ -10,6 +12,7 @@ import {
   playwrightResult,
   slowestFilesText,
   summaryLine,
+  vitestReporters,
   vitestResult,
 } from './test-results.ts';
 
@@ -114,6 +117,53 @@ test('lists the failed tests of both runners with their errors', async () => {
     'tests/e2e/journal/days.spec.ts: sometimes closes',
   ]);
   expect(failedTestsText(failed.slice(2, 3))).toBe(
-    'Failed tests:\n  tests/e2e/journal/days.spec.ts › saves\n    not visible\n    Call log:',
+    'Failed tests and errors:\n  tests/e2e/journal/days.spec.ts › saves\n    not visible\n    Call log:',
   );
+});
+
+/** Runs real test files, each in a process of its own, as `npm test` does. */
+function runVitest(name: string, files: Record<string, string>): { vitest: string; exitCode: number | null } {
+  const root = join(folder, name);
+  mkdirSync(root);
+  for (const [file, source] of Object.entries(files)) writeFileSync(join(root, file), source);
+  const vitest = join(root, 'vitest.json');
+  const options = ['--globals', '--pool=forks', `--root=${root}`, ...vitestReporters(vitest)];
+  const { status } = spawnSync(process.execPath, toolCommand('vitest', ['run', ...options]), { stdio: 'ignore' });
+  return { vitest, exitCode: status };
+}
+
+test('names a runner that failed without a word, and an error of Playwright that belongs to no test', async () => {
+  const missing = join(folder, 'missing.json');
+  const silent = await failedTests({ vitest: missing, playwright: missing }, { vitest: 'signal SIGKILL' });
+  expect(silent.map(({ file, title }) => `${file}: ${title}`)).toEqual([
+    'Vitest: ended with signal SIGKILL and reported no error',
+  ]);
+
+  const playwright = report({ stats: {}, errors: [{ message: 'cannot load days.spec.ts' }], suites: [] });
+  expect(await failedTests({ vitest: missing, playwright }, { playwright: 'code 1' })).toEqual([
+    { file: 'Playwright', title: 'an error of no test', message: 'cannot load days.spec.ts' },
+  ]);
+});
+
+test('names each error that failed a run of Vitest beside its tests', async () => {
+  const { vitest, exitCode } = runVitest('beside', {
+    'rejects.test.mjs': `test('fetches', () => void Promise.reject(new Error('nobody waits for this')));`,
+    'dies.test.mjs': `test('ends its process', () => process.reallyExit(7));`,
+    'hook.test.mjs': `describe('a group', () => { afterAll(() => { throw new Error('cannot tidy up'); }); test('passes', () => {}); });`,
+    'fine.test.mjs': `test('passes', () => {});`,
+  });
+  expect(exitCode).toBe(1);
+
+  const failed = await failedTests({ vitest, playwright: join(folder, 'missing.json') });
+  const found = failed.map(({ file, title, message }) => `${basename(file)}: ${title}: ${message}`);
+  expect(found).toEqual(
+    expect.arrayContaining([
+      expect.stringMatching(/^rejects\.test\.mjs: Unhandled Rejection.*: .*nobody waits for this/s),
+      expect.stringMatching(/^dies\.test\.mjs: did not finish/s),
+      expect.stringMatching(/Unhandled Error: .*Worker exited unexpectedly/s),
+      expect.stringMatching(/^hook\.test\.mjs: a group: .*cannot tidy up/s),
+    ]),
+  );
+  expect(found.filter((line) => line.startsWith('fine'))).toEqual([]);
+  expect((await vitestResult(vitest, false)).failed).toBe(failed.length);
 });

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { ROOT } from './project.ts';
+import { errorsFile, type FailedTest } from './vitest-errors.ts';
 
 export type TestResult = { passed: number; failed: number; skipped: number };
 
@@ -29,12 +30,15 @@ type PlaywrightSuite = {
 };
 type PlaywrightReport = {
   stats: { expected: number; unexpected: number; flaky: number; skipped: number };
+  /** What belongs to no test, for example a file that does not load. */
+  errors?: { message?: string }[];
   config?: { rootDir: string };
   suites?: (PlaywrightSuite & { file: string })[];
 };
 
 export type ReportFiles = { vitest: string; playwright: string };
-export type FailedTest = { file: string; title: string; message: string };
+/** How the runners that failed ended, for example `code 1`. */
+export type FailedExits = { vitest?: string; playwright?: string };
 export type FileDuration = { file: string; tests: number; ms: number };
 
 export async function vitestResult(report: string, ok: boolean): Promise<TestResult> {
@@ -44,8 +48,17 @@ export async function vitestResult(report: string, ok: boolean): Promise<TestRes
     failed: totals?.numFailedTests ?? 0,
     skipped: (totals?.numPendingTests ?? 0) + (totals?.numTodoTests ?? 0),
   };
-  return countCrashAsFailure(counts, ok);
+  const errors = (await readReport<FailedTest[]>(errorsFile(report))) ?? [];
+  return countCrashAsFailure({ ...counts, failed: counts.failed + errors.length }, ok);
 }
+
+/** The options of Vitest that write what this file reads. */
+export const vitestReporters = (report: string): string[] => [
+  '--reporter=default',
+  '--reporter=json',
+  `--outputFile.json=${report}`,
+  `--reporter=${join(ROOT, 'scripts', 'vitest-errors.ts')}`,
+];
 
 export async function playwrightResult(report: string, ok: boolean): Promise<TestResult> {
   const stats = (await readReport<PlaywrightReport>(report))?.stats;
@@ -86,21 +99,47 @@ export async function fileDurations(reports: ReportFiles): Promise<FileDuration[
   return durations.toSorted((a, b) => b.ms - a.ms);
 }
 
-/** Every failed test of both reports, in their order. Flaky tests count as failed. A missing report counts as empty. */
-export async function failedTests(reports: ReportFiles): Promise<FailedTest[]> {
-  const vitest = await readReport<VitestReport>(reports.vitest);
-  const playwright = await readReport<PlaywrightReport>(reports.playwright);
-  const failed: FailedTest[] = [];
-  for (const { name, message = '', assertionResults } of vitest?.testResults ?? []) {
-    const file = relative(ROOT, name);
-    if (message !== '') failed.push({ file, title: 'the file itself', message });
+/**
+ * Every failed test and every other error of both reports. Flaky tests count as failed. A missing report counts as empty,
+ * but a runner that failed is always named.
+ */
+export async function failedTests(reports: ReportFiles, exits: FailedExits = {}): Promise<FailedTest[]> {
+  const vitest = await failedInVitest(reports.vitest);
+  const playwright = await failedInPlaywright(reports.playwright);
+  if (vitest.length === 0 && exits.vitest !== undefined) vitest.push(crash('Vitest', exits.vitest));
+  if (playwright.length === 0 && exits.playwright !== undefined) playwright.push(crash('Playwright', exits.playwright));
+  return [...vitest, ...playwright];
+}
+
+const crash = (runner: string, exit: string): FailedTest => ({
+  file: runner,
+  title: `ended with ${exit} and reported no error`,
+  message: 'The end of its output may say why.',
+});
+
+async function failedInVitest(file: string): Promise<FailedTest[]> {
+  const failed = (await readReport<FailedTest[]>(errorsFile(file))) ?? [];
+  const report = await readReport<VitestReport>(file);
+  for (const { name, message = '', assertionResults } of report?.testResults ?? []) {
+    const path = relative(ROOT, name);
+    if (message !== '') failed.push({ file: path, title: 'the file itself', message });
     for (const { fullName = '', status, failureMessages = [] } of assertionResults) {
-      if (status === 'failed') failed.push({ file, title: fullName, message: failureMessages.join('\n') });
+      if (status === 'failed') failed.push({ file: path, title: fullName, message: failureMessages.join('\n') });
     }
   }
-  for (const suite of playwright?.suites ?? []) {
-    const file = relative(ROOT, join(playwright!.config!.rootDir, suite.file));
-    failed.push(...failedSpecs(suite).map((spec) => ({ file, ...spec })));
+  return failed;
+}
+
+async function failedInPlaywright(file: string): Promise<FailedTest[]> {
+  const report = await readReport<PlaywrightReport>(file);
+  const failed: FailedTest[] = (report?.errors ?? []).map(({ message = '' }) => ({
+    file: 'Playwright',
+    title: 'an error of no test',
+    message,
+  }));
+  for (const suite of report?.suites ?? []) {
+    const path = relative(ROOT, join(report!.config!.rootDir, suite.file));
+    failed.push(...failedSpecs(suite).map((spec) => ({ file: path, ...spec })));
   }
   return failed;
 }
@@ -125,7 +164,7 @@ export function failedTestsText(failed: readonly FailedTest[]): string {
     const lines = stripVTControlCharacters(message).split('\n').slice(0, MESSAGE_LINES);
     return [`  ${file} › ${title}`, ...lines.map((line) => `    ${line}`)].join('\n');
   });
-  return ['Failed tests:', ...paragraphs].join('\n');
+  return ['Failed tests and errors:', ...paragraphs].join('\n');
 }
 
 const testDurations = ({ specs, suites = [] }: PlaywrightSuite): number[] => [

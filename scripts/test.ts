@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { ensureTestBrowser } from './browser/browser.ts';
 import { buildClient } from './build/build-client.ts';
 import { changedFiles, selectTests } from './changed-tests.ts';
-import { exitWithParent, runTool } from './child-processes.ts';
+import { exitWithParent, runTool, waitForTool } from './child-processes.ts';
 import { ROOT } from './project.ts';
 import {
   failedTests,
@@ -22,7 +22,9 @@ import {
   slowestFilesPage,
   slowestFilesText,
   summaryLine,
+  vitestReporters,
   vitestResult,
+  type FailedExits,
   type TestResult,
 } from './test-results.ts';
 
@@ -43,6 +45,7 @@ exitWithParent(() => (stopped = true));
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => (stopped = true));
 
 const results: TestResult[] = [];
+const failedExits: FailedExits = {};
 try {
   await rm(join(ROOT, 'test-results'), { recursive: true, force: true });
   await mkdir(join(ROOT, 'test-results'), { recursive: true });
@@ -79,21 +82,22 @@ async function selectedTests(): Promise<Selection> {
 }
 
 async function runVitest(command: readonly string[]): Promise<TestResult> {
-  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${REPORTS.vitest}`];
-  const ok = await runTool('vitest', [...command, ...reporters]);
-  return vitestResult(REPORTS.vitest, ok);
+  const exit = await waitForTool('vitest', [...command, ...vitestReporters(REPORTS.vitest)]);
+  if (exit !== null) failedExits.vitest = exit;
+  return vitestResult(REPORTS.vitest, exit === null);
 }
 
 async function runPlaywright(browser: string, specs: readonly string[]): Promise<TestResult> {
   const env = { CHROME_PATH: browser, PLAYWRIGHT_JSON_OUTPUT_FILE: REPORTS.playwright };
   const trace = has('--trace') ? ['--trace=retain-on-failure'] : [];
-  const ok = await runTool('playwright', ['test', '--reporter=list,json', ...trace, ...specs], env);
-  return playwrightResult(REPORTS.playwright, ok);
+  const exit = await waitForTool('playwright', ['test', '--reporter=list,json', ...trace, ...specs], env);
+  if (exit !== null) failedExits.playwright = exit;
+  return playwrightResult(REPORTS.playwright, exit === null);
 }
 
 /** Repeats all failures at the end: those of the first runner stand thousands of lines above. */
 async function reportFailedTests(): Promise<void> {
-  const failed = await failedTests(REPORTS);
+  const failed = await failedTests(REPORTS, failedExits);
   if (failed.length > 0) process.stdout.write(`\n${failedTestsText(failed)}\n`);
 }
 
