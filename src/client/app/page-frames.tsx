@@ -8,11 +8,11 @@ import { createElement, type ReactNode } from 'react';
 import { ROUTES, type RouteName } from '#domain/routes.ts';
 import { JournalFrame } from '#client/features/journal/early/journal-frame.tsx';
 import { SignInLayout } from '#client/features/sign-in/sign-in-layout.tsx';
-import signInStyles from '#client/features/sign-in/sign-in.module.css';
 import { ImportFrame } from '#client/features/settings/import/import-card.tsx';
 import { PAGE_FRAME_ID } from '#client/lib/boot/use-dismiss-early-page.ts';
 import fieldStyles from '#client/ui/form/field.module.css';
 import { Page } from '#client/ui/page/page.tsx';
+import { Stack } from '#client/ui/stack.tsx';
 
 export function PageFrames() {
   return (
@@ -66,7 +66,7 @@ const Frame = ({ of, children }: { of: RouteName; children: ReactNode }) => (
 );
 
 const FormFrame = ({ labels }: { labels: readonly string[] }) => (
-  <div className={signInStyles.form}>
+  <Stack above="s6" stretch>
     {labels.map((label) => (
       <div key={label} className={fieldStyles.field}>
         <span className={fieldStyles.label}>{label}</span>
@@ -75,7 +75,7 @@ const FormFrame = ({ labels }: { labels: readonly string[] }) => (
         </div>
       </div>
     ))}
-  </div>
+  </Stack>
 );
 
 /** Looks like BackToJournal, whose link needs the router. */

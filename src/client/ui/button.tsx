@@ -54,6 +54,11 @@ function Labels({ busy, label, busyLabel }: { busy: boolean; label: ReactNode; b
   );
 }
 
+/** A button that looks like a link, within a sentence. */
+export const InlineButton = (props: Omit<ComponentProps<'button'>, 'className'>) => (
+  <button type="button" {...props} className={styles.inline} />
+);
+
 type IconButtonProps = Omit<ComponentProps<'button'>, 'children'> & {
   /** The accessible name and the tooltip. */
   label: string;

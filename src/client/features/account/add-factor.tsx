@@ -7,9 +7,11 @@ import { useSupabase, type Auth } from '#client/lib/api/supabase.ts';
 import { useSubmit, type Outcome } from '#client/lib/hooks/use-submit.ts';
 import { Button } from '#client/ui/button.tsx';
 import { CodeForm, SentCodeForm } from '#client/ui/form/code-form.tsx';
+import { Form, SubmitButton } from '#client/ui/form/form.tsx';
 import { LoadingText } from '#client/ui/loading-text.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { phoneOutcome, PhoneForm } from '#client/ui/form/phone-form.tsx';
+import { Buttons } from '#client/ui/stack.tsx';
 import { useRecentSignIn, toOutcome, type ChangeResult } from './recent-sign-in.tsx';
 import { CopyButton, PanelView } from './panel.tsx';
 import styles from './security.module.css';
@@ -114,7 +116,6 @@ export function AddApp({ factors, onAdded, onCancel }: AddFactorProps) {
             <li>Enter the code that the app shows.</li>
           </ol>
           <CodeForm
-            className={styles.form}
             source="app"
             tone="primary"
             submitLabel="Turn on"
@@ -126,12 +127,12 @@ export function AddApp({ factors, onAdded, onCancel }: AddFactorProps) {
           />
         </>
       )}
-      <div className={styles.buttons}>
+      <Buttons>
         {outcome && <Button onClick={() => void start().catch(fail)}>Try again</Button>}
         <Button tone="text" onClick={cancel}>
           Cancel
         </Button>
-      </div>
+      </Buttons>
     </PanelView>
   );
 }
@@ -175,7 +176,7 @@ export function AddPhone({ factors, onAdded, onCancel }: AddFactorProps) {
     return (
       <PanelView key="number" title="Add a phone for text messages">
         {dialog}
-        <PhoneForm className={styles.form} send={send} />
+        <PhoneForm send={send} />
         {cancel}
       </PanelView>
     );
@@ -186,7 +187,6 @@ export function AddPhone({ factors, onAdded, onCancel }: AddFactorProps) {
         Enter the code that we texted to <strong>{sent.phone}</strong>.
       </p>
       <SentCodeForm
-        className={styles.form}
         source="text"
         tone="primary"
         submitLabel="Turn on"
@@ -227,12 +227,11 @@ export function AddKey({ factors, onAdded, onCancel }: AddFactorProps) {
     <PanelView title="Add a security key">
       {dialog}
       <p>Plug the key in or hold it ready. Your browser asks for it.</p>
-      <form className={styles.form} onSubmit={onSubmit}>
-        {outcome && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
-        <Button tone="primary" type="submit" busy={busy} busyLabel="Waiting for your key..." autoFocus>
+      <Form outcome={outcome} onSubmit={onSubmit}>
+        <SubmitButton busy={busy} busyLabel="Waiting for your key..." autoFocus>
           Add the key
-        </Button>
-      </form>
+        </SubmitButton>
+      </Form>
       <Button tone="text" onClick={onCancel}>
         Cancel
       </Button>

@@ -14,12 +14,14 @@ import { Button } from '#client/ui/button.tsx';
 import { Dialog } from '#client/ui/dialog.tsx';
 import { LoadingText } from '#client/ui/loading-text.tsx';
 import { Notice } from '#client/ui/notice.tsx';
+import { Quiet, Stack } from '#client/ui/stack.tsx';
 import { SecondStep } from '#client/ui/second-step/second-step.tsx';
 import { useSubmit, textOf } from '#client/lib/hooks/use-submit.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
 import { DELETION_KEY } from '#client/lib/session/storage-keys.ts';
 import { RESEND_SECONDS, useCountdown } from '#client/lib/hooks/use-countdown.ts';
 import { Field, PasswordField } from '#client/ui/form/field.tsx';
+import { Form } from '#client/ui/form/form.tsx';
 import styles from './account.module.css';
 
 export function DeleteAccountDialog({ onClose }: { onClose: () => void }) {
@@ -43,16 +45,16 @@ export function DeleteAccountDialog({ onClose }: { onClose: () => void }) {
 
   return (
     <Dialog title={TITLES[kind === 'second_step' ? 'proof' : step]} onClose={onClose}>
-      <div className={styles.steps}>
+      <Stack stretch>
         {required.isPending && <LoadingText />}
         {required.isError && (
           <>
             <Notice kind="error">Couldn't reach the server. Your account is unchanged.</Notice>
-            <div className={styles.answers}>
+            <Stack gap="s2" above="s2" stretch>
               <Button busy={required.isFetching} busyLabel="Loading..." onClick={() => void required.refetch()}>
                 Try again
               </Button>
-            </div>
+            </Stack>
           </>
         )}
         {kind === 'second_step' && (
@@ -71,7 +73,7 @@ export function DeleteAccountDialog({ onClose }: { onClose: () => void }) {
             {step === 'final' && <FinalStep kind={kind} accepted={accepted} onClose={onClose} />}
           </>
         )}
-      </div>
+      </Stack>
     </Dialog>
   );
 }
@@ -85,15 +87,15 @@ const TITLES = {
 function SignInAgain({ onClose }: { onClose: () => void }) {
   return (
     <>
-      <p className={styles.text}>
+      <Quiet>
         Your account has no password and no confirmed email address. To show that it is yours, log out, sign in again,
         and come back here within ten minutes.
-      </p>
-      <div className={styles.answers}>
+      </Quiet>
+      <Stack gap="s2" above="s2" stretch>
         <Button data-autofocus onClick={onClose}>
           Close
         </Button>
-      </div>
+      </Stack>
     </>
   );
 }
@@ -147,20 +149,20 @@ function ArchiveStep({ kind, onAccepted, onContinue }: ArchiveStepProps) {
           </a>
           . Keep the file in a safe place.
         </Notice>
-        <div className={styles.answers}>
+        <Stack gap="s2" above="s2" stretch>
           <Button tone="primary" autoFocus onClick={onContinue}>
             Continue
           </Button>
-        </div>
+        </Stack>
       </>
     );
   }
   return (
-    <form className={styles.steps} onSubmit={onSubmit}>
-      <p className={styles.text}>
+    <Form layout="dialog" onSubmit={onSubmit}>
+      <Quiet>
         Before you delete your account, download every log you ever wrote in one file, locked ones too. A Closer can
         import it again.
-      </p>
+      </Quiet>
       {outcome && outcome.field === undefined && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
       {unsent.length > 0 && (
         <Notice kind="error">
@@ -168,15 +170,15 @@ function ArchiveStep({ kind, onAccepted, onContinue }: ArchiveStepProps) {
         </Notice>
       )}
       <ProofFields kind={kind} errorOf={errorOf} />
-      <div className={styles.answers}>
+      <Stack gap="s2" above="s2" stretch>
         <Button tone="primary" type="submit" busy={busy} busyLabel="Downloading...">
           {unsent.length > 0 ? 'Download without it' : 'Download all my logs'}
         </Button>
         <Button tone="text" softDisabled={busy} onClick={onContinue}>
           Continue without a copy
         </Button>
-      </div>
-    </form>
+      </Stack>
+    </Form>
   );
 }
 
@@ -227,7 +229,7 @@ function FinalStep({ kind, accepted, onClose }: FinalStepProps) {
   });
 
   return (
-    <form className={styles.steps} onSubmit={onSubmit}>
+    <Form layout="dialog" onSubmit={onSubmit}>
       <ul id={factsId} className={styles.consequences}>
         <li>In one hour your account and all your logs are gone for good.</li>
         <li>You are signed out on every device now.</li>
@@ -244,15 +246,15 @@ function FinalStep({ kind, accepted, onClose }: FinalStepProps) {
         </Notice>
       )}
       {!isAccepted && <ProofFields kind={kind} errorOf={errorOf} />}
-      <div className={styles.answers}>
+      <Stack gap="s2" above="s2" stretch>
         <Button type="submit" aria-describedby={factsId} busy={busy} busyLabel="Deleting...">
           {unsent.length > 0 ? 'Delete my account anyway' : 'Delete my account'}
         </Button>
         <Button tone="text" softDisabled={busy} autoFocus={isAccepted || kind === 'none'} onClick={onClose}>
           Cancel
         </Button>
-      </div>
-    </form>
+      </Stack>
+    </Form>
   );
 }
 
@@ -309,9 +311,9 @@ function CodeField({ error }: { error: string | null }) {
     <>
       {problem !== null && <Notice kind="error">{problem}</Notice>}
       {state !== 'sent' && (
-        <p className={styles.text}>
+        <Quiet>
           To confirm that it's you, we send a six-digit code to <strong>{target}</strong>.
-        </p>
+        </Quiet>
       )}
       {state === 'sent' && (
         <Field

@@ -17,7 +17,9 @@ import { Section } from '#client/ui/page/page.tsx';
 import { useSubmit, textOf, type Outcome } from '#client/lib/hooks/use-submit.ts';
 import { Button } from '#client/ui/button.tsx';
 import { CodeForm, ResendForm } from '#client/ui/form/code-form.tsx';
+import { Form, SubmitButton } from '#client/ui/form/form.tsx';
 import { Notice } from '#client/ui/notice.tsx';
+import { Buttons, Hint, Stack } from '#client/ui/stack.tsx';
 import { useToast } from '#client/ui/toast.tsx';
 import { Field, PasswordField } from '#client/ui/form/field.tsx';
 import { useRecentSignIn } from './recent-sign-in.tsx';
@@ -46,19 +48,12 @@ export function DetailsSection() {
   return (
     <Section title="Your details">
       {/* Takes the focus by script only (focus restore), when the focused button disappears with the pending change. */}
-      <div
-        ref={fallbackRef}
-        className={styles.area}
-        tabIndex={-1}
-        role="group"
-        aria-label="Your details"
-        {...areaProps}
-      >
+      <Stack ref={fallbackRef} stretch tabIndex={-1} role="group" aria-label="Your details" {...areaProps}>
         {change && change.new_email !== email && (
           <PendingAddress change={change} onFirstConfirmed={() => void refetch()} onCorrect={correctAddress} />
         )}
         <ProfileForm hasPassword={data?.has_password !== false} emailField={emailField} />
-      </div>
+      </Stack>
     </Section>
   );
 }
@@ -114,15 +109,15 @@ function PendingAddress({ change, onFirstConfirmed, onCorrect }: PendingAddressP
       <ResendForm
         // A new key restarts the countdown: the server limits mails from the time of the latest one.
         key={`${next} ${sentAt}`}
-        className={styles.resend}
+        gap="s3"
         sentAt={sentAt === undefined ? undefined : Date.parse(sentAt)}
         send={() => (email === '' ? auth.updateUser({ email: next }) : auth.resend({ type: 'email_change', email }))}
         sentText={unconfirmed.length > 1 ? 'We sent both emails again.' : 'We sent the email again.'}
       />
-      <div className={styles.choices}>
+      <Buttons>
         <Button onClick={onCorrect}>Use another address</Button>
         <CancelForm email={email} />
-      </div>
+      </Buttons>
     </div>
   );
 }
@@ -132,7 +127,7 @@ function AddressCode({ address, onFirstConfirmed }: { address: string; onFirstCo
   const toast = useToast();
   return (
     <CodeForm
-      className={styles.code}
+      gap="s2"
       label={`Code sent to ${address}`}
       check={async (token) => {
         const { data, error } = await auth.verifyOtp({ email: address, token, type: 'email_change' });
@@ -223,7 +218,7 @@ function ProfileForm({ hasPassword, emailField }: ProfileFormProps) {
 
   return (
     <>
-      <form className={styles.form} onSubmit={onSubmit}>
+      <Form onSubmit={onSubmit}>
         {outcome && !isResolved && <Banner key={banner.key} outcome={outcome} />}
         <Field
           label="Full Name"
@@ -253,11 +248,11 @@ function ProfileForm({ hasPassword, emailField }: ProfileFormProps) {
         {!isSso && (
           <fieldset key={passwordsKey} className={styles.passwords}>
             <legend>{hasPassword ? 'Change Password' : 'Set a password'}</legend>
-            <p className={styles.hint}>
+            <Hint>
               {hasPassword
                 ? 'Leave blank to keep your current password'
                 : 'Optional: with a password you can also sign in by email.'}
-            </p>
+            </Hint>
             <PasswordField
               label="New Password"
               name="password"
@@ -267,10 +262,10 @@ function ProfileForm({ hasPassword, emailField }: ProfileFormProps) {
             <PasswordField label="Confirm New Password" name="confirmation" autoComplete="new-password" />
           </fieldset>
         )}
-        <Button tone="primary" type="submit" busy={busy} busyLabel="Updating...">
+        <SubmitButton busy={busy} busyLabel="Updating...">
           Update Profile
-        </Button>
-      </form>
+        </SubmitButton>
+      </Form>
       {dialog}
     </>
   );

@@ -7,13 +7,13 @@ import { useClientConfig, useSupabase } from '#client/lib/api/supabase.ts';
 import { useRestoreCount } from '#client/lib/hooks/use-restore-count.ts';
 import { useSubmit } from '#client/lib/hooks/use-submit.ts';
 import { Button } from '#client/ui/button.tsx';
-import { Notice } from '#client/ui/notice.tsx';
+import { Form, SubmitButton } from '#client/ui/form/form.tsx';
+import { Hint, Row, RowName, Rows } from '#client/ui/stack.tsx';
 import { useAuthRequest } from '#client/lib/api/own-account.ts';
 import { useToast } from '#client/ui/toast.tsx';
 import { PanelView, ConfirmChangeDialog } from './panel.tsx';
 import { toOutcome, useRecentSignIn } from './recent-sign-in.tsx';
 import { identityDetail, useLinkedSignIns, identityLabel } from './linked-sign-ins.ts';
-import styles from './security.module.css';
 
 export function LinkedPanel() {
   const { identities, labelOf, canRemove, hasPasswordBesides, unlinked } = useLinkedSignIns();
@@ -23,29 +23,27 @@ export function LinkedPanel() {
   return (
     <PanelView>
       <p>Each of these signs you in to this account.</p>
-      <ul className={styles.list} aria-label="Linked sign-ins">
+      <Rows aria-label="Linked sign-ins">
         {identities.map((identity) => {
           const label = labelOf(identity);
           return (
-            <li key={identity.identity_id} className={styles.item}>
+            <Row key={identity.identity_id}>
               <div>
-                <p className={styles.name}>{label}</p>
-                <p className={styles.quiet}>{identityDetail(identity)}</p>
+                <RowName>{label}</RowName>
+                <Hint>{identityDetail(identity)}</Hint>
               </div>
               {canRemove && (
                 <Button onClick={() => setRemoving(identity)}>
                   Remove<span className="unseen"> {label}</span>
                 </Button>
               )}
-            </li>
+            </Row>
           );
         })}
-      </ul>
-      {hasPasswordBesides && <p className={styles.quiet}>Your password signs you in as well.</p>}
+      </Rows>
+      {hasPasswordBesides && <Hint>Your password signs you in as well.</Hint>}
       {identities.length === 1 && !hasPasswordBesides && (
-        <p className={styles.quiet}>
-          This is the only one, so it cannot be removed.{unlinked.length > 0 && ' Link another one first.'}
-        </p>
+        <Hint>This is the only one, so it cannot be removed.{unlinked.length > 0 && ' Link another one first.'}</Hint>
       )}
       {unlinked.map(({ name, label }) => (
         <LinkForm key={`${name} ${restoreCount}`} name={name} label={label} />
@@ -78,12 +76,11 @@ function LinkForm({ name, label }: { name: string; label: string }) {
   });
   return (
     <>
-      <form className={styles.form} onSubmit={onSubmit}>
-        {outcome && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
-        <Button type="submit" busy={busy} busyLabel="Redirecting...">
+      <Form outcome={outcome} onSubmit={onSubmit}>
+        <SubmitButton tone="plain" busy={busy} busyLabel="Redirecting...">
           Link {label}
-        </Button>
-      </form>
+        </SubmitButton>
+      </Form>
       {dialog}
     </>
   );

@@ -4,7 +4,8 @@ import { useFocusRestore } from '#client/lib/hooks/use-focus-restore.ts';
 import { Button } from '#client/ui/button.tsx';
 import { useSubmit, type Outcome } from '#client/lib/hooks/use-submit.ts';
 import { Dialog } from '#client/ui/dialog.tsx';
-import { Notice } from '#client/ui/notice.tsx';
+import { Form, SubmitButton } from '#client/ui/form/form.tsx';
+import { Buttons, Stack } from '#client/ui/stack.tsx';
 import styles from './security.module.css';
 
 export type PanelProps = {
@@ -26,12 +27,11 @@ export function PanelView({ title, children }: { title?: string | undefined; chi
     if (document.activeElement === document.body) view.current?.focus();
   }, []);
   return (
-    <div
+    <Stack
       ref={(element) => {
         view.current = element;
         fallbackRef(element);
       }}
-      className={styles.view}
       tabIndex={-1}
       role="group"
       aria-label={title}
@@ -39,7 +39,7 @@ export function PanelView({ title, children }: { title?: string | undefined; chi
     >
       {title && <h3 className={styles.title}>{title}</h3>}
       {children}
-    </div>
+    </Stack>
   );
 }
 
@@ -84,18 +84,17 @@ export function ConfirmChangeDialog({
   const { outcome, busy, onSubmit } = useSubmit(() => onConfirm());
   return (
     <Dialog title={title} onClose={onClose}>
-      <form className={styles.panel} onSubmit={onSubmit}>
-        {outcome && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
+      <Form layout="dialog" outcome={outcome} onSubmit={onSubmit}>
         {children}
-        <div className={styles.buttons}>
-          <Button tone="primary" type="submit" busy={busy} busyLabel={busyLabel} data-autofocus>
+        <Buttons>
+          <SubmitButton busy={busy} busyLabel={busyLabel} data-autofocus>
             {label}
-          </Button>
+          </SubmitButton>
           <Button tone="text" onClick={onClose}>
             Cancel
           </Button>
-        </div>
-      </form>
+        </Buttons>
+      </Form>
     </Dialog>
   );
 }

@@ -12,13 +12,13 @@ import { textOf, useSubmit, type Outcome } from '#client/lib/hooks/use-submit.ts
 import { useUser } from '#client/lib/session/session.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Field } from '#client/ui/form/field.tsx';
+import { Form, SubmitButton } from '#client/ui/form/form.tsx';
 import { LoadingText } from '#client/ui/loading-text.tsx';
-import { Notice } from '#client/ui/notice.tsx';
+import { Buttons, Hint, LoadError, Row, RowName, Rows } from '#client/ui/stack.tsx';
 import { useToast } from '#client/ui/toast.tsx';
 import { ConfirmChangeDialog, PanelView } from './panel.tsx';
 import { toOutcome, useRecentSignIn } from './recent-sign-in.tsx';
 import { passkeysQuery } from './linked-sign-ins.ts';
-import styles from './security.module.css';
 
 const NAME_MAX_LENGTH = 120;
 const FALLBACK_NAME = 'Passkey';
@@ -50,16 +50,9 @@ export function PasskeysPanel() {
         forget, and none to steal.
       </p>
       {passkeys.isPending && <LoadingText />}
-      {passkeys.isError && (
-        <>
-          <p role="alert">Couldn't load your passkeys. They still work.</p>
-          <Button onClick={() => void passkeys.refetch()} busy={passkeys.isFetching} busyLabel="Loading...">
-            Try again
-          </Button>
-        </>
-      )}
+      {passkeys.isError && <LoadError request={passkeys}>Couldn't load your passkeys. They still work.</LoadError>}
       {passkeys.data && passkeys.data.length > 0 && (
-        <ul className={styles.list} aria-label="Your passkeys">
+        <Rows aria-label="Your passkeys">
           {passkeys.data.map((passkey) => (
             <PasskeyRow
               key={passkey.id}
@@ -69,7 +62,7 @@ export function PasskeysPanel() {
               onRemove={() => setRemoving(passkey)}
             />
           ))}
-        </ul>
+        </Rows>
       )}
       <AddPasskey
         count={passkeys.data?.length ?? null}
@@ -96,7 +89,7 @@ function PasskeyRow({ passkey, isNew, onRenamed, onRemove }: PasskeyRowProps) {
   const name = passkey.friendly_name ?? FALLBACK_NAME;
   const dayLabelOf = (time: string): string => dateLabel(dayOf(new Date(time)));
   return (
-    <li className={styles.item}>
+    <Row>
       {state === 'renaming' ? (
         <RenameForm
           passkey={passkey}
@@ -109,13 +102,13 @@ function PasskeyRow({ passkey, isNew, onRenamed, onRemove }: PasskeyRowProps) {
       ) : (
         <>
           <div>
-            <p className={styles.name}>{name}</p>
-            <p className={styles.quiet}>
+            <RowName>{name}</RowName>
+            <Hint>
               Added {dayLabelOf(passkey.created_at)}
               {passkey.last_used_at && ` · Last used ${dayLabelOf(passkey.last_used_at)}`}
-            </p>
+            </Hint>
           </div>
-          <div className={styles.buttons}>
+          <Buttons>
             {/* Takes the focus from the form that it replaces. */}
             <Button autoFocus={state === 'renamed'} onClick={() => setState('renaming')}>
               Rename<bdi className="unseen"> {name}</bdi>
@@ -123,10 +116,10 @@ function PasskeyRow({ passkey, isNew, onRenamed, onRemove }: PasskeyRowProps) {
             <Button onClick={onRemove}>
               Remove<bdi className="unseen"> {name}</bdi>
             </Button>
-          </div>
+          </Buttons>
         </>
       )}
-    </li>
+    </Row>
   );
 }
 
@@ -147,8 +140,7 @@ function RenameForm({ passkey, onRenamed, onCancel }: RenameFormProps) {
   });
   return (
     <>
-      <form className={`${styles.form} ${styles.rename}`} onSubmit={onSubmit} noValidate>
-        {outcome && outcome.field === undefined && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
+      <Form outcome={outcome} onSubmit={onSubmit} noValidate>
         <Field
           label="Name of this passkey"
           hint="For example the device that it is on"
@@ -160,15 +152,15 @@ function RenameForm({ passkey, onRenamed, onCancel }: RenameFormProps) {
           onFocus={({ currentTarget }) => currentTarget.select()}
           error={errorOf('name')}
         />
-        <div className={styles.buttons}>
-          <Button tone="primary" type="submit" busy={busy} busyLabel="Saving...">
+        <Buttons>
+          <SubmitButton busy={busy} busyLabel="Saving...">
             Save name
-          </Button>
+          </SubmitButton>
           <Button tone="text" onClick={onCancel}>
             Cancel
           </Button>
-        </div>
-      </form>
+        </Buttons>
+      </Form>
       {dialog}
     </>
   );
@@ -211,21 +203,15 @@ function AddPasskey({ count, onAdded }: { count: number | null; onAdded: (id: st
     return { kind: 'success', text: 'The passkey was added. From now on it can sign you in.' };
   });
   if (!browserSupportsWebAuthn()) {
-    return <p className={styles.quiet}>This browser cannot add passkeys. Try another browser or device.</p>;
+    return <Hint>This browser cannot add passkeys. Try another browser or device.</Hint>;
   }
   return (
     <>
-      <form className={styles.form} onSubmit={onSubmit}>
-        {outcome && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
-        <Button
-          tone={count === 0 ? 'primary' : 'plain'}
-          type="submit"
-          busy={busy}
-          busyLabel="Waiting for your device..."
-        >
+      <Form outcome={outcome} onSubmit={onSubmit}>
+        <SubmitButton tone={count === 0 ? 'primary' : 'plain'} busy={busy} busyLabel="Waiting for your device...">
           {count ? 'Add another passkey' : 'Add a passkey'}
-        </Button>
-      </form>
+        </SubmitButton>
+      </Form>
       {dialog}
     </>
   );

@@ -8,7 +8,7 @@ import { ROUTES } from '#domain/routes.ts';
 import { useData, type Payment } from '#client/lib/api/data-client.ts';
 import { paymentsQuery } from '#client/lib/plan/payment-queries.ts';
 import { useUser } from '#client/lib/session/session.ts';
-import { Button } from '#client/ui/button.tsx';
+import { LoadError, Quiet } from '#client/ui/stack.tsx';
 import { Section } from '#client/ui/page/page.tsx';
 import { LoadingText } from '#client/ui/loading-text.tsx';
 import styles from './account.module.css';
@@ -41,17 +41,10 @@ function PaymentTable() {
   const payments = useQuery(paymentsQuery(useData(), useUser().id));
   if (payments.isPending) return <LoadingText />;
   if (payments.isError) {
-    return (
-      <div className={styles.failed}>
-        <p role="alert">Couldn't load your payments. They are safe, and so is your plan.</p>
-        <Button onClick={() => void payments.refetch()} busy={payments.isFetching} busyLabel="Loading...">
-          Try again
-        </Button>
-      </div>
-    );
+    return <LoadError request={payments}>Couldn't load your payments. They are safe, and so is your plan.</LoadError>;
   }
   const shown = payments.data.filter(({ status }) => STATUS_LABELS[status] !== null);
-  if (shown.length === 0) return <p className={styles.empty}>No payments yet.</p>;
+  if (shown.length === 0) return <Quiet>No payments yet.</Quiet>;
   return (
     <table className={styles.payments}>
       <thead>

@@ -6,12 +6,12 @@ import { useUser } from '#client/lib/session/session.ts';
 import { Button } from '#client/ui/button.tsx';
 import { SentCodeForm } from '#client/ui/form/code-form.tsx';
 import { phoneOutcome, phoneProblem, PhoneForm } from '#client/ui/form/phone-form.tsx';
+import { Buttons, Hint } from '#client/ui/stack.tsx';
 import { useToast } from '#client/ui/toast.tsx';
 import { RemoveIdentity } from './linked-panel.tsx';
 import { useLinkedSignIns, confirmedPhone } from './linked-sign-ins.ts';
 import { PanelView, type PanelProps } from './panel.tsx';
 import { useRecentSignIn } from './recent-sign-in.tsx';
-import styles from './security.module.css';
 
 export function PhonePanel({ onClose }: PanelProps) {
   const current = confirmedPhone(useUser());
@@ -47,13 +47,11 @@ function CurrentNumber({ onChange }: { onChange: () => void }) {
   return (
     <PanelView>
       <p>To sign in with this number, choose “Text me a code” on the sign-in page.</p>
-      <div className={styles.buttons}>
+      <Buttons>
         <Button onClick={onChange}>Change the number</Button>
         {identity && canRemove && <Button onClick={() => setRemoving(true)}>Remove the number</Button>}
-      </div>
-      {identity && identities.length === 1 && (
-        <p className={styles.quiet}>It is your only way to sign in, so it cannot be removed.</p>
-      )}
+      </Buttons>
+      {identity && identities.length === 1 && <Hint>It is your only way to sign in, so it cannot be removed.</Hint>}
       {identity && isRemoving && <RemoveIdentity identity={identity} onClose={() => setRemoving(false)} />}
     </PanelView>
   );
@@ -91,7 +89,6 @@ function NumberForm({ current, onSent, onCancel }: NumberFormProps) {
         </p>
       )}
       <PhoneForm
-        className={styles.form}
         label={current === null ? 'Phone number' : 'New phone number'}
         autoFocus={current !== null}
         send={send}
@@ -126,7 +123,6 @@ function CodeStep({ sentTo, onConfirmed, onRestart, onCancel }: CodeStepProps) {
         We texted a code to <strong>{sentTo}</strong>. It works for one minute.
       </p>
       <SentCodeForm
-        className={styles.form}
         source="text"
         tone="primary"
         submitLabel="Confirm the number"
@@ -149,12 +145,12 @@ function CodeStep({ sentTo, onConfirmed, onRestart, onCancel }: CodeStepProps) {
         }}
         send={send}
       />
-      <div className={styles.buttons}>
+      <Buttons>
         <Button onClick={onRestart}>Use another number</Button>
         <Button tone="text" onClick={onCancel}>
           Cancel
         </Button>
-      </div>
+      </Buttons>
     </PanelView>
   );
 }

@@ -9,12 +9,12 @@ import { LoadingText } from '#client/ui/loading-text.tsx';
 import { useTitle } from '#client/lib/hooks/use-title.ts';
 import { BackToJournal, Page, Section } from '#client/ui/page/page.tsx';
 import { Button } from '#client/ui/button.tsx';
+import { Quiet } from '#client/ui/stack.tsx';
 import { lazyChunk, useOpenChunk } from '#client/ui/lazy-chunk.ts';
 import { DetailsSection } from './details.tsx';
 import { PaymentHistory } from './payment-history.tsx';
 import { SecuritySection } from './security-sections.tsx';
 import { Subscription } from './subscription.tsx';
-import styles from './account.module.css';
 
 /** `coach`: the section on the consent to the coach. */
 export function ProfileScreen({ coach }: { coach: ReactNode }) {
@@ -47,10 +47,10 @@ function DeleteAccountSection() {
   const openChunk = useOpenChunk();
   return (
     <Section title="Delete account">
-      <p className={styles.note}>
+      <Quiet>
         Deletes your account and every log in it. You can download all your logs first, and undo the deletion for one
         hour.
-      </p>
+      </Quiet>
       <Button aria-haspopup="dialog" onClick={() => openChunk(dialog, () => setOpen(true))}>
         Delete account
       </Button>

@@ -11,8 +11,8 @@ import { Button } from '#client/ui/button.tsx';
 import { Dialog } from '#client/ui/dialog.tsx';
 import { SentCodeForm } from '#client/ui/form/code-form.tsx';
 import { Notice } from '#client/ui/notice.tsx';
+import { Stack } from '#client/ui/stack.tsx';
 import { SecondStep } from '#client/ui/second-step/second-step.tsx';
-import styles from './security.module.css';
 
 /** `nonce` is the mailed code; empty at first, and after a second step. */
 type Change = (nonce: string) => Promise<{ error: ProviderError | null }>;
@@ -52,7 +52,7 @@ function ConfirmDialog({ change, settle }: Pending) {
   const hasFactor = user.factors?.some(({ status }) => status === 'verified') === true;
   return (
     <Dialog title="Confirm that it is you" onClose={() => settle('cancelled')}>
-      <div className={styles.panel}>
+      <Stack>
         <p>You signed in more than a day ago.</p>
         {hasFactor ? (
           <SecondStep auth={auth} user={user} onPassed={() => void change('').then(({ error }) => settle(error))} />
@@ -62,7 +62,7 @@ function ConfirmDialog({ change, settle }: Pending) {
         <Button tone="text" onClick={() => settle('cancelled')}>
           Cancel
         </Button>
-      </div>
+      </Stack>
     </Dialog>
   );
 }
@@ -89,7 +89,6 @@ function MailedCode({ change, settle }: Pending) {
         Enter the code that we sent to <strong>{email || `+${phone}`}</strong>.
       </p>
       <SentCodeForm
-        className={styles.form}
         source={email ? 'email' : 'text'}
         tone="primary"
         submitLabel="Continue"

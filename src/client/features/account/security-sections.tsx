@@ -6,6 +6,7 @@ import { useUser, isSsoUser } from '#client/lib/session/session.ts';
 import { lazyChunk, useOpenChunk, type LazyChunk } from '#client/ui/lazy-chunk.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Section } from '#client/ui/page/page.tsx';
+import { Stack } from '#client/ui/stack.tsx';
 import { SECURITY_HASH, TWO_STEP_HASH } from '#client/ui/second-step/recovery-notice.ts';
 import { SessionsSection, useOwnSessions } from './sessions.tsx';
 import { useLinkedSignIns, confirmedPhone, passkeysQuery } from './linked-sign-ins.ts';
@@ -212,9 +213,9 @@ function AccountSection({ title, summary, openLabel, panel, hash }: AccountSecti
         )}
       </div>
       {isOpen && (
-        <div id={panelId} className={styles.panel}>
+        <Stack id={panelId}>
           <panel.View onClose={() => setOpen(false)} setClosable={setClosable} />
-        </div>
+        </Stack>
       )}
     </Section>
   );

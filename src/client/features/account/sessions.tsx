@@ -12,6 +12,7 @@ import { Button } from '#client/ui/button.tsx';
 import { LoadingText } from '#client/ui/loading-text.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { Section } from '#client/ui/page/page.tsx';
+import { Hint, LoadError, RowName, Rows, Stack } from '#client/ui/stack.tsx';
 import styles from './security.module.css';
 
 /** The id of the session that a request is ending, `others` for all but this one, or null. */
@@ -68,26 +69,12 @@ export function SessionsSection() {
   return (
     <Section title="Where you are signed in" isPart>
       {/* Takes the focus by script only (focus restore), when the focused button disappears with its row. */}
-      <div
-        ref={fallbackRef}
-        className={styles.area}
-        tabIndex={-1}
-        aria-label="Signed-in devices"
-        role="group"
-        {...areaProps}
-      >
+      <Stack ref={fallbackRef} tabIndex={-1} aria-label="Signed-in devices" role="group" {...areaProps}>
         {sessions.isPending && <LoadingText />}
-        {sessions.isError && (
-          <div className={styles.failed}>
-            <p role="alert">Couldn't load your devices. You stay signed in.</p>
-            <Button onClick={() => void sessions.refetch()} busy={sessions.isFetching} busyLabel="Loading...">
-              Try again
-            </Button>
-          </div>
-        )}
+        {sessions.isError && <LoadError request={sessions}>Couldn't load your devices. You stay signed in.</LoadError>}
         {sessions.data && (
           <>
-            <ul className={styles.list}>
+            <Rows>
               {sessions.data.map((session) => (
                 <SessionRow
                   key={session.id}
@@ -97,7 +84,7 @@ export function SessionsSection() {
                   onEnd={() => void endOne(session)}
                 />
               ))}
-            </ul>
+            </Rows>
             {sessions.data.length > 1 ? (
               <Button
                 busy={ending === 'others'}
@@ -108,12 +95,12 @@ export function SessionsSection() {
                 Sign out everywhere else
               </Button>
             ) : (
-              <p className={styles.note}>You are signed in on this device only.</p>
+              <Hint>You are signed in on this device only.</Hint>
             )}
           </>
         )}
         {outcome && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
-      </div>
+      </Stack>
     </Section>
   );
 }
@@ -135,8 +122,8 @@ function SessionRow({ session, hasTwin, ending, onEnd }: SessionRowProps) {
   return (
     <li className={styles.session}>
       <div>
-        <p className={styles.device}>{device}</p>
-        <p className={`${styles.note} ${styles.facts}`}>
+        <RowName>{device}</RowName>
+        <p className={styles.facts}>
           {current && <span>This device</span>}
           {!current && lastSeen !== signedIn && <span>Last seen {lastSeen}</span>}
           <span>Signed in {signedIn}</span>

@@ -11,6 +11,7 @@ import { usePremium } from '#client/lib/plan/premium.ts';
 import { useSession, useUser } from '#client/lib/session/session.ts';
 import { useClientConfig } from '#client/lib/api/supabase.ts';
 import { Section } from '#client/ui/page/page.tsx';
+import { Hint, Quiet } from '#client/ui/stack.tsx';
 import { SupportLink, useSupportAddress } from '#client/ui/support-link.tsx';
 import { UpgradeButton } from '#client/ui/plan/upgrade-button.tsx';
 import { findEndedPlan } from './ended-plan.ts';
@@ -49,9 +50,9 @@ export function Subscription() {
       </dl>
       {isPremium ? <CloserNotice until={until} /> : <DabblerNotice />}
       {hasSupport && (
-        <p className={styles.hint}>
+        <Hint>
           Questions about your plan or a payment? Write to <SupportLink about="plan and payments" />.
-        </p>
+        </Hint>
       )}
     </Section>
   );
@@ -61,13 +62,13 @@ function CloserNotice({ until }: { until: Day | null }) {
   const left = until && daysBetween(dayOf(new Date()), until);
   return (
     <>
-      <p className={styles.notice}>You're a Closer. You have full access to every log and every feature.</p>
+      <Quiet>You're a Closer. You have full access to every log and every feature.</Quiet>
       {left !== null && left <= RENEWAL_NOTICE_DAYS && (
         <>
-          <p className={styles.notice}>
+          <Quiet>
             <strong>Your year ends {inDays(left)}.</strong> It does not renew automatically. If you renew now, the new
             year starts when this one ends.
-          </p>
+          </Quiet>
           <UpgradeButton feature="default">Renew for another year</UpgradeButton>
         </>
       )}
@@ -84,7 +85,7 @@ function DabblerNotice() {
   const isPaying = usePaymentPending();
   return (
     <>
-      <p className={styles.notice}>
+      <Quiet>
         {ended === null ? (
           <>
             You're a Dabbler. You can open the last 30 days.
@@ -100,7 +101,7 @@ function DabblerNotice() {
             Nothing was deleted. You can open the last 30 days. Older logs are locked until you upgrade to Closer.
           </>
         )}
-      </p>
+      </Quiet>
       <UpgradeButton feature="default" />
     </>
   );

@@ -9,6 +9,7 @@ import { useToast } from '#client/ui/toast.tsx';
 import { useClientConfig, useSupabase, type Auth } from '#client/lib/api/supabase.ts';
 import { Button } from '#client/ui/button.tsx';
 import { LoadingText } from '#client/ui/loading-text.tsx';
+import { Buttons, Hint, LoadError, Row, RowName, Rows } from '#client/ui/stack.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { PanelView, ConfirmChangeDialog, CopyButton, type PanelProps } from './panel.tsx';
 import { AddApp, AddPhone, AddKey } from './add-factor.tsx';
@@ -65,23 +66,23 @@ function FactorList({ factors, onOpen }: FactorListProps) {
         </p>
       )}
       {isOn && (
-        <ul className={styles.list} aria-label="Second steps and recovery codes">
+        <Rows aria-label="Second steps and recovery codes">
           {factors.map((factor) => (
-            <li key={factor.id} className={styles.item}>
+            <Row key={factor.id}>
               <div>
-                <p className={styles.name}>{factor.friendly_name ?? 'Second step'}</p>
-                <p className={styles.quiet}>Added {dateLabel(dayOf(new Date(factor.created_at)))}</p>
+                <RowName>{factor.friendly_name ?? 'Second step'}</RowName>
+                <Hint>Added {dateLabel(dayOf(new Date(factor.created_at)))}</Hint>
               </div>
               <Button onClick={() => setRemoving(factor)}>
                 Remove<span className="unseen"> {factor.friendly_name}</span>
               </Button>
-            </li>
+            </Row>
           ))}
           <RecoveryCodes onOpen={onOpen} />
-        </ul>
+        </Rows>
       )}
-      {isOn && <p className={styles.quiet}>Add another way, in case you lose the first one.</p>}
-      <div className={styles.buttons}>
+      {isOn && <Hint>Add another way, in case you lose the first one.</Hint>}
+      <Buttons>
         <Button tone={isOn ? 'plain' : 'primary'} onClick={() => onOpen('addApp')}>
           {isOn ? 'Add an authenticator app' : 'Use an authenticator app'}
         </Button>
@@ -89,7 +90,7 @@ function FactorList({ factors, onOpen }: FactorListProps) {
         {passkeys && (
           <Button onClick={() => onOpen('addKey')}>{isOn ? 'Add a security key' : 'Use a security key'}</Button>
         )}
-      </div>
+      </Buttons>
       {removing && <RemoveFactor factor={removing} isLast={factors.length === 1} onClose={() => setRemoving(null)} />}
     </PanelView>
   );
@@ -151,19 +152,16 @@ function RecoveryCodes({ onOpen }: Pick<FactorListProps, 'onOpen'>) {
   const [isAsking, setAsking] = useState(false);
   if (codes.isPending) {
     return (
-      <li className={styles.item}>
+      <Row>
         <LoadingText />
-      </li>
+      </Row>
     );
   }
   if (codes.isError) {
     return (
-      <li className={styles.item}>
-        <p role="alert">Couldn't load your recovery codes. They still work.</p>
-        <Button onClick={() => void codes.refetch()} busy={codes.isFetching} busyLabel="Loading...">
-          Try again
-        </Button>
-      </li>
+      <Row>
+        <LoadError request={codes}>Couldn't load your recovery codes. They still work.</LoadError>
+      </Row>
     );
   }
   const { data } = codes;
@@ -179,14 +177,14 @@ function RecoveryCodes({ onOpen }: Pick<FactorListProps, 'onOpen'>) {
     return null;
   };
   return (
-    <li className={styles.item}>
+    <Row>
       <div>
-        <p className={styles.name}>Recovery codes</p>
-        <p className={styles.quiet}>
+        <RowName>Recovery codes</RowName>
+        <Hint>
           {data
             ? `${data.remaining} of ${data.total} left`
             : 'You have none. Without them, a lost phone locks you out.'}
-        </p>
+        </Hint>
       </div>
       <Button onClick={() => setAsking(true)}>{data ? 'Get new codes' : 'Get codes'}</Button>
       {isAsking && (
@@ -205,7 +203,7 @@ function RecoveryCodes({ onOpen }: Pick<FactorListProps, 'onOpen'>) {
         </ConfirmChangeDialog>
       )}
       {dialog}
-    </li>
+    </Row>
   );
 }
 
@@ -242,11 +240,11 @@ function NewCodes({ codes, isFirstFactor, onDone }: NewCodesProps) {
           </li>
         ))}
       </ul>
-      <div className={styles.buttons}>
+      <Buttons>
         <CopyButton text={text} label="Copy" />
         <Button onClick={download}>Download</Button>
         <Button onClick={() => print()}>Print</Button>
-      </div>
+      </Buttons>
       <Button tone="primary" onClick={onDone}>
         I have kept them
       </Button>

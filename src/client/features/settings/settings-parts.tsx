@@ -1,6 +1,8 @@
 /** Parts of the cards of the settings. */
+import type { ReactNode } from 'react';
 import { PREMIUM_PRICE } from '#domain/plan/plan.ts';
 import type { UpgradeFeature } from '#domain/plan/upgrade.ts';
+import { Hint } from '#client/ui/stack.tsx';
 import { LockedCrown, UpgradeButton } from '#client/ui/plan/upgrade-button.tsx';
 import type { Progress } from './export/export-run.ts';
 import styles from './settings.module.css';
@@ -28,12 +30,21 @@ export function ProgressLine({ label, progress, unit }: ProgressLineProps) {
     ? `${progress.done.toLocaleString('en-US')} of ${progress.total.toLocaleString('en-US')} ${unit}`
     : 'Loading...';
   return (
-    <div className={styles.progress}>
-      <progress aria-label={label} max={progress?.total} value={progress?.done} />
-      <p className={styles.note}>{text}</p>
-    </div>
+    <ProgressBar label={label} max={progress?.total} value={progress?.done}>
+      {text}
+    </ProgressBar>
   );
 }
+
+type ProgressBarProps = { label: string; max?: number | undefined; value?: number | undefined; children: ReactNode };
+
+/** A progress bar above its text. Without a value it only shows that something happens. */
+export const ProgressBar = ({ label, children, ...bar }: ProgressBarProps) => (
+  <div className={styles.progress}>
+    <progress aria-label={label} {...bar} />
+    <Hint>{children}</Hint>
+  </div>
+);
 
 /** `1 day`, `3,650 days`, `2 entries`. */
 export const pluralize = (count: number, noun: string, plural = `${noun}s`): string =>

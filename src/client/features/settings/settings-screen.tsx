@@ -1,11 +1,13 @@
 /** The settings screen: import for every plan, export and editor font for premium users. */
-import { useState } from 'react';
+import { useState, type ReactNode } from 'react';
 import type { Day } from '#domain/day/day.ts';
 import { WEEK_STARTS } from '#domain/day/month.ts';
 import { useSession } from '#client/lib/session/session.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
 import { useTitle } from '#client/lib/hooks/use-title.ts';
 import { BackToJournal, Page, Section } from '#client/ui/page/page.tsx';
+import { Choices } from '#client/ui/form/choices.tsx';
+import { Quiet, Stack } from '#client/ui/stack.tsx';
 import { PlanPlaceholder } from '#client/ui/plan/plan-placeholder.tsx';
 import {
   chooseEditorFont,
@@ -43,11 +45,17 @@ export function SettingsScreen({ sendAll }: SettingsScreenProps) {
   );
 }
 
-const FONTS: readonly { value: EditorFont; label: string }[] = [
-  { value: 'default', label: 'Sans-serif' },
-  { value: 'serif', label: 'Serif' },
-  { value: 'monospace', label: 'Monospace' },
-];
+const fontSample = (font: EditorFont): ReactNode => (
+  <span className={styles.sample} data-font={font} aria-hidden="true">
+    1. Shipped what I put off
+  </span>
+);
+
+const FONTS = [
+  { value: 'default', label: 'Sans-serif', note: '(default)', example: fontSample('default') },
+  { value: 'serif', label: 'Serif', example: fontSample('serif') },
+  { value: 'monospace', label: 'Monospace', example: fontSample('monospace') },
+] as const;
 
 /** The Editor Font card: three fonts, each with a sample. */
 function FontCard({ premium }: { premium: boolean | null }) {
@@ -55,33 +63,21 @@ function FontCard({ premium }: { premium: boolean | null }) {
   const shown = premium === false ? 'default' : chosen;
   return (
     <Section title="Editor Font" locked={premium === false}>
-      <div className={styles.body} data-locked={premium === false || undefined}>
-        <p className={styles.text}>Choose the font of the editor. Your logs do not change.</p>
-        <fieldset className={styles.choices} disabled={premium !== true}>
-          <legend className="unseen">Editor Font</legend>
-          {FONTS.map(({ value, label }) => (
-            <label key={value} className={styles.choice}>
-              <input
-                type="radio"
-                name="fontFamily"
-                value={value}
-                checked={shown === value}
-                onChange={() => {
-                  setChosen(value);
-                  chooseEditorFont(value);
-                }}
-              />
-              <span>
-                {label}
-                {value === 'default' && <span className={styles.note}> (default)</span>}
-                <span className={styles.sample} data-font={value} aria-hidden="true">
-                  1. Shipped what I put off
-                </span>
-              </span>
-            </label>
-          ))}
-        </fieldset>
-      </div>
+      <Stack>
+        <Quiet>Choose the font of the editor. Your logs do not change.</Quiet>
+        <Choices
+          legend="Editor Font"
+          name="fontFamily"
+          choices={FONTS}
+          chosen={shown}
+          onChoose={(value) => {
+            setChosen(value);
+            chooseEditorFont(value);
+          }}
+          disabled={premium !== true}
+          locked={premium === false}
+        />
+      </Stack>
       {premium === false && (
         <UpgradePrompt feature="font-options" id="font-lock" text="Upgrade to Closer to choose the editor font." />
       )}
@@ -89,35 +85,30 @@ function FontCard({ premium }: { premium: boolean | null }) {
   );
 }
 
+const WEEKS = WEEK_STARTS.map((value) => ({
+  value,
+  label: value,
+  note: value === 'Sunday' ? '(default)' : undefined,
+}));
+
 /** The Week card: the day on which the calendar's weeks begin. */
 function WeekCard() {
   const [chosen, setChosen] = useState(chosenWeekStart);
   return (
     <Section title="Week">
-      <div className={styles.body}>
-        <p className={styles.text}>Choose the day on which the calendar and the year begin a week.</p>
-        <fieldset className={styles.choices}>
-          <legend className="unseen">Week</legend>
-          {WEEK_STARTS.map((start) => (
-            <label key={start} className={styles.choice}>
-              <input
-                type="radio"
-                name="weekStart"
-                value={start}
-                checked={chosen === start}
-                onChange={() => {
-                  setChosen(start);
-                  chooseWeekStart(start);
-                }}
-              />
-              <span>
-                {start}
-                {start === 'Sunday' && <span className={styles.note}> (default)</span>}
-              </span>
-            </label>
-          ))}
-        </fieldset>
-      </div>
+      <Stack>
+        <Quiet>Choose the day on which the calendar and the year begin a week.</Quiet>
+        <Choices
+          legend="Week"
+          name="weekStart"
+          choices={WEEKS}
+          chosen={chosen}
+          onChoose={(start) => {
+            setChosen(start);
+            chooseWeekStart(start);
+          }}
+        />
+      </Stack>
     </Section>
   );
 }

@@ -2,8 +2,7 @@
 import { ROUTES } from '#domain/routes.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
 import { SentCodeForm } from '#client/ui/form/code-form.tsx';
-import { SignInLayout } from './sign-in-layout.tsx';
-import styles from './sign-in.module.css';
+import { Lead, SignInLayout } from './sign-in-layout.tsx';
 
 export function CheckYourMail({ address }: { address: string }) {
   const { auth } = useSupabase();
@@ -23,15 +22,15 @@ export function CheckYourMail({ address }: { address: string }) {
       }
     >
       <SentCodeForm
-        className={styles.form}
+        layout="page"
         // The user typed this address here, so no login CSRF is possible: store the session, and the guard redirects.
         check={(token) => auth.verifyOtp({ email: address, token, type: 'signup' })}
         send={() => auth.resend({ type: 'signup', email: address })}
         help={<p>No email? Check your spam folder, or send it again.</p>}
       />
-      <p className={styles.lead}>
+      <Lead>
         Signed up before with another password? <a href={ROUTES.forgotPassword.path}>Reset your password</a>
-      </p>
+      </Lead>
     </SignInLayout>
   );
 }

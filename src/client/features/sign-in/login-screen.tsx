@@ -8,9 +8,10 @@ import { useClientConfig, useSupabase } from '#client/lib/api/supabase.ts';
 import { useRestoreCount } from '#client/lib/hooks/use-restore-count.ts';
 import { textOf, useSubmit } from '#client/lib/hooks/use-submit.ts';
 import { rememberWay } from '#client/lib/session/last-way.ts';
-import { Button } from '#client/ui/button.tsx';
+import { InlineButton } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { PasswordField } from '#client/ui/form/field.tsx';
+import { Form, SubmitButton } from '#client/ui/form/form.tsx';
 import { SignInLayout } from './sign-in-layout.tsx';
 import { EmailField } from './email-field.tsx';
 import { useArrivedLink } from './link/arrived-link.ts';
@@ -88,7 +89,7 @@ function LoginForm() {
       }
     >
       <form id={confirmationForm} onSubmit={confirmation.onSubmit} />
-      <form className={styles.form} onSubmit={onSubmit}>
+      <Form layout="page" onSubmit={onSubmit}>
         {outcome && (
           <Notice kind={outcome.kind}>
             {outcome.text}
@@ -104,9 +105,9 @@ function LoginForm() {
             {outcome.text === MESSAGES.emailNotConfirmed && (
               <>
                 {' '}
-                <button type="submit" form={confirmationForm} className={styles.inline}>
+                <InlineButton type="submit" form={confirmationForm}>
                   {confirmation.busy ? 'Sending...' : 'Send a new link'}
-                </button>
+                </InlineButton>
               </>
             )}
             {confirmation.outcome && <p>{confirmation.outcome.text}</p>}
@@ -123,10 +124,10 @@ function LoginForm() {
         <Link className={styles.beside} to={ROUTES.forgotPassword.path}>
           Forgot your password?
         </Link>
-        <Button className={styles.submit} tone="primary" type="submit" busy={busy} busyLabel="Signing in...">
+        <SubmitButton layout="page" busy={busy} busyLabel="Signing in...">
           Sign in
-        </Button>
-      </form>
+        </SubmitButton>
+      </Form>
       <SignInWays onOpen={setWay} returnPath={state.from} />
     </SignInLayout>
   );

@@ -3,8 +3,8 @@ import type { User } from '#client/lib/session/session.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
 import { Button } from '#client/ui/button.tsx';
 import { SecondStep } from '#client/ui/second-step/second-step.tsx';
+import { Stack } from '#client/ui/stack.tsx';
 import { SignInLayout } from './sign-in-layout.tsx';
-import styles from './sign-in.module.css';
 
 export function SecondStepScreen({ user }: { user: User }) {
   const { auth } = useSupabase();
@@ -17,13 +17,13 @@ export function SecondStepScreen({ user }: { user: User }) {
         </>
       }
     >
-      <div className={styles.notice}>
+      <Stack above="s6" stretch>
         <SecondStep auth={auth} user={user}>
           <Button tone="text" onClick={() => void auth.signOut({ scope: 'local' })}>
             Cancel and sign out
           </Button>
         </SecondStep>
-      </div>
+      </Stack>
     </SignInLayout>
   );
 }

@@ -4,6 +4,7 @@ import { ROUTES } from '#domain/routes.ts';
 import { useTitle } from '#client/lib/hooks/use-title.ts';
 import { Brand } from '#client/ui/page/brand.tsx';
 import { useSession } from '#client/lib/session/session.ts';
+import { InlineButton } from '#client/ui/button.tsx';
 import styles from './sign-in.module.css';
 
 type SignInLayoutProps = { title: string; lead?: ReactNode; children?: ReactNode; footer?: ReactNode };
@@ -28,7 +29,7 @@ export function SignInLayout({ title, lead, children, footer }: SignInLayoutProp
         <h1 ref={heading} className={styles.title} tabIndex={-1}>
           {title}
         </h1>
-        {lead && <p className={styles.lead}>{lead}</p>}
+        {lead && <Lead>{lead}</Lead>}
         {children}
         {footer && <p className={styles.footer}>{footer}</p>}
       </main>
@@ -36,14 +37,17 @@ export function SignInLayout({ title, lead, children, footer }: SignInLayoutProp
   );
 }
 
+/** What a screen is for, under its heading. */
+export const Lead = ({ children }: { children: ReactNode }) => <p className={styles.lead}>{children}</p>;
+
 /** Names the signed-in account on screens that may sign in another account instead. */
 export function SignedInAs() {
   const { user } = useSession();
   return (
     user && (
-      <p className={styles.lead}>
+      <Lead>
         You are signed in as <strong>{user.email}</strong>.
-      </p>
+      </Lead>
     )
   );
 }
@@ -64,7 +68,5 @@ export type WayProps = {
 
 /** The footer of a form for one way to sign in: leads back to the other ways. */
 export const OtherWays = ({ onBack }: Pick<WayProps, 'onBack'>) => (
-  <button type="button" className={styles.inline} onClick={onBack}>
-    Sign in another way
-  </button>
+  <InlineButton onClick={onBack}>Sign in another way</InlineButton>
 );

@@ -10,7 +10,7 @@ import { useSession, useUser, ssoProviderOf } from '#client/lib/session/session.
 import { useSupabase, useClientConfig } from '#client/lib/api/supabase.ts';
 import { useSignOut } from '#client/lib/session/use-sign-out.ts';
 import { textOf, useSubmit } from '#client/lib/hooks/use-submit.ts';
-import { Button } from '#client/ui/button.tsx';
+import { Button, InlineButton } from '#client/ui/button.tsx';
 import { Dialog } from '#client/ui/dialog.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { PasswordField } from '#client/ui/form/field.tsx';
@@ -18,15 +18,15 @@ import { useWelcomeBack } from '#client/ui/use-welcome-back.ts';
 import { SignOutDialog } from '#client/ui/sign-out-dialog.tsx';
 import { SecondStep } from '#client/ui/second-step/second-step.tsx';
 import { useOpenChunk } from '#client/ui/lazy-chunk.ts';
+import { Form, SubmitButton } from '#client/ui/form/form.tsx';
+import { Stack } from '#client/ui/stack.tsx';
 import { EmailField } from './email-field.tsx';
 import { NewPassword, RecoveryCodeForm } from './password/new-password.tsx';
 import { useAdoptSession, type VerifiedAccount } from './link/use-link-verification.ts';
 import { WAY_FORMS, WAY_LABELS, Ways, PasskeyButton } from './ways/way-buttons.tsx';
-import type { WayFrame } from './sign-in-layout.tsx';
+import { Lead, type WayFrame } from './sign-in-layout.tsx';
 import { accountWays } from './account-ways.ts';
 import { signInInOtherTab } from './ways/provider-sign-in.ts';
-import styles from './sign-in.module.css';
-import wayStyles from './ways/sign-in-ways.module.css';
 
 export function SignInOverlay() {
   const { auth } = useSupabase();
@@ -37,17 +37,17 @@ export function SignInOverlay() {
     <Dialog title="Sign in again" dismissible={false} onClose={() => undefined}>
       {secondStepUser && (
         <>
-          <p className={styles.lead}>
+          <Lead>
             One more step to sign in as <strong>{secondStepUser.email}</strong>.
-          </p>
-          <div className={styles.notice}>
+          </Lead>
+          <Stack above="s6" stretch>
             <SecondStep auth={auth} user={secondStepUser}>
               {/* Ends the session of the first step, so the overlay shows the first step again. */}
               <Button tone="text" onClick={() => void auth.signOut({ scope: 'local' })}>
                 Back
               </Button>
             </SecondStep>
-          </div>
+          </Stack>
         </>
       )}
       {!secondStepUser && <FirstStep />}
@@ -94,11 +94,7 @@ function FirstStep() {
             if (error) back();
             return null;
           }}
-          requestAgain={
-            <button type="button" className={styles.inline} onClick={back}>
-              Start again
-            </button>
-          }
+          requestAgain={<InlineButton onClick={back}>Start again</InlineButton>}
         />
       )}
     </>
@@ -108,9 +104,13 @@ function FirstStep() {
 /** The overlay keeps its own heading, so the title is not shown. */
 const OverlayFrame: WayFrame = ({ lead, children, footer }) => (
   <>
-    {lead && <p className={styles.lead}>{lead}</p>}
+    {lead && <Lead>{lead}</Lead>}
     {children}
-    {footer && <p className={styles.under}>{footer}</p>}
+    {footer && (
+      <Stack gap="s2" above="s4" stretch>
+        {footer}
+      </Stack>
+    )}
   </>
 );
 
@@ -126,15 +126,15 @@ function WaysStep({ ways, onOpen }: { ways: readonly Way[]; onOpen: OnOpen }) {
   const [first, ...others] = ways;
   return (
     <>
-      <p className={styles.lead}>{first === undefined ? NO_WAY : SESSION_ENDED}</p>
-      <div className={styles.form}>
+      <Lead>{first === undefined ? NO_WAY : SESSION_ENDED}</Lead>
+      <Stack above="s6" stretch>
         {email && <EmailField value={email} readOnly />}
         {first !== undefined && <WayButton way={first} isFirst onOpen={onOpen} />}
-      </div>
+      </Stack>
       <OtherWays ways={others} onOpen={onOpen} />
-      <div className={styles.under}>
+      <Stack gap="s2" above="s4" stretch>
         <LeaveButton />
-      </div>
+      </Stack>
     </>
   );
 }
@@ -185,9 +185,8 @@ function PasswordStep({ others, onSent, onOpen }: PasswordStepProps) {
 
   return (
     <>
-      <p className={styles.lead}>{SESSION_ENDED}</p>
-      <form className={styles.form} onSubmit={onSubmit}>
-        {outcome && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
+      <Lead>{SESSION_ENDED}</Lead>
+      <Form layout="page" outcome={outcome} onSubmit={onSubmit}>
         <EmailField value={email} readOnly />
         <PasswordField
           label="Password"
@@ -198,20 +197,19 @@ function PasswordStep({ others, onSent, onOpen }: PasswordStepProps) {
           autoFocus
           data-autofocus
         />
-        <Button className={styles.submit} tone="primary" type="submit" busy={busy} busyLabel="Signing in...">
+        <SubmitButton layout="page" busy={busy} busyLabel="Signing in...">
           Sign in
-        </Button>
-      </form>
+        </SubmitButton>
+      </Form>
       <OtherWays ways={others} onOpen={onOpen} />
-      <div className={styles.under}>
-        <form className={wayStyles.way} onSubmit={recovery.onSubmit}>
-          {recovery.outcome && <Notice kind={recovery.outcome.kind}>{recovery.outcome.text}</Notice>}
-          <Button tone="text" type="submit" busy={recovery.busy} busyLabel="Sending...">
+      <Stack gap="s2" above="s4" stretch>
+        <Form layout="dialog" gap="s3" outcome={recovery.outcome} onSubmit={recovery.onSubmit}>
+          <SubmitButton tone="text" busy={recovery.busy} busyLabel="Sending...">
             Forgot your password?
-          </Button>
-        </form>
+          </SubmitButton>
+        </Form>
         <LeaveButton />
-      </div>
+      </Stack>
     </>
   );
 }
@@ -220,19 +218,19 @@ function CodeStep({ onVerified, onBack }: { onVerified: (account: VerifiedAccoun
   const email = useUser().email ?? '';
   return (
     <>
-      <div className={styles.notice}>
+      <Stack above="s6" stretch>
         <Notice kind="success">{MESSAGES.resetMailSent}</Notice>
         <p>
           Enter the code that we sent to <strong>{email}</strong>, or open the link in another tab of this browser. Your
           text stays on this page.
         </p>
-      </div>
+      </Stack>
       <RecoveryCodeForm address={email} onVerified={onVerified} />
-      <div className={styles.under}>
+      <Stack gap="s2" above="s4" stretch>
         <Button tone="text" onClick={onBack}>
           Back
         </Button>
-      </div>
+      </Stack>
     </>
   );
 }
@@ -299,11 +297,10 @@ function OtherTabButton({ name, label, looks }: OtherTabButtonProps) {
     return { kind: result === 'opened' ? 'success' : 'error', text: TEXTS[result](label) };
   });
   return (
-    <form className={wayStyles.way} onSubmit={onSubmit}>
-      {outcome && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
-      <Button {...looks} type="submit" busy={busy} busyLabel="Opening...">
+    <Form layout="dialog" gap="s3" outcome={outcome} onSubmit={onSubmit}>
+      <SubmitButton {...looks} busy={busy} busyLabel="Opening...">
         Continue with {label}
-      </Button>
-    </form>
+      </SubmitButton>
+    </Form>
   );
 }

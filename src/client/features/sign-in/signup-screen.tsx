@@ -14,9 +14,9 @@ import { pageState } from '#client/lib/navigation.ts';
 import { useClientConfig, useSupabase } from '#client/lib/api/supabase.ts';
 import { useRestoreCount } from '#client/lib/hooks/use-restore-count.ts';
 import { textOf, useSubmit } from '#client/lib/hooks/use-submit.ts';
-import { Button } from '#client/ui/button.tsx';
 import { Field, FieldError, useInvalidText, PasswordField } from '#client/ui/form/field.tsx';
 import { Notice } from '#client/ui/notice.tsx';
+import { Form, SubmitButton } from '#client/ui/form/form.tsx';
 import { SignInLayout } from './sign-in-layout.tsx';
 import { CheckYourMail } from './check-your-mail.tsx';
 import { EmailField } from './email-field.tsx';
@@ -74,7 +74,7 @@ function SignupForm() {
         </>
       }
     >
-      <form className={styles.form} onSubmit={onSubmit}>
+      <Form layout="page" onSubmit={onSubmit}>
         {/* The form's default button: Enter reports what is missing while the visible button is disabled. */}
         <button type="submit" hidden aria-label="Create account" />
         {outcome && outcome.field === undefined && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
@@ -98,17 +98,10 @@ function SignupForm() {
           error={errorOf('password')}
         />
         <TermsField isChecked={acceptsTerms} onChange={setAcceptsTerms} />
-        <Button
-          className={styles.submit}
-          tone="primary"
-          type="submit"
-          disabled={!acceptsTerms}
-          busy={busy}
-          busyLabel="Creating account..."
-        >
+        <SubmitButton layout="page" disabled={!acceptsTerms} busy={busy} busyLabel="Creating account...">
           Create account
-        </Button>
-      </form>
+        </SubmitButton>
+      </Form>
       <ProviderWays key={restoreCount} returnPath={state.from} />
     </SignInLayout>
   );

@@ -4,9 +4,8 @@ import { parseCode } from '#domain/account/account.ts';
 import { isWrongCode, MESSAGES, recoveryMessage, type ProviderError } from '#domain/messages.ts';
 import { useSubmit, type Outcome } from '#client/lib/hooks/use-submit.ts';
 import { RESEND_SECONDS, useCountdown } from '#client/lib/hooks/use-countdown.ts';
-import { Button } from '../button.tsx';
 import { Field } from './field.tsx';
-import { Notice } from '../notice.tsx';
+import { Form, SubmitButton, type FormLook } from './form.tsx';
 
 /** The answer of the auth service, without an error if it accepted the code, or the outcome to show. */
 type CodeResult = { error: ProviderError | null } | { outcome: Outcome };
@@ -25,8 +24,7 @@ const TEXTS = {
   },
 } as const;
 
-type CodeFormProps = {
-  className?: string | undefined;
+type CodeFormProps = FormLook & {
   source?: keyof typeof TEXTS;
   label?: string;
   submitLabel?: string;
@@ -39,7 +37,8 @@ type CodeFormProps = {
 };
 
 export function CodeForm({
-  className,
+  layout,
+  gap,
   source = 'email',
   label,
   submitLabel = 'Use code',
@@ -62,8 +61,7 @@ export function CodeForm({
   });
 
   return (
-    <form className={className} onSubmit={onSubmit} noValidate>
-      {outcome && outcome.field === undefined && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
+    <Form layout={layout} gap={gap} outcome={outcome} onSubmit={onSubmit} noValidate>
       {children?.(errorOf)}
       {/* No maxLength: it would truncate a code that is pasted with spaces. */}
       <Field
@@ -76,15 +74,14 @@ export function CodeForm({
         required
         error={errorOf('code')}
       />
-      <Button tone={tone} type="submit" busy={busy} busyLabel="Checking...">
+      <SubmitButton tone={tone} busy={busy} busyLabel="Checking...">
         {submitLabel}
-      </Button>
-    </form>
+      </SubmitButton>
+    </Form>
   );
 }
 
-type ResendFormProps = {
-  className?: string | undefined;
+type ResendFormProps = FormLook & {
   send: () => Promise<{ error: ProviderError | null }>;
   /** When the last mail or text was sent, in milliseconds; by default the time of the first render. */
   sentAt?: number | undefined;
@@ -94,7 +91,7 @@ type ResendFormProps = {
 };
 
 /** Sends a mail or a text message again. The button counts down, because an earlier request would send nothing. */
-export function ResendForm({ className, send, sentAt, sentText, children }: ResendFormProps) {
+export function ResendForm({ layout, gap, send, sentAt, sentText, children }: ResendFormProps) {
   const { left, restart } = useCountdown(RESEND_SECONDS, sentAt);
   const isWaiting = left > 0;
   const { outcome, busy, onSubmit } = useSubmit(async () => {
@@ -105,13 +102,12 @@ export function ResendForm({ className, send, sentAt, sentText, children }: Rese
     return { kind: 'success', text: sentText };
   });
   return (
-    <form className={className} onSubmit={onSubmit}>
-      {outcome && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
+    <Form layout={layout} gap={gap} outcome={outcome} onSubmit={onSubmit}>
       {children}
-      <Button type="submit" busy={busy} busyLabel="Sending..." softDisabled={isWaiting}>
+      <SubmitButton tone="plain" busy={busy} busyLabel="Sending..." softDisabled={isWaiting}>
         {isWaiting ? `Send again in ${left} s` : 'Send Again'}
-      </Button>
-    </form>
+      </SubmitButton>
+    </Form>
   );
 }
 
@@ -138,7 +134,7 @@ export function SentCodeForm({
   return (
     <>
       <CodeForm {...code} source={source} autoFocus />
-      <ResendForm className={code.className} send={send} sentText={sentText}>
+      <ResendForm layout={code.layout} gap={code.gap} send={send} sentText={sentText}>
         {help}
       </ResendForm>
     </>

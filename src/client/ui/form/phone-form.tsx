@@ -2,13 +2,10 @@
 import { parsePhone, PHONE_HINT, PHONE_PROBLEM } from '#domain/account/phone.ts';
 import { recoveryMessage, type ProviderError } from '#domain/messages.ts';
 import { textOf, useSubmit, type Outcome } from '#client/lib/hooks/use-submit.ts';
-import { Button } from '../button.tsx';
-import { Notice } from '../notice.tsx';
 import { Field } from './field.tsx';
+import { Form, SubmitButton, type FormLook } from './form.tsx';
 
-type PhoneFormProps = {
-  className?: string | undefined;
-  submitClassName?: string | undefined;
+type PhoneFormProps = Pick<FormLook, 'layout'> & {
   label?: string;
   /** A number that cannot be changed here. */
   fixedPhone?: string | undefined;
@@ -17,21 +14,13 @@ type PhoneFormProps = {
   send: (phone: string) => Promise<Outcome>;
 };
 
-export function PhoneForm({
-  className,
-  submitClassName,
-  label = 'Phone number',
-  fixedPhone,
-  autoFocus = true,
-  send,
-}: PhoneFormProps) {
+export function PhoneForm({ layout, label = 'Phone number', fixedPhone, autoFocus = true, send }: PhoneFormProps) {
   const { outcome, busy, onSubmit, errorOf } = useSubmit(async (form) => {
     const phone = parsePhone(textOf(form, 'phone'));
     return phone === null ? phoneProblem(PHONE_PROBLEM) : send(phone);
   });
   return (
-    <form className={className} onSubmit={onSubmit} noValidate>
-      {outcome && outcome.field === undefined && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
+    <Form layout={layout} outcome={outcome} onSubmit={onSubmit} noValidate>
       <Field
         label={label}
         hint={PHONE_HINT}
@@ -43,10 +32,10 @@ export function PhoneForm({
         {...(fixedPhone !== undefined && { value: fixedPhone, readOnly: true })}
         error={errorOf('phone')}
       />
-      <Button className={submitClassName} tone="primary" type="submit" busy={busy} busyLabel="Sending...">
+      <SubmitButton layout={layout} busy={busy} busyLabel="Sending...">
         Text me a code
-      </Button>
-    </form>
+      </SubmitButton>
+    </Form>
   );
 }
 

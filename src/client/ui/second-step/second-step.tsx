@@ -11,11 +11,11 @@ import type { User } from '#client/lib/session/session.ts';
 import { useSubmit, textOf } from '#client/lib/hooks/use-submit.ts';
 import { Button } from '../button.tsx';
 import { CodeForm, SentCodeForm } from '../form/code-form.tsx';
-import { Notice } from '../notice.tsx';
 import { Field } from '../form/field.tsx';
+import { Form, SubmitButton } from '../form/form.tsx';
+import { Stack } from '../stack.tsx';
 import { useToast } from '../toast.tsx';
 import { recoveryNotice } from './recovery-notice.ts';
-import styles from './second-step.module.css';
 
 type SecondStepProps = {
   auth: Auth;
@@ -33,10 +33,10 @@ export function SecondStep({ auth, user, onPassed = () => undefined, children }:
   const factor = factors.find(({ id }) => id === chosen);
   const others = factors.filter(({ id }) => id !== chosen);
   return (
-    <div className={styles.step}>
+    <Stack stretch>
       {/* A new key for each way drops the typed code and the error of the previous way. */}
       <Way key={chosen} auth={auth} factor={factor} onPassed={onPassed} />
-      <div className={styles.others}>
+      <Stack gap="s1" stretch>
         {others.map((other) => (
           <Button key={other.id} tone="text" onClick={() => setChosen(other.id)}>
             {offerOf(other, factors)}
@@ -48,8 +48,8 @@ export function SecondStep({ auth, user, onPassed = () => undefined, children }:
           </Button>
         )}
         {children}
-      </div>
-    </div>
+      </Stack>
+    </Stack>
   );
 }
 
@@ -97,7 +97,7 @@ export type FactorProps = {
 function AppCode({ auth, factor, onPassed }: FactorProps) {
   return (
     <CodeForm
-      className={styles.form}
+      layout="step"
       source="app"
       submitLabel="Continue"
       tone="primary"
@@ -129,18 +129,17 @@ function TextedCode({ auth, factor, onPassed }: FactorProps) {
 
   if (!isSent) {
     return (
-      <form className={styles.form} onSubmit={onSubmit}>
-        {outcome && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
+      <Form layout="step" outcome={outcome} onSubmit={onSubmit}>
         <p>We text a code to the phone that you have set up.</p>
-        <Button tone="primary" type="submit" busy={busy} busyLabel="Sending..." autoFocus data-autofocus>
+        <SubmitButton busy={busy} busyLabel="Sending..." autoFocus data-autofocus>
           Text me a code
-        </Button>
-      </form>
+        </SubmitButton>
+      </Form>
     );
   }
   return (
     <SentCodeForm
-      className={styles.form}
+      layout="step"
       source="text"
       submitLabel="Continue"
       tone="primary"
@@ -165,20 +164,12 @@ function SecurityKey({ auth, factor, onPassed }: FactorProps) {
     return null;
   });
   return (
-    <form className={styles.form} onSubmit={onSubmit}>
-      {outcome && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
+    <Form layout="step" outcome={outcome} onSubmit={onSubmit}>
       <p>Your browser asks for the security key or passkey that you have set up.</p>
-      <Button
-        tone="primary"
-        type="submit"
-        busy={busy}
-        busyLabel="Waiting for your security key..."
-        autoFocus
-        data-autofocus
-      >
+      <SubmitButton busy={busy} busyLabel="Waiting for your security key..." autoFocus data-autofocus>
         Use your security key
-      </Button>
-    </form>
+      </SubmitButton>
+    </Form>
   );
 }
 
@@ -205,8 +196,7 @@ function RecoveryCode({ auth, onPassed }: { auth: Auth; onPassed: () => void }) 
     return null;
   });
   return (
-    <form className={styles.form} onSubmit={onSubmit} noValidate>
-      {outcome && outcome.field === undefined && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
+    <Form layout="step" outcome={outcome} onSubmit={onSubmit} noValidate>
       <Field
         label="Recovery code"
         hint="One of the codes that you kept when you turned on two-step verification. Each works once."
@@ -219,9 +209,9 @@ function RecoveryCode({ auth, onPassed }: { auth: Auth; onPassed: () => void }) 
         required
         error={errorOf('code')}
       />
-      <Button tone="primary" type="submit" busy={busy} busyLabel="Checking...">
+      <SubmitButton busy={busy} busyLabel="Checking...">
         Continue
-      </Button>
-    </form>
+      </SubmitButton>
+    </Form>
   );
 }

@@ -8,12 +8,13 @@ import { useData } from '#client/lib/api/data-client.ts';
 import { useUser } from '#client/lib/session/session.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
 import { Button } from '#client/ui/button.tsx';
-import { Notice } from '#client/ui/notice.tsx';
+import { Notice, NoticeButtons } from '#client/ui/notice.tsx';
+import { Choices } from '#client/ui/form/choices.tsx';
+import { Buttons, Quiet, Stack } from '#client/ui/stack.tsx';
 import { Section } from '#client/ui/page/page.tsx';
 import { createEntryReader } from './read-entries.ts';
 import { createExportRun, ExportRejected, type ExportRun, type Progress } from './export-run.ts';
 import { UpgradePrompt, ProgressLine } from '../settings-parts.tsx';
-import styles from '../settings.module.css';
 
 type ExportState =
   | { kind: 'idle' | 'empty' }
@@ -36,27 +37,18 @@ export function ExportCard({ premium, sendAll }: ExportCardProps) {
 
   return (
     <Section title="Export Data" locked={premium === false}>
-      <div className={styles.body} data-locked={premium === false || undefined}>
-        <p className={styles.text}>Download all your logs in one file, oldest first.</p>
-        <fieldset className={styles.choices} disabled={premium !== true || isBusy}>
-          <legend className="unseen">File format</legend>
-          {FORMATS.map((one) => (
-            <label key={one.id} className={styles.choice}>
-              <input
-                type="radio"
-                name="exportFormat"
-                value={one.id}
-                checked={format === one}
-                onChange={() => setFormat(one)}
-              />
-              <span>
-                {one.label}
-                <span className={styles.hint}>{one.hint}</span>
-              </span>
-            </label>
-          ))}
-        </fieldset>
-        <div className={styles.actions}>
+      <Stack>
+        <Quiet>Download all your logs in one file, oldest first.</Quiet>
+        <Choices
+          legend="File format"
+          name="exportFormat"
+          choices={FORMATS}
+          chosen={format.value}
+          onChoose={(value) => setFormat(FORMATS.find((one) => one.value === value)!)}
+          disabled={premium !== true || isBusy}
+          locked={premium === false}
+        />
+        <Buttons>
           <Button
             tone={premium === true ? 'primary' : 'plain'}
             disabled={premium !== true}
@@ -72,7 +64,7 @@ export function ExportCard({ premium, sendAll }: ExportCardProps) {
               Cancel
             </Button>
           )}
-        </div>
+        </Buttons>
         {isBusy && <ProgressLine label="Exporting" progress={shown.progress} unit="logs" />}
         {shown.kind === 'unsaved' && (
           <Notice kind="error">
@@ -80,22 +72,20 @@ export function ExportCard({ premium, sendAll }: ExportCardProps) {
               Your text for {shown.days.length === 1 ? dateLabel(shown.days[0]!) : `${shown.days.length} days`} is not
               saved on the server yet. The export would not include it.
             </p>
-            <div className={styles.actions}>
-              <Button className={styles.again} onClick={() => void saveAndExport(format)}>
-                Try again
-              </Button>
-              <Button tone="text" className={styles.again} onClick={() => void start(format)}>
+            <NoticeButtons>
+              <Button onClick={() => void saveAndExport(format)}>Try again</Button>
+              <Button tone="text" onClick={() => void start(format)}>
                 Export without it
               </Button>
-            </div>
+            </NoticeButtons>
           </Notice>
         )}
         {shown.kind === 'failed' && (
           <Notice kind="error">
             <p>{shown.text}</p>
-            <Button className={styles.again} onClick={resume}>
-              Try again
-            </Button>
+            <NoticeButtons>
+              <Button onClick={resume}>Try again</Button>
+            </NoticeButtons>
           </Notice>
         )}
         {shown.kind === 'empty' && (
@@ -112,7 +102,7 @@ export function ExportCard({ premium, sendAll }: ExportCardProps) {
             .
           </Notice>
         )}
-      </div>
+      </Stack>
       {premium === false && (
         <UpgradePrompt
           feature="export"
@@ -220,7 +210,7 @@ function download(url: string, name: string): void {
 
 /** The export formats. Each writer is loaded when its format is used. */
 type Format = {
-  id: string;
+  value: string;
   label: string;
   hint: string;
   extension: string;
@@ -230,7 +220,7 @@ type Format = {
 
 const FORMATS: readonly [Format, ...Format[]] = [
   {
-    id: 'text',
+    value: 'text',
     label: 'Plain text',
     hint: 'Opens in every app.',
     extension: 'txt',
@@ -238,7 +228,7 @@ const FORMATS: readonly [Format, ...Format[]] = [
     writer: async () => (await import('#domain/export/formats/text-format.ts')).textWriter(),
   },
   {
-    id: 'markdown',
+    value: 'markdown',
     label: 'Markdown',
     hint: 'For notes apps. Keeps headings, lists and bold text.',
     extension: 'md',
@@ -246,7 +236,7 @@ const FORMATS: readonly [Format, ...Format[]] = [
     writer: async () => (await import('#domain/markdown/write-markdown.ts')).markdownWriter(),
   },
   {
-    id: 'html',
+    value: 'html',
     label: 'HTML',
     hint: 'One page to read or print.',
     extension: 'html',
@@ -254,7 +244,7 @@ const FORMATS: readonly [Format, ...Format[]] = [
     writer: async (today) => (await import('#domain/export/formats/html-format.ts')).htmlWriter({ today }),
   },
   {
-    id: 'json',
+    value: 'json',
     label: 'JSON',
     hint: 'Includes scores and feedback. Can be imported again without loss.',
     extension: 'json',

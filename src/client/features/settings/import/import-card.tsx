@@ -5,16 +5,16 @@ import { lockedLogsLabel } from '#domain/plan/upgrade.ts';
 import { dateLabel, dayOf } from '#domain/day/day.ts';
 import { useFocusRestore } from '#client/lib/hooks/use-focus-restore.ts';
 import { Button } from '#client/ui/button.tsx';
-import { Notice } from '#client/ui/notice.tsx';
+import { Notice, NoticeButtons } from '#client/ui/notice.tsx';
+import { Buttons, Hint, Quiet, Stack } from '#client/ui/stack.tsx';
 import { Section } from '#client/ui/page/page.tsx';
 import { useToday } from '#client/lib/hooks/use-clock.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
-import { ProgressLine, pluralize, UpgradePrompt } from '../settings-parts.tsx';
+import { ProgressBar, ProgressLine, pluralize, UpgradePrompt } from '../settings-parts.tsx';
 import { ImportPlanView, DayList, SkippedLists, UndoButton } from './import-plan-view.tsx';
 import { useImport, usePastImports, type ImportState } from './use-import.ts';
 import { MAX_FILES, type ChosenFile } from './open-files.ts';
 import { countLocked, type ImportSummary } from './import-run.ts';
-import common from '../settings.module.css';
 import styles from './import.module.css';
 
 /** The steps during which dropped files would get lost or interrupt a write. */
@@ -63,11 +63,11 @@ export function ImportCard() {
         {shown.kind === 'writing' && (
           <>
             <ProgressLine label="Importing" progress={shown.progress} unit="days" />
-            <p className={common.note} role="status">
+            <Hint role="status">
               {shown.progress.waitSeconds === undefined
                 ? 'Keep this page open until all days are imported.'
                 : pauseText('import', shown.progress.waitSeconds)}
-            </p>
+            </Hint>
             <Button tone="text" onClick={cancel}>
               Cancel
             </Button>
@@ -80,14 +80,12 @@ export function ImportCard() {
               {shown.progress.done.toLocaleString('en-US')} of {shown.progress.total.toLocaleString('en-US')} days were
               imported.
             </p>
-            <div className={common.actions}>
-              <Button className={common.again} onClick={() => void resume()}>
-                {shown.text === null ? 'Continue' : 'Try again'}
-              </Button>
-              <Button tone="text" className={common.again} onClick={finish}>
+            <NoticeButtons>
+              <Button onClick={() => void resume()}>{shown.text === null ? 'Continue' : 'Try again'}</Button>
+              <Button tone="text" onClick={finish}>
                 Finish here
               </Button>
-            </div>
+            </NoticeButtons>
           </Notice>
         )}
         {shown.kind === 'done' && (
@@ -97,18 +95,16 @@ export function ImportCard() {
           <>
             <ProgressLine label="Undoing" progress={shown.progress?.total ? shown.progress : null} unit="days undone" />
             {shown.progress?.waitSeconds !== undefined && (
-              <p className={common.note} role="status">
-                {pauseText('undo', shown.progress.waitSeconds)}
-              </p>
+              <Hint role="status">{pauseText('undo', shown.progress.waitSeconds)}</Hint>
             )}
           </>
         )}
         {shown.kind === 'undoFailed' && (
           <Notice kind="error">
             <p>{shown.text} The import is undone in part.</p>
-            <Button className={common.again} onClick={() => void undo(shown.importId)}>
-              Try again
-            </Button>
+            <NoticeButtons>
+              <Button onClick={() => void undo(shown.importId)}>Try again</Button>
+            </NoticeButtons>
           </Notice>
         )}
         {shown.kind === 'undone' && (
@@ -126,17 +122,17 @@ export function ImportCard() {
 /** The card before the plan is known, and before React (app/page-frames.tsx). */
 export const ImportFrame = () => (
   <Section title="Import Data">
-    <div className={styles.area}>
+    <Stack>
       <Intro />
-    </div>
+    </Stack>
   </Section>
 );
 
 const Intro = () => (
-  <p className={common.text}>
+  <Quiet>
     Bring your past along. Choose <span className={styles.dropHint}>or drop </span>what your old journal exports: files,
     a folder or a zip. You see a preview first, and no log is overwritten unless you choose so.
-  </p>
+  </Quiet>
 );
 
 function Reading({ shown }: { shown: ImportState & { kind: 'reading' | 'comparing' } }) {
@@ -144,12 +140,9 @@ function Reading({ shown }: { shown: ImportState & { kind: 'reading' | 'comparin
     return <ProgressLine label="Comparing" progress={shown.progress} unit="days compared" />;
   const { program, entries } = shown;
   return (
-    <div className={common.progress}>
-      <progress aria-label="Reading" />
-      <p className={common.note}>
-        {program === '' ? 'Reading...' : `${program}: ${pluralize(entries, 'entry', 'entries')} read`}
-      </p>
-    </div>
+    <ProgressBar label="Reading">
+      {program === '' ? 'Reading...' : `${program}: ${pluralize(entries, 'entry', 'entries')} read`}
+    </ProgressBar>
   );
 }
 
@@ -218,10 +211,10 @@ function FilePicker({ onChoose }: { onChoose: (files: ChosenFile[]) => void }) {
         tabIndex={-1}
         onChange={({ currentTarget }) => take(currentTarget)}
       />
-      <div className={common.actions}>
+      <Buttons>
         <Button onClick={() => files.current?.click()}>Choose Files</Button>
         <Button onClick={() => folder.current?.click()}>Choose a Folder</Button>
-      </div>
+      </Buttons>
     </>
   );
 }
@@ -307,10 +300,10 @@ function ImportSummaryView({ summary, onUndo, onClose }: ImportSummaryViewProps)
         <DayList days={changed} label="skipped after a change on another device" />
         <SkippedLists skipped={refused.map(({ date, reason }) => ({ source: date, reason }))} />
       </div>
-      <div className={common.actions}>
+      <Buttons>
         <Button onClick={onClose}>Close</Button>
         {written > 0 && <UndoButton days={written} onUndo={onUndo} />}
-      </div>
+      </Buttons>
     </div>
   );
 }

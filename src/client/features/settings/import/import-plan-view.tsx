@@ -6,10 +6,11 @@ import { SKIP_REASONS, type Skipped, type SkipReason } from '#domain/journals/jo
 import { useToday } from '#client/lib/hooks/use-clock.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
 import { Button } from '#client/ui/button.tsx';
+import { Choices } from '#client/ui/form/choices.tsx';
 import { Notice } from '#client/ui/notice.tsx';
+import { Buttons, Quiet } from '#client/ui/stack.tsx';
 import { countLocked, daysToWrite, type ImportPlan, type PlannedDay } from './import-run.ts';
 import { pluralize } from '../settings-parts.tsx';
-import common from '../settings.module.css';
 import styles from './import.module.css';
 
 const CHOICES: readonly { value: Choice; label: string; hint: string }[] = [
@@ -49,9 +50,9 @@ export function ImportPlanView({ plan, onImport, onCancel }: ImportPlanViewProps
         <p className={styles.headline}>
           {plan.program}: {pluralize(plan.days.length, 'day')}
         </p>
-        <p className={common.text}>
+        <Quiet>
           <Span plan={plan} /> Nothing has been imported yet.
-        </p>
+        </Quiet>
       </div>
       <dl className={styles.counts}>
         <Count of={count('new')} label="new, will be added" />
@@ -67,27 +68,17 @@ export function ImportPlanView({ plan, onImport, onCancel }: ImportPlanViewProps
         </div>
       )}
       {differing.length > 0 && (
-        <fieldset className={common.choices}>
-          <legend className={common.question}>For {pluralize(differing.length, 'day')} with a log of yours</legend>
-          {CHOICES.map(({ value, label, hint }) => (
-            <label key={value} className={common.choice}>
-              <input
-                type="radio"
-                name="importChoice"
-                value={value}
-                checked={choice === value}
-                onChange={() => {
-                  setChoice(value);
-                  setSingle(new Map());
-                }}
-              />
-              <span>
-                {label}
-                <span className={common.hint}>{hint}</span>
-              </span>
-            </label>
-          ))}
-        </fieldset>
+        <Choices
+          legend={`For ${pluralize(differing.length, 'day')} with a log of yours`}
+          isLegendShown
+          name="importChoice"
+          choices={CHOICES}
+          chosen={choice}
+          onChoose={(value) => {
+            setChoice(value);
+            setSingle(new Map());
+          }}
+        />
       )}
       {differing.length > 1 && differing.length <= MAX_SINGLE_CHOICES && (
         <details className={styles.details}>
@@ -120,18 +111,18 @@ export function ImportPlanView({ plan, onImport, onCancel }: ImportPlanViewProps
             : `${locked.toLocaleString('en-US')} of these days are older than 30 days. We keep them for you: they are imported now and open when you become a Closer.`}
         </Notice>
       )}
-      <div className={common.actions}>
+      <Buttons>
         {dates.length > 0 ? (
           <Button tone="primary" onClick={() => onImport(plan, choiceOf)}>
             Import {pluralize(dates.length, 'Day')}
           </Button>
         ) : (
-          <p className={common.text}>There is nothing to import.</p>
+          <Quiet>There is nothing to import.</Quiet>
         )}
         <Button tone="text" onClick={onCancel}>
           Cancel
         </Button>
-      </div>
+      </Buttons>
     </div>
   );
 }
@@ -259,14 +250,14 @@ export function UndoButton({ days, onUndo }: { days: number; onUndo: () => void 
         Take back {pluralize(days, 'day')}? Added logs are deleted, replaced logs get their earlier text back. Logs that
         you changed since stay.
       </p>
-      <div className={common.actions}>
+      <Buttons>
         <Button tone="primary" autoFocus onClick={onUndo}>
           Undo {pluralize(days, 'Day')}
         </Button>
         <Button tone="text" onClick={() => setIsAsking(false)}>
           Keep them
         </Button>
-      </div>
+      </Buttons>
     </div>
   );
 }

@@ -11,14 +11,15 @@ import { useSubmit, textOf, type Outcome } from '#client/lib/hooks/use-submit.ts
 import { Button } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { useToast } from '#client/ui/toast.tsx';
+import { Form, SubmitButton } from '#client/ui/form/form.tsx';
+import { Stack } from '#client/ui/stack.tsx';
 import { clearAuthLink } from '#client/lib/boot/auth-link.ts';
 import { useClientConfig, useSupabase } from '#client/lib/api/supabase.ts';
-import { OtherWays, SignInLayout, SignedInAs } from '../sign-in-layout.tsx';
+import { Lead, OtherWays, SignInLayout, SignedInAs } from '../sign-in-layout.tsx';
 import type { MailLink } from './arrived-link.ts';
 import { useAdoptSession, useLinkVerification, type VerifiedAccount } from './use-link-verification.ts';
 import { EmailField } from '../email-field.tsx';
 import { mailCode, MailedCode } from '../ways/mail-code.tsx';
-import styles from '../sign-in.module.css';
 
 type ConfirmLinkProps = {
   link: MailLink;
@@ -73,10 +74,10 @@ export function ConfirmLink({ link, onDrop }: ConfirmLinkProps) {
     case 'firstConfirmed':
       return (
         <SignInLayout title="One more link to open">
-          <div className={styles.notice}>
+          <Stack above="s6" stretch>
             <Notice kind="success">{MESSAGES.firstLinkAccepted}</Notice>
             <Button onClick={proceed}>{user ? 'Open your journal' : 'Sign in'}</Button>
-          </div>
+          </Stack>
         </SignInLayout>
       );
     case 'awaitingClick':
@@ -85,7 +86,7 @@ export function ConfirmLink({ link, onDrop }: ConfirmLinkProps) {
           title={title}
           lead={
             <>
-              <p className={styles.lead}>{lead}</p>
+              <Lead>{lead}</Lead>
               <SignedInAs />
             </>
           }
@@ -107,9 +108,9 @@ export function ConfirmLink({ link, onDrop }: ConfirmLinkProps) {
           title={link.kind === 'hash' && type === 'signup' ? 'Your email address is confirmed' : 'Sign in'}
           lead={
             <>
-              <p className={styles.lead}>
+              <Lead>
                 This link signs you in as <strong>{account.user.email}</strong>. Continue only if this account is yours.
-              </p>
+              </Lead>
               <SignedInAs />
             </>
           }
@@ -140,13 +141,12 @@ function ConfirmForm({ title, lead, label, busyLabel, onConfirm, children }: Con
   return (
     <SignInLayout title={title}>
       {lead}
-      <form className={styles.form} onSubmit={onSubmit}>
-        {outcome && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
-        <Button className={styles.submit} tone="primary" type="submit" busy={busy} busyLabel={busyLabel}>
+      <Form layout="page" outcome={outcome} onSubmit={onSubmit}>
+        <SubmitButton layout="page" busy={busy} busyLabel={busyLabel}>
           {label}
-        </Button>
+        </SubmitButton>
         {children}
-      </form>
+      </Form>
     </SignInLayout>
   );
 }
@@ -165,7 +165,7 @@ function BrokenLink({ text, isAddressChange, onContinue }: BrokenLinkProps) {
   if (!user && !isAddressChange && mailCodes) return <NewLink text={text} onContinue={onContinue} />;
   return (
     <SignInLayout title="This link does not work">
-      <div className={styles.notice}>
+      <Stack above="s6" stretch>
         <Notice kind="error">{text}</Notice>
         {user && (
           <p>
@@ -180,7 +180,7 @@ function BrokenLink({ text, isAddressChange, onContinue }: BrokenLinkProps) {
         {!user && isAddressChange && <p>To get a new link, sign in and save the change again in your profile.</p>}
         {!user && !isAddressChange && <PasswordReset>To reset your password,</PasswordReset>}
         <Button onClick={onContinue}>{user ? 'Open your journal' : 'Sign in'}</Button>
-      </div>
+      </Stack>
     </SignInLayout>
   );
 }
@@ -225,20 +225,19 @@ function NewLink({ text, onContinue }: Omit<BrokenLinkProps, 'isAddressChange'>)
   }
   return (
     <SignInLayout title="This link does not work" footer={<OtherWays onBack={onContinue} />}>
-      <div className={styles.notice}>
+      <Stack above="s6" stretch>
         <Notice kind="error">{text}</Notice>
         <p>A link works once, and for an hour. We can email you a new one that signs you in.</p>
-      </div>
-      <form className={styles.form} onSubmit={onSubmit} noValidate>
-        {outcome && outcome.field === undefined && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
+      </Stack>
+      <Form layout="page" outcome={outcome} onSubmit={onSubmit} noValidate>
         <EmailField error={errorOf('email')} />
-        <Button className={styles.submit} tone="primary" type="submit" busy={busy} busyLabel="Sending...">
+        <SubmitButton layout="page" busy={busy} busyLabel="Sending...">
           Email me a new link
-        </Button>
-      </form>
-      <div className={styles.under}>
+        </SubmitButton>
+      </Form>
+      <Stack gap="s2" above="s4" stretch>
         <PasswordReset>Did the link reset your password? Then</PasswordReset>
-      </div>
+      </Stack>
     </SignInLayout>
   );
 }

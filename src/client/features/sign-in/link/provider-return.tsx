@@ -16,10 +16,11 @@ import { Notice } from '#client/ui/notice.tsx';
 import { hasUndoneDeletion, useWelcome } from '#client/ui/use-welcome-back.ts';
 import { useToast } from '#client/ui/toast.tsx';
 import { SECURITY_HASH } from '#client/ui/second-step/recovery-notice.ts';
+import { Form } from '#client/ui/form/form.tsx';
+import { Stack } from '#client/ui/stack.tsx';
 import { SignInLayout } from '../sign-in-layout.tsx';
 import type { ProviderReturn as Arrived } from './arrived-link.ts';
 import { signInAtProvider } from '../ways/provider-sign-in.ts';
-import styles from '../sign-in.module.css';
 
 type ProviderReturnProps = {
   arrived: Arrived;
@@ -41,10 +42,10 @@ export function ProviderReturn({ arrived, onDrop }: ProviderReturnProps) {
   if (state === 'done') {
     return (
       <SignInLayout title="You are signed in">
-        <div className={styles.notice}>
+        <Stack above="s6" stretch>
           <Notice kind="success">Close this tab and go on where you left off.</Notice>
           <Button onClick={() => location.assign(ROUTES.journal.path)}>Open your journal here</Button>
-        </div>
+        </Stack>
       </SignInLayout>
     );
   }
@@ -54,13 +55,13 @@ export function ProviderReturn({ arrived, onDrop }: ProviderReturnProps) {
   };
   return (
     <SignInLayout title={isLink ? 'Nothing was linked' : 'You are not signed in yet'}>
-      <div className={styles.notice}>
+      <Stack above="s6" stretch>
         <Notice kind="error">{providerReturnMessage(state.failed, label, isLink)}</Notice>
         {isLink && user && <Button onClick={() => void openPage(ROUTES.profile.path)}>Back to your profile</Button>}
         {!isLink && user && <Button onClick={() => void openPage(ROUTES.journal.path)}>Open your journal</Button>}
         {!user && provider && <TryAgain provider={provider.name} label={provider.label} />}
         {!user && <Button onClick={onDrop}>Sign in another way</Button>}
-      </div>
+      </Stack>
     </SignInLayout>
   );
 }
@@ -71,12 +72,11 @@ function TryAgain({ provider, label }: { provider: string; label: string }) {
     signInAtProvider(config, provider, sessionStorage.getItem(RETURN_PATH_KEY) ?? undefined),
   );
   return (
-    <form className={styles.form} onSubmit={onSubmit}>
-      {outcome && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
+    <Form layout="page" outcome={outcome} onSubmit={onSubmit}>
       <Button tone="primary" type="submit" busy={busy} busyLabel="Redirecting...">
         Try again with {label}
       </Button>
-    </form>
+    </Form>
   );
 }
 

@@ -7,14 +7,15 @@ import { ROUTES } from '#domain/routes.ts';
 import { useNavigate } from '#client/lib/navigation.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
 import { textOf, useSubmit } from '#client/lib/hooks/use-submit.ts';
-import { Button } from '#client/ui/button.tsx';
+import { InlineButton } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { useToast } from '#client/ui/toast.tsx';
+import { Form, SubmitButton } from '#client/ui/form/form.tsx';
+import { Stack } from '#client/ui/stack.tsx';
 import { SignInLayout } from '../sign-in-layout.tsx';
 import { EmailField } from '../email-field.tsx';
 import { NewPassword, RecoveryCodeForm } from './new-password.tsx';
 import { useAdoptSession, type VerifiedAccount } from '../link/use-link-verification.ts';
-import styles from '../sign-in.module.css';
 
 export function ForgotPasswordScreen() {
   const [sentTo, setSentTo] = useState<string | null>(null);
@@ -32,16 +33,13 @@ export function ForgotPasswordScreen() {
       footer={
         <>
           No email? Check your spam folder, or{' '}
-          <button type="button" className={styles.inline} onClick={() => setSentTo(null)}>
-            send it again
-          </button>
-          .
+          <InlineButton onClick={() => setSentTo(null)}>send it again</InlineButton>.
         </>
       }
     >
-      <div className={styles.notice}>
+      <Stack above="s6" stretch>
         <Notice kind="success">{MESSAGES.resetMailSent}</Notice>
-      </div>
+      </Stack>
       <RecoveryCodeForm address={sentTo} onVerified={setAccount} />
     </SignInLayout>
   );
@@ -67,13 +65,12 @@ function RequestResetForm({ onSent }: { onSent: (address: string) => void }) {
       lead="Enter your email address and we will send you a link and a code to reset it."
       footer={<Link to={ROUTES.login.path}>Back to Login</Link>}
     >
-      <form className={styles.form} onSubmit={onSubmit} noValidate>
-        {outcome && outcome.field === undefined && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
+      <Form layout="page" outcome={outcome} onSubmit={onSubmit} noValidate>
         <EmailField autoFocus error={errorOf('email')} />
-        <Button className={styles.submit} tone="primary" type="submit" busy={busy} busyLabel="Sending...">
+        <SubmitButton layout="page" busy={busy} busyLabel="Sending...">
           Send Reset Link
-        </Button>
-      </form>
+        </SubmitButton>
+      </Form>
     </SignInLayout>
   );
 }

@@ -6,14 +6,15 @@ import { MESSAGES, resetMessage } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { useSupabase, type Auth } from '#client/lib/api/supabase.ts';
 import { textOf, useSubmit, type Outcome } from '#client/lib/hooks/use-submit.ts';
-import { Button } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { PasswordField } from '#client/ui/form/field.tsx';
 import { LoadingText } from '#client/ui/loading-text.tsx';
 import { CodeForm } from '#client/ui/form/code-form.tsx';
+import { Form, SubmitButton } from '#client/ui/form/form.tsx';
+import { Stack } from '#client/ui/stack.tsx';
 import { verifiedAccount, type VerifiedAccount } from '../link/use-link-verification.ts';
 import { EmailField } from '../email-field.tsx';
-import styles from '../sign-in.module.css';
+import { Lead } from '../sign-in-layout.tsx';
 
 type NewPasswordProps = Pick<NewPasswordFormProps, 'onAccepted' | 'requestAgain'> & {
   account: VerifiedAccount;
@@ -25,9 +26,9 @@ type NewPasswordProps = Pick<NewPasswordFormProps, 'onAccepted' | 'requestAgain'
 export function NewPassword({ account, note, ...form }: NewPasswordProps) {
   return (
     <>
-      <p className={styles.lead}>
+      <Lead>
         You are setting a new password for <strong>{account.user.email}</strong>.
-      </p>
+      </Lead>
       {note}
       <AfterSecondStep account={account}>
         <NewPasswordForm auth={account.auth} address={account.user.email ?? ''} {...form} />
@@ -66,7 +67,7 @@ export function NewPasswordForm({ auth, address, onAccepted, requestAgain = REQU
   });
 
   return (
-    <form className={styles.form} onSubmit={onSubmit}>
+    <Form layout="page" onSubmit={onSubmit}>
       {outcome && outcome.field === undefined && (
         <Notice kind={outcome.kind}>
           {outcome.text}
@@ -92,10 +93,10 @@ export function NewPasswordForm({ auth, address, onAccepted, requestAgain = REQU
         invalidText="Enter the new password again"
         error={errorOf('confirmation')}
       />
-      <Button className={styles.submit} tone="primary" type="submit" busy={busy} busyLabel="Updating...">
+      <SubmitButton layout="page" busy={busy} busyLabel="Updating...">
         Update Password
-      </Button>
-    </form>
+      </SubmitButton>
+    </Form>
   );
 }
 
@@ -108,12 +109,12 @@ function AfterSecondStep({ account, children }: { account: VerifiedAccount; chil
   const [isPassed, setPassed] = useState(!account.needsSecondStep);
   if (isPassed) return children;
   return (
-    <div className={styles.notice}>
+    <Stack above="s6" stretch>
       <p>Two-step verification is on for this account. Pass it first.</p>
       <Suspense fallback={<LoadingText />}>
         <SecondStep auth={account.auth} user={account.user} onPassed={() => setPassed(true)} />
       </Suspense>
-    </div>
+    </Stack>
   );
 }
 
@@ -128,7 +129,7 @@ export function RecoveryCodeForm({ address, onVerified }: RecoveryCodeFormProps)
   const { createMemoryAuth } = useSupabase();
   return (
     <CodeForm
-      className={styles.form}
+      layout="page"
       autoFocus={address !== undefined}
       check={async (token, form) => {
         const email = address ?? textOf(form, 'email').trim();

@@ -8,13 +8,13 @@ import { clearAuthLink } from '#client/lib/boot/auth-link.ts';
 import { useSession } from '#client/lib/session/session.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
 import { useSubmit, type Outcome } from '#client/lib/hooks/use-submit.ts';
-import { Button } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
-import { SignInLayout, SignedInAs } from '../sign-in-layout.tsx';
+import { Form, SubmitButton } from '#client/ui/form/form.tsx';
+import { Stack } from '#client/ui/stack.tsx';
+import { Lead, SignInLayout, SignedInAs } from '../sign-in-layout.tsx';
 import { useArrivedLink, type MailLink } from '../link/arrived-link.ts';
 import { NewPassword, NewPasswordForm, RecoveryCodeForm } from './new-password.tsx';
 import { useAdoptSession, useLinkVerification, type VerifiedAccount } from '../link/use-link-verification.ts';
-import styles from '../sign-in.module.css';
 
 const REDIRECT_MS = 2_000;
 const TITLE = 'Set a new password';
@@ -86,10 +86,10 @@ function VerifiedReset({ account, onDone }: Pick<ResetProps, 'onDone'> & { accou
         account={account}
         note={
           isOtherUser && (
-            <p className={styles.lead}>
+            <Lead>
               You are signed in as <strong>{user.email}</strong>. After you set the password, you will be signed in to
               the other account instead.
-            </p>
+            </Lead>
           )
         }
         onAccepted={accept}
@@ -107,12 +107,11 @@ function OpenLink({ onOpen }: { onOpen: () => Promise<Outcome> }) {
   return (
     <SignInLayout title={TITLE} lead="Continue to choose a new password. The next page shows which account it is for.">
       <SignedInAs />
-      <form className={styles.form} onSubmit={onSubmit}>
-        {outcome && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
-        <Button className={styles.submit} tone="primary" type="submit" busy={busy} busyLabel="Checking your link...">
+      <Form layout="page" outcome={outcome} onSubmit={onSubmit}>
+        <SubmitButton layout="page" busy={busy} busyLabel="Checking your link...">
           Continue
-        </Button>
-      </form>
+        </SubmitButton>
+      </Form>
     </SignInLayout>
   );
 }
@@ -133,7 +132,7 @@ function InvalidLink({ onVerified }: Pick<ResetProps, 'onVerified'>) {
         )
       }
     >
-      <div className={styles.notice}>
+      <Stack above="s6" stretch>
         <Notice kind="error">{MESSAGES.resetLinkInvalid}</Notice>
         <p>
           A link works once and expires after one hour. If you only reloaded this page, open the link in your email
@@ -163,7 +162,7 @@ function InvalidLink({ onVerified }: Pick<ResetProps, 'onVerified'>) {
             ? 'To reset the password of another account, enter its address and the code from the email.'
             : 'You can also enter the code from the email.'}
         </p>
-      </div>
+      </Stack>
       <RecoveryCodeForm onVerified={onVerified} />
     </SignInLayout>
   );
@@ -173,11 +172,11 @@ function InvalidLink({ onVerified }: Pick<ResetProps, 'onVerified'>) {
 function StillOtherUser() {
   return (
     <SignInLayout title={TITLE} footer={<Link to={ROUTES.journal.path}>Back to the journal</Link>}>
-      <div className={styles.notice}>
+      <Stack above="s6" stretch>
         <Notice kind="success">{MESSAGES.passwordUpdated}</Notice>
         <SignedInAs />
         <p>You could not be signed in to the other account. Sign out first, then sign in with the new password.</p>
-      </div>
+      </Stack>
     </SignInLayout>
   );
 }
@@ -190,9 +189,9 @@ function Done() {
   }, [navigate]);
   return (
     <SignInLayout title={TITLE}>
-      <div className={styles.notice}>
+      <Stack above="s6" stretch>
         <Notice kind="success">{MESSAGES.passwordUpdated}</Notice>
-      </div>
+      </Stack>
     </SignInLayout>
   );
 }

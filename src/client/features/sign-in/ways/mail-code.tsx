@@ -5,13 +5,12 @@ import { recoveryMessage } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { useSupabase, type Auth } from '#client/lib/api/supabase.ts';
 import { textOf, useSubmit } from '#client/lib/hooks/use-submit.ts';
-import { Button } from '#client/ui/button.tsx';
-import { Notice } from '#client/ui/notice.tsx';
+import { InlineButton } from '#client/ui/button.tsx';
 import { rememberWay } from '#client/lib/session/last-way.ts';
 import { SentCodeForm } from '#client/ui/form/code-form.tsx';
+import { Form, SubmitButton } from '#client/ui/form/form.tsx';
 import { EmailField } from '../email-field.tsx';
 import { OtherWays, type WayFrame, type WayProps } from '../sign-in-layout.tsx';
-import styles from '../sign-in.module.css';
 
 export function MailCode({ frame: Frame, address, onBack }: WayProps) {
   const { auth } = useSupabase();
@@ -35,17 +34,16 @@ export function MailCode({ frame: Frame, address, onBack }: WayProps) {
         lead="We email you a code that works once. You need no password."
         footer={back}
       >
-        <form className={styles.form} onSubmit={onSubmit} noValidate>
-          {outcome && outcome.field === undefined && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
+        <Form layout="page" outcome={outcome} onSubmit={onSubmit} noValidate>
           {address === undefined ? (
             <EmailField autoFocus error={errorOf('email')} />
           ) : (
             <EmailField value={address} readOnly />
           )}
-          <Button className={styles.submit} tone="primary" type="submit" busy={busy} busyLabel="Sending...">
+          <SubmitButton layout="page" busy={busy} busyLabel="Sending...">
             Email me a code
-          </Button>
-        </form>
+          </SubmitButton>
+        </Form>
       </Frame>
     );
   }
@@ -91,7 +89,7 @@ export function MailedCode({ frame: Frame, address, onRestart, restartLabel, foo
       footer={footer}
     >
       <SentCodeForm
-        className={styles.form}
+        layout="page"
         tone="primary"
         submitLabel="Sign in"
         check={async (token) => {
@@ -103,11 +101,7 @@ export function MailedCode({ frame: Frame, address, onRestart, restartLabel, foo
         send={() => mailCode(auth, address)}
         help={
           <p>
-            No email? Check your spam folder, or{' '}
-            <button type="button" className={styles.inline} onClick={onRestart}>
-              {restartLabel}
-            </button>
-            .
+            No email? Check your spam folder, or <InlineButton onClick={onRestart}>{restartLabel}</InlineButton>.
           </p>
         }
       />

@@ -4,8 +4,8 @@ import { useSupabase } from '#client/lib/api/supabase.ts';
 import { rememberWay } from '#client/lib/session/last-way.ts';
 import { SentCodeForm } from '#client/ui/form/code-form.tsx';
 import { phoneOutcome, PhoneForm } from '#client/ui/form/phone-form.tsx';
+import { InlineButton } from '#client/ui/button.tsx';
 import { OtherWays, type WayProps } from '../sign-in-layout.tsx';
-import styles from '../sign-in.module.css';
 
 export function PhoneCode({ frame: Frame, phone: known, onBack }: WayProps) {
   const { auth } = useSupabase();
@@ -22,8 +22,7 @@ export function PhoneCode({ frame: Frame, phone: known, onBack }: WayProps) {
         footer={back}
       >
         <PhoneForm
-          className={styles.form}
-          submitClassName={styles.submit}
+          layout="page"
           fixedPhone={known}
           send={async (phone) => {
             const { error } = await send(phone);
@@ -46,7 +45,7 @@ export function PhoneCode({ frame: Frame, phone: known, onBack }: WayProps) {
       footer={back}
     >
       <SentCodeForm
-        className={styles.form}
+        layout="page"
         source="text"
         tone="primary"
         submitLabel="Sign in"
@@ -59,9 +58,9 @@ export function PhoneCode({ frame: Frame, phone: known, onBack }: WayProps) {
         help={
           <p>
             No text message? Wait a moment, or{' '}
-            <button type="button" className={styles.inline} onClick={() => setSentTo(null)}>
+            <InlineButton onClick={() => setSentTo(null)}>
               {known === undefined ? 'use another number' : 'start again'}
-            </button>
+            </InlineButton>
             .
           </p>
         }

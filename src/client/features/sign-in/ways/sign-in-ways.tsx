@@ -6,7 +6,8 @@ import { useSubmit } from '#client/lib/hooks/use-submit.ts';
 import { readLastWay } from '#client/lib/session/last-way.ts';
 import { Button } from '#client/ui/button.tsx';
 import { lazyChunk, useOpenChunk } from '#client/ui/lazy-chunk.ts';
-import { Notice } from '#client/ui/notice.tsx';
+import { Form, SubmitButton } from '#client/ui/form/form.tsx';
+import { Stack } from '#client/ui/stack.tsx';
 import { PasskeyButton, Ways, WAY_FORMS, WAY_LABELS } from './way-buttons.tsx';
 import type { WayProps } from '../sign-in-layout.tsx';
 import styles from './sign-in-ways.module.css';
@@ -60,7 +61,9 @@ export function SignInWays({ onOpen, returnPath }: SignInWaysProps) {
       {rare.length > 1 && (
         <details className={styles.more} open={RARE_WAYS.test(readLastWay() ?? '')}>
           <summary>More ways to sign in</summary>
-          <div className={styles.way}>{rare}</div>
+          <Stack gap="s3" stretch>
+            {rare}
+          </Stack>
         </details>
       )}
     </Ways>
@@ -123,14 +126,13 @@ function ProviderButton({ name, label, returnPath }: ProviderButtonProps) {
     return signInAtProvider(config, name, returnPath);
   });
   return (
-    <form className={styles.way} onSubmit={onSubmit}>
-      {outcome && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
-      <Button type="submit" busy={busy} busyLabel="Redirecting...">
+    <Form layout="dialog" gap="s3" outcome={outcome} onSubmit={onSubmit}>
+      <SubmitButton tone="plain" busy={busy} busyLabel="Redirecting...">
         <span>
           <span className="unseen">Continue with </span>
           {label}
         </span>
-      </Button>
-    </form>
+      </SubmitButton>
+    </Form>
   );
 }

@@ -3,12 +3,10 @@ import { parseCompanyDomain } from '#domain/account/mail-address.ts';
 import { recoveryMessage } from '#domain/messages.ts';
 import { useClientConfig, useSupabase } from '#client/lib/api/supabase.ts';
 import { textOf, useSubmit } from '#client/lib/hooks/use-submit.ts';
-import { Button } from '#client/ui/button.tsx';
 import { Field } from '#client/ui/form/field.tsx';
-import { Notice } from '#client/ui/notice.tsx';
+import { Form, SubmitButton } from '#client/ui/form/form.tsx';
 import { signInWithSso } from './provider-sign-in.ts';
 import { OtherWays, type WayProps } from '../sign-in-layout.tsx';
-import styles from '../sign-in.module.css';
 
 export function Sso({ frame: Frame, returnPath, onBack }: WayProps) {
   const config = useClientConfig();
@@ -30,8 +28,7 @@ export function Sso({ frame: Frame, returnPath, onBack }: WayProps) {
       lead="We send you to your company's sign-in page."
       footer={<OtherWays onBack={onBack} />}
     >
-      <form className={styles.form} onSubmit={onSubmit} noValidate>
-        {outcome && outcome.field === undefined && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
+      <Form layout="page" outcome={outcome} onSubmit={onSubmit} noValidate>
         <Field
           label="Work email or company domain"
           name="company"
@@ -43,10 +40,10 @@ export function Sso({ frame: Frame, returnPath, onBack }: WayProps) {
           required
           error={errorOf('company')}
         />
-        <Button className={styles.submit} tone="primary" type="submit" busy={busy} busyLabel="Redirecting...">
+        <SubmitButton layout="page" busy={busy} busyLabel="Redirecting...">
           Continue
-        </Button>
-      </form>
+        </SubmitButton>
+      </Form>
     </Frame>
   );
 }

@@ -7,9 +7,9 @@ import { useSubmit, type Outcome } from '#client/lib/hooks/use-submit.ts';
 import { rememberWay } from '#client/lib/session/last-way.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
+import { Form, SubmitButton } from '#client/ui/form/form.tsx';
+import { Stack } from '#client/ui/stack.tsx';
 import { OtherWays, type WayProps } from '../sign-in-layout.tsx';
-import styles from '../sign-in.module.css';
-import ways from './sign-in-ways.module.css';
 
 const LABELS: Readonly<Record<Chain, string>> = { ethereum: 'Ethereum', solana: 'Solana' };
 /** The code of a request that the user has declined (EIP-1193). */
@@ -27,7 +27,7 @@ export function Wallet({ frame: Frame, onBack }: WayProps) {
       lead="Your wallet asks you to sign a message with our address in it. That costs nothing and moves nothing."
       footer={<OtherWays onBack={onBack} />}
     >
-      <div className={styles.notice}>
+      <Stack above="s6" stretch>
         {found.map((wallet, index) => (
           // The key contains the index, because two extensions may have the same name.
           <WalletButton key={`${wallet.chain} ${index}`} wallet={wallet} />
@@ -40,7 +40,7 @@ export function Wallet({ frame: Frame, onBack }: WayProps) {
             <Button onClick={() => setFound(findConfigured())}>Look again</Button>
           </>
         )}
-      </div>
+      </Stack>
     </Frame>
   );
 }
@@ -50,12 +50,11 @@ function WalletButton({ wallet }: { wallet: FoundWallet }) {
   const config = useClientConfig();
   const { outcome, busy, onSubmit } = useSubmit(() => signInWithWallet(supabase, config.publishableKey, wallet));
   return (
-    <form className={ways.way} onSubmit={onSubmit}>
-      {outcome && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
-      <Button type="submit" busy={busy} busyLabel="Waiting for your wallet...">
+    <Form layout="dialog" gap="s3" outcome={outcome} onSubmit={onSubmit}>
+      <SubmitButton tone="plain" busy={busy} busyLabel="Waiting for your wallet...">
         Continue with {wallet.name} ({LABELS[wallet.chain]})
-      </Button>
-    </form>
+      </SubmitButton>
+    </Form>
   );
 }
 

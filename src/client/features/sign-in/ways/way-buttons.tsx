@@ -2,8 +2,7 @@
 import { useEffect, useState, type ReactNode } from 'react';
 import { useClientConfig, useSupabase } from '#client/lib/api/supabase.ts';
 import { useSubmit, type Outcome } from '#client/lib/hooks/use-submit.ts';
-import { Button } from '#client/ui/button.tsx';
-import { Notice } from '#client/ui/notice.tsx';
+import { Form, SubmitButton } from '#client/ui/form/form.tsx';
 import { lazyChunk } from '#client/ui/lazy-chunk.ts';
 import styles from './sign-in-ways.module.css';
 
@@ -40,28 +39,27 @@ export function PasskeyButton({ hasAutofill = true, isFirst = false }: PasskeyBu
     setOffered(true);
     return result;
   });
-  const shown = autofillOutcome ?? outcome;
   return (
-    <form
-      className={styles.way}
+    <Form
+      layout="dialog"
+      gap="s3"
+      outcome={autofillOutcome ?? outcome}
       onSubmit={(event) => {
         setOffered(false);
         setAutofillOutcome(null);
         onSubmit(event);
       }}
     >
-      {shown && <Notice kind={shown.kind}>{shown.text}</Notice>}
       {/* Not "Sign in with a passkey": only the button of the password form is named "Sign in". */}
-      <Button
+      <SubmitButton
         tone={isFirst ? 'primary' : 'plain'}
         data-autofocus={isFirst || undefined}
-        type="submit"
         busy={busy}
         busyLabel="Waiting..."
       >
         Use a passkey
-      </Button>
-    </form>
+      </SubmitButton>
+    </Form>
   );
 }
 
