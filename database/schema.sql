@@ -601,6 +601,7 @@ create table public.entry_versions (
   written_at timestamp with time zone not null,
   kept_at timestamp with time zone not null default clock_timestamp(),
   replaced_by text not null,
+  feedback jsonb,
   constraint entry_versions_known_change CHECK ((replaced_by = ANY (ARRAY['edit'::text, 'drop'::text, 'restore'::text, 'deletion'::text]))),
   constraint entry_versions_user_id_fkey FOREIGN KEY (user_id) REFERENCES auth.users(id) ON DELETE CASCADE,
   constraint entry_versions_pkey PRIMARY KEY (user_id, date, id)
@@ -1015,14 +1016,13 @@ declare
   change text;
   replaced text;
   successor text;
+  withdrawn jsonb;
+  has_withdrawn boolean := tg_op = 'INSERT' or (tg_op = 'UPDATE' and old.content_text = '');
 begin
-  if is_deleted or is_emptied or is_moved then
+  if is_moved then
     delete from public.analyses
      where user_id = old.user_id and kind = 'trend' and old.date between period_from and period_to
-       and (is_deleted or is_emptied or not day between period_from and period_to);
-  end if;
-  if is_emptied then
-    delete from public.analyses where user_id = old.user_id and date = old.date;
+       and not day between period_from and period_to;
   end if;
 
   <<version>>
@@ -1040,10 +1040,23 @@ begin
       -- The deletion of an account deletes its logs after its user.
       exit version when is_deleted and not exists (select from auth.users where id = old.user_id);
       change := 'deletion';
+      with of_day as (
+        delete from public.analyses where user_id = old.user_id and date = old.date returning *
+      ), of_periods as (
+        delete from public.analyses
+         where user_id = old.user_id and kind = 'trend' and old.date between period_from and period_to returning *
+      )
+      select jsonb_build_object(
+          'entry', jsonb_build_object('feedback', old.ai_feedback, 'score', old.hustle_score,
+            'analyzedAt', old.ai_analyzed_at, 'upToDate', old.ai_analyzed_at >= old.updated_at),
+          'analyses', coalesce(jsonb_agg(to_jsonb(analysis)), '[]'))
+        into withdrawn
+        from (select * from of_day union all select * from of_periods) as analysis;
     else
       -- Versions that were kept before 0037 have the header.
       successor := public.without_date_header(new.content);
-      select max(kept_at), bool_or(content = successor or content = new.content) into last_kept, is_restored
+      select max(kept_at), bool_or(content = successor or content = new.content), bool_or(feedback is not null)
+        into last_kept, is_restored, has_withdrawn
         from public.entry_versions where user_id = old.user_id and date = day;
       if is_restored then
         change := 'restore';
@@ -1061,14 +1074,18 @@ begin
     replaced := public.without_date_header(old.content);
     delete from public.entry_versions
      where user_id = old.user_id and date = day and (content = replaced or content = old.content);
-    insert into public.entry_versions (user_id, date, entry_id, content, written_at, replaced_by)
-      values (old.user_id, day, old.id, replaced, old.updated_at, change);
+    insert into public.entry_versions (user_id, date, entry_id, content, written_at, replaced_by, feedback)
+      values (old.user_id, day, old.id, replaced, old.updated_at, change, withdrawn);
     perform public.thin_versions(old.user_id, day);
   end;
 
   if is_moved then
     update public.analyses set date = day where user_id = old.user_id and date = old.date;
     update public.entry_words set date = day where user_id = old.user_id and date = old.date;
+  end if;
+
+  if has_withdrawn and not is_deleted and new.content_text <> '' then
+    perform public.return_feedback(new.user_id, day, new.content_text);
   end if;
 
   if tg_op <> 'INSERT' and (is_deleted or is_moved or new.user_id <> old.user_id) then
@@ -1210,6 +1227,58 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.return_feedback(of_user uuid, of_date date, words text)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  version record;
+  analysis jsonb;
+begin
+  for version in
+    select id, feedback, public.entry_text(content) as words from public.entry_versions
+     where user_id = of_user and date = of_date and feedback is not null
+     order by kept_at desc
+  loop
+    continue when exists (
+      select unnest(string_to_array(version.words, E'\n')) except select unnest(string_to_array(return_feedback.words, E'\n')));
+    update public.entry_versions set feedback = null where user_id = of_user and date = of_date and id = version.id;
+
+    for analysis in select jsonb_array_elements(version.feedback -> 'analyses') loop
+      if analysis ->> 'kind' = 'trend' then
+        update public.entry_versions
+           set feedback = jsonb_set(feedback, '{analyses}', feedback -> 'analyses' || jsonb_build_array(analysis))
+         where user_id = of_user and (date, id) = (
+           select date, id from public.entry_versions
+            where user_id = of_user and feedback is not null
+              and date between (analysis ->> 'period_from')::date and (analysis ->> 'period_to')::date
+              and kept_at > (analysis ->> 'created_at')::timestamptz
+            order by kept_at limit 1);
+        continue when found;
+      else
+        -- The version may have moved with its log.
+        analysis := jsonb_set(analysis, '{date}', to_jsonb(of_date));
+      end if;
+      begin
+        insert into public.analyses select (jsonb_populate_record(null::public.analyses, analysis)).*;
+      exception when integrity_constraint_violation then
+        -- A row of an earlier version of the table. The log is saved without it.
+      end;
+    end loop;
+
+    -- Feedback on the text that stood there meanwhile is newer.
+    update public.entries
+       set ai_feedback = version.feedback #>> '{entry,feedback}',
+           hustle_score = (version.feedback #>> '{entry,score}')::integer,
+           ai_analyzed_at = case
+             when (version.feedback #>> '{entry,upToDate}')::boolean and version.words = return_feedback.words then updated_at
+             else (version.feedback #>> '{entry,analyzedAt}')::timestamptz end
+     where user_id = of_user and date = of_date and ai_feedback is null and hustle_score is null;
+  end loop;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.revise_entry()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1308,8 +1377,8 @@ RETURN CASE WHEN starts_with(content, '<h2 class="date-header">'::text) THEN sub
 
 CREATE TRIGGER never_changed BEFORE UPDATE OF id, kind, period_from, period_to, input_hash, provider, model, model_version, prompt_version, finish_reason, input_tokens, output_tokens, duration_ms, score, text, cited, cited_refs, missing_fact, created_at ON public.analyses FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_change_of_ledger();
 CREATE TRIGGER thin_analyses AFTER INSERT ON public.analyses FOR EACH ROW EXECUTE FUNCTION public.thin_analyses();
+CREATE TRIGGER "Follow_entry" AFTER INSERT OR DELETE OR UPDATE ON public.entries FOR EACH ROW EXECUTE FUNCTION public.follow_entry();
 CREATE TRIGGER begin_entry BEFORE INSERT ON public.entries FOR EACH ROW EXECUTE FUNCTION public.begin_entry();
-CREATE TRIGGER follow_entry AFTER INSERT OR DELETE OR UPDATE ON public.entries FOR EACH ROW EXECUTE FUNCTION public.follow_entry();
 CREATE TRIGGER revise_entry BEFORE UPDATE ON public.entries FOR EACH ROW EXECUTE FUNCTION public.revise_entry();
 CREATE TRIGGER only_added_to BEFORE DELETE OR UPDATE OR TRUNCATE ON public.payment_changes FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_change_of_ledger();
 CREATE TRIGGER only_added_to BEFORE DELETE OR UPDATE OR TRUNCATE ON public.payment_ledger FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_change_of_ledger();
@@ -1352,6 +1421,9 @@ create policy owner_move_analyses on public.analyses for update to hustle_forge
 create policy trigger_delete_analyses on public.analyses for delete to hustle_forge
   using (true);
 
+create policy trigger_return_analyses on public.analyses for insert to hustle_forge
+  with check (true);
+
 create policy trigger_select_analyses on public.analyses for select to hustle_forge
   using (true);
 
@@ -1367,6 +1439,13 @@ create policy reject_insert_of_future_day on public.entries as restrictive for i
 create policy reject_update_to_future_day on public.entries as restrictive for update to authenticated
   using (true)
   with check ((date <= ( SELECT public.latest_today() AS latest_today)));
+
+create policy trigger_select_entries on public.entries for select to hustle_forge
+  using ((pg_trigger_depth() > 0));
+
+create policy trigger_update_entries on public.entries for update to hustle_forge
+  using ((pg_trigger_depth() > 0))
+  with check (true);
 
 create policy user_delete_entries on public.entries for delete to authenticated
   using (((user_id = ( SELECT auth.uid() AS uid)) AND ((date >= ( SELECT public.first_free_day() AS first_free_day)) OR ( SELECT public.is_premium() AS is_premium))));
@@ -1511,6 +1590,7 @@ grant insert on public.preferences to service_role;
 grant insert on public.profiles to service_role;
 grant insert on public.reminder_schedule to service_role;
 grant select (id, user_id, order_id, amount_minor, currency, country, status, created_at, completed_at) on public.payments to authenticated;
+grant select (user_id, date, id, entry_id, content, written_at, kept_at, replaced_by) on public.entry_versions to authenticated;
 grant select (user_id, id, kind, date, period_from, period_to, provider, model, score, text, cited, missing_fact, created_at, cited_refs) on public.analyses to authenticated;
 grant select on public.analyses to service_role;
 grant select on public.analysis_runs to service_role;
@@ -1520,7 +1600,6 @@ grant select on public.entries to anon;
 grant select on public.entries to authenticated;
 grant select on public.entries to service_role;
 grant select on public.entry_dates to authenticated;
-grant select on public.entry_versions to authenticated;
 grant select on public.entry_versions to service_role;
 grant select on public.entry_words to authenticated;
 grant select on public.entry_words to service_role;

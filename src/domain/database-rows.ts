@@ -2,7 +2,7 @@
  * Written by `npm run schema` from the migrations, never edited: the rows of all tables and views as the server reads them.
  * A view's columns count as not null. A check of a list of texts is a union.
  */
-// b23f37be66f383c3ddee8513eaca2cb6abcd70e79b8ecba89629eaf3f230741c
+// dab2c25b504add9154caeb8eae2fb9ed140b5abeb58ad79135c897199afd624a
 import type { Day } from './day/day.ts';
 
 export type Rows = {
@@ -282,6 +282,7 @@ export type Rows = {
     written_at: Date;
     kept_at: Date;
     replaced_by: 'edit' | 'drop' | 'restore' | 'deletion';
+    feedback: unknown;
   };
   entry_words: {
     user_id: string;

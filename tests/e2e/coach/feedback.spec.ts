@@ -414,3 +414,19 @@ test('on a phone the panel fills the screen, keeps the focus, and a citation clo
   await expect(editor(page).getByText('Looked at some stuff')).toBeInViewport({ ratio: 1 });
   await expect(page.getByRole('button', { name: 'Open feedback' })).toBeFocused();
 });
+
+test('the feedback on a deleted day is back when the deletion is undone', async ({ page, signUpCloser, request }) => {
+  await signUpCloser(...GOOD_DAY);
+  const session = await sessionOf(page);
+  await analyseElsewhere(request, session, today());
+  await openPanel(page);
+  await expect(score(page)).toBeVisible();
+  await editor(page).click();
+  await page.keyboard.press('ControlOrMeta+a');
+  await page.keyboard.press('Delete');
+  await expect(score(page)).toHaveCount(0);
+  await expect.poll(() => readStoredLog(request, session, today())).toBeNull();
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await expect(panel(page)).toContainText('Up to date');
+  await expect(score(page)).toBeVisible();
+});

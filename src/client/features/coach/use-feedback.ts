@@ -49,7 +49,7 @@ export function useFeedback(date: Day, log: OpenLog) {
           .throwOnError(),
         data
           .from('analyses')
-          .select('text, cited, cited_refs, missing_fact')
+          .select('text, cited, cited_refs, missing_fact, created_at')
           .eq('user_id', user.id)
           .eq('kind', 'feedback')
           .eq('date', date)
@@ -137,7 +137,7 @@ export type StoredFeedback = {
 };
 
 type EntryRow = Pick<ApiRow<'entries'>, 'ai_feedback' | 'hustle_score' | 'ai_analyzed_at' | 'updated_at'>;
-type AnalysisRow = Pick<ApiRow<'analyses'>, 'text' | 'cited' | 'cited_refs' | 'missing_fact'>;
+type AnalysisRow = Pick<ApiRow<'analyses'>, 'text' | 'cited' | 'cited_refs' | 'missing_fact' | 'created_at'>;
 
 /** `analysis`: the day's newest. If another client or an import wrote the entry's feedback, the analysis is ignored. */
 export function toStoredFeedback(entry: EntryRow | null, analysis: AnalysisRow | null): StoredFeedback | null {
@@ -150,7 +150,8 @@ export function toStoredFeedback(entry: EntryRow | null, analysis: AnalysisRow |
     feedback: relabel(entry.ai_feedback),
     cited: matching ? toCitations(matching.cited, matching.cited_refs) : [],
     missingFact: matching?.missing_fact ? relabel(matching.missing_fact) : null,
-    analyzedAt: entry.ai_analyzed_at,
+    // Feedback that came back with a deleted log has the time of its return in the entry.
+    analyzedAt: matching?.created_at ?? entry.ai_analyzed_at,
     upToDate: entry.ai_analyzed_at >= entry.updated_at,
   };
 }
