@@ -1,14 +1,13 @@
 /** POST /factors and DELETE /factors/{id}: adds and removes a second factor (docs/specification/wire.md 31). */
 import { randomUUID } from 'node:crypto';
 import type { FactorType } from '#server/database/tables.ts';
-import { lockUser } from '../accounts/accounts.ts';
 import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
 import type { Body } from '../http/body.ts';
 import type { Device } from '../http/device.ts';
 import { AuthError, invalidRequest, type AuthErrorName } from '../http/errors.ts';
 import { parsePhone } from '../http/phone-number.ts';
 import { seal } from '../keys/sealed.ts';
-import { requireLiveSession, type Member } from '../sessions/require-user.ts';
+import { lockSignedInUser, type Member } from '../sessions/require-user.ts';
 import { mailFactorRemoved } from './factor-mails.ts';
 import {
   checkFriendlyName,
@@ -100,8 +99,7 @@ export const unenroll: Endpoint<Given & { factor: StoredFactor }> = async (conte
   await deps.limits.consumeChange(user);
   const userId = user.account.user.id;
   const removed = await deps.database.transactAsService('remove a factor', async (transaction) => {
-    await lockUser(transaction, userId);
-    await requireLiveSession(transaction, user.session);
+    await lockSignedInUser(transaction, userId, user.session);
     return removeFactor(transaction, {
       id,
       userId,

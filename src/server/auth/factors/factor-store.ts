@@ -11,7 +11,7 @@ import { recordAuditEvent, type AuditEntry } from '../accounts/audit-log.ts';
 import type { AuthDeps } from '../http/auth-deps.ts';
 import type { Device } from '../http/device.ts';
 import { AuthError, invalidRequest } from '../http/errors.ts';
-import { requireLiveSession, type Member } from '../sessions/require-user.ts';
+import { lockSignedInUser, type Member } from '../sessions/require-user.ts';
 import type { SessionRow } from '../sessions/sessions.ts';
 
 export type StoredFactor = Selectable<Tables['auth.mfa_factors']>;
@@ -63,8 +63,7 @@ export type EnrolmentProblem = 'name_conflict' | 'too_many_factors' | 'second_st
 /** Requires a transaction. Stores the unverified factor and returns null, or stores nothing and returns the problem. */
 export async function createFactor(transaction: AsService, factor: NewFactor): Promise<EnrolmentProblem | null> {
   const { id, userId, type, now } = factor;
-  await lockUser(transaction, userId);
-  await requireLiveSession(transaction, factor.session);
+  await lockSignedInUser(transaction, userId, factor.session);
   const stale = new Date(now.getTime() - UNVERIFIED_LIFETIME_MS);
   await transaction.run(
     queryBuilder

@@ -1,10 +1,9 @@
 /** GET /passkeys, PATCH and DELETE /passkeys/{id}: a user's own passkeys (docs/specification/wire.md 32). */
-import { lockUser } from '../accounts/accounts.ts';
 import type { Endpoint } from '../http/auth-deps.ts';
 import type { Body } from '../http/body.ts';
 import type { Device } from '../http/device.ts';
 import { AuthError, invalidRequest } from '../http/errors.ts';
-import { requireLiveSession, type Member } from '../sessions/require-user.ts';
+import { lockSignedInUser, type Member } from '../sessions/require-user.ts';
 import { listPasskeys as findPasskeys, passkeyJson, removePasskey, renamePasskey } from './credential-store.ts';
 import { mailPasskeyRemoved } from './factor-mails.ts';
 import { checkFriendlyName } from './factor-store.ts';
@@ -51,8 +50,7 @@ export const deletePasskey: Endpoint<Given> = async (context, deps, { caller, de
   await requireRecentSignIn(context.req.query('nonce') ?? '');
   await deps.limits.consumeChange(caller);
   const removed = await deps.database.transactAsService('remove a passkey', async (transaction) => {
-    await lockUser(transaction, user.id);
-    await requireLiveSession(transaction, session);
+    await lockSignedInUser(transaction, user.id, session);
     return removePasskey(transaction, {
       id,
       userId: user.id,

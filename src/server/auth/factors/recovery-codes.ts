@@ -10,13 +10,12 @@ import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
 import type { Tables } from '#server/database/tables.ts';
 import type { AppEnv } from '#server/http/app-env.ts';
-import { lockUser } from '../accounts/accounts.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';
 import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
 import type { Body } from '../http/body.ts';
 import type { Device } from '../http/device.ts';
 import { AuthError } from '../http/errors.ts';
-import { requireLiveSession, type Member } from '../sessions/require-user.ts';
+import { lockSignedInUser, type Member } from '../sessions/require-user.ts';
 import { mailRecoveryCodeUsed } from './factor-mails.ts';
 import { checkFriendlyName, endSecondStep, listFactors, RECOVERY_CODE_METHOD } from './factor-store.ts';
 import { completeSecondStep, countGuess, failSecondStep } from './second-step.ts';
@@ -75,8 +74,7 @@ async function issueCodes(
   await deps.limits.consumeChange(user);
   const [userId, now] = [user.account.user.id, deps.clock.now()];
   const { set, codes } = await deps.database.transactAsService('issue recovery codes', async (transaction) => {
-    await lockUser(transaction, userId);
-    await requireLiveSession(transaction, user.session);
+    await lockSignedInUser(transaction, userId, user.session);
     const issued = await issue(transaction, { userId, now, key: deps.secrets.recoveryCodes });
     await recordAuditEvent(transaction, {
       at: now,
@@ -133,8 +131,7 @@ export const deleteRecoveryCodes: Endpoint<Given> = async (context, deps, given)
   await deps.limits.consumeChange(user);
   const userId = user.account.user.id;
   const set = await deps.database.transactAsService('delete recovery codes', async (transaction) => {
-    await lockUser(transaction, userId);
-    await requireLiveSession(transaction, user.session);
+    await lockSignedInUser(transaction, userId, user.session);
     const deleted = await deleteCodeSet(transaction, userId);
     if (!deleted) throw new AuthError('recovery_codes_not_found');
     // The session of the request keeps `aal2`: a user who came in with a recovery code can still remove a lost factor.

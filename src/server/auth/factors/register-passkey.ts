@@ -1,11 +1,10 @@
 /** POST /passkeys/registration/options and /verify: adds a passkey to an account (docs/specification/wire.md 32). */
-import { lockUser } from '../accounts/accounts.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';
 import type { Endpoint } from '../http/auth-deps.ts';
 import type { Body } from '../http/body.ts';
 import type { Device } from '../http/device.ts';
 import { AuthError } from '../http/errors.ts';
-import { lacksSecondStep, requireLiveSession, type Member } from '../sessions/require-user.ts';
+import { lacksSecondStep, lockSignedInUser, type Member } from '../sessions/require-user.ts';
 import { checkNewCredential, creationOptions } from './check-credential.ts';
 import { listPasskeys, readCeremony, saveCredential, storeChallenge } from './credential-store.ts';
 import { mailPasskeyAdded } from './factor-mails.ts';
@@ -51,9 +50,8 @@ export const verifyRegistration: Endpoint<Given> = async (context, deps, { calle
   if (!credential) throw new AuthError('passkey_wrong');
   const now = deps.clock.now();
   const passkey = await deps.database.transactAsService('register a passkey', async (transaction) => {
-    await lockUser(transaction, user.id);
     // A second factor that was verified meanwhile has ended a session without a second step.
-    await requireLiveSession(transaction, caller.session);
+    await lockSignedInUser(transaction, user.id, caller.session);
     if ((await listPasskeys(transaction, user.id)).length >= MAX_PASSKEYS) throw new AuthError('too_many_passkeys');
     const saved = await saveCredential(transaction, { userId: user.id, purpose: 'passkey', credential, now });
     if (!saved) throw new AuthError(422, 'webauthn_credential_exists', 'This credential is already registered');

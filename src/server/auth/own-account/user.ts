@@ -2,7 +2,7 @@
 import { isUniqueViolation } from '#server/database/database-error.ts';
 import type { JsonObject } from '#server/database/tables.ts';
 import { passwordChangedMail } from '#server/mail/account-emails.ts';
-import { confirmAddress, getAccount, lockUser, updateUser, type UserRow } from '../accounts/accounts.ts';
+import { confirmAddress, getAccount, updateUser, type UserRow } from '../accounts/accounts.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';
 import { claimMail, sendNotice } from '../accounts/security-notice.ts';
 import { userJson } from '../accounts/user-json.ts';
@@ -25,7 +25,12 @@ import type { Device } from '../http/device.ts';
 import { AuthError, invalidRequest } from '../http/errors.ts';
 import { checkChannel, parsePhone } from '../http/phone-number.ts';
 import { consumeRecipientBudget, sendText } from '../phone/send-text.ts';
-import { lacksSecondStep, requireLiveSession, type AuthenticatedUser } from '../sessions/require-user.ts';
+import {
+  lacksSecondStep,
+  lockSignedInUser,
+  requireLiveSession,
+  type AuthenticatedUser,
+} from '../sessions/require-user.ts';
 import { endSessions, type SessionRow } from '../sessions/sessions.ts';
 
 export const showUser: Endpoint<{ caller: AuthenticatedUser }> = (context, _deps, { caller: { account } }) => {
@@ -84,8 +89,7 @@ export const changeUser: Endpoint<Given> = async (context, deps, given) => {
   if (sendsAddressMail) {
     const change = { user, newEmail, request };
     const halves = await deps.database.transactAsService('begin an address change', async (transaction) => {
-      await lockUser(transaction, user.id);
-      await requireLiveSession(transaction, session);
+      await lockSignedInUser(transaction, user.id, session);
       return beginAddressChange(deps, transaction, change);
     });
     deps.mailer.prepare(() => mailAddressChange(deps, change, halves));
@@ -122,8 +126,7 @@ async function changeMetadata(
   data: JsonObject,
 ): Promise<void> {
   await deps.database.transactAsService('change metadata', async (transaction) => {
-    const user = await lockUser(transaction, id);
-    await requireLiveSession(transaction, session);
+    const user = await lockSignedInUser(transaction, id, session);
     const merged = checkMetadata(mergeMetadata(user?.raw_user_meta_data ?? {}, data));
     const change = { raw_user_meta_data: JSON.stringify(merged), updated_at: deps.clock.now() };
     await updateUser(transaction, id, change);
@@ -141,8 +144,7 @@ async function applyAddress(
   const now = deps.clock.now();
   try {
     await deps.database.transactAsService('add an address', async (transaction) => {
-      await lockUser(transaction, userId);
-      await requireLiveSession(transaction, session);
+      await lockSignedInUser(transaction, userId, session);
       await confirmAddress(transaction, account, { email, isProven: false, now });
       await deleteOneTimeTokens(transaction, userId);
       await recordAuditEvent(transaction, { at: now, userId, actor: 'user', event: 'address_changed', device });
@@ -232,8 +234,7 @@ type PhoneChangeRequest = { user: UserRow; session: SessionRow | null; phone: st
 async function requestPhoneChange(deps: AuthDeps, { user, session, phone }: PhoneChangeRequest): Promise<void> {
   const now = deps.clock.now();
   const text = await deps.database.transactAsService('change a phone number', async (transaction) => {
-    await lockUser(transaction, user.id);
-    await requireLiveSession(transaction, session);
+    await lockSignedInUser(transaction, user.id, session);
     await updateUser(transaction, user.id, { new_phone: phone, phone_change_sent_at: now, updated_at: now });
     return issuePhoneCode(deps, transaction, { userId: user.id, purpose: 'phone_change', phone });
   });

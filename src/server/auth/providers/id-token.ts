@@ -11,7 +11,7 @@ import type { Configuration } from 'openid-client';
 import type { OAuthProvider } from '#server/config/auth-settings.ts';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
-import { getAccount, lockUser } from '../accounts/accounts.ts';
+import { getAccount } from '../accounts/accounts.ts';
 import { requireLinking } from '../codes/prove-identity.ts';
 import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
 import type { Body } from '../http/body.ts';
@@ -19,7 +19,7 @@ import type { Device } from '../http/device.ts';
 import { AuthError, invalidRequest, OAuthError } from '../http/errors.ts';
 import { redirectTarget } from '../http/redirects.ts';
 import { KNOWN_PROVIDERS } from '../http/service-info.ts';
-import { requireLiveSession } from '../sessions/require-user.ts';
+import { lockSignedInUser } from '../sessions/require-user.ts';
 import { respondWithSession } from '../sessions/session-response.ts';
 import { startSession } from '../sessions/sessions.ts';
 import { checkAuthorizedParty, discoverProvider } from './oidc-client.ts';
@@ -43,8 +43,7 @@ export const grantIdToken: Endpoint<{ body: Body; device: Device }> = async (con
     {
       async prepare(transaction) {
         if (linking) {
-          await lockUser(transaction, linking.account.user.id);
-          await requireLiveSession(transaction, linking.session);
+          await lockSignedInUser(transaction, linking.account.user.id, linking.session);
         }
         if (!(await claimToken(transaction, idToken, expiresAt))) throw badIdTokenError();
       },

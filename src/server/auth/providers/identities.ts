@@ -23,7 +23,7 @@ import type { LinkingUser } from '../codes/prove-identity.ts';
 import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
 import type { Device } from '../http/device.ts';
 import { AuthError } from '../http/errors.ts';
-import { requireLiveSession } from '../sessions/require-user.ts';
+import { lockSignedInUser } from '../sessions/require-user.ts';
 import { ProviderError } from './provider-client.ts';
 import { startProviderFlow } from './start-flow.ts';
 
@@ -48,8 +48,7 @@ export const deleteIdentity: Endpoint<Given> = async (context, deps, { caller, d
   const now = deps.clock.now();
   const result = await deps.database.transactAsService('unlink an identity', async (transaction) => {
     const userId = account.user.id;
-    await lockUser(transaction, userId);
-    await requireLiveSession(transaction, session);
+    await lockSignedInUser(transaction, userId, session);
     await caller.consumeCode(transaction);
     return unlinkIdentity(transaction, { userId, identityId, sessionId: session?.id ?? null, device, now });
   });

@@ -7,12 +7,11 @@
  * A sign-out that ends sessions has no limit, because each of them has cost a sign-in. One that ends none adds no audit
  * row.
  */
-import { lockUser } from '../accounts/accounts.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';
 import type { Endpoint } from '../http/auth-deps.ts';
 import type { Device } from '../http/device.ts';
 import { invalidRequest } from '../http/errors.ts';
-import { lacksSecondStep, requireLiveSession, type AuthenticatedUser } from './require-user.ts';
+import { lacksSecondStep, lockSignedInUser, type AuthenticatedUser } from './require-user.ts';
 import { endSessions, type SessionRow, type SessionScope } from './sessions.ts';
 
 type Given = { caller: AuthenticatedUser; device: Device; countRequest: () => Promise<void> };
@@ -27,8 +26,7 @@ export const logout: Endpoint<Given> = async (context, deps, { caller, device, c
   };
   const ended = await deps.database.transactAsService('sign out', async (transaction) => {
     // Threat: a stranger's request in flight ends the session with which the owner has just claimed the account.
-    await lockUser(transaction, userId);
-    await requireLiveSession(transaction, session);
+    await lockSignedInUser(transaction, userId, session);
     const ids = await endSessions(transaction, userId, sessions);
     if (ids.length > 0) {
       await recordAuditEvent(transaction, {

@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
 import type { AppEnv } from '#server/http/app-env.ts';
-import { isBanned, type Account } from '../accounts/accounts.ts';
+import { isBanned, lockUser, type Account, type UserRow } from '../accounts/accounts.ts';
 import type { AuthDeps } from '../http/auth-deps.ts';
 import { readBearer } from '../http/bearer.ts';
 import { AuthError } from '../http/errors.ts';
@@ -42,6 +42,21 @@ export async function requireLiveSession(transaction: AsService, session: Sessio
     queryBuilder.selectFrom('auth.sessions').select('id').where('id', '=', session.id).forKeyShare(),
   );
   if (rows.length === 0) throw new AuthError('session_not_found');
+}
+
+/**
+ * Requires a transaction. Locks the user's row and then requires the live session, in this order: a claim of the account
+ * (`codes/claim-account.ts`) locks the row first as well. So a change of how the account is signed in to either commits
+ * before the claim, which undoes it, or finds its session ended.
+ */
+export async function lockSignedInUser(
+  transaction: AsService,
+  userId: string,
+  session: SessionRow | null,
+): Promise<UserRow | null> {
+  const user = await lockUser(transaction, userId);
+  await requireLiveSession(transaction, session);
+  return user;
 }
 
 export const hasVerifiedFactor = ({ factors }: Pick<Account, 'factors'>): boolean =>
