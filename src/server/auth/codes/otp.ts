@@ -9,8 +9,7 @@
 import type { Context } from 'hono';
 import type { JsonObject } from '#server/database/tables.ts';
 import type { AppEnv } from '#server/http/app-env.ts';
-import { clearUnconfirmedPassword, findUserByEmail, findUserByPhone, type UserRow } from '../accounts/accounts.ts';
-import { createAccountIfFree } from '../accounts/create-account.ts';
+import type { UserRow } from '../accounts/accounts.ts';
 import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
 import type { Body } from '../http/body.ts';
 import { checkSignUpMetadata, parseEmail } from '../http/credentials.ts';
@@ -18,8 +17,9 @@ import type { Device } from '../http/device.ts';
 import { AuthError, invalidRequest } from '../http/errors.ts';
 import { checkChannel, parsePhone } from '../http/phone-number.ts';
 import { startPadding } from '../http/response-padding.ts';
-import { clearUnprovenPassword, createPhoneAccount } from '../phone/phone-accounts.ts';
+import { clearUnprovenPassword } from '../phone/phone-accounts.ts';
 import { consumeRecipientBudget, sendSignUpText, sendTextLater, type TextMessage } from '../phone/send-text.ts';
+import { addressContact, findOrCreateAccount, numberContact } from './contact.ts';
 import { mailConfirmation, mailSignInLink, readMailRequest, type MailRequest } from './mail-codes.ts';
 import { issueSignInCode } from './text-codes.ts';
 
@@ -62,35 +62,26 @@ type SignIn = { email: string; data: JsonObject; createUser: boolean; request: M
 
 /** Null for an unknown address when no account may be created. Metadata of an existing account is not changed. */
 async function findOrCreateUser(deps: AuthDeps, { email, data, createUser, request }: SignIn): Promise<UserRow | null> {
-  const { database, clock, config } = deps;
-  const service = database.asService('mail a sign-in code');
-  const existing = await findUserByEmail(service, email);
-  if (existing) {
-    // Threat: a stranger has signed up with this address and a password. The reader of the mail did not choose that
-    // password.
-    if (existing.email_confirmed_at === null) await clearUnconfirmedPassword(service, existing.id);
-    return existing;
-  }
-  if (!createUser || !config.auth.signups) return null;
-  const { device } = request;
+  const service = deps.database.asService('mail a sign-in code');
+  const contact = addressContact(email);
+  const existing = await contact.find(service);
+  // Threat: a stranger has signed up with this address and a password. The reader of the mail did not choose that
+  // password.
+  if (existing && !contact.isConfirmed(existing)) await contact.clearPassword(service, existing);
+  if (!existing && !(createUser && deps.config.auth.signups)) return null;
   // Unconfirmed even with AUTH_AUTOCONFIRM: nobody has proven the address until the mail's link or code is used.
   const account = {
-    email,
     passwordHash: null,
     data,
-    confirmed: false,
-    now: clock.now(),
     method: 'otp',
-    device,
+    device: request.device,
+    now: deps.clock.now(),
   } as const;
-  const created = await database.transactAsService('sign up by code', (transaction) =>
-    createAccountIfFree(transaction, account),
-  );
-  return created?.user ?? findUserByEmail(service, email);
+  return (await findOrCreateAccount(deps, { contact, existing, account })).user;
 }
 
 /**
- * POST /otp and POST /resend for a number: text a code (docs/specification/wire.md 26).
+ * Texts a code (docs/specification/wire.md 26).
  *
  * Threat: account enumeration. If the request may create an account, every number gets a code, and the answer can
  * report a failed text. Otherwise the account is looked up after the response, which is the same for every number. So it
@@ -128,14 +119,10 @@ async function prepareRequestedText(deps: AuthDeps, { phone, data, createsUser, 
     await clearUnprovenPassword(service, phone);
     await consumeRecipientBudget(deps, { phone, ip: device.ip });
     if (!createsUser || !(await deps.limits.consumeOpenText())) return null;
-    const newAccount = { phone, passwordHash: null, data, now: deps.clock.now() };
-    const existing = await findUserByPhone(service, phone);
-    const created = existing
-      ? null
-      : await deps.database.transactAsService('sign up by phone', (transaction) =>
-          createPhoneAccount(transaction, newAccount),
-        );
-    const user = created?.user ?? existing ?? (await findUserByPhone(service, phone));
+    const contact = numberContact(phone);
+    const existing = await contact.find(service);
+    const account = { passwordHash: null, data, method: 'otp', device, now: deps.clock.now() } as const;
+    const { user, created } = await findOrCreateAccount(deps, { contact, existing, account });
     if (!user) throw new AuthError('try_again');
     return { created, text: await issueSignInCode(deps, service, user, phone) };
   } finally {
@@ -145,8 +132,9 @@ async function prepareRequestedText(deps: AuthDeps, { phone, data, createsUser, 
 
 async function prepareSignInText(deps: AuthDeps, phone: string): Promise<TextMessage | null> {
   const service = deps.database.asService('sign in by phone');
-  const user = await findUserByPhone(service, phone);
+  const contact = numberContact(phone);
+  const user = await contact.find(service);
   if (!user) return null;
-  const share = user.phone_confirmed_at === null ? 'open' : 'guest';
+  const share = contact.isConfirmed(user) ? 'guest' : 'open';
   return { phone, share, text: await issueSignInCode(deps, service, user, phone) };
 }

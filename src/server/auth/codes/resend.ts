@@ -1,9 +1,7 @@
 /** POST /resend: repeats the mail or text of a sign-up or of an address change (docs/specification/wire.md 14, 26). */
-import type { Context } from 'hono';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
-import type { AppEnv } from '#server/http/app-env.ts';
-import { findUserByEmail, findUserById, findUserByPhone, updateUser } from '../accounts/accounts.ts';
+import { findUserByEmail, findUserById, updateUser, type UserRow } from '../accounts/accounts.ts';
 import { claimMail } from '../accounts/security-notice.ts';
 import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
 import type { Body } from '../http/body.ts';
@@ -13,41 +11,69 @@ import { AuthError, invalidRequest } from '../http/errors.ts';
 import { parsePhone } from '../http/phone-number.ts';
 import { consumeRecipientBudget, sendTextLater, type Recipient, type TextMessage } from '../phone/send-text.ts';
 import { mailAddressChange, repeatAddressChange } from './address-change.ts';
+import { addressContact, numberContact, type Contact } from './contact.ts';
 import { mailConfirmation, mailIntervalMs, readMailRequest, type MailRequest } from './mail-codes.ts';
 import { issuePhoneCode, issueSignInCode } from './text-codes.ts';
 
-type MailType = 'signup' | 'email_change';
+/** By wire type: which contact the message goes to, and whether it repeats a change of the contact or a sign-up. */
+const REPEATABLE: ReadonlyMap<string, { byPhone: boolean; isChange: boolean }> = new Map([
+  ['signup', { byPhone: false, isChange: false }],
+  ['email_change', { byPhone: false, isChange: true }],
+  ['sms', { byPhone: true, isChange: false }],
+  ['phone_change', { byPhone: true, isChange: true }],
+]);
 
+/**
+ * The account is looked up after the response, which therefore does not reveal whether the account exists.
+ *
+ * As in supabase/auth the request names the current address or number of the user who changes it.
+ */
 export const resend: Endpoint<{ body: Body; device: Device }> = async (context, deps, { body, device }) => {
-  const type = body.text('type');
+  const repeatable = REPEATABLE.get(body.text('type'));
+  if (!repeatable) throw invalidRequest('Missing one of these types: signup, email_change, sms, phone_change');
+  const { byPhone, isChange } = repeatable;
+  if (byPhone && deps.sms === null) throw new AuthError('phone_provider_disabled');
   const [email, phone] = [body.text('email'), body.text('phone')];
-  if (type === 'sms' || type === 'phone_change') return resendPhoneCode(context, deps, { type, body, device });
-  if (type !== 'signup' && type !== 'email_change')
-    throw invalidRequest('Missing one of these types: signup, email_change, sms, phone_change');
-  if (email === '') throw new AuthError(phone === '' ? 'resend_without_address' : 'resend_needs_email');
-  const address = parseEmail(email);
-  const request = readMailRequest(context, deps, body);
-  // The account is looked up after the response, which therefore does not reveal whether the account exists.
-  deps.mailer.prepare(() => resendMail(deps, type, address, request));
+  if (email === '' && phone === '') throw new AuthError('resend_without_address');
+  if (byPhone) {
+    if (phone === '') throw new AuthError('resend_needs_phone');
+    const recipient = { phone: parsePhone(phone), ip: device.ip };
+    await consumeRecipientBudget(deps, recipient);
+    sendTextLater(deps, () => (isChange ? prepareNumberChange(deps, recipient) : prepareSignUp(deps, recipient)));
+  } else {
+    if (email === '') throw new AuthError('resend_needs_email');
+    const address = parseEmail(email);
+    const request = readMailRequest(context, deps, body);
+    deps.mailer.prepare(() => (isChange ? mailChange(deps, address, request) : mailSignUp(deps, address, request)));
+  }
   return context.json({});
 };
 
-async function resendMail(deps: AuthDeps, type: MailType, address: string, request: MailRequest): Promise<void> {
-  const user = await findUserByEmail(deps.database.asService('resend a mail'), address);
-  if (!user) return;
-  if (type === 'signup') {
-    if (user.email_confirmed_at === null) await mailConfirmation(deps, user, request);
-    return;
-  }
-  if (user.new_email !== null) await resendAddressChange(deps, user.id, request);
+async function findUnconfirmed({ database }: AuthDeps, contact: Contact): Promise<UserRow | null> {
+  const user = await contact.find(database.asService('resend a sign-up'));
+  return user && !contact.isConfirmed(user) ? user : null;
 }
 
-async function resendAddressChange(deps: AuthDeps, userId: string, request: MailRequest): Promise<void> {
-  const claim = { userId, column: 'email_change_sent_at', intervalMs: mailIntervalMs(deps) } as const;
+async function mailSignUp(deps: AuthDeps, email: string, request: MailRequest): Promise<void> {
+  const user = await findUnconfirmed(deps, addressContact(email));
+  if (user) await mailConfirmation(deps, user, request);
+}
+
+async function prepareSignUp(deps: AuthDeps, { phone }: Recipient): Promise<TextMessage | null> {
+  const user = await findUnconfirmed(deps, numberContact(phone));
+  if (!user) return null;
+  const text = await issueSignInCode(deps, deps.database.asService('resend a text'), user, phone);
+  return { phone, share: 'open', text };
+}
+
+async function mailChange(deps: AuthDeps, email: string, request: MailRequest): Promise<void> {
+  const owner = await findUserByEmail(deps.database.asService('resend a mail'), email);
+  if (!owner || owner.new_email === null) return;
+  const claim = { userId: owner.id, column: 'email_change_sent_at', intervalMs: mailIntervalMs(deps) } as const;
   const repeated = await deps.database.transactAsService('resend an address change', async (transaction) => {
     if (!(await claimMail(transaction, { ...claim, now: deps.clock.now() }))) return null;
     // Reads the user again: only now, after the claim has locked the row, is `new_email` certain.
-    const user = await findUserById(transaction, userId);
+    const user = await findUserById(transaction, owner.id);
     if (!user || user.new_email === null) return null;
     const change = { user, newEmail: user.new_email, request };
     return { change, halves: await repeatAddressChange(deps, transaction, change) };
@@ -55,30 +81,7 @@ async function resendAddressChange(deps: AuthDeps, userId: string, request: Mail
   if (repeated) await mailAddressChange(deps, repeated.change, repeated.halves);
 }
 
-/** `sms` repeats the code of a sign-up, `phone_change` that of a change of number. */
-async function resendPhoneCode(
-  context: Context<AppEnv>,
-  deps: AuthDeps,
-  { type, body, device }: { type: 'sms' | 'phone_change'; body: Body; device: Device },
-): Promise<Response> {
-  if (deps.sms === null) throw new AuthError('phone_provider_disabled');
-  if (body.text('phone') === '')
-    throw new AuthError(body.text('email') === '' ? 'resend_without_address' : 'resend_needs_phone');
-  const phone = parsePhone(body.text('phone'));
-  const recipient = { phone, ip: device.ip };
-  await consumeRecipientBudget(deps, recipient);
-  sendTextLater(deps, () => (type === 'sms' ? prepareConfirmation(deps, phone) : prepareChange(deps, recipient)));
-  return context.json({});
-}
-
-async function prepareConfirmation(deps: AuthDeps, phone: string): Promise<TextMessage | null> {
-  const service = deps.database.asService('resend a text');
-  const user = await findUserByPhone(service, phone);
-  if (!user || user.phone_confirmed_at !== null) return null;
-  return { phone, share: 'open', text: await issueSignInCode(deps, service, user, phone) };
-}
-
-async function prepareChange(deps: AuthDeps, named: Recipient): Promise<TextMessage | null> {
+async function prepareNumberChange(deps: AuthDeps, named: Recipient): Promise<TextMessage | null> {
   const service = deps.database.asService('resend a text');
   const change = await findPendingChange(service, named.phone);
   if (!change) return null;
@@ -90,7 +93,7 @@ async function prepareChange(deps: AuthDeps, named: Recipient): Promise<TextMess
 }
 
 /**
- * As in supabase/auth the request names the user's current number. A user without a number names the new one.
+ * A user without a number names the new one.
  *
  * Threat: a stranger starts a change to the owner's number as well, so that the owner's code adds the number to the
  * stranger's account. With two pending changes to a number, neither code is sent again.

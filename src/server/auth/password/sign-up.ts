@@ -14,17 +14,16 @@ import type { AsService } from '#server/database/database.ts';
 import type { JsonObject } from '#server/database/tables.ts';
 import type { AppEnv } from '#server/http/app-env.ts';
 import {
-  clearUnconfirmedPassword,
   EMAIL_APP_METADATA,
   emailIdentityData,
   findUserByEmail,
-  findUserByPhone,
   getAccount,
   listIdentities,
   type Account,
   type UserRow,
 } from '../accounts/accounts.ts';
 import { createAccountIfFree, createAnonymousAccount } from '../accounts/create-account.ts';
+import { addressContact, findOrCreateAccount, numberContact, type Contact } from '../codes/contact.ts';
 import { mailAccountExists, mailConfirmation, readMailRequest, type MailRequest } from '../codes/mail-codes.ts';
 import { issueSignInCode } from '../codes/text-codes.ts';
 import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
@@ -34,12 +33,7 @@ import type { Device } from '../http/device.ts';
 import { AuthError, invalidRequest } from '../http/errors.ts';
 import { checkChannel, parsePhone } from '../http/phone-number.ts';
 import { startPadding } from '../http/response-padding.ts';
-import {
-  clearUnprovenPassword,
-  createPhoneAccount,
-  PHONE_APP_METADATA,
-  phoneIdentityData,
-} from '../phone/phone-accounts.ts';
+import { PHONE_APP_METADATA, phoneIdentityData } from '../phone/phone-accounts.ts';
 import { accountExistsText, consumeRecipientBudget, sendSignUpText } from '../phone/send-text.ts';
 import { respondWithSession } from '../sessions/session-response.ts';
 import { startSession } from '../sessions/sessions.ts';
@@ -60,7 +54,7 @@ export const signup: Endpoint<Given> = async (context, deps, { body, device, cou
   if (phone !== '') {
     const number = readNumber(deps, body);
     await checkNewPassword(deps, password, { email: null, phone: number, data });
-    return signUpUnconfirmed(context, deps, { channel: phoneChannel(deps, number, { data, device }), password, data });
+    return signUpUnconfirmed(context, deps, { channel: phoneChannel(deps, number, device), password, data });
   }
   const newUser = { email: parseEmail(email), password, data, request: readMailRequest(context, deps, body) };
   await checkNewPassword(deps, password, { email, phone: null, data });
@@ -108,19 +102,15 @@ async function signUpAutoconfirmed(context: Context<AppEnv>, deps: AuthDeps, new
   return context.json(await respondWithSession(context, deps, signedUp));
 }
 
-/** A way to reach the person: the differences between a sign-up with an address and one with a number. */
+/** The differences between a sign-up with an address and one with a number. */
 type Channel = {
-  recipient: string;
+  contact: Contact;
+  device: Device;
   address: { email: string } | { phone: string };
   appMetadata: SignUp['appMetadata'];
   identityData: (userId: string) => JsonObject;
-  find: (service: AsService) => Promise<UserRow | null>;
-  isConfirmed: (user: UserRow) => boolean;
-  /** Takes the password from an unconfirmed account that a stranger may have made. */
-  clearPassword: (service: AsService, existing: UserRow) => Promise<void>;
   /** Throws an AuthError if no message can be sent. */
   countMessage?: () => Promise<void>;
-  create: (transaction: AsService, passwordHash: string | null, now: Date) => Promise<Account | null>;
   /** Prepares the message for the user, and returns what sends it once the padding is over. */
   prepareMessage: (service: AsService, user: UserRow) => Promise<(created: Account | null) => Promise<void>>;
 };
@@ -134,10 +124,11 @@ async function signUpUnconfirmed(
   { channel, password, data }: UnconfirmedSignUp,
 ): Promise<Response> {
   const { database, clock, passwords } = deps;
+  const { contact, device } = channel;
   const padding = startPadding();
   const now = clock.now();
   const service = database.asService('sign up');
-  const existing = await channel.find(service);
+  const existing = await contact.find(service);
   // Verifying takes as long as hashing the password of a new account.
   const { matches, passwordHash } = await padding.exclude(async () => ({
     matches: existing !== null && (await passwords.matches(password, existing.password_hash)),
@@ -145,18 +136,16 @@ async function signUpUnconfirmed(
   }));
   // Runs before a budget may refuse the request. The owner may then enter the code of a stranger's earlier sign-up, and
   // the stranger's password must not survive that.
-  if (existing && !matches) await channel.clearPassword(service, existing);
+  if (existing && !matches) await contact.clearPassword(service, existing);
   await channel.countMessage?.().catch(async (error: unknown) => {
     await padding.finish();
     throw error;
   });
-  const created = existing
-    ? null
-    : await database.transactAsService('sign up', (transaction) => channel.create(transaction, passwordHash, now));
-  const user = created?.user ?? existing ?? (await channel.find(service));
+  const account = { passwordHash, data, method: 'password', device, now } as const;
+  const { user, created } = await findOrCreateAccount(deps, { contact, existing, account });
   if (!user) throw new AuthError('try_again');
   const sendMessage = await channel.prepareMessage(service, user);
-  const ids = await findIds(deps, service, { channel, user, created });
+  const ids = await findIds(deps, service, { contact, user, created });
   await padding.finish();
   await sendMessage(created);
   const { address, appMetadata } = channel;
@@ -167,26 +156,19 @@ async function signUpUnconfirmed(
 async function findIds(
   { secrets }: AuthDeps,
   service: AsService,
-  { channel, user, created }: { channel: Channel; user: UserRow; created: Account | null },
+  { contact, user, created }: { contact: Contact; user: UserRow; created: Account | null },
 ): Promise<SignUpIds> {
-  if (channel.isConfirmed(user)) return decoyIds(secrets.unknownAccounts, channel.recipient);
+  if (contact.isConfirmed(user)) return decoyIds(secrets.unknownAccounts, contact.value);
   const identities = created?.identities ?? (await listIdentities(service, user.id));
   return { userId: user.id, identityId: identities[0]?.id ?? user.id };
 }
 
-const mailChannel = (deps: AuthDeps, { email, data, request }: NewUser): Channel => ({
-  recipient: email,
+const mailChannel = (deps: AuthDeps, { email, request }: Pick<NewUser, 'email' | 'request'>): Channel => ({
+  contact: addressContact(email),
+  device: request.device,
   address: { email },
   appMetadata: EMAIL_APP_METADATA,
   identityData: (userId) => emailIdentityData(userId, email, false),
-  find: (service) => findUserByEmail(service, email),
-  isConfirmed: (user) => user.email_confirmed_at !== null,
-  clearPassword: (service, existing) => clearUnconfirmedPassword(service, existing.id),
-  create(transaction, passwordHash, now) {
-    const { device } = request;
-    const account = { email, passwordHash, data, confirmed: false, method: 'password', device, now } as const;
-    return createAccountIfFree(transaction, account);
-  },
   async prepareMessage(_service, user) {
     deps.mailer.prepare(() =>
       user.email_confirmed_at === null ? mailConfirmation(deps, user, request) : mailAccountExists(deps, user),
@@ -205,24 +187,17 @@ function readNumber({ sms }: AuthDeps, body: Body): string {
  * A texted code always confirms the number, also with AUTH_AUTOCONFIRM (docs/specification/wire.md 26). Each number gets a
  * text, so neither the provider's answer nor its delay tells a taken number from a free one.
  */
-const phoneChannel = (
-  deps: AuthDeps,
-  phone: string,
-  { data, device }: { data: JsonObject; device: Device },
-): Channel => ({
-  recipient: phone,
+const phoneChannel = (deps: AuthDeps, phone: string, device: Device): Channel => ({
+  contact: numberContact(phone),
+  device,
   address: { phone },
   appMetadata: PHONE_APP_METADATA,
   identityData: (userId) => phoneIdentityData(userId, phone, false),
-  find: (service) => findUserByPhone(service, phone),
-  isConfirmed: (user) => user.phone_confirmed_at !== null,
-  clearPassword: (service) => clearUnprovenPassword(service, phone),
   // Every number counts as one of a stranger, so that a refusal reveals no account.
   async countMessage() {
     await consumeRecipientBudget(deps, { phone, ip: device.ip });
     await deps.limits.consumeSmsServer(null);
   },
-  create: (transaction, passwordHash, now) => createPhoneAccount(transaction, { phone, passwordHash, data, now }),
   // The owner of a taken number gets a notice instead of a code.
   async prepareMessage(service, user) {
     const text =

@@ -1,0 +1,69 @@
+/**
+ * A contact: the address or the number of an account that may not exist yet. Signing up and requesting a code are written
+ * once for both; here is what differs in finding and creating the account.
+ */
+import type { AsService } from '#server/database/database.ts';
+import type { JsonObject } from '#server/database/tables.ts';
+import {
+  clearUnconfirmedPassword,
+  findUserByEmail,
+  findUserByPhone,
+  type Account,
+  type UserRow,
+} from '../accounts/accounts.ts';
+import { createAccountIfFree } from '../accounts/create-account.ts';
+import type { AuthDeps } from '../http/auth-deps.ts';
+import type { Device } from '../http/device.ts';
+import { clearUnprovenPassword, createPhoneAccount } from '../phone/phone-accounts.ts';
+
+type NewAccount = {
+  passwordHash: string | null;
+  data: JsonObject;
+  method: 'password' | 'otp';
+  device: Device;
+  now: Date;
+};
+
+export type Contact = {
+  value: string;
+  find(service: AsService): Promise<UserRow | null>;
+  isConfirmed(user: UserRow): boolean;
+  /** Takes the password from an unconfirmed account that a stranger may have made. */
+  clearPassword(service: AsService, existing: UserRow): Promise<void>;
+  /** Requires a transaction. Null if a concurrent request took the address or the number. */
+  create(transaction: AsService, account: NewAccount): Promise<Account | null>;
+};
+
+export const addressContact = (email: string): Contact => ({
+  value: email,
+  find: (service) => findUserByEmail(service, email),
+  isConfirmed: (user) => user.email_confirmed_at !== null,
+  clearPassword: (service, existing) => clearUnconfirmedPassword(service, existing.id),
+  create: (transaction, account) => createAccountIfFree(transaction, { ...account, email, confirmed: false }),
+});
+
+export const numberContact = (phone: string): Contact => ({
+  value: phone,
+  find: (service) => findUserByPhone(service, phone),
+  isConfirmed: (user) => user.phone_confirmed_at !== null,
+  clearPassword: (service) => clearUnprovenPassword(service, phone),
+  create: (transaction, { passwordHash, data, now }) =>
+    createPhoneAccount(transaction, { phone, passwordHash, data, now }),
+});
+
+type Creation = {
+  contact: Contact;
+  /** Null if there was no account a moment ago. */
+  existing: UserRow | null;
+  account: NewAccount;
+};
+
+/** Returns the user and the account that this call has created. `user` is null if another request has just deleted it. */
+export async function findOrCreateAccount(
+  { database }: Pick<AuthDeps, 'database'>,
+  { contact, existing, account }: Creation,
+): Promise<{ user: UserRow | null; created: Account | null }> {
+  if (existing !== null) return { user: existing, created: null };
+  const created = await database.transactAsService('sign up', (transaction) => contact.create(transaction, account));
+  return { user: created?.user ?? (await contact.find(database.asService('sign up'))), created };
+}
