@@ -785,6 +785,22 @@ create table public.reminder_schedule (
   constraint reminder_schedule_pkey PRIMARY KEY (user_id, kind)
 );
 
+create table public.reviews (
+  user_id uuid not null,
+  id uuid not null default gen_random_uuid(),
+  period text not null,
+  period_from date not null,
+  period_to date not null,
+  entry_count integer,
+  text text not null,
+  logs_fingerprint text,
+  created_at timestamp with time zone not null default now(),
+  constraint reviews_known_period CHECK ((period = ANY (ARRAY['7-day'::text, '30-day'::text, 'quarter'::text, 'year'::text]))),
+  constraint reviews_period_order CHECK ((period_from <= period_to)),
+  constraint reviews_user_id_fkey FOREIGN KEY (user_id) REFERENCES auth.users(id) ON DELETE CASCADE,
+  constraint reviews_pkey PRIMARY KEY (user_id, id)
+);
+
 create view public.deleted_days with (security_invoker=true) as
  SELECT user_id,
     date,
@@ -806,6 +822,17 @@ create view public.entry_dates with (security_barrier=true) as
     date
    FROM public.entries
   WHERE (user_id = ( SELECT auth.uid() AS uid));
+create view public.kept_reviews with (security_invoker=true) as
+ SELECT user_id,
+    id,
+    period,
+    period_from,
+    period_to,
+    COALESCE(entry_count, 0) AS entry_count,
+    text,
+    created_at,
+    public.have_logs_changed(period_from, period_to, logs_fingerprint, created_at) AS is_changed
+   FROM public.reviews;
 
 CREATE INDEX analyses_by_input ON public.analyses USING btree (user_id, kind, input_hash, created_at DESC);
 CREATE INDEX analyses_of_day ON public.analyses USING btree (user_id, date, created_at DESC) WHERE (date IS NOT NULL);
@@ -823,6 +850,7 @@ CREATE UNIQUE INDEX plan_changes_ended_once ON public.plan_changes USING btree (
 CREATE UNIQUE INDEX plan_changes_granted_once ON public.plan_changes USING btree (user_id, payment_id) WHERE (reason = 'payment'::text);
 CREATE INDEX profiles_paid_until ON public.profiles USING btree (access_valid_until) WHERE (subscription_plan = 'premium'::text);
 CREATE INDEX reminder_schedule_due ON public.reminder_schedule USING btree (due_at);
+CREATE INDEX reviews_newest_first ON public.reviews USING btree (user_id, created_at DESC);
 
 CREATE OR REPLACE FUNCTION public.allow_only_erasure()
  RETURNS trigger
@@ -994,6 +1022,13 @@ CREATE OR REPLACE FUNCTION public.erased_user(relation oid)
  SET search_path TO ''
 RETURN (SELECT (NULLIF(current_setting('hustle_forge.erased_user'::text, true), ''::text))::uuid AS "nullif" FROM pg_class WHERE ((pg_class.oid = erased_user.relation) AND pg_has_role(CURRENT_USER, pg_class.relowner, 'member'::text)));
 
+CREATE OR REPLACE FUNCTION public.fingerprint_logs(from_day date, to_day date)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+ SET search_path TO ''
+RETURN (SELECT md5(COALESCE(string_agg(concat_ws(' '::text, entries.date, entries.id, entries.revision), ','::text ORDER BY entries.date), ''::text)) AS md5 FROM public.entries WHERE ((entries.user_id = (SELECT auth.uid() AS uid)) AND ((entries.date >= fingerprint_logs.from_day) AND (entries.date <= fingerprint_logs.to_day)) AND (entries.content_text <> ''::text)));
+
 CREATE OR REPLACE FUNCTION public.first_free_day()
  RETURNS date
  LANGUAGE sql
@@ -1099,6 +1134,32 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.forget_review()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+begin
+  delete from public.analyses where user_id = old.user_id and id = old.id;
+  update public.entry_versions
+     set feedback = jsonb_set(feedback, '{analyses}', (
+           select coalesce(jsonb_agg(analysis), '[]')
+             from jsonb_array_elements(feedback -> 'analyses') as analysis
+            where analysis ->> 'id' <> old.id::text))
+   where user_id = old.user_id and date between old.period_from and old.period_to
+     and feedback -> 'analyses' @> jsonb_build_array(jsonb_build_object('id', old.id));
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.have_logs_changed(from_day date, to_day date, fingerprint text, since timestamp with time zone)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO ''
+RETURN CASE WHEN (fingerprint IS NOT NULL) THEN (fingerprint <> public.fingerprint_logs(from_day, to_day)) ELSE (EXISTS (SELECT FROM public.entries WHERE ((entries.user_id = (SELECT auth.uid() AS uid)) AND ((entries.date >= have_logs_changed.from_day) AND (entries.date <= have_logs_changed.to_day)) AND (entries.updated_at > have_logs_changed.since)))) END;
+
 CREATE OR REPLACE FUNCTION public.is_premium()
  RETURNS boolean
  LANGUAGE sql
@@ -1162,6 +1223,13 @@ begin
   return new;
 end
 $function$;
+
+CREATE OR REPLACE FUNCTION public.newest_review()
+ RETURNS uuid
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO ''
+RETURN (SELECT reviews.id FROM public.reviews WHERE (reviews.user_id = (SELECT auth.uid() AS uid)) ORDER BY reviews.created_at DESC, reviews.id LIMIT 1);
 
 CREATE OR REPLACE FUNCTION public.note_payment_status()
  RETURNS trigger
@@ -1394,6 +1462,7 @@ CREATE TRIGGER only_user_is_erased BEFORE UPDATE ON public.plan_uses FOR EACH RO
 CREATE TRIGGER updated_by_erasure_alone BEFORE UPDATE ON public.plan_uses FOR EACH STATEMENT EXECUTE FUNCTION public.allow_only_erasure();
 CREATE TRIGGER plan_reminders_again AFTER INSERT OR UPDATE ON public.preferences FOR EACH ROW EXECUTE FUNCTION public.plan_reminders_again();
 CREATE TRIGGER touch_profile BEFORE UPDATE ON public.profiles FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.touch_profile();
+CREATE TRIGGER forget_review AFTER DELETE ON public.reviews FOR EACH ROW EXECUTE FUNCTION public.forget_review();
 
 alter table public.analyses enable row level security, force row level security;
 alter table public.analysis_runs enable row level security, force row level security;
@@ -1413,6 +1482,7 @@ alter table public.plan_uses enable row level security, force row level security
 alter table public.preferences enable row level security, force row level security;
 alter table public.profiles enable row level security, force row level security;
 alter table public.reminder_schedule enable row level security, force row level security;
+alter table public.reviews enable row level security, force row level security;
 
 create policy owner_move_analyses on public.analyses for update to hustle_forge
   using (true)
@@ -1540,6 +1610,15 @@ create policy trigger_update_reminder_schedule on public.reminder_schedule for u
   using (true)
   with check (true);
 
+create policy owner_select_reviews on public.reviews for select to hustle_forge
+  using ((user_id = ( SELECT auth.uid() AS uid)));
+
+create policy user_delete_reviews on public.reviews for delete to authenticated
+  using ((user_id = ( SELECT auth.uid() AS uid)));
+
+create policy user_select_reviews on public.reviews for select to authenticated
+  using (((user_id = ( SELECT auth.uid() AS uid)) AND (( SELECT public.is_premium() AS is_premium) OR (id = ( SELECT public.newest_review() AS newest_review)))));
+
 grant delete on public.analysis_runs to service_role;
 grant delete on public.entries to authenticated;
 grant delete on public.entries to service_role;
@@ -1550,6 +1629,8 @@ grant delete on public.plan_reminders to service_role;
 grant delete on public.preferences to service_role;
 grant delete on public.profiles to service_role;
 grant delete on public.reminder_schedule to service_role;
+grant delete on public.reviews to authenticated;
+grant delete on public.reviews to service_role;
 grant execute on function public.allow_only_erasure() to public;
 grant execute on function public.begin_entry() to public;
 grant execute on function public.drops_most_items(text,text) to public;
@@ -1557,11 +1638,14 @@ grant execute on function public.earliest_today(timestamp with time zone) to pub
 grant execute on function public.entry_text(text) to public;
 grant execute on function public.erase_payer(uuid) to service_role;
 grant execute on function public.erased_user(oid) to public;
+grant execute on function public.fingerprint_logs(date,date) to public;
 grant execute on function public.first_free_day() to public;
+grant execute on function public.have_logs_changed(date,date,text,timestamp with time zone) to public;
 grant execute on function public.is_premium() to public;
 grant execute on function public.is_server(oid) to public;
 grant execute on function public.keep_payment_facts() to public;
 grant execute on function public.latest_today(timestamp with time zone) to public;
+grant execute on function public.newest_review() to public;
 grant execute on function public.note_payment_status() to public;
 grant execute on function public.refuse_change_of_ledger() to public;
 grant execute on function public.replace_date_header(text,date) to public;
@@ -1589,6 +1673,7 @@ grant insert on public.preferences to authenticated;
 grant insert on public.preferences to service_role;
 grant insert on public.profiles to service_role;
 grant insert on public.reminder_schedule to service_role;
+grant insert on public.reviews to service_role;
 grant select (id, user_id, order_id, amount_minor, currency, country, status, created_at, completed_at) on public.payments to authenticated;
 grant select (user_id, date, id, entry_id, content, written_at, kept_at, replaced_by) on public.entry_versions to authenticated;
 grant select (user_id, id, kind, date, period_from, period_to, provider, model, score, text, cited, missing_fact, created_at, cited_refs) on public.analyses to authenticated;
@@ -1604,6 +1689,7 @@ grant select on public.entry_versions to service_role;
 grant select on public.entry_words to authenticated;
 grant select on public.entry_words to service_role;
 grant select on public.import_days to service_role;
+grant select on public.kept_reviews to authenticated;
 grant select on public.mail_tokens to service_role;
 grant select on public.payment_changes to service_role;
 grant select on public.payment_events to service_role;
@@ -1620,7 +1706,10 @@ grant select on public.profiles to anon;
 grant select on public.profiles to authenticated;
 grant select on public.profiles to service_role;
 grant select on public.reminder_schedule to service_role;
+grant select on public.reviews to authenticated;
+grant select on public.reviews to service_role;
 grant update (id, country, ai_consent) on public.profiles to authenticated;
+grant update (logs_fingerprint) on public.reviews to service_role;
 grant update (raw, processed_at) on public.payment_events to service_role;
 grant update (user_id, date, content, updated_at, ai_feedback, hustle_score, ai_analyzed_at) on public.entries to authenticated;
 grant update on public.analysis_runs to service_role;

@@ -2,7 +2,7 @@
  * Written by `npm run schema` from the migrations, never edited: the rows of all tables and views as the server reads them.
  * A view's columns count as not null. A check of a list of texts is a union.
  */
-// dab2c25b504add9154caeb8eae2fb9ed140b5abeb58ad79135c897199afd624a
+// ca4ba06af05c2b60a23880bd8c114f5964c07703856235fd612f8d8935e3b94f
 import type { Day } from './day/day.ts';
 
 export type Rows = {
@@ -300,6 +300,17 @@ export type Rows = {
     earlier_coach: unknown;
     written_at: Date;
   };
+  kept_reviews: {
+    user_id: string;
+    id: string;
+    period: string;
+    period_from: Day;
+    period_to: Day;
+    entry_count: number;
+    text: string;
+    created_at: Date;
+    is_changed: boolean;
+  };
   mail_tokens: {
     user_id: string;
     token_hash: Uint8Array;
@@ -404,6 +415,17 @@ export type Rows = {
     leased_until: Date | null;
     lease: string | null;
   };
+  reviews: {
+    user_id: string;
+    id: string;
+    period: '7-day' | '30-day' | 'quarter' | 'year';
+    period_from: Day;
+    period_to: Day;
+    entry_count: number | null;
+    text: string;
+    logs_fingerprint: string | null;
+    created_at: Date;
+  };
 };
 
 /** Columns that only PostgreSQL writes. */
@@ -447,6 +469,7 @@ export type DefaultColumns = {
   plan_uses: 'used_at';
   preferences: 'workdays' | 'remind_by_mail' | 'remind_by_push' | 'digest' | 'digest_review' | 'day_ends_at' | 'prompts';
   profiles: 'subscription_plan' | 'ai_consent' | 'created_at' | 'updated_at';
+  reviews: 'id' | 'created_at';
 };
 
 /** The columns that a signed-in user may read, the key, and the defaults of the columns that the user may insert. A view has no key. */
@@ -531,6 +554,21 @@ export const READABLE_TABLES = {
     key: ['user_id', 'date'],
     defaults: {},
   },
+  kept_reviews: {
+    columns: {
+      user_id: 'uuid',
+      id: 'uuid',
+      period: 'text',
+      period_from: 'date',
+      period_to: 'date',
+      entry_count: 'integer',
+      text: 'text',
+      created_at: 'timestamptz',
+      is_changed: 'boolean',
+    },
+    key: [],
+    defaults: {},
+  },
   payments: {
     columns: {
       id: 'uuid',
@@ -598,6 +636,21 @@ export const READABLE_TABLES = {
     },
     key: ['id'],
     defaults: { ai_consent: 'false' },
+  },
+  reviews: {
+    columns: {
+      user_id: 'uuid',
+      id: 'uuid',
+      period: 'text',
+      period_from: 'date',
+      period_to: 'date',
+      entry_count: 'integer',
+      text: 'text',
+      logs_fingerprint: 'text',
+      created_at: 'timestamptz',
+    },
+    key: ['user_id', 'id'],
+    defaults: {},
   },
 } as const;
 

@@ -543,6 +543,10 @@ describe('responses match the document', () => {
     const review = '/functions/v1/trend-analysis';
     await expectEvents(await call(200, 'POST', review, { as, body: period }), 'TrendResult');
     expect(await call(200, 'GET', '/rest/v1/analyses', { as })).toHaveLength(2);
+    expect(await call(200, 'GET', '/rest/v1/kept_reviews', { as })).toMatchObject([{ is_changed: false }]);
+    expect(await call(200, 'DELETE', '/rest/v1/reviews?period=eq.7-day', { as, headers: ROWS })).toHaveLength(1);
+    expect(await call(200, 'GET', '/rest/v1/reviews', { as })).toEqual([]);
+    expect(await call(200, 'GET', '/rest/v1/analyses', { as })).toHaveLength(1);
   });
 
   async function expectEvents(stream: unknown, result: 'FeedbackResult' | 'TrendResult'): Promise<void> {

@@ -91,7 +91,7 @@ test('row-level security hides the signing keys even from the owner of their tab
   expect(rows).toEqual([{ relrowsecurity: true, relforcerowsecurity: true, policies: 0 }]);
 });
 
-test("only three triggers, the erasures and purges of ledgers, and the view entry_dates run with their owner's privileges", async () => {
+test("only five triggers, two facts of reviews, the erasures and purges of ledgers, and the view entry_dates run with their owner's privileges", async () => {
   const { rows } = await db.admin.query(
     `select proname || ' returns ' || prorettype::regtype as name from pg_proc where prosecdef and pronamespace::regnamespace::text in ('public', 'auth')
       union all
@@ -104,7 +104,11 @@ test("only three triggers, the erasures and purges of ledgers, and the view entr
     'erase_audit_log returns void',
     'erase_payer returns uuid',
     'follow_entry returns trigger',
+    'forget_review returns trigger',
+    'have_logs_changed returns boolean',
     'make_profile returns trigger',
+    'newest_review returns uuid',
+    'plan_reminders_again returns trigger',
     'purge_audit_log returns integer',
     'thin_analyses returns trigger',
   ]);

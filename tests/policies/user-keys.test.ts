@@ -31,6 +31,7 @@ test('every table of users is known by the column that names the user', () => {
     'preferences.user_id',
     'profiles.id',
     'reminder_schedule.user_id',
+    'reviews.user_id',
   ]);
 });
 

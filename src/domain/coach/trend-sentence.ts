@@ -1,4 +1,4 @@
-/** One sentence about the direction of a period's HustleScores (docs/specification/year.md 4). */
+/** One sentence about the direction of a period's HustleScores (docs/specification/year.md 2). */
 import { daysBetween, MONTHS, type Day } from '../day/day.ts';
 import { shortDate } from './win-bullets.ts';
 

@@ -135,6 +135,7 @@ const TABLES: readonly (readonly [name: string, table: string, key: string, secr
   ['audit_log', 'auth.audit_log', 'user_id', []],
   ['profile', 'public.profiles', 'id', []],
   ['analyses', 'public.analyses', 'user_id', []],
+  ['reviews', 'public.reviews', 'user_id', []],
   ['payments', 'public.payments', 'user_id', []],
   ['plan_changes', 'public.plan_changes', 'user_id', []],
 ];

@@ -37,7 +37,7 @@ test('storeAnalysis locks the logs of a trend in date order', async () => {
   try {
     await other.query('begin');
     await other.query('update entries set content = $3 where user_id = $1 and date = $2', [userId, first, '<p>a</p>']);
-    const finishing = store.storeAnalysis(claim, ANALYSIS, { from: first, to: last, logs });
+    const finishing = store.storeAnalysis(claim, ANALYSIS, { from: first, to: last, logs, review: null });
     const isWaiting = async () =>
       (
         await db.admin.query('select from pg_stat_activity where pg_backend_pid() <> pid and wait_event_type = $1', [

@@ -5,6 +5,7 @@
 import { toCitations } from '#domain/coach/citations.ts';
 import { CONTEXT_DAYS } from '#domain/coach/coach.ts';
 import type { Day } from '#domain/day/day.ts';
+import type { ReviewPeriod } from '#domain/plan/review-period.ts';
 import type { FinishReason } from './model/model.ts';
 import { PROMPT_LIMITS } from './prompts.ts';
 import type { PartialReply, Reply } from './parse-response.ts';
@@ -15,6 +16,8 @@ import type { Logger } from '../log.ts';
 import { recordPlanUse } from '../plans/caller-plan.ts';
 
 export type Kind = 'feedback' | 'trend';
+
+const MAX_REVIEWS_OF_PERIOD = 20;
 
 /** Each statement filters by `userId`, in addition to the policies that `identity` selects (docs/decisions/0041). */
 
@@ -29,6 +32,8 @@ type FeedbackRow = {
   earlier: { date: Day; text: string }[];
 };
 type TrendLog = { id: string; date: Day; text: string; content: string; score: number | null };
+/** `fingerprint`: differs after every change of the period's logs. */
+type PeriodRow = { logs: TrendLog[]; fingerprint: string };
 
 /** Runs before the logs are loaded. Threat: a flood of requests that will be refused loads large logs. */
 const READ_ACCESS = `select public.is_premium() as premium,
@@ -47,8 +52,19 @@ const READ_DAY = `select now()::text as "readAt",
             where user_id = $1 and date < $2::date order by date desc limit ${CONTEXT_DAYS}) day), '[]') as earlier`;
 
 const READ_PERIOD = `select id, date::text, left(content_text, ${REFUSAL_CHECK_CHARS}) as text,
-    left(content, ${PROMPT_LIMITS.trendRead} / (count(*) over ())::integer + 1) as content, hustle_score as score
+    left(content, ${PROMPT_LIMITS.trendRead} / (count(*) over ())::integer + 1) as content, hustle_score as score,
+    (select public.fingerprint_logs($2::date, $3::date)) as fingerprint
   from public.entries where user_id = $1 and date between $2::date and $3::date order by date`;
+
+/** Keeps a review with the id of its analysis. Of one range, the 20 newest stay, as of its analyses. */
+const KEEP_REVIEW = `with kept as (
+    insert into public.reviews (user_id, id, period, period_from, period_to, entry_count, text, logs_fingerprint, created_at)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+    on conflict (user_id, id) do update set logs_fingerprint = excluded.logs_fingerprint returning id)
+  delete from public.reviews where user_id = $1 and id in (
+    select id from public.reviews
+     where user_id = $1 and period = $3 and period_from = $4 and period_to = $5 and id <> $2
+     order by created_at desc, id offset ${MAX_REVIEWS_OF_PERIOD - 1})`;
 
 /** A token without a session id has no session that could end, so it counts as active. */
 const IS_SESSION_ACTIVE = `select claims.session is null or exists (
@@ -122,8 +138,12 @@ export type Analysis = Reply & {
 /** Target of a feedback: the day and the version of its log that was read. */
 export type ReadLog = { id: string; date: Day; readAt: string; updatedAt: string };
 type Period = { from: Day; to: Day };
-/** Target of a trend: the period and the ids of the logs that were read. */
-export type ReadPeriod = Period & { logs: readonly string[] };
+/**
+ * Target of a trend: the period and the ids of the logs that were read. `review`: how the trend is kept; null for the
+ * summary of a month, which only a longer review reads.
+ */
+export type ReadPeriod = Period & { logs: readonly string[]; review: KeptAs | null };
+export type KeptAs = { period: ReviewPeriod; entryCount: number; fingerprint: string };
 
 /** Another run took the expired lease, or a log was deleted, emptied or moved, so the result has no target. */
 export class ClaimLostError extends Error {
@@ -153,6 +173,19 @@ async function writeFeedback(
   return (await service.statement<WrittenFeedback>(WRITE_FEEDBACK, values)).rows[0] ?? null;
 }
 
+type StoredText = { id: string; text: string; createdAt: Date };
+
+async function keepReview(
+  service: AsService,
+  userId: string,
+  { id, text, createdAt }: StoredText,
+  { from, to, review }: ReadPeriod,
+): Promise<void> {
+  if (review === null) return;
+  const { period, entryCount, fingerprint } = review;
+  await service.statement(KEEP_REVIEW, [userId, id, period, from, to, entryCount, text, fingerprint, createdAt]);
+}
+
 /** One user's tries of today and running analyses, over all server processes. */
 export type Tries = { tries: number; running: number; resetInSeconds: number };
 
@@ -171,8 +204,11 @@ export function createCoachStore(database: Database) {
     },
 
     /** Returns the logs of the period, oldest first. */
-    async readPeriod({ identity, userId }: SignedInCaller, { from, to }: Period): Promise<TrendLog[]> {
-      return (await database.asUser(identity).statement<TrendLog>(READ_PERIOD, [userId, from, to])).rows;
+    async readPeriod({ identity, userId }: SignedInCaller, { from, to }: Period): Promise<PeriodRow> {
+      const { rows } = await database
+        .asUser(identity)
+        .statement<TrendLog & { fingerprint: string }>(READ_PERIOD, [userId, from, to]);
+      return { logs: rows, fingerprint: rows[0]?.fingerprint ?? '' };
     },
 
     /** Checks plan, consent and session again: each can end while an analysis runs. */
@@ -213,7 +249,15 @@ export function createCoachStore(database: Database) {
       const [found] = await service().run(
         queryBuilder
           .selectFrom('analyses')
-          .select(['score', 'text', 'cited', 'cited_refs', 'missing_fact as missingFact', 'created_at as createdAt'])
+          .select([
+            'id',
+            'score',
+            'text',
+            'cited',
+            'cited_refs',
+            'missing_fact as missingFact',
+            'created_at as createdAt',
+          ])
           .where('user_id', '=', userId)
           .where('kind', '=', kind)
           .where('input_hash', '=', inputHash)
@@ -236,7 +280,15 @@ export function createCoachStore(database: Database) {
       });
     },
 
-    /** Stores the analysis, the entry's feedback and the plan use in one transaction. Throws a ClaimLostError. */
+    /** Keeps a replayed review, which its owner may have deleted; the logs it was made of are those of now. */
+    async keepReview(userId: string, { id, text, createdAt }: StoredText, target: ReadPeriod): Promise<void> {
+      await keepReview(service(), userId, { id, text, createdAt }, target);
+    },
+
+    /**
+     * Stores the analysis, the entry's feedback or the review, and the plan use in one transaction. Throws a
+     * ClaimLostError.
+     */
     async storeAnalysis(
       claim: Claim,
       analysis: Analysis,
@@ -277,8 +329,16 @@ export function createCoachStore(database: Database) {
               cited_refs: analysis.cited.map(({ ref }) => ref),
               missing_fact: analysis.missingFact,
             })
-            .returning('created_at'),
+            .returning(['id', 'created_at']),
         );
+        if ('from' in target) {
+          await keepReview(
+            transaction,
+            userId,
+            { id: added!.id, text: analysis.text, createdAt: added!.created_at },
+            target,
+          );
+        }
         await recordPlanUse(transaction, userId, 'analysis');
         return { written, at: added!.created_at };
       });

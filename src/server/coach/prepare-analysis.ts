@@ -70,7 +70,7 @@ export async function prepareTrend(
   caller: SignedInCaller,
   { period, from, to }: TrendRequest,
 ): Promise<Job<TrendResult> | CoachRefusal> {
-  const logs = await store.readPeriod(caller, { from, to });
+  const { logs, fingerprint } = await store.readPeriod(caller, { from, to });
   if (logs.length === 0) return 'no_entry';
   if (!logs.some(({ text }) => text.trim().length >= MIN_TREND_ENTRY_CHARS)) return 'too_short';
 
@@ -88,7 +88,12 @@ export async function prepareTrend(
     identity: caller.identity,
     kind: 'trend',
     key: `${period} ${to}`,
-    target: { from, to, logs: logs.flatMap(({ id, text }) => (text === '' ? [] : [id])) },
+    target: {
+      from,
+      to,
+      logs: logs.flatMap(({ id, text }) => (text === '' ? [] : [id])),
+      review: { period, entryCount, fingerprint },
+    },
     prompt,
     schema: null,
     maxOutputTokens: MAX_OUTPUT_TOKENS.trend,

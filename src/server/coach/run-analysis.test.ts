@@ -45,7 +45,7 @@ const JOB: Job<string> = {
   identity: { role: 'authenticated', claimsJson: '{}' },
   kind: 'trend',
   key: 'k',
-  target: { from: day('2026-11-14'), to: day('2026-11-20'), logs: [] },
+  target: { from: day('2026-11-14'), to: day('2026-11-20'), logs: [], review: null },
   prompt: { instructions: 'Look.', textInstructions: null, data: '{}' },
   schema: null,
   maxOutputTokens: 9,

@@ -119,10 +119,11 @@ async function* replayAnalysis<Result>(
   { store, log }: RunDeps,
   { target, toResult }: Job<Result>,
   claim: Claim,
-  analysis: Reply & { createdAt: Date },
+  analysis: Reply & { id: string; createdAt: Date },
 ): AsyncGenerator<CoachEvent<Result>> {
   try {
     const written = 'date' in target ? await store.restoreFeedback(claim, analysis, target) : null;
+    if ('from' in target) await store.keepReview(claim.userId, analysis, target);
     if ('date' in target && !written) return yield problemEvent('general');
     yield* emitNew({ score: null, text: '' }, analysis);
     yield { event: 'done', data: toResult(analysis, { written, at: analysis.createdAt, reused: true }) };

@@ -97,8 +97,11 @@ export const EXPOSED_TABLES: ReadonlyMap<string, ExposedTable> = new Map([
   // A view of `entries` without texts that includes the dates of locked days.
   table('entry_dates', { key: ['user_id', 'date'] }),
   table('entry_versions', { longTexts: ['content'] }),
+  // A view of `reviews` that says whether the logs of a review have changed since.
+  table('kept_reviews', { key: ['user_id', 'id'], isComputed: true, longTexts: ['text'] }),
   table('payments'),
   table('plan_changes'),
   table('preferences'),
   table('profiles', { user: 'id' }),
+  table('reviews', { longTexts: ['text'] }),
 ]);

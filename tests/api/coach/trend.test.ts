@@ -92,6 +92,33 @@ describe.each(PROVIDERS)('%s', (provider) => {
     expect((await world.trend(closer, review('7-day'))).done).toMatchObject({ reused: false });
   });
 
+  test('is kept with its days, also after they have changed, until it is deleted', async () => {
+    const readKept = async () => {
+      const { rows } = await world.server.admin.query<object>(
+        `select period, period_from::text as from, period_to::text as to, entry_count as count, text
+           from public.reviews where user_id = $1`,
+        [closer.id],
+      );
+      return rows;
+    };
+    const { text } = await world.trend(closer, review('7-day'));
+    const kept = { period: '7-day', from: daysAgo(6), to: today(), count: 3, text };
+    expect(await readKept()).toEqual([kept]);
+    await world.server.admin.query('delete from public.entries where user_id = $1 and date = $2', [
+      closer.id,
+      daysAgo(2),
+    ]);
+    expect(await readKept()).toEqual([kept]);
+    const second = await world.trend(closer, review('7-day'));
+    expect(await readKept()).toEqual([kept, { ...kept, count: 2, text: second.text }]);
+    await world.server.admin.query('delete from public.reviews where user_id = $1', [closer.id]);
+    const third = await world.trend(closer, review('7-day'));
+    expect(third.done).toMatchObject({ reused: false });
+    expect(await readKept()).toHaveLength(1);
+    expect((await world.trend(closer, review('7-day'))).done).toMatchObject({ reused: true });
+    expect(await readKept()).toHaveLength(1);
+  });
+
   test.each(['length', 'safety', 'nothing'] as const)('a reply that ends with %s is rejected', async (reply) => {
     world.model.fail({ reply });
     expect(await world.trend(closer, review('7-day'))).toMatchObject({
