@@ -942,6 +942,12 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.earliest_current_day(at timestamp with time zone DEFAULT now())
+ RETURNS date
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+RETURN public.earliest_today((at - '03:00:00'::interval));
+
 CREATE OR REPLACE FUNCTION public.earliest_today(at timestamp with time zone DEFAULT now())
  RETURNS date
  LANGUAGE sql
@@ -1033,7 +1039,7 @@ CREATE OR REPLACE FUNCTION public.first_free_day()
  RETURNS date
  LANGUAGE sql
  STABLE
-RETURN (public.earliest_today() - 29);
+RETURN (public.earliest_current_day() - 29);
 
 CREATE OR REPLACE FUNCTION public.follow_entry()
  RETURNS trigger
@@ -1634,6 +1640,7 @@ grant delete on public.reviews to service_role;
 grant execute on function public.allow_only_erasure() to public;
 grant execute on function public.begin_entry() to public;
 grant execute on function public.drops_most_items(text,text) to public;
+grant execute on function public.earliest_current_day(timestamp with time zone) to public;
 grant execute on function public.earliest_today(timestamp with time zone) to public;
 grant execute on function public.entry_text(text) to public;
 grant execute on function public.erase_payer(uuid) to service_role;

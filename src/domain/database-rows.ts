@@ -2,7 +2,7 @@
  * Written by `npm run schema` from the migrations, never edited: the rows of all tables and views as the server reads them.
  * A view's columns count as not null. A check of a list of texts is a union.
  */
-// ca4ba06af05c2b60a23880bd8c114f5964c07703856235fd612f8d8935e3b94f
+// 39c7e8f3a2e7002efc0c7fefe3828a9b96ac629bcb3a66117dc13ed5edb50de6
 import type { Day } from './day/day.ts';
 
 export type Rows = {

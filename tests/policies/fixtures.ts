@@ -1,19 +1,20 @@
 /** Users of the policy tests: one per plan state, each with a log on every boundary day, and a guest. */
 import pg from 'pg';
 
-import { addDays, earliestToday, latestToday, type Day } from '#domain/day/day.ts';
+import { addDays, earliestCurrentDay, earliestToday, latestToday, type Day } from '#domain/day/day.ts';
 import type { Database, Identity } from '#server/database/database.ts';
 
 const now = new Date();
 const first = earliestToday(now);
+const firstOpen = addDays(earliestCurrentDay(now), -29);
 
 /** The boundary days of the policies, and one day far in the past. */
 export const DAYS = {
   tomorrow: addDays(latestToday(now), 1),
   latestToday: latestToday(now),
   earliestToday: first,
-  firstOpen: addDays(first, -29),
-  firstLocked: addDays(first, -30),
+  firstOpen,
+  firstLocked: addDays(firstOpen, -1),
   longAgo: addDays(first, -400),
 } as const satisfies Record<string, Day>;
 export type DayName = keyof typeof DAYS;

@@ -4,7 +4,8 @@ import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { addDays, day, earliestToday, latestToday, type Day } from '#domain/day/day.ts';
+import { currentDay } from '#domain/day/current-day.ts';
+import { addDays, day, earliestCurrentDay, earliestToday, latestToday, type Day } from '#domain/day/day.ts';
 import { firstOpenDay, isPremium, type PlanColumns } from '#domain/plan/plan.ts';
 
 import { createDatabaseClock, type DatabaseClock } from '../support/database-clock.ts';
@@ -38,14 +39,20 @@ const nearMidnight = fc
 const instants = fc.array(fc.oneof(anyInstant, nearMidnight), { minLength: 20, maxLength: 60 });
 
 describe('the domain and SQL', () => {
-  test('agree on earliest_today and latest_today at any instant', async () => {
+  test('agree on earliest_today, earliest_current_day and latest_today at any instant', async () => {
     await fc.assert(
       fc.asyncProperty(instants, async (list) => {
         const { rows } = await db.admin.query(
-          'select earliest_today(at) as first, latest_today(at) as last from unnest($1::timestamptz[]) at',
+          `select earliest_today(at) as first, earliest_current_day(at) as current, latest_today(at) as last
+             from unnest($1::timestamptz[]) at`,
           [list.map((at) => at.toISOString())],
         );
-        expect(rows).toEqual(list.map((at) => ({ first: earliestToday(at), last: latestToday(at) })));
+        const inDomain = (at: Date) => ({
+          first: earliestToday(at),
+          current: earliestCurrentDay(at),
+          last: latestToday(at),
+        });
+        expect(rows).toEqual(list.map(inDomain));
       }),
       { numRuns: fuzzBudget(40) },
     );
@@ -72,7 +79,7 @@ describe('the domain and SQL', () => {
         const { rows } = await db.database
           .asUser(identityOf('free'))
           .statement('select is_premium() as premium, first_free_day() as first', []);
-        expect(rows).toEqual([{ premium: isPremium(plan, today), first: firstOpenDay(false, today) }]);
+        expect(rows).toEqual([{ premium: isPremium(plan, today), first: firstOpenDay(false, earliestCurrentDay(at)) }]);
       }),
       { numRuns: fuzzBudget(60) },
     );
@@ -98,6 +105,20 @@ describe("SQL accepts every user's local today and free window", () => {
       [firstOpenDay(false, today), today],
     );
     expect(rows).toEqual([{ 'oldest is open': true, 'newest has begun': true }]);
+  });
+
+  /** Honolulu is the westernmost zone with many users: its 02:30 lies 30 minutes after the last midnight on Earth. */
+  test.each([
+    ['Pacific/Honolulu', '2026-11-21T12:30:00Z', '2026-11-20'],
+    ['Pacific/Pago_Pago', '2026-11-21T13:59:59Z', '2026-11-20'],
+    ['Etc/GMT+12', '2026-11-21T14:59:59Z', '2026-11-20'],
+    ['Etc/GMT+12', '2026-11-21T15:00:00Z', '2026-11-21'],
+  ] as const)('in %s at %s, where days end at 03:00', async (zone, instant, today) => {
+    expect(currentDay(new Date(instant), zone, 3)).toBe(today);
+    await clock.set(instant);
+    const oldest = firstOpenDay(false, day(today));
+    const { rows } = await db.admin.query('select $1::date >= first_free_day() as "oldest is open"', [oldest]);
+    expect(rows).toEqual([{ 'oldest is open': true }]);
   });
 
   test('in every time zone at any instant', () => {

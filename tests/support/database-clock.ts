@@ -1,10 +1,10 @@
 /**
- * Sets the clock of the day rules in a test database. All rules call `earliest_today` and `latest_today`, whose
- * parameter defaults to `now()`. Only that default is replaced; the rules themselves run unchanged.
+ * Sets the clock of the day rules in a test database. All rules call the functions below, whose parameter
+ * defaults to `now()`. Only that default is replaced; the rules themselves run unchanged.
  */
 import type { Pool } from 'pg';
 
-const CLOCK_FUNCTIONS = ['earliest_today', 'latest_today'] as const;
+const CLOCK_FUNCTIONS = ['earliest_today', 'earliest_current_day', 'latest_today'] as const;
 const ORIGINAL_DEFAULT = 'DEFAULT now()';
 
 export type DatabaseClock = { set(instant: string): Promise<void>; release(): Promise<void> };

@@ -4,7 +4,6 @@
  * page of a signed-in user reads first. On the journal's page it stores text that another app shared.
  */
 import type { ClientConfig } from '#domain/client-config.ts';
-import { dayOf } from '#domain/day/day.ts';
 import { sharedTextOf } from '#domain/shared-text.ts';
 import { ROUTES } from '#domain/routes.ts';
 import type { DataClient } from '#client/lib/api/data-client.ts';
@@ -13,7 +12,7 @@ import { prefetch } from '#client/lib/boot/prefetch.ts';
 import { openEarlyPage } from '#client/lib/boot/early-page.ts';
 import { findAuthLink, type AuthLink } from '#client/lib/boot/auth-link.ts';
 import { watchStart } from './service-worker/watch-start.ts';
-import { applyEditorFont, applyTheme, subscribeToTheme } from '#client/lib/session/preferences.ts';
+import { applyEditorFont, applyTheme, localToday, subscribeToTheme } from '#client/lib/session/preferences.ts';
 import { sessionStorageKey, SHARED_TEXTS_PREFIX } from '#client/lib/session/storage-keys.ts';
 import { readStoredSession } from '#client/lib/session/stored-session.ts';
 
@@ -71,7 +70,7 @@ function storeSharedText({ apiUrl }: Settings): void {
   const key = SHARED_TEXTS_PREFIX + (readStoredSession(apiUrl, false)?.user.id ?? '');
   const texts = JSON.parse(storage.getItem(key) ?? '[]') as string[];
   storage.setItem(key, JSON.stringify([...texts, text]));
-  history.replaceState(null, '', `${location.pathname}?date=${dayOf(new Date())}`);
+  history.replaceState(null, '', `${location.pathname}?date=${localToday()}`);
 }
 
 function openApp(config: Settings): void {
@@ -88,7 +87,7 @@ function openApp(config: Settings): void {
   openJournal(config);
   const prefetchJournal = (): void =>
     prefetchReads(config, (data, id) => [
-      readLog(data, id, dayOf(new Date())),
+      readLog(data, id, localToday()),
       readLoggedDates(data, id),
       readProfile(data, id),
     ]);

@@ -3,9 +3,10 @@
  * the editor.
  */
 import { useEffect } from 'react';
-import { dayOf, type Day } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
 import { storeProfile } from '#client/lib/plan/stored-profile.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
+import { localToday } from '#client/lib/session/preferences.ts';
 import { useSession, useUser } from '#client/lib/session/session.ts';
 import { useJournal } from './day-savers-provider.tsx';
 import { browserTimers } from './journal.ts';
@@ -40,7 +41,7 @@ export function BackgroundTasks({ onTextLost }: BackgroundTasksProps): null {
   }, [premium, profile]);
 
   useEffect(() => {
-    if (premium !== null) void pruneCopies(copies, premium, dayOf(new Date()));
+    if (premium !== null) void pruneCopies(copies, premium, localToday());
   }, [copies, premium]);
 
   useEffect(() => watchWaitingText(savers), [savers]);

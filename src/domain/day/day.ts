@@ -3,7 +3,7 @@
  *
  * A day is a string on purpose. A JavaScript `Date` is an instant, and converting an instant to a day needs a time
  * zone: journals that store instants shift old entries by a day when the user travels or daylight saving time changes.
- * The browser converts with `dayOf`, in the user's own zone. Afterwards days are only compared, counted and formatted.
+ * `current-day.ts` decides which day is today, in the user's own zone. Afterwards days are only compared, counted and formatted.
  * The arithmetic below runs in UTC, where every day has 24 hours.
  */
 declare const dayBrand: unique symbol;
@@ -111,4 +111,9 @@ export const dayLabel = (of: Day): string => `${weekdayOf(of)} - ${dateLabel(of)
  * tests/policies/local-days.test.ts compares SQL with these functions.
  */
 export const earliestToday = (instant: Date): Day => utcDayOf(new Date(instant.getTime() - 12 * MS_PER_HOUR));
+/**
+ * The earliest day in which a user can be: a day may end at 03:00 (current-day.ts), also at UTC-12. The free window is
+ * checked from it, so every user has the whole window.
+ */
+export const earliestCurrentDay = (instant: Date): Day => earliestToday(new Date(instant.getTime() - 3 * MS_PER_HOUR));
 export const latestToday = (instant: Date): Day => utcDayOf(new Date(instant.getTime() + 14 * MS_PER_HOUR));

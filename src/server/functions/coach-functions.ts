@@ -10,7 +10,7 @@ import {
   type TrendRequest,
   type CoachRefusal,
 } from '#domain/coach/coach.ts';
-import { isDay, earliestToday, latestToday } from '#domain/day/day.ts';
+import { isDay, earliestCurrentDay, latestToday } from '#domain/day/day.ts';
 import { firstDayOf, REVIEW_PERIODS, type ReviewPeriod } from '#domain/plan/review-period.ts';
 import type { Clock } from '../clock.ts';
 import type { Coach, Answer } from '../coach/coach.ts';
@@ -104,6 +104,6 @@ const isPeriod = (value: unknown): value is ReviewPeriod =>
  */
 function readRequest({ period, from, to, force }: Record<string, unknown>, now: Date): TrendRequest | null {
   if (!isPeriod(period) || !isDay(from) || !isDay(to)) return null;
-  if (to < earliestToday(now) || to > latestToday(now) || from !== firstDayOf(period, to)) return null;
+  if (to < earliestCurrentDay(now) || to > latestToday(now) || from !== firstDayOf(period, to)) return null;
   return { period, from, to, force: force === true };
 }

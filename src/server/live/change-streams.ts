@@ -3,7 +3,7 @@
  * this process follows the changes of all users; a stream receives those of its own user.
  */
 import { randomBytes } from 'node:crypto';
-import { earliestToday } from '#domain/day/day.ts';
+import { earliestCurrentDay } from '#domain/day/day.ts';
 import type { DayChange, LiveEvent, StreamEndReason } from '#domain/live-event.ts';
 import { isLocked } from '#domain/plan/plan.ts';
 import { AccessTokenError } from '../auth/keys/access-tokens.ts';
@@ -145,7 +145,7 @@ export function createChangeStreams({ database, clock, limiters, log, events = N
   async function describeChange({ date, id, revision }: EntryChange, caller: Caller): Promise<DayChange> {
     if (revision === null) return { date, stored: false };
     const isOpen =
-      !isLocked(date, false, earliestToday(clock.now())) || (await isCallerPremium(database, caller.identity));
+      !isLocked(date, false, earliestCurrentDay(clock.now())) || (await isCallerPremium(database, caller.identity));
     return isOpen ? { date, stored: true, id, revision } : { date, stored: true };
   }
 

@@ -1,7 +1,7 @@
 /** Refusals of the coach. The database decides them before anything is sent to the provider. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { AI_MESSAGES, dailyLimitText } from '#domain/coach/coach.ts';
-import { addDays, earliestToday, latestToday } from '#domain/day/day.ts';
+import { addDays, earliestCurrentDay, earliestToday, latestToday } from '#domain/day/day.ts';
 import { QUICK_ENTRIES } from '#domain/log/quick-entries.ts';
 import { firstDayOf } from '#domain/plan/review-period.ts';
 import { GOOD_DAY, startCoachWorld, type CoachWorld } from './fixture.ts';
@@ -163,9 +163,9 @@ describe('trend', () => {
     const now = new Date();
     const requestReview = async (period: '7-day' | '30-day', to = today(), from = firstDayOf(period, to)) =>
       (await world.trend(person, { period, from, to })).status;
-    expect(await requestReview('7-day', earliestToday(now))).not.toBe(400);
+    expect(await requestReview('7-day', earliestCurrentDay(now))).not.toBe(400);
     expect(await requestReview('30-day', latestToday(now))).toBe(200);
-    expect(await requestReview('7-day', addDays(earliestToday(now), -1))).toBe(400);
+    expect(await requestReview('7-day', addDays(earliestCurrentDay(now), -1))).toBe(400);
     expect(await requestReview('7-day', addDays(latestToday(now), 1))).toBe(400);
     expect(await requestReview('7-day', today(), daysAgo(29))).toBe(400);
     expect(await requestReview('30-day', today(), daysAgo(30))).toBe(400);

@@ -3,7 +3,7 @@
  * rule for every time zone, and `tests/policies/days.test.ts` proves that the policies follow it.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { addDays, day, dayOf, earliestToday, latestToday, type Day } from '#domain/day/day.ts';
+import { addDays, day, dayOf, earliestCurrentDay, earliestToday, latestToday, type Day } from '#domain/day/day.ts';
 import { FREE_WINDOW_DAYS } from '#domain/plan/plan.ts';
 import { expirePlans, changePlan, grantPaidYear, withdrawPaidYear } from '#server/plans/change-plan.ts';
 import { dayAtOffset, offsetName } from '../../support/local-days.ts';
@@ -94,9 +94,10 @@ async function withinOneDay(ask: (now: Date) => Promise<void>): Promise<void> {
 /** Daylight saving time began in Berlin in the night, and the 28th has just ended everywhere. */
 const AT = new Date('2026-03-29T12:00:00Z');
 const FIRST = earliestToday(AT);
-/** The days that are open in some time zone: one day more than the free window of a single user. */
-const OPEN = daysUntil(latestToday(AT), FREE_WINDOW_DAYS + 1);
-const LOCKED = addDays(FIRST, -FREE_WINDOW_DAYS);
+/** The free window begins with the day that has not ended where days end at 03:00. */
+const LOCKED = addDays(earliestCurrentDay(AT), -FREE_WINDOW_DAYS);
+/** The days that are open to some user: two days more than the free window of a single user. */
+const OPEN = daysUntil(latestToday(AT), FREE_WINDOW_DAYS + 2);
 const LONG_AGO = day('2016-02-29');
 
 describe('a log before the free window', () => {

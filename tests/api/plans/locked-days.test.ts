@@ -9,8 +9,8 @@ import { FREE_WINDOW_DAYS } from '#domain/plan/plan.ts';
 import type { WireResponse, Person } from '../data/fixture.ts';
 import { FREE_KINDS, KINDS, startPlanWorld, type PlanWorld } from './fixture.ts';
 
-/** A day has just ended everywhere, so `LOCKED`, until then the oldest open day, is locked. */
-const AT = new Date('2026-10-25T12:00:00Z');
+/** A day has just ended for everybody, so `LOCKED`, until then the oldest open day, is locked. */
+const AT = new Date('2026-10-25T15:00:00Z');
 const TODAY = earliestToday(AT);
 const FIRST_OPEN = addDays(TODAY, 1 - FREE_WINDOW_DAYS);
 const LOCKED = addDays(FIRST_OPEN, -1);

@@ -12,6 +12,7 @@ import {
   sessionOf,
   readStoredLog,
   status,
+  storePreferences,
   today,
 } from '../support/journal.ts';
 import { expectNoHorizontalScroll, inBothThemes, expect, test } from '../support/test.ts';
@@ -347,6 +348,46 @@ test('past midnight the day stays open and the new day is offered, and stays ope
   await expect(items(page)).toHaveText(['early work goes on']);
   await page.clock.runFor(3_000);
   await expect(status(page, /^Saved /)).toBeVisible();
+  await expect(dayLabel(page)).toHaveText(labelOf(today()));
+});
+
+test('where days end at 03:00, an open and a new page stay on the day until then, and offer the new one after', async ({
+  page,
+  signUp,
+  request,
+}) => {
+  const now = new Date();
+  const beforeMidnight = new Date(now.getFullYear(), now.getMonth(), now.getDate() - 1, 23, 30);
+  const ending = labelOf(dayOf(beforeMidnight));
+  await page.clock.install({ time: beforeMidnight });
+  await signUp(page);
+  await storePreferences(request, await sessionOf(page), { day_ends_at: 3 });
+  await page.reload();
+  const stored = () => page.evaluate(() => localStorage.getItem('hustle-forge:day-ends-at'));
+  await expect.poll(stored).toBe('3');
+  await page.keyboard.type('late work');
+  await page.clock.runFor(3_000);
+  await expect(status(page, /^Saved /)).toBeVisible();
+  const offer = page.getByRole('button', { name: /^It is .* now$/ });
+  const hourOf = () => page.evaluate(() => new Date().getHours());
+
+  await page.clock.fastForward('03:15:00');
+  await page.evaluate(() => dispatchEvent(new Event('focus')));
+  expect(await hourOf()).toBe(2);
+  await expect(dayLabel(page)).toHaveText(ending);
+  await expect(offer).toBeHidden();
+  await page.reload();
+  await expect(dayLabel(page)).toHaveText(ending);
+  await expect(items(page)).toHaveText(['late work']);
+  await expect(page.getByRole('button', { name: 'Next day' })).toBeDisabled();
+
+  await expect(async () => {
+    await page.clock.fastForward('15:00');
+    await page.evaluate(() => dispatchEvent(new Event('focus')));
+    await expect(offer).toBeVisible({ timeout: 5_000 });
+  }).toPass();
+  expect(await hourOf()).toBeGreaterThanOrEqual(3);
+  await offer.click();
   await expect(dayLabel(page)).toHaveText(labelOf(today()));
 });
 

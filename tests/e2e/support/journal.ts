@@ -1,6 +1,7 @@
 /** Helpers for tests of the journal: the editor, the status line, days, and the stored log. */
 import type { APIRequestContext, Locator, Page } from '@playwright/test';
 import { addDays, dayLabel as labelOf, dayOf, type Day } from '#domain/day/day.ts';
+import type { Preferences } from '#domain/habit/preferences.ts';
 import { AUTO_SAVE_DELAY_MS } from '#domain/log/entry.ts';
 import { sessionStorageKey } from '#client/lib/session/storage-keys.ts';
 import { PUBLISHABLE_KEY } from '#server/config/config.ts';
@@ -62,6 +63,19 @@ export async function storeLog(request: APIRequestContext, session: Session, dat
   const answer = await request.post('/rest/v1/entries?on_conflict=user_id,date', {
     headers: { ...headersOf(session), prefer: 'resolution=merge-duplicates' },
     data: { user_id: session.user.id, date, content: html },
+  });
+  expect(answer.ok(), await answer.text()).toBe(true);
+}
+
+/** Stores preferences as another device of the same user would. */
+export async function storePreferences(
+  request: APIRequestContext,
+  session: Session,
+  preferences: Partial<Preferences>,
+): Promise<void> {
+  const answer = await request.post('/rest/v1/preferences', {
+    headers: { ...headersOf(session), prefer: 'resolution=merge-duplicates' },
+    data: { user_id: session.user.id, ...preferences },
   });
   expect(answer.ok(), await answer.text()).toBe(true);
 }

@@ -1,8 +1,9 @@
 /** Leaving the page for PayPal: remembers in this tab where the purchase began, because PayPal returns to the journal. */
 import { useEffect, useState } from 'react';
-import { dayOf, isDay } from '#domain/day/day.ts';
+import { isDay } from '#domain/day/day.ts';
 import type { UpgradeFeature } from '#domain/plan/upgrade.ts';
 import { ROUTES } from '#domain/routes.ts';
+import { localToday } from '#client/lib/session/preferences.ts';
 import { useSession } from '#client/lib/session/session.ts';
 
 const ORIGIN_KEY = 'hustle-forge:purchase-origin';
@@ -15,7 +16,7 @@ export function rememberPurchaseOrigin(feature: UpgradeFeature): void {
   const { pathname, search } = location;
   const date = new URLSearchParams(search).get('date');
   // The panel was open beside a day, which after the payment is no longer the initial one of an address without a date.
-  const shown = isDay(date) ? date : dayOf(new Date());
+  const shown = isDay(date) ? date : localToday();
   const isFeedback = feature === 'ai-feedback' && pathname === ROUTES.journal.path;
   const path = isFeedback ? `${pathname}?date=${shown}&payment=${OPEN_FEEDBACK}` : pathname + search;
   try {

@@ -3,8 +3,9 @@
  * focus mode only changes how the bars look, and a tab becomes stale only after hours.
  */
 import { useEffect, useEffectEvent, type RefObject } from 'react';
-import { dateLabel, dayOf, type Day } from '#domain/day/day.ts';
+import { dateLabel, type Day } from '#domain/day/day.ts';
 import { subscribeToClock } from '#client/lib/hooks/use-clock.ts';
+import { localToday } from '#client/lib/session/preferences.ts';
 import { useJournal } from '#client/sync/day-savers-provider.tsx';
 import { useToast } from '#client/ui/toast.tsx';
 
@@ -36,8 +37,8 @@ function IdleReturn({ date, onReturn, onGoBack }: IdleReturnProps) {
   /** True if today is shown from now on. */
   const returnToToday = useEffectEvent((lastInputAt: number): boolean => {
     const now = Date.now();
-    const today = dayOf(new Date(now));
-    const isStale = now - lastInputAt > IDLE_MS && dayOf(new Date(lastInputAt)) !== today && date !== today;
+    const today = localToday(new Date(now));
+    const isStale = now - lastInputAt > IDLE_MS && localToday(new Date(lastInputAt)) !== today && date !== today;
     if (!isStale || savers.getUnsaved(date) || document.querySelector('dialog:modal')) return false;
     onReturn(today);
     return true;

@@ -3,9 +3,10 @@
  * editor in its place. The early page stands in for `#root` until React's journal takes over the editor
  * (features/journal/early), or something else that React shows dismisses it.
  */
-import { dateLabel, dayLabel, dayOf, weekdayOf, type Day } from '#domain/day/day.ts';
+import { dateLabel, dayLabel, weekdayOf, type Day } from '#domain/day/day.ts';
 import { parseInert } from '../log-html/inert-html.ts';
 import { renderStored, type StoredAttributes } from '../log-html/render-stored.ts';
+import { localToday } from '../session/preferences.ts';
 import { readTodayCopy, type CopiedLog } from './today-copy.ts';
 
 export type EarlyPage = {
@@ -36,7 +37,7 @@ declare global {
  * log, the journal opens on today with every plan (`initialDay`).
  */
 export function openEarlyPage(load: LoadEarlyEditor, userId: string): void {
-  const date = dayOf(new Date());
+  const date = localToday();
   if ((new URLSearchParams(location.search).get('date') ?? date) !== date) return;
   const stored = readTodayCopy(localStorage, userId, date);
   if (!stored) return;

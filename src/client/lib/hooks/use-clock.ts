@@ -4,6 +4,7 @@
  */
 import { useSyncExternalStore } from 'react';
 import { dayOf, type Day } from '#domain/day/day.ts';
+import { localToday } from '../session/preferences.ts';
 
 /** The heartbeat alone is not enough: a sleeping machine stops timers, so focus and visibility changes update too. */
 const HEARTBEAT_MS = 15_000;
@@ -34,5 +35,8 @@ const subscribe = (listener: () => void) => subscribeToClock(listener);
 /** `read` returns the current value. The component re-renders only when the value changes. */
 export const useClock = <Value extends string>(read: () => Value): Value => useSyncExternalStore(subscribe, read);
 
-/** The user's current day. It changes at midnight while the tab is open. */
-export const useToday = (): Day => useClock(() => dayOf(new Date()));
+/** The user's current day. It changes while the tab is open, at midnight or at 03:00 (`localToday`). */
+export const useToday = (): Day => useClock(() => localToday());
+
+/** The date on the user's clock. Plans end at midnight, whenever the user's days end. */
+export const useDate = (): Day => useClock(() => dayOf(new Date()));

@@ -2,8 +2,10 @@
  * The preferences stored in this browser: theme, editor font and the first day of the week
  * (docs/specification/product.md 5).
  */
+import { DAY_ENDS, localCurrentDay, type DayEnd } from '#domain/day/current-day.ts';
+import type { Day } from '#domain/day/day.ts';
 import { WEEK_STARTS, type WeekStart } from '#domain/day/month.ts';
-import { FONT_KEY, SUSPENDED_FONT_KEY, THEME_KEY, WEEK_START_KEY } from './storage-keys.ts';
+import { DAY_END_KEY, FONT_KEY, SUSPENDED_FONT_KEY, THEME_KEY, WEEK_START_KEY } from './storage-keys.ts';
 
 export type Theme = 'light' | 'dark';
 const EDITOR_FONTS = ['default', 'serif', 'monospace'] as const;
@@ -111,6 +113,17 @@ export function storedWeekStart(): WeekStart | null {
 export const chosenWeekStart = (): WeekStart => storedWeekStart() ?? 'Sunday';
 
 export const chooseWeekStart = (start: WeekStart): void => write(WEEK_START_KEY, start);
+
+/** The hour at which the user's day ends, as this browser knows it before the server answers. */
+export function storedDayEnd(): DayEnd {
+  const hour = read(DAY_END_KEY);
+  return DAY_ENDS.find((known) => String(known) === hour) ?? 0;
+}
+
+export const storeDayEnd = (hour: DayEnd): void => write(DAY_END_KEY, String(hour));
+
+/** The user's current day, or the one at an instant. */
+export const localToday = (now = new Date()): Day => localCurrentDay(now, storedDayEnd());
 
 /** The first day of the week where the user is; null for another weekday, and in a browser that does not know it. */
 export function localWeekStart(): WeekStart | null {

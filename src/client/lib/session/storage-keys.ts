@@ -5,6 +5,8 @@
 export const THEME_KEY = 'theme';
 export const FONT_KEY = 'fontFamily';
 export const WEEK_START_KEY = 'weekStart';
+/** The hour at which the days of the signed-in user end. The server has it too (the table `preferences`). */
+export const DAY_END_KEY = 'hustle-forge:day-ends-at';
 /** The chosen font of a user whose plan has ended, restored when the plan starts again. */
 export const SUSPENDED_FONT_KEY = 'hustle-forge:resting-font';
 /** The plain text that a visitor typed on the landing page. After sign-up it becomes an item of the first log. */

@@ -1,5 +1,6 @@
 /** Removes a signed-out user's data from this browser's storage. */
 import {
+  DAY_END_KEY,
   FIRST_LINE_KEY,
   SHARED_TEXTS_PREFIX,
   sharedTextsKeys,
@@ -13,6 +14,7 @@ import {
  */
 export function wipeUserData(userId: string): void {
   removeDataOf(userId);
+  localStorage.removeItem(DAY_END_KEY);
   // Threat: the next user of this browser sees this user's email address and text, and finds the text in their own new
   // journal.
   localStorage.removeItem(FIRST_LINE_KEY);

@@ -16,10 +16,8 @@ const ROW = {
 };
 const tokenOf = (user: string) => `x.${btoa(JSON.stringify({ sub: user })).replaceAll('=', '')}.x`;
 
-const NOW = new Date('2026-11-21T12:30:00Z');
-/**
- * The server counts from the earliest current date of all time zones, the 21st: the free window begins on October 23.
- */
+const NOW = new Date('2026-11-21T15:30:00Z');
+/** The server counts from the earliest current day of all users, the 21st: the free window begins on October 23. */
 const OLD = day('2026-10-22');
 const OLDEST_FREE = day('2026-10-23');
 

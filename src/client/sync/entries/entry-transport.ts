@@ -1,6 +1,6 @@
 /** Reads and writes days through /rest/v1, and maps each response to one of the saver's outcomes. */
 import type { PostgrestSingleResponse } from '@supabase/postgrest-js';
-import { earliestToday, latestToday, type Day } from '#domain/day/day.ts';
+import { earliestCurrentDay, earliestToday, latestToday, type Day } from '#domain/day/day.ts';
 import { ENTRY_MAX_BYTES, STORAGE_FULL_CODE } from '#domain/log/entry.ts';
 import { withDateHeader, withoutDateHeader } from '#domain/log/entry-html.ts';
 import { isLocked, isPremium } from '#domain/plan/plan.ts';
@@ -126,15 +126,16 @@ export function createEntryTransport(data: DataClient, userId: string, onLocked:
      */
     async read(date, id) {
       const outcome = await readRows(date, id);
-      const today = earliestToday(new Date());
-      if (outcome.kind !== 'read' || outcome.stored || outcome.moved || !isLocked(date, false, today)) return outcome;
+      const now = new Date();
+      const isOpen = (premium: boolean): boolean => !isLocked(date, premium, earliestCurrentDay(now));
+      if (outcome.kind !== 'read' || outcome.stored || outcome.moved || isOpen(false)) return outcome;
       const plan = await data
         .from('profiles', { fetch: createEntryFetch(userId) })
         .select('subscription_plan, access_valid_until')
         .eq('id', userId)
         .retry(false);
       if (!Array.isArray(plan.data)) return failure(plan, date);
-      if (!isLocked(date, isPremium(plan.data[0], today), today)) return readRows(date, id);
+      if (isOpen(isPremium(plan.data[0], earliestToday(now)))) return readRows(date, id);
       onLocked();
       return { kind: 'locked' };
     },

@@ -2,8 +2,9 @@
  * Copies of what the server answered, for a fast start and for reading without a connection. Best effort: without
  * IndexedDB nothing is found and nothing is kept.
  */
-import { dayOf, type Day } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
 import { storeTodayCopy } from '#client/lib/boot/today-copy.ts';
+import { localToday } from '#client/lib/session/preferences.ts';
 import type { StoredLog } from '../save-requests.ts';
 import type { Copy, SeenDay, UserDatabase } from './user-database.ts';
 
@@ -13,7 +14,7 @@ export function createLocalCopies(database: UserDatabase, userId: string, now: (
   const ignore = (): null => null;
   const updateTodayCopy = (date: Day, stored: StoredLog | null): void => {
     // A sign-out that wiped the storage while the request was on its way has closed the database: store no log again.
-    if (!database.isClosed()) storeTodayCopy(localStorage, userId, dayOf(new Date(now())), date, stored);
+    if (!database.isClosed()) storeTodayCopy(localStorage, userId, localToday(new Date(now())), date, stored);
   };
   return {
     readDay: (date: Day): Promise<SeenDay | null> =>

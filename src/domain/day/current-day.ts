@@ -1,0 +1,50 @@
+/**
+ * The day in which a user is: the one rule for "today" (docs/specification/days-and-saving.md 1). A day may end at 03:00,
+ * and until then it is still the day before. The rule reads the user's clock, so a day of 23 or 25 hours ends at 03:00 too.
+ */
+import { addDays, day, dayOf, type Day } from './day.ts';
+
+/** The hours at which a day may end. */
+export const DAY_ENDS = [0, 3] as const;
+export type DayEnd = (typeof DAY_ENDS)[number];
+
+type Clock = (instant: Date) => { date: Day; hour: number };
+
+const HALF_HOUR_MS = 1_800_000;
+
+function dayOn(clock: Clock, now: Date, dayEndsAt: DayEnd): Day {
+  const { date, hour } = clock(now);
+  if (hour >= dayEndsAt) return date;
+  // On the Chatham Islands the clock goes from 03:45 back to 02:45 once a year. The day that has begun stays.
+  const before = clock(new Date(now.getTime() - HALF_HOUR_MS));
+  return before.date === date && before.hour >= dayEndsAt ? date : addDays(date, -1);
+}
+
+/** In the machine's time zone. In the browser, that is the user's. */
+export const localCurrentDay = (now: Date, dayEndsAt: DayEnd): Day =>
+  dayOn((instant) => ({ date: dayOf(instant), hour: instant.getHours() }), now, dayEndsAt);
+
+/**
+ * `timeZone` is a name of the tz database; null, as long as it is unknown, counts as UTC.
+ *
+ * @throws RangeError for a time zone that this machine does not know.
+ */
+export const currentDay = (now: Date, timeZone: string | null, dayEndsAt: DayEnd): Day =>
+  dayOn(clockIn(timeZone ?? 'UTC'), now, dayEndsAt);
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+function clockIn(timeZone: string): Clock {
+  // Creating a format costs far more than using it, and a job asks for many users of one zone.
+  let format = formats.get(timeZone);
+  if (!format) {
+    // Swedish dates are written as ISO dates: `2026-11-21 00:30`.
+    format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'short' });
+    formats.set(timeZone, format);
+  }
+  const { format: write } = format;
+  return (instant) => {
+    const [date, time] = write(instant).split(' ') as [string, string];
+    return { date: day(date), hour: Number(time.slice(0, 2)) };
+  };
+}
