@@ -1,16 +1,17 @@
 /** The route guard of sign-in, sign-up and forgotten password (docs/specification/screens.md 1). */
-import { lazy, Suspense, useEffect, useState, type PropsWithChildren } from 'react';
+import { Suspense, useEffect, useState, type PropsWithChildren } from 'react';
 import { ROUTES } from '#domain/routes.ts';
 import { useDismissEarlyPage } from '#client/lib/boot/use-dismiss-early-page.ts';
 import { hasAuthLink } from '#client/lib/boot/auth-link.ts';
 import { pageState, useNavigate } from '#client/lib/navigation.ts';
 import { useSession } from '#client/lib/session/session.ts';
+import { lazyChunk } from '#client/ui/lazy-chunk.ts';
 import { useWelcomeBack } from '#client/ui/use-welcome-back.ts';
 import { LoadingScreen } from './full-screen.tsx';
 
-const SecondStepScreen = lazy(async () => ({
-  default: (await import('#client/features/sign-in/second-step-screen.tsx')).SecondStepScreen,
-}));
+const secondStepScreen = lazyChunk(
+  async () => (await import('#client/features/sign-in/second-step-screen.tsx')).SecondStepScreen,
+);
 
 /** Asks for the second step of a sign-in, and redirects a signed-in user back to the page they came from. */
 export function GuestGuard({ children }: PropsWithChildren) {
@@ -22,7 +23,7 @@ export function GuestGuard({ children }: PropsWithChildren) {
   if (secondStepUser && needsSecondStep) {
     return (
       <Suspense fallback={<LoadingScreen />}>
-        <SecondStepScreen user={secondStepUser} />
+        <secondStepScreen.View user={secondStepUser} />
       </Suspense>
     );
   }

@@ -1,5 +1,8 @@
-/** Tests the preloading of chunks while the page is idle. */
+/** Tests chunks that are rendered before they have loaded, and the preloading of chunks while the page is idle. */
+import { createElement, Suspense } from 'react';
+import { prerender } from 'react-dom/static';
 import { beforeEach, expect, test, vi } from 'vitest';
+import type { LazyChunk } from './lazy-chunk.ts';
 
 let page: EventTarget;
 
@@ -39,4 +42,30 @@ test('a preload requests one chunk at a time, and none after it was stopped', as
   answers[1]!.resolve();
   await vi.advanceTimersByTimeAsync(0);
   expect(requests()).toEqual([1, 1, 0]);
+});
+
+async function renderChunk({ View }: LazyChunk<{ name: string }>): Promise<string> {
+  const { prelude } = await prerender(createElement(Suspense, null, createElement(View, { name: 'Jo' })));
+  return (await new Response(prelude).text()).replaceAll(/<!--.*?-->/g, '');
+}
+
+const Greeting = ({ name }: { name: string }) => createElement('p', null, `Hello ${name}`);
+
+test('a view that is rendered before it has loaded appears once it has', async () => {
+  const { lazyChunk } = await import('./lazy-chunk.ts');
+  const importView = vi.fn(() => Promise.resolve(Greeting));
+  const chunk = lazyChunk(importView);
+  expect(await renderChunk(chunk)).toBe('<p>Hello Jo</p>');
+  expect(chunk.isLoaded()).toBe(true);
+  expect(await renderChunk(chunk)).toBe('<p>Hello Jo</p>');
+  expect(importView).toHaveBeenCalledOnce();
+});
+
+test('a view that could not be loaded shows its fallback, and itself once a later load has succeeded', async () => {
+  const { lazyChunk } = await import('./lazy-chunk.ts');
+  const importView = vi.fn(() => Promise.resolve(Greeting)).mockRejectedValueOnce(new Error('offline'));
+  const chunk = lazyChunk(importView, ({ name }) => createElement('p', null, `${name} is offline`));
+  expect(await renderChunk(chunk)).toBe('<p>Jo is offline</p>');
+  await chunk.load();
+  expect(await renderChunk(chunk)).toBe('<p>Hello Jo</p>');
 });

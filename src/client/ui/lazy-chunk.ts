@@ -2,7 +2,7 @@
  * Components loaded as separate chunks. A chunk opens only once its code has loaded: without a connection, or while a
  * release replaces the files of this page, the user stays on the page they are writing on.
  */
-import { createElement, useCallback, type ComponentType, type FunctionComponent } from 'react';
+import { createElement, use, useCallback, type ComponentType, type FunctionComponent } from 'react';
 import { flushSync } from 'react-dom';
 import { useToast } from '#client/ui/toast.tsx';
 
@@ -24,15 +24,27 @@ addEventListener(
   true,
 );
 
-/** `View` renders nothing until `load` has resolved. `load` rejects if a file of the chunk could not be loaded. */
-export function lazyChunk<Props extends object>(importView: () => Promise<ComponentType<Props>>): LazyChunk<Props> {
+/**
+ * `load` rejects if a file of the chunk could not be loaded. `View` may be rendered before, within `Suspense`: it loads the
+ * chunk, and on a failure shows `Fallback` or throws.
+ */
+export function lazyChunk<Props extends object>(
+  importView: () => Promise<ComponentType<Props>>,
+  Fallback?: ComponentType<Props>,
+): LazyChunk<Props> {
   let view: ComponentType<Props> | null = null;
+  let loadToShow: Promise<void> | undefined;
   const load = async (): Promise<void> => {
     await reloadFailedStylesheets();
     view = await importView();
   };
+  const View = (props: Props) => {
+    // One promise for all renders: a new one would suspend each render again.
+    if (!view) use((loadToShow ??= Fallback ? load().catch(() => undefined) : load()));
+    return createElement((view ?? Fallback)!, props);
+  };
   loads.push(load);
-  return { isLoaded: () => view !== null, load, View: (props) => view && createElement(view, props) };
+  return { isLoaded: () => view !== null, load, View };
 }
 
 /**

@@ -1,5 +1,5 @@
 /** The journal screen and its overlays. */
-import { lazy, Suspense, useCallback, useEffect, useState } from 'react';
+import { Suspense, useCallback, useEffect, useState } from 'react';
 import type { Day } from '#domain/day/day.ts';
 import type { UpgradeFeature } from '#domain/plan/upgrade.ts';
 import { useSearchParam } from '#client/lib/navigation.ts';
@@ -24,9 +24,7 @@ const overlays: Readonly<Record<Overlay, LazyChunk<OverlayProps>>> = {
   deleted: lazyChunk(async () => (await import('#client/features/versions/deleted-days-dialog.tsx')).DeletedDaysDialog),
 };
 
-const JournalPaymentReturn = lazy(async () => ({
-  default: (await import('./journal-payment-return.tsx')).JournalPaymentReturn,
-}));
+const paymentReturn = lazyChunk(async () => (await import('./journal-payment-return.tsx')).JournalPaymentReturn);
 
 export function JournalRoute() {
   const upgrade = useUpgrade();
@@ -61,7 +59,7 @@ export function JournalRoute() {
   if (returning) {
     return (
       <Suspense fallback={<LoadingScreen />}>
-        <JournalPaymentReturn
+        <paymentReturn.View
           onEnd={(day) => {
             setReturning(false);
             if (day) openFeedback(day);

@@ -1,6 +1,6 @@
 /** Hustle Reviews: the upgrade pitch on the free plan, the two periods on premium. */
 import { useQueryClient } from '@tanstack/react-query';
-import { lazy, Suspense, useDeferredValue, useEffect, useState } from 'react';
+import { Suspense, useDeferredValue, useEffect, useState } from 'react';
 import { AI_MESSAGES, FAIR_USE_NOTE, type TrendResult } from '#domain/coach/coach.ts';
 import { PREMIUM_PRICE } from '#domain/plan/plan.ts';
 import type { Day } from '#domain/day/day.ts';
@@ -16,6 +16,7 @@ import { SampleReview } from '#client/ui/coach-sample.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { useToday } from '#client/lib/hooks/use-clock.ts';
 import { Button } from '#client/ui/button.tsx';
+import { lazyChunk, tryLoad } from '#client/ui/lazy-chunk.ts';
 import { LoadingText } from '#client/ui/loading-text.tsx';
 import { useLocalCopies } from '#client/sync/day-savers-provider.tsx';
 import { reviewCopyKey } from '#client/sync/store/prune-copies.ts';
@@ -75,15 +76,11 @@ function ReviewsPitch() {
   );
 }
 
-const loadCharts = () => import('./review-charts.tsx');
-const ReviewCharts = lazy(async () => {
-  try {
-    return { default: (await loadCharts()).ReviewCharts };
-  } catch {
-    // The chunk failed to load: keep the analysis usable.
-    return { default: ChartsFailed };
-  }
-});
+const reviewCharts = lazyChunk(
+  async () => (await import('./review-charts.tsx')).ReviewCharts,
+  // Keeps the analysis usable.
+  ChartsFailed,
+);
 
 const PERIODS = Object.keys(REVIEW_PERIODS) as ReviewPeriod[];
 
@@ -99,7 +96,7 @@ function ReviewPeriods() {
   // Renders the squares of a year in slices, so that the page reacts meanwhile.
   const areChartsDue = useDeferredValue(isSettled, false);
   // The chunk loads while the server answers.
-  useEffect(() => void loadCharts().catch(() => undefined), []);
+  useEffect(() => void tryLoad(reviewCharts.load), []);
   const queries = useQueryClient();
   const copies = useLocalCopies();
   const show = async (made: TrendResult): Promise<void> => {
@@ -151,7 +148,7 @@ function ReviewPeriods() {
       )}
       {areChartsDue && logged.data && (
         <Suspense fallback={<LoadingText />}>
-          <ReviewCharts
+          <reviewCharts.View
             period={period}
             today={today}
             logged={logged.data}

@@ -1,6 +1,6 @@
 /** The journal: the bar with the day, and the page of the day. */
 import { useQueryClient } from '@tanstack/react-query';
-import { lazy, Suspense, useEffect, useRef, useState, useEffectEvent, type ReactNode } from 'react';
+import { Suspense, useEffect, useRef, useState, useEffectEvent, type ReactNode } from 'react';
 import { addDays, canOpenDay, dayLabel, FIRST_DAY, isBefore, isDay, type Day } from '#domain/day/day.ts';
 import { isLocked } from '#domain/plan/plan.ts';
 import { initialDay } from '#domain/day/initial-day.ts';
@@ -20,12 +20,10 @@ import { DayView } from './day/day-view.tsx';
 import { UnsavedDays } from './day/save-status-line.tsx';
 import styles from './journal.module.css';
 
-const PageBehaviour = lazy(() =>
-  import('./page-behaviour.tsx').then(
-    (module) => ({ default: module.PageBehaviour }),
-    // Best effort: the page works without it.
-    () => ({ default: () => null }),
-  ),
+const pageBehaviour = lazyChunk(
+  async () => (await import('./page-behaviour.tsx')).PageBehaviour,
+  // Best effort: the page works without it.
+  () => null,
 );
 
 type JournalScreenProps = {
@@ -85,7 +83,7 @@ export function JournalScreen({ onOpen, onOpenFeedback }: JournalScreenProps) {
       </main>
       {date !== null && (
         <Suspense>
-          <PageBehaviour page={page} date={date} onReturn={replaceInitial} onGoBack={open} />
+          <pageBehaviour.View page={page} date={date} onReturn={replaceInitial} onGoBack={open} />
         </Suspense>
       )}
     </div>

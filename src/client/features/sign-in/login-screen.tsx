@@ -1,6 +1,6 @@
 /** The sign-in form. Also handles mailed links (confirm an address, sign in) and the return from a provider. */
 import { Link } from 'wouter';
-import { lazy, Suspense, useId, useRef, useState } from 'react';
+import { Suspense, useId, useRef, useState } from 'react';
 import { MESSAGES, recoveryMessage, signInMessage } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { pageState } from '#client/lib/navigation.ts';
@@ -10,6 +10,7 @@ import { textOf, useSubmit } from '#client/lib/hooks/use-submit.ts';
 import { rememberWay } from '#client/lib/session/last-way.ts';
 import { InlineButton } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
+import { lazyChunk } from '#client/ui/lazy-chunk.ts';
 import { PasswordField } from '#client/ui/form/field.tsx';
 import { Form, SubmitButton } from '#client/ui/form/form.tsx';
 import { SignInLayout } from './sign-in-layout.tsx';
@@ -18,9 +19,9 @@ import { useArrivedLink } from './link/arrived-link.ts';
 import { SignInWays, WayFormView, type WayForm } from './ways/sign-in-ways.tsx';
 import styles from './sign-in.module.css';
 
-const CheckYourMail = lazy(async () => ({ default: (await import('./check-your-mail.tsx')).CheckYourMail }));
-const ProviderReturn = lazy(async () => ({ default: (await import('./link/provider-return.tsx')).ProviderReturn }));
-const ConfirmLink = lazy(async () => ({ default: (await import('./link/confirm-link.tsx')).ConfirmLink }));
+const checkYourMail = lazyChunk(async () => (await import('./check-your-mail.tsx')).CheckYourMail);
+const providerReturn = lazyChunk(async () => (await import('./link/provider-return.tsx')).ProviderReturn);
+const confirmLink = lazyChunk(async () => (await import('./link/confirm-link.tsx')).ConfirmLink);
 
 export function LoginScreen() {
   const { link, drop } = useArrivedLink();
@@ -30,9 +31,9 @@ export function LoginScreen() {
   return (
     <Suspense fallback={<SignInLayout title="Sign in" lead="Checking your link..." />}>
       {link.kind === 'code' || link.kind === 'providerError' ? (
-        <ProviderReturn arrived={link} onDrop={drop} />
+        <providerReturn.View arrived={link} onDrop={drop} />
       ) : (
-        <ConfirmLink link={link} onDrop={drop} />
+        <confirmLink.View link={link} onDrop={drop} />
       )}
     </Suspense>
   );
@@ -65,7 +66,7 @@ function LoginForm() {
   if (unconfirmed !== null) {
     return (
       <Suspense fallback={<SignInLayout title="Check your email" />}>
-        <CheckYourMail address={unconfirmed} />
+        <checkYourMail.View address={unconfirmed} />
       </Suspense>
     );
   }

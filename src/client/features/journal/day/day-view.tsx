@@ -1,6 +1,6 @@
 /** Shows a day as locked, loading, failed or open. A day that failed to load is never shown as empty. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { lazy, Suspense, useState, useSyncExternalStore, useEffect, useRef, type MouseEvent } from 'react';
+import { Suspense, useState, useSyncExternalStore, useEffect, useRef, type MouseEvent } from 'react';
 import { dayLabel, isBefore, type Day } from '#domain/day/day.ts';
 import { dayQuestion } from '#domain/day/past-day.ts';
 import { StoredLog } from '#client/editor/stored-log.tsx';
@@ -31,12 +31,10 @@ import styles from '../journal.module.css';
 
 type LockedDayProps = { date: Day };
 
-const LockedDay = lazy(() =>
-  import('./locked-day.tsx').then(
-    (module) => ({ default: module.LockedDay }),
-    // A plan can end while the device is offline: unsaved text must be shown without the chunk.
-    () => ({ default: LockedDayFallback }),
-  ),
+const lockedDay = lazyChunk(
+  async () => (await import('./locked-day.tsx')).LockedDay,
+  // A plan can end while the device is offline: unsaved text must be shown without the chunk.
+  LockedDayFallback,
 );
 
 type DayViewProps = {
@@ -90,7 +88,7 @@ function Locked({ date }: LockedDayProps) {
   useDismissEarlyPage();
   return (
     <Suspense fallback={<Loading />}>
-      <LockedDay date={date} />
+      <lockedDay.View date={date} />
     </Suspense>
   );
 }

@@ -1,12 +1,13 @@
 /** Sets a new password after a mailed link or code: takes the code, passes the second step, takes the password. */
 import { Link } from 'wouter';
-import { lazy, Suspense, useState, type ReactNode } from 'react';
+import { Suspense, useState, type ReactNode } from 'react';
 import { passwordMessage, validateNewPassword, validateEmail } from '#domain/account/account.ts';
 import { MESSAGES, resetMessage } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { useSupabase, type Auth } from '#client/lib/api/supabase.ts';
 import { textOf, useSubmit, type Outcome } from '#client/lib/hooks/use-submit.ts';
 import { Notice } from '#client/ui/notice.tsx';
+import { lazyChunk } from '#client/ui/lazy-chunk.ts';
 import { PasswordField } from '#client/ui/form/field.tsx';
 import { LoadingText } from '#client/ui/loading-text.tsx';
 import { CodeForm } from '#client/ui/form/code-form.tsx';
@@ -100,9 +101,7 @@ export function NewPasswordForm({ auth, address, onAccepted, requestAgain = REQU
   );
 }
 
-const SecondStep = lazy(async () => ({
-  default: (await import('#client/ui/second-step/second-step.tsx')).SecondStep,
-}));
+const secondStep = lazyChunk(async () => (await import('#client/ui/second-step/second-step.tsx')).SecondStep);
 
 /** Shows its children after the account's second step, or at once if the account needs none. */
 function AfterSecondStep({ account, children }: { account: VerifiedAccount; children: ReactNode }) {
@@ -112,7 +111,7 @@ function AfterSecondStep({ account, children }: { account: VerifiedAccount; chil
     <Stack above="s6" stretch>
       <p>Two-step verification is on for this account. Pass it first.</p>
       <Suspense fallback={<LoadingText />}>
-        <SecondStep auth={account.auth} user={account.user} onPassed={() => setPassed(true)} />
+        <secondStep.View auth={account.auth} user={account.user} onPassed={() => setPassed(true)} />
       </Suspense>
     </Stack>
   );
