@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { AI_MESSAGES, ANALYSIS_PROBLEMS } from '#domain/coach/coach.ts';
 import { askCoach } from './coach-stream.ts';
-import type { Supabase } from '#client/lib/api/supabase.ts';
+import type { ApiRequest, Supabase } from '#client/lib/api/supabase.ts';
 
 type Result = { score: number };
 type Name = 'ai-feedback' | 'trend-analysis';
@@ -17,9 +17,12 @@ function serverOf(respond: (signal: AbortSignal) => Response | Promise<Response>
     return Promise.resolve(respond(init.signal as AbortSignal));
   });
   const supabase = {
-    apiUrl: 'http://forge.test',
-    withSession: (base: typeof fetch) => (url: string, init: RequestInit) =>
-      base(url, { ...init, headers: { authorization: tokenOf(signedIn) } }),
+    ask: (path: string, { body, signal, base = fetch }: ApiRequest) =>
+      base(`http://forge.test${path}`, {
+        headers: { authorization: tokenOf(signedIn) },
+        body: JSON.stringify(body),
+        ...(signal && { signal }),
+      }),
   } as unknown as Supabase;
   return { supabase, bodies };
 }

@@ -49,12 +49,12 @@ export async function askCoach<Result>(
   const signal = AbortSignal.any([request.signal, idle.signal]);
   let timer = setTimeout(() => idle.abort(), IDLE_TIMEOUT_MS);
   try {
-    const send = supabase.withSession(fetchAsUser(request.userId, fetch));
-    const response = await send(`${supabase.apiUrl}/functions/v1/${request.name}`, {
+    const response = await supabase.ask(`/functions/v1/${request.name}`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', accept: 'text/event-stream, application/json' },
-      body: JSON.stringify(request.body),
+      headers: { accept: 'text/event-stream, application/json' },
+      body: request.body,
       signal,
+      base: fetchAsUser(request.userId, fetch),
     });
     const stream = eventStreamOf(response);
     if (!stream) return failedAnswer(await refusalOf(response, request.name));
@@ -112,7 +112,7 @@ function unreadableFailure(reason: 'network' | 'general', name: CoachRequest<unk
 
 /** Parses a response that is no stream: `{ success: false, code, error }`, or a body that cannot be read. */
 async function refusalOf(response: Response, name: CoachRequest<unknown>['name']): Promise<CoachFailure> {
-  // `withSession` has already ended the session, or tried to renew it.
+  // `ask` has already ended the session, or tried to renew it.
   if (response.status === 401) {
     return { kind: 'refused', reason: 'signed_out', message: AI_MESSAGES.signedOut, retryAt: null };
   }

@@ -5,7 +5,7 @@
 import { useMemo } from 'react';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { isSessionGone, type ProviderError } from '#domain/messages.ts';
-import { useSupabase, type Supabase } from './supabase.ts';
+import { useSupabase, type ApiRequest, type Supabase } from './supabase.ts';
 import { useUser } from '../session/session.ts';
 
 export type OwnSession = {
@@ -38,30 +38,20 @@ export class RefusedError extends Error {
   }
 }
 
-/** Sends JSON with the session. Resolves for any response, and rejects without a response, like `fetch`. */
-const createSender =
-  ({ apiUrl, withSession }: Supabase) =>
-  (method: string, path: string, body?: object, signal?: AbortSignal): Promise<Response> =>
-    withSession(fetch)(`${apiUrl}${path}`, {
-      method,
-      // Requests the API version whose errors have a `code` (docs/specification/wire.md 3).
-      headers: { 'content-type': 'application/json', 'x-supabase-api-version': '2024-01-01' },
-      ...(body && { body: JSON.stringify(body) }),
-      ...(signal && { signal }),
-    });
+/** Requests the API version whose errors have a `code` (docs/specification/wire.md 3). */
+const WITH_CODES = { 'x-supabase-api-version': '2024-01-01' };
 
 async function readError(response: Response): Promise<ProviderError> {
   const { code, message = '' } = (await response.json().catch(() => ({}))) as { code?: string; message?: string };
   return { code, message, status: response.status };
 }
 
+type Method = NonNullable<ApiRequest['method']>;
 type OwnAccount = ReturnType<typeof createOwnAccount>;
 
 function createOwnAccount(supabase: Supabase) {
-  const send = createSender(supabase);
-
-  async function request(...parameters: Parameters<typeof send>): Promise<Response> {
-    const response = await send(...parameters);
+  async function request(method: Method, path: string, body?: object, signal?: AbortSignal): Promise<Response> {
+    const response = await supabase.ask(path, { method, body, signal, headers: WITH_CODES });
     if (response.ok) return response;
     const error = await readError(response);
     if (isSessionGone(error)) await supabase.renewOrEndSession();
@@ -116,15 +106,14 @@ export function useAccountFacts() {
 
 export type AuthResult<Data> = { data: Data; error: null } | { data: null; error: ProviderError };
 
-type AuthRequest = <Data>(method: string, path: string, body?: object) => Promise<AuthResult<Data>>;
+type AuthRequest = <Data>(method: Method, path: string, body?: object) => Promise<AuthResult<Data>>;
 
 /** For `/auth/v1`. The returned function resolves for any response, and rejects without a response, like `fetch`. */
 export function useAuthRequest(): AuthRequest {
   const supabase = useSupabase();
   return useMemo(() => {
-    const send = createSender(supabase);
-    return async <Data>(method: string, path: string, body?: object): Promise<AuthResult<Data>> => {
-      const response = await send(method, `/auth/v1${path}`, body);
+    return async <Data>(method: Method, path: string, body?: object): Promise<AuthResult<Data>> => {
+      const response = await supabase.ask(`/auth/v1${path}`, { method, body, headers: WITH_CODES });
       if (!response.ok) return { data: null, error: await readError(response) };
       return { data: (await response.json().catch(() => ({}))) as Data, error: null };
     };

@@ -20,6 +20,16 @@ export type FunctionAnswer = {
   [field: string]: unknown;
 };
 
+export type ApiRequest = {
+  method?: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  /** Sent as JSON. */
+  body?: object | undefined;
+  headers?: Record<string, string>;
+  signal?: AbortSignal | undefined;
+  /** Sends the request in place of `fetch`. */
+  base?: Fetch;
+};
+
 export type Supabase = {
   auth: Auth;
   /** Sends the requests of `auth`. */
@@ -37,6 +47,10 @@ export type Supabase = {
   withSession: (base: Fetch) => Fetch;
   /** Renews the session after the server has rejected it, or ends it locally; the page then asks to sign in. */
   renewOrEndSession: () => Promise<void>;
+  /** Sends a request with the session to a path of the API. Resolves for any response, and rejects without one. */
+  ask: (path: string, request?: ApiRequest) => Promise<Response>;
+  /** The same without a session, for a guest. */
+  askAsGuest: (path: string, request?: ApiRequest) => Promise<Response>;
   /**
    * Calls a server function. Resolves with the response body for any status; an error is `{ success: false, error }`.
    * Rejects only without a response that is valid JSON.
@@ -100,13 +114,22 @@ export function createSupabase(config: ClientConfig, authFetch: Fetch): Supabase
     return newToken === undefined ? response : send(newToken);
   };
 
-  const callFunction: Supabase['callFunction'] = async (name, body, signal) => {
-    const response = await withSession(fetch)(`${apiUrl}/functions/v1/${name}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
+  const send = (withKey: Fetch, path: string, { method = 'GET', body, headers, signal }: ApiRequest) =>
+    withKey(`${apiUrl}${path}`, {
+      method,
+      headers: { ...(body && { 'content-type': 'application/json' }), ...headers },
+      ...(body && { body: JSON.stringify(body) }),
       ...(signal && { signal }),
     });
+  const ask: Supabase['ask'] = (path, request = {}) => send(withSession(request.base ?? fetch), path, request);
+  const askAsGuest: Supabase['askAsGuest'] = (path, request = {}) =>
+    send(request.base ?? fetch, path, {
+      ...request,
+      headers: { apikey: config.publishableKey, ...request.headers },
+    });
+
+  const callFunction: Supabase['callFunction'] = async (name, body, signal) => {
+    const response = await ask(`/functions/v1/${name}`, { method: 'POST', body, signal });
     const retryAfterSeconds = Number(response.headers.get('Retry-After')) || null;
     // A proxy refuses a large request with a page of HTML.
     const answer: unknown = response.status === 413 ? await response.json().catch(() => null) : await response.json();
@@ -120,6 +143,8 @@ export function createSupabase(config: ClientConfig, authFetch: Fetch): Supabase
     apiUrl,
     withSession,
     renewOrEndSession: () => renewOrEndSession(auth),
+    ask,
+    askAsGuest,
     callFunction,
   };
 }

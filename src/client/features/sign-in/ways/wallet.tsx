@@ -47,8 +47,7 @@ export function Wallet({ frame: Frame, onBack }: WayProps) {
 
 function WalletButton({ wallet }: { wallet: FoundWallet }) {
   const supabase = useSupabase();
-  const config = useClientConfig();
-  const { outcome, busy, onSubmit } = useSubmit(() => signInWithWallet(supabase, config.publishableKey, wallet));
+  const { outcome, busy, onSubmit } = useSubmit(() => signInWithWallet(supabase, wallet));
   return (
     <Form layout="dialog" gap="s3" outcome={outcome} onSubmit={onSubmit}>
       <SubmitButton tone="plain" busy={busy} busyLabel="Waiting for your wallet...">
@@ -58,12 +57,8 @@ function WalletButton({ wallet }: { wallet: FoundWallet }) {
   );
 }
 
-async function signInWithWallet(
-  { auth, apiUrl }: Supabase,
-  publishableKey: string,
-  wallet: FoundWallet,
-): Promise<Outcome> {
-  const response = await fetch(`${apiUrl}/auth/v1/web3/nonce`, { headers: { apikey: publishableKey } });
+async function signInWithWallet({ auth, askAsGuest }: Supabase, wallet: FoundWallet): Promise<Outcome> {
+  const response = await askAsGuest('/auth/v1/web3/nonce');
   if (!response.ok) return { kind: 'error', text: 'The server did not answer. Please try again.' };
   const { nonce } = (await response.json()) as { nonce: string };
   // Without the query: the server compares the URL in the signed message with its own addresses.
