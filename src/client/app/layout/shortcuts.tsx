@@ -1,5 +1,5 @@
 /** The list of keyboard shortcuts in the menu. */
-import { FORMATTING, type Shortcut } from '#client/editor/toolbar/formatting-keys.ts';
+import { FORMATTING, type Shortcut } from '#client/editor/editor-keys.ts';
 import { ALT_KEYS, DAY_KEYS, isApple } from '#client/lib/keys.ts';
 import styles from './sidebar.module.css';
 

@@ -17,7 +17,7 @@ import {
 import { DAY_BAR_PX } from '../follow-caret.ts';
 import { useToast } from '#client/ui/toast.tsx';
 import { onLeftOut, readClipboard, type LeftOut } from '../paste.ts';
-import { withFormattingKey } from './formatting-keys.ts';
+import { withFormattingKey } from '../editor-keys.ts';
 import { BLOCK_ACTIONS, MARK_ACTIONS, TOUCH_BAR } from './toolbar-actions.ts';
 import { createToolbarState, type ButtonNames } from './toolbar-state.ts';
 import styles from './toolbar.module.css';

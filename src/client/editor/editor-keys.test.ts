@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { withFormattingKey } from './formatting-keys.ts';
-import { BLOCK_ACTIONS, MARK_ACTIONS } from './toolbar-actions.ts';
+import { withFormattingKey } from './editor-keys.ts';
+import { BLOCK_ACTIONS, MARK_ACTIONS } from './toolbar/toolbar-actions.ts';
 
 test('every button of the toolbar names its key', () => {
   expect([...MARK_ACTIONS, ...BLOCK_ACTIONS].map(({ label }) => withFormattingKey(label))).toEqual([
