@@ -5,7 +5,7 @@ import { DOMSerializer, type Node, type Schema } from '@tiptap/pm/model';
 import { Selection } from '@tiptap/pm/state';
 import { EMPTY_LOG_HTML, withoutControls } from '#domain/log/entry-html.ts';
 import { journalExtensions } from './extensions.ts';
-import { KEYBOARD_HELP_ID } from './keyboard-exit.ts';
+import { KEYBOARD_HELP_ID } from './editor-keys.ts';
 import { loadedDeferredPlugins } from './load-deferred-plugins.ts';
 import type { TextPosition } from './replace-blocks.ts';
 import { replaceRange } from './replace-range.ts';

@@ -3,7 +3,7 @@ import { closeHistory } from '@tiptap/pm/history';
 import { keydownHandler } from '@tiptap/pm/keymap';
 import type { Schema } from '@tiptap/pm/model';
 import { Plugin, type Command } from '@tiptap/pm/state';
-import { isApple } from '#client/lib/keys.ts';
+import { EDITOR_KEYS } from './editor-keys.ts';
 import { linkPlugin } from './link-plugin.ts';
 import { pasteClipboard, pastePlugin } from './paste.ts';
 import { replaceBlocks } from './replace-blocks.ts';
@@ -27,12 +27,11 @@ const moveItem =
     return true;
   };
 
-/** Control+Option on a Mac, where Option alone moves the caret. */
-const ALT = isApple ? 'Ctrl-Alt' : 'Alt';
+const [UP, DOWN] = EDITOR_KEYS.moveItem.bind;
 
 const moveItemPlugin = (): Plugin =>
   new Plugin({
-    props: { handleKeyDown: keydownHandler({ [`${ALT}-ArrowUp`]: moveItem(-1), [`${ALT}-ArrowDown`]: moveItem(1) }) },
+    props: { handleKeyDown: keydownHandler({ [UP]: moveItem(-1), [DOWN]: moveItem(1) }) },
   });
 
 export const createDeferredPlugins = (schema: Schema): Plugin[] => [

@@ -14,6 +14,7 @@ import { Text } from '@tiptap/extension-text';
 import { UndoRedo } from '@tiptap/extensions/undo-redo';
 import { LIST_START } from '#domain/log/entry-html.ts';
 import { UNDO_DEPTH, UNDO_GROUP_DELAY_MS } from '#domain/log/entry.ts';
+import { bindKeys } from './editor-keys.ts';
 import { followCaret } from './follow-caret.ts';
 import { inputRules } from './input-rules.ts';
 import { keyboardExit } from './keyboard-exit.ts';
@@ -34,6 +35,15 @@ function startOf(list: HTMLElement): number {
 const NumberedList = OrderedList.extend({
   addAttributes: () => ({ start: { default: 1, parseHTML: startOf } }),
   addProseMirrorPlugins: () => [],
+  addKeyboardShortcuts() {
+    return bindKeys('orderedList', () => this.editor.commands.toggleOrderedList());
+  },
+});
+
+const PlainBulletList = BulletList.extend({
+  addKeyboardShortcuts() {
+    return bindKeys('bulletList', () => this.editor.commands.toggleBulletList());
+  },
 });
 
 /**
@@ -65,15 +75,14 @@ const JournalUndoRedo = UndoRedo.extend({
   addKeyboardShortcuts() {
     const undo = () => this.editor.commands.undo();
     const redo = () => this.editor.commands.redo() || true;
-    return { 'Mod-z': undo, 'Shift-Mod-z': redo, 'Mod-y': redo, 'Mod-я': undo, 'Shift-Mod-я': redo };
+    return { ...bindKeys('undo', undo), ...bindKeys('redo', redo) };
   },
 });
 
 /** The first element is written, all are read. */
 function createMark(
-  name: string,
+  name: 'bold' | 'italic' | 'underline' | 'strike' | 'code',
   tags: readonly string[],
-  keys: readonly string[],
   more: Partial<MarkConfig> = {},
 ): Mark {
   return Mark.create({
@@ -82,7 +91,7 @@ function createMark(
     parseHTML: () => tags.map((tag) => ({ tag })),
     renderHTML: () => [tags[0]!, 0],
     addKeyboardShortcuts() {
-      return Object.fromEntries(keys.map((key) => [key, () => this.editor.commands.toggleMark(name)]));
+      return bindKeys(name, () => this.editor.commands.toggleMark(name));
     },
   });
 }
@@ -92,11 +101,11 @@ function createMark(
  * elements, and the content security policy blocks them.
  */
 const MARKS: readonly Mark[] = [
-  createMark('bold', ['strong', 'b'], ['Mod-b', 'Mod-B']),
-  createMark('italic', ['em', 'i'], ['Mod-i', 'Mod-I']),
-  createMark('underline', ['u'], ['Mod-u', 'Mod-U']),
-  createMark('strike', ['s', 'del', 'strike'], ['Mod-Shift-s']),
-  createMark('code', ['code'], ['Mod-e'], { excludes: '_', code: true, exitable: true }),
+  createMark('bold', ['strong', 'b']),
+  createMark('italic', ['em', 'i']),
+  createMark('underline', ['u']),
+  createMark('strike', ['s', 'del', 'strike']),
+  createMark('code', ['code'], { excludes: '_', code: true, exitable: true }),
 ];
 
 /** The positions of the item's paragraph, after the opening `<ol>` and `<li>`. */
@@ -173,7 +182,7 @@ export function journalExtensions(placeholder: () => string = () => ''): AnyExte
     Heading.configure({ levels: [1, 2, 3] }),
     withOwnDirection(Blockquote, 'blockquote'),
     PlainCodeBlock,
-    BulletList,
+    PlainBulletList,
     NumberedList,
     withOwnDirection(ListItem, 'li'),
     ListKeymap.configure({ listTypes: [{ itemName: 'listItem', wrapperNames: ['bulletList', 'orderedList'] }] }),

@@ -2,7 +2,7 @@
 import type { Editor } from '@tiptap/core';
 import { useEffect, useEffectEvent, useLayoutEffect, useRef, useState, type ComponentType } from 'react';
 import { createJournalEditor, type EditorCallbacks, type JournalEditorHandle } from './create-editor.ts';
-import { KEYBOARD_HELP, KEYBOARD_HELP_ID } from './keyboard-exit.ts';
+import { KEYBOARD_HELP, KEYBOARD_HELP_ID } from './editor-keys.ts';
 import styles from './log-text.module.css';
 import { loadDeferredPlugins } from './load-deferred-plugins.ts';
 

@@ -2,12 +2,6 @@
 import { Extension } from '@tiptap/core';
 import { Plugin } from '@tiptap/pm/state';
 
-export const KEYBOARD_HELP =
-  'Tab indents a list item. To leave the editor, press Escape, then Tab. Alt+F10 opens the toolbar, Alt+Enter the link at the caret.';
-
-/** The id of the element that contains `KEYBOARD_HELP`. Unique, because the page shows one editor at a time. */
-export const KEYBOARD_HELP_ID = 'editor-keys';
-
 export const keyboardExit = Extension.create({
   name: 'keyboardExit',
   // Above the default of 100: handles Tab before the list extension, which would indent the item.

@@ -8,6 +8,7 @@ import { Plugin, PluginKey, type EditorState, type Transaction, type PluginView 
 import { Decoration, DecorationSet, type EditorView } from '@tiptap/pm/view';
 import { findLinks, LINK_REL, type TextLink } from '#domain/log/links.ts';
 import { isApple } from '#client/lib/keys.ts';
+import { isEditorKey, showEditorKey } from './editor-keys.ts';
 import { DAY_BAR_PX } from './follow-caret.ts';
 import styles from './toolbar/toolbar.module.css';
 
@@ -21,7 +22,7 @@ type LinkState = {
 const KEY = new PluginKey<LinkState>('links');
 const AFTER_COMPOSING_MS = 50;
 
-const HINT = isApple ? '⌘+click or ⌥+Return opens the link' : 'Ctrl+click or Alt+Enter opens the link';
+const HINT = `${isApple ? '⌘' : 'Ctrl'}+click or ${showEditorKey('openLink')} opens the link`;
 
 /** Threat: the opened page navigates the journal through `opener` or reads its URL from the referrer. */
 const openLink = (href: string): void => void window.open(href, '_blank', 'noopener,noreferrer');
@@ -106,7 +107,7 @@ export function linkPlugin(): Plugin<LinkState> {
         return true;
       },
       handleKeyDown({ state }, event) {
-        const href = event.key === 'Enter' && event.altKey && !event.ctrlKey && !event.metaKey ? linkAt(state) : null;
+        const href = isEditorKey(event, 'openLink') ? linkAt(state) : null;
         if (href !== null) openLink(href);
         return href !== null;
       },

@@ -3,6 +3,7 @@
  * step.
  */
 import { Extension, type Editor } from '@tiptap/core';
+import { bindKeys, EDITOR_KEYS } from './editor-keys.ts';
 import type { Node, Schema } from '@tiptap/pm/model';
 import { TextSelection, type Transaction } from '@tiptap/pm/state';
 
@@ -151,12 +152,13 @@ export const blockFormatsInList = Extension.create({
   addKeyboardShortcuts() {
     const { editor } = this;
     const heading = (level: 1 | 2 | 3) => () => toggleBlockFormat(editor, 'heading', { level });
+    const [first, second, third] = EDITOR_KEYS.heading.bind;
     return {
-      'Mod-Alt-1': heading(1),
-      'Mod-Alt-2': heading(2),
-      'Mod-Alt-3': heading(3),
-      'Mod-Shift-b': () => toggleBlockFormat(editor, 'blockquote'),
-      'Mod-Alt-c': () => toggleBlockFormat(editor, 'codeBlock'),
+      [first]: heading(1),
+      [second]: heading(2),
+      [third]: heading(3),
+      ...bindKeys('blockquote', () => toggleBlockFormat(editor, 'blockquote')),
+      ...bindKeys('codeBlock', () => toggleBlockFormat(editor, 'codeBlock')),
     };
   },
 });

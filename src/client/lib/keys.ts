@@ -14,6 +14,9 @@ export const DAY_KEYS = {
   move: { key: 'M', label: 'Move this log' },
 } as const;
 
+/** Ctrl+K, but Cmd+K on a Mac, where Control+K deletes to the end of the line. */
+export const FIND_KEYS = [isApple ? '⌘' : 'Ctrl', 'K'] as const;
+
 export type DayAction = keyof typeof DAY_KEYS;
 
 /** For example "Previous day (Alt+←)". */

@@ -1,9 +1,8 @@
 /** The list of keyboard shortcuts in the menu. */
-import { FORMATTING, type Shortcut } from '#client/editor/editor-keys.ts';
-import { ALT_KEYS, DAY_KEYS, isApple } from '#client/lib/keys.ts';
+import { EDITOR_SHORTCUTS, type Shortcut } from '#client/editor/editor-keys.ts';
+import { ALT_KEYS, DAY_KEYS, FIND_KEYS } from '#client/lib/keys.ts';
 import styles from './sidebar.module.css';
 
-export const FIND_KEYS = [isApple ? '⌘' : 'Ctrl', 'K'] as const;
 const KEYS: readonly Shortcut[] = [
   { keys: FIND_KEYS, does: 'Find' },
   ...Object.values(DAY_KEYS).map(({ key, label }) => ({ keys: [...ALT_KEYS, key], does: label })),
@@ -17,7 +16,7 @@ export function Shortcuts() {
     <section ref={scrollIntoView} className={styles.shortcuts} aria-label="Keyboard shortcuts">
       <ShortcutList of={KEYS} />
       <h3>Formatting</h3>
-      <ShortcutList of={FORMATTING} />
+      <ShortcutList of={EDITOR_SHORTCUTS} />
     </section>
   );
 }

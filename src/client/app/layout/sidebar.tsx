@@ -18,7 +18,8 @@ import { Button, IconButton } from '#client/ui/button.tsx';
 import { LockedCrown, UpgradeButton } from '#client/ui/plan/upgrade-button.tsx';
 import { Dialog } from '#client/ui/dialog.tsx';
 import { useSupportAddress } from '#client/ui/support-link.tsx';
-import { FIND_KEYS, Keys, Shortcuts } from './shortcuts.tsx';
+import { FIND_KEYS } from '#client/lib/keys.ts';
+import { Keys, Shortcuts } from './shortcuts.tsx';
 import type { OverlayProps } from '../routes/overlay-props.ts';
 import styles from './sidebar.module.css';
 

@@ -17,7 +17,7 @@ import {
 import { DAY_BAR_PX } from '../follow-caret.ts';
 import { useToast } from '#client/ui/toast.tsx';
 import { onLeftOut, readClipboard, type LeftOut } from '../paste.ts';
-import { withFormattingKey } from '../editor-keys.ts';
+import { isEditorKey, withEditorKey } from '../editor-keys.ts';
 import { BLOCK_ACTIONS, MARK_ACTIONS, TOUCH_BAR } from './toolbar-actions.ts';
 import { createToolbarState, type ButtonNames } from './toolbar-state.ts';
 import styles from './toolbar.module.css';
@@ -45,7 +45,7 @@ export function Toolbar({ editor }: { editor: Editor }) {
   useEffect(() => {
     const text = editor.view.dom;
     const onKey = (event: globalThis.KeyboardEvent): void => {
-      if (event.key === 'F10' && event.altKey) {
+      if (isEditorKey(event, 'toolbar')) {
         event.preventDefault();
         state.open();
         // React has rendered the toolbar by the next frame.
@@ -131,7 +131,7 @@ function ToolbarBar({ ref, editor, pressed, disabled, touch, onEscape, onLeave }
           type="button"
           className={styles.button}
           aria-label={label}
-          title={withFormattingKey(label)}
+          title={withEditorKey(label, name)}
           aria-pressed={isActive && pressed.has(name)}
           // Not `disabled`: a tap on it must not take the focus from the text.
           aria-disabled={disabled.has(name) || undefined}

@@ -14,7 +14,7 @@ import { LoadingText } from '#client/ui/loading-text.tsx';
 import { lazyChunk, tryLoad } from '#client/ui/lazy-chunk.ts';
 import { useNavigate, useSearchParam } from '#client/lib/navigation.ts';
 import { useEntryDates } from '#client/sync/entries/entry-dates.ts';
-import { DAY_KEYS, isApple, type DayAction } from '#client/lib/keys.ts';
+import { DAY_KEYS, FIND_KEYS, isApple, type DayAction } from '#client/lib/keys.ts';
 import { DayBar } from './day/day-bar.tsx';
 import { DayView } from './day/day-view.tsx';
 import { UnsavedDays } from './day/save-status-line.tsx';
@@ -224,7 +224,6 @@ type Shortcuts = Record<DayAction | 'find', () => void>;
 const isDayKey = (event: KeyboardEvent): boolean =>
   event.altKey && !event.metaKey && !event.shiftKey && event.ctrlKey === isApple;
 
-/** Ctrl+K, but Cmd+K on a Mac, where Control+K deletes to the end of the line. */
 const isFindKey = (event: KeyboardEvent): boolean =>
   event.metaKey === isApple && event.ctrlKey !== isApple && !event.altKey && !event.shiftKey;
 
@@ -236,7 +235,7 @@ const keyOf = ({ key, code }: KeyboardEvent): string =>
   /^[a-z]$/i.test(key) ? key.toUpperCase() : code.replace('Key', '');
 
 function actionOf(event: KeyboardEvent): keyof Shortcuts | null {
-  if (keyOf(event) === 'K' && isFindKey(event)) return 'find';
+  if (keyOf(event) === FIND_KEYS[1] && isFindKey(event)) return 'find';
   if (!isDayKey(event)) return null;
   const pressed = keyOf(event).replace('ArrowLeft', '←').replace('ArrowRight', '→');
   return (Object.keys(DAY_KEYS) as DayAction[]).find((action) => DAY_KEYS[action].key === pressed) ?? null;

@@ -3,7 +3,7 @@
  * as another page would, until the day's saver has the text. If the page ends first, the next page finds the draft.
  */
 import { createJournalEditor, type EditorCallbacks, type JournalEditorHandle } from '#client/editor/create-editor.ts';
-import { KEYBOARD_HELP, KEYBOARD_HELP_ID } from '#client/editor/keyboard-exit.ts';
+import { KEYBOARD_HELP, KEYBOARD_HELP_ID } from '#client/editor/editor-keys.ts';
 import { dayQuestion } from '#domain/day/past-day.ts';
 import type { EarlyPage } from '#client/lib/boot/early-page.ts';
 import { createDayDrafts, DRAFT_INTERVAL_MS } from '#client/sync/day-drafts.ts';
