@@ -240,7 +240,7 @@ async function linkGoogle(page: Page): Promise<void> {
   await open('Linked sign-ins')(page);
   await button(page, 'Link Google').click();
   await consentAt(page, 'Google', `${randomUUID()}@example.com`);
-  await page.waitForURL(ROUTES.profile.path);
+  await page.waitForURL((url) => url.pathname === ROUTES.profile.path);
   await open('Linked sign-ins')(page);
 }
 

@@ -14,10 +14,11 @@ async function editTwice(page: Page, count: number, lines = LINES): Promise<void
   const theirs = lines.map((line, index) => (index < lines.length - count ? line : `From the phone: ${line}`));
   let writes = 0;
   await page.route('**/rest/v1/entries*', async (route) => {
-    if (route.request().method() === 'GET')
-      return route.fulfill({
-        json: [{ ...ROW, date: dateOf(route.request().url()), revision: 2, content: log(theirs) }],
-      });
+    if (route.request().method() === 'GET') {
+      // The page may read the day again before it is edited, for example when the connection returns.
+      const stored = writes < 2 ? { revision: 1, content: log(lines) } : { revision: 2, content: log(theirs) };
+      return route.fulfill({ json: writes === 0 ? [] : [{ ...ROW, date: dateOf(route.request().url()), ...stored }] });
+    }
     writes += 1;
     // The second write matches no row, because the other device has changed it.
     return route.fulfill({ json: writes === 2 ? [] : [{ ...ROW, revision: writes }] });
