@@ -30,8 +30,8 @@ const BLOCKS = tagSet(
     'section summary ul xmp',
 );
 /** Shown as a box in the line, without text of the document. */
-const REPLACED = tagSet('audio canvas embed iframe meter object progress select textarea video');
-const INLINE_BLOCKS = tagSet('button img input marquee');
+const REPLACED = tagSet('audio canvas embed iframe meter object progress video');
+const INLINE_BLOCKS = tagSet('button img input marquee select textarea');
 const HIDDEN = tagSet(
   'area base basefont col colgroup datalist frame frameset head link meta noembed noframes noscript param rp script source ' +
     'style template title track',

@@ -311,7 +311,27 @@ describe('visible text', () => {
     ['capital letters', '<p style="text-transform: uppercase">ab</p>', p('AB')],
     ['a drawing', '<svg><title>x</title><text>a</text><text>b</text></svg>', p('a', 'b')],
     ['a reading', '<ruby>漢字<rp>（</rp><rt>かんじ</rt><rp>）</rp></ruby>', p('漢字(かんじ)')],
-    ['form fields', '<p>a<select><option>x</option></select><textarea>y</textarea> <button>b</button></p>', p('a b')],
+    [
+      'fields as they are filled in',
+      '<p>Name <input value="Ann"><input type=hidden value=h><input type=password value=p></p><textarea>one\n  two</textarea><select><option>Low</option><option selected>High</option></select><input type=submit value="Send">',
+      p('Name Ann', 'one<br>  two High Send'),
+    ],
+    ['an open list of options', '<select multiple><option>a</option><option>b</option></select>', p('a<br>b')],
+    [
+      'a closed section by its summary',
+      '<details><summary>Sum</summary>no<p>no</p></details><details open><summary>Open</summary>yes</details><details>no</details>',
+      p('Sum', 'Open', 'yes'),
+    ],
+    [
+      'a list that counts down',
+      '<ol reversed><li>c</li><li>b</li><li value="9">a</li></ol>',
+      `<ol start="3">${li('c')}</ol><ol start="2">${li('b')}</ol><ol start="9">${li('a')}</ol>`,
+    ],
+    [
+      'form fields',
+      '<p>a<select><option>x</option></select><textarea>y</textarea> <button>b</button></p>',
+      p('a x y b'),
+    ],
   ])('of %s is kept', (_what, html, log) => {
     expect(convert(html)).toBe(log);
   });
@@ -473,4 +493,9 @@ describe('HTML that would take long', () => {
     expect(convert('<i></i>'.repeat(99_000) + '<b>x</b>')).toBe(p('<strong>x</strong>'));
     expect(convert(`<ul>${'<li>a'.repeat(10_000)}</ul>`)).toBe(`<ul>${li('a').repeat(10_000)}</ul>`);
   });
+});
+
+test('opens the closed sections of an exported journal', () => {
+  const html = '<details><summary>Sum</summary><p>inside</p></details>';
+  expect(htmlToLog(html, { opensDetails: true }).html).toBe(p('Sum', 'inside'));
 });

@@ -82,12 +82,24 @@ const NEVER_NESTED = new Set(
   ).split(' '),
 );
 
+type HtmlOptions = {
+  /** Opens each closed `<details>`: an exported journal folds what its owner wrote. A paste has what a person saw. */
+  opensDetails?: boolean;
+};
+
 /** HTML that is too complex becomes a paragraph for each line. */
-export function htmlToLog(source: string): ConvertedHtml {
+export function htmlToLog(source: string, { opensDetails = false }: HtmlOptions = {}): ConvertedHtml {
   const { html, css } = splitStyles(source);
   if (isTooComplex(html)) return { html: textAsHtml(html), pictures: 0 };
   const body = parseInert(html);
+  if (!opensDetails) for (const closed of body.querySelectorAll('details:not([open])')) closeDetails(closed);
   return new Converter(body, css).convert(body);
+}
+
+/** A closed `<details>` shows its summary alone. */
+function closeDetails(details: Element): void {
+  const summary = [...details.children].find(({ localName }) => localName === 'summary');
+  details.replaceChildren(...(summary ? [summary] : []));
 }
 
 /** One paragraph for each line. The text keeps its character references. */
@@ -117,7 +129,8 @@ type Context = {
   list: ListContext | null;
 };
 
-type ListContext = { element: Element; tag: ListTag; start: number | null };
+/** `start`: the number of the next item if the HTML gives one. `step`: -1 for a list that counts down. */
+type ListContext = { element: Element; tag: ListTag; start: number | null; step: 1 | -1 };
 
 const HEADINGS: ReadonlyMap<string, BlockTag> = new Map(
   [1, 2, 3, 4, 5, 6].map((level) => [`h${level}`, `h${Math.min(level, 3)}` as BlockTag]),
@@ -219,7 +232,9 @@ class Converter {
       case 'img':
         return this.addPicture(element, style, inner);
       case 'input':
-        return this.addInput(element, inner);
+      case 'textarea':
+      case 'select':
+        return this.addControl(element, inner);
       case 'en-todo':
         // Evernote's element is empty, but read as HTML it holds the text behind it.
         this.addBox(element.getAttribute('checked') === 'true', inner);
@@ -274,7 +289,14 @@ class Converter {
       this.enterItem(context, { level, tag: listTag, source: marker.source, number, continues: false });
     } else if (LISTS.has(tag)) {
       const start = Number.parseInt(element.getAttribute('start') ?? '', 10);
-      context.list = { element, tag: tag === 'ol' ? 'ol' : 'ul', start: Number.isNaN(start) ? null : start };
+      const isReversed = tag === 'ol' && element.hasAttribute('reversed');
+      const first = isReversed ? [...element.children].filter(({ localName }) => localName === 'li').length : null;
+      context.list = {
+        element,
+        tag: tag === 'ol' ? 'ol' : 'ul',
+        start: Number.isNaN(start) ? first : start,
+        step: isReversed ? -1 : 1,
+      };
       context.listDepth += 1;
     } else if (tag === 'li') this.enterListItem(element, context);
     else if (tag === 'blockquote' && !/^(?:none|0)/.test(style.get('border') ?? '')) {
@@ -297,8 +319,8 @@ class Converter {
       continues: explicit > 0 && number === null,
     });
     this.box = '';
-    // The first item alone has the number of its list.
-    if (list) list.start = null;
+    // The first item alone has the number of a list that counts up.
+    if (list) list.start = list.step === -1 && number !== null ? number - 1 : null;
   }
 
   private enterItem(context: Context, item: Omit<Item, 'kind' | 'parent' | 'flow'>): void {
@@ -350,9 +372,16 @@ class Converter {
     if (text === null && !isIcon(picture, style.get('width'))) this.pictures += 1;
   }
 
-  private addInput(input: Element, context: Context): void {
-    if (/^(?:checkbox|radio)$/i.test(input.getAttribute('type') ?? ''))
-      this.addBox(input.hasAttribute('checked'), context);
+  /** What a field shows: the text in it, the chosen option, or a box. Never a password. */
+  private addControl(control: Element, context: Context): void {
+    const type = control.getAttribute('type')?.toLowerCase() ?? 'text';
+    if (control.localName === 'input' && /^(?:checkbox|radio)$/.test(type))
+      return this.addBox(control.hasAttribute('checked'), context);
+    const text = controlText(control, type);
+    if (context.isInvisible || text === '') return;
+    this.line.add(' ', 'collapse', context.marks);
+    this.line.add(text, 'keep', context.marks);
+    this.line.add(' ', 'collapse', context.marks);
   }
 
   /** A check box as text: a plan is no achievement. */
@@ -499,6 +528,19 @@ class Converter {
       addBlock(context.container, 'p', joinCells(texts));
     }
   }
+}
+
+function controlText(control: Element, type: string): string {
+  if (control.localName === 'textarea') return (control.textContent ?? '').replace(/^\n/, '').trim();
+  if (control.localName === 'input')
+    return /^(?:color|file|hidden|image|password|range)$/.test(type)
+      ? ''
+      : (control.getAttribute('value') ?? '').trim();
+  const options = [...control.querySelectorAll('option')];
+  const isOpen = control.hasAttribute('multiple') || Number(control.getAttribute('size')) > 1;
+  const chosen = options.find((option) => option.hasAttribute('selected')) ?? options[0];
+  const shown = isOpen ? options : chosen ? [chosen] : [];
+  return shown.map((option) => (option.textContent ?? '').replace(/\s+/g, ' ').trim()).join('\n');
 }
 
 const hasBlocks = ({ flow }: Root): boolean => flow.children.length > 0;

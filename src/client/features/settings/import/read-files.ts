@@ -113,5 +113,5 @@ async function convertEntry({ isForeignHtml, ...entry }: ReadEntry): Promise<Log
   const { htmlToLog } = await import('#client/lib/html-to-log/html-to-log.ts').catch((cause: unknown) => {
     throw new ImportRefusedError(IMPORT_PROBLEMS.notLoaded, { cause });
   });
-  return { ...entry, html: htmlToLog(entry.html).html };
+  return { ...entry, html: htmlToLog(entry.html, { opensDetails: true }).html };
 }
