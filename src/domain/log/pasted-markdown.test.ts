@@ -68,6 +68,8 @@ describe('text with evidence of Markdown is Markdown', () => {
     '| Task | Hours |\n|---|:-:|\n| Import | 3 |',
     'Task | Hours\n--- | ---:\nImport | 3',
     'Monday\n======\n\ntext',
+    '---\ntitle: Monday\ntags: [a]\n---\ntext',
+    '- a\n\t\t```\n\t\tcode\n\t\t```',
     'see [the report][1]\n\n[1]: https://example.com/r',
   ])('%j', (text) => {
     expect(looksLikeMarkdown(text)).toBe(true);

@@ -1,6 +1,6 @@
 /** Detects pasted Markdown. Ambiguous text counts as plain text, so that no character of it is lost. */
 
-const FENCE = /^ {0,6}(`{3,}|~{3,})[^`]*$/;
+const FENCE = /^[ \t]*(`{3,}|~{3,})[^`]*$/;
 const HEADING = /^(#{1,6}) +\S/;
 const LIST_ITEM = /^\s*(?:\d{1,9}[.)]|[-+*•]) /;
 /** The line below the header of a table: `|---|:-:|`, also without the outer pipes. */
@@ -42,7 +42,7 @@ const CODE_LINE = [
   /^\s*[})\]]+[;,)]*\s*$/,
 ];
 const withoutInlineCode = (line: string): string => line.replace(/`[^`\n]+`/g, ' ');
-const isCodeLine = (line: string): boolean =>
+export const isCodeLine = (line: string): boolean =>
   CODE_LINE.some((pattern) => pattern.test(LIST_ITEM.test(line) ? withoutInlineCode(line) : line)) &&
   !HEADING.test(line) &&
   !HEADING_RULE.test(line);
@@ -52,7 +52,19 @@ const MAIL_QUOTE = /^>\s?>|^>\S|^(?:From|Sent|To|Subject): |(?:wrote|schrieb|éc
 /** Excludes program output such as `> vite build`. */
 const QUOTED_SENTENCE = /^> ["'“„«*_(—–-]*\p{Lu}/u;
 
+/** A line of the properties (front matter) that many programs write above a text: a key, its values or a comment. */
+const PROPERTY = /^(?:[\p{L}\p{N}_][\p{L}\p{N}_ -]*:(?: .*)?|[ \t]+.*|- .*|#.*|)$/u;
+
+/** The number of the line that closes the properties. Null for a text that begins with a rule or anything else. */
+export function endOfProperties(source: string): number | null {
+  if (!/^---[ \t]*\n(?=\S)/.test(source)) return null;
+  const lines = source.split('\n');
+  const close = lines.findIndex((line, index) => index > 0 && !PROPERTY.test(line));
+  return close > 1 && /^(?:---|\.\.\.)[ \t]*$/.test(lines[close]!) ? close : null;
+}
+
 export function looksLikeMarkdown(text: string): boolean {
+  if (endOfProperties(text) !== null) return true;
   const lines = text.split(/\r\n?|\n/);
   const outside: string[] = [];
   let fence: string | null = null;

@@ -55,7 +55,11 @@ test.each([
   ['(3) a\n(4) b', `<ol start="3">${li('a', 'b')}</ol>`],
   ['b) a\nc) b', `<ol start="2">${li('a', 'b')}</ol>`],
   ['A. a\nB. b', `<ol>${li('a', 'b')}</ol>`],
-  ['1. a\n1. b', p('1. a', '1. b')],
+  ['1. a\n1. b\n1. c', `<ol>${li('a', 'b', 'c')}</ol>`],
+  ['a. x\na. y', p('a. x', 'a. y')],
+  ['- a\n  1. b', `<ul><li><p>a</p><ol>${li('b')}</ol></li></ul>`],
+  ['● a\n● b', `<ul>${li('a', 'b')}</ul>`],
+  ['\uF0B7\ta', `<ul>${li('a')}</ul>`],
   ['1. a\n3. b', p('1. a', '3. b')],
   ['1. a\n2) b', p('1. a', '2) b')],
   ['3. 11. 2026\n4. 11. 2026', p('3. 11. 2026', '4. 11. 2026')],
@@ -107,4 +111,26 @@ test('keeps every line of shell output and of a quoted mail', () => {
 test('joins tab-separated cells', () => {
   expect(convert('Name\tCalls\nAda\t12\nBob\t')).toBe(p('Name · Calls', 'Ada · 12', 'Bob'));
   expect(convert('Name\tCalls\nThat was all')).toBe(p('Name\tCalls', 'That was all'));
+});
+
+test('joins tab-separated cells below an empty first cell', () => {
+  expect(convert('Name\tCalls\nAda\t12\n\t3')).toBe(p('Name · Calls', 'Ada · 12', '– · 3'));
+  expect(convert('all:\n\tgcc x.c')).toBe(p('all:', 'gcc x.c'));
+});
+
+const code = (text: string): string => `<pre><code>${text}</code></pre>`;
+
+test.each([
+  ['function f() {\n  return 1;\n}', code('function f() {\n  return 1;\n}')],
+  ['    def f(x):\n        y = x\n\n        return y', code('def f(x):\n    y = x\n\n    return y')],
+  ['{\n  "a": 1,\n  "b": [\n    2\n  ]\n}', code('{\n  "a": 1,\n  "b": [\n    2\n  ]\n}')],
+  ['if (a) {\n\tb();\n}', code('if (a) {\n\tb();\n}')],
+  [
+    'Fixed it:\n\nif (a) {\n  b();\n}\n\nThen lunch',
+    `${p('Fixed it:')}${code('if (a) {\n  b();\n}')}${p('Then lunch')}`,
+  ],
+  ['npm ci\nnpm test', p('npm ci', 'npm test')],
+  ['Dear diary,\n  today I ran\n  far', p('Dear diary,', 'today I ran', 'far')],
+])('keeps the indentation of code: %j', (text, html) => {
+  expect(convert(text)).toBe(html);
 });

@@ -1,8 +1,8 @@
 /** Reads plain text from a terminal, a chat or a note as paragraphs and lists. In doubt it is text: no letter is lost. */
 import { escapeHtml } from '../export/escape-html.ts';
 import { withoutControls } from './entry-html.ts';
-import { addBlock, appendToLastBlock, createRoot, writeLog, type ListTag } from './log-builder.ts';
-import { joinCells } from './pasted-markdown.ts';
+import { addBlock, appendToLastBlock, createRoot, writeLog, type ListTag, type Root } from './log-builder.ts';
+import { isCodeLine, joinCells } from './pasted-markdown.ts';
 
 /** Also the separators of Unicode, of old terminals and of a soft break in PowerPoint. */
 // oxlint-disable-next-line no-control-regex
@@ -17,8 +17,11 @@ const INDENT = /^[ \t]*/;
 const TAB_WIDTH = 4;
 /** Up to three digits: `2026. A good year` is a sentence. `3. 11. 2026` is a date. */
 const NUMBER = /^(\(?)(\d{1,3}|[a-z])([.)])\s+(?=\S)(?!\d{1,2}\.(?:\s|\d{2,4}\b))/i;
-/** Word writes a hollow bullet as `o` and a tab. `- 5 °C` and `+ 3 customers` are no items: a sign before a digit stays. */
-const BULLET = /^(?:[*•◦▪‣·]\s+|[-+–]\s+(?!\d)|o\t+)(?=\S)/;
+/**
+ * Word writes a hollow bullet as `o` and a tab, and a PDF has the codes of a symbol font. `- 5 °C` and `+ 3 customers` are no
+ * items: a sign before a digit stays.
+ */
+const BULLET = /^(?:[*•◦▪‣·●○■\uF0A7\uF0B7]\s+|[-+–]\s+(?!\d)|o\t+)(?=\S)/;
 /** Kept as text. Not `✓`, which programs print before a success message. */
 const CHECKBOX = /^(?:\[[ xX]?\]|[☐☑☒])\s+\S/;
 
@@ -33,8 +36,11 @@ const indentOf = (line: string): number => {
   return spaces.length + (spaces.split('\t').length - 1) * (TAB_WIDTH - 1);
 };
 
-/** A table row copied from a spreadsheet or a terminal. */
-const isRow = (line: string): boolean => /\S *\t/.test(line) && !BULLET.test(line.trim()) && !NUMBER.test(line.trim());
+/** Rows copied from a spreadsheet or a terminal. The first cells of some of them may be empty. */
+const isTable = (lines: readonly string[]): boolean =>
+  lines.length > 1 &&
+  /\S *\t/.test(lines[0]!) &&
+  lines.every((line) => line.includes('\t') && !BULLET.test(line.trim()) && !NUMBER.test(line.trim()));
 
 function readMarker(text: string): Line['marker'] {
   const number = NUMBER.exec(text);
@@ -52,7 +58,7 @@ function readMarker(text: string): Line['marker'] {
 
 /**
  * Removes the markers that may be text: a number or letter that its neighbour does not continue, a single en dash, and the
- * signs of a diff.
+ * signs of a diff. Markdown writes `1.` for every item, and a 1 below another item begins a list.
  */
 function dropDoubtfulMarkers(lines: readonly Line[]): void {
   const styles = new Set(lines.map(({ indent, marker }) => marker && `${indent} ${marker.style}`));
@@ -64,7 +70,16 @@ function dropDoubtfulMarkers(lines: readonly Line[]): void {
     if (!marker) continue;
     const isSame = (other: Line): boolean => other.indent === line.indent && other.marker?.style === marker.style;
     const before = open.find(isSame);
-    if (before && (marker.value === null || marker.value === before.marker!.value! + 1)) inRun.add(before).add(line);
+    const isFirst = marker.style.includes('1') && marker.value === 1;
+    const isNested = open.some(
+      (other) => other.indent < line.indent && (other.marker!.tag === 'ul' || inRun.has(other)),
+    );
+    if (before && isFirst && (before.marker!.value ?? 1) === 1) {
+      inRun.add(before).add(line);
+      marker.value = null;
+    } else if (before && (marker.value === null || marker.value === before.marker!.value! + 1))
+      inRun.add(before).add(line);
+    else if (isFirst && isNested) inRun.add(line);
     open = [...open.filter((other) => !isSame(other)), line];
   }
   for (const line of lines) {
@@ -77,12 +92,10 @@ function dropDoubtfulMarkers(lines: readonly Line[]): void {
 }
 
 function readLines(text: string): Line[] {
-  const raw = normalizeText(text)
-    .split('\n')
-    .filter((line) => line.trim() !== '');
-  const isTable = raw.length > 1 && raw.every(isRow);
+  const raw = text.split('\n').filter((line) => line.trim() !== '');
+  const hasRows = isTable(raw);
   const lines = raw.map((line): Line => {
-    if (isTable) return { text: joinCells(line.split('\t')), indent: 0, marker: null };
+    if (hasRows) return { text: joinCells(line.split('\t')), indent: 0, marker: null };
     return { text: line.trim(), indent: indentOf(line), marker: readMarker(line.trim()) };
   });
   dropDoubtfulMarkers(lines);
@@ -92,10 +105,60 @@ function readLines(text: string): Line[] {
 /** A sign before a digit, beside items with the same sign: an item that keeps it. */
 const SIGNED = /^[-+–]\s+\d/;
 
+/** A program's data: `{`, `"key": 1,`. */
+const DATA_LINE = /^\s*(?:[{[]|"[^"]*": ?.*)\s*$/;
+
+/** Code whose lines are indented: without the indentation it would be lost. */
+function isCode(lines: readonly string[]): boolean {
+  const filled = lines.filter((line) => line.trim() !== '');
+  const isIndented = filled.some((line) => indentOf(line) > indentOf(filled[0]!));
+  const code = filled.filter((line) => isCodeLine(line) || DATA_LINE.test(line));
+  return isIndented && filled.length > 1 && code.length * 2 >= filled.length;
+}
+
+/** The parts of a text: code, or the lines between. Blank lines are part of the code around them. */
+function splitCode(lines: readonly string[]): { isCode: boolean; lines: string[] }[] {
+  if (isCode(lines)) return [{ isCode: true, lines: [...lines] }];
+  const parts: { isCode: boolean; lines: string[] }[] = [];
+  let from = 0;
+  for (const [index, line] of lines.entries()) {
+    if (index + 1 < lines.length && (line.trim() !== '' || lines[index + 1]!.trim() === '')) continue;
+    const chunk = lines.slice(from, index + 1);
+    from = index + 1;
+    const kind = isCode(chunk);
+    const last = parts.at(-1);
+    if (last?.isCode === kind) last.lines.push(...chunk);
+    else parts.push({ isCode: kind, lines: chunk });
+  }
+  return parts;
+}
+
+/** Without blank lines around it and the indentation that all lines have. */
+function codeText(lines: readonly string[]): string {
+  const filled = lines.filter((line) => line.trim() !== '');
+  const common = INDENT.exec(filled[0]!)![0];
+  const isShared = filled.every((line) => line.startsWith(common));
+  return lines
+    .map((line) => (isShared ? line.slice(common.length) : line))
+    .join('\n')
+    .replace(/^\n+/, '')
+    .trimEnd();
+}
+
 /** The lines as the HTML of a log, lists nested by their indentation, and the number of lines that have text. */
 export function textToLog(text: string): { html: string; lines: number } {
-  const lines = readLines(text);
+  const parts = splitCode(normalizeText(text).split('\n'));
   const root = createRoot();
+  let count = 0;
+  for (const part of parts) {
+    if (part.isCode) addBlock(root, 'pre', escapeHtml(codeText(part.lines)));
+    else count += addLines(root, readLines(part.lines.join('\n')));
+  }
+  return { html: writeLog(root), lines: parts.some((part) => part.isCode) ? Math.max(2, count) : count };
+}
+
+/** Returns the number of lines. */
+function addLines(root: Root, lines: readonly Line[]): number {
   /** The indents of the open items. */
   let indents: number[] = [];
   for (const [index, { text: words, indent, marker }] of lines.entries()) {
@@ -116,5 +179,5 @@ export function textToLog(text: string): { html: string; lines: number } {
       addBlock(root, 'p', html);
     }
   }
-  return { html: writeLog(root), lines: lines.length };
+  return lines.length;
 }

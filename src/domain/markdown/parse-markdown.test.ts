@@ -170,7 +170,17 @@ describe('Markdown of other programs', () => {
 
   test.each([
     ['a\nb', '<p>a b</p>', '<p>a</p><p>b</p>'],
-    ['- a\n  b\nc', '<ul><li><p>a b c</p></li></ul>', '<ul><li><p>a<br>b<br>c</p></li></ul>'],
+    ['- a\n  b\nc', '<ul><li><p>a b c</p></li></ul>', '<ul><li><p>a<br>b</p></li></ul><p>c</p>'],
+    [
+      '- a\n  - b\n  c\n- d',
+      '<ul><li><p>a</p><ul><li><p>b c</p></li></ul></li><li><p>d</p></li></ul>',
+      '<ul><li><p>a</p><ul><li><p>b</p></li></ul><p>c</p></li><li><p>d</p></li></ul>',
+    ],
+    [
+      '- a\n| x | y |\n|---|---|\n| 1 | 2 |',
+      '<ul><li><p>a | x | y | |---|---| | 1 | 2 |</p></li></ul>',
+      '<ul><li><p>a</p></li></ul><p>x · y</p><p>1 · 2</p>',
+    ],
     ['**a\nb** c', '<p><strong>a b</strong> c</p>', '<p><strong>a</strong></p><p><strong>b</strong> c</p>'],
     ['日本\n語。\nです a\nb', '<p>日本語。です a b</p>', '<p>日本</p><p>語。</p><p>です a</p><p>b</p>'],
     ['한국\n어', '<p>한국 어</p>', '<p>한국</p><p>어</p>'],

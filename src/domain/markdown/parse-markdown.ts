@@ -8,7 +8,7 @@ import createMarkdownIt, { type MarkdownIt, type Token } from 'markdown-it';
 import { escapeHtml } from '../export/escape-html.ts';
 import { entryText } from '../log/entry-text.ts';
 import { linkAsText } from '../log/links.ts';
-import { joinCells } from '../log/pasted-markdown.ts';
+import { endOfProperties, joinCells } from '../log/pasted-markdown.ts';
 import { InlineHtml } from './inline-html.ts';
 
 export type MarkdownOptions = {
@@ -91,17 +91,6 @@ function createParser(): MarkdownIt {
     return true;
   });
   return markdown;
-}
-
-/** A line of the properties (front matter) that many programs write above a text: a key, its values or a comment. */
-const PROPERTY = /^(?:[\p{L}\p{N}_][\p{L}\p{N}_ -]*:(?: .*)?|[ \t]+.*|- .*|#.*|)$/u;
-
-/** The number of the line that closes the properties. Null for a text that begins with a rule or anything else. */
-function endOfProperties(source: string): number | null {
-  if (!/^---[ \t]*\n(?=\S)/.test(source)) return null;
-  const lines = source.split('\n');
-  const close = lines.findIndex((line, index) => index > 0 && !PROPERTY.test(line));
-  return close > 1 && /^(?:---|\.\.\.)[ \t]*$/.test(lines[close]!) ? close : null;
 }
 
 function blockRule(name: string): BlockRule {
@@ -303,7 +292,8 @@ function textToken(token: Token): Token {
 
 /**
  * Repairs lists as people type and copy them: `•` for `-`, and two spaces instead of three below `1. `, where CommonMark
- * would begin another list. Other text stays as it is. `text` has LF line ends.
+ * would begin another list. A line below an item that is no further right than its marker begins a paragraph, or a table,
+ * after the list. Other text stays as it is. `text` has LF line ends.
  */
 function repairLists(text: string): string {
   const items: Item[] = [];
@@ -321,6 +311,8 @@ function repairLists(text: string): string {
     }
     const [, blanks, bullet, gap] = LINE.exec(line)!;
     const indent = widthOf(blanks!);
+    const isBelowList = !isAfterBlank && bullet === undefined && items.length > 0 && indent <= items.at(-1)!.indent;
+    isAfterBlank ||= isBelowList;
     if (bullet !== undefined) while (items.length > 0 && items.at(-1)!.indent >= indent) items.pop();
     else if (isAfterBlank || BLOCK.test(line)) while (items.length > 0 && items.at(-1)!.content > indent) items.pop();
     isAfterBlank = false;
@@ -329,7 +321,7 @@ function repairLists(text: string): string {
     if (bullet === undefined) {
       const mark = FENCE.exec(line)?.[1];
       if (mark !== undefined) fence = { mark, added };
-      return indentBy(added, line);
+      return (isBelowList ? '\n' : '') + indentBy(added, line);
     }
     if (parent && indent >= parent.indent + 2 && indent < parent.content) added += parent.content - indent;
     items.push({ indent, content: indent + bullet.length + Math.min(widthOf(gap!), 4), added });
