@@ -572,6 +572,41 @@ create table public.coach_reader (
   constraint coach_reader_pkey PRIMARY KEY (only_one)
 );
 
+create table public.document_links (
+  user_id uuid not null,
+  id uuid not null default gen_random_uuid(),
+  document_id uuid,
+  review_id uuid,
+  token_hash bytea not null,
+  created_at timestamp with time zone not null default now(),
+  expires_at timestamp with time zone not null,
+  constraint document_links_expiry CHECK ((expires_at <= (created_at + '2161:00:00'::interval))),
+  constraint document_links_one_target CHECK ((num_nonnulls(document_id, review_id) = 1)),
+  constraint document_links_token_hash CHECK ((octet_length(token_hash) = 32)),
+  constraint document_links_of_document FOREIGN KEY (user_id, document_id) REFERENCES public.documents(user_id, id) ON DELETE CASCADE,
+  constraint document_links_of_review FOREIGN KEY (user_id, review_id) REFERENCES public.reviews(user_id, id) ON DELETE CASCADE,
+  constraint document_links_user_id_fkey FOREIGN KEY (user_id) REFERENCES auth.users(id) ON DELETE CASCADE,
+  constraint document_links_pkey PRIMARY KEY (user_id, id),
+  constraint document_links_token_hash_key UNIQUE (token_hash)
+);
+
+create table public.documents (
+  user_id uuid not null,
+  id uuid not null default gen_random_uuid(),
+  title text not null,
+  first_day date not null,
+  last_day date not null,
+  content text not null,
+  revision integer not null default 1,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint documents_content_size CHECK ((octet_length(content) <= 262144)),
+  constraint documents_period CHECK ((first_day <= last_day)),
+  constraint documents_title_length CHECK ((char_length(title) <= 200)),
+  constraint documents_user_id_fkey FOREIGN KEY (user_id) REFERENCES auth.users(id) ON DELETE CASCADE,
+  constraint documents_pkey PRIMARY KEY (user_id, id)
+);
+
 create table public.entries (
   user_id uuid not null,
   date date not null,
@@ -838,6 +873,9 @@ CREATE INDEX analyses_by_input ON public.analyses USING btree (user_id, kind, in
 CREATE INDEX analyses_of_day ON public.analyses USING btree (user_id, date, created_at DESC) WHERE (date IS NOT NULL);
 CREATE INDEX analyses_of_period ON public.analyses USING btree (user_id, period_to) WHERE (kind = 'trend'::text);
 CREATE INDEX analysis_runs_by_day ON public.analysis_runs USING btree (counted_on);
+CREATE INDEX document_links_by_document ON public.document_links USING btree (user_id, document_id);
+CREATE INDEX document_links_by_expiry ON public.document_links USING btree (expires_at);
+CREATE INDEX document_links_by_review ON public.document_links USING btree (user_id, review_id);
 CREATE INDEX entry_versions_by_age ON public.entry_versions USING btree (kept_at);
 CREATE INDEX import_days_by_age ON public.import_days USING btree (written_at);
 CREATE INDEX mail_tokens_expires_at ON public.mail_tokens USING btree (expires_at);
@@ -1218,6 +1256,19 @@ CREATE OR REPLACE FUNCTION public.latest_today(at timestamp with time zone DEFAU
  STABLE PARALLEL SAFE
 RETURN (((at AT TIME ZONE 'UTC'::text) + '14:00:00'::interval))::date;
 
+CREATE OR REPLACE FUNCTION public.limit_document_links()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+begin
+  if (select count(*) from public.document_links where user_id = new.user_id and expires_at > now()) >= 20 then
+    raise exception 'A user can have 20 links at most. End one first' using errcode = 'program_limit_exceeded';
+  end if;
+  return new;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.make_profile()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1353,6 +1404,23 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.revise_document()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+begin
+  if tg_op = 'UPDATE' then
+    new.revision := old.revision + 1;
+  -- Threat: a client fills the disk with documents.
+  elsif (select count(*) from public.documents where user_id = new.user_id) >= 100 then
+    raise exception 'A user can have 100 documents at most. Delete one first' using errcode = 'program_limit_exceeded';
+  end if;
+  new.updated_at := now();
+  return new;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.revise_entry()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1451,6 +1519,8 @@ RETURN CASE WHEN starts_with(content, '<h2 class="date-header">'::text) THEN sub
 
 CREATE TRIGGER never_changed BEFORE UPDATE OF id, kind, period_from, period_to, input_hash, provider, model, model_version, prompt_version, finish_reason, input_tokens, output_tokens, duration_ms, score, text, cited, cited_refs, missing_fact, created_at ON public.analyses FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_change_of_ledger();
 CREATE TRIGGER thin_analyses AFTER INSERT ON public.analyses FOR EACH ROW EXECUTE FUNCTION public.thin_analyses();
+CREATE TRIGGER limit_document_links BEFORE INSERT ON public.document_links FOR EACH ROW EXECUTE FUNCTION public.limit_document_links();
+CREATE TRIGGER revise_document BEFORE INSERT OR UPDATE ON public.documents FOR EACH ROW EXECUTE FUNCTION public.revise_document();
 CREATE TRIGGER "Follow_entry" AFTER INSERT OR DELETE OR UPDATE ON public.entries FOR EACH ROW EXECUTE FUNCTION public.follow_entry();
 CREATE TRIGGER begin_entry BEFORE INSERT ON public.entries FOR EACH ROW EXECUTE FUNCTION public.begin_entry();
 CREATE TRIGGER revise_entry BEFORE UPDATE ON public.entries FOR EACH ROW EXECUTE FUNCTION public.revise_entry();
@@ -1473,6 +1543,8 @@ CREATE TRIGGER forget_review AFTER DELETE ON public.reviews FOR EACH ROW EXECUTE
 alter table public.analyses enable row level security, force row level security;
 alter table public.analysis_runs enable row level security, force row level security;
 alter table public.coach_reader enable row level security, force row level security;
+alter table public.document_links enable row level security, force row level security;
+alter table public.documents enable row level security, force row level security;
 alter table public.entries enable row level security, force row level security;
 alter table public.entry_versions enable row level security, force row level security;
 alter table public.entry_words enable row level security, force row level security;
@@ -1505,6 +1577,28 @@ create policy trigger_select_analyses on public.analyses for select to hustle_fo
 
 create policy user_select_analyses on public.analyses for select to authenticated
   using (((user_id = ( SELECT auth.uid() AS uid)) AND ( SELECT public.is_premium() AS is_premium)));
+
+create policy user_delete_document_links on public.document_links for delete to authenticated
+  using ((user_id = ( SELECT auth.uid() AS uid)));
+
+create policy user_insert_document_links on public.document_links for insert to authenticated
+  with check (((user_id = ( SELECT auth.uid() AS uid)) AND ( SELECT public.is_premium() AS is_premium)));
+
+create policy user_select_document_links on public.document_links for select to authenticated
+  using ((user_id = ( SELECT auth.uid() AS uid)));
+
+create policy user_delete_documents on public.documents for delete to authenticated
+  using ((user_id = ( SELECT auth.uid() AS uid)));
+
+create policy user_insert_documents on public.documents for insert to authenticated
+  with check (((user_id = ( SELECT auth.uid() AS uid)) AND ( SELECT public.is_premium() AS is_premium)));
+
+create policy user_select_documents on public.documents for select to authenticated
+  using ((user_id = ( SELECT auth.uid() AS uid)));
+
+create policy user_update_documents on public.documents for update to authenticated
+  using (((user_id = ( SELECT auth.uid() AS uid)) AND ( SELECT public.is_premium() AS is_premium)))
+  with check (((user_id = ( SELECT auth.uid() AS uid)) AND ( SELECT public.is_premium() AS is_premium)));
 
 create policy owner_select_entries on public.entries for select to hustle_forge
   using ((user_id = ( SELECT auth.uid() AS uid)));
@@ -1626,6 +1720,9 @@ create policy user_select_reviews on public.reviews for select to authenticated
   using (((user_id = ( SELECT auth.uid() AS uid)) AND (( SELECT public.is_premium() AS is_premium) OR (id = ( SELECT public.newest_review() AS newest_review)))));
 
 grant delete on public.analysis_runs to service_role;
+grant delete on public.document_links to authenticated;
+grant delete on public.document_links to service_role;
+grant delete on public.documents to authenticated;
 grant delete on public.entries to authenticated;
 grant delete on public.entries to service_role;
 grant delete on public.entry_versions to service_role;
@@ -1652,16 +1749,20 @@ grant execute on function public.is_premium() to public;
 grant execute on function public.is_server(oid) to public;
 grant execute on function public.keep_payment_facts() to public;
 grant execute on function public.latest_today(timestamp with time zone) to public;
+grant execute on function public.limit_document_links() to public;
 grant execute on function public.newest_review() to public;
 grant execute on function public.note_payment_status() to public;
 grant execute on function public.refuse_change_of_ledger() to public;
 grant execute on function public.replace_date_header(text,date) to public;
 grant execute on function public.report_entry_change(text) to public;
+grant execute on function public.revise_document() to public;
 grant execute on function public.revise_entry() to public;
 grant execute on function public.touch_profile() to public;
 grant execute on function public.without_date_header(text) to public;
 grant insert (id, country, ai_consent) on public.profiles to authenticated;
 grant insert (user_id, date, id, content, updated_at, ai_feedback, hustle_score, ai_analyzed_at) on public.entries to authenticated;
+grant insert (user_id, document_id, review_id, token_hash, expires_at) on public.document_links to authenticated;
+grant insert (user_id, id, title, first_day, last_day, content) on public.documents to authenticated;
 grant insert on public.analyses to service_role;
 grant insert on public.analysis_runs to service_role;
 grant insert on public.coach_reader to service_role;
@@ -1683,11 +1784,15 @@ grant insert on public.reminder_schedule to service_role;
 grant insert on public.reviews to service_role;
 grant select (id, user_id, order_id, amount_minor, currency, country, status, created_at, completed_at) on public.payments to authenticated;
 grant select (user_id, date, id, entry_id, content, written_at, kept_at, replaced_by) on public.entry_versions to authenticated;
+grant select (user_id, id, document_id, review_id, created_at, expires_at) on public.document_links to authenticated;
 grant select (user_id, id, kind, date, period_from, period_to, provider, model, score, text, cited, missing_fact, created_at, cited_refs) on public.analyses to authenticated;
 grant select on public.analyses to service_role;
 grant select on public.analysis_runs to service_role;
 grant select on public.coach_reader to service_role;
 grant select on public.deleted_days to authenticated;
+grant select on public.document_links to service_role;
+grant select on public.documents to authenticated;
+grant select on public.documents to service_role;
 grant select on public.entries to anon;
 grant select on public.entries to authenticated;
 grant select on public.entries to service_role;
@@ -1718,6 +1823,7 @@ grant select on public.reviews to service_role;
 grant update (id, country, ai_consent) on public.profiles to authenticated;
 grant update (logs_fingerprint) on public.reviews to service_role;
 grant update (raw, processed_at) on public.payment_events to service_role;
+grant update (title, first_day, last_day, content) on public.documents to authenticated;
 grant update (user_id, date, content, updated_at, ai_feedback, hustle_score, ai_analyzed_at) on public.entries to authenticated;
 grant update on public.analysis_runs to service_role;
 grant update on public.coach_reader to service_role;

@@ -2,7 +2,7 @@
  * Written by `npm run schema` from the migrations, never edited: the rows of all tables and views as the server reads them.
  * A view's columns count as not null. A check of a list of texts is a union.
  */
-// 39c7e8f3a2e7002efc0c7fefe3828a9b96ac629bcb3a66117dc13ed5edb50de6
+// 017a174588a52c85825961233d32789aaec845ae599eb39cae91e0d08715bb6c
 import type { Day } from './day/day.ts';
 
 export type Rows = {
@@ -256,6 +256,26 @@ export type Rows = {
     deleted_at: Date;
     excerpt: string;
   };
+  document_links: {
+    user_id: string;
+    id: string;
+    document_id: string | null;
+    review_id: string | null;
+    token_hash: Uint8Array;
+    created_at: Date;
+    expires_at: Date;
+  };
+  documents: {
+    user_id: string;
+    id: string;
+    title: string;
+    first_day: Day;
+    last_day: Day;
+    content: string;
+    revision: number;
+    created_at: Date;
+    updated_at: Date;
+  };
   entries: {
     user_id: string;
     date: Day;
@@ -457,6 +477,8 @@ export type DefaultColumns = {
   'auth.webauthn_credentials': 'id' | 'sign_count' | 'transports' | 'backed_up' | 'friendly_name' | 'created_at' | 'updated_at';
   analyses: 'id' | 'cited' | 'created_at';
   coach_reader: 'only_one' | 'since';
+  document_links: 'id' | 'created_at';
+  documents: 'id' | 'revision' | 'created_at' | 'updated_at';
   entries: 'id' | 'content_text' | 'revision' | 'created_at' | 'updated_at';
   entry_versions: 'id' | 'kept_at';
   import_days: 'written_at';
@@ -504,6 +526,33 @@ export const READABLE_TABLES = {
     },
     key: [],
     defaults: {},
+  },
+  document_links: {
+    columns: {
+      user_id: 'uuid',
+      id: 'uuid',
+      document_id: 'uuid',
+      review_id: 'uuid',
+      created_at: 'timestamptz',
+      expires_at: 'timestamptz',
+    },
+    key: ['user_id', 'id'],
+    defaults: {},
+  },
+  documents: {
+    columns: {
+      user_id: 'uuid',
+      id: 'uuid',
+      title: 'text',
+      first_day: 'date',
+      last_day: 'date',
+      content: 'text',
+      revision: 'integer',
+      created_at: 'timestamptz',
+      updated_at: 'timestamptz',
+    },
+    key: ['user_id', 'id'],
+    defaults: { id: 'gen_random_uuid()' },
   },
   entries: {
     columns: {

@@ -2,6 +2,7 @@
 import { Hono, type MiddlewareHandler, type Handler } from 'hono';
 import { proxy } from 'hono/proxy';
 import { routePath } from 'hono/route';
+import { SHARED_PATH } from '#domain/documents/document-links.ts';
 import { IMPORT_BODY_BYTES } from '#domain/export/import-wire.ts';
 import { ENTRY_MAX_BYTES } from '#domain/log/entry.ts';
 import type { AccessTokens } from './auth/keys/access-tokens.ts';
@@ -15,6 +16,7 @@ import type { Config } from './config/config.ts';
 import { dataRoutes } from './data/routes.ts';
 import { createWriteQuota } from './data/write-quota.ts';
 import type { Database } from './database/database.ts';
+import { sharedRoutes } from './documents/shared-page.ts';
 import { functionRoutes } from './functions/routes.ts';
 import type { AppEnv } from './http/app-env.ts';
 import { errorResponse } from './http/error-response.ts';
@@ -95,6 +97,7 @@ export function createApp(deps: Deps): Hono<AppEnv> {
     app.all('/sandbox/*', forward);
   }
 
+  app.route(SHARED_PATH.slice(0, -1), sharedRoutes(deps));
   app.use(canonicalHost(config, (path) => site.pages.has(path)));
   app.route('/', pageRoutes(site));
 

@@ -12,7 +12,13 @@ let db: TestDatabase;
 beforeAll(async () => {
   db = await createTestDatabase();
 });
-beforeEach(() => resetFixtures(db.admin));
+beforeEach(async () => {
+  await resetFixtures(db.admin);
+  await db.admin.query(
+    `insert into documents (user_id, title, first_day, last_day, content) values ($1, 'Q3', '2026-07-01', '2026-09-30', '')`,
+    [PEOPLE.premium.id],
+  );
+});
 afterAll(() => db.drop());
 
 /**
@@ -103,6 +109,16 @@ const TABLES = {
   mail_tokens: { writable: [], ownRow: `user_id = '${PEOPLE.premium.id}'` },
   plan_reminders: {
     writable: [],
+    ownRow: `user_id = '${PEOPLE.premium.id}'`,
+  },
+  documents: {
+    writable: ['title', 'first_day', 'last_day', 'content'],
+    insertable: ['user_id', 'id'],
+    ownRow: `user_id = '${PEOPLE.premium.id}'`,
+  },
+  document_links: {
+    writable: [],
+    insertable: ['user_id', 'document_id', 'review_id', 'token_hash', 'expires_at'],
     ownRow: `user_id = '${PEOPLE.premium.id}'`,
   },
 };

@@ -20,6 +20,7 @@ test('every table of users is known by the column that names the user', () => {
   expect(tables.map(({ name, userColumn }) => `${name}.${userColumn}`)).toEqual([
     'analyses.user_id',
     'analysis_runs.user_id',
+    'documents.user_id',
     'entries.user_id',
     'entry_versions.user_id',
     'entry_words.user_id',

@@ -167,6 +167,9 @@ const markdownLine = (runs: readonly Run[]): string =>
     .replace(/^([#>+=:|-])/, '\\$1')
     .replace(/^(\d{1,9})([.)])/, '$1\\$2');
 
+/** A line of plain text as Markdown, for text that is no log. */
+export const markdownOfText = (text: string): string => markdownLine([{ text, marks: [] }]);
+
 function inline(runs: readonly Run[], depth: number): string {
   const parts: string[] = [];
   for (let from = 0; from < runs.length;) {

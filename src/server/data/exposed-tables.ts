@@ -90,6 +90,8 @@ export const EXPOSED_TABLES: ReadonlyMap<string, ExposedTable> = new Map([
   table('analyses', { orderOfDay: 'created_at', longTexts: ['text', 'missing_fact'] }),
   // A view of `entry_versions`.
   table('deleted_days', { key: ['user_id', 'date'], isComputed: true, longTexts: ['excerpt'] }),
+  table('document_links'),
+  table('documents', { longTexts: ['content'] }),
   table('entries', {
     log: { content: 'content', day: 'date' },
     longTexts: ['content', 'content_text', 'ai_feedback'],

@@ -29,7 +29,8 @@ const STORED_BYTES = `
   select (select coalesce(sum(octet_length(content) + coalesce(octet_length(ai_feedback), 0) + ${ROW_BYTES}), 0)
             from public.entries where user_id = $1)
        + (select coalesce(sum(octet_length(content) + coalesce(pg_column_size(feedback), 0)), 0)
-            from public.entry_versions where user_id = $1) as bytes`;
+            from public.entry_versions where user_id = $1)
+       + (select coalesce(sum(octet_length(content)), 0) from public.documents where user_id = $1) as bytes`;
 
 /** The state of a user in this process. Times in milliseconds. */
 type Account = { uncounted: number; unmeasured: number; blockedUntil: number; fullUntil: number };

@@ -19,6 +19,7 @@ import type { Database } from '../database/database.ts';
 import { sendArchive } from './archive.ts';
 import { streamChanges } from './changes.ts';
 import { streamFeedback, streamReview } from './coach-functions.ts';
+import { createLink } from './create-link.ts';
 import { findEntries } from './find-entries.ts';
 import { importEntries } from './import-entries.ts';
 import { captureOrder, createOrder } from './payment-functions.ts';
@@ -38,7 +39,7 @@ const PATH = '/functions/v1/';
 
 type FunctionDeps = {
   writeQuota: WriteQuota;
-  config: { publishableKey: string };
+  config: { publishableKey: string; publicUrl: string };
   database: Database;
   clock: Clock;
   /** Null when payments are not set up. */
@@ -65,6 +66,7 @@ export const functionsOf = (deps: FunctionDeps): ReadonlyMap<string, ServerFunct
     ['list-imports', listImports(deps)],
     ['undo-import', undoImport(deps)],
     ['archive', sendArchive(deps)],
+    ['create-link', createLink(deps)],
     ['changes', streamChanges(deps)],
     ['ai-feedback', streamFeedback(deps)],
     ['trend-analysis', streamReview(deps)],

@@ -5,6 +5,7 @@ import {
   purgeAuditLog,
   purgeUnusedSessions,
   purgeAnalysisRuns,
+  purgeLinks,
   purgeWebhookPayloads,
   purgeVersions,
 } from './purges.ts';
@@ -89,6 +90,7 @@ export function jobList(deps: Deps): Job[] {
           auditRows: await purgeAuditLog(service, signal),
           sessions: await purgeUnusedSessions(service, clock.now(), signal),
           analysisRuns: await purgeAnalysisRuns(service, clock.now(), signal),
+          links: await purgeLinks(service, clock.now(), signal),
         };
       },
     },

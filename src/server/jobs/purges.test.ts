@@ -11,6 +11,7 @@ import {
   purgeAuditLog,
   purgeUnusedSessions,
   purgeAnalysisRuns,
+  purgeLinks,
   BATCH_ROWS,
 } from './purges.ts';
 import type { AsService } from '../database/database.ts';
@@ -161,4 +162,19 @@ test('the tries of earlier days are deleted, except those with a lease', async (
   );
   expect(await purgeAnalysisRuns(service, now, signal)).toBe(1);
   expect(await read('select key as kept from analysis_runs order by key')).toEqual(['leased', 'today']);
+});
+
+test('a read-only link is deleted after its end', async () => {
+  await db.admin.query(
+    `insert into documents (user_id, title, first_day, last_day, content) values ($1, 'Q3', '2026-07-01', '2026-09-30', '')`,
+    [user],
+  );
+  await db.admin.query(
+    `insert into document_links (user_id, document_id, token_hash, expires_at)
+     select user_id, id, sha256(name::bytea), now() + expiry::interval
+       from documents, (values ('ended', '-1 minute'), ('live', '1 minute')) v (name, expiry) where user_id = $1`,
+    [user],
+  );
+  expect(await purgeLinks(service, now, signal)).toBe(1);
+  expect(await read("select token_hash = sha256('live') as kept from document_links")).toEqual([true]);
 });

@@ -140,6 +140,14 @@ export function purgeAnalysisRuns(service: AsService, now: Date, signal: AbortSi
   return runInBatches(service, DELETE_TRIES, [now], signal);
 }
 
+const DELETE_LINKS = `
+  delete from public.document_links
+   where token_hash in (select token_hash from public.document_links where expires_at <= $1 limit ${BATCH_ROWS})`;
+
+/** Deletes read-only links that have ended. They show nothing since. Returns their number. */
+export const purgeLinks = (service: AsService, now: Date, signal: AbortSignal): Promise<number> =>
+  runInBatches(service, DELETE_LINKS, [now], signal);
+
 /** 180 days, the period in which money may be returned: an operator may have to read the events of such a payment. */
 const PAYLOAD_RETENTION_MS = 180 * 24 * 60 * 60_000;
 

@@ -317,6 +317,9 @@ async function fillEveryTable(user: SignedUpUser): Promise<string> {
      values ($1, 'feedback', '2026-01-05', gen_random_uuid(), now() + interval '1 hour', current_date, 1)`,
     `insert into import_days (user_id, import_id, date, entry_id, revision, change)
      values ($1, gen_random_uuid(), '2026-01-05', gen_random_uuid(), 1, 'added')`,
+    `insert into documents (user_id, title, first_day, last_day, content) values ($1, 'Q3', '2026-07-01', '2026-09-30', '')`,
+    `insert into document_links (user_id, document_id, token_hash, expires_at)
+     select user_id, id, sha256('token'), now() + interval '7 days' from documents where user_id = $1`,
     `insert into plan_reminders (user_id, access_valid_until, days_before) values ($1, '2026-01-05', 3)`,
     `insert into auth.flows (method, redirect_to, user_id, expires_at) values ('oauth', '/', $1, now() + interval '1 day')`,
     `insert into auth.flows (method, redirect_to, linking_user_id, expires_at) values ('oauth', '/', $1, now() + interval '1 day')`,

@@ -103,6 +103,7 @@ export type UserTable = {
 
 /** Tables with a column `user_id` that stay on one node (docs/decisions/0041). */
 const CENTRAL_TABLES: ReadonlyMap<string, string> = new Map([
+  ['document_links', 'whoever opens a link names its token, whose hash is unique over all users, and not the user'],
   ['payments', "PayPal names orders and captures, whose ids are unique over all users, and never the product's users"],
 ]);
 

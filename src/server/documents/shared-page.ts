@@ -1,0 +1,234 @@
+/**
+ * `GET /s/<token>`: the document or review of a read-only link, as HTML without script (docs/specification/wins.md 2).
+ *
+ * Threat: a document is a stranger's text on our origin. Every value is escaped, the policy allows one inline style by its
+ * hash and nothing else, and nothing on the page leads anywhere. Threat: the token leaks. The page requests nothing, sends
+ * no referrer and is stored by no cache, the service worker leaves the path alone, and the log has the route's pattern only.
+ */
+import { createHash } from 'node:crypto';
+import { Hono, type Context } from 'hono';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
+import { parseCoachText, type CoachSpan } from '#domain/coach/coach-text.ts';
+import { shortDate, splitReview } from '#domain/coach/win-bullets.ts';
+import { dateLabel } from '#domain/day/day.ts';
+import { TOKEN_PATTERN } from '#domain/documents/document-links.ts';
+import { lineDate, parseContent, periodLabel, sectionsOf, titleOf } from '#domain/documents/wins-document.ts';
+import type { Config } from '../config/config.ts';
+import { toDataError } from '../data/errors.ts';
+import { RETRY_AFTER_SECONDS } from '../data/respond.ts';
+import type { Database } from '../database/database.ts';
+import { escapeHtml } from '../escape-html.ts';
+import type { AppEnv } from '../http/app-env.ts';
+import { clientAddress, networkPrefix } from '../http/client-address.ts';
+import { rateLimitStore } from '../http/rate-limit-store.ts';
+import { findShared, type SharedDocument, type SharedReview } from './link-store.ts';
+
+/** Views by one network address in a minute: an office that opens a link together, and far too few to search for tokens. */
+const VIEWS_PER_MINUTE = 60;
+
+type Deps = { config: Pick<Config, 'auth'>; database: Database };
+
+/** Throws a RateLimiterRes over the limit. */
+type CountView = (address: string) => Promise<void>;
+
+function viewCounter({ config, database }: Deps): CountView {
+  if (!config.auth.rateLimits) return async () => undefined;
+  const limiter = new RateLimiterPostgres({
+    ...rateLimitStore(database),
+    keyPrefix: 'shared-page',
+    points: VIEWS_PER_MINUTE,
+    duration: 60,
+  });
+  return async (address) => void (await limiter.consume(address));
+}
+
+export function sharedRoutes(deps: Deps): Hono<AppEnv> {
+  const { config, database } = deps;
+  const countView = viewCounter(deps);
+  const routes = new Hono<AppEnv>();
+
+  routes.get('/:token', async (context) => {
+    const token = context.req.param('token');
+    try {
+      await countView(networkPrefix(clientAddress(context, config.auth)));
+      const shared = TOKEN_PATTERN.test(token) ? await findShared(database.asService('a read-only link'), token) : null;
+      const page = shared?.kind === 'document' ? documentPage(shared) : shared && reviewPage(shared);
+      return page ? respond(context, 200, page) : respond(context, 404, NOT_FOUND);
+    } catch (error) {
+      if (error instanceof RateLimiterRes) {
+        context.header('Retry-After', String(Math.max(1, Math.ceil(error.msBeforeNext / 1000))));
+        return respond(context, 429, TOO_MANY);
+      }
+      if (toDataError(error, true)?.status !== 503) throw error;
+      context.header('Retry-After', RETRY_AFTER_SECONDS);
+      return respond(context, 503, BUSY);
+    }
+  });
+  return routes;
+}
+
+type PageParts = { title: string; content: string };
+
+function respond(context: Context<AppEnv>, status: ContentfulStatusCode, { title, content }: PageParts): Response {
+  const body = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex, nofollow">
+<meta name="referrer" content="no-referrer">
+<title>${escapeHtml(title)}</title>
+<style>${STYLE}</style>
+</head>
+<body>
+<main>
+${content}
+</main>
+</body>
+</html>
+`;
+  return context.body(body, status, HEADERS);
+}
+
+/** Null for a text that is no document, which only another client can have stored. */
+function documentPage({ title, from, to, content }: SharedDocument): PageParts | null {
+  const parsed = parseContent(content);
+  if (parsed === null) return null;
+  const document = { title, from, to, ...parsed };
+  const author = parsed.author.trim();
+  const sections = sectionsOf(document).map(({ heading, wins }) => {
+    const items = wins.map(({ date, text }) => winItem(text, date, lineDate(date, document)));
+    return `${heading === null ? '' : `<h2 dir="auto">${escapeHtml(heading)}</h2>\n`}${list(items)}`;
+  });
+  return {
+    title: titleOf(document),
+    content: `<header>
+<h1 dir="auto">${escapeHtml(titleOf(document))}</h1>
+<p>${author === '' ? '' : `<bdi>${escapeHtml(author)}</bdi><br>`}${periodLabel(from, to)}</p>
+</header>
+${sections.join('\n')}`,
+  };
+}
+
+const winItem = (text: string, date: string, label: string): string =>
+  `<li><span dir="auto">${escapeHtml(text)}</span> <time datetime="${escapeHtml(date)}">${escapeHtml(label)}</time></li>`;
+
+const list = (items: readonly string[]): string =>
+  items.length === 0 ? '' : `<ul class="wins">\n${items.join('\n')}\n</ul>`;
+
+function reviewPage({ from, to, text: analysis }: SharedReview): PageParts {
+  const { text, wins } = splitReview(analysis);
+  const blocks = parseCoachText(text).map((block) => {
+    if (block.kind === 'paragraph') return `<p>${spansHtml(block.spans)}</p>`;
+    const tag = block.kind === 'list' ? 'ul' : 'ol';
+    return `<${tag}>${block.items.map((spans) => `<li>${spansHtml(spans)}</li>`).join('')}</${tag}>`;
+  });
+  const items = wins.map(({ date, text: win }) => winItem(win, date, shortDate(date)));
+  return {
+    title: 'Review',
+    content: `<header>
+<h1>Review</h1>
+<p>${dateLabel(from)} – ${dateLabel(to)}</p>
+</header>
+<div class="text" dir="auto">${blocks.join('\n')}</div>
+${items.length === 0 ? '' : `<h2>Wins</h2>\n${list(items)}`}`,
+  };
+}
+
+const spansHtml = (spans: readonly CoachSpan[]): string => spans.map(spanHtml).join('');
+
+function spanHtml(span: CoachSpan): string {
+  if (span.kind === 'text' || span.kind === 'citation') return escapeHtml(span.text);
+  return `<${span.kind}>${spansHtml(span.spans)}</${span.kind}>`;
+}
+
+/** One page for every link that shows nothing: it does not tell a link that ended from one that never was. */
+const NOT_FOUND = note(
+  'Nothing here',
+  'This link does not work, or no longer does. Ask whoever sent it for a new one.',
+);
+const TOO_MANY = note('One moment', 'This page was opened too often from your network. Please try again in a minute.');
+const BUSY = note('One moment', 'The server is busy. Please try again in a moment.');
+
+function note(title: string, text: string): PageParts {
+  return { title, content: `<header>\n<h1>${title}</h1>\n</header>\n<p>${text}</p>` };
+}
+
+const STYLE = `
+:root {
+  color-scheme: light dark;
+  --paper: light-dark(#fbf8f2, #171411);
+  --line: light-dark(#e6dfd3, #352e29);
+  --ink: light-dark(#1d1a17, #ece4d8);
+  --quiet: light-dark(#645c52, #aea498);
+}
+@font-face {
+  font-family: 'Instrument Sans';
+  font-weight: 400 700;
+  font-display: swap;
+  src: url('/fonts/instrument-sans.woff2') format('woff2');
+}
+@font-face {
+  font-family: Newsreader;
+  font-weight: 200 800;
+  font-display: swap;
+  src: url('/fonts/newsreader.woff2') format('woff2');
+}
+* { box-sizing: border-box; margin: 0; }
+html {
+  font: 106.25%/1.55 'Instrument Sans', system-ui, sans-serif;
+  background: var(--paper);
+  color: var(--ink);
+  text-size-adjust: 100%;
+}
+body { overflow-wrap: anywhere; }
+main { width: min(40rem, 100%); margin-inline: auto; padding: clamp(2rem, 9dvh, 6rem) 1rem 6rem; }
+header { padding-block-end: 1.5rem; border-block-end: 1px solid var(--line); margin-block-end: 1.5rem; }
+h1 {
+  font: 500 clamp(2.07rem, 7vw, 2.5rem)/1.15 Newsreader, Georgia, serif;
+  letter-spacing: -0.018em;
+  text-wrap: balance;
+}
+header p { margin-block-start: 0.75rem; color: var(--quiet); }
+h2 { margin-block: 2rem 0.5rem; font: 500 1.44rem/1.3 Newsreader, Georgia, serif; break-after: avoid; }
+.text > * + * { margin-block-start: 0.75rem; }
+.text :is(ul, ol) { padding-inline-start: 1.25rem; }
+strong { font-weight: 600; }
+.wins { list-style: none; padding: 0; }
+.wins li {
+  display: grid;
+  grid-template-columns: minmax(0, 1fr) auto;
+  gap: 1rem;
+  align-items: baseline;
+  padding-block: 0.5rem;
+  break-inside: avoid;
+}
+.wins li + li { border-block-start: 1px solid var(--line); }
+time { color: var(--quiet); font-size: 0.853rem; font-variant-numeric: tabular-nums; white-space: nowrap; }
+@media print {
+  :root { --paper: #fff; --line: #ccc; --ink: #000; --quiet: #555; color-scheme: light; }
+  html { font-size: 11pt; }
+  main { width: 100%; padding: 0; }
+  .wins li { padding-block: 0.25rem; }
+}
+`;
+
+const HEADERS: Readonly<Record<string, string>> = {
+  'Content-Type': 'text/html; charset=utf-8',
+  'Content-Security-Policy': [
+    "default-src 'none'",
+    `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
+    "font-src 'self'",
+    "form-action 'none'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+    // Also a script that got past all of this could not run, and would have no origin.
+    'sandbox allow-same-origin',
+  ].join('; '),
+  'X-Frame-Options': 'DENY',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cache-Control': 'no-store',
+  'Referrer-Policy': 'no-referrer',
+  'X-Robots-Tag': 'noindex, nofollow',
+};
