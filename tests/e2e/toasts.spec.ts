@@ -1,6 +1,6 @@
-/** Toasts while a modal dialog makes the rest of the page inert. */
+/** Toasts beside a modal dialog, which makes the rest of the page inert, and on a phone. */
 import type { Locator, Page } from '@playwright/test';
-import { editor } from './support/journal.ts';
+import { editor, items, log, today } from './support/journal.ts';
 import { inBothThemes, expect, test } from './support/test.ts';
 
 const PROFILE = '**/rest/v1/profiles*';
@@ -54,5 +54,31 @@ test.describe('a toast in the menu', () => {
     await dismiss(page).click();
     await expect(toast(page)).toHaveCount(0);
     await expect(editor(page)).toBeVisible();
+  });
+});
+
+test.describe('on a phone', () => {
+  test.use({ hasTouch: true, isMobile: true, viewport: { width: 360, height: 620 } });
+
+  test('a toast with an action covers neither the bar of the day nor the first line', async ({ page, signUp }) => {
+    await signUp(page, { logs: { [today()]: log('a whole day of work') } });
+    await expect(items(page)).toHaveText(['a whole day of work']);
+    await editor(page).tap();
+    await page.keyboard.press('ControlOrMeta+a');
+    await page.keyboard.press('Delete');
+    const deleted = page.getByRole('status').filter({ hasText: 'was deleted.' }).locator('> *');
+    // The toast stays while the pointer is on it.
+    await deleted.getByRole('button', { name: 'Undo' }).hover();
+    const boxOf = async (part: Locator) => (await part.boundingBox())!;
+    const [bar, toastBox, line] = [
+      await boxOf(page.getByRole('banner')),
+      await boxOf(deleted),
+      await boxOf(items(page).first()),
+    ];
+    expect(toastBox.y).toBeGreaterThanOrEqual(bar.y + bar.height);
+    expect(toastBox.y + toastBox.height).toBeLessThanOrEqual(line.y);
+    await expect(deleted.getByRole('button', { name: 'Dismiss' })).toBeInViewport({ ratio: 1 });
+    await deleted.getByRole('button', { name: 'Undo' }).tap();
+    await expect(items(page)).toHaveText(['a whole day of work']);
   });
 });

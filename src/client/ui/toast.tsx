@@ -20,8 +20,8 @@ import styles from './toast.module.css';
 
 const TOAST_MS = 5_000;
 /**
- * How long a toast with a link or a button is shown. Not longer, because on a phone a toast covers the menu button. An
- * error with a button stays until the user dismisses it.
+ * How long a toast with a link or a button is shown. Not longer, because a toast lies over the page. An error with a
+ * button stays until the user dismisses it.
  */
 const LONG_TOAST_MS = 20_000;
 /**

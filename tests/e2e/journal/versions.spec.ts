@@ -1,6 +1,6 @@
 /** Earlier versions of a log and deleted days: from the menu, by keys, on a phone, offline, and on a locked day. */
 import type { Page } from '@playwright/test';
-import { dayLabel as labelOf } from '#domain/day/day.ts';
+import { dateLabel, dayLabel as labelOf } from '#domain/day/day.ts';
 import {
   daysAgo,
   editor,
@@ -140,7 +140,7 @@ test('a day that is emptied is undone from the toast, by keys, and is announced'
   // The toast stays while it has the focus.
   await undo.focus();
   await expect(
-    page.getByRole('status').filter({ hasText: `The log of ${labelOf(today())} was deleted.` }),
+    page.getByRole('status').filter({ hasText: `The log of ${dateLabel(today())} was deleted.` }),
   ).toBeVisible();
   await expect.poll(() => readStoredLog(request, session, today())).toBe(null);
   await page.clock.runFor(60_000);
@@ -186,7 +186,7 @@ test.describe('without answers at first', () => {
     await inBothThemes(page, expectAccessible);
 
     await page.getByRole('button', { name: `Bring back ${labelOf(daysAgo(5))}` }).click();
-    await expectToast(page, `The log of ${labelOf(daysAgo(5))} is back.`);
+    await expectToast(page, `The log of ${dateLabel(daysAgo(5))} is back.`);
     await expect(page).toHaveURL(new RegExp(`date=${daysAgo(5)}`));
     await expect(items(page)).toHaveCount(4);
     await expect.poll(() => readStoredLog(request, session, daysAgo(5))).toBe(LONG);

@@ -5,7 +5,7 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { Redirect } from 'wouter';
 import { useCallback, useEffect, useMemo, useState, type PropsWithChildren } from 'react';
-import { dayLabel, type Day } from '#domain/day/day.ts';
+import { dateLabel, type Day } from '#domain/day/day.ts';
 import type { UpgradeFeature } from '#domain/plan/upgrade.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { DaySaversProvider } from '#client/sync/day-savers-provider.tsx';
@@ -132,7 +132,7 @@ function useDeletedDayToast(): (savers: DaySavers, date: Day, html: string) => v
     toast({
       kind: 'info',
       topic: date,
-      text: `The log of ${dayLabel(date)} was deleted.`,
+      text: `The log of ${dateLabel(date)} was deleted.`,
       action: { label: 'Undo', run: () => void restoreLog(savers, date, html) },
     });
 }

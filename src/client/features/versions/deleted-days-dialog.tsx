@@ -1,7 +1,7 @@
 /** The dialog "Deleted days": lists the logs that were deleted in the last 30 days, and brings one back. */
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { dayLabel, type Day } from '#domain/day/day.ts';
+import { dateLabel, dayLabel, type Day } from '#domain/day/day.ts';
 import { VERSION_DAYS } from '#domain/log/entry-version.ts';
 import { isLocked } from '#domain/plan/plan.ts';
 import { dayPath } from '#domain/routes.ts';
@@ -92,7 +92,7 @@ function useBringBack(onDone: () => void) {
     const isSaved = await restoreLog(savers, date, html);
     onDone();
     // The status line of the day says why a log is not saved yet.
-    if (isSaved) toast({ kind: 'success', topic: date, text: `The log of ${dayLabel(date)} is back.` });
+    if (isSaved) toast({ kind: 'success', topic: date, text: `The log of ${dateLabel(date)} is back.` });
     await navigate(dayPath(date));
   }
   return { bringBack, busyDay, failedDay };
