@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { firstReportedLine, outlineText } from './log-outline.ts';
+import { firstReportedLine, outlineText, summarizeLog } from './log-outline.ts';
 
 const list = '<ol><li><p>Shipped billing</p></li></ol>';
 
@@ -29,4 +29,17 @@ test('outlineText marks headings with #', () => {
   expect(outlineText(`<h2>Work</h2>${list}<p> </p><p>Slept &amp; ate</p>`)).toBe(
     '# Work\nShipped billing\nSlept & ate',
   );
+});
+
+test.each([
+  ['one item', list, { first: 'Shipped billing', more: 0 }],
+  [
+    'headings, lead-ins and items within items',
+    '<h2>Work</h2><p>Morning:</p><ol><li><p>Shipped billing</p><ul><li><p>all of it</p></li></ul></li><li><p>Slept</p></li></ol><p>Ate</p>',
+    { first: 'Shipped billing', more: 2 },
+  ],
+  ['a heading alone', '<h2>Shipped billing</h2>', { first: 'Shipped billing', more: 0 }],
+  ['no text', '<p> </p>', null],
+])('summarizeLog counts the further lines of a log with %s', (_what, html, expected) => {
+  expect(summarizeLog(html)).toEqual(expected);
 });

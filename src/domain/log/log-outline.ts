@@ -1,4 +1,4 @@
-import { logLines, type Line } from '../export/log-lines.ts';
+import { isItem, logLines, type Line } from '../export/log-lines.ts';
 
 const HEADINGS: ReadonlySet<string> = new Set(['h1', 'h2', 'h3']);
 
@@ -24,3 +24,15 @@ export const outlineText = (html: string): string =>
   nonBlankLines(html)
     .map((line) => (isHeading(line) ? `# ${line.text.trim()}` : line.text.trim()))
     .join('\n');
+
+/**
+ * The first reported line of a log, and how many more lines it reports. Headings, lead-ins and items within items don't
+ * count. Null for an empty log.
+ */
+export function summarizeLog(html: string): { first: string; more: number } | null {
+  const first = firstReportedLine(html);
+  if (first === null) return null;
+  const isNested = ({ path }: Line): boolean => path.filter(isItem).length > 1;
+  const reported = nonBlankLines(html).filter((line) => !isHeading(line) && !isLeadIn(line) && !isNested(line));
+  return { first, more: Math.max(0, reported.length - 1) };
+}

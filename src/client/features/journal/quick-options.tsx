@@ -1,15 +1,11 @@
 /** Four predefined logs for a past day (docs/specification/screens.md 6). */
-import { useCallback, useSyncExternalStore } from 'react';
 import { escapeHtml } from '#domain/export/escape-html.ts';
 import { QUICK_SAVE_DELAY_MS } from '#domain/log/entry.ts';
 import { entryText, isEmptyLog } from '#domain/log/entry-text.ts';
 import { QUICK_ENTRIES, matchQuickEntry } from '#domain/log/quick-entries.ts';
-import type { JournalEditorHandle } from '#client/editor/create-editor.ts';
 import { EMPTY_LOG_HTML } from '#domain/log/entry-html.ts';
-import type { DaySaver } from '#client/sync/day-saver/day-saver.ts';
+import { usePageValue, type PageText } from './use-page-value.ts';
 import styles from './quick-options.module.css';
-
-type QuickOptionsProps = { saver: DaySaver; editor: JournalEditorHandle | null };
 
 /** A log with one item, as the editor writes it. */
 const logOf = (text: string): string => EMPTY_LOG_HTML.replace('<p></p>', () => `<p>${escapeHtml(text)}</p>`);
@@ -20,29 +16,18 @@ const cannedTextOf = (html: string): string | null => (isEmptyLog(html) ? '' : m
 /** A longer text is no canned one; the page doesn't serialise a long log at every key. */
 const MAX_CANNED_LENGTH = 100;
 
-/** `cannedTextOf` the page's text, saved or not, at every change of it. */
-function useCannedText({ saver, editor: handle }: QuickOptionsProps): string | null {
-  const subscribe = useCallback(
-    (onChange: () => void) => {
-      const stop = saver.subscribe(onChange);
-      handle?.editor.on('transaction', onChange);
-      return () => {
-        stop();
-        handle?.editor.off('transaction', onChange);
-      };
-    },
-    [handle, saver],
-  );
-  return useSyncExternalStore(subscribe, () => {
+/** `cannedTextOf` the page's text. */
+function useCannedText(page: PageText): string | null {
+  const { saver, editor: handle } = page;
+  return usePageValue(page, () => {
     if (!handle) return cannedTextOf(saver.text());
-    // The editor reports a change to the saver only after its `transaction` event, so ask the editor.
     const isLong = handle.editor.state.doc.textContent.trim().length > MAX_CANNED_LENGTH;
     return isLong ? null : cannedTextOf(handle.read());
   });
 }
 
 /** Shown while the page has no words or one of the four texts, so that the user can choose another. */
-export function QuickOptions({ saver, editor }: QuickOptionsProps) {
+export function QuickOptions({ saver, editor }: PageText) {
   const selected = useCannedText({ saver, editor });
   if (selected === null) return null;
   const choose = (text: string): void =>

@@ -124,8 +124,9 @@ const conflictNotice = lazyChunk(async () => {
   return (await import('./conflict-notice.tsx')).ConflictNotice;
 });
 
-/** Loaded for past days only: no other day shows the quick options. */
+/** Below the page of a past day, and below that of today, which is editable before. */
 const quickOptions = lazyChunk(async () => (await import('../quick-options.tsx')).QuickOptions);
+const earlierDay = lazyChunk(async () => (await import('../earlier-day.tsx')).EarlierDay);
 
 /** After this wait for the server, the status line says where the text comes from (docs/specification/screens.md 2). */
 const LATE_MS = 2_000;
@@ -159,12 +160,14 @@ function DayPage({ date, today, read, isFirstLog }: DayPageProps) {
 
   const openChunk = useOpenChunk();
   const [, setHasNotice] = useState(false);
-  const [, setHasQuickOptions] = useState(false);
-  const isPast = isBefore(date, today);
+  const [editor, setEditor] = useState<JournalEditorHandle | null>(null);
+  const [, setHasBelow] = useState(false);
+  const isToday = date === today;
+  const below = isBefore(date, today) ? quickOptions : isToday && editor ? earlierDay : null;
   useEffect(() => {
-    // Best effort: the user can write the day without the quick options.
-    if (isPast) void tryLoad(quickOptions.load).then(setHasQuickOptions);
-  }, [isPast]);
+    // Best effort: the user can write the day without it.
+    if (below) void tryLoad(below.load).then(setHasBelow);
+  }, [below]);
   const { conflict, doubts } = view;
   useEffect(() => {
     if (conflict) openChunk(conflictNotice, () => setHasNotice(true), false);
@@ -178,7 +181,6 @@ function DayPage({ date, today, read, isFirstLog }: DayPageProps) {
       ? { kind: 'unconfirmed', seenAt: read.seenAt ?? null }
       : view.status;
 
-  const isToday = date === today;
   const startsJournal = isFirstLog && isToday && read.stored === null && !isUnconfirmed;
   const toast = useToast();
   useEffect(() => {
@@ -204,7 +206,6 @@ function DayPage({ date, today, read, isFirstLog }: DayPageProps) {
     );
   }, [isToday, saver, startsJournal, toast, userId]);
 
-  const [editor, setEditor] = useState<JournalEditorHandle | null>(null);
   const isWritable = editor !== null && !conflict && !isLocked;
   const blankPage = useFocusOnBlankClick((clientY) => isWritable && editor.focusAtHeight(clientY));
 
@@ -219,7 +220,7 @@ function DayPage({ date, today, read, isFirstLog }: DayPageProps) {
       />
       {conflict && <conflictNotice.View saver={saver} conflict={conflict} />}
       <SaveStatusLine saver={saver} status={status} isSafe={view.isSafe} />
-      {isPast && <quickOptions.View saver={saver} editor={editor} />}
+      {below && <below.View date={date} saver={saver} editor={editor} />}
     </article>
   );
 }
