@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { addDays } from '#domain/day/day.ts';
 import { IMPORT_BODY_BYTES } from '#domain/export/import-wire.ts';
-import { firstDayOf } from '#domain/plan/review-period.ts';
+import { firstDayOf, rangeOf } from '#domain/plan/review-period.ts';
 import { createApp, type Deps } from '#server/app.ts';
 import { signServiceToken } from '#server/auth/keys/service-token.ts';
 import { loadSigningKeys } from '#server/auth/keys/signing-keys.ts';
@@ -542,15 +542,24 @@ describe('responses match the document', () => {
     const period = { period: '7-day', from: firstDayOf('7-day', today()), to: today() };
     const review = '/functions/v1/trend-analysis';
     await expectEvents(await call(200, 'POST', review, { as, body: period }), 'TrendResult');
-    expect(await call(200, 'GET', '/rest/v1/analyses', { as })).toHaveLength(2);
-    expect(await call(200, 'GET', '/rest/v1/kept_reviews', { as })).toMatchObject([{ is_changed: false }]);
+    const quarter = { period: 'quarter', ...rangeOf('quarter', today()) };
+    await expectEvents(await call(200, 'POST', review, { as, body: quarter }), 'TrendResult');
+    expect(await call(200, 'GET', '/rest/v1/analyses', { as })).toHaveLength(4);
+    expect(await call(200, 'GET', '/rest/v1/kept_reviews?period=eq.7-day', { as })).toMatchObject([
+      { is_changed: false },
+    ]);
     expect(await call(200, 'DELETE', '/rest/v1/reviews?period=eq.7-day', { as, headers: ROWS })).toHaveLength(1);
-    expect(await call(200, 'GET', '/rest/v1/reviews', { as })).toEqual([]);
-    expect(await call(200, 'GET', '/rest/v1/analyses', { as })).toHaveLength(1);
+    expect(await call(200, 'GET', '/rest/v1/reviews', { as })).toHaveLength(1);
+    expect(await call(200, 'GET', '/rest/v1/analyses', { as })).toHaveLength(3);
   });
 
   async function expectEvents(stream: unknown, result: 'FeedbackResult' | 'TrendResult'): Promise<void> {
-    const schemas: Record<string, string> = { score: 'CoachScore', text: 'CoachText', done: result };
+    const schemas: Record<string, string> = {
+      score: 'CoachScore',
+      text: 'CoachText',
+      progress: 'ReviewProgress',
+      done: result,
+    };
     const events = [...String(stream).matchAll(/^event: (\w+)\ndata: (.*)$/gm)];
     expect(events.at(-1)?.[1]).toBe('done');
     for (const [, event = '', data = ''] of events) {

@@ -1,5 +1,5 @@
 /** Composes the simulated model's feedback and reviews. */
-import { parseDays, type LogDay, type Item } from './parse-log.ts';
+import { parseDays, parseMonths, type LogDay, type Item, type MonthSummary } from './parse-log.ts';
 
 /** Begins every answer, so that no reader mistakes it for a real model's. */
 const SANDBOX_LABEL = 'Sandbox model:';
@@ -37,7 +37,28 @@ export function composeFeedback(prompt: string): Answer {
   return { score: scoreDay(items), text: sentences.join(' '), cited: refs, missingFact, wins: collectWins([day]) };
 }
 
+/** A line of the wins in a summary. */
+const WIN = /^- (\d{4}-\d{2}-\d{2}): (.+)$/gmu;
+/** A prompt asks for ten wins at most. */
+const MAX_WINS = 10;
+
+/** The review of months, whose summaries this model has written. The longest win of each month stands for it. */
+function composeLongReview(months: readonly MonthSummary[]): Answer {
+  const wins = months
+    .map(({ summary }) => [...summary.matchAll(WIN)].map(([, date, text]) => ({ date: date!, text: text! })))
+    .flatMap((ofMonth) => ofMonth.sort((a, b) => b.text.length - a.text.length).slice(0, 1))
+    .slice(-MAX_WINS);
+  const paragraphs = [
+    `${SANDBOX_LABEL} ${pluralize(months.length, 'month')} summarized, from ${months[0]!.month} to ${months.at(-1)!.month}.`,
+    'Every month was read on its own before this review of all of them.',
+  ];
+  if (wins.length > 0) paragraphs.push(`**Wins**\n${wins.map((win) => `- ${win.date}: ${win.text}`).join('\n')}`);
+  return { score: 5, text: paragraphs.join('\n\n'), cited: [], missingFact: null, wins };
+}
+
 export function composeReview(prompt: string): Answer {
+  const months = parseMonths(prompt);
+  if (months.length > 0) return composeLongReview(months);
   const days = parseDays(prompt);
   const scoredDays = days.map(({ date, items }) => ({ date, items: items.map(scoreItem) }));
   const all = scoredDays.flatMap(({ items }) => items);

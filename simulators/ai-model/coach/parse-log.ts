@@ -23,6 +23,15 @@ export function parseDays(prompt: string): LogDay[] {
   return items.length === 0 ? [] : [{ date: null, items }];
 }
 
+export type MonthSummary = { readonly month: string; readonly summary: string };
+
+/** The summaries of months that a long review is made of; empty in a prompt with logs. */
+export function parseMonths(prompt: string): MonthSummary[] {
+  const isSummary = (value: Json): value is MonthSummary =>
+    typeof value?.month === 'string' && typeof value.summary === 'string';
+  return findJson(prompt).flatMap((value) => (Array.isArray(value?.months) ? value.months.filter(isSummary) : []));
+}
+
 /** Returns the outermost complete JSON values. JSON inside their strings is data and is not parsed. */
 function findJson(prompt: string): Json[] {
   const found: Json[] = [];

@@ -103,11 +103,22 @@ export type TrendResult = {
 };
 
 /**
- * The server-sent events of an analysis. A stream ends with `done` (sent after the result is stored), `problem` or
- * neither.
+ * `step` of `of`: the months of the period that have a log, and the review as the last step. `month`: the first day of the
+ * month that is read; null for the review. `analyses`: how many of the steps the coach is asked for, because no summary of
+ * the same words is kept.
+ */
+export type ReviewProgress = { step: number; of: number; month: Day | null; analyses: number };
+
+/**
+ * The server-sent events of an analysis. A stream ends with `done` (sent after the result is stored),
+ * `problem`, `refused` or neither.
  */
 export type CoachEvent<Result = FeedbackResult | TrendResult> =
   | { event: 'score'; data: { score: number } }
+  /** Of a long review, before each month that the coach reads and before the review itself. */
+  | { event: 'progress'; data: ReviewProgress }
+  /** The rest of a long review was not started. The months that were read are kept, so the next try continues. */
+  | { event: 'refused'; data: { code: CoachRefusal; message: string; retryAfterSeconds: number | null } }
   /** Appended to the previous deltas; never retracted during the stream. */
   | { event: 'text'; data: { delta: string } }
   | { event: 'done'; data: Result }

@@ -56,6 +56,9 @@ const READ_PERIOD = `select id, date::text, left(content_text, ${REFUSAL_CHECK_C
     (select public.fingerprint_logs($2::date, $3::date)) as fingerprint
   from public.entries where user_id = $1 and date between $2::date and $3::date order by date`;
 
+const READ_FINGERPRINT = `select public.fingerprint_logs($2::date, $3::date) as fingerprint
+  from public.profiles where id = $1`;
+
 /** Keeps a review with the id of its analysis. Of one range, the 20 newest stay, as of its analyses. */
 const KEEP_REVIEW = `with kept as (
     insert into public.reviews (user_id, id, period, period_from, period_to, entry_count, text, logs_fingerprint, created_at)
@@ -209,6 +212,13 @@ export function createCoachStore(database: Database) {
         .asUser(identity)
         .statement<TrendLog & { fingerprint: string }>(READ_PERIOD, [userId, from, to]);
       return { logs: rows, fingerprint: rows[0]?.fingerprint ?? '' };
+    },
+
+    async readFingerprint({ identity, userId }: SignedInCaller, { from, to }: Period): Promise<string> {
+      const { rows } = await database
+        .asUser(identity)
+        .statement<{ fingerprint: string }>(READ_FINGERPRINT, [userId, from, to]);
+      return rows[0]?.fingerprint ?? '';
     },
 
     /** Checks plan, consent and session again: each can end while an analysis runs. */

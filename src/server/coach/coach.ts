@@ -11,11 +11,14 @@ import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import type { Logger } from '../log.ts';
 import { BusyError, currentRequestContext, markRefused } from '../load/request-context.ts';
+import { runLimited } from '../load/concurrency-limiter.ts';
 import type { Limiters } from '../load/limiters.ts';
 import { NO_EVENTS, type EventCounters } from '../metrics/events.ts';
 import { createCoachStore } from './coach-store.ts';
 import type { SignedInCaller } from '../http/authenticate.ts';
 import type { CoachSettings } from '../config/provider-settings.ts';
+import { isLongPeriod } from '#domain/plan/review-period.ts';
+import { planLongReview, runLongReview } from './long-review.ts';
 import { prepareFeedback, prepareTrend } from './prepare-analysis.ts';
 import { inputHash, beginAnalysis, checkLimits, type Events, type Job } from './run-analysis.ts';
 import { createCoachModel } from './model/create-model.ts';
@@ -96,14 +99,9 @@ export function createCoach({ settings, database, clock, limiters, log, events =
     const triesWithThisOne = { ...tries, tries: tries.tries + 1, running: tries.running + 1 };
     const limitRefusal = checkLimits(triesWithThisOne, limits.dailyLimit);
     if (limitRefusal && force) return limitRefusal;
-    const release = await limiter.acquire();
-    let job: Job<Result> | CoachRefusal;
-    try {
-      if (disconnected.aborted) return 'disconnected';
-      job = await prepareJob();
-    } finally {
-      release();
-    }
+    const context = currentRequestContext();
+    const job = await runLimited(limiter, async () => (disconnected.aborted ? null : prepareJob()), context);
+    if (job === null) return 'disconnected';
     if (typeof job === 'string') return { refused: job };
     // Stored analyses are replayed even over the limit: they cost no call to the provider.
     if (limitRefusal && !(await store.findByInput(userId, job.kind, inputHash(deps.model, job.prompt)))) {
@@ -122,6 +120,32 @@ export function createCoach({ settings, database, clock, limiters, log, events =
       giveBack();
       throw error;
     }
+  }
+
+  /** Like `startAnalysis`. A long review asks the coach several times, so its limits are checked before each as well. */
+  async function startLongReview(
+    caller: SignedInCaller,
+    request: TrendRequest,
+    disconnected: AbortSignal,
+  ): Promise<Answer<TrendResult>> {
+    const { store, limits } = deps;
+    const [{ premium, consent }, tries] = await Promise.all([store.readAccess(caller), store.readTries(caller.userId)]);
+    if (!premium) return { refused: 'premium' };
+    if (!consent) return { refused: 'ai_consent' };
+    // The stream reads further months after the request's context is gone.
+    const context = currentRequestContext();
+    const takeTurn = <Value>(read: () => Promise<Value>): Promise<Value> => runLimited(limiter, read, context);
+    const plan = await takeTurn(() => planLongReview(deps, caller, request));
+    if (typeof plan === 'string') return { refused: plan };
+    const isRead = plan.months.every(({ summary }) => summary !== null);
+    const triesWithThisOne = { ...tries, tries: tries.tries + 1, running: tries.running + 1 };
+    const limitRefusal = checkLimits(triesWithThisOne, limits.dailyLimit);
+    // The review itself may be kept; its own check finds out.
+    if (limitRefusal && !isRead) return limitRefusal;
+    if (disconnected.aborted) return 'disconnected';
+    const giveBack = takeQuota();
+    const run = runLongReview(deps, caller, request, plan, takeTurn);
+    return { events: (reader) => trackUntilEnd(run, AbortSignal.any([reader, disconnected]), giveBack) };
   }
 
   /** Counts an analysis of this request's address as running until the returned function is called. Throws BusyError. */
@@ -159,7 +183,9 @@ export function createCoach({ settings, database, clock, limiters, log, events =
     feedback: (caller, { date, force = false }, disconnected) =>
       startAnalysis(caller, force, disconnected, () => prepareFeedback(deps, caller, date)),
     trend: (caller, request, disconnected) =>
-      startAnalysis(caller, request.force ?? false, disconnected, () => prepareTrend(deps, caller, request)),
+      isLongPeriod(request.period)
+        ? startLongReview(caller, request, disconnected)
+        : startAnalysis(caller, request.force ?? false, disconnected, () => prepareTrend(deps, caller, request)),
     beginShutdown() {
       graceTimer ??= setTimeout(() => {
         isStopping = true;

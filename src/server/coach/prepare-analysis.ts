@@ -10,6 +10,8 @@ import {
   type TrendResult,
 } from '#domain/coach/coach.ts';
 import type { Day } from '#domain/day/day.ts';
+import { splitReview } from '#domain/coach/win-bullets.ts';
+import type { DayRange } from '#domain/plan/review-period.ts';
 import { outlineText } from '#domain/log/log-outline.ts';
 import type { SignedInCaller } from '../http/authenticate.ts';
 import {
@@ -18,7 +20,10 @@ import {
   feedbackPrompt,
   MAX_OUTPUT_TOKENS,
   linesInPrompt,
+  longTrendPrompt,
+  monthPrompt,
   trendPrompt,
+  type Prompt,
 } from './prompts.ts';
 import { createQuoteFinder, feedbackReplyParser, trendReplyParser } from './parse-response.ts';
 import type { Job, RunDeps } from './run-analysis.ts';
@@ -64,49 +69,110 @@ export async function prepareFeedback(
   };
 }
 
-/** The review of a period. */
+/** The review of a short period. */
 export async function prepareTrend(
-  { store }: RunDeps,
+  deps: RunDeps,
   caller: SignedInCaller,
   { period, from, to }: TrendRequest,
 ): Promise<Job<TrendResult> | CoachRefusal> {
-  const { logs, fingerprint } = await store.readPeriod(caller, { from, to });
+  const read = await readLogs(deps, caller, { from, to });
+  if (typeof read === 'string') return read;
+  const { ids, outlined, fingerprint, days, scores } = read;
+  const entryCount = days.length;
+  return {
+    ...trendJob(caller, `${period} ${to}`, trendPrompt({ period, from, to, logs: outlined }), days),
+    target: { from, to, logs: ids, review: { period, entryCount, fingerprint } },
+    // Captures only these values of the logs, so that they can be garbage-collected while the model answers.
+    toResult: toTrendResult({ period, entryCount, dateRange: { from, to }, scores }),
+  };
+}
+
+/** A month of a longer review, from its logs. */
+export type MonthOfReview = DayRange & { ids: string[]; days: Day[]; scores: TrendResult['scores'] };
+
+/** The summary of one month, which only a longer review reads. Null for a month without a log that can be read. */
+export async function prepareMonth(
+  deps: RunDeps,
+  caller: SignedInCaller,
+  { from, to }: DayRange,
+): Promise<{ month: MonthOfReview; job: Job<string> } | null> {
+  const read = await readLogs(deps, caller, { from, to });
+  if (typeof read === 'string') return null;
+  const { ids, outlined, days, scores } = read;
+  return {
+    month: { from, to, ids, days, scores },
+    job: {
+      ...trendJob(caller, `month ${from.slice(0, 7)}`, monthPrompt({ from, to, logs: outlined }), days),
+      maxOutputTokens: MAX_OUTPUT_TOKENS.month,
+      target: { from, to, logs: ids, review: null },
+      toResult: ({ text }) => text,
+    },
+  };
+}
+
+/** The review of a quarter or a year, from the summaries of its months. */
+export function prepareLongTrend(
+  caller: SignedInCaller,
+  { period, from, to }: TrendRequest,
+  months: readonly (MonthOfReview & { summary: string })[],
+  fingerprint: string,
+): Job<TrendResult> {
+  const scores = months.flatMap((month) => month.scores);
+  const entryCount = months.reduce((sum, { days }) => sum + days.length, 0);
+  // A win of another day is invented: the coach has seen only the summaries.
+  const days = months.flatMap(({ summary }) => splitReview(summary).wins.map(({ date }) => date));
+  const prompt = longTrendPrompt({
+    period,
+    from,
+    to,
+    months: months.map(({ from: first, days: logged, scores: scored, summary }) => ({
+      month: first.slice(0, 7),
+      logs: logged.length,
+      meanScore: meanScore(scored),
+      summary,
+    })),
+  });
+  return {
+    ...trendJob(caller, `${period} ${from}`, prompt, days),
+    target: { from, to, logs: months.flatMap(({ ids }) => ids), review: { period, entryCount, fingerprint } },
+    toResult: toTrendResult({ period, entryCount, dateRange: { from, to }, scores }),
+  };
+}
+
+const meanScore = (scores: readonly { score: number }[]): number | null =>
+  scores.length === 0
+    ? null
+    : Math.round((scores.reduce((sum, { score }) => sum + score, 0) / scores.length) * 10) / 10;
+
+const trendJob = ({ userId, identity }: SignedInCaller, key: string, prompt: Prompt, days: readonly Day[]) =>
+  ({
+    ...{ userId, identity, key, prompt },
+    kind: 'trend',
+    schema: null,
+    maxOutputTokens: MAX_OUTPUT_TOKENS.trend as number,
+    parser: trendReplyParser(new Set(days)),
+  }) as const;
+
+const toTrendResult =
+  (facts: Pick<TrendResult, 'period' | 'entryCount' | 'dateRange' | 'scores'>): Job<TrendResult>['toResult'] =>
+  ({ text }, { at, reused }) => ({ ...facts, analysis: text, generatedAt: at.toISOString(), reused });
+
+/** The logs of a range as the prompt shows them. */
+async function readLogs({ store }: RunDeps, caller: SignedInCaller, range: DayRange) {
+  const { logs, fingerprint } = await store.readPeriod(caller, range);
   if (logs.length === 0) return 'no_entry';
   if (!logs.some(({ text }) => text.trim().length >= MIN_TREND_ENTRY_CHARS)) return 'too_short';
-
   const charsPerLog = Math.floor(PROMPT_LIMITS.trendRead / logs.length);
   const outlined = logs.map(({ date, content, score }) => {
     const { html, cut } = cutHtml(content, charsPerLog);
     return { date, text: outlineText(html), cut, score };
   });
-  const prompt = trendPrompt({ period, from, to, logs: outlined });
-  // `toResult` captures only these values of the logs, so that they can be garbage-collected while the model answers.
-  const entryCount = logs.length;
-  const scores = logs.flatMap(({ date, score }) => (score === null ? [] : [{ date, score }]));
   return {
-    userId: caller.userId,
-    identity: caller.identity,
-    kind: 'trend',
-    key: `${period} ${to}`,
-    target: {
-      from,
-      to,
-      logs: logs.flatMap(({ id, text }) => (text === '' ? [] : [id])),
-      review: { period, entryCount, fingerprint },
-    },
-    prompt,
-    schema: null,
-    maxOutputTokens: MAX_OUTPUT_TOKENS.trend,
-    parser: trendReplyParser(new Set(logs.map(({ date }) => date))),
-    toResult: ({ text }, { at, reused }) => ({
-      period,
-      analysis: text,
-      entryCount,
-      dateRange: { from, to },
-      generatedAt: at.toISOString(),
-      scores,
-      reused,
-    }),
+    fingerprint,
+    outlined,
+    ids: logs.flatMap(({ id, text }) => (text === '' ? [] : [id])),
+    days: logs.map(({ date }) => date),
+    scores: logs.flatMap(({ date, score }) => (score === null ? [] : [{ date, score }])),
   };
 }
 

@@ -52,7 +52,9 @@ export type Job<Result> = {
 /** `at`: when the analysis was made. `written`: null for a trend, which writes no entry. */
 type StoredAnalysis = { written: WrittenFeedback | null; at: Date; reused: boolean };
 
-type LimitRefusal = { refused: 'running' } | { refused: 'daily_limit'; retryAfterSeconds: number; limit: number };
+export type LimitRefusal =
+  | { refused: 'running' }
+  | { refused: 'daily_limit'; retryAfterSeconds: number; limit: number };
 /**
  * Must be consumed to its end, or the claim is held until its lease expires. `disconnected` aborts when the client
  * closes the connection. `stopped` aborts when the server shuts down; the client then gets a problem event.
@@ -280,7 +282,7 @@ function* emitNew(sent: PartialReply, { score, text }: PartialReply): Generator<
   if (delta !== '') yield { event: 'text', data: { delta } };
 }
 
-const problemEvent = (problem: AnalysisProblem, retryAt: Date | null = null): CoachEvent<never> => ({
+export const problemEvent = (problem: AnalysisProblem, retryAt: Date | null = null): CoachEvent<never> => ({
   event: 'problem',
   data: { class: problem, message: ANALYSIS_PROBLEMS[problem], retryAt: retryAt?.toISOString() ?? null },
 });

@@ -11,7 +11,7 @@ import {
   type CoachRefusal,
 } from '#domain/coach/coach.ts';
 import { isDay, earliestCurrentDay, latestToday } from '#domain/day/day.ts';
-import { firstDayOf, REVIEW_PERIODS, type ReviewPeriod } from '#domain/plan/review-period.ts';
+import { isReviewRange, REVIEW_PERIODS, type ReviewPeriod } from '#domain/plan/review-period.ts';
 import type { Clock } from '../clock.ts';
 import type { Coach, Answer } from '../coach/coach.ts';
 import type { Database, Identity } from '../database/database.ts';
@@ -100,10 +100,11 @@ const isPeriod = (value: unknown): value is ReviewPeriod =>
   typeof value === 'string' && Object.hasOwn(REVIEW_PERIODS, value);
 
 /**
- * The range must match the period's name and end on a date that is today somewhere: the user's time zone is unknown.
+ * The range must match the period's name and end on a date that is today somewhere, or with its quarter or year: the
+ * user's time zone is unknown.
  */
 function readRequest({ period, from, to, force }: Record<string, unknown>, now: Date): TrendRequest | null {
   if (!isPeriod(period) || !isDay(from) || !isDay(to)) return null;
-  if (to < earliestCurrentDay(now) || to > latestToday(now) || from !== firstDayOf(period, to)) return null;
+  if (!isReviewRange(period, { from, to }, earliestCurrentDay(now), latestToday(now))) return null;
   return { period, from, to, force: force === true };
 }

@@ -63,7 +63,7 @@ test('a failed review counts its attempts, each period has a stored review, and 
 
   // The charts stay while the other period's review is read.
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
-  await page.route('**/rest/v1/analyses*', async (route) => {
+  await page.route('**/rest/v1/kept_reviews*', async (route) => {
     await released;
     await route.continue();
   });
@@ -90,7 +90,7 @@ test('a failed review counts its attempts, each period has a stored review, and 
     await openAs(device, account, '/reviews');
     const read = device.getByRole('region', { name: 'Analysis', exact: true });
     await expect(read).toContainText('Sandbox model: 3 days');
-    await expect(read).not.toContainText('analyzed');
+    await expect(read).toContainText('3 entries analyzed');
     await device.getByRole('radio', { name: /Last 30 Days/ }).check();
     await expect(read).toContainText('Sandbox model: 4 days');
     await inBothThemes(device, expectAccessible);

@@ -67,7 +67,11 @@ test.describe('without a server', () => {
   test.use({ expectedErrors: /Failed to load resource: net::ERR_FAILED/ });
 
   test('shows what this device has kept, and isolates right-to-left text', async ({ page, signUp }) => {
-    await signUp(page, { path: `/journal?date=${today()}`, isCloser: true, logs: { [YEAR_AGO]: log('שלחתי את החשבונית', 'Slept') } });
+    await signUp(page, {
+      path: `/journal?date=${today()}`,
+      isCloser: true,
+      logs: { [YEAR_AGO]: log('שלחתי את החשבונית', 'Slept') },
+    });
     await expect(line(page)).toHaveText('A year ago: שלחתי את החשבונית and 1 more');
     await page.route('**/rest/v1/**', (route) => route.abort());
     await openDay(page, today());
@@ -79,8 +83,8 @@ test.describe('without a server', () => {
         .evaluate((element) => [getComputedStyle(element).direction, getComputedStyle(element).unicodeBidi]);
     expect(await direction('bdi')).toEqual([expect.anything(), 'isolate']);
     const [label, text, more] = await Promise.all(
-      ['span:first-child', 'bdi', 'span:last-child'].map(async (selector) =>
-        (await line(page).locator(selector).boundingBox())!.x,
+      ['span:first-child', 'bdi', 'span:last-child'].map(
+        async (selector) => (await line(page).locator(selector).boundingBox())!.x,
       ),
     );
     expect([label, text, more]).toEqual([label, text, more].toSorted((a, b) => a! - b!));

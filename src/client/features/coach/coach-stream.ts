@@ -6,6 +6,7 @@ import {
   type AnalysisProblem,
   type CoachEvent,
   type CoachRefusal,
+  type ReviewProgress,
 } from '#domain/coach/coach.ts';
 import { eventStreamOf, readEvents } from '#client/lib/api/event-stream.ts';
 import { fetchAsUser } from '#client/lib/api/fetch-as-user.ts';
@@ -33,6 +34,7 @@ type CoachRequest<Result> = {
   signal: AbortSignal;
   onScore?: (score: number) => void;
   onText: (delta: string) => void;
+  onProgress?: (progress: ReviewProgress) => void;
   /** Validates the final event; anything else is a malformed answer. */
   isResult: (data: unknown) => data is Result;
 };
@@ -87,6 +89,14 @@ function handleEvent<Result>(request: CoachRequest<Result>, event: CoachEvent<Re
     case 'text':
       if (typeof event.data.delta === 'string') request.onText(event.data.delta);
       return null;
+    case 'progress':
+      request.onProgress?.(event.data);
+      return null;
+    case 'refused': {
+      const { code: reason, message, retryAfterSeconds: seconds } = event.data;
+      const retryAt = seconds === null ? null : Date.now() + seconds * 1000;
+      return failedAnswer({ kind: 'refused', reason, message, retryAt });
+    }
     case 'done':
       return request.isResult(event.data) ? { kind: 'done', result: event.data } : problemAnswer('format');
     case 'problem': {

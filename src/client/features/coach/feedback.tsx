@@ -1,9 +1,14 @@
 /** The feedback on a day: the stored one, the one being streamed, and the button that requests it. */
+import { useQuery } from '@tanstack/react-query';
 import { useEffect, type Ref } from 'react';
 import { flushSync } from 'react-dom';
 import { AI_MESSAGES } from '#domain/coach/coach.ts';
 import { dayLabel, type Day } from '#domain/day/day.ts';
 import { scoreBand } from '#domain/coach/hustle-score.ts';
+import { shortDate } from '#domain/coach/win-bullets.ts';
+import { useData } from '#client/lib/api/data-client.ts';
+import { useUser } from '#client/lib/session/session.ts';
+import { ENTRY_CACHE_KEY } from '#client/sync/entries/entry-cache.ts';
 import { useFocusRestore } from '#client/lib/hooks/use-focus-restore.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
@@ -51,6 +56,7 @@ export function Feedback({ date, log, configured, onClose }: FeedbackProps) {
         {isRunning && <StreamingFeedback view={view} hasPrevious={feedback !== null} />}
         {feedback && (
           <FeedbackCard
+            date={date}
             feedback={feedback}
             hasUnsavedText={log.unsaved}
             isReplaced={isRunning}
@@ -124,13 +130,14 @@ function StreamingFeedback({ view, hasPrevious }: { view: AnalysisView; hasPrevi
 }
 
 type FeedbackCardProps = {
+  date: Day;
   feedback: StoredFeedback;
   hasUnsavedText: boolean;
   isReplaced: boolean;
   onCitation: (line: number) => void;
 };
 
-function FeedbackCard({ feedback, hasUnsavedText, isReplaced, onCitation }: FeedbackCardProps) {
+function FeedbackCard({ date, feedback, hasUnsavedText, isReplaced, onCitation }: FeedbackCardProps) {
   const { score, feedback: text, missingFact, analyzedAt, upToDate, cited } = feedback;
   const current = upToDate && !hasUnsavedText;
   // Citations refer to the analysed version of the log, so they open a line only while the log is unchanged.
@@ -149,7 +156,12 @@ function FeedbackCard({ feedback, hasUnsavedText, isReplaced, onCitation }: Feed
           </span>
         </span>
       </p>
-      {score !== null && <Score score={score} />}
+      {score !== null && (
+        <div className={styles.scores}>
+          <Score score={score} />
+          <LastScores date={date} />
+        </div>
+      )}
       <h3>Raw Feedback</h3>
       <CoachText text={text} cited={cited} onCitation={openCitation} />
       {missingFact !== null && missingFact !== '' && (
@@ -159,6 +171,48 @@ function FeedbackCard({ feedback, hasUnsavedText, isReplaced, onCitation }: Feed
         </aside>
       )}
     </section>
+  );
+}
+
+const MAX_LAST_SCORES = 7;
+
+/** The newest scores up to this day, oldest first, each as a number under a bar of its height. */
+function LastScores({ date }: { date: Day }) {
+  const data = useData();
+  const { id } = useUser();
+  const { data: scores } = useQuery({
+    queryKey: [...ENTRY_CACHE_KEY, 'last-scores', date],
+    queryFn: async ({ signal }) => {
+      const { data: rows } = await data
+        .from('entries')
+        .select('date, hustle_score')
+        .eq('user_id', id)
+        .lte('date', date)
+        .not('hustle_score', 'is', null)
+        .order('date', { ascending: false })
+        .limit(MAX_LAST_SCORES)
+        .abortSignal(signal)
+        .retry(false)
+        .throwOnError();
+      return rows.map((row) => ({ date: row.date, score: row.hustle_score })).reverse();
+    },
+    networkMode: 'always',
+  });
+  // One score is no row, and stands beside it already.
+  if (!scores || scores.length < 2) return null;
+  return (
+    <div className={styles.last}>
+      <p>Last {scores.length} scores</p>
+      <ol>
+        {scores.map(({ date: of, score }) => (
+          <li key={of}>
+            <span className={styles.bar} style={{ blockSize: `${score * 2}px` }} />
+            <span className="unseen">{shortDate(of)}: </span>
+            {score}
+          </li>
+        ))}
+      </ol>
+    </div>
   );
 }
 

@@ -1,7 +1,7 @@
 /** The charts of the reviews screen: scores, the year, and lines to copy. */
 import { useLayoutEffect, useRef, useState, type RefObject } from 'react';
 import { dateLabel, MONTHS, type Day } from '#domain/day/day.ts';
-import { firstDayOf, type ReviewPeriod } from '#domain/plan/review-period.ts';
+import { isLongPeriod, type DayRange, type ReviewPeriod } from '#domain/plan/review-period.ts';
 import { scoreBand } from '#domain/coach/hustle-score.ts';
 import { dayPath } from '#domain/routes.ts';
 import { weekdaysFrom } from '#domain/day/month.ts';
@@ -15,13 +15,14 @@ import styles from './review-charts.module.css';
 
 type ReviewChartsProps = {
   period: ReviewPeriod;
+  range: DayRange;
   today: Day;
   logged: readonly LoggedDay[];
   /** True if an analysis, which lists the wins of the period, is shown. Then the first lines are hidden. */
   hasAnalysis: boolean;
 };
 
-export function ReviewCharts({ period, today, logged, hasAnalysis }: ReviewChartsProps) {
+export function ReviewCharts({ period, range, today, logged, hasAnalysis }: ReviewChartsProps) {
   if (logged.length === 0) {
     return (
       <section className={styles.section} aria-labelledby="no-charts">
@@ -34,9 +35,10 @@ export function ReviewCharts({ period, today, logged, hasAnalysis }: ReviewChart
   }
   return (
     <div className={styles.charts}>
-      <ScorePlot from={firstDayOf(period, today)} today={today} logged={logged} />
+      <ScorePlot {...range} today={today} logged={logged} />
       <YearMap today={today} logged={logged} />
-      {!hasAnalysis && <FirstLines period={period} today={today} />}
+      {/* The logs of a long period are too many to read for their first lines. */}
+      {!hasAnalysis && !isLongPeriod(period) && <FirstLines range={range} />}
     </div>
   );
 }

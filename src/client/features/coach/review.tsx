@@ -1,9 +1,18 @@
 /** The review of one period: button, streamed text, result and error, and the newest stored one. */
 import { useEffect, useRef, useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
-import { AI_MESSAGES, type TrendResult } from '#domain/coach/coach.ts';
-import { dateLabel, type Day } from '#domain/day/day.ts';
-import { firstDayOf, REVIEW_PERIODS, storedReviewBounds, type ReviewPeriod } from '#domain/plan/review-period.ts';
+import { AI_MESSAGES, FAIR_USE_NOTE, type ReviewProgress, type TrendResult } from '#domain/coach/coach.ts';
+import { dateLabel } from '#domain/day/day.ts';
+import {
+  isLongPeriod,
+  monthLabel,
+  monthsOfRange,
+  REVIEW_PERIODS,
+  reviewTitle,
+  storedReviewBounds,
+  type DayRange,
+  type ReviewPeriod,
+} from '#domain/plan/review-period.ts';
 import { splitReview } from '#domain/coach/win-bullets.ts';
 import { useUser } from '#client/lib/session/session.ts';
 import { useClientConfig, useSupabase } from '#client/lib/api/supabase.ts';
@@ -18,19 +27,22 @@ import { askCoach } from './coach-stream.ts';
 import { useAnalysis, AnalysisFailure, useRetryWait, type AnalysisView } from './use-analysis.tsx';
 import { useConsent, CoachConsent, SandboxModelNotice } from './coach-consent.tsx';
 import { CoachText, TimeAgo } from './coach-text.tsx';
+import type { LoggedDay } from './use-logged-days.ts';
 import { Wins } from './wins.tsx';
 import styles from './reviews.module.css';
 
 type ReviewProps = {
   period: ReviewPeriod;
-  today: Day;
-  count: number | null;
+  range: DayRange;
+  /** The days of the range with a log; null until they are read. */
+  logged: readonly LoggedDay[] | null;
   /** The stored review; null without one, undefined until it is read. */
   result: ShownReview | null | undefined;
   onResult: (result: TrendResult) => void;
 };
 
-export function Review({ period, today, count, result, onResult }: ReviewProps) {
+export function Review({ period, range, logged, result, onResult }: ReviewProps) {
+  const count = logged?.length ?? null;
   const { features } = useClientConfig();
   const supabase = useSupabase();
   const user = useUser();
@@ -47,7 +59,7 @@ export function Review({ period, today, count, result, onResult }: ReviewProps) 
         askCoach(supabase, {
           name: 'trend-analysis',
           userId: user.id,
-          body: { period, from: firstDayOf(period, today), to: today, ...(force && { force }) },
+          body: { period, ...range, ...(force && { force }) },
           isResult: isTrend,
           ...hearing,
         }),
@@ -80,6 +92,9 @@ export function Review({ period, today, count, result, onResult }: ReviewProps) 
         </Button>
         {isRunning && <Button onClick={cancel}>Cancel</Button>}
       </div>
+      {isLongPeriod(period) && Boolean(count) && !isRunning && (
+        <p className={styles.note}>{costNote(range, logged!)}</p>
+      )}
       <p id="generate-note" className={note || view.phase === 'cancelled' ? styles.note : 'unseen'} role="status">
         {note || announcement(view)}
       </p>
@@ -96,7 +111,7 @@ export function Review({ period, today, count, result, onResult }: ReviewProps) 
             )}
           </section>
         )}
-        {isRunning && <StreamingReview view={view} period={period} />}
+        {isRunning && <StreamingReview view={view} title={reviewTitle(period, range.from)} />}
       </div>
       {result && (
         <ReviewCard result={result} label={isRunning ? 'Previous analysis' : 'Analysis'} isReplaced={isRunning} />
@@ -105,24 +120,47 @@ export function Review({ period, today, count, result, onResult }: ReviewProps) 
   );
 }
 
-function announcement({ phase }: AnalysisView): string {
+/** The months count at most: the server finds out which of them it has read before. */
+function costNote(range: DayRange, logged: readonly LoggedDay[]): string {
+  const months = monthsOfRange(range).filter(({ from, to }) => logged.some(({ date }) => date >= from && date <= to));
+  return (
+    `Counts as up to ${months.length + 1} analyses: one for each month that is new or has changed, and one for the review. ` +
+    FAIR_USE_NOTE
+  );
+}
+
+/** `Reading March 2026, month 3 of 12`. */
+const progressText = ({ step, of, month }: ReviewProgress): string =>
+  month === null ? 'Writing the review...' : `Reading ${monthLabel(month)}, month ${step} of ${of - 1}...`;
+
+function announcement({ phase, progress }: AnalysisView): string {
+  if (phase === 'running' && progress) return progressText(progress);
   if (phase === 'running') return 'The coach is reading your logs.';
   if (phase === 'cancelled') return 'Cancelled. Nothing was saved.';
   return phase === 'done' ? 'The analysis is ready.' : '';
 }
 
-function StreamingReview({ view, period }: { view: AnalysisView; period: ReviewPeriod }) {
+function StreamingReview({ view, title }: { view: AnalysisView; title: string }) {
+  const { progress } = view;
   return (
     <section className={styles.result} aria-label="New analysis" aria-busy="true">
-      <h2>{titleOf(period)}</h2>
+      <h2>{title}</h2>
+      {progress && (
+        <progress className={styles.steps} value={progress.step - 1} max={progress.of} aria-label="Progress" />
+      )}
       <p className={styles.facts}>
         {view.failures > 0 && <span>Attempt {view.failures + 1}</span>}
-        <span>{view.text === '' ? 'Reading your logs...' : 'Writing...'}</span>
+        <span>{view.text !== '' ? 'Writing...' : progress ? progressText(progress) : 'Reading your logs...'}</span>
+        {progress && <span>{stepsText(progress)}</span>}
       </p>
       {view.text !== '' && <ReviewText analysis={view.text} writing />}
     </section>
   );
 }
+
+/** What the run costs, once the server has found out. */
+const stepsText = ({ analyses }: ReviewProgress): string =>
+  `${analyses} ${analyses === 1 ? 'analysis' : 'analyses'} in all`;
 
 /**
  * Scrolls into view when `key` changes; null disables it. An element in the upper half of the window stays, because it
@@ -137,20 +175,19 @@ function useScrollIntoView(key: string | null) {
   return element;
 }
 
-/** Only the copy of the device that generated the review has its number of entries. */
-export function useStoredReview(period: ReviewPeriod, today: Day) {
+export function useStoredReview(period: ReviewPeriod, range: DayRange) {
   const data = useData();
   const { id } = useUser();
   const copies = useLocalCopies();
   return useQuery({
-    queryKey: reviewKey(period, today),
+    queryKey: reviewKey(period, range),
     queryFn: async ({ signal }): Promise<ShownReview | null> => {
-      const { firstFrom, lastFrom, firstTo } = storedReviewBounds(period, today);
+      const { firstFrom, lastFrom, firstTo } = storedReviewBounds(period, range);
       const { data: row } = await data
-        .from('analyses')
-        .select('text, period_from, period_to, created_at')
+        .from('kept_reviews')
+        .select('text, period_from, period_to, entry_count, created_at, is_changed')
         .eq('user_id', id)
-        .eq('kind', 'trend')
+        .eq('period', period)
         .gte('period_from', firstFrom)
         .lte('period_from', lastFrom)
         .gte('period_to', firstTo)
@@ -161,16 +198,13 @@ export function useStoredReview(period: ReviewPeriod, today: Day) {
         .maybeSingle()
         .throwOnError();
       if (!row) return null;
-      const copy = (await copies?.readCopy(reviewCopyKey(period)))?.value;
-      // A review that was generated meanwhile has stored its own copy.
-      signal.throwIfAborted();
       const review = {
         period,
         analysis: row.text,
-        // The copy's time may be rounded differently, so compare the text.
-        entryCount: isReview(copy) && copy.analysis === row.text ? copy.entryCount : null,
-        dateRange: { from: row.period_from!, to: row.period_to! },
+        entryCount: row.entry_count,
+        dateRange: { from: row.period_from, to: row.period_to },
         generatedAt: row.created_at,
+        isChanged: row.is_changed,
       };
       void copies?.storeCopy(reviewCopyKey(period), review);
       return review;
@@ -181,7 +215,8 @@ export function useStoredReview(period: ReviewPeriod, today: Day) {
   });
 }
 
-export const reviewKey = (period: ReviewPeriod, today: Day) => ['review', period, today] as const;
+export const REVIEW_KEY = ['review'] as const;
+export const reviewKey = (period: ReviewPeriod, { from, to }: DayRange) => [...REVIEW_KEY, period, from, to] as const;
 
 export function ReviewCopy({ period }: { period: ReviewPeriod }) {
   const copies = useLocalCopies();
@@ -195,12 +230,9 @@ export function ReviewCopy({ period }: { period: ReviewPeriod }) {
   return <ReviewCard result={copy.value} label="Last review" source={localCopyText(copy.at, Date.now())} />;
 }
 
-/** A finished review. */
-const titleOf = (period: ReviewPeriod): string => `${REVIEW_PERIODS[period].days}-Day Hustle Review`;
-
-/** `entryCount` is null for a review that another device generated: the server does not store it. */
-type ShownReview = Pick<TrendResult, 'period' | 'analysis' | 'dateRange' | 'generatedAt'> & {
-  entryCount: number | null;
+/** `entryCount`: 0 if it is not known. `isChanged`: a log of the period has changed since. */
+export type ShownReview = Pick<TrendResult, 'period' | 'analysis' | 'dateRange' | 'generatedAt' | 'entryCount'> & {
+  isChanged?: boolean;
 };
 
 type ReviewCardProps = {
@@ -212,32 +244,40 @@ type ReviewCardProps = {
 };
 
 function ReviewCard({ result, label, isReplaced = false, source }: ReviewCardProps) {
-  const { period, analysis, entryCount, dateRange, generatedAt } = result;
+  const { period, analysis, dateRange } = result;
   return (
     <section className={styles.result} aria-label={label} data-replaced={isReplaced}>
-      <h2>{titleOf(period)}</h2>
-      <p className={styles.facts}>
-        <span>
-          {dateLabel(dateRange.from)} – {dateLabel(dateRange.to)}
-        </span>
-        {entryCount !== null && (
-          <span>
-            {entryCount} {entryCount === 1 ? 'entry' : 'entries'} analyzed
-          </span>
-        )}
-        <span>
-          Generated <TimeAgo at={generatedAt} within />
-        </span>
-        {source && <span>{source}</span>}
-      </p>
+      <h2>{reviewTitle(period, dateRange.from)}</h2>
+      <ReviewFacts result={result} source={source} />
       <ReviewText analysis={analysis} />
       <SandboxModelNotice />
     </section>
   );
 }
 
+export function ReviewFacts({ result, source }: { result: ShownReview; source?: string | undefined }) {
+  const { entryCount, dateRange, generatedAt, isChanged } = result;
+  return (
+    <p className={styles.facts}>
+      <span>
+        {dateLabel(dateRange.from)} – {dateLabel(dateRange.to)}
+      </span>
+      {entryCount > 0 && (
+        <span>
+          {entryCount} {entryCount === 1 ? 'entry' : 'entries'} analyzed
+        </span>
+      )}
+      <span>
+        Generated <TimeAgo at={generatedAt} within />
+      </span>
+      {isChanged && <span>Written before later changes</span>}
+      {source && <span>{source}</span>}
+    </p>
+  );
+}
+
 /** The review's text, with its wins as lines to copy. */
-function ReviewText({ analysis, writing = false }: { analysis: string; writing?: boolean }) {
+export function ReviewText({ analysis, writing = false }: { analysis: string; writing?: boolean }) {
   const { text, wins } = splitReview(analysis);
   return (
     <>
@@ -248,13 +288,14 @@ function ReviewText({ analysis, writing = false }: { analysis: string; writing?:
 }
 
 function isReview(data: unknown): data is ShownReview {
-  const { period, analysis, dateRange, generatedAt } = (data ?? {}) as Partial<ShownReview>;
+  const { period, analysis, entryCount, dateRange, generatedAt } = (data ?? {}) as Partial<ShownReview>;
   return (
     period !== undefined &&
     typeof analysis === 'string' &&
+    typeof entryCount === 'number' &&
     typeof dateRange?.from === 'string' &&
     typeof generatedAt === 'string'
   );
 }
 
-const isTrend = (data: unknown): data is TrendResult => isReview(data) && data.entryCount !== null;
+const isTrend = (data: unknown): data is TrendResult => isReview(data);

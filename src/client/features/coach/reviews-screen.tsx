@@ -3,9 +3,16 @@ import { useQueryClient } from '@tanstack/react-query';
 import { Suspense, useDeferredValue, useEffect, useState } from 'react';
 import { AI_MESSAGES, FAIR_USE_NOTE, type TrendResult } from '#domain/coach/coach.ts';
 import { PREMIUM_PRICE } from '#domain/plan/plan.ts';
-import type { Day } from '#domain/day/day.ts';
+import { FIRST_DAY, type Day } from '#domain/day/day.ts';
 import { countWorkdays, workdaysText } from '#domain/day/workdays.ts';
-import { firstDayOf, REVIEW_PERIODS, type ReviewPeriod } from '#domain/plan/review-period.ts';
+import {
+  isLongPeriod,
+  rangeLabel,
+  rangeOf,
+  REVIEW_PERIODS,
+  type DayRange,
+  type ReviewPeriod,
+} from '#domain/plan/review-period.ts';
 import { PlanPlaceholder } from '#client/ui/plan/plan-placeholder.tsx';
 import { usePremium } from '#client/lib/plan/premium.ts';
 import { useTitle } from '#client/lib/hooks/use-title.ts';
@@ -20,6 +27,7 @@ import { lazyChunk, tryLoad } from '#client/ui/lazy-chunk.ts';
 import { LoadingText } from '#client/ui/loading-text.tsx';
 import { useLocalCopies } from '#client/sync/day-savers-provider.tsx';
 import { reviewCopyKey } from '#client/sync/store/prune-copies.ts';
+import { KEPT_KEY, KeptReviews } from './kept-reviews.tsx';
 import { Review, ReviewCopy, reviewKey, useStoredReview } from './review.tsx';
 import { useLoggedDays, type LoggedDay } from './use-logged-days.ts';
 import styles from './reviews.module.css';
@@ -31,7 +39,12 @@ export function ReviewsScreen() {
   return (
     <Page title="Hustle Reviews" back={<BackToJournal />}>
       {premium === null && <PlanPlaceholder />}
-      {premium === false && <ReviewsPitch />}
+      {premium === false && (
+        <>
+          <ReviewsPitch />
+          <KeptReviews note="Your newest review stays. The others open again with Closer." />
+        </>
+      )}
       {premium === true && <ReviewPeriods />}
     </Page>
   );
@@ -41,7 +54,7 @@ const POINTS = [
   { title: 'Pattern recognition', text: 'What your good days have in common, and your bad days.' },
   { title: 'Biggest wins and obstacles', text: 'Taken from your own logs, not from a template.' },
   { title: 'Focus-area recommendations', text: 'The one or two things worth doing differently.' },
-  { title: '7-day and 30-day analysis', text: 'A week to steer by, a month to see where it leads.' },
+  { title: 'A week, a month, a quarter, a year', text: 'A week to steer by, a year to see where it led.' },
 ] as const;
 
 /** The upgrade pitch, which replaces the reviews on the free plan. */
@@ -88,8 +101,11 @@ const PERIODS = Object.keys(REVIEW_PERIODS) as ReviewPeriod[];
 function ReviewPeriods() {
   const today = useToday();
   const [period, setPeriod] = useState<ReviewPeriod>('7-day');
-  const logged = useLoggedDays(today);
-  const stored = useStoredReview(period, today);
+  /** How many quarters or years before this one. */
+  const [back, setBack] = useState(0);
+  const range = rangeOf(period, today, back);
+  const logged = useLoggedDays(today, range.from);
+  const stored = useStoredReview(period, range);
   // The charts wait for the review, which is above them, and stay while another period's review is read.
   const [isSettled, setIsSettled] = useState(false);
   if (!isSettled && logged.data && !stored.isPending) setIsSettled(true);
@@ -100,20 +116,26 @@ function ReviewPeriods() {
   const queries = useQueryClient();
   const copies = useLocalCopies();
   const show = async (made: TrendResult): Promise<void> => {
-    const key = reviewKey(made.period, today);
+    const key = reviewKey(made.period, range);
     // A query in flight may return the review before this one.
     await queries.cancelQueries({ queryKey: key });
     queries.setQueryData(key, made);
     void copies?.storeCopy(reviewCopyKey(made.period), made);
+    void queries.invalidateQueries({ queryKey: KEPT_KEY });
     // The analysis used the current logs, so refetch the counts and charts too.
     void logged.refetch();
+  };
+  const choose = (next: ReviewPeriod): void => {
+    setPeriod(next);
+    setBack(0);
   };
   const reload = (): void => {
     void logged.refetch();
     void stored.refetch();
   };
-  const count = (of: ReviewPeriod): number | null =>
-    logged.data?.filter(({ date }) => date >= firstDayOf(of, today)).length ?? null;
+  const loggedIn = ({ from, to }: DayRange): readonly LoggedDay[] | null =>
+    logged.data?.filter(({ date }) => date >= from && date <= to) ?? null;
+  const rangeOfChoice = (of: ReviewPeriod): DayRange => (of === period ? range : rangeOf(of, today));
 
   return (
     <>
@@ -121,12 +143,23 @@ function ReviewPeriods() {
         <legend className="unseen">Period</legend>
         {PERIODS.map((each) => (
           <label key={each} className={styles.period}>
-            <input type="radio" name="period" value={each} checked={period === each} onChange={() => setPeriod(each)} />
+            <input type="radio" name="period" value={each} checked={period === each} onChange={() => choose(each)} />
             <span className={styles.title}>{REVIEW_PERIODS[each].title}</span>
-            <span className={styles.count}>{entriesLabel(count(each))}</span>
+            <span className={styles.count}>{entriesLabel(loggedIn(rangeOfChoice(each))?.length ?? null)}</span>
           </label>
         ))}
       </fieldset>
+      {isLongPeriod(period) && (
+        <div className={styles.stepper}>
+          <Button tone="text" softDisabled={range.from <= FIRST_DAY} onClick={() => setBack(back + 1)}>
+            Earlier {period}
+          </Button>
+          <strong aria-live="polite">{rangeLabel(period, range.from)}</strong>
+          <Button tone="text" softDisabled={back === 0} onClick={() => setBack(Math.max(0, back - 1))}>
+            Later {period}
+          </Button>
+        </div>
+      )}
       {logged.isError || stored.isError ? (
         <>
           <div className={styles.failed}>
@@ -141,28 +174,35 @@ function ReviewPeriods() {
         </>
       ) : (
         // The key clears the error of the other period.
-        <Review key={period} period={period} today={today} count={count(period)} result={stored.data} onResult={show} />
+        <Review
+          key={`${period} ${back}`}
+          period={period}
+          range={range}
+          logged={loggedIn(range)}
+          result={stored.data}
+          onResult={show}
+        />
       )}
-      {isSettled && logged.data && logged.data.length > 0 && (
-        <Workdays from={firstDayOf(period, today)} today={today} logged={logged.data} />
-      )}
+      {isSettled && logged.data && logged.data.length > 0 && <Workdays {...range} today={today} logged={logged.data} />}
       {areChartsDue && logged.data && (
         <Suspense fallback={<LoadingText />}>
           <reviewCharts.View
             period={period}
+            range={range}
             today={today}
             logged={logged.data}
             hasAnalysis={stored.data !== null && !stored.isError}
           />
         </Suspense>
       )}
+      {isSettled && <KeptReviews />}
     </>
   );
 }
 
 /** Not a chart: its large heading shows without the charts' chunk. */
-function Workdays({ from, today, logged }: { from: Day; today: Day; logged: readonly LoggedDay[] }) {
-  const workdays = countWorkdays(from, today, today, new Set(logged.map(({ date }) => date)));
+function Workdays({ from, to, today, logged }: DayRange & { today: Day; logged: readonly LoggedDay[] }) {
+  const workdays = countWorkdays(from, to, today, new Set(logged.map(({ date }) => date)));
   return (
     <section className={charts.section} aria-labelledby="workdays">
       <h2 id="workdays" className={charts.large}>

@@ -7,6 +7,7 @@ import { useLayoutEffect, useRef, useState, type MouseEvent, type KeyboardEvent 
 import { SCORE_RANGE } from '#domain/coach/coach.ts';
 import { addDays, dayLabel, daysBetween, weekdayOf, type Day } from '#domain/day/day.ts';
 import { scoreBand } from '#domain/coach/hustle-score.ts';
+import { trendSentence } from '#domain/coach/trend-sentence.ts';
 import { dayPath } from '#domain/routes.ts';
 import { shortDate } from '#domain/coach/win-bullets.ts';
 import { useNavigate } from '#client/lib/navigation.ts';
@@ -22,12 +23,13 @@ const MARGIN = { top: 14, right: 26, bottom: 34, left: 34 };
 const TOUCH_RADIUS = 12;
 
 type Point = { date: Day; score: number };
-type ScorePlotProps = { from: Day; today: Day; logged: readonly LoggedDay[] };
+type ScorePlotProps = { from: Day; to: Day; today: Day; logged: readonly LoggedDay[] };
 
-export function ScorePlot({ from, today, logged }: ScorePlotProps) {
+export function ScorePlot({ from, to, today, logged }: ScorePlotProps) {
   const [isTable, setIsTable] = useState(false);
   const { features } = useClientConfig();
-  const points = logged.filter((day): day is Point => day.score !== null && day.date >= from && day.date <= today);
+  const points = logged.filter((day): day is Point => day.score !== null && day.date >= from && day.date <= to);
+  const trend = trendSentence(points, today);
   return (
     <section className={charts.section} aria-labelledby="scores">
       <div className={charts.head}>
@@ -46,7 +48,8 @@ export function ScorePlot({ from, today, logged }: ScorePlotProps) {
         </p>
       ) : (
         <>
-          {!isTable && <Plot key={from} from={from} today={today} points={points} />}
+          {trend && <p className={styles.trend}>{trend}</p>}
+          {!isTable && <Plot key={from} from={from} to={to} points={points} />}
           {/* `unseen` is on a wrapper: it sets a size of one pixel, but a table is never smaller than its text. */}
           <div className={isTable ? styles.whole : 'unseen'}>
             <ScoreTable points={points} />
@@ -86,7 +89,7 @@ const shortLabel = ({ date, score }: Point): string =>
   `${weekdayOf(date).slice(0, 3)}, ${shortDate(date)}: ${score} of 10, ${scoreBand(score).word}`;
 const fullLabel = ({ date, score }: Point): string => `${dayLabel(date)}: ${score} of 10, ${scoreBand(score).word}`;
 
-function Plot({ from, today, points }: { from: Day; today: Day; points: readonly Point[] }) {
+function Plot({ from, to, points }: { from: Day; to: Day; points: readonly Point[] }) {
   const box = useRef<HTMLDivElement>(null);
   const width = useWidth(box);
   const navigate = useNavigate();
@@ -96,7 +99,7 @@ function Plot({ from, today, points }: { from: Day; today: Day; points: readonly
     tapped: false,
   });
   const isTouch = useRef(false);
-  const last = daysBetween(from, today);
+  const last = Math.max(1, daysBetween(from, to));
   const roving = useRovingTabindex(points.length, points.length - 1, (key, at) =>
     key === 'ArrowLeft' || key === 'ArrowDown'
       ? at - 1
@@ -191,6 +194,7 @@ function Plot({ from, today, points }: { from: Day; today: Day; points: readonly
                 {...roving(index)}
                 href={href}
                 className={styles.point}
+                data-dense={dayWidth < 5 || undefined}
                 data-band={scoreBand(point.score).name}
                 data-highlighted={point.date === highlighted.point.date || undefined}
                 aria-label={fullLabel(point)}

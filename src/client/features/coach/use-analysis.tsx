@@ -2,7 +2,7 @@
 import { useCallback, useEffect, useRef, useState, type Dispatch, type SetStateAction } from 'react';
 import { clockTime } from '#domain/day/clock-time.ts';
 import { dayOf, weekdayOf } from '#domain/day/day.ts';
-import { failureMessage } from '#domain/coach/coach.ts';
+import { failureMessage, type ReviewProgress } from '#domain/coach/coach.ts';
 import { useSession } from '#client/lib/session/session.ts';
 import { Notice } from '#client/ui/notice.tsx';
 import { TextWithSupportLink } from '#client/ui/support-link.tsx';
@@ -13,14 +13,21 @@ export type AnalysisView = {
   /** The text streamed so far; empty unless running. */
   text: string;
   score: number | null;
+  /** Of a long review while it runs. */
+  progress: ReviewProgress | null;
   failure: CoachFailure | null;
   /** Consecutive failed attempts. A refusal does not count as a failure, and resets the count. */
   failures: number;
 };
 
-type StreamHandlers = { signal: AbortSignal; onScore: (score: number) => void; onText: (delta: string) => void };
+type StreamHandlers = {
+  signal: AbortSignal;
+  onScore: (score: number) => void;
+  onText: (delta: string) => void;
+  onProgress: (progress: ReviewProgress) => void;
+};
 
-const IDLE: AnalysisView = { phase: 'idle', text: '', score: null, failure: null, failures: 0 };
+const IDLE: AnalysisView = { phase: 'idle', text: '', score: null, progress: null, failure: null, failures: 0 };
 
 /**
  * Refusals that show that this page's copy of the profile is stale. Once the profile is read again, the screen shows
@@ -49,12 +56,13 @@ export function useAnalysis<Result>(inputKey = '') {
       const set = (change: (now: AnalysisView) => AnalysisView): void => {
         if (current.current === controller) setView(change);
       };
-      setView((now) => ({ ...now, phase: 'running', text: '', score: null, failure: null }));
+      setView((now) => ({ ...now, phase: 'running', text: '', score: null, progress: null, failure: null }));
       try {
         const answer = await ask({
           signal,
           onScore: (score) => set((now) => ({ ...now, score })),
           onText: (delta) => set((now) => ({ ...now, text: now.text + delta })),
+          onProgress: (progress) => set((now) => ({ ...now, progress })),
         });
         if (signal.aborted) return;
         if (answer.kind === 'done') {

@@ -1,7 +1,7 @@
 /** The data of the reviews charts: days of the last year with a log and their scores. */
-import { queryOptions, useQuery } from '@tanstack/react-query';
-import type { Day } from '#domain/day/day.ts';
-import { firstDayOf, type ReviewPeriod } from '#domain/plan/review-period.ts';
+import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
+import { earlierOf, type Day } from '#domain/day/day.ts';
+import type { DayRange } from '#domain/plan/review-period.ts';
 import { yearRows } from '#domain/day/year-weeks.ts';
 import { chosenWeekStart } from '#client/lib/session/preferences.ts';
 import { useData, type DataClient } from '#client/lib/api/data-client.ts';
@@ -17,15 +17,15 @@ const ALWAYS_REFETCH = { staleTime: 0, networkMode: 'always' } as const;
 export type LoggedDay = { date: Day; score: number | null };
 
 /** One query serves the entry counts and all charts. */
-const loggedDaysQuery = (data: DataClient, userId: string, today: Day) =>
+const loggedDaysQuery = (data: DataClient, userId: string, today: Day, from: Day) =>
   queryOptions({
-    queryKey: [...ENTRY_CACHE_KEY, 'scores', today],
+    queryKey: [...ENTRY_CACHE_KEY, 'scores', today, from],
     queryFn: async ({ signal }): Promise<LoggedDay[]> => {
       const { data: rows } = await data
         .from('entries')
         .select('date, hustle_score')
         .eq('user_id', userId)
-        .gte('date', yearRows(today, chosenWeekStart())[0]![0]!)
+        .gte('date', from)
         .lte('date', today)
         .order('date')
         .abortSignal(signal)
@@ -33,25 +33,29 @@ const loggedDaysQuery = (data: DataClient, userId: string, today: Day) =>
         .throwOnError();
       return rows.map(({ date, hustle_score: score }) => ({ date, score }));
     },
+    placeholderData: keepPreviousData,
     ...ALWAYS_REFETCH,
   });
 
-/** Oldest first. */
-export const useLoggedDays = (today: Day) => useQuery(loggedDaysQuery(useData(), useUser().id, today));
+/** The days of the last twelve months and those from `from` on, oldest first. */
+export const useLoggedDays = (today: Day, from: Day) =>
+  useQuery(
+    loggedDaysQuery(useData(), useUser().id, today, earlierOf(from, yearRows(today, chosenWeekStart())[0]![0]!)),
+  );
 
 /** The logs of a period, for their first lines. */
-export function usePeriodLogs(period: ReviewPeriod, today: Day) {
+export function usePeriodLogs({ from, to }: DayRange) {
   const data = useData();
   const { id } = useUser();
   return useQuery({
-    queryKey: [...ENTRY_CACHE_KEY, 'logs', period, today],
+    queryKey: [...ENTRY_CACHE_KEY, 'logs', from, to],
     queryFn: async ({ signal }): Promise<{ date: Day; html: string }[]> => {
       const { data: rows } = await data
         .from('entries')
         .select('date, content')
         .eq('user_id', id)
-        .gte('date', firstDayOf(period, today))
-        .lte('date', today)
+        .gte('date', from)
+        .lte('date', to)
         .abortSignal(signal)
         .retry(false)
         .throwOnError();

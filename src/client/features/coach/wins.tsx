@@ -1,7 +1,6 @@
 /** Dated lines to copy: the wins of an analysis. Without an analysis, the first line of each log. */
 import { useEffect, useRef, useState, type ReactNode } from 'react';
-import type { Day } from '#domain/day/day.ts';
-import type { ReviewPeriod } from '#domain/plan/review-period.ts';
+import type { DayRange } from '#domain/plan/review-period.ts';
 import { formatBullets, firstLines, shortDate, type DayText } from '#domain/coach/win-bullets.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
@@ -23,8 +22,8 @@ export function Wins({ wins, writing }: { wins: readonly DayText[]; writing: boo
 }
 
 /** The first line of each log. Only an analysis decides which lines are wins. */
-export function FirstLines({ period, today }: { period: ReviewPeriod; today: Day }) {
-  const logs = usePeriodLogs(period, today);
+export function FirstLines({ range }: { range: DayRange }) {
+  const logs = usePeriodLogs(range);
   const heading = <h2 id="first-lines">First lines of your logs</h2>;
   return (
     <section className={charts.section} aria-labelledby="first-lines">

@@ -46,6 +46,8 @@ type Schema = {
       payments: ReadOnly<Payment>;
       plan_changes: ReadOnly<PlanChange>;
       analyses: ReadOnly<ApiRow<'analyses'>>;
+      reviews: ReadOnly<ApiRow<'reviews'>>;
+      kept_reviews: ReadOnly<ApiRow<'kept_reviews'>>;
     };
     Views: Record<string, never>;
     Functions: Record<string, never>;
