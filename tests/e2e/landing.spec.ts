@@ -1,12 +1,13 @@
 /** The landing page and the way from its line to the first log. */
 import { randomUUID } from 'node:crypto';
 import { editor, expectSaved, items } from './support/journal.ts';
-import { expectNoHorizontalScroll, inBothThemes, expect, test } from './support/test.ts';
+import { expectNoHorizontalScroll, inBothThemes, inForcedColorsAndPrint, expect, test } from './support/test.ts';
 
 test('the line that a visitor types becomes the first item of their first log', async ({ page, expectAccessible }) => {
   const firstLine = 'Shipped <the> thing & more';
   await page.goto('/');
   await inBothThemes(page, expectAccessible);
+  await inForcedColorsAndPrint(page, expectAccessible);
   await expectNoHorizontalScroll(page);
   const line = page.getByLabel('What have you done today?');
   await line.fill(firstLine);

@@ -3,7 +3,14 @@ import type { Locator, Page } from '@playwright/test';
 import { MESSAGES } from '#domain/messages.ts';
 import { waitForMailedCode, waitForMailedLink, signInByPassword } from './support/sign-in.ts';
 import { headersOf, sessionOf } from './support/journal.ts';
-import { expectNoHorizontalScroll, inBothThemes, expect, expectToast, test } from './support/test.ts';
+import {
+  expectNoHorizontalScroll,
+  inBothThemes,
+  inForcedColorsAndPrint,
+  expect,
+  expectToast,
+  test,
+} from './support/test.ts';
 
 const update = (page: Page) => page.getByRole('button', { name: 'Update Profile' }).click();
 const expectAbove = async (above: Locator, below: Locator): Promise<void> => {
@@ -42,6 +49,7 @@ test('the profile shows the plan, rejects an invalid form, and changes name and 
     await update(page);
     await expect(page.getByRole('alert').filter({ hasText: 'No changes to save' })).toBeVisible();
     await inBothThemes(page, expectAccessible);
+    await inForcedColorsAndPrint(page, expectAccessible);
     await page.setViewportSize({ width: 360, height: 620 });
     await page.getByLabel('New Password', { exact: true }).fill('a new horse');
     await update(page);

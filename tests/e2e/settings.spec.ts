@@ -1,6 +1,6 @@
 /** Settings and the switches of the menu: editor font, theme, shortcuts. `upgrade.spec.ts` tests the locked cards. */
 import type { Page } from '@playwright/test';
-import { inBothThemes, expect, test } from './support/test.ts';
+import { inBothThemes, inForcedColorsAndPrint, expect, test } from './support/test.ts';
 
 /** Copies an attribute of the page at the moment its body begins, before any module runs. */
 async function recordBeforeFirstPaint(page: Page, from: string, to: string): Promise<void> {
@@ -33,6 +33,7 @@ test('the font of a premium user is set before the first paint, and is not used 
   await page.getByRole('radio', { name: /^Monospace/ }).check();
   await expect(html).toHaveAttribute('data-editor-font', 'monospace');
   await inBothThemes(page, expectAccessible);
+  await inForcedColorsAndPrint(page, expectAccessible);
   await page.getByRole('link', { name: 'Back to Journal' }).click();
   await expect(editor).toHaveCSS('font-family', /JetBrains Mono/);
 

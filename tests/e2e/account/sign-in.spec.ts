@@ -13,7 +13,7 @@ import {
   readStoredLog,
   today,
 } from '../support/journal.ts';
-import { expectNoHorizontalScroll, inBothThemes, expect, test } from '../support/test.ts';
+import { expectNoHorizontalScroll, inBothThemes, inForcedColorsAndPrint, expect, test } from '../support/test.ts';
 
 const WRONG = 'The email or password you entered is incorrect. Please check your credentials and try again.';
 
@@ -68,6 +68,7 @@ test('sign-in explains a wrong password and an unconfirmed address, and accepts 
   await expect(page.getByRole('link', { name: 'Sign up here' })).toHaveAttribute('href', '/signup');
   await expect(page.getByLabel('Email address')).toHaveValue(email);
   await inBothThemes(page, expectAccessible);
+  await inForcedColorsAndPrint(page, expectAccessible);
   await expectNoHorizontalScroll(page);
 
   await test.step('an address that is not confirmed', async () => {

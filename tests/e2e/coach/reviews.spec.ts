@@ -3,7 +3,7 @@ import { addDays, dateLabel, dayOf, type Day } from '#domain/day/day.ts';
 import { countWorkdays } from '#domain/day/workdays.ts';
 import type { APIRequestContext } from '@playwright/test';
 import { daysAgo, editor, expectSaved, headersOf, log, storeLog, type Session } from '../support/journal.ts';
-import { expectNoHorizontalScroll, inBothThemes, expect, test } from '../support/test.ts';
+import { expectNoHorizontalScroll, inBothThemes, inForcedColorsAndPrint, expect, test } from '../support/test.ts';
 
 /** Stores a log for each of these days ago through the API. */
 async function write(request: APIRequestContext, session: Session, back: readonly number[]): Promise<void> {
@@ -59,6 +59,7 @@ test.describe('the reviews page', () => {
       await page.getByRole('radio', { name: /Last 30 Days/ }).check();
       await expect(page.getByRole('button', { name: 'Generate 30-Day Analysis' })).toBeEnabled();
       await inBothThemes(page, expectAccessible);
+      await inForcedColorsAndPrint(page, expectAccessible);
     });
   });
 });

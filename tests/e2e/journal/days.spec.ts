@@ -15,7 +15,7 @@ import {
   storePreferences,
   today,
 } from '../support/journal.ts';
-import { expectNoHorizontalScroll, inBothThemes, expect, test } from '../support/test.ts';
+import { expectNoHorizontalScroll, inBothThemes, inForcedColorsAndPrint, expect, test } from '../support/test.ts';
 
 test('a quick option becomes the log of yesterday, is replaced by another one, and returns when the log is emptied', async ({
   page,
@@ -49,6 +49,7 @@ test('a quick option becomes the log of yesterday, is replaced by another one, a
     await editor(page).press('Shift+Home');
     await expect(page.getByRole('toolbar')).toBeVisible();
     await inBothThemes(page, expectAccessible);
+    await inForcedColorsAndPrint(page, expectAccessible);
   });
 
   await editor(page).click();

@@ -226,6 +226,20 @@ export async function inBothThemes(
   }
 }
 
+/** Checks the colours of a page where the system chooses them, on a light and on a dark ground, and on paper. */
+export async function inForcedColorsAndPrint(
+  page: Page,
+  expectAccessible: (page: Page, rules: AxeRules) => Promise<void>,
+): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ forcedColors: 'active', colorScheme });
+    await expectAccessible(page, 'contrast');
+  }
+  await page.emulateMedia({ forcedColors: 'none', media: 'print', colorScheme: 'dark' });
+  await expectAccessible(page, 'contrast');
+  await page.emulateMedia({ media: 'screen', colorScheme: 'light' });
+}
+
 /** The page is no wider than its window, down to 320 px (WCAG 1.4.10). */
 export async function expectNoHorizontalScroll(page: Page): Promise<void> {
   await page.setViewportSize({ width: 320, height: 640 });
