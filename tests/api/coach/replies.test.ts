@@ -18,9 +18,12 @@ const ATTACK = [
 
 describe.each(['schema', 'text', 'auto'])('AI_STRUCTURED=%s', (structured) => {
   let world: CoachWorld;
+  /** The answer without any dressing. */
+  let plain: Awaited<ReturnType<CoachWorld['feedback']>>;
   beforeAll(async () => {
     world = await startCoachWorld({ AI_STRUCTURED: structured }, 'openai-compatible');
     await world.writeLog(world.cleo, today(), GOOD_DAY);
+    plain = await world.feedback(world.cleo, AGAIN);
   });
   afterAll(() => world.close());
 
@@ -36,7 +39,6 @@ describe.each(['schema', 'text', 'auto'])('AI_STRUCTURED=%s', (structured) => {
 
   test.each(faults)('reads %s', async (_manner, fault) => {
     world.model.reset();
-    const plain = await world.feedback(world.cleo, AGAIN);
     world.model.fail(fault);
     const dressed = await world.feedback(world.cleo, AGAIN);
     expect(dressed.problem).toBeNull();
