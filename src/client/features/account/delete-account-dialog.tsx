@@ -6,27 +6,22 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState, useEffect, useRef, useId } from 'react';
 import { dayLabel, dayOf, type Day } from '#domain/day/day.ts';
 import { OWN_ACCOUNT_MESSAGES, refusalMessage } from '#domain/account/own-account-messages.ts';
-import { recoveryMessage } from '#domain/messages.ts';
 import { useOwnAccount, RefusedError, type Proof } from '#client/lib/api/own-account.ts';
-import { useSupabase } from '#client/lib/api/supabase.ts';
 import { useUser, useSession } from '#client/lib/session/session.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Dialog } from '#client/ui/dialog.tsx';
 import { LoadingText } from '#client/ui/loading-text.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { Quiet, Stack } from '#client/ui/stack.tsx';
-import { SecondStep } from '#client/ui/second-step/second-step.tsx';
-import { useSubmit, textOf } from '#client/lib/hooks/use-submit.ts';
+import { useSubmit } from '#client/lib/hooks/use-submit.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
 import { DELETION_KEY } from '#client/lib/session/storage-keys.ts';
-import { RESEND_SECONDS, useCountdown } from '#client/lib/hooks/use-countdown.ts';
-import { Field, PasswordField } from '#client/ui/form/field.tsx';
 import { Form } from '#client/ui/form/form.tsx';
+import { proofOf, ProofFields, PROOF_TITLE, SecondStepProof, type ProofKind } from './prove-identity.tsx';
 import styles from './account.module.css';
 
 export function DeleteAccountDialog({ onClose }: { onClose: () => void }) {
   const user = useUser();
-  const { auth } = useSupabase();
   const account = useOwnAccount();
   const queries = useQueryClient();
   const queryKey = ['required-proof', user.id];
@@ -58,11 +53,7 @@ export function DeleteAccountDialog({ onClose }: { onClose: () => void }) {
           </>
         )}
         {kind === 'second_step' && (
-          <SecondStep auth={auth} user={user} onPassed={() => void queries.resetQueries({ queryKey })}>
-            <Button tone="text" onClick={onClose}>
-              Cancel
-            </Button>
-          </SecondStep>
+          <SecondStepProof onPassed={() => void queries.resetQueries({ queryKey })} onCancel={onClose} />
         )}
         {kind === 'sign_in' && <SignInAgain onClose={onClose} />}
         {kind !== undefined && kind !== 'second_step' && kind !== 'sign_in' && (
@@ -79,7 +70,7 @@ export function DeleteAccountDialog({ onClose }: { onClose: () => void }) {
 }
 
 const TITLES = {
-  proof: "Confirm that it's you",
+  proof: PROOF_TITLE,
   archive: 'Take your logs with you',
   final: 'Delete your account',
 } as const;
@@ -255,88 +246,5 @@ function FinalStep({ kind, accepted, onClose }: FinalStepProps) {
         </Button>
       </Stack>
     </Form>
-  );
-}
-
-/** The kinds of proof that a form can take. */
-type ProofKind = 'none' | 'password' | 'code';
-
-type ProofFieldsProps = { kind: ProofKind; errorOf: (field: string) => string | null };
-
-/** The fields that prove that the owner of the account is at the device: the password, or a code that is sent first. */
-function ProofFields({ kind, errorOf }: ProofFieldsProps) {
-  const { email } = useUser();
-  if (kind === 'none') return null;
-  if (kind === 'code') return <CodeField error={errorOf('code')} />;
-  return (
-    <>
-      {/* Tells a password manager whose password it is. */}
-      <input hidden type="text" autoComplete="username" value={email ?? ''} readOnly />
-      <PasswordField
-        label="Your password"
-        name="password"
-        autoComplete="current-password"
-        required
-        invalidText="Enter your password"
-        autoFocus
-        data-autofocus
-        error={errorOf('password')}
-      />
-    </>
-  );
-}
-
-const proofOf = (form: FormData): Proof => ({
-  password: textOf(form, 'password'),
-  nonce: textOf(form, 'code').replaceAll(/\s/g, ''),
-});
-
-function CodeField({ error }: { error: string | null }) {
-  const { auth } = useSupabase();
-  const { email, phone } = useUser();
-  const { left, restart } = useCountdown(RESEND_SECONDS);
-  const [state, setState] = useState<'idle' | 'sending' | 'sent'>('idle');
-  const [problem, setProblem] = useState<string | null>(null);
-  const target = email || `+${phone}`;
-
-  async function send(): Promise<void> {
-    setState('sending');
-    const { error: failure } = await auth.reauthenticate();
-    setProblem(failure && recoveryMessage(failure));
-    setState(failure ? 'idle' : 'sent');
-    restart();
-  }
-
-  return (
-    <>
-      {problem !== null && <Notice kind="error">{problem}</Notice>}
-      {state !== 'sent' && (
-        <Quiet>
-          To confirm that it's you, we send a six-digit code to <strong>{target}</strong>.
-        </Quiet>
-      )}
-      {state === 'sent' && (
-        <Field
-          label={`Code sent to ${target}`}
-          name="code"
-          inputMode="numeric"
-          autoComplete="one-time-code"
-          required
-          invalidText="Enter the six-digit code"
-          autoFocus
-          error={error}
-        />
-      )}
-      <Button
-        className={styles.send}
-        autoFocus
-        busy={state === 'sending'}
-        busyLabel="Sending..."
-        softDisabled={state === 'sent' && left > 0}
-        onClick={() => void send()}
-      >
-        {state !== 'sent' ? 'Send code' : left > 0 ? `Send again in ${left} s` : 'Send again'}
-      </Button>
-    </>
   );
 }

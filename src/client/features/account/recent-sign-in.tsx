@@ -12,7 +12,7 @@ import { Dialog } from '#client/ui/dialog.tsx';
 import { SentCodeForm } from '#client/ui/form/code-form.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { Stack } from '#client/ui/stack.tsx';
-import { SecondStep } from '#client/ui/second-step/second-step.tsx';
+import { PROOF_TITLE, SecondStepProof, useProofCode } from './prove-identity.tsx';
 
 /** `nonce` is the mailed code; empty at first, and after a second step. */
 type Change = (nonce: string) => Promise<{ error: ProviderError | null }>;
@@ -47,49 +47,42 @@ export const toOutcome = (error: Exclude<ChangeResult, null>): Outcome =>
   error === 'cancelled' ? null : { kind: 'error', text: recoveryMessage(error) };
 
 function ConfirmDialog({ change, settle }: Pending) {
-  const { auth } = useSupabase();
-  const user = useUser();
-  const hasFactor = user.factors?.some(({ status }) => status === 'verified') === true;
+  const { factors } = useUser();
+  const hasFactor = factors?.some(({ status }) => status === 'verified') === true;
   return (
-    <Dialog title="Confirm that it is you" onClose={() => settle('cancelled')}>
+    <Dialog title={PROOF_TITLE} onClose={() => settle('cancelled')}>
       <Stack>
         <p>You signed in more than a day ago.</p>
         {hasFactor ? (
-          <SecondStep auth={auth} user={user} onPassed={() => void change('').then(({ error }) => settle(error))} />
+          <SecondStepProof
+            onPassed={() => void change('').then(({ error }) => settle(error))}
+            onCancel={() => settle('cancelled')}
+          />
         ) : (
           <MailedCode change={change} settle={settle} />
         )}
-        <Button tone="text" onClick={() => settle('cancelled')}>
-          Cancel
-        </Button>
       </Stack>
     </Dialog>
   );
 }
 
-/** The server sends one code a minute. On these errors the form asks for the last code, which still works. */
-const SENT_ALREADY = new Set(['over_email_send_rate_limit', 'over_sms_send_rate_limit']);
-
 function MailedCode({ change, settle }: Pending) {
   const { auth } = useSupabase();
-  const { email, phone } = useUser();
-  const [problem, setProblem] = useState<string | null>(null);
+  const { target, source, problem, send } = useProofCode();
   const isSent = useRef(false);
   useEffect(() => {
     if (isSent.current) return;
     isSent.current = true;
-    void auth
-      .reauthenticate()
-      .then(({ error }) => setProblem(error && !SENT_ALREADY.has(error.code ?? '') ? recoveryMessage(error) : null));
-  }, [auth]);
+    void send();
+  }, [send]);
   return (
     <>
       {problem !== null && <Notice kind="error">{problem}</Notice>}
       <p>
-        Enter the code that we sent to <strong>{email || `+${phone}`}</strong>.
+        Enter the code that we sent to <strong>{target}</strong>.
       </p>
       <SentCodeForm
-        source={email ? 'email' : 'text'}
+        source={source}
         tone="primary"
         submitLabel="Continue"
         check={async (code) => {
@@ -101,6 +94,9 @@ function MailedCode({ change, settle }: Pending) {
         send={() => auth.reauthenticate()}
         sentText="We sent you another code."
       />
+      <Button tone="text" onClick={() => settle('cancelled')}>
+        Cancel
+      </Button>
     </>
   );
 }
