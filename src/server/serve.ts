@@ -21,7 +21,7 @@ import { createAdmission } from './http/admission.ts';
 import { listen } from './http/listen.ts';
 import { createMetrics, createRegistry } from './http/metrics.ts';
 import { securityHeaders } from './http/security-headers.ts';
-import { jobList } from './jobs/job-list.ts';
+import { listJobs } from './jobs/job-list.ts';
 import { createJobs, type Jobs } from './jobs/jobs.ts';
 import { createChangeStreams } from './live/change-streams.ts';
 import { createBackgroundTasks } from './load/background-tasks.ts';
@@ -92,7 +92,7 @@ export async function serve({ config, clock, log, ...options }: ServeDeps): Prom
   const { coachProvider } = clientConfig(config);
   if (coachProvider !== null) await resetConsentOnProviderChange(database, coachProvider, log);
   const coach = config.coach && createCoach({ settings: config.coach, database, clock, limiters, log, events });
-  const scheduled = jobList({
+  const scheduled = listJobs({
     config,
     database,
     clock,

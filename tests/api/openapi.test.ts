@@ -12,7 +12,7 @@ import { createApp, type Deps } from '#server/app.ts';
 import { signServiceToken } from '#server/auth/keys/service-token.ts';
 import { loadSigningKeys } from '#server/auth/keys/signing-keys.ts';
 import { EXPOSED_TABLES } from '#server/data/exposed-tables.ts';
-import { functionsOf, GET_FUNCTIONS } from '#server/functions/routes.ts';
+import { listFunctions, GET_FUNCTIONS } from '#server/functions/routes.ts';
 import { createLimiters } from '#server/load/limiters.ts';
 import { createLog } from '#server/log.ts';
 import { readChanges } from '../support/read-changes.ts';
@@ -149,7 +149,7 @@ describe('routes', () => {
     for (const table of EXPOSED_TABLES.keys()) {
       for (const verb of await grantedMethods(table)) actual.add(`${verb} /rest/v1/${table}`);
     }
-    const functions = functionsOf({
+    const functions = listFunctions({
       ...world.server,
       limiters: createLimiters(),
       payments: null,

@@ -56,7 +56,7 @@ type FunctionDeps = {
 type ServerFunction = (context: Context<AppEnv>, caller: SignedInCaller) => Response | Promise<Response>;
 
 /** All functions by their name in the path. */
-export const functionsOf = (deps: FunctionDeps): ReadonlyMap<string, ServerFunction> =>
+export const listFunctions = (deps: FunctionDeps): ReadonlyMap<string, ServerFunction> =>
   new Map<string, ServerFunction>([
     ['paypal-create-order', createOrder(deps.payments)],
     ['paypal-capture-order', captureOrder(deps.payments)],
@@ -77,7 +77,7 @@ export const GET_FUNCTIONS: ReadonlySet<string> = new Set(['changes']);
 export function functionRoutes(deps: FunctionDeps): Hono<AppEnv> {
   const { config, accessTokens, log } = deps;
   const { publishableKey } = config;
-  const functions = functionsOf(deps);
+  const functions = listFunctions(deps);
   const routes = new Hono<AppEnv>();
 
   // Not `/:name`: with the webhook's fixed path beside a parameter, Hono would match every request with a slower router.

@@ -37,7 +37,7 @@ type Deps = {
   knownDevicesKey: Buffer;
 };
 
-export function jobList(deps: Deps): Job[] {
+export function listJobs(deps: Deps): Job[] {
   const { config, database, clock, payments, knownDevicesKey } = deps;
   const findRateLimitKeys = (addressOrPhone: string) => [accountGuessKey(knownDevicesKey, addressOrPhone)];
   const deletion = { ...deps, findRateLimitKeys };
