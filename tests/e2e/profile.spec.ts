@@ -1,7 +1,7 @@
 /** The profile page: the plan, and changes of name, address and password. */
 import type { Locator, Page } from '@playwright/test';
 import { MESSAGES } from '#domain/messages.ts';
-import { waitForMailedCode, waitForMailedLink, signInByPassword } from './support/sign-in.ts';
+import { waitForMailedCode, waitForMailedLink, signInByPassword, signInOverlay } from './support/sign-in.ts';
 import { headersOf, sessionOf } from './support/journal.ts';
 import {
   expectNoHorizontalScroll,
@@ -260,7 +260,7 @@ test('a session that has ended, on the server or in the browser, asks for the pa
   for (const [name, updateWithoutSession] of Object.entries(updates)) {
     await page.getByLabel('Full Name').fill(name);
     await updateWithoutSession();
-    const overlay = page.getByRole('dialog', { name: 'Sign in again' });
+    const overlay = signInOverlay(page);
     await expect(overlay).toBeVisible();
     await expect(page.getByText('No user is signed in')).toBeVisible();
     await overlay.getByLabel('Password').fill(password);

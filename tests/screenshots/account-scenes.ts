@@ -3,15 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Page } from '@playwright/test';
 import { ROUTES } from '#domain/routes.ts';
 import { signUp } from './accounts.ts';
-import {
-  button,
-  endJournalSession,
-  enterPassword,
-  heading,
-  PASSWORD,
-  signInAsNewAccount,
-  type Scene,
-} from './scene.ts';
+import { button, endJournalSession, signInAs, heading, PASSWORD, signInAsNewAccount, type Scene } from './scene.ts';
 import {
   addApp,
   addAuthenticator,
@@ -128,12 +120,12 @@ export const ACCOUNT_SCENES: readonly Scene[] = [
     prepare: async (page, server) => {
       const email = `${randomUUID()}@example.com`;
       await signUp(server, 'Jo Example', email);
-      await enterPassword(page, email);
+      await signInAs(page, email);
       await page.waitForURL((url) => url.pathname !== ROUTES.login.path);
       await page.goto(`${ROUTES.profile.path}#security`);
       await addApp(page);
       await page.evaluate(() => localStorage.clear());
-      await enterPassword(page, email);
+      await signInAs(page, email);
       await heading(page, 'Two-step verification').waitFor();
     },
   },
@@ -144,13 +136,13 @@ export const ACCOUNT_SCENES: readonly Scene[] = [
     prepare: async (page, server) => {
       const email = `${randomUUID()}@example.com`;
       await signUp(server, 'Jo Example', email);
-      await enterPassword(page, email);
+      await signInAs(page, email);
       await page.waitForURL((url) => url.pathname !== ROUTES.login.path);
       await page.goto(`${ROUTES.profile.path}#security`);
       await addApp(page);
       const code = await page.getByRole('list', { name: 'Recovery codes' }).getByRole('listitem').first().innerText();
       await page.evaluate(() => localStorage.clear());
-      await enterPassword(page, email);
+      await signInAs(page, email);
       await button(page, 'Use a recovery code').click();
       await page.getByLabel('Recovery code').fill(code);
       await button(page, 'Continue').click();

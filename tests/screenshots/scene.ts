@@ -1,7 +1,7 @@
 /** A scene, and the steps that several scenes share. */
 import type { Page } from '@playwright/test';
 import { type Accounts, signUp } from './accounts.ts';
-import { endSession } from '../e2e/support/sign-in.ts';
+import { endSession, enterPassword, signInOverlay } from '../e2e/support/sign-in.ts';
 import type { Product } from '../support/product.ts';
 import { randomUUID } from 'node:crypto';
 import { ROUTES } from '#domain/routes.ts';
@@ -27,20 +27,19 @@ export const heading = (page: Page, name: string) => page.getByRole('heading', {
 export async function signInAsNewAccount(page: Page, server: Product): Promise<void> {
   const email = `${randomUUID()}@example.com`;
   await signUp(server, 'Jo Example', email);
-  await enterPassword(page, email);
+  await signInAs(page, email);
   await page.waitForURL((url) => url.pathname !== ROUTES.login.path);
 }
 
-export async function enterPassword(page: Page, email: string): Promise<void> {
+/** Signs in to an account of `signUp` on the sign-in page. */
+export async function signInAs(page: Page, email: string): Promise<void> {
   await page.goto(ROUTES.login.path);
-  await page.getByLabel('Email address').fill(email);
-  await page.getByLabel('Password').fill(PASSWORD);
-  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await enterPassword(page, { email, password: PASSWORD });
 }
 
 /** Ends the session of the open journal, as if it had ended elsewhere, and waits for the overlay. */
 export async function endJournalSession(page: Page): Promise<void> {
   await waitForEditor(page);
   await endSession(page);
-  await page.getByRole('dialog', { name: 'Sign in again' }).waitFor();
+  await signInOverlay(page).waitFor();
 }

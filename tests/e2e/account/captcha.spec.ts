@@ -1,6 +1,6 @@
 /** A server that requires a captcha (Turnstile): the overlay with the sandbox's widget, which has its own origin. */
 import type { Page } from '@playwright/test';
-import { waitForMailedCode, endSession } from '../support/sign-in.ts';
+import { waitForMailedCode, endSession, enterPassword, signInOverlay } from '../support/sign-in.ts';
 import { editor, expectSaved, items } from '../support/journal.ts';
 import { expectNoHorizontalScroll, inBothThemes, expect, test } from '../support/test.ts';
 
@@ -17,12 +17,6 @@ const widgetScripts = (page: Page) => page.locator('script[src*="/captcha/"]');
 async function solve(page: Page): Promise<void> {
   await check(page).frameLocator('iframe').getByRole('checkbox', { name: 'I am human' }).click();
   await expect(check(page)).toHaveCount(0);
-}
-
-async function enterPassword(page: Page, email: string, password: string): Promise<void> {
-  await page.getByLabel('Email address').fill(email);
-  await page.getByLabel('Password').fill(password);
-  await button(page, 'Sign in').click();
 }
 
 test('sign-up and sign-in ask for a captcha when they are sent, and a closed one sends nothing', async ({
@@ -46,7 +40,7 @@ test('sign-up and sign-in ask for a captcha when they are sent, and a closed one
   await page.goto('/login');
   const sent: string[] = [];
   page.on('request', (request) => void (request.url().includes('/token?') && sent.push(request.url())));
-  await enterPassword(page, email, 'a long brown horse');
+  await enterPassword(page, { email, password: 'a long brown horse' });
   await expect(check(page)).toBeVisible();
   await page.keyboard.press('Escape');
   await expect(page.getByRole('alert').filter({ hasText: 'Nothing was sent' })).toBeVisible();
@@ -94,7 +88,7 @@ test.describe('without the widget', () => {
     await page.goto('/login');
     await page.route(SCRIPT, (route) => route.abort());
     await page.route('**/captcha/solve', (route) => route.fulfill({ json: { token: 'invented' } }));
-    await enterPassword(page, person.email, person.password);
+    await enterPassword(page, person);
     await expect(check(page).getByText('The check did not load. Allow 127.0.0.1 in your browser')).toBeVisible();
     await inBothThemes(page, expectAccessible);
     await expectNoHorizontalScroll(page);
@@ -111,7 +105,7 @@ test.describe('without the widget', () => {
       await editor(page).click();
       await page.keyboard.type('Half a thought');
       await endSession(page);
-      const overlay = page.getByRole('dialog', { name: 'Sign in again' });
+      const overlay = signInOverlay(page);
       await overlay.getByLabel('Password').fill(person.password);
       await overlay.getByLabel('Password').press('Enter');
       await solve(page);

@@ -1,5 +1,6 @@
 /** A server with a captcha (hCaptcha) that creates no new accounts: the screens say so and offer no sign-up. */
 import { expectNoHorizontalScroll, inBothThemes, expect, test } from '../support/test.ts';
+import { enterPassword } from '../support/sign-in.ts';
 
 test.use({ serverSettings: { AUTH_SIGNUPS: 'off', SANDBOX_CAPTCHA: 'hcaptcha' } });
 
@@ -16,9 +17,7 @@ test('landing and sign-in page offer no sign-up, and the sign-up page says that 
   await page.getByRole('link', { name: 'Sign in' }).click();
   await expect(page).toHaveURL('/login');
   await expect(page.getByText('New accounts are closed here.')).toBeVisible();
-  await page.getByLabel('Email address').fill('nobody@example.com');
-  await page.getByLabel('Password').fill('not it at all');
-  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await enterPassword(page, { email: 'nobody@example.com', password: 'not it at all' });
   const check = page.getByRole('dialog', { name: 'Are you human?' });
   await check.frameLocator('iframe').getByRole('checkbox').click();
   await expect(page.getByRole('alert').filter({ hasText: 'incorrect' })).toBeVisible();

@@ -2,7 +2,13 @@
 import { readFile } from 'node:fs/promises';
 import type { Page } from '@playwright/test';
 import { OWN_ACCOUNT_MESSAGES } from '#domain/account/own-account-messages.ts';
-import { waitForMailedCode, waitForMailedLink, waitForUndoLink, signInByPassword } from '../support/sign-in.ts';
+import {
+  waitForMailedCode,
+  waitForMailedLink,
+  waitForUndoLink,
+  signInByPassword,
+  enterPassword,
+} from '../support/sign-in.ts';
 import { daysAgo, editor, headersOf } from '../support/journal.ts';
 import { expectNoHorizontalScroll, inBothThemes, expect, expectToast, test, type Person } from '../support/test.ts';
 
@@ -112,9 +118,7 @@ test("the mail's page and a sign-in undo the deletion, and the sign-in says so o
   await test.step('a second deletion is undone by signing in', async () => {
     await deleteOverHttp(page, { email, password });
     await page.getByRole('link', { name: 'Sign in' }).click();
-    await page.getByLabel('Email address').fill(email);
-    await page.getByLabel('Password').fill(password);
-    await button(page, 'Sign in').click();
+    await enterPassword(page, { email, password });
     await expectToast(page, OWN_ACCOUNT_MESSAGES.deletionUndone);
     await expect(page).toHaveURL('/journal');
     await page.reload();

@@ -1,7 +1,7 @@
 /** Passkeys on the profile page: added, named and removed, and what the page shows when that fails. */
 import { isolate } from '#domain/isolate.ts';
 import { editor } from '../support/journal.ts';
-import { addAuthenticator, endSession } from '../support/sign-in.ts';
+import { addAuthenticator, endSession, signInOverlay } from '../support/sign-in.ts';
 import { expectNoHorizontalScroll, inBothThemes, expect, expectToast, test } from '../support/test.ts';
 
 test('the owner adds, names and removes a passkey, which signs in meanwhile', async ({
@@ -47,7 +47,7 @@ test('the owner adds, names and removes a passkey, which signs in meanwhile', as
     await expect(editor(page)).toBeVisible();
     // The sign-in overlay offers passkeys to an account that is known to have one.
     await endSession(page);
-    const overlay = page.getByRole('dialog', { name: 'Sign in again' });
+    const overlay = signInOverlay(page);
     await overlay.getByRole('button', { name: 'Use a passkey' }).click();
     await expect(overlay).toHaveCount(0);
     await page.goto('/profile#security');

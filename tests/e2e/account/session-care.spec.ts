@@ -18,11 +18,10 @@ import {
 } from '../support/journal.ts';
 import type { SeededAccount } from '../support/accounts.ts';
 import { expect, test } from '../support/test.ts';
+import { enterPassword, signInOverlay } from '../support/sign-in.ts';
 
 const RENEWAL = /\/auth\/v1\/token\?grant_type=refresh_token/;
 const HOUR_MS = 3_600_000;
-
-const overlay = (page: Page) => page.getByRole('dialog', { name: 'Sign in again' });
 
 /** Makes the stored access token expire after `seconds`, by the page's clock. */
 const expireIn = (page: Page, seconds: number): Promise<void> =>
@@ -56,7 +55,7 @@ async function expectWorks(page: Page, text: string): Promise<void> {
   await page.keyboard.type(text);
   await skipToSave(page);
   await expectSaved(page);
-  await expect(overlay(page)).toHaveCount(0);
+  await expect(signInOverlay(page)).toHaveCount(0);
 }
 
 /** Types at the end of an open day that is saved already, and waits until the server has the text. */
@@ -67,7 +66,7 @@ async function expectStores(page: Page, request: APIRequestContext, date: Day): 
   await skipToSave(page);
   const session = await sessionOf(page);
   await expect.poll(() => readStoredLog(request, session, date)).toContain(', and more');
-  await expect(overlay(page)).toHaveCount(0);
+  await expect(signInOverlay(page)).toHaveCount(0);
 }
 
 type Fault = { status: number; body: string } | { status: number; json: object } | null;
@@ -85,7 +84,7 @@ async function expectKeepsSession(page: Page, fault: Fault, typed: string): Prom
   await skipToSave(page);
   await triedAgain;
   expect((await sessionOf(page)).refresh_token).toBe(refresh_token);
-  await expect(overlay(page)).toHaveCount(0);
+  await expect(signInOverlay(page)).toHaveCount(0);
   await page.unroute(RENEWAL);
 }
 
@@ -176,7 +175,7 @@ test('a session by a clock that is three hours ahead or behind opens the journal
     await expectWorks(page, 'By my watch');
     await page.clock.fastForward(60_000);
     await focusTab(page);
-    await expect(overlay(page)).toHaveCount(0);
+    await expect(signInOverlay(page)).toHaveCount(0);
     expect(renewals.count, `${hours} hours`).toBe(0);
   }
 });
@@ -236,7 +235,7 @@ test.describe('without a server', () => {
         await expect
           .poll(async () => readStoredLog(request, await sessionOf(page), today()), { timeout: 30_000 })
           .toBe(log(text));
-        await expect(overlay(page)).toHaveCount(0);
+        await expect(signInOverlay(page)).toHaveCount(0);
       }
     });
   });
@@ -250,9 +249,7 @@ test('a session that ended while the page was closed asks for a sign-in and lead
   const { person, session } = await accounts.create();
   await openAs(page, { person, session: { ...endAt(session, 1), refresh_token: 'ended' } }, '/profile');
   await expect(page).toHaveURL('/login');
-  await page.getByLabel('Email address').fill(person.email);
-  await page.getByLabel('Password').fill(person.password);
-  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await enterPassword(page, person);
   await expect(page).toHaveURL('/profile');
 });
 

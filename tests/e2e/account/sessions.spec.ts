@@ -1,6 +1,7 @@
 /** The list of signed-in devices on the profile page. */
 import type { Page } from '@playwright/test';
 import { expectNoHorizontalScroll, inBothThemes, expect, reportNoIdleTime, test } from '../support/test.ts';
+import { signInOverlay } from '../support/sign-in.ts';
 
 const list = (page: Page) => page.getByRole('group', { name: 'Signed-in devices' });
 const rows = (page: Page) => list(page).getByRole('listitem');
@@ -51,7 +52,7 @@ test('the profile lists the devices, signs one of them out and then all others',
   await device.addInitScript(reportNoIdleTime);
   const otherPage = await device.newPage();
   await openAs(otherPage, other, '/profile#security');
-  await expect(otherPage.getByRole('dialog', { name: 'Sign in again' })).toBeVisible();
+  await expect(signInOverlay(otherPage)).toBeVisible();
   await device.close();
 });
 

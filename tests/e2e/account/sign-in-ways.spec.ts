@@ -1,7 +1,7 @@
 /** Signing in without a password: mailed codes, passkeys and providers, and what their returns and failures show. */
 import type { Locator, Page } from '@playwright/test';
 import { sessionStorageKey } from '#client/lib/session/storage-keys.ts';
-import { waitForMailedCode, consentAt, endSession, tracesOf } from '../support/sign-in.ts';
+import { waitForMailedCode, consentAt, endSession, tracesOf, signInOverlay } from '../support/sign-in.ts';
 import { editor, expectSaved, items } from '../support/journal.ts';
 import { expectNoHorizontalScroll, inBothThemes, expect, test } from '../support/test.ts';
 
@@ -73,7 +73,7 @@ test('a mailed code signs in, goes back to the page that needed the sign-in, and
     await expect(page).toHaveURL(WANTED_PAGE);
   });
 
-  const overlay = page.getByRole('dialog', { name: 'Sign in again' });
+  const overlay = signInOverlay(page);
   await test.step('the overlay of an expired session offers the way that signed in last first', async () => {
     await endSession(page);
     await expect(overlay.getByRole('button', { name: 'Email me a code' })).toBeFocused();
@@ -134,7 +134,7 @@ test('a provider signs in without another click, and goes back to the page that 
     await editor(page).click();
     await page.keyboard.type('Half a thought');
     await endSession(page);
-    const overlay = page.getByRole('dialog', { name: 'Sign in again' });
+    const overlay = signInOverlay(page);
     await expect(overlay.getByRole('button', { name: 'Continue with GitHub' })).toHaveCount(0);
     await expect(overlay.getByRole('button', { name: 'Continue with Google' })).toBeFocused();
     await expect(overlay.getByLabel('Password')).toHaveCount(0);
@@ -196,7 +196,7 @@ test("a company's provider signs in and goes back to the page that needed the si
 
   await test.step('an expired session is renewed at the company in another tab', async () => {
     await endSession(page);
-    const overlay = page.getByRole('dialog', { name: 'Sign in again' });
+    const overlay = signInOverlay(page);
     await expect(overlay.getByRole('button', { name: 'Continue with single sign-on' })).toBeVisible();
     await expect(overlay.getByLabel('Password')).toHaveCount(0);
     const opened = context.waitForEvent('page');

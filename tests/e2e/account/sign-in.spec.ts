@@ -1,7 +1,7 @@
 /** Signing in and out, in one tab and in two, with and without a server. */
 import type { Page } from '@playwright/test';
 import { MESSAGES } from '#domain/messages.ts';
-import { waitForMailedCode, endSession } from '../support/sign-in.ts';
+import { waitForMailedCode, endSession, signInOverlay } from '../support/sign-in.ts';
 import {
   editor,
   expectSaved,
@@ -17,12 +17,10 @@ import { expectNoHorizontalScroll, inBothThemes, inForcedColorsAndPrint, expect,
 
 const WRONG = 'The email or password you entered is incorrect. Please check your credentials and try again.';
 
-const overlay = (page: Page) => page.getByRole('dialog', { name: 'Sign in again' });
-
 async function signInAgain(page: Page, password: string): Promise<void> {
-  await overlay(page).getByLabel('Password').fill(password);
-  await overlay(page).getByRole('button', { name: 'Sign in', exact: true }).click();
-  await expect(overlay(page)).toHaveCount(0);
+  await signInOverlay(page).getByLabel('Password').fill(password);
+  await signInOverlay(page).getByRole('button', { name: 'Sign in', exact: true }).click();
+  await expect(signInOverlay(page)).toHaveCount(0);
 }
 
 async function logOut(page: Page): Promise<void> {
@@ -150,12 +148,12 @@ test('a session that ends asks for the password over the page, and the unsaved t
     await editor(page).click();
     await page.keyboard.type('before');
     await endSession(page);
-    await expect(overlay(page)).toBeVisible();
+    await expect(signInOverlay(page)).toBeVisible();
     await expect(page).toHaveURL('/journal');
-    await expect(overlay(page).getByLabel('Email address')).toHaveValue(email);
+    await expect(signInOverlay(page).getByLabel('Email address')).toHaveValue(email);
     await inBothThemes(page, expectAccessible);
     await page.keyboard.press('Escape');
-    await expect(overlay(page)).toBeVisible();
+    await expect(signInOverlay(page)).toBeVisible();
     await signInAgain(page, password);
     await expect(items(page)).toHaveText(['before']);
     await expectSaved(page);
@@ -166,7 +164,7 @@ test('a session that ends asks for the password over the page, and the unsaved t
     await editor(page).click();
     await page.keyboard.press('ControlOrMeta+End');
     await page.keyboard.type(' and after');
-    await expect(overlay(page)).toBeVisible();
+    await expect(signInOverlay(page)).toBeVisible();
     await expect(items(page)).toHaveText(['before and after']);
     await signInAgain(page, password);
     await expectSaved(page);
@@ -195,17 +193,17 @@ test('a forgotten password is replaced over the page without losing unsaved text
   await editor(page).click();
   await page.keyboard.type('Half a thought');
   await endSession(page);
-  await overlay(page).getByRole('button', { name: 'Forgot your password?' }).click();
-  const code = overlay(page).getByLabel('Code from your email');
+  await signInOverlay(page).getByRole('button', { name: 'Forgot your password?' }).click();
+  const code = signInOverlay(page).getByLabel('Code from your email');
   await expect(code).toBeFocused();
   await inBothThemes(page, expectAccessible);
   await code.fill(await waitForMailedCode(page, email));
   await code.press('Enter');
-  await expect(overlay(page).getByText(`You are setting a new password for ${email}.`)).toBeVisible();
-  await overlay(page).getByLabel('New password', { exact: true }).fill('a new horse');
-  await overlay(page).getByLabel('Confirm new password').fill('a new horse');
-  await overlay(page).getByRole('button', { name: 'Update Password' }).click();
-  await expect(overlay(page)).toHaveCount(0);
+  await expect(signInOverlay(page).getByText(`You are setting a new password for ${email}.`)).toBeVisible();
+  await signInOverlay(page).getByLabel('New password', { exact: true }).fill('a new horse');
+  await signInOverlay(page).getByLabel('Confirm new password').fill('a new horse');
+  await signInOverlay(page).getByRole('button', { name: 'Update Password' }).click();
+  await expect(signInOverlay(page)).toHaveCount(0);
   await expect(items(page)).toHaveText(['Half a thought']);
   await expectSaved(page);
 });

@@ -4,14 +4,13 @@ import { dayLabel } from '#domain/day/day.ts';
 import { MESSAGES } from '#domain/messages.ts';
 import { SHARED_TEXTS_PREFIX, SIGNED_OUT_KEY, sessionStorageKey } from '#client/lib/session/storage-keys.ts';
 import { editor, items, openDay, sessionOf, today } from '../support/journal.ts';
-import { endSession, readAllStorage as stored } from '../support/sign-in.ts';
+import { endSession, readAllStorage as stored, signInOverlay } from '../support/sign-in.ts';
 import { inBothThemes, expect, test } from '../support/test.ts';
 
 const SECRET = 'nobody else may read this';
 const ENTRIES = '**/rest/v1/entries*';
 
 const question = (page: Page) => page.getByRole('dialog', { name: 'You have unsaved text' });
-const overlay = (page: Page) => page.getByRole('dialog', { name: 'Sign in again' });
 const problem = (page: Page, text: string) => question(page).getByRole('alert').filter({ hasText: text });
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 const write = async (page: Page): Promise<void> => {
@@ -106,13 +105,13 @@ test.describe('while saving fails', () => {
     answered.resolve();
     await expect(page).toHaveURL('/');
 
-    await expect(overlay(other)).toBeVisible();
+    await expect(signInOverlay(other)).toBeVisible();
     await expect(items(other)).toHaveText([SECRET]);
     await expect.poll(() => stored(other)).toContain(SECRET);
     await context.unroute(ENTRIES);
     const sent = other.waitForResponse((answer) => answer.request().postData()?.includes(SECRET) ?? false);
-    await overlay(other).getByLabel('Password').fill(password);
-    await overlay(other).getByRole('button', { name: 'Sign in', exact: true }).click();
+    await signInOverlay(other).getByLabel('Password').fill(password);
+    await signInOverlay(other).getByRole('button', { name: 'Sign in', exact: true }).click();
     expect((await sent).status()).toBe(201);
   });
 
@@ -169,7 +168,7 @@ test('a session that has ended keeps unsent text from another user, and asks bef
     [`${SHARED_TEXTS_PREFIX}${user.id}`, SECRET],
   );
   await endSession(page);
-  await expect(overlay(page)).toBeVisible();
+  await expect(signInOverlay(page)).toBeVisible();
 
   await test.step('another user is told about text of another account, without reading it', async () => {
     await signUp(page);
@@ -212,7 +211,7 @@ test('a session that ends after a second sign-in of the same user keeps the unse
   await expect(editor(page)).toBeVisible();
   await write(page);
   await endSession(page);
-  await expect(overlay(page)).toBeVisible();
+  await expect(signInOverlay(page)).toBeVisible();
   await expect(items(page)).toHaveText([SECRET]);
 });
 
@@ -232,7 +231,7 @@ test('a tab that gets the broadcast of a sign-out before its storage event shows
     localStorage.removeItem(name);
     new BroadcastChannel(name).postMessage({ event: 'SIGNED_OUT', session: null });
   }, key);
-  await expect(overlay(page)).toBeVisible();
+  await expect(signInOverlay(page)).toBeVisible();
   await other.evaluate(
     ([name, value]) => localStorage.setItem(name!, value!),
     [SIGNED_OUT_KEY, `${user.id} ${Date.now()}`],

@@ -14,21 +14,16 @@ import {
   seedRecoveryCodes,
   endSession,
   signInByPassword,
+  enterPassword,
+  signInOverlay,
 } from '../support/sign-in.ts';
 import { editor, expectSaved, headersOf, items, sessionOf } from '../support/journal.ts';
-import { expectNoHorizontalScroll, inBothThemes, expect, expectToast, test, type Person } from '../support/test.ts';
+import { expectNoHorizontalScroll, inBothThemes, expect, expectToast, test } from '../support/test.ts';
 
 const WANTED_PAGE = '/journal?date=2026-11-02';
 const WRONG_CODE = 'This code is wrong or has expired. Enter the code that your app shows now.';
 
 const secondStep = (page: Page) => page.getByRole('heading', { name: 'Two-step verification' });
-
-/** Enters the password on the sign-in page. */
-async function signIn(page: Page, { email, password }: Pick<Person, 'email' | 'password'>): Promise<void> {
-  await page.getByLabel('Email address').fill(email);
-  await page.getByLabel('Password').fill(password);
-  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-}
 
 async function enterAppCode(page: Page, code: string): Promise<void> {
   await page.getByLabel('Code from your authenticator app').fill(code);
@@ -77,7 +72,7 @@ test('an authenticator app is asked for at each sign-in, before anything of the 
   await page.goto(WANTED_PAGE);
 
   await test.step('the second step waits, also after a reload, and can be cancelled', async () => {
-    await signIn(page, person);
+    await enterPassword(page, person);
     await expect(secondStep(page)).toBeVisible();
     await expect(page.getByLabel('Code from your authenticator app')).toBeFocused();
     await enterAppCode(page, '000 000');
@@ -91,7 +86,7 @@ test('an authenticator app is asked for at each sign-in, before anything of the 
   });
 
   await test.step('the code opens the page that was wanted', async () => {
-    await signIn(page, person);
+    await enterPassword(page, person);
     await expect(secondStep(page)).toBeVisible();
     expect(requested.filter((path) => /^\/(rest|functions)\//.test(path))).toEqual([]);
     await enterAppCode(page, appCode(secret, 1));
@@ -118,7 +113,7 @@ test('a recovery code replaces the app once, and the owner renews the codes and 
 
   await test.step('a recovery code replaces the app once', async () => {
     await page.goto('/profile');
-    await signIn(page, person);
+    await enterPassword(page, person);
     await page.getByRole('button', { name: 'Use a recovery code' }).click();
     await expect(page.getByLabel('Recovery code')).toBeFocused();
     await page.getByLabel('Recovery code').fill('0000-0000-0000-0000');
@@ -174,7 +169,7 @@ test('an expired session asks for the second step over the page, and a second ta
   await expect(editor(other)).toBeVisible();
   await page.bringToFront();
   await endSession(page);
-  const overlay = page.getByRole('dialog', { name: 'Sign in again' });
+  const overlay = signInOverlay(page);
   await overlay.getByLabel('Password').fill(password);
   await overlay.getByRole('button', { name: 'Sign in', exact: true }).click();
   await expect(overlay.getByLabel('Code from your authenticator app')).toBeFocused();
@@ -235,7 +230,7 @@ test('a texted code and a security key confirm a sign-in too', async ({ page, si
 
   await page.evaluate(() => localStorage.clear());
   await page.goto('/login');
-  await signIn(page, person);
+  await enterPassword(page, person);
   await page.getByRole('button', { name: 'Text a code to your phone' }).click();
   await inBothThemes(page, expectAccessible);
   await page.getByRole('button', { name: 'Use your security key' }).click();

@@ -1,7 +1,7 @@
 /** Signing in with the sandbox's wallets: Ethereum, announced by EIP-6963, and Solana, of the Wallet Standard. */
 import type { Page } from '@playwright/test';
 import { editor, expectSaved, items, sessionOf } from '../support/journal.ts';
-import { endSession } from '../support/sign-in.ts';
+import { endSession, signInOverlay } from '../support/sign-in.ts';
 import { expectNoHorizontalScroll, inBothThemes, expect, test } from '../support/test.ts';
 
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
@@ -43,7 +43,7 @@ test('an Ethereum wallet signs in, also over the page after its session has ende
   await editor(page).click();
   await page.keyboard.type('Half a thought');
   await endSession(page);
-  const overlay = page.getByRole('dialog', { name: 'Sign in again' });
+  const overlay = signInOverlay(page);
   await overlay.getByRole('button', { name: 'Continue with a wallet' }).click();
   await overlay.getByRole('button', { name: 'Continue with Sandbox wallet (Ethereum)' }).click();
   await button(page, 'Sign').click();

@@ -15,6 +15,7 @@ import {
 } from '../support/billing.ts';
 import { daysAgo, editor, headersOf, items, log, sessionOf, readStoredLog, today } from '../support/journal.ts';
 import { inBothThemes, expect, expectToast, test } from '../support/test.ts';
+import { signInOverlay } from '../support/sign-in.ts';
 
 const CAPTURE = '**/functions/v1/paypal-capture-order';
 const ENTRIES = '**/rest/v1/entries*';
@@ -152,7 +153,7 @@ test('a payment is captured after the password when another device ended the ses
   const ended = await request.post('/auth/v1/logout?scope=global', { headers: headersOf(account.session) });
   expect(ended.status()).toBe(204);
   await openAs(page, account, returnPath);
-  const overlay = page.getByRole('dialog', { name: 'Sign in again' });
+  const overlay = signInOverlay(page);
   await overlay.getByLabel('Password').fill(account.person.password);
   await overlay.getByRole('button', { name: 'Sign in' }).click();
   await expectBooked(page);

@@ -15,6 +15,7 @@ import {
 } from '../support/coach.ts';
 import { log, sessionOf, storeLog, today } from '../support/journal.ts';
 import { inBothThemes, expect } from '../support/test.ts';
+import { signInOverlay } from '../support/sign-in.ts';
 
 test.afterEach(({ request }) => resetModel(request));
 
@@ -90,7 +91,7 @@ test('consent, session or plan that ended elsewhere is asked for again', async (
     });
     expect(ended.ok()).toBe(true);
     await page.keyboard.press('Enter');
-    const signIn = page.getByRole('dialog', { name: 'Sign in again' });
+    const signIn = signInOverlay(page);
     await expect(signIn.getByLabel('Password', { exact: true })).toBeVisible();
     await expect(page.getByText('Invalid JWT')).toBeHidden();
     await page.unroute(FEEDBACK);

@@ -5,7 +5,7 @@
  * cycle are Chromium's own.
  */
 import { crash, daysAgo, editor, headersOf, items, sessionOf, status } from '../support/journal.ts';
-import { readAllStorage } from '../support/sign-in.ts';
+import { readAllStorage, enterPassword, signInOverlay } from '../support/sign-in.ts';
 import { expect } from '../support/test.ts';
 import { addItem, comeBack, replaceEnding, saveDay, saveItem, test } from './devices.ts';
 
@@ -100,13 +100,11 @@ test('unsent text of a device that the other one signed out survives a reload an
   expect((await request.post('/auth/v1/logout?scope=others', { headers })).ok()).toBe(true);
   await addItem(desk, 'without a session');
   await comeBack(desk);
-  await expect(desk.getByRole('dialog', { name: 'Sign in again' })).toBeVisible();
+  await expect(signInOverlay(desk)).toBeVisible();
   await desk.reload();
   await expect(desk).toHaveURL('/login');
   await saveItem(other, 'with a session');
-  await desk.getByLabel('Email address').fill(email);
-  await desk.getByLabel('Password').fill(password);
-  await desk.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await enterPassword(desk, { email, password });
   await expectAgreed(['shared', 'without a session', 'with a session']);
 });
 

@@ -16,7 +16,7 @@ import {
   status,
   today,
 } from '../support/journal.ts';
-import { endSession } from '../support/sign-in.ts';
+import { endSession, signInOverlay } from '../support/sign-in.ts';
 import { expect, reportNoIdleTime } from '../support/test.ts';
 import { addItem, comeBack, expectAgreement, saveItem, test } from './devices.ts';
 
@@ -87,7 +87,7 @@ test('a desk and a phone write the same day at the same time', async ({ account,
     const release = await holdWrites(desk);
     await addItem(desk, 'without a session');
     await endSession(desk);
-    const overlay = desk.getByRole('dialog', { name: 'Sign in again' });
+    const overlay = signInOverlay(desk);
     await expect(overlay).toBeVisible();
     release();
     await saveItem(phone, 'with a session');

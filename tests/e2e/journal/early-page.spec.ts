@@ -4,6 +4,7 @@ import { DRAFT_PREFIX, sessionStorageKey, TODAY_COPY_PREFIX } from '#client/lib/
 import type { Accounts, SeededAccount } from '../support/accounts.ts';
 import { editor, expectSaved, headersOf, items, log, sessionOf, readStoredLog, today } from '../support/journal.ts';
 import { expect, test } from '../support/test.ts';
+import { signInOverlay } from '../support/sign-in.ts';
 
 const REACT = '**/assets/main-*.js';
 const WRITTEN = log('written before');
@@ -151,7 +152,7 @@ test('text typed early on an ended session is kept as a draft until the user sig
   await page.keyboard.type(', typed after the end');
   await context.request.post('/auth/v1/logout?scope=global', { headers: headersOf(session) });
   startReact();
-  const overlay = page.getByRole('dialog', { name: 'Sign in again' });
+  const overlay = signInOverlay(page);
   await expect(overlay).toBeVisible();
   const drafts = () =>
     page.evaluate(() => Object.keys(localStorage).filter((key) => key.startsWith('hustle-forge:draft:')).length);

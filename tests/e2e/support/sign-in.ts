@@ -2,7 +2,7 @@
  * Helpers for tests of accounts: sessions that end, mails and texts with their codes, the consent page of a provider, and
  * second factors.
  */
-import type { APIRequestContext, Page } from '@playwright/test';
+import type { APIRequestContext, Page, Locator } from '@playwright/test';
 import { totpCode } from '../../support/totp-code.ts';
 import { sessionStorageKey } from '#client/lib/session/storage-keys.ts';
 import type { SeededAccount } from './accounts.ts';
@@ -18,6 +18,19 @@ export async function signInByPassword(
   expect(answer.status(), await answer.text()).toBe(200);
   return (await answer.json()) as Session;
 }
+
+/** Sends the form of the sign-in page. */
+export async function enterPassword(
+  page: Page,
+  { email, password }: { email: string; password: string },
+): Promise<void> {
+  await page.getByLabel('Email address').fill(email);
+  await page.getByLabel('Password').fill(password);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+}
+
+/** Asks for the sign-in over the page when the session has expired. */
+export const signInOverlay = (page: Page): Locator => page.getByRole('dialog', { name: 'Sign in again' });
 
 /** Makes the next token refresh fail for good, as after the session has ended elsewhere. */
 export async function endSession(page: Page): Promise<void> {
