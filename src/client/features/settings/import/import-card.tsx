@@ -2,6 +2,7 @@
 import { useRef, useState, type DragEvent } from 'react';
 import { EXPORT_GUIDES } from '#domain/journals/export-guides.ts';
 import { lockedLogsLabel } from '#domain/plan/upgrade.ts';
+import { clockTime } from '#domain/day/clock-time.ts';
 import { dateLabel, dayOf } from '#domain/day/day.ts';
 import { useFocusRestore } from '#client/lib/hooks/use-focus-restore.ts';
 import { Button } from '#client/ui/button.tsx';
@@ -170,7 +171,8 @@ function PastImports({ onUndo }: { onUndo: (importId: string) => void }) {
       {imports.map(({ id, writtenAt, days }) => (
         <li key={id}>
           <span>
-            {pluralize(days, 'day')} imported on {dateLabel(dayOf(new Date(writtenAt)))}
+            {pluralize(days, 'day')} imported on {dateLabel(dayOf(new Date(writtenAt)))} at{' '}
+            {clockTime(new Date(writtenAt))}
           </span>
           <UndoButton days={days} onUndo={() => onUndo(id)} />
         </li>
@@ -283,11 +285,11 @@ type ImportSummaryViewProps = {
 
 /** The result of an import, with links to every affected day, and its undo. */
 function ImportSummaryView({ summary, onUndo, onClose }: ImportSummaryViewProps) {
-  const { added, feedback, replaced, both, changed, refused } = summary;
+  const { added, feedback, replaced, both, changed, refused, locked } = summary;
   const premium = usePremium();
   const today = useToday();
   const written = added.length + feedback.length + replaced.length + both.length;
-  const waiting = premium === false ? lockedLogsLabel(countLocked(added, premium, today)) : null;
+  const waiting = premium === false ? lockedLogsLabel(countLocked([...added, ...locked], premium, today)) : null;
   return (
     <div className={styles.plan}>
       <Notice kind="success">Imported {pluralize(written, 'day')}.</Notice>

@@ -305,3 +305,11 @@ describe('runUndo', () => {
     await expect(runUndo('import', call, never, () => undefined)).rejects.toThrow('No.');
   });
 });
+
+test('a later import of the same files counts the locked logs that an earlier one has written', async () => {
+  const server = serverWith({ [FIRST]: '<p>a</p>' }, [FIRST]);
+  const plan = await planImport(fileOf({ [FIRST]: 'a', [addDays(FIRST, 1)]: 'b' }), server.reader, never, () => {});
+  const { run, summary } = createImportRun({ plan, choiceOf: () => 'both', importId: 'x', ...server });
+  await run(never, () => {});
+  expect(summary).toMatchObject({ added: [addDays(FIRST, 1)], locked: [FIRST] });
+});

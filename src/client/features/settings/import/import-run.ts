@@ -80,6 +80,8 @@ export type ImportSummary = {
   /** Skipped, because they changed on another device after the preview. */
   changed: Day[];
   refused: RefusedDay[];
+  /** Left as they are: locked logs of these days, for example of an earlier import of the same files. */
+  locked: Day[];
 };
 
 /** The server rejected the request, for example because the user's space is full. */
@@ -121,7 +123,8 @@ const DEFAULT_WAIT_SECONDS = 5;
 
 export function createImportRun({ plan, choiceOf, importId, call, reader, wait = waitSeconds }: Deps) {
   const total = daysToWrite(plan, choiceOf).length;
-  const summary: ImportSummary = { added: [], feedback: [], replaced: [], both: [], changed: [], refused: [] };
+  const locked = plan.days.filter(({ verdict }) => verdict === 'locked').map(({ day }) => day.date);
+  const summary: ImportSummary = { added: [], feedback: [], replaced: [], both: [], changed: [], refused: [], locked };
   const encoder = new TextEncoder();
   /** A proxy may accept less than the server. */
   let maxBytes = IMPORT_REQUEST_BYTES;

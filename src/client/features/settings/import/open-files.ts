@@ -1,6 +1,6 @@
 /** The files that the user chose as source files: files of a folder, and the members of zips, unpacked when read. */
 import { IMPORT_PROBLEMS } from '#domain/journals/export-guides.ts';
-import type { SourceFile } from '#domain/journals/journal-reader.ts';
+import type { SkipReason, SourceFile } from '#domain/journals/journal-reader.ts';
 
 /** `path` is relative to the chosen folder. */
 export type ChosenFile = { path: string; file: File };
@@ -8,6 +8,16 @@ export type ChosenFile = { path: string; file: File };
 /** The files cannot be imported. The message is for the user. */
 export class ImportRefusedError extends Error {
   override name = 'ImportRefusedError';
+}
+
+/** One zip cannot be opened. The files beside it can be imported. */
+class UnopenedZipError extends ImportRefusedError {
+  readonly reason: SkipReason;
+
+  constructor(path: string, reason: 'broken' | 'encrypted', options?: ErrorOptions) {
+    super(`${path} ${reason === 'broken' ? IMPORT_PROBLEMS.brokenZip : IMPORT_PROBLEMS.encryptedZip}`, options);
+    this.reason = reason;
+  }
 }
 
 export const MAX_FILES = 50_000;
@@ -25,6 +35,8 @@ export const isZip = (path: string): boolean => /\.zip$/i.test(path);
 type OpenFiles = {
   /** Each zip is a group of its own, because the zips of several programs can be chosen at once. */
   groups: { name: string; files: SourceFile[] }[];
+  /** The zips that cannot be opened, beside other files. */
+  unopened: { name: string; reason: SkipReason }[];
   /** The first bytes of a file, without unpacking the rest. */
   readStart: (file: SourceFile) => Promise<Uint8Array>;
   /** Why reading has to stop although a reader may have caught the error; null if nothing is wrong. */
@@ -53,6 +65,7 @@ export async function openFiles(chosen: readonly ChosenFile[]): Promise<OpenFile
   if (tooLarge) throw new ImportRefusedError(`${tooLarge.path} ${IMPORT_PROBLEMS.tooLarge}`);
   const archive: Archive = { unpacked: 0, problem: null, damage: null, starts: new Map(), close: [] };
   const groups: OpenFiles['groups'] = [];
+  const unopened: OpenFiles['unopened'] = [];
   const files: SourceFile[] = [];
   let count = 0;
   for (const { path, file } of chosen) {
@@ -69,15 +82,23 @@ export async function openFiles(chosen: readonly ChosenFile[]): Promise<OpenFile
     }
     // Several zips can have members of the same path.
     const folder = chosen.length > 1 ? `${path.replace(/\.zip$/i, '')}/` : '';
-    const members = await openZip({ path, blob: file, folder, depth: 0 }, archive);
+    const members = await openZip({ path, blob: file, folder, depth: 0 }, archive).catch((error: unknown) => {
+      if (!(error instanceof UnopenedZipError)) throw error;
+      archive.damage ??= error;
+      unopened.push({ name: path, reason: error.reason });
+      return null;
+    });
+    if (!members) continue;
     groups.push({ name: path, files: members });
     count += members.length;
     if (files.length + count > MAX_FILES) throw new ImportRefusedError(IMPORT_PROBLEMS.tooManyFiles);
   }
   const [first] = files;
+  if (!first && groups.length === 0 && archive.damage) throw archive.damage;
   if (first) groups.unshift({ name: first.path, files });
   return {
     groups,
+    unopened,
     readStart: (file) => archive.starts.get(file)!(),
     problem: () => archive.problem,
     damage: () => archive.damage,
@@ -97,14 +118,14 @@ async function openZip({ path, blob, folder, depth }: OpenZip, archive: Archive)
     try {
       return await readAtMost(entry, maxBytes);
     } catch (error) {
-      archive.damage ??= new ImportRefusedError(`${path} ${IMPORT_PROBLEMS.brokenZip}`, { cause: error });
+      archive.damage ??= new UnopenedZipError(path, 'broken', { cause: error });
       throw error;
     }
   };
   try {
     for await (const entry of reader.getEntriesGenerator()) {
       if (entry.directory) continue;
-      if (entry.encrypted) throw new ImportRefusedError(`${path} ${IMPORT_PROBLEMS.encryptedZip}`);
+      if (entry.encrypted) throw new UnopenedZipError(path, 'encrypted');
       const file: SourceFile = {
         path: folder + entry.filename.replaceAll('\\', '/'),
         size: entry.uncompressedSize,
@@ -127,7 +148,7 @@ async function openZip({ path, blob, folder, depth }: OpenZip, archive: Archive)
     return files;
   } catch (error) {
     if (error instanceof ImportRefusedError) throw error;
-    throw new ImportRefusedError(`${path} ${IMPORT_PROBLEMS.brokenZip}`, { cause: error });
+    throw new UnopenedZipError(path, 'broken', { cause: error });
   }
 }
 

@@ -196,6 +196,21 @@ describe('a refusal names the reason for', () => {
     expect(await refusalOf(file)).toContain(text);
   });
 
+  test('that are damaged or protected are named beside a good one', async () => {
+    const good = fileOf('good.zip', await zipOf({ 'journal.json': jrnlOf('kept') }));
+    const secret = fileOf('secret.zip', await zipOf({ 'journal.json': jrnlOf('x') }, 'pass'));
+    const { entries, skipped, isDone } = await read(fileOf('bad.zip', 'not a zip at all'), good, secret);
+    expect(isDone).toBe(true);
+    expect(entries.map(({ html }) => html)).toEqual(['<p>kept</p>']);
+    expect(skipped).toEqual([
+      { kind: 'skipped', source: 'bad.zip', reason: 'broken' },
+      { kind: 'skipped', source: 'secret.zip', reason: 'encrypted' },
+    ]);
+    expect(await refusalOf(fileOf('bad.zip', 'no zip'), fileOf('worse.zip', 'none'))).toBe(
+      `bad.zip ${IMPORT_PROBLEMS.brokenZip}`,
+    );
+  });
+
   test('a cut zip, and one with a password', async () => {
     const zip = await bytesOf(await zipOf({ 'journal.json': jrnlOf('x'.repeat(5_000)) }));
     expect(await refusalOf(fileOf('cut.zip', zip.slice(0, zip.length - 40) as BlobPart))).toContain(

@@ -73,6 +73,7 @@ async function read(chosen: ChosenFile[], zone: string, post: (message: ReadMess
       const files = opened.groups.flatMap((group) => group.files);
       throw opened.damage() ?? new ImportRefusedError(await describeUnknownFiles(files, peek, decode));
     }
+    for (const { name, reason } of opened.unopened) batches.add(skip(name, reason));
     const programs = new Set<string>();
     for (const group of groups) {
       for (let { assigned, files } = group; assigned.length > 0;) {
