@@ -7,10 +7,26 @@ export type EmailBlock =
   | { link: string; label: string }
   | { code: string }
   /** A two-column table: label and value. */
-  | { rows: readonly (readonly [string, string])[] };
+  | { rows: readonly (readonly [string, string])[] }
+  /** A small heading over what follows. */
+  | { heading: string }
+  /** Lines of a user, in any language and direction. */
+  | { items: readonly string[]; isNumbered?: boolean }
+  /** Links of equal weight, one below the other. */
+  | { choices: readonly { link: string; label: string }[] }
+  /** Small print. */
+  | { note: string; link: string; label: string };
 
-export function renderEmail(to: string, subject: string, parts: readonly EmailBlock[]): MailMessage {
+type EmailOptions = { replyTo?: string; headers?: Readonly<Record<string, string>> };
+
+export function renderEmail(
+  to: string,
+  subject: string,
+  parts: readonly EmailBlock[],
+  options: EmailOptions = {},
+): MailMessage {
   return {
+    ...options,
     to,
     subject,
     text: `${[...parts.map(asText), 'Hustle Forge'].join('\n\n')}\n`,
@@ -22,6 +38,11 @@ export function renderEmail(to: string, subject: string, parts: readonly EmailBl
 function asText(part: EmailBlock): string {
   if (typeof part === 'string') return part;
   if ('rows' in part) return part.rows.map(([name, value]) => `${name}: ${value}`).join('\n');
+  if ('heading' in part) return part.heading;
+  if ('items' in part)
+    return part.items.map((item, index) => `${part.isNumbered ? `${index + 1}.` : '-'} ${item}`).join('\n');
+  if ('choices' in part) return part.choices.map(({ label, link }) => `${label}:\n${link}`).join('\n\n');
+  if ('note' in part) return `${part.note} ${part.label}:\n${part.link}`;
   return 'link' in part ? part.link : part.code;
 }
 
@@ -34,29 +55,63 @@ function asHtml(part: EmailBlock): string {
   if ('code' in part) {
     return `<p style="margin:0 0 16px;font:600 26px/1.4 monospace;letter-spacing:4px">${escapeHtml(part.code)}</p>`;
   }
-  const style =
-    'display:inline-block;padding:12px 20px;border-radius:6px;background:#b8390e;color:#fffdf9;text-decoration:none';
-  return `<p style="margin:0 0 16px"><a href="${escapeHtml(part.link)}" style="${style}">${escapeHtml(part.label)}</a></p>`;
+  if ('heading' in part) {
+    return `<h2 style="margin:24px 0 8px;font-size:17px;font-weight:600">${escapeHtml(part.heading)}</h2>`;
+  }
+  if ('items' in part) {
+    const tag = part.isNumbered ? 'ol' : 'ul';
+    const items = part.items.map((item) => `<li dir="auto" style="margin:0 0 6px">${escapeHtml(item)}</li>`);
+    return `<${tag} style="margin:0 0 16px;padding-left:24px">${items.join('')}</${tag}>`;
+  }
+  if ('choices' in part) {
+    const links = part.choices.map(
+      ({ link, label }) =>
+        `<tr><td class="line" style="border-bottom:1px solid"><a href="${escapeHtml(link)}" class="quietlink" style="display:block;padding:12px 0;text-decoration:none">${escapeHtml(label)}</a></td></tr>`,
+    );
+    return `<table role="presentation" style="margin:0 0 24px;border-collapse:collapse;width:100%">${links.join('')}</table>`;
+  }
+  if ('note' in part) {
+    const link = `<a href="${escapeHtml(part.link)}" class="quiet">${escapeHtml(part.label)}</a>`;
+    return `<p class="quiet" style="margin:0 0 12px;font-size:14px">${escapeHtml(part.note)} ${link}</p>`;
+  }
+  const style = 'display:inline-block;padding:12px 20px;border-radius:6px;text-decoration:none';
+  return `<p style="margin:0 0 16px"><a href="${escapeHtml(part.link)}" class="button" style="${style}">${escapeHtml(part.label)}</a></p>`;
 }
 
 const row = (name: string, value: string): string =>
-  `<tr><td style="padding:2px 24px 2px 0;color:#6b6257">${name}</td><td style="padding:2px 0">${value}</td></tr>`;
+  `<tr><td class="quiet" style="padding:2px 24px 2px 0">${name}</td><td style="padding:2px 0">${value}</td></tr>`;
 
-/** Mail clients ignore style sheets and CSS variables, so all styles are inline. */
+/**
+ * The colours of both themes. All other styles are inline, because some mail clients drop style sheets; in those the mail has
+ * the client's own colours, which are readable in any theme.
+ */
+const COLOURS = `
+:root{color-scheme:light dark;supported-color-schemes:light dark}
+body{background:#faf7f1;color:#1d1a16}
+a{color:#b0380a}.quiet{color:#645c52}.quietlink{color:#1d1a16}.line{border-color:#ddd5c7}
+.button{background:#b0380a;color:#fffaf5}
+@media (prefers-color-scheme:dark){
+body{background:#171411;color:#ece4d8}
+a{color:#ff8d55}.quiet{color:#aea498}.quietlink{color:#ece4d8}.line{border-color:#352e29}
+.button{background:#ff8d55;color:#22100a}
+}
+`;
+
 const renderPage = (title: string, body: string): string => `<!doctype html>
 <html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escapeHtml(title)}</title></head>
-<body style="margin:0;padding:32px 24px;background:#faf7f1;color:#1d1a16;font:17px/1.6 'Instrument Sans',Helvetica,Arial,sans-serif">
-<div style="max-width:520px;margin:0 auto">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"><title>${escapeHtml(title)}</title>
+<style>${COLOURS}</style></head>
+<body style="margin:0;padding:32px 20px;font:17px/1.6 'Instrument Sans',Helvetica,Arial,sans-serif">
+<div style="max-width:520px;margin:0 auto;overflow-wrap:anywhere">
 <h1 style="margin:0 0 24px;font:400 28px/1.25 Georgia,serif">${escapeHtml(title)}</h1>
 ${body}
-<p style="margin:32px 0 0;padding-top:16px;border-top:1px solid #ddd5c7;font-size:14px">Hustle Forge</p>
+<p class="line" style="margin:32px 0 0;padding-top:16px;border-top:1px solid;font-size:14px">Hustle Forge</p>
 </div>
 </body>
 </html>
 `;
 
-export type MailMessage = { to: string; subject: string; text: string; html: string };
+export type MailMessage = { to: string; subject: string; text: string; html: string } & EmailOptions;
 
 /** The advice for an owner who did not make the change, with the URL of the page on which to follow it. */
 export type Securing = Omit<SecuringAdvice, 'page'> & {

@@ -45,6 +45,46 @@ describe('the mailer', () => {
     expect(mailbox.messagesTo('never@example.com')).toHaveLength(0);
   });
 
+  test('says of a bulk mail without an answer that it may have arrived, and does not repeat it', async () => {
+    let received = 0;
+    const server = new SMTPServer({
+      authOptional: true,
+      disabledCommands: ['STARTTLS'],
+      onData(stream, _session, done) {
+        stream.on('end', () => {
+          received += 1;
+          // The connection ends in place of an answer.
+          server.connections.forEach((connection) => connection.close());
+          done();
+        });
+        stream.resume();
+      },
+    });
+    server.on('error', () => {});
+    await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+    const { port } = server.server.address() as AddressInfo;
+    const config = { smtpUrl: new Secret(`smtp://127.0.0.1:${port}`), from: 'journal@example.com', tls: true };
+    const bulk = createMailer(config, createLog('silent'));
+    onTestFinished(async () => {
+      await bulk.close();
+      await new Promise<void>((closed) => server.close(closed));
+    });
+    await expect(bulk.deliverBulk(message('a@example.com'))).rejects.toMatchObject({ mayHaveArrived: true });
+    expect(received).toBe(1);
+  });
+
+  test('says of a bulk mail that was refused, or found no mail server, that it has not arrived', async () => {
+    mailbox.refuseNext(1, 451);
+    await expect(mailer.deliverBulk(message('a@example.com'))).rejects.toMatchObject({ mayHaveArrived: false });
+    await mailbox.close();
+    await expect(mailer.deliverBulk(message('a@example.com'))).rejects.toBeInstanceOf(MailDeferred);
+    const config = { smtpUrl: new Secret('smtp://127.0.0.1:1'), from: 'journal@example.com', tls: true };
+    const away = createMailer(config, createLog('silent'));
+    await expect(away.deliverBulk(message('a@example.com'))).rejects.toMatchObject({ mayHaveArrived: false });
+    await away.close();
+    mailbox = await startMailbox();
+  });
+
   test('logs neither addresses nor text', async () => {
     mailer.send(message('secret-name@example.com', 'secret words'));
     mailbox.refuseNext(1, 550);

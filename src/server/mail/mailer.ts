@@ -15,6 +15,8 @@ import type { MailMessage } from './email-template.ts';
 
 const MAX_QUEUED = 1_000;
 const MAX_CONNECTIONS = 2;
+/** Connections for the mails that many users get at one hour. Codes to sign in never wait behind these. */
+export const MAX_BULK_CONNECTIONS = 4;
 const TIMEOUT_MS = 10_000;
 /** Bounds shutdown when the mail server does not respond. */
 const CLOSE_LIMIT_MS = 8_000;
@@ -35,6 +37,8 @@ export interface Mailer {
    * @throws MailRejected, or MailDeferred when a retry may succeed
    */
   deliver(message: MailMessage): Promise<void>;
+  /** As `deliver`, over connections of its own, and never repeats a mail whose answer is missing. */
+  deliverBulk(message: MailMessage): Promise<void>;
   /** The number of mails that are queued or being sent. */
   queued(): number;
   /** Drains the queue without further retries and closes the connections. */
@@ -44,7 +48,15 @@ export interface Mailer {
 /** A permanent failure (5xx) for this recipient or content. */
 export class MailRejected extends Error {}
 /** A later attempt may succeed: no mail server, no response, a 4xx reply, or a 5xx reply about our login or sender. */
-export class MailDeferred extends Error {}
+export class MailDeferred extends Error {
+  /** The mail server may have taken the mail although its answer is missing, so a repetition may be a second mail. */
+  readonly mayHaveArrived: boolean;
+
+  constructor(message: string, { mayHaveArrived = false } = {}) {
+    super(message);
+    this.mayHaveArrived = mayHaveArrived;
+  }
+}
 
 /** `tls`: false sends without encryption to a relay on a private network. */
 type MailConfig = { readonly smtpUrl: Secret | null; readonly from: string; readonly tls: boolean };
@@ -64,41 +76,60 @@ export function createMailer(config: MailConfig, log: Logger, options: MailerOpt
       events.mail('dropped');
     };
     const refuse = (): Promise<void> => Promise.reject(new MailDeferred('SMTP_URL is not set'));
-    return { isSetUp: false, send: drop, prepare: drop, deliver: refuse, queued: () => 0, close: async () => {} };
+    return {
+      isSetUp: false,
+      send: drop,
+      prepare: drop,
+      deliver: refuse,
+      deliverBulk: refuse,
+      queued: () => 0,
+      close: async () => {},
+    };
   }
   const { smtpUrl, tls } = config;
   const { host } = connectionOf(smtpUrl, tls);
   // Nodemailer is loaded lazily: it takes ten megabytes, and most servers send few mails.
-  let connecting: ReturnType<typeof connect> | null = null;
+  const connecting: { single: ReturnType<typeof connect> | null; bulk: ReturnType<typeof connect> | null } = {
+    single: null,
+    bulk: null,
+  };
   const closing = new AbortController();
   const inFlight = new Set<Promise<void>>();
   let isClosed = false;
 
-  async function sendOnce(message: MailMessage): Promise<void> {
-    const transport = await (connecting ??= connect(smtpUrl, tls));
-    const mail = { ...message, from: config.from, to: { name: '', address: message.to }, headers };
+  async function sendOnce(message: MailMessage, pool: keyof typeof connecting = 'single'): Promise<void> {
+    const transport = await (connecting[pool] ??= connect(smtpUrl, tls, pool));
+    const mail = {
+      ...message,
+      from: config.from,
+      to: { name: '', address: message.to },
+      headers: { ...message.headers, ...HEADERS },
+    };
     await traceMail(host, () => transport.sendMail(mail));
   }
 
-  async function deliver(message: MailMessage): Promise<void> {
+  async function deliver(message: MailMessage, pool: keyof typeof connecting = 'single'): Promise<void> {
     // Nodemailer's error quotes the address, and jobs log what they catch. So it is never rethrown.
-    const failure = await sendOnce(message).then(
+    const failure = await sendOnce(message, pool).then(
       () => null,
       (error: unknown) => error as SmtpFailure,
     );
     if (failure === null) {
-      log.info({ mail: 'sent' }, 'mail sent');
+      // A job logs the number of its mails, which may be thousands.
+      log[pool === 'bulk' ? 'debug' : 'info']({ mail: 'sent' }, 'mail sent');
       events.mail('sent');
       return;
     }
-    const { code, responseCode, command } = failure;
+    const { code, responseCode, command, syscall } = failure;
     // Other 5xx replies concern our configuration (credentials, sender), which the operator can fix.
     const isRefused = isFinal(responseCode) && (command === 'RCPT TO' || command === 'DATA');
     log.warn({ mail: isRefused ? 'refused' : 'not_taken', code, responseCode, command }, 'mail not accepted');
     events.mail(isRefused ? 'rejected' : 'deferred');
     throw isRefused
       ? new MailRejected('the mail server rejected the mail')
-      : new MailDeferred('the mail server deferred the mail');
+      : new MailDeferred('the mail server deferred the mail', {
+          mayHaveArrived: responseCode === undefined && syscall !== 'connect' && code !== 'EDNS',
+        });
   }
 
   async function sendWithRetries(message: MailMessage): Promise<void> {
@@ -140,7 +171,8 @@ export function createMailer(config: MailConfig, log: Logger, options: MailerOpt
     isSetUp: true,
     send: (message) => queue(() => sendWithRetries(message)),
     prepare: queue,
-    deliver,
+    deliver: (message) => deliver(message),
+    deliverBulk: (message) => deliver(message, 'bulk'),
     queued: () => inFlight.size,
     async close() {
       closing.abort();
@@ -150,14 +182,14 @@ export function createMailer(config: MailConfig, log: Logger, options: MailerOpt
       };
       await Promise.race([allSent(), delay(CLOSE_LIMIT_MS, undefined, { ref: false })]);
       isClosed = true;
-      (await connecting)?.close();
+      for (const pool of Object.values(connecting)) (await pool)?.close();
     },
   };
 }
 
 /** Connects, logs in and leaves. @throws the error of the mail server or of the connection */
 export async function greetMailServer(smtpUrl: Secret, tls: boolean): Promise<void> {
-  const transport = await connect(smtpUrl, tls);
+  const transport = await connect(smtpUrl, tls, 'single');
   try {
     await transport.verify();
   } finally {
@@ -165,20 +197,23 @@ export async function greetMailServer(smtpUrl: Secret, tls: boolean): Promise<vo
   }
 }
 
-type SmtpFailure = { code?: string; responseCode?: number; command?: string };
+type SmtpFailure = { code?: string; responseCode?: number; command?: string; syscall?: string };
 
 /** Suppresses automatic replies (RFC 3834). */
-const headers = { 'Auto-Submitted': 'auto-generated' };
+const HEADERS = { 'Auto-Submitted': 'auto-generated' };
 
 /** 5xx is permanent; 4xx, timeouts and lost connections are temporary. */
 const isFinal = (responseCode: number | undefined): boolean => responseCode !== undefined && responseCode >= 500;
 
-async function connect(smtpUrl: Secret, tls: boolean) {
+async function connect(smtpUrl: Secret, tls: boolean, pool: 'single' | 'bulk') {
   const { createTransport } = await import('nodemailer');
   return createTransport({
     ...connectionOf(smtpUrl, tls),
     pool: true,
-    maxConnections: MAX_CONNECTIONS,
+    // A pool repeats a mail whose connection ended. The mail may have arrived, so a bulk mail, such as a reminder, is not.
+    ...(pool === 'bulk'
+      ? { maxConnections: MAX_BULK_CONNECTIONS, maxRequeues: 0 }
+      : { maxConnections: MAX_CONNECTIONS }),
     connectionTimeout: TIMEOUT_MS,
     greetingTimeout: TIMEOUT_MS,
     socketTimeout: TIMEOUT_MS,
