@@ -11,7 +11,7 @@ import { fuzzBudget } from './tests/support/fuzz-budget.ts';
 import { SpreadFaults } from './tests/support/spread-faults.ts';
 
 const needsDatabase = [
-  'src/server/{admin,auth,backup,data,doctor,functions,database,jobs,payments,plans}/**/*.test.ts',
+  'src/server/{admin,auth,backup,data,doctor,functions,habit,database,jobs,payments,plans}/**/*.test.ts',
   'src/server/{coach/coach-store,find/search-index}.test.ts',
   'src/server/admin.test.ts',
 ];

@@ -17,6 +17,8 @@ import { dataRoutes } from './data/routes.ts';
 import { createWriteQuota } from './data/write-quota.ts';
 import type { Database } from './database/database.ts';
 import { sharedRoutes } from './documents/shared-page.ts';
+import type { ReminderWriter } from './habit/send-reminders.ts';
+import { mailPageRoutes } from './habit/mail-pages.ts';
 import { functionRoutes } from './functions/routes.ts';
 import type { AppEnv } from './http/app-env.ts';
 import { errorResponse } from './http/error-response.ts';
@@ -57,10 +59,13 @@ export type Deps = {
   payments: Payments | null;
   /** Null when no coach is configured. */
   coach: Coach | null;
+  reminders: ReminderWriter;
   site: Site;
 };
 
 const SMALL_BODY_BYTES = 64 * 1024;
+/** A form without fields. */
+const MAIL_PAGE_BODY_BYTES = 1024;
 /**
  * JSON may escape one byte as six (`\u003c`). A log that is somewhat too long passes this limit, and the data API rejects
  * it with a clearer error.
@@ -90,6 +95,10 @@ export function createApp(deps: Deps): Hono<AppEnv> {
     limitBody(SMALL_BODY_BYTES, { limitsByPath: { '/functions/v1/import-entries': IMPORT_BODY_BYTES } }),
   );
   app.route('/functions/v1', functionRoutes({ ...deps, auth, writeQuota }));
+
+  app.use('/evening/*', limitBody(MAIL_PAGE_BODY_BYTES));
+  app.use('/unsubscribe/*', limitBody(MAIL_PAGE_BODY_BYTES));
+  app.route('/', mailPageRoutes({ ...deps, ...deps.reminders }));
 
   if (config.sandbox.url !== null) {
     const forward = sandboxForward(config.sandbox.url);

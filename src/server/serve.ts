@@ -18,6 +18,7 @@ import type { Config } from './config/config.ts';
 import { openDatabase, type DatabaseOptions } from './database/connect.ts';
 import type { Database } from './database/database.ts';
 import { createAdmission } from './http/admission.ts';
+import type { ReminderWriter } from './habit/send-reminders.ts';
 import { listen } from './http/listen.ts';
 import { createMetrics, createRegistry } from './http/metrics.ts';
 import { securityHeaders } from './http/security-headers.ts';
@@ -92,6 +93,8 @@ export async function serve({ config, clock, log, ...options }: ServeDeps): Prom
   const { coachProvider } = clientConfig(config);
   if (coachProvider !== null) await resetConsentOnProviderChange(database, coachProvider, log);
   const coach = config.coach && createCoach({ settings: config.coach, database, clock, limiters, log, events });
+  const unsubscribeSecret = signingKeys.deriveSecret('unsubscribe-links');
+  const reminders: ReminderWriter = { config, clock, unsubscribeSecret, replyAddress: null };
   const scheduled = listJobs({
     config,
     database,
@@ -100,6 +103,8 @@ export async function serve({ config, clock, log, ...options }: ServeDeps): Prom
     mailer,
     payments,
     knownDevicesKey: signingKeys.deriveSecret('known-devices'),
+    reminders,
+    coach,
   });
   const jobs: Jobs = createJobs({
     database,
@@ -119,6 +124,7 @@ export async function serve({ config, clock, log, ...options }: ServeDeps): Prom
     passwords,
     payments,
     coach,
+    reminders,
     changeStreams,
     signingKeys,
     samlKey: auth.samlKeyFile === null ? null : await loadSamlKey(auth.samlKeyFile),

@@ -512,6 +512,20 @@ describe('responses match the document', () => {
     await call(409, 'POST', path, { as, body: { user_id: as.id } });
   });
 
+  test('a reminder at once, and its links', async () => {
+    const { ben: as } = world;
+    const setConfirmed = (at: Date | null) =>
+      world.server.admin.query('update auth.users set email_confirmed_at = $2 where id = $1', [as.id, at]);
+    await setConfirmed(null);
+    await call(403, 'POST', '/functions/v1/send-reminder', { as, body: {} });
+    await setConfirmed(new Date());
+    await call(200, 'POST', '/functions/v1/send-reminder', { as, body: {} });
+    for (const path of ['/evening/x?entry=0', '/unsubscribe/x']) {
+      await call(410, 'GET', path);
+      await call(410, 'POST', path, { body: '' });
+    }
+  });
+
   test('payments', async () => {
     const { ben: as } = world;
     const create = '/functions/v1/paypal-create-order';

@@ -20,8 +20,8 @@ export const DEFAULT_PREFERENCES: Preferences = {
 };
 
 /** Minutes after midnight. The constraint `preferences_remind_by_day` has the same limits. */
-const EARLIEST_REMINDER = 6 * 60;
-const LATEST_REMINDER = 23 * 60;
+export const EARLIEST_REMINDER = 6 * 60;
+export const LATEST_REMINDER = 23 * 60;
 
 /** True for a zone that this program knows. A browser may know zones that are newer than the server's. */
 export function isTimeZone(name: string): boolean {

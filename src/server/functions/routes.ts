@@ -9,6 +9,7 @@ import { MESSAGES } from '#domain/messages.ts';
 import type { AuthDeps } from '../auth/http/auth-deps.ts';
 import { AuthError } from '../auth/http/errors.ts';
 import { AccessTokenError, type AccessTokens } from '../auth/keys/access-tokens.ts';
+import type { Config } from '../config/config.ts';
 import type { Clock } from '../clock.ts';
 import type { Coach } from '../coach/coach.ts';
 import { DataError, toDataError } from '../data/errors.ts';
@@ -23,11 +24,14 @@ import { createLink } from './create-link.ts';
 import { findEntries } from './find-entries.ts';
 import { importEntries } from './import-entries.ts';
 import { captureOrder, createOrder } from './payment-functions.ts';
+import { sendReminderNow } from './send-reminder.ts';
 import { listImports, undoImport } from './undo-import.ts';
 import { answerRefusal, FunctionError } from './wire.ts';
 import type { AppEnv } from '../http/app-env.ts';
 import { authenticate, type SignedInCaller } from '../http/authenticate.ts';
 import { isClientDisconnected } from '../http/error-response.ts';
+import type { ReminderWriter } from '../habit/send-reminders.ts';
+import type { Mailer } from '../mail/mailer.ts';
 import type { ChangeStreams } from '../live/change-streams.ts';
 import type { Limiters } from '../load/limiters.ts';
 import { BusyError } from '../load/request-context.ts';
@@ -38,8 +42,10 @@ import { isCallerPremium, recordPlanUse } from '../plans/caller-plan.ts';
 const PATH = '/functions/v1/';
 
 type FunctionDeps = {
+  reminders: ReminderWriter;
+  mailer: Mailer;
   writeQuota: WriteQuota;
-  config: { publishableKey: string; publicUrl: string };
+  config: Pick<Config, 'publishableKey' | 'publicUrl' | 'auth'>;
   database: Database;
   clock: Clock;
   /** Null when payments are not set up. */
@@ -70,6 +76,7 @@ export const listFunctions = (deps: FunctionDeps): ReadonlyMap<string, ServerFun
     ['changes', streamChanges(deps)],
     ['ai-feedback', streamFeedback(deps)],
     ['trend-analysis', streamReview(deps)],
+    ['send-reminder', sendReminderNow({ ...deps.reminders, ...deps })],
   ]);
 
 export const GET_FUNCTIONS: ReadonlySet<string> = new Set(['changes']);

@@ -12,8 +12,11 @@ import {
 import { deleteAbandonedAnonymousUsers, deleteDueAccounts } from '../auth/own-account/delete-account.ts';
 import { accountGuessKey } from '../auth/sessions/device-cookie.ts';
 import type { Clock } from '../clock.ts';
+import type { Coach } from '../coach/coach.ts';
 import type { Config } from '../config/config.ts';
 import type { Database } from '../database/database.ts';
+import { sendDigests } from '../habit/send-digests.ts';
+import { sendReminders as sendEveningReminders, type ReminderWriter } from '../habit/send-reminders.ts';
 import type { Logger } from '../log.ts';
 import type { Mailer } from '../mail/mailer.ts';
 import type { Payments } from '../payments/payments.ts';
@@ -35,6 +38,9 @@ type Deps = {
   payments: Payments | null;
   /** `AuthDeps.secrets.devices`. Names the counters of password guesses, which a job deletes together with the account. */
   knownDevicesKey: Buffer;
+  reminders: ReminderWriter;
+  /** Writes the reviews of digests; null when no coach is configured. */
+  coach: Coach | null;
 };
 
 export function listJobs(deps: Deps): Job[] {
@@ -117,6 +123,23 @@ export function listJobs(deps: Deps): Job[] {
       retryDelaySeconds: 30,
       run: (signal) => sendReceipts(deps, signal),
     });
+  }
+  if (config.mail.smtpUrl !== null) {
+    const habit = { ...deps, ...deps.reminders, push: null };
+    jobs.push(
+      {
+        name: 'send-evening-reminders',
+        everySeconds: MINUTE,
+        retryDelaySeconds: 60,
+        run: (signal) => sendEveningReminders(habit, signal),
+      },
+      {
+        name: 'send-digests',
+        everySeconds: MINUTE,
+        retryDelaySeconds: 60,
+        run: (signal) => sendDigests(habit, signal),
+      },
+    );
   }
   if (config.mail.smtpUrl !== null && payments !== null) {
     jobs.push({

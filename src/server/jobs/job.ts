@@ -12,7 +12,9 @@ export type JobName =
   | 'finish-migrations'
   | 'purge-versions'
   | 'send-receipts'
-  | 'send-reminders';
+  | 'send-reminders'
+  | 'send-evening-reminders'
+  | 'send-digests';
 
 export type Job = {
   readonly name: JobName;

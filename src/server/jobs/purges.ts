@@ -34,6 +34,7 @@ const EXPIRED: readonly (readonly [string, string, string])[] = [
   ['auth.mfa_factors', 'id', "status = 'unverified' and created_at <= $1::timestamptz - interval '1 day'"],
   // A day later, because the wrong guesses of a code count for a day (docs/specification/limits.md 2).
   ['auth.one_time_tokens', 'user_id, purpose', "expires_at <= $1::timestamptz - interval '1 day'"],
+  ['public.mail_tokens', 'user_id, token_hash', 'expires_at <= $1'],
 ];
 
 /**

@@ -45,6 +45,16 @@ export const SYSTEM_SWEEPS: readonly SystemSweep[] = [
     text: 'delete from public.import_days where (user_id, import_id, date) in ( select user_id, import_id, date from public.import_days where written_at <= $1 limit',
     reason: 'the same job deletes the records of imports, over an index by age',
   },
+  {
+    table: 'reminder_schedule',
+    text: 'select user_id, kind from public.reminder_schedule where due_at <= $1 and kind = $2',
+    reason: 'the jobs send-evening-reminders and send-digests claim what is due, over an index by time',
+  },
+  {
+    table: 'mail_tokens',
+    text: 'delete from public.mail_tokens where expires_at <= $1',
+    reason: 'the job purge-sign-in-data deletes expired tokens, over an index by time',
+  },
 ];
 
 const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();

@@ -58,7 +58,8 @@ const SECTIONS: readonly LegalSection[] = [
             <strong>PayPal</strong> handles payments and gets what a payment needs.
           </li>
           <li>
-            <strong>Hosting and email services</strong> store and transmit the data on our behalf.
+            <strong>Hosting and email services</strong> store and transmit the data on our behalf. If you turn on the
+            reminder or the digest, these mails quote lines of your logs.
           </li>
           <li>
             <strong>Authorities</strong> get what the law requires us to hand over, and nothing more.

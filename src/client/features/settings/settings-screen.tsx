@@ -18,6 +18,7 @@ import {
 } from '#client/lib/session/preferences.ts';
 import { ExportCard } from './export/export-card.tsx';
 import { ImportCard, ImportFrame } from './import/import-card.tsx';
+import { ReminderCards } from './reminder-cards.tsx';
 import { UpgradePrompt } from './settings-parts.tsx';
 import styles from './settings.module.css';
 
@@ -40,6 +41,7 @@ export function SettingsScreen({ sendAll }: SettingsScreenProps) {
         <ExportCard premium={premium} sendAll={sendAll} />
         <FontCard premium={premium} />
         <WeekCard />
+        <ReminderCards />
       </div>
     </Page>
   );

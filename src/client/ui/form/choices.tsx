@@ -53,3 +53,28 @@ export function Choices<Value extends string>({
     </fieldset>
   );
 }
+
+type CheckProps = {
+  label: ReactNode;
+  /** Shown on a line of its own below the label. */
+  hint?: ReactNode;
+  checked: boolean;
+  onChange: (checked: boolean) => void;
+  disabled?: boolean;
+};
+
+/** A question whose answer is yes or no. */
+export const Check = ({ label, hint, checked, onChange, disabled = false }: CheckProps) => (
+  <label className={styles.choice} data-disabled={disabled || undefined}>
+    <input
+      type="checkbox"
+      checked={checked}
+      disabled={disabled}
+      onChange={({ currentTarget }) => onChange(currentTarget.checked)}
+    />
+    <span>
+      {label}
+      {hint !== undefined && <span className={styles.hint}>{hint}</span>}
+    </span>
+  </label>
+);

@@ -127,6 +127,7 @@ button, .button {
 }
 button:hover, .button:hover { background: var(--ember-strong); border-color: var(--ember-strong); }
 :focus-visible { outline: 2px solid var(--ember); outline-offset: 2px; border-radius: 6px; }
+main p a { color: inherit; }
 .note { margin-top: 1.5rem; padding-top: 1.5rem; border-top: 1px solid var(--line); font-size: 0.853rem; }
 `;
 const STYLE_HASH = `sha256-${createHash('sha256').update(STYLE).digest('base64')}`;

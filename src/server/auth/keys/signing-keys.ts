@@ -26,7 +26,8 @@ type SecretPurpose =
   | 'unknown-accounts'
   | 'factors'
   | 'recovery-codes'
-  | 'provider-tokens';
+  | 'provider-tokens'
+  | 'unsubscribe-links';
 
 export type VerificationKey = {
   readonly algorithm: SigningAlgorithm;

@@ -1,0 +1,214 @@
+/** The cards of the evening reminder and of the weekly digest (docs/specification/habit.md 2 and 4). */
+import { useId, useState } from 'react';
+import { clockTime } from '#domain/day/clock-time.ts';
+import { WEEKDAYS } from '#domain/day/day.ts';
+import { EARLIEST_REMINDER, LATEST_REMINDER, type Preferences } from '#domain/habit/preferences.ts';
+import { useClientConfig, useSupabase } from '#client/lib/api/supabase.ts';
+import { chosenWeekStart } from '#client/lib/session/preferences.ts';
+import { useSession, useUser } from '#client/lib/session/session.ts';
+import { usePremium } from '#client/lib/plan/premium.ts';
+import { Button } from '#client/ui/button.tsx';
+import { Check } from '#client/ui/form/choices.tsx';
+import { Section } from '#client/ui/page/page.tsx';
+import { Buttons, Hint, Quiet, Stack } from '#client/ui/stack.tsx';
+import { usePreferences, type PreferencesState } from '#client/ui/use-preferences.ts';
+import styles from './reminder-cards.module.css';
+
+/** Chosen when reminders are turned on for the first time. */
+const PROPOSED_REMINDER = 18 * 60;
+const STEP_MINUTES = 30;
+
+/** Nothing where the server sends no mail. */
+export function ReminderCards() {
+  const { features } = useClientConfig();
+  const state = usePreferences();
+  if (!features.mail) return null;
+  return (
+    <>
+      <ReminderCard {...state} />
+      <DigestCard {...state} />
+    </>
+  );
+}
+
+/** The zone of this browser; null in one that hides it. */
+const browserTimeZone = (): string | null => new Intl.DateTimeFormat().resolvedOptions().timeZone ?? null;
+
+function ReminderCard({ preferences, isRead, change }: PreferencesState) {
+  const { remind_by_mail: isOn, remind_at: remindAt, time_zone: timeZone, workdays } = preferences;
+  const { email } = useUser();
+  const turn = (on: boolean): void =>
+    void change(
+      on
+        ? { remind_by_mail: true, remind_at: remindAt ?? PROPOSED_REMINDER, time_zone: timeZone ?? browserTimeZone() }
+        : { remind_by_mail: false },
+    );
+  return (
+    <Section title="Reminder">
+      <Stack>
+        <Quiet>
+          In the evening of a day without a log, a mail asks what you did. It is silent when you have written.
+        </Quiet>
+        <Check
+          label="Remind me by mail"
+          hint={email ? `To ${email}` : 'Add an email address in your profile first.'}
+          checked={isOn}
+          disabled={!isRead || (!email && !isOn)}
+          onChange={turn}
+        />
+        {isOn && (
+          <>
+            <TimeField
+              value={remindAt ?? PROPOSED_REMINDER}
+              onChoose={(minutes) => void change({ remind_at: minutes })}
+            />
+            <Weekdays chosen={workdays} onChoose={(days) => void change({ workdays: days })} />
+            <TimeZone preferences={preferences} onChoose={(zone) => void change({ time_zone: zone })} />
+          </>
+        )}
+        {email && <SendNow email={email} />}
+      </Stack>
+    </Section>
+  );
+}
+
+const timeText = (minutes: number): string => clockTime(new Date(2000, 0, 1, Math.floor(minutes / 60), minutes % 60));
+
+function TimeField({ value, onChoose }: { value: number; onChoose: (minutes: number) => void }) {
+  const id = useId();
+  const times = Array.from(
+    { length: (LATEST_REMINDER - EARLIEST_REMINDER) / STEP_MINUTES + 1 },
+    (_, index) => EARLIEST_REMINDER + index * STEP_MINUTES,
+  );
+  // Another client may have chosen any minute.
+  const shown = times.includes(value) ? times : [...times, value].sort((a, b) => a - b);
+  return (
+    <div className={styles.line}>
+      <label htmlFor={id}>At</label>
+      <select
+        id={id}
+        className={styles.select}
+        value={value}
+        onChange={({ currentTarget }) => onChoose(Number(currentTarget.value))}
+      >
+        {shown.map((minutes) => (
+          <option key={minutes} value={minutes}>
+            {timeText(minutes)}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}
+
+function Weekdays({ chosen, onChoose }: { chosen: readonly number[]; onChoose: (days: number[]) => void }) {
+  const first = WEEKDAYS.indexOf(chosenWeekStart());
+  const days = Array.from({ length: WEEKDAYS.length }, (_, index) => (first + index) % WEEKDAYS.length);
+  return (
+    <fieldset className={styles.days}>
+      <legend className={styles.legend}>On these days</legend>
+      {days.map((day) => (
+        <label key={day} className={styles.day}>
+          <input
+            type="checkbox"
+            className="unseen"
+            aria-label={WEEKDAYS[day]}
+            checked={chosen.includes(day)}
+            onChange={({ currentTarget }) =>
+              onChoose(
+                days
+                  .filter((other) => (other === day ? currentTarget.checked : chosen.includes(other)))
+                  .sort((a, b) => a - b),
+              )
+            }
+          />
+          <span aria-hidden="true">{WEEKDAYS[day]!.slice(0, 3)}</span>
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
+/** `Lisbon` of `Europe/Lisbon`. */
+const placeOf = (timeZone: string): string => timeZone.slice(timeZone.lastIndexOf('/') + 1).replaceAll('_', ' ');
+
+type TimeZoneProps = { preferences: Preferences; onChoose: (timeZone: string) => void };
+
+/** Asks when this browser is in another zone than the reminder: the user may be on a journey, or have moved. */
+function TimeZone({ preferences: { time_zone: timeZone, remind_at: remindAt }, onChoose }: TimeZoneProps) {
+  const [isKept, setKept] = useState(false);
+  const here = browserTimeZone();
+  if (timeZone === null) return null;
+  if (here === null || here === timeZone || isKept) return <Hint>The time in {placeOf(timeZone)}.</Hint>;
+  const time = timeText(remindAt ?? PROPOSED_REMINDER);
+  return (
+    <Stack gap="s2" role="group" aria-label="Time zone">
+      <p>
+        You seem to be in {placeOf(here)} now. Remind you at {time} there?
+      </p>
+      <Buttons>
+        <Button onClick={() => onChoose(here)}>
+          {time} in {placeOf(here)}
+        </Button>
+        <Button tone="text" onClick={() => setKept(true)}>
+          Keep {placeOf(timeZone)}
+        </Button>
+      </Buttons>
+    </Stack>
+  );
+}
+
+function SendNow({ email }: { email: string }) {
+  const { callFunction } = useSupabase();
+  const [state, setState] = useState<{ busy: boolean; text: string }>({ busy: false, text: '' });
+  const send = async (): Promise<void> => {
+    setState({ busy: true, text: '' });
+    const answer = await callFunction('send-reminder', {}).catch(() => null);
+    const text = answer?.success ? `Sent to ${email}.` : (answer?.error ?? "Couldn't send it. Please try again.");
+    setState({ busy: false, text });
+  };
+  return (
+    <Stack gap="s2">
+      <Button onClick={() => void send()} busy={state.busy} busyLabel="Sending...">
+        Send me one now
+      </Button>
+      <Hint role="status">{state.text}</Hint>
+    </Stack>
+  );
+}
+
+function DigestCard({ preferences, isRead, change }: PreferencesState) {
+  const { digest: isOn, digest_review: hasReview, time_zone: timeZone } = preferences;
+  const { email } = useUser();
+  const { profile } = useSession();
+  const { features } = useClientConfig();
+  const premium = usePremium();
+  const isAllowed = profile?.ai_consent === true;
+  return (
+    <Section title="Weekly digest">
+      <Stack>
+        <Quiet>
+          On Friday evening, a mail with your week: the workdays you accounted for and what you did. Closers also see
+          their scores.
+        </Quiet>
+        <Check
+          label="Send me the digest"
+          checked={isOn}
+          disabled={!isRead || (!email && !isOn)}
+          onChange={(on) =>
+            void change(on ? { digest: true, time_zone: timeZone ?? browserTimeZone() } : { digest: false })
+          }
+        />
+        {isOn && features.coach && premium === true && (
+          <Check
+            label="With the coach's review of the week"
+            hint={isAllowed ? undefined : 'Allow the coach to read your logs in your profile first.'}
+            checked={hasReview && isAllowed}
+            disabled={!isRead || !isAllowed}
+            onChange={(on) => void change({ digest_review: on })}
+          />
+        )}
+      </Stack>
+    </Section>
+  );
+}

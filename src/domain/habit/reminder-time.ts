@@ -1,0 +1,105 @@
+/**
+ * When a reminder or a digest is due: at a local time on some weekdays, in any zone of the tz database. Clock changes
+ * neither skip nor double a day: of a local time that comes twice the first counts, and in place of one that is missing the
+ * clock's time just after the gap.
+ */
+import { addDays, WEEKDAYS, weekdayOf, type Day } from '../day/day.ts';
+import { EARLIEST_REMINDER, type Preferences } from './preferences.ts';
+
+const MS_PER_MINUTE = 60_000;
+const MS_PER_DAY = 86_400_000;
+
+/** A server that was down sends what is not older than this. */
+export const MAX_LATE_MS = 2 * 60 * MS_PER_MINUTE;
+
+/** Weekdays as in `Preferences.workdays`; `at` in minutes after local midnight. */
+export type WeeklyTime = { timeZone: string; at: number; weekdays: readonly number[] };
+export type Due = { at: Date; day: Day };
+
+/** The hour of the digest for users without a reminder. */
+const DIGEST_AT = 17 * 60;
+const FRIDAY = 5;
+
+/** Null while it is off, and until the browser has told the time zone. */
+export function reminderTime(preferences: Preferences): WeeklyTime | null {
+  const { time_zone: timeZone, remind_at: at, workdays: weekdays, remind_by_mail, remind_by_push } = preferences;
+  if (timeZone === null || at === null || !(remind_by_mail || remind_by_push)) return null;
+  return { timeZone, at, weekdays };
+}
+
+export function digestTime({ time_zone: timeZone, remind_at: at, digest }: Preferences): WeeklyTime | null {
+  return timeZone !== null && digest ? { timeZone, at: at ?? DIGEST_AT, weekdays: [FRIDAY] } : null;
+}
+
+/** The longest a search for the next day looks ahead: a week, and the days that a zone skips when it changes sides. */
+const MAX_DAYS_AHEAD = 9;
+
+/**
+ * The first time at or after `from` on a day after `lastDay`; null if no weekday is chosen.
+ *
+ * @throws RangeError for a time zone that this machine does not know
+ */
+export function nextDue({ timeZone, at, weekdays }: WeeklyTime, from: Date, lastDay: Day | null): Due | null {
+  const first = localTime(from, timeZone).day;
+  for (let ahead = 0; ahead <= MAX_DAYS_AHEAD; ahead += 1) {
+    const day = addDays(first, ahead);
+    if (!weekdays.includes(WEEKDAYS.indexOf(weekdayOf(day))) || (lastDay !== null && day <= lastDay)) continue;
+    const instant = instantOf(day, at, timeZone);
+    if (instant !== null && instant >= from) return { at: instant, day };
+  }
+  return null;
+}
+
+/** Whether it may still be sent: never before its time, later than two hours, on another day or at night. */
+export function isTimely({ at, day }: Due, now: Date, timeZone: string): boolean {
+  const late = now.getTime() - at.getTime();
+  if (late < 0 || late > MAX_LATE_MS) return false;
+  const local = localTime(now, timeZone);
+  return local.day === day && local.minutes >= EARLIEST_REMINDER;
+}
+
+/** The civil day and the minutes after its midnight. */
+export function localTime(instant: Date, timeZone: string): { day: Day; minutes: number } {
+  const [day, time] = formatIn(timeZone).format(instant).split(' ') as [Day, string];
+  return { day, minutes: Number(time.slice(0, 2)) * 60 + Number(time.slice(3)) };
+}
+
+/** Null for a day that the zone skips, as Samoa did when it crossed the date line. */
+function instantOf(day: Day, minutes: number, timeZone: string): Date | null {
+  const asUtc = Date.parse(`${day}T00:00:00Z`) + minutes * MS_PER_MINUTE;
+  const offsetBefore = offsetAt(asUtc - MS_PER_DAY, timeZone);
+  const candidates = [offsetBefore, offsetAt(asUtc + MS_PER_DAY, timeZone)]
+    .map((offset) => new Date(asUtc - offset))
+    .toSorted((a, b) => a.getTime() - b.getTime());
+  const matching = candidates.find((candidate) => {
+    const local = localTime(candidate, timeZone);
+    return local.day === day && local.minutes === minutes;
+  });
+  if (matching) return matching;
+  // The time is in a gap: with the clock as it was before, it is as much later as the gap is long.
+  const afterGap = new Date(asUtc - offsetBefore);
+  return localTime(afterGap, timeZone).day === day ? afterGap : null;
+}
+
+/** The milliseconds by which local clocks are ahead of UTC. */
+function offsetAt(instant: number, timeZone: string): number {
+  const { day, minutes } = localTime(new Date(instant), timeZone);
+  const local = Date.parse(`${day}T00:00:00Z`) + minutes * MS_PER_MINUTE;
+  return local - Math.floor(instant / MS_PER_MINUTE) * MS_PER_MINUTE;
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+/** Threat: names of zones differ in case, so a user could have a format cached for each of thousands of spellings. */
+const MAX_FORMATS = 1_000;
+
+/** Cached, because creating a format costs far more than using it. */
+function formatIn(timeZone: string): Intl.DateTimeFormat {
+  let format = formats.get(timeZone);
+  if (!format) {
+    // Swedish dates are written as ISO dates: `2026-11-21 00:30`.
+    format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'short' });
+    if (formats.size >= MAX_FORMATS) formats.clear();
+    formats.set(timeZone, format);
+  }
+  return format;
+}

@@ -1,0 +1,104 @@
+/**
+ * The mails of the evening: the reminder and the digest. They quote the user's own logs, and nothing of another user.
+ * Threat: a log holds anything that a user once pasted, so its text is text here, never HTML or a header.
+ */
+import { dayLabel, type Day } from '#domain/day/day.ts';
+import { shortDate, type DayText } from '#domain/coach/win-bullets.ts';
+import { renderEmail, type EmailBlock, type MailMessage } from './email-template.ts';
+
+type HabitMail = {
+  to: string;
+  /** The page that turns the mail off. */
+  unsubscribeLink: string;
+  settingsLink: string;
+};
+
+type Reminder = HabitMail & {
+  /** The day that the mail is for. */
+  day: Day;
+  prompt: string;
+  writeLink: string;
+  /** The quick entries, each with the page that stores it. */
+  taps: readonly { label: string; link: string }[];
+  /** The last day with a log. */
+  last: { day: Day; items: readonly string[]; more: number } | null;
+  /** The address that turns an answer into items; null where no mail is received. */
+  replyTo: string | null;
+};
+
+export function reminderMail(mail: Reminder): MailMessage {
+  const { to, day, prompt, writeLink, taps, last, replyTo } = mail;
+  const answer = 'Reply to this mail with what you did, one line for each thing. It becomes the log of this day.';
+  return renderEmail(
+    to,
+    dayLabel(day),
+    [
+      prompt,
+      ...(replyTo === null ? [] : [answer]),
+      { link: writeLink, label: 'Write' },
+      { choices: taps },
+      ...(last === null ? [] : lastDayBlocks(last)),
+      ...footer(mail, 'You get this mail in the evening of a workday without a log.'),
+    ],
+    { ...(replyTo !== null && { replyTo }), headers: unsubscribeHeaders(mail) },
+  );
+}
+
+const lastDayBlocks = ({ day, items, more }: NonNullable<Reminder['last']>): EmailBlock[] => [
+  { heading: `You wrote on ${dayLabel(day)}:` },
+  { items: more === 0 ? items : [...items, `and ${more} more`] },
+];
+
+type Digest = HabitMail & {
+  from: Day;
+  until: Day;
+  /** `4 of 5 workdays accounted for`. */
+  workdays: string;
+  /** For Closers: the scores of the week, oldest first. Null on the free plan. */
+  scores: readonly { day: Day; score: number }[] | null;
+  wins: readonly DayText[];
+  /** A review found the wins; otherwise they are the first lines of the logs. */
+  hasWins: boolean;
+  trend: string | null;
+  /** The review of the week. */
+  review: readonly EmailBlock[] | null;
+  link: string;
+};
+
+export function digestMail(mail: Digest): MailMessage {
+  const { to, from, until, workdays, scores, wins, hasWins, trend, review, link } = mail;
+  return renderEmail(
+    to,
+    `Your week: ${shortDate(from)} to ${shortDate(until)}`,
+    [
+      trend === null ? `${workdays}.` : `${workdays}. ${trend}`,
+      ...(scores === null || scores.length === 0
+        ? []
+        : [
+            { heading: 'Scores' },
+            { rows: scores.map(({ day, score }) => [shortDate(day), `${score} of 10`] as const) },
+          ]),
+      ...(wins.length === 0
+        ? []
+        : [
+            { heading: hasWins ? 'Wins' : 'First lines of your logs' },
+            { items: wins.map(({ date, text }) => `${shortDate(date)}: ${text}`) },
+          ]),
+      ...(review === null ? [] : [{ heading: 'The review of your week' }, ...review]),
+      { link, label: 'Open your reviews' },
+      ...footer(mail, 'You get this mail on Friday evening after a week with a log.'),
+    ],
+    { headers: unsubscribeHeaders(mail) },
+  );
+}
+
+const footer = ({ settingsLink, unsubscribeLink }: HabitMail, reason: string): EmailBlock[] => [
+  { note: reason, link: settingsLink, label: 'Change it in the settings' },
+  { note: 'Or turn it off with one click.', link: unsubscribeLink, label: 'Unsubscribe' },
+];
+
+/** One click in the mail client, without a page of ours (RFC 8058). */
+const unsubscribeHeaders = ({ unsubscribeLink }: HabitMail): Record<string, string> => ({
+  'List-Unsubscribe': `<${unsubscribeLink}>`,
+  'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+});

@@ -1,0 +1,80 @@
+/** The evening reminder: its settings, the mail, and the page behind a link of the mail. */
+import { expect, inBothThemes, test } from './support/test.ts';
+
+test('a reminder is turned on, sent at once, and answered with one tap', async ({
+  page,
+  accounts,
+  openAs,
+  request,
+  expectAccessible,
+}) => {
+  const account = await accounts.create();
+  const { email } = account.person;
+  await openAs(page, account, '/settings');
+  const reminder = page.locator('section', { has: page.getByRole('heading', { name: 'Reminder' }) });
+  await reminder.getByRole('checkbox', { name: /^Remind me by mail/ }).check();
+  await reminder.getByRole('combobox', { name: 'At' }).selectOption({ value: '1170' });
+  await reminder.getByRole('checkbox', { name: 'Friday' }).press('Space');
+  await page.getByRole('checkbox', { name: 'Send me the digest' }).check();
+  await inBothThemes(page, expectAccessible);
+
+  await page.reload();
+  await expect(reminder.getByRole('combobox', { name: 'At' })).toHaveValue('1170');
+  await expect(reminder.getByRole('checkbox', { name: 'Friday' })).not.toBeChecked();
+  await expect(reminder.getByRole('checkbox', { name: 'Thursday' })).toBeChecked();
+  await reminder.getByRole('button', { name: 'Send me one now' }).click();
+  await expect(reminder.getByText(`Sent to ${email}.`)).toBeVisible();
+
+  const mails = (await (await request.get(`/sandbox/mail/messages?to=${email}`)).json()) as { links: string[] }[];
+  const mail = mails[0]!;
+  const tap = mail.links.find((link) => link.endsWith('?entry=2'))!;
+  await page.goto(tap);
+  await expect(page.getByRole('heading', { name: 'I am sick' })).toBeVisible();
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    await expectAccessible(page);
+  }
+  await page.getByRole('button', { name: 'Log “I am sick”' }).click();
+  await expect(page.getByRole('heading', { name: 'Stored' })).toBeVisible();
+  await page.getByRole('link', { name: /^Open / }).click();
+  await expect(page.locator('.ProseMirror')).toHaveText('I am sick');
+
+  await page.goto(mail.links.find((link) => link.includes('/unsubscribe/'))!);
+  await page.getByRole('button', { name: 'Turn off' }).click();
+  await expect(page.getByRole('heading', { name: 'Turned off' })).toBeVisible();
+  await page.getByRole('link', { name: 'Open the settings' }).click();
+  await expect(page.getByRole('checkbox', { name: 'Send me the digest' })).toBeChecked();
+  await expect(reminder.getByRole('checkbox', { name: /^Remind me by mail/ })).not.toBeChecked();
+});
+
+test('a browser in another place asks before the reminder follows it', async ({
+  page,
+  accounts,
+  openAs,
+  browser,
+  baseURL,
+}) => {
+  const account = await accounts.create();
+  const visit = async (timezoneId: string) => {
+    const context = await browser.newContext({ timezoneId, ...(baseURL !== undefined && { baseURL }) });
+    const visited = await context.newPage();
+    await openAs(visited, account, '/settings');
+    return visited;
+  };
+  const lisbon = await visit('Europe/Lisbon');
+  await lisbon.getByRole('checkbox', { name: /^Remind me by mail/ }).check();
+  await expect(lisbon.getByText('The time in Lisbon.')).toBeVisible();
+
+  const tokyo = await visit('Asia/Tokyo');
+  const question = tokyo.getByText(/^You seem to be in Tokyo now\. Remind you at .+ there\?$/);
+  await expect(question).toBeVisible();
+  await tokyo.getByRole('button', { name: 'Keep Lisbon' }).click();
+  await expect(tokyo.getByText('The time in Lisbon.')).toBeVisible();
+  await tokyo.reload();
+  await expect(question).toBeVisible();
+  await tokyo.getByRole('button', { name: /in Tokyo$/ }).click();
+  await expect(tokyo.getByText('The time in Tokyo.')).toBeVisible();
+  await tokyo.reload();
+  await expect(tokyo.getByText('The time in Tokyo.')).toBeVisible();
+  await Promise.all([lisbon.context().close(), tokyo.context().close(), page.close()]);
+});
