@@ -1,4 +1,4 @@
-/** The journal's three most frequent requests to the data wire, each for one of the 365 days of `writeYears`. */
+/** The journal's three most frequent requests to the data API, each for one of the 365 days of `writeYears`. */
 import type { Request } from 'autocannon';
 import { PUBLISHABLE_KEY } from '#server/config/config.ts';
 import { addDays, dayOf } from '#domain/day/day.ts';

@@ -32,7 +32,7 @@ export type AuthSettings = {
 };
 
 export type OAuthProvider = {
-  /** The `provider` of the wire, such as `google`. */
+  /** The `provider` of the API, such as `google`. */
   readonly name: string;
   /** Completes the text of the button, "Continue with …". */
   readonly label: string;

@@ -1,6 +1,6 @@
 /**
- * The catalogue of the data wire's errors (docs/specification/wire.md 21). Five-character codes are PostgreSQL
- * SQLSTATEs, used where the wire rejects what the database would reject too.
+ * The catalogue of the data API's errors (docs/specification/wire.md 21). Five-character codes are PostgreSQL
+ * SQLSTATEs, used where the API rejects what the database would reject too.
  */
 import { VERSION_DAYS } from '#domain/log/entry-version.ts';
 import { ENTRY_MAX_BYTES, STORAGE_FULL_CODE, STORED_MAX_BYTES } from '#domain/log/entry.ts';

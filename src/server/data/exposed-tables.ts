@@ -1,5 +1,5 @@
 /**
- * Allow-list of the tables and columns of the data wire: of these tables, the columns that the database lets a user read.
+ * Allow-list of the tables and columns of the data API: of these tables, the columns that the database lets a user read.
  * Only these names reach SQL. Row-level security and column grants decide about access.
  */
 import { READABLE_TABLES } from '#domain/database-rows.ts';

@@ -1,5 +1,5 @@
 /**
- * Parses the headers that control a response of the data wire: `Prefer`, `Accept`, `Range` and the schema
+ * Parses the headers that control a response of the data API: `Prefer`, `Accept`, `Range` and the schema
  * (docs/specification/wire.md 19).
  */
 import type { HonoRequest } from 'hono';

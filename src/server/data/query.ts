@@ -1,4 +1,4 @@
-/** A parsed request of the data wire: the output of `parse-*` and the input of `to-sql`. All names are allow-listed. */
+/** A parsed request of the data API: the output of `parse-*` and the input of `to-sql`. All names are allow-listed. */
 import type { Column } from './exposed-tables.ts';
 
 export type Comparison = 'eq' | 'neq' | 'gt' | 'gte' | 'lt' | 'lte' | 'like' | 'ilike' | 'isdistinct';

@@ -1,5 +1,5 @@
 /**
- * Translates a request of the data wire into a statement, without touching the database.
+ * Translates a request of the data API into a statement, without touching the database.
  *
  * Two steps: `parseRequest` reads only method, headers and query, so that a request can be rejected before its body is
  * read; `buildWrite` then parses the body.

@@ -1,5 +1,5 @@
 /**
- * The routes of the data wire: the subset of PostgREST that postgrest-js needs, for the tables of `exposed-tables.ts`
+ * The routes of the data API: the subset of PostgREST that postgrest-js needs, for the tables of `exposed-tables.ts`
  * (docs/specification/wire.md 19).
  *
  * parse -> sanitize -> one statement as the caller -> respond. PostgreSQL decides about access (row-level security,

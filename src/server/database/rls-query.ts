@@ -248,7 +248,7 @@ type NamedStatement = { name: string; isNew: boolean; closes: string | null };
 /**
  * The prepared statements of one connection: PostgreSQL parses and plans a named statement once, then only binds it.
  *
- * Bounded, because the data wire lets clients choose the shape of a query: every shape is its own text, and PostgreSQL
+ * Bounded, because the data API lets clients choose the shape of a query: every shape is its own text, and PostgreSQL
  * keeps a plan for each name until the connection ends. The least recently used statement is closed.
  */
 export class PreparedStatements {

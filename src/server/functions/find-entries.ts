@@ -30,7 +30,7 @@ const NOT_CACHED = { 'Cache-Control': 'no-store' };
 type FindDeps = { database: Database; limiters: Limiters };
 
 export function findEntries({ database, limiters }: FindDeps) {
-  // Separate from the limiter of the data wire, so that a long export delays no search. One search per user runs at a
+  // Separate from the limiter of the data API, so that a long export delays no search. One search per user runs at a
   // time, so typing holds at most one connection.
   const limiter = limiters.createLimiter('find', {
     maxRunning: 4,

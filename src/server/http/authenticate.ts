@@ -1,5 +1,5 @@
 /**
- * Authenticates a request to the data wire or a function as a guest or as the user of a verified access token.
+ * Authenticates a request to the data API or a function as a guest or as the user of a verified access token.
  *
  * Clients without a session send their publishable key as the Bearer token, so the key means "guest". Any other token
  * must be valid: treating an invalid one as a guest would show an empty journal to a user whose session has ended.

@@ -1,5 +1,5 @@
 /**
- * Error responses that no wire defines: unknown paths and hosts, oversized bodies, an unreachable sandbox, unexpected
+ * Error responses that no API defines: unknown paths and hosts, oversized bodies, an unreachable sandbox, unexpected
  * failures. One format serves every client: auth-js reads `code` and `message`, postgrest-js also `details` and `hint`.
  */
 import type { Context } from 'hono';

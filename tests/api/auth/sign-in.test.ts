@@ -314,7 +314,7 @@ describe('signing out', () => {
     expect(await Promise.all([second.access_token, third.access_token].map(isAlive))).toEqual([true, false]);
   });
 
-  test('takes effect on the data wire at once', async () => {
+  test('takes effect on the data API at once', async () => {
     const client = world.client();
     await client.auth.signUp({ email: newAddress(), password: PASSWORD });
     const token = (await client.auth.getSession()).data.session!.access_token;

@@ -191,7 +191,7 @@ describe('import-entries', () => {
     },
   );
 
-  test('sanitizes content like the data wire', async () => {
+  test('sanitizes content like the data API', async () => {
     const content =
       '<script>alert(1)</script><p onclick="x">a</p><img src=x onerror=alert(1)><a href="javascript:x">b</a>';
     await importEntries([{ date: today(), content }]);

@@ -226,6 +226,6 @@ test('indexes correctly during concurrent searches, writes and deletes', async (
   expect(await daysFound(world.ana, 'thread')).toEqual(dates.slice(0, 10));
 });
 
-test('does not expose entry_words on the data wire', async () => {
+test('does not expose entry_words on the data API', async () => {
   expect((await world.request(world.ana, 'GET', '/rest/v1/entry_words')).status).toBe(404);
 });

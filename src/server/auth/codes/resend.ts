@@ -15,7 +15,7 @@ import { addressContact, numberContact, type Contact } from './contact.ts';
 import { mailConfirmation, mailIntervalMs, readMailRequest, type MailRequest } from './mail-codes.ts';
 import { issuePhoneCode, issueSignInCode } from './text-codes.ts';
 
-/** By wire type: which contact the message goes to, and whether it repeats a change of the contact or a sign-up. */
+/** By the `type` of the request: which contact the message goes to, and whether it repeats a change of the contact or a sign-up. */
 const REPEATABLE: ReadonlyMap<string, { byPhone: boolean; isChange: boolean }> = new Map([
   ['signup', { byPhone: false, isChange: false }],
   ['email_change', { byPhone: false, isChange: true }],

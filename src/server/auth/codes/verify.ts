@@ -18,7 +18,7 @@ import { announceClaim } from './claim-account.ts';
 import { findByCode, findByLink, type FoundToken } from './one-time-tokens.ts';
 import { isTexted, redeemToken, type PhoneChange, type RedeemResult } from './redeem-code.ts';
 
-/** Purposes of mailed tokens by wire type. `email` is for clients that do not know whether an account is new. */
+/** Purposes of mailed tokens by the `type` of the request. `email` is for clients that do not know whether an account is new. */
 const MAILED_PURPOSES: ReadonlyMap<string, readonly OneTimePurpose[]> = new Map<string, OneTimePurpose[]>([
   ['signup', ['signup']],
   ['invite', ['invite']],

@@ -1,5 +1,5 @@
 /**
- * Validates addresses, passwords and metadata by the rules of the wire. The product's forms have rules of their own
+ * Validates addresses, passwords and metadata by the rules of the API. The product's forms have rules of their own
  * (src/domain/account/account.ts).
  */
 import {

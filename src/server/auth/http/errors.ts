@@ -1,11 +1,11 @@
 /**
- * The errors of the auth wire (docs/specification/wire.md 3), and the catalogue of those that several places throw. An
+ * The errors of the auth API (docs/specification/wire.md 3), and the catalogue of those that several places throw. An
  * error of one place stands there.
  */
 
 type Entry = { status: 400 | 401 | 403 | 404 | 405 | 413 | 422 | 429 | 500 | 503; code: string; text: string };
 
-/** `%` in a text is replaced by the error's detail. Keys are internal, codes are on the wire. */
+/** `%` in a text is replaced by the error's detail. Keys are internal, codes reach the client. */
 const CATALOGUE = {
   bad_json: { status: 400, code: 'bad_json', text: 'Could not parse request body as JSON: %' },
   body_too_large: { status: 413, code: 'request_entity_too_large', text: 'Request body too large' },
@@ -202,7 +202,7 @@ const WEAKNESSES: Partial<Record<AuthErrorName, readonly ('length' | 'pwned')[]>
   common_password: ['pwned'],
 };
 
-/** An error in the format of RFC 6749 5.2, with status 400 in both versions of the wire. */
+/** An error in the format of RFC 6749 5.2, with status 400 in both versions of the API. */
 export class OAuthError extends Error {
   /** Such as `invalid_grant`. */
   readonly error: string;

@@ -1,5 +1,5 @@
 /**
- * A page that the auth wire serves itself. It works without script and is not part of the client's build, so its style
+ * A page that the auth API serves itself. It works without script and is not part of the client's build, so its style
  * is inline and allowed by hash in the Content-Security-Policy.
  */
 import { createHash } from 'node:crypto';

@@ -1,5 +1,5 @@
 /**
- * GET /account: facts that the wire's user object leaves out. DELETE /account/address-change: cancels a pending
+ * GET /account: facts that the API's user object leaves out. DELETE /account/address-change: cancels a pending
  * change of the address (docs/specification/wire.md 34).
  */
 import type { Context } from 'hono';

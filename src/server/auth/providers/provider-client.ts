@@ -2,7 +2,7 @@
 import { AuthorizationResponseError, ClientError, ResponseBodyError } from 'openid-client';
 import type { ExternalIdentity } from './external-identity.ts';
 
-/** The provider's own tokens, named as the wire returns them. */
+/** The provider's own tokens, named as the API returns them. */
 type ProviderTokens = { provider_token?: string; provider_refresh_token?: string };
 type ProviderAccount = { identity: ExternalIdentity; tokens: ProviderTokens };
 

@@ -15,7 +15,7 @@ import { deleteFlow, issueAuthCode, setProviderSecrets, type FlowRow } from '../
 import { respondWithSession, sessionFragment } from '../sessions/session-response.ts';
 import { startSession, type SignInMethod, type StartedSession } from '../sessions/sessions.ts';
 
-/** Tokens of the third party that the client asked for, by their names on the wire. */
+/** Tokens of the third party that the client asked for, by their names in the API. */
 type ThirdPartyTokens = { provider_token?: string; provider_refresh_token?: string };
 
 export type CompletedFlow = { code: string } | { account: Account; started: StartedSession; tokens: ThirdPartyTokens };

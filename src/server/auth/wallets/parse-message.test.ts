@@ -203,7 +203,7 @@ describe('arbitrary messages', () => {
     expect(accepted).toBeGreaterThan(0);
   });
 
-  test.each(['ethereum', 'solana'] as const)('of any text for %s are rejected with an error of the wire', (chain) => {
+  test.each(['ethereum', 'solana'] as const)('of any text for %s are rejected with an error of the API', (chain) => {
     const text = chain === 'ethereum' ? ethereumText(...FIELDS) : solanaText(...SOLANA_FIELDS);
     const anyText = fc.oneof(
       unicodeText(),

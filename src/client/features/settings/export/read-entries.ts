@@ -16,7 +16,7 @@ export type StoredDay = Pick<
   'date' | 'content' | 'id' | 'revision' | 'hustle_score' | 'ai_feedback' | 'ai_analyzed_at'
 >;
 
-/** The code of the data wire for an answer with more texts than it may have. */
+/** The code of the data API for an answer with more texts than it may have. */
 const ANSWER_TOO_LONG = '54000';
 
 export class EntryReadError extends Error {
