@@ -79,6 +79,7 @@ const numberWindows = (asker: TextAsker) =>
 const TEXTS_PER_ADDRESS = { keyPrefix: 'sms-address', points: 10, duration: 3_600 } as const;
 const HOURLY_TEXTS_DIVISOR = 10;
 const OPEN_TEXTS_DIVISOR = 2;
+const GUESTS_OF_RESERVED_TEXTS = 2 / 3;
 
 /** `owner`: somebody who is signed in to an account, with the first step, that has confirmed the number. */
 export type TextAsker = 'guest' | 'owner';
@@ -90,6 +91,10 @@ export type TextShare = 'open' | TextAsker;
 /**
  * Reserved texts of one number; more count as open ones. Threat: the holders of three confirmed numbers use up all
  * reserved texts of an hour. Strangers' requests for the number are counted apart, so that its owner keeps a text.
+ *
+ * Threat: a stranger who knows the confirmed numbers of others asks for a code to each. All guests together therefore get
+ * two thirds of the reserved texts, and the rest is for second steps and other requests of signed-in owners. Whoever
+ * uses that up needs numbers of their own: five for an hour and seventeen for a day, with 300 texts a day.
  */
 const reservedWindows = (asker: TextAsker) =>
   [
@@ -262,9 +267,15 @@ export function createRateLimits({ config, database }: RateLimitDeps): RateLimit
     guest: reservedWindows('guest').map(createLimiter),
     owner: reservedWindows('owner').map(createLimiter),
   };
+  const guestTextLimiters = [
+    createLimiter({ keyPrefix: 'sms-guests', points: guestTexts(textsPerHour), duration: HOUR }),
+    createLimiter({ keyPrefix: 'sms-guests-day', points: guestTexts(textsPerDay), duration: 24 * HOUR }),
+  ];
   const takeReservedText = async (asker: TextAsker, recipient: string): Promise<boolean> => {
     for (const limiter of reservedTextLimiters[asker])
       if ((await remainingAfter(limiter, recipient)) === null) return false;
+    if (asker === 'guest')
+      for (const limiter of guestTextLimiters) if ((await remainingAfter(limiter, 'all')) === null) return false;
     return true;
   };
   const consumeTexts = async (isReserved: boolean): Promise<void> => {
@@ -331,6 +342,7 @@ export function createRateLimits({ config, database }: RateLimitDeps): RateLimit
 }
 
 const halfOf = (texts: number): number => Math.ceil(texts / OPEN_TEXTS_DIVISOR);
+const guestTexts = (texts: number): number => Math.ceil((texts - halfOf(texts)) * GUESTS_OF_RESERVED_TEXTS);
 
 const hashOf = (address: string): string => createHash('sha256').update(address).digest('base64url');
 

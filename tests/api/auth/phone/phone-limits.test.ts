@@ -187,6 +187,22 @@ describe('the server', () => {
     for (const { phone } of numbers) expect(control.messages(phone)).toHaveLength(2);
   });
 
+  test('keeps texts for signed-in owners, however many confirmed numbers strangers ask for', async () => {
+    const numbers = [];
+    for (let count = 0; count < 6; count += 1) numbers.push(await confirmNumber());
+    await useUpOpenTexts();
+    const [owner, ...others] = numbers;
+    for (const { phone } of others) expect(answerOf(await post('/otp', { phone }))).toEqual([200, {}]);
+    const texted = () => others.filter(({ phone }) => control.messages(phone).length === 2).length;
+    await expect.poll(texted).toBeGreaterThanOrEqual(4);
+    for (const { token } of [owner!, others[0]!]) {
+      const headers = { ...newNetwork(), Authorization: `Bearer ${token}` };
+      expect((await world.request('GET', '/reauthenticate', { headers })).status).toBe(200);
+    }
+    expect(control.messages(owner!.phone)).toHaveLength(2);
+    expect(control.messages(others[0]!.phone)).toHaveLength(3);
+  });
+
   test('refuses a sign-up with a password for every number alike once the open half is used', async () => {
     const { phone } = await confirmNumber();
     await useUpOpenTexts();
