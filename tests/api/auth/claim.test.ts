@@ -178,6 +178,17 @@ const PROOFS: Record<string, (email: string) => Promise<WireBody>> = {
   },
 };
 
+/** The codes are read from the table: their API asks for a session of the owner with a second factor. */
+async function storedFootholds(userId: string): Promise<unknown> {
+  const count = (table: string) => `(select count(*)::int from auth.${table} where user_id = $1)`;
+  const { rows } = await world.admin.query(
+    `select ${count('mfa_factors')} as factors, ${count('webauthn_credentials')} as passkeys,
+            ${count('recovery_code_sets')} as sets, ${count('recovery_codes')} as codes`,
+    [userId],
+  );
+  return rows[0];
+}
+
 describe.each(Object.entries(PROOFS))('%s', (name, prove) => {
   test('claims an account that nobody has proven, with the logs in it and without a foothold', async () => {
     const email = newAddress();
@@ -197,6 +208,7 @@ describe.each(Object.entries(PROOFS))('%s', (name, prove) => {
       expect([foothold, status >= 400 && status < 500, status]).toEqual([foothold, true, status]);
     }
     expect((await data(session.access_token)).status).toBe(200);
+    expect(await storedFootholds(id)).toEqual({ factors: 0, passkeys: 0, sets: 0, codes: 0 });
     await world.waitForMailWith(CLAIMED, email);
   });
 
@@ -312,6 +324,24 @@ test('no change by the stranger ends the link that the owner is about to open', 
   expect((await data(access_token)).status).toBe(200);
   expect((await signInWith(passkey)).status).toBe(400);
   expect((await post('/verify', link)).status).toBe(403);
+});
+
+test('the proof ends a deletion that a stranger requested, and the token that would undo a later one', async () => {
+  const { id, email, access } = await world.signUpUser();
+  const deleteAccount = async (token: string, password: string) =>
+    ok(await world.request('DELETE', '/account', { token, body: { password } }));
+  const { undo_token: strangers } = await deleteAccount(access, PASSWORD);
+  const { access_token } = await PROOFS['a recovery link']!(email);
+  const dueAt = async () =>
+    (await world.admin.query('select deletion_due_at from auth.users where id = $1', [id])).rows[0].deletion_due_at;
+  expect(await dueAt()).toBeNull();
+  const password = 'a password of the owner';
+  ok(await world.request('PUT', '/user', { token: access_token, body: { password } }));
+  const { undo_token: owners } = await deleteAccount(access_token, password);
+  expect((await post('/account/undo-deletion', { token_hash: strangers })).status).toBe(403);
+  expect(await dueAt()).not.toBeNull();
+  expect((await post('/account/undo-deletion', { token_hash: owners })).status).toBe(200);
+  expect(await dueAt()).toBeNull();
 });
 
 test("a stranger's browser is no known device any more, and the stranger's consent to the coach is void", async () => {
