@@ -23,7 +23,7 @@ async function requestCode(page: Page): Promise<void> {
 
 const openDeletion = async (page: Page): Promise<void> => {
   await button(page, 'Delete account').click();
-  await page.getByRole('dialog', { name: 'Take your logs with you' }).waitFor();
+  await page.getByRole('dialog', { name: 'Take your logs with you' }).getByLabel('Your password').waitFor();
 };
 
 const openFinalStep = async (page: Page): Promise<void> => {

@@ -188,6 +188,6 @@ export const BILLING_SCENES: readonly Scene[] = [
     name: 'receipt-missing',
     as: 'free',
     path: ROUTES.receipt.path,
-    prepare: (page) => page.getByRole('heading', { level: 1 }).waitFor(),
+    prepare: (page) => page.getByRole('heading', { name: 'Receipt not found' }).waitFor(),
   },
 ];

@@ -206,7 +206,10 @@ export const COACH_SCENES: readonly Scene[] = [
     as: 'premium',
     path: ROUTES.reviews.path,
     fullPage: true,
-    prepare: (page) => page.getByRole('button', { name: 'I agree' }).waitFor(),
+    prepare: async (page) => {
+      await page.getByRole('button', { name: 'I agree' }).waitFor();
+      await page.getByRole('heading', { name: 'The last twelve months' }).waitFor();
+    },
   },
   { name: 'reviews-pictures', as: 'veteran', path: ROUTES.reviews.path, fullPage: true, prepare: showReviews('30') },
   {
