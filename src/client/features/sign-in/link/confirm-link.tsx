@@ -1,13 +1,12 @@
 /** Handles a mailed link: names the account, and signs in only after a click (docs/specification/accounts.md 8). */
 import { useState, type ReactNode } from 'react';
 import { Link } from 'wouter';
-import { MESSAGES, providerMessage, recoveryMessage } from '#domain/messages.ts';
+import { MESSAGES, providerMessage } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';
-import { validateEmail } from '#domain/account/account.ts';
 import { useNavigate } from '#client/lib/navigation.ts';
 import { rememberWay } from '#client/lib/session/last-way.ts';
 import { useSession } from '#client/lib/session/session.ts';
-import { useSubmit, textOf, type Outcome } from '#client/lib/hooks/use-submit.ts';
+import { useSubmit, type Outcome } from '#client/lib/hooks/use-submit.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { useToast } from '#client/ui/toast.tsx';
@@ -18,7 +17,7 @@ import { useClientConfig, useSupabase } from '#client/lib/api/supabase.ts';
 import { Lead, OtherWays, SignInLayout, SignedInAs } from '../sign-in-layout.tsx';
 import type { MailLink } from './arrived-link.ts';
 import { useAdoptSession, useLinkVerification, type VerifiedAccount } from './use-link-verification.ts';
-import { EmailField } from '../email-field.tsx';
+import { EmailForm } from '../email-field.tsx';
 import { mailCode, MailedCode } from '../ways/mail-code.tsx';
 
 type ConfirmLinkProps = {
@@ -201,18 +200,6 @@ function PasswordReset({ children }: { children: ReactNode }) {
 function NewLink({ text, onContinue }: Omit<BrokenLinkProps, 'isAddressChange'>) {
   const { auth } = useSupabase();
   const [sentTo, setSentTo] = useState<string | null>(null);
-  const { outcome, busy, onSubmit, errorOf } = useSubmit(async (form) => {
-    const email = textOf(form, 'email').trim();
-    const problem = validateEmail(email);
-    if (problem) return { kind: 'error', text: problem, field: 'email' };
-    const { error } = await mailCode(auth, email);
-    if (error) return { kind: 'error', text: recoveryMessage(error) };
-    // Once the mailed code has signed the user in, the guard must redirect instead of showing this link again.
-    clearAuthLink();
-    setSentTo(email);
-    return null;
-  });
-
   if (sentTo !== null) {
     return (
       <MailedCode
@@ -229,12 +216,16 @@ function NewLink({ text, onContinue }: Omit<BrokenLinkProps, 'isAddressChange'>)
         <Notice kind="error">{text}</Notice>
         <p>A link works once, and for an hour. We can email you a new one that signs you in.</p>
       </Stack>
-      <Form layout="page" outcome={outcome} onSubmit={onSubmit} noValidate>
-        <EmailField error={errorOf('email')} />
-        <SubmitButton layout="page" busy={busy} busyLabel="Sending...">
-          Email me a new link
-        </SubmitButton>
-      </Form>
+      <EmailForm
+        autoFocus={false}
+        submitLabel="Email me a new link"
+        send={(email) => mailCode(auth, email)}
+        onSent={(email) => {
+          // Once the mailed code has signed the user in, the guard must redirect instead of showing this link again.
+          clearAuthLink();
+          setSentTo(email);
+        }}
+      />
       <Stack gap="s2" above="s4" stretch>
         <PasswordReset>Did the link reset your password? Then</PasswordReset>
       </Stack>

@@ -1,19 +1,16 @@
 /** Requests a password reset email and takes its code. Never reveals whether the address has an account. */
 import { Link } from 'wouter';
 import { useState } from 'react';
-import { validateEmail } from '#domain/account/account.ts';
-import { MESSAGES, recoveryMessage } from '#domain/messages.ts';
+import { MESSAGES } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { useNavigate } from '#client/lib/navigation.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
-import { textOf, useSubmit } from '#client/lib/hooks/use-submit.ts';
 import { InlineButton } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { useToast } from '#client/ui/toast.tsx';
-import { Form, SubmitButton } from '#client/ui/form/form.tsx';
 import { Stack } from '#client/ui/stack.tsx';
 import { SignInLayout } from '../sign-in-layout.tsx';
-import { EmailField } from '../email-field.tsx';
+import { EmailForm } from '../email-field.tsx';
 import { NewPassword, RecoveryCodeForm } from './new-password.tsx';
 import { useAdoptSession, type VerifiedAccount } from '../link/use-link-verification.ts';
 
@@ -47,30 +44,19 @@ export function ForgotPasswordScreen() {
 
 function RequestResetForm({ onSent }: { onSent: (address: string) => void }) {
   const { auth } = useSupabase();
-  const { outcome, busy, onSubmit, errorOf } = useSubmit(async (form) => {
-    const email = textOf(form, 'email').trim();
-    const problem = validateEmail(email);
-    if (problem) return { kind: 'error', text: problem, field: 'email' };
-    const { error } = await auth.resetPasswordForEmail(email, {
-      redirectTo: `${location.origin}${ROUTES.resetPassword.path}`,
-    });
-    if (error) return { kind: 'error', text: recoveryMessage(error) };
-    onSent(email);
-    return null;
-  });
-
   return (
     <SignInLayout
       title="Forgot your password?"
       lead="Enter your email address and we will send you a link and a code to reset it."
       footer={<Link to={ROUTES.login.path}>Back to Login</Link>}
     >
-      <Form layout="page" outcome={outcome} onSubmit={onSubmit} noValidate>
-        <EmailField autoFocus error={errorOf('email')} />
-        <SubmitButton layout="page" busy={busy} busyLabel="Sending...">
-          Send Reset Link
-        </SubmitButton>
-      </Form>
+      <EmailForm
+        submitLabel="Send Reset Link"
+        send={(email) =>
+          auth.resetPasswordForEmail(email, { redirectTo: `${location.origin}${ROUTES.resetPassword.path}` })
+        }
+        onSent={onSent}
+      />
     </SignInLayout>
   );
 }

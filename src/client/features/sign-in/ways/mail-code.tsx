@@ -1,29 +1,16 @@
 /** Signs in with a code that is mailed to the user's address. */
 import { useState, type ReactNode } from 'react';
-import { validateEmail } from '#domain/account/account.ts';
-import { recoveryMessage } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { useSupabase, type Auth } from '#client/lib/api/supabase.ts';
-import { textOf, useSubmit } from '#client/lib/hooks/use-submit.ts';
 import { InlineButton } from '#client/ui/button.tsx';
 import { rememberWay } from '#client/lib/session/last-way.ts';
 import { SentCodeForm } from '#client/ui/form/code-form.tsx';
-import { Form, SubmitButton } from '#client/ui/form/form.tsx';
-import { EmailField } from '../email-field.tsx';
+import { EmailForm } from '../email-field.tsx';
 import { OtherWays, type WayFrame, type WayProps } from '../sign-in-layout.tsx';
 
 export function MailCode({ frame: Frame, address, onBack }: WayProps) {
   const { auth } = useSupabase();
   const [sentTo, setSentTo] = useState<string | null>(null);
-  const { outcome, busy, onSubmit, errorOf } = useSubmit(async (form) => {
-    const email = address ?? textOf(form, 'email').trim();
-    const problem = validateEmail(email);
-    if (problem) return { kind: 'error', text: problem, field: 'email' };
-    const { error } = await mailCode(auth, email);
-    if (error) return { kind: 'error', text: recoveryMessage(error) };
-    setSentTo(email);
-    return null;
-  });
   const back = <OtherWays onBack={onBack} />;
 
   if (sentTo === null) {
@@ -34,16 +21,12 @@ export function MailCode({ frame: Frame, address, onBack }: WayProps) {
         lead="We email you a code that works once. You need no password."
         footer={back}
       >
-        <Form layout="page" outcome={outcome} onSubmit={onSubmit} noValidate>
-          {address === undefined ? (
-            <EmailField autoFocus error={errorOf('email')} />
-          ) : (
-            <EmailField value={address} readOnly />
-          )}
-          <SubmitButton layout="page" busy={busy} busyLabel="Sending...">
-            Email me a code
-          </SubmitButton>
-        </Form>
+        <EmailForm
+          address={address}
+          submitLabel="Email me a code"
+          send={(email) => mailCode(auth, email)}
+          onSent={setSentTo}
+        />
       </Frame>
     );
   }
