@@ -14,6 +14,7 @@ const OTHERS_DAYS = 365;
 const DAYS = 3_650;
 const ROUNDS = 60;
 const LIMIT_MS = 50;
+const YEAR_LIMIT_MS = 200;
 const today = dayOf(new Date());
 
 const database = await openSeededDatabase();
@@ -57,6 +58,7 @@ try {
       isMet: first <= 2_500,
     },
   ]);
+  printFigures(`The page of a year among ${DAYS} logs of 2 KB`, [await yearFigure(person)]);
   printFigures('Saving a day of 2 KB', [await saveFigure(person)]);
 } finally {
   await admin.end();
@@ -74,6 +76,31 @@ async function signUp(email: string): Promise<Person> {
   });
   const session = (await answer.json()) as { access_token: string; user: { id: string } };
   return { id: session.user.id, token: session.access_token };
+}
+
+/** The answer of the page of a year, of the last whole year. */
+async function yearFigure({ token }: Person): Promise<Figure> {
+  const times: number[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    times.push(
+      await measureMs(async () => {
+        const answer = await fetch(`${app.url}/functions/v1/year-summary`, {
+          method: 'POST',
+          headers: { apikey: PUBLISHABLE_KEY, authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+          body: JSON.stringify({ year: String(Number(today.slice(0, 4)) - 1) }),
+        });
+        const { days } = (await answer.json()) as { days: unknown[] };
+        if (days.length < 300) throw new Error(`the year has ${days.length} days`);
+      }),
+    );
+  }
+  const p95 = percentile(times, 95);
+  return {
+    what: 'days, tags and names of a year',
+    measured: `p50 ${ms(median(times))}, p95 ${ms(p95)}`,
+    target: `p95 at most ${YEAR_LIMIT_MS} ms`,
+    isMet: p95 <= YEAR_LIMIT_MS,
+  };
 }
 
 /** A seeded random number generator (mulberry32). */

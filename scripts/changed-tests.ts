@@ -32,6 +32,7 @@ export const SPECS_BY_PATH: readonly (readonly [path: string, specs: readonly st
   ['src/client/features/billing/', BILLING],
   ['src/client/features/calendar/', ['tests/e2e/journal/']],
   ['src/client/features/coach/', [...COACH, 'tests/e2e/chunk-loading.spec.ts']],
+  ['src/client/features/year/', ['tests/e2e/year.spec.ts']],
   ['src/client/features/find/', ['tests/e2e/journal/', 'tests/e2e/chunk-loading.spec.ts']],
   ['src/client/features/journal/', JOURNAL],
   ['src/client/features/landing/', ['tests/e2e/landing.spec.ts', ...SMOKE]],

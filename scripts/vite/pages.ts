@@ -2,7 +2,7 @@
 import { basename } from 'node:path';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { createElement, type ComponentType } from 'react';
-import { ROUTES } from '../../src/domain/routes.ts';
+import { routePath, ROUTES } from '../../src/domain/routes.ts';
 import { renderConditionals } from '../../src/server/site/page-template.ts';
 import { createServer, type Plugin, type ViteDevServer } from 'vite';
 
@@ -130,7 +130,7 @@ export function pageRoutes(): Plugin {
     configureServer(server) {
       server.middlewares.use((request, _response, next) => {
         const [path = '/', query] = (request.url ?? '/').split('?', 2);
-        if (PATHS.includes(path)) {
+        if (PATHS.includes(routePath(path))) {
           request.url = (STATIC_PAGES[path] ?? '/app.html') + (query === undefined ? '' : `?${query}`);
         }
         next();

@@ -11,6 +11,8 @@ export const ROUTES = {
   privacy: { path: '/privacy-policy', access: 'public' },
   journal: { path: '/journal', access: 'protected' },
   reviews: { path: '/reviews', access: 'protected' },
+  /** `yearPath` has the address of one year, `routePath` the path of an address. */
+  year: { path: '/year/:year', access: 'protected' },
   settings: { path: '/settings', access: 'protected' },
   profile: { path: '/profile', access: 'protected' },
   /** `?payment=<id>` selects the payment. */
@@ -18,6 +20,11 @@ export const ROUTES = {
 } as const satisfies Record<string, { path: `/${string}`; access: 'guests' | 'public' | 'protected' }>;
 
 export type RouteName = keyof typeof ROUTES;
+
+/** The path in `ROUTES` of a page's address. */
+export const routePath = (pathname: string): string => (/^\/year\/[^/]+$/.test(pathname) ? ROUTES.year.path : pathname);
+
+export const yearPath = (year: string | number): string => `/year/${year}`;
 
 /** The journal's page of a day. */
 export const dayPath = (day: Day): string => `${ROUTES.journal.path}?date=${day}`;

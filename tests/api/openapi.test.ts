@@ -584,6 +584,8 @@ describe('responses match the document', () => {
   test('Find, import and export', async () => {
     const { cleo: as, ana } = world;
     await call(200, 'POST', '/functions/v1/find-entries', { as: ana, body: { query: 'again' } });
+    await call(200, 'POST', '/functions/v1/year-summary', { as: ana, body: { year: today().slice(0, 4) } });
+    await call(400, 'POST', '/functions/v1/year-summary', { as: ana, body: { year: 'none' } });
     const changes = await readChanges(world.server.url, as.token);
     const { error } = await as.client
       .from('entries')

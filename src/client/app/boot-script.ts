@@ -5,7 +5,7 @@
  */
 import type { ClientConfig } from '#domain/client-config.ts';
 import { sharedTextOf } from '#domain/shared-text.ts';
-import { ROUTES } from '#domain/routes.ts';
+import { routePath, ROUTES } from '#domain/routes.ts';
 import type { DataClient } from '#client/lib/api/data-client.ts';
 import { readLog, readLoggedDates, readProfile, urlsOf } from '#client/lib/api/first-reads.ts';
 import { prefetch } from '#client/lib/boot/prefetch.ts';
@@ -74,7 +74,7 @@ function storeSharedText({ apiUrl }: Settings): void {
 }
 
 function openApp(config: Settings): void {
-  const access = Object.values(ROUTES).find(({ path }) => path === location.pathname)?.access;
+  const access = Object.values(ROUTES).find(({ path }) => path === routePath(location.pathname))?.access;
   const isForMembers = access === 'protected';
   const isSignedIn = readStoredSession(config.apiUrl, false) !== null;
   // Otherwise the app shows another page than this route's: the one of a redirect, or of the auth link.

@@ -17,7 +17,7 @@ import {
   type PropsWithChildren,
 } from 'react';
 import { Router } from 'wouter';
-import { ROUTES, type RouteName } from '#domain/routes.ts';
+import { routePath, ROUTES, type RouteName } from '#domain/routes.ts';
 import { useDismissEarlyPage } from '#client/lib/boot/use-dismiss-early-page.ts';
 import type { Navigate, PageState } from '#client/lib/navigation.ts';
 import {
@@ -52,6 +52,7 @@ const VIEWS: Readonly<Record<Exclude<RouteName, 'landing' | 'terms' | 'privacy'>
   ),
   journal: lazyChunk(async () => (await import('./routes/journal-route.tsx')).JournalRoute),
   reviews: lazyChunk(async () => (await import('#client/features/coach/reviews-screen.tsx')).ReviewsScreen),
+  year: lazyChunk(async () => (await import('#client/features/year/year-screen.tsx')).YearScreen),
   settings: lazyChunk(async () => (await import('./routes/settings-route.tsx')).SettingsRoute),
   profile: lazyChunk(async () => (await import('./routes/profile-route.tsx')).ProfileRoute),
   receipt: lazyChunk(async () => (await import('#client/features/billing/receipt-screen.tsx')).ReceiptScreen),
@@ -65,6 +66,7 @@ const SCREENS: ReadonlyMap<string, Screen> = new Map(
     return [path, { layout: LAYOUTS[access], view: VIEWS[name] }];
   }),
 );
+const screenOf = (pathname: string): Screen | undefined => SCREENS.get(routePath(pathname));
 const GUEST_VIEWS = [...SCREENS.values()].flatMap(({ layout, view }) => (layout === LAYOUTS.guests ? [view.load] : []));
 
 const isLoaded = ({ layout, view }: Screen): boolean => (layout?.isLoaded() ?? true) && view.isLoaded();
@@ -96,7 +98,7 @@ export function AppRouter() {
   const current = useGuardedLocation();
   const { path, search, hash, failed } = current.shown;
   useShowTarget(path, search, hash);
-  const screen = SCREENS.get(path);
+  const screen = screenOf(path);
   const ready = screen && isLoaded(screen) ? screen : null;
   useFocusOnHeading(ready ? path : null);
   const isGuest = ready?.layout === LAYOUTS.guests;
@@ -158,7 +160,7 @@ function useGuardedLocation(): Location {
     async (to, { replace = false, state = null } = {}) => {
       const id = ++latestId.current;
       const { pathname, href } = new URL(to, location.href);
-      const screen = SCREENS.get(pathname);
+      const screen = screenOf(pathname);
       let failed = false;
       if (screen && !isLoaded(screen)) {
         if (!replace) {
@@ -182,7 +184,7 @@ function useGuardedLocation(): Location {
       if (isReverting.current) return void (isReverting.current = false);
       const id = ++latestId.current;
       const { pathname, href } = location;
-      const screen = SCREENS.get(pathname);
+      const screen = screenOf(pathname);
       const mayShow = !screen || isLoaded(screen) || (await loadLinked(screen, href, id));
       if (id !== latestId.current) return;
       const steps = shownPosition.current - currentPosition();
@@ -197,7 +199,7 @@ function useGuardedLocation(): Location {
 
   // The user has no other screen to stay on while the first one loads.
   useEffect(() => {
-    const screen = SCREENS.get(location.pathname);
+    const screen = screenOf(location.pathname);
     if (!screen || isLoaded(screen)) return;
     const id = ++latestId.current;
     void tryLoad(() => loadScreen(screen)).then((loaded) => id === latestId.current && show(!loaded));

@@ -6,10 +6,17 @@ const handle = (path: string, mode: RequestMode = 'navigate', method = 'GET') =>
   handlingOf({ method, mode, url: new URL(path, ORIGIN).href }, ORIGIN);
 
 describe('the worker', () => {
-  test.each(['/', '/journal', '/journal?date=2026-11-22', '/reviews', '/settings', '/profile', '/receipt', '/login'])(
-    'answers the page %s',
-    (path) => expect(handle(path)).toBe('page'),
-  );
+  test.each([
+    '/',
+    '/journal',
+    '/journal?date=2026-11-22',
+    '/reviews',
+    '/year/2026',
+    '/settings',
+    '/profile',
+    '/receipt',
+    '/login',
+  ])('answers the page %s', (path) => expect(handle(path)).toBe('page'));
 
   test.each([
     '/auth/v1/verify?token=abc',

@@ -1,6 +1,6 @@
 /** The rules of the service worker: which requests it answers, and which responses it may store. */
 import { SHARE_PATH } from '#domain/shared-text.ts';
-import { ROUTES } from '#domain/routes.ts';
+import { routePath, ROUTES } from '#domain/routes.ts';
 import { findAuthLink } from '#client/lib/boot/auth-link.ts';
 
 /** `network`: only the server answers, and the request reaches it once, as if there were no worker. */
@@ -18,7 +18,7 @@ const ASSET_FOLDER = '/assets/';
 
 /** Pages that open from the cached app shell. Each prerendered page has its own HTML instead. */
 const SHELL_PAGES: ReadonlySet<string> = new Set(
-  (['login', 'signup', 'forgotPassword', 'journal', 'reviews', 'settings', 'profile', 'receipt'] as const).map(
+  (['login', 'signup', 'forgotPassword', 'journal', 'reviews', 'year', 'settings', 'profile', 'receipt'] as const).map(
     (name) => ROUTES[name].path,
   ),
 );
@@ -33,7 +33,7 @@ export function handlingOf({ method, mode, url }: PageRequest, origin: string): 
   // The URL of a mailed link has a token that works once. Only the network answers it, so that the user sees when the
   // server is unreachable.
   if (findAuthLink({ pathname, search, hash: '' })) return 'network';
-  return pathname === ROUTES.landing.path || SHELL_PAGES.has(pathname) ? 'page' : 'network';
+  return pathname === ROUTES.landing.path || SHELL_PAGES.has(routePath(pathname)) ? 'page' : 'network';
 }
 
 /** The cached HTML for a path: the landing page has its own, all other pages share the app shell. */

@@ -26,6 +26,7 @@ import { importEntries } from './import-entries.ts';
 import { captureOrder, createOrder } from './payment-functions.ts';
 import { sendReminderNow } from './send-reminder.ts';
 import { listImports, undoImport } from './undo-import.ts';
+import { summarizeYear } from './year-summary.ts';
 import { answerRefusal, FunctionError } from './wire.ts';
 import type { AppEnv } from '../http/app-env.ts';
 import { authenticate, type SignedInCaller } from '../http/authenticate.ts';
@@ -77,6 +78,7 @@ export const listFunctions = (deps: FunctionDeps): ReadonlyMap<string, ServerFun
     ['ai-feedback', streamFeedback(deps)],
     ['trend-analysis', streamReview(deps)],
     ['send-reminder', sendReminderNow({ ...deps.reminders, ...deps })],
+    ['year-summary', summarizeYear(deps)],
   ]);
 
 export const GET_FUNCTIONS: ReadonlySet<string> = new Set(['changes']);

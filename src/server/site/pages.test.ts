@@ -99,7 +99,7 @@ describe('pages', () => {
 
   test('only the page of a route has what the route shows before React starts', async () => {
     const textOf = async (path: string, env = {}) => /<p>(.*)<\/p>/.exec(await (await visit(path, {}, env)).text())![1];
-    for (const path of ['/reviews', '/settings', '/profile', '/receipt', '/signup', '/reset-password'])
+    for (const path of ['/reviews', '/year/:year', '/settings', '/profile', '/receipt', '/signup', '/reset-password'])
       expect(await textOf(path), path).toBe('');
     expect(await textOf('/journal')).toBe('the log');
     expect(await textOf('/login')).toBe('sign in or join');

@@ -42,6 +42,7 @@ const CALLS = [
   ['paypal-create-order', (id: string) => ({ amount: 24, currency: 'USD', user_id: id })],
   ['paypal-capture-order', (id: string) => ({ order_id: '5O190127TN364715T', user_id: id })],
   ['find-entries', () => ({ query: 'needle' })],
+  ['year-summary', () => ({ year: today().slice(0, 4) })],
   ['import-entries', () => ({ entries: [{ date: today(), content: '<p>Words</p>' }] })],
   ['record-export', () => ({})],
   ['ai-feedback', () => ({ date: today() })],

@@ -1,5 +1,5 @@
 /** The journal screen and its overlays. */
-import { Suspense, useCallback, useEffect, useState } from 'react';
+import { Suspense, useCallback, useEffect, useEffectEvent, useState } from 'react';
 import type { Day } from '#domain/day/day.ts';
 import type { UpgradeFeature } from '#domain/plan/upgrade.ts';
 import { useSearchParam } from '#client/lib/navigation.ts';
@@ -38,6 +38,12 @@ export function JournalRoute() {
     close();
     openChunk(overlays[overlay], () => setShown({ overlay, date }));
   };
+  // A link of the year's page names the words to find (find-dialog.tsx reads them).
+  const isFinding = useSearchParam('find') !== undefined;
+  const openFind = useEffectEvent(() => open('find', null));
+  useEffect(() => {
+    if (isFinding) openFind();
+  }, [isFinding]);
   const openFeedback = (date: Day): void => openChunk(feedback, () => setFeedbackOn(date));
   const isEditable = useEditor().module !== null;
   const config = useClientConfig();

@@ -1,8 +1,10 @@
 /** Months of a year and the years of the journal, to reach a day far away (docs/specification/screens.md 8). */
 import { ChevronLeft, ChevronRight } from 'lucide-react';
 import { useEffect, useRef, useState, type KeyboardEvent } from 'react';
+import { Link } from 'wouter';
 import { FIRST_DAY, MONTHS, type Day } from '#domain/day/day.ts';
 import { monthOf, yearOf, type MonthNumber } from '#domain/day/month.ts';
+import { yearPath } from '#domain/routes.ts';
 import styles from './calendar-dialog.module.css';
 
 const FIRST_MONTH = monthOf(FIRST_DAY);
@@ -122,6 +124,11 @@ export function MonthsAndYears({
           );
         })}
       </div>
+      {[...logged].some((one) => yearOf(one) === year) && (
+        <p className={styles.page}>
+          <Link to={yearPath(String(year).padStart(4, '0'))}>{year} on one page</Link>
+        </p>
+      )}
       {years.length > 1 && (
         <div className={styles.years} role="group" aria-label="Years">
           {years.map((one) => (

@@ -1,9 +1,10 @@
 /** The charts of the reviews screen: scores, the year, and lines to copy. */
 import { useLayoutEffect, useRef, useState, type RefObject } from 'react';
+import { Link } from 'wouter';
 import { dateLabel, MONTHS, type Day } from '#domain/day/day.ts';
 import { isLongPeriod, type DayRange, type ReviewPeriod } from '#domain/plan/review-period.ts';
 import { scoreBand } from '#domain/coach/hustle-score.ts';
-import { dayPath } from '#domain/routes.ts';
+import { dayPath, yearPath } from '#domain/routes.ts';
 import { weekdaysFrom } from '#domain/day/month.ts';
 import { yearRows } from '#domain/day/year-weeks.ts';
 import { chosenWeekStart } from '#client/lib/session/preferences.ts';
@@ -93,7 +94,8 @@ function YearMap({ today, logged }: { today: Day; logged: readonly LoggedDay[] }
       <div className={styles.head}>
         <h2 id="year">The last twelve months</h2>
         <p className={styles.quiet}>
-          {logged.length} {logged.length === 1 ? 'day' : 'days'} with a log
+          {logged.length} {logged.length === 1 ? 'day' : 'days'} with a log ·{' '}
+          <Link to={yearPath(today.slice(0, 4))}>{today.slice(0, 4)} on one page</Link>
         </p>
       </div>
       <div ref={box} className={styles.box}>

@@ -7,7 +7,7 @@ import { isLocked } from '#domain/plan/plan.ts';
 import { dayPath } from '#domain/routes.ts';
 import { parseDateQuery } from '#domain/day/parse-date-query.ts';
 import { useEntryDates } from '#client/sync/entries/entry-dates.ts';
-import { useNavigate } from '#client/lib/navigation.ts';
+import { useNavigate, useSearchParam } from '#client/lib/navigation.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
 import { useUpgrade } from '#client/lib/plan/use-upgrade.ts';
 import { useToday } from '#client/lib/hooks/use-clock.ts';
@@ -27,7 +27,8 @@ export function FindDialog({ unsaved, onClose }: FindDialogProps) {
   const navigate = useNavigate();
   const premium = usePremium();
   const ids = useId();
-  const [query, setQuery] = useState('');
+  const wanted = useSearchParam('find');
+  const [query, setQuery] = useState((wanted ?? '').slice(0, QUERY_MAX_LENGTH));
   const [selectedIndex, setSelectedIndex] = useState(0);
   // Enter was pressed before the results arrived: open the first new result, never a stale one.
   const [isEnterPending, setEnterPending] = useState(false);

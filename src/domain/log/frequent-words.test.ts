@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { frequentNames, frequentTags } from './frequent-words.ts';
+
+test('counts the days of a tag in any case, and no heading, number or address', () => {
+  const texts = ['Shipped #Billing and #billing', '#billing\n#ops later', 'Fixed #42 at example.org/#ops, C#', 'a#b'];
+  expect(frequentTags(texts)).toEqual([
+    { text: '#billing', days: 2 },
+    { text: '#ops', days: 1 },
+  ]);
+});
+
+test('finds names within sentences, and the same ones at their beginning', () => {
+  const texts = [
+    'Called Anna Schmidt about the offer. Sent it to Weber',
+    'met with Anna Schmidt\nWeber answered',
+    'Reviewed the plan with Anna Schmidt, then wrote to Weber',
+    'Slept on Monday and wrote nothing',
+  ];
+  expect(frequentNames(texts)).toEqual([
+    { text: 'Anna Schmidt', days: 3 },
+    { text: 'Weber', days: 3 },
+  ]);
+});
+
+test.each([
+  ['words that also occur in lower case', 'sent the Offer and the offer'],
+  ['weekdays and months', 'met on Monday in March'],
+  ['acronyms', 'fixed the API and the CI'],
+  ['the first words of lines', 'Shipped it\nTested it'],
+  ['tags', 'worked on #Billing all day'],
+])('takes %s for no names', (_what, text) => {
+  expect(frequentNames([text, text, text, text])).toEqual([]);
+});
+
+test('finds none in a language that writes all nouns with a capital', () => {
+  const text = 'Ich habe die Rechnung an den Kunden geschickt und das Angebot der Firma geprüft';
+  expect(frequentNames([text, text, text])).toEqual([]);
+});
+
+test('needs three days of a name', () => {
+  expect(frequentNames(['called Anna', 'called Anna'])).toEqual([]);
+});

@@ -1,0 +1,65 @@
+/** The page of one year: its facts, its print, its way from the calendar and the reviews, and what a plan does not open. */
+import { addDays, type Day } from '#domain/day/day.ts';
+import { rangeOf } from '#domain/plan/review-period.ts';
+import { log, today } from './support/journal.ts';
+import { expect, expectNoHorizontalScroll, inBothThemes, test } from './support/test.ts';
+
+const LAST_YEAR = rangeOf('year', today(), 1);
+const YEAR = LAST_YEAR.from.slice(0, 4);
+const TEXT = 'Sent the offer to Weber #sales';
+
+test('says what a year held, prints on one page, and leads to Find', async ({ page, signUp, expectAccessible }) => {
+  const dates = Array.from({ length: 40 }, (_day, index): Day => addDays(LAST_YEAR.from, index * 7 + 2));
+  await signUp(page, {
+    path: '/reviews',
+    isCloser: true,
+    logs: { ...Object.fromEntries(dates.map((date) => [date, log(TEXT, 'Slept')])), [today()]: log(TEXT) },
+  });
+  await page.getByRole('link', { name: `${today().slice(0, 4)} on one page` }).click();
+  await expect(page.getByRole('heading', { level: 1, name: today().slice(0, 4) })).toBeVisible();
+  await page.getByRole('link', { name: YEAR, exact: true }).click();
+  await expect(page).toHaveURL(`/year/${YEAR}`);
+  await expect(page.getByText(/^You accounted for \d+ of \d+ workdays\.$/)).toBeVisible();
+  await expect(page.getByText(/^Your busiest month was \w+, with \d+ lines on \d days\.$/)).toBeVisible();
+  await expect(page.getByRole('img', { name: /^January: \d logs$/ })).toBeVisible();
+  await inBothThemes(page, expectAccessible);
+  await page.setViewportSize({ width: 360, height: 620 });
+  await expectNoHorizontalScroll(page);
+  await expect(page.getByText(/streak|badge|missed/i)).toHaveCount(0);
+
+  const pdf = (await page.pdf({ format: 'A4' })).toString('latin1');
+  expect(pdf.match(/\/Type \/Page\b/g)).toHaveLength(1);
+
+  await page.getByRole('link', { name: '#sales' }).click();
+  const find = page.getByRole('dialog', { name: 'Find' });
+  await expect(find.getByRole('combobox')).toHaveValue('#sales');
+  await expect(find.getByRole('option').first()).toContainText('Weber');
+});
+
+test('shows a Dabbler the days of a locked year without what they hold, and one offer', async ({
+  page,
+  signUp,
+  expectAccessible,
+}) => {
+  const date = addDays(LAST_YEAR.from, 40);
+  await signUp(page, { path: `/journal?date=${today()}`, logs: { [date]: log(TEXT) } });
+  await page.getByRole('heading', { level: 1 }).getByRole('button').click();
+  const calendar = page.getByRole('dialog', { name: 'Select Date' });
+  await calendar
+    .getByRole('button', { name: /choose a month|month and year|\d{4}/i })
+    .first()
+    .click();
+  await calendar.getByRole('button', { name: 'Previous year' }).click();
+  await calendar.getByRole('link', { name: `${YEAR} on one page` }).click();
+  await expect(page).toHaveURL(`/year/${YEAR}`);
+  await expect(page.getByRole('img', { name: 'February: 1 log' })).toBeVisible();
+  await expect(page.getByText('Scores, tags and names of older days belong to Closer.')).toBeVisible();
+  await expect(page.getByText('Weber')).toHaveCount(0);
+  await inBothThemes(page, expectAccessible);
+});
+
+test('an address without a year that has begun becomes that of this year', async ({ page, signUp }) => {
+  await signUp(page, { path: '/year/soon' });
+  await expect(page).toHaveURL(`/year/${today().slice(0, 4)}`);
+  await expect(page.getByText(`No logs in ${today().slice(0, 4)}.`)).toBeVisible();
+});
