@@ -2,7 +2,7 @@
 import type { Page } from '@playwright/test';
 import { AI_MESSAGES, ANALYSIS_PROBLEMS } from '#domain/coach/coach.ts';
 import { addDays, dayOf } from '#domain/day/day.ts';
-import { ROUTES } from '#domain/routes.ts';
+import { ROUTES, yearPath } from '#domain/routes.ts';
 import { waitForEditor, type Scene } from './scene.ts';
 
 const FEEDBACK_ROUTE = '**/functions/v1/ai-feedback';
@@ -210,6 +210,13 @@ export const COACH_SCENES: readonly Scene[] = [
       await page.getByRole('button', { name: 'I agree' }).waitFor();
       await page.getByRole('heading', { name: 'The last twelve months' }).waitFor();
     },
+  },
+  {
+    name: 'year',
+    as: 'veteran',
+    path: yearPath(dayOf(new Date()).slice(0, 4)),
+    fullPage: true,
+    prepare: (page) => page.getByText(/^You accounted for /).waitFor(),
   },
   { name: 'reviews-pictures', as: 'veteran', path: ROUTES.reviews.path, fullPage: true, prepare: showReviews('30') },
   {

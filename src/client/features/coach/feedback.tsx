@@ -180,7 +180,7 @@ const MAX_LAST_SCORES = 7;
 function LastScores({ date }: { date: Day }) {
   const data = useData();
   const { id } = useUser();
-  const { data: scores } = useQuery({
+  const { data: scores, isPending } = useQuery({
     queryKey: [...ENTRY_CACHE_KEY, 'last-scores', date],
     queryFn: async ({ signal }) => {
       const { data: rows } = await data
@@ -198,6 +198,8 @@ function LastScores({ date }: { date: Day }) {
     },
     networkMode: 'always',
   });
+  // Keeps the room of a row, which stands above the text on a phone.
+  if (isPending) return <div className={styles.last} />;
   // One score is no row, and stands beside it already.
   if (!scores || scores.length < 2) return null;
   return (

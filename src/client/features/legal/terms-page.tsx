@@ -27,7 +27,8 @@ const SECTIONS: readonly LegalSection[] = [
           Hustle Forge is a daily work journal. You write one log a calendar day.
           <hf-when name="coach">
             {' '}
-            On the paid plan an AI model can comment on a day, give it a HustleScore and review the last 7 or 30 days.
+            On the paid plan an AI model can comment on a day, give it a HustleScore and review the last 7 or 30 days, a
+            quarter or a year. A review stays until you delete it, also after its days were changed or deleted.
           </hf-when>
         </p>
         <hf-when name="coach">
