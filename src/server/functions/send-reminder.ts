@@ -7,8 +7,8 @@
  */
 import type { Context } from 'hono';
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
+import { currentDay, type DayEnd } from '#domain/day/current-day.ts';
 import { isTimeZone } from '#domain/habit/preferences.ts';
-import { localTime } from '#domain/habit/reminder-time.ts';
 import type { Database } from '../database/database.ts';
 import type { AppEnv } from '../http/app-env.ts';
 import type { SignedInCaller } from '../http/authenticate.ts';
@@ -50,12 +50,12 @@ export function sendReminderNow(deps: SendNowDeps) {
     if (!mailer.isSetUp) throw new FunctionError(503, 'This server sends no mail.');
     const service = database.asService('send a reminder at once');
     const now = clock.now();
-    const { rows } = await service.statement<{ timeZone: string | null }>(
-      'select time_zone as "timeZone" from public.preferences where user_id = $1',
+    const { rows } = await service.statement<{ timeZone: string | null; dayEndsAt: DayEnd }>(
+      'select time_zone as "timeZone", day_ends_at as "dayEndsAt" from public.preferences where user_id = $1',
       [userId],
     );
-    const zone = rows[0]?.timeZone ?? 'UTC';
-    const { day } = localTime(now, isTimeZone(zone) ? zone : 'UTC');
+    const { timeZone = null, dayEndsAt = 0 } = rows[0] ?? {};
+    const day = currentDay(now, timeZone !== null && isTimeZone(timeZone) ? timeZone : null, dayEndsAt);
     const recipient = (await readContexts(service, [{ userId, day }], now)).get(userId);
     if (!recipient) throw new FunctionError(403, 'Confirm your email address in your profile first.');
     const retryAfterSeconds = await waitSeconds(userId);

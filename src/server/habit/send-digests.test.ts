@@ -110,6 +110,22 @@ describe('the digest', () => {
     await runAt('2026-11-27T17:00:00Z');
     expect(sent[0]!.text).toContain('Scores\n\nNov 25: 8 of 10\nNov 26: 3 of 10');
   });
+
+  test('says where the scores of a Closer go, once there are enough', async () => {
+    const scores = [3, 3, 3, 4, 4, 8, 8, 8, 9];
+    const writeScores = async (id: string) => {
+      for (const [index, score] of scores.entries())
+        await write(id, `2026-11-${String(index + 16)}`, 'Shipped it', score);
+    };
+    await writeScores(await user({ premium: true }));
+    await runAt('2026-11-27T17:00:00Z');
+    expect(sent[0]!.text).toContain('Your scores rose from about 3 to about 8 since Nov 16.');
+    await db.admin.query('delete from auth.users');
+    now = new Date('2026-11-27T12:00:00Z');
+    await writeScores(await user());
+    await runAt('2026-11-27T17:00:00Z');
+    expect(sent[1]!.text).not.toContain('Your scores');
+  });
 });
 
 describe('the review', () => {

@@ -1,5 +1,6 @@
 /** Sends the digests of Friday evening that are due (docs/specification/habit.md 4). */
 import { parseCoachText, type CoachSpan } from '#domain/coach/coach-text.ts';
+import { trendSentence } from '#domain/coach/trend-sentence.ts';
 import { firstLines, splitReview, type DayText } from '#domain/coach/win-bullets.ts';
 import { addDays, type Day } from '#domain/day/day.ts';
 import { countWorkdays, workdaysText } from '#domain/day/workdays.ts';
@@ -99,7 +100,9 @@ async function sortClaimed(
 const WEEK_DAYS = 7;
 /** Reads no more of a log than its first line needs. */
 const LOG_CHARS = 4_000;
-/** The days of the week and of the week before, which every plan opens. */
+/** The scores of a month tell a direction. */
+const TREND_DAYS = 30;
+/** The days of the week and of the week before, which every plan opens; the scores of a Closer. */
 const READ_WEEKS = `
   with recipients as (${RECIPIENTS})
   select recipients.*,
@@ -107,6 +110,10 @@ const READ_WEEKS = `
          coalesce((select json_agg(json_build_object('date', date, 'html', left(content, ${LOG_CHARS}), 'score', hustle_score) order by date)
             from public.entries
            where user_id = due.user_id and date > due.day - ${WEEK_DAYS} and date <= due.day and content_text <> ''), '[]') as logs,
+         case when "isPremium" then
+           (select json_agg(json_build_object('date', date, 'score', hustle_score) order by date) from public.entries
+             where user_id = due.user_id and date > due.day - ${TREND_DAYS} and date <= due.day and hustle_score is not null)
+         end as scores,
          coalesce((select json_agg(date) from public.entries
            where user_id = due.user_id and date > due.day - ${2 * WEEK_DAYS} and date <= due.day - ${WEEK_DAYS} and content_text <> ''), '[]') as "daysBefore"
     from recipients join unnest($1::uuid[], $3::date[]) as due (user_id, day) on due.user_id = recipients."userId"`;
@@ -115,6 +122,7 @@ type Week = Recipient & {
   firstDay: Day | null;
   logs: { date: Day; html: string; score: number | null }[];
   daysBefore: Day[];
+  scores: { date: Day; score: number }[] | null;
 };
 
 async function readWeeks(
@@ -192,7 +200,7 @@ async function reviewWeek(
 
 function writeDigest({ config, clock, unsubscribeSecret }: DigestDeps, day: Day, week: Week, review: string | null) {
   const { publicUrl } = config;
-  const { userId, email, logs, daysBefore, firstDay, isPremium } = week;
+  const { userId, email, logs, daysBefore, firstDay, isPremium, scores } = week;
   const from = addDays(day, 1 - WEEK_DAYS);
   const days = logs.map(({ date }) => date);
   const accounted = countWorkdays(from, day, day, new Set(firstDay === null ? days : [...days, firstDay]));
@@ -208,7 +216,7 @@ function writeDigest({ config, clock, unsubscribeSecret }: DigestDeps, day: Day,
     scores: isPremium ? logs.flatMap(({ date, score }) => (score === null ? [] : [{ day: date, score }])) : null,
     wins,
     hasWins: split !== null && split.wins.length > 0,
-    trend: isNew ? null : compareWeeks(accounted.accounted, before.accounted),
+    trend: trendSentence(scores ?? [], day) ?? (isNew ? null : compareWeeks(accounted.accounted, before.accounted)),
     review: split === null ? null : blocksOf(split.text),
     link: publicUrl + ROUTES.reviews.path,
     settingsLink: publicUrl + ROUTES.settings.path,

@@ -61,12 +61,12 @@ function asHtml(part: EmailBlock): string {
   if ('items' in part) {
     const tag = part.isNumbered ? 'ol' : 'ul';
     const items = part.items.map((item) => `<li dir="auto" style="margin:0 0 6px">${escapeHtml(item)}</li>`);
-    return `<${tag} style="margin:0 0 16px;padding-left:24px">${items.join('')}</${tag}>`;
+    return `<${tag} style="margin:0 0 16px;padding:0 24px">${items.join('')}</${tag}>`;
   }
   if ('choices' in part) {
     const links = part.choices.map(
       ({ link, label }) =>
-        `<tr><td class="line" style="border-bottom:1px solid"><a href="${escapeHtml(link)}" class="quietlink" style="display:block;padding:12px 0;text-decoration:none">${escapeHtml(label)}</a></td></tr>`,
+        `<tr><td class="line" style="border-bottom-width:1px;border-bottom-style:solid"><a href="${escapeHtml(link)}" class="quietlink" style="display:block;padding:12px 0;text-decoration:none">${escapeHtml(label)}</a></td></tr>`,
     );
     return `<table role="presentation" style="margin:0 0 24px;border-collapse:collapse;width:100%">${links.join('')}</table>`;
   }
@@ -105,7 +105,7 @@ const renderPage = (title: string, body: string): string => `<!doctype html>
 <div style="max-width:520px;margin:0 auto;overflow-wrap:anywhere">
 <h1 style="margin:0 0 24px;font:400 28px/1.25 Georgia,serif">${escapeHtml(title)}</h1>
 ${body}
-<p class="line" style="margin:32px 0 0;padding-top:16px;border-top:1px solid;font-size:14px">Hustle Forge</p>
+<p class="line" style="margin:32px 0 0;padding-top:16px;border-top-width:1px;border-top-style:solid;font-size:14px">Hustle Forge</p>
 </div>
 </body>
 </html>
