@@ -1,5 +1,15 @@
 /** The evening reminder: its settings, the mail, and the page behind a link of the mail. */
+import type { Page } from '@playwright/test';
 import { expect, inBothThemes, test } from './support/test.ts';
+
+/** Changes a setting and waits until the server has stored it, so that a reload loses nothing. */
+async function saveChange(page: Page, change: () => Promise<unknown>): Promise<void> {
+  const saved = page.waitForResponse(
+    (response) => response.url().includes('/rest/v1/preferences') && response.request().method() === 'POST',
+  );
+  await change();
+  expect((await saved).ok()).toBe(true);
+}
 
 test('a reminder is turned on, sent at once, and answered with one tap', async ({
   page,
@@ -12,10 +22,10 @@ test('a reminder is turned on, sent at once, and answered with one tap', async (
   const { email } = account.person;
   await openAs(page, account, '/settings');
   const reminder = page.locator('section', { has: page.getByRole('heading', { name: 'Reminder' }) });
-  await reminder.getByRole('checkbox', { name: /^Remind me by mail/ }).check();
-  await reminder.getByRole('combobox', { name: 'At' }).selectOption({ value: '1170' });
-  await reminder.getByRole('checkbox', { name: 'Friday' }).press('Space');
-  await page.getByRole('checkbox', { name: 'Send me the digest' }).check();
+  await saveChange(page, () => reminder.getByRole('checkbox', { name: /^Remind me by mail/ }).check());
+  await saveChange(page, () => reminder.getByRole('combobox', { name: 'At' }).selectOption({ value: '1170' }));
+  await saveChange(page, () => reminder.getByRole('checkbox', { name: 'Friday' }).press('Space'));
+  await saveChange(page, () => page.getByRole('checkbox', { name: 'Send me the digest' }).check());
   await inBothThemes(page, expectAccessible);
 
   await page.reload();
@@ -62,7 +72,7 @@ test('a browser in another place asks before the reminder follows it', async ({
     return visited;
   };
   const lisbon = await visit('Europe/Lisbon');
-  await lisbon.getByRole('checkbox', { name: /^Remind me by mail/ }).check();
+  await saveChange(lisbon, () => lisbon.getByRole('checkbox', { name: /^Remind me by mail/ }).check());
   await expect(lisbon.getByText('The time in Lisbon.')).toBeVisible();
 
   const tokyo = await visit('Asia/Tokyo');
@@ -72,7 +82,7 @@ test('a browser in another place asks before the reminder follows it', async ({
   await expect(tokyo.getByText('The time in Lisbon.')).toBeVisible();
   await tokyo.reload();
   await expect(question).toBeVisible();
-  await tokyo.getByRole('button', { name: /in Tokyo$/ }).click();
+  await saveChange(tokyo, () => tokyo.getByRole('button', { name: /in Tokyo$/ }).click());
   await expect(tokyo.getByText('The time in Tokyo.')).toBeVisible();
   await tokyo.reload();
   await expect(tokyo.getByText('The time in Tokyo.')).toBeVisible();

@@ -327,6 +327,16 @@ export const SCENES: readonly Scene[] = [
     prepare: (page) => page.getByRole('radio', { name: /^Serif/ }).check(),
   },
   {
+    name: 'settings-reminder',
+    as: 'free',
+    path: ROUTES.settings.path,
+    fullPage: true,
+    prepare: async (page) => {
+      await page.getByRole('checkbox', { name: /^Remind me by mail/ }).check();
+      await page.getByRole('group', { name: 'On these days' }).waitFor();
+    },
+  },
+  {
     name: 'settings-exported',
     as: 'premium',
     path: ROUTES.settings.path,

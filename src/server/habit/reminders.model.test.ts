@@ -20,6 +20,7 @@ const isLong = process.env['TEST_LONG'] !== undefined;
 const DAYS = isLong ? 400 : 30;
 const USERS = isLong ? 40 : 20;
 const MINUTE_MS = 60_000;
+const MAX_LATE_MINUTES = MAX_LATE_MS / MINUTE_MS;
 const DAY_MS = 86_400_000;
 
 let db: TestDatabase;
@@ -105,6 +106,9 @@ test(
       expect(written.has(name), `${name} has words`).toBe(false);
       expect(local.day, name).toBe(day);
       expect(local.minutes, name).toBeGreaterThanOrEqual(EARLIEST_REMINDER);
+      // An hour of tolerance for a clock that changes meanwhile.
+      expect(local.minutes, `${name} is late`).toBeLessThanOrEqual(user.remindAt + MAX_LATE_MINUTES + 60);
+      expect(local.minutes, `${name} is early`).toBeGreaterThanOrEqual(user.remindAt - 60);
       expect(user.isOn, name).toBe(true);
       expect(user.workdays, name).toContain(WEEKDAYS.indexOf(weekdayOf(day)));
       sent.set(name, now);
@@ -179,7 +183,7 @@ test(
         written.add(`${user.email} ${date}`);
       }
       if (now.getTime() < downUntil) continue;
-      if (next() < 0.01) {
+      if (next() < 0.04) {
         faults.down += 1;
         downUntil = now.getTime() + below(5 * 60) * MINUTE_MS;
         continue;
@@ -192,7 +196,7 @@ test(
     expect(sent.size).toBeGreaterThan(USERS * DAYS * 0.1);
     expect(faults.die).toBeGreaterThan(0);
     expect(faults.deferred).toBeGreaterThan(0);
-    expect(MAX_LATE_MS).toBe(2 * 60 * MINUTE_MS);
+    expect(faults.down).toBeGreaterThan(0);
   },
   fuzzBudget(180_000),
 );
