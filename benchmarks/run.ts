@@ -16,6 +16,7 @@ const BENCHMARKS: Readonly<Record<string, string>> = {
   pooled: 'pooled',
   auth: 'auth',
   live: 'live',
+  reminders: 'reminders',
   latency: 'load/latency',
   overload: 'load/overload',
   soak: 'load/soak',
@@ -41,6 +42,7 @@ const BENCHMARKS: Readonly<Record<string, string>> = {
 const ONLY_BY_NAME: ReadonlySet<string> = new Set([
   'coach',
   'backup',
+  'reminders',
   'growth',
   'peers',
   'plans',

@@ -16,7 +16,7 @@ import type { MailMessage } from './email-template.ts';
 const MAX_QUEUED = 1_000;
 const MAX_CONNECTIONS = 2;
 /** Connections for the mails that many users get at one hour. Codes to sign in never wait behind these. */
-export const MAX_BULK_CONNECTIONS = 4;
+export const MAX_BULK_CONNECTIONS = 8;
 const TIMEOUT_MS = 10_000;
 /** Bounds shutdown when the mail server does not respond. */
 const CLOSE_LIMIT_MS = 8_000;
