@@ -13,6 +13,8 @@ export const ROUTES = {
   reviews: { path: '/reviews', access: 'protected' },
   /** `yearPath` has the address of one year, `routePath` the path of an address. */
   year: { path: '/year/:year', access: 'protected' },
+  /** `?document=<id>` opens a document. */
+  wins: { path: '/wins', access: 'protected' },
   settings: { path: '/settings', access: 'protected' },
   profile: { path: '/profile', access: 'protected' },
   /** `?payment=<id>` selects the payment. */

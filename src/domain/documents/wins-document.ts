@@ -30,6 +30,7 @@ export type WinsDocument = {
 export const MAX_DOCUMENTS = 100;
 export const DOCUMENT_MAX_BYTES = 256 * 1024;
 export const TITLE_MAX_LENGTH = 200;
+export const LINE_MAX_LENGTH = 2_000;
 
 /** The stored JSON of a document, without its title and its period, which are columns. */
 export const formatContent = ({ author, lines }: Pick<WinsDocument, 'author' | 'lines'>): string =>

@@ -5,7 +5,7 @@ const HEADINGS: ReadonlySet<string> = new Set(['h1', 'h2', 'h3']);
 export const isHeading = ({ block }: Line): boolean => HEADINGS.has(block.kind);
 
 /** A paragraph that ends in a colon introduces the lines below it: `Morning:`. */
-const isLeadIn = ({ path, text }: Line): boolean => path.length === 0 && /[:：]\s*$/u.test(text);
+export const isLeadIn = ({ path, text }: Line): boolean => path.length === 0 && /[:：]\s*$/u.test(text);
 
 const nonBlankLines = (html: string): Line[] => logLines(html).filter(({ text }) => text.trim() !== '');
 

@@ -7,6 +7,7 @@ export type UpgradeFeature =
   | 'export'
   | 'font-options'
   | 'trend-analysis'
+  | 'wins'
   | 'default';
 
 type UpgradeOffer = { title: string; description: string; benefits: readonly string[] };
@@ -75,6 +76,15 @@ export const UPGRADE_OFFERS: Record<UpgradeFeature, UpgradeOffer> = {
     title: 'See the pattern',
     description: 'Hustle Reviews are a premium feature. Upgrade to Closer to access trend analysis.',
     benefits: [PATTERNS, 'Your biggest wins and obstacles', 'Recommendations for what to focus on next'],
+  },
+  wins: {
+    title: 'Hand in your year',
+    description: 'Wins documents are part of the Closer plan: every win with its day, as a page for your manager.',
+    benefits: [
+      'Pick and order your wins of any period',
+      'Print, Word, Markdown',
+      'Read-only links that end by themselves',
+    ],
   },
   default: {
     title: 'Become a Closer',
