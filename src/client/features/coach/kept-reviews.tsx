@@ -4,10 +4,12 @@ import { useState } from 'react';
 import { dateLabel } from '#domain/day/day.ts';
 import { reviewTitle, type ReviewPeriod } from '#domain/plan/review-period.ts';
 import { useData } from '#client/lib/api/data-client.ts';
+import { usePremium } from '#client/lib/plan/premium.ts';
 import { useUser } from '#client/lib/session/session.ts';
 import { Button } from '#client/ui/button.tsx';
 import { LoadingText } from '#client/ui/loading-text.tsx';
 import { Notice } from '#client/ui/notice.tsx';
+import { ShareButton } from '#client/ui/share/share-button.tsx';
 import { REVIEW_KEY, ReviewFacts, ReviewText, type ShownReview } from './review.tsx';
 import charts from './review-charts.module.css';
 import styles from './reviews.module.css';
@@ -106,6 +108,7 @@ function OpenReview({ review }: { review: Kept }) {
   const data = useData();
   const { id: userId } = useUser();
   const queries = useQueryClient();
+  const premium = usePremium();
   const [state, setState] = useState<'idle' | 'asking' | 'busy' | 'failed'>('idle');
   const text = useQuery({
     queryKey: [...KEPT_KEY, 'text', review.id],
@@ -152,7 +155,10 @@ function OpenReview({ review }: { review: Kept }) {
       {state === 'failed' && <Notice kind="error">Couldn't delete the review. Please try again.</Notice>}
       <div className={styles.buttons}>
         {state === 'idle' || state === 'failed' ? (
-          <Button onClick={() => setState('asking')}>Delete this review</Button>
+          <>
+            {premium === true && <ShareButton target={{ reviewId: review.id }} />}
+            <Button onClick={() => setState('asking')}>Delete this review</Button>
+          </>
         ) : (
           <>
             <Button tone="primary" onClick={() => void remove()} busy={state === 'busy'} busyLabel="Deleting...">

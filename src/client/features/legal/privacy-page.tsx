@@ -55,6 +55,10 @@ const SECTIONS: readonly LegalSection[] = [
             </li>
           </hf-when>
           <li>
+            <strong>People with a link of yours</strong> see the document or review that you have made the link for, and
+            nothing else, until the link ends. You can end it at any time. We do not count its views.
+          </li>
+          <li>
             <strong>PayPal</strong> handles payments and gets what a payment needs.
           </li>
           <li>

@@ -19,6 +19,7 @@ import {
 import { ExportCard } from './export/export-card.tsx';
 import { ImportCard, ImportFrame } from './import/import-card.tsx';
 import { ReminderCards } from './reminder-cards.tsx';
+import { LinksCard } from './links-card.tsx';
 import { UpgradePrompt } from './settings-parts.tsx';
 import styles from './settings.module.css';
 
@@ -42,6 +43,7 @@ export function SettingsScreen({ sendAll }: SettingsScreenProps) {
         <FontCard premium={premium} />
         <WeekCard />
         <ReminderCards />
+        <LinksCard />
       </div>
     </Page>
   );

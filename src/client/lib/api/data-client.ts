@@ -48,6 +48,13 @@ type Schema = {
       analyses: ReadOnly<ApiRow<'analyses'>>;
       reviews: ReadOnly<ApiRow<'reviews'>>;
       kept_reviews: ReadOnly<ApiRow<'kept_reviews'>>;
+      documents: {
+        Row: ApiRow<'documents'>;
+        Insert: Pick<ApiRow<'documents'>, 'user_id' | 'id' | 'title' | 'first_day' | 'last_day' | 'content'>;
+        Update: Partial<Pick<ApiRow<'documents'>, 'title' | 'first_day' | 'last_day' | 'content'>>;
+        Relationships: [];
+      };
+      document_links: ReadOnly<ApiRow<'document_links'>>;
     };
     Views: Record<string, never>;
     Functions: Record<string, never>;

@@ -1,0 +1,103 @@
+/** The requests of read-only links. */
+import type { ApiRow } from '#domain/database-rows.ts';
+import { dateLabel } from '#domain/day/day.ts';
+import type { LinkAnswer, LinkRequest } from '#domain/documents/document-links.ts';
+import { titleOf } from '#domain/documents/wins-document.ts';
+import { MESSAGES } from '#domain/messages.ts';
+import type { DataClient } from '#client/lib/api/data-client.ts';
+import type { Supabase } from '#client/lib/api/supabase.ts';
+
+export type LinkTarget = Pick<LinkRequest, 'documentId' | 'reviewId'>;
+export type OwnLink = ApiRow<'document_links'> & { title: string };
+
+export const linksKey = (userId: string) => ['links', userId] as const;
+
+/** The links that still work, newest first, with the titles of what they show. */
+export async function listLinks(data: DataClient, userId: string, signal: AbortSignal): Promise<OwnLink[]> {
+  const { data: rows } = await data
+    .from('document_links')
+    .select('user_id, id, document_id, review_id, created_at, expires_at')
+    .eq('user_id', userId)
+    .gt('expires_at', new Date().toISOString())
+    .order('created_at', { ascending: false })
+    .abortSignal(signal)
+    .retry(false)
+    .throwOnError();
+  const [documents, reviews] = await Promise.all([
+    readTitles(
+      data,
+      userId,
+      rows.flatMap(({ document_id: id }) => id ?? []),
+      signal,
+    ),
+    readPeriods(
+      data,
+      userId,
+      rows.flatMap(({ review_id: id }) => id ?? []),
+      signal,
+    ),
+  ]);
+  return rows.map((row) => ({
+    ...row,
+    title: (row.document_id === null ? reviews.get(row.review_id!) : documents.get(row.document_id)) ?? 'Review',
+  }));
+}
+
+async function readTitles(
+  data: DataClient,
+  userId: string,
+  ids: readonly string[],
+  signal: AbortSignal,
+): Promise<Map<string, string>> {
+  if (ids.length === 0) return new Map();
+  const { data: rows } = await data
+    .from('documents')
+    .select('id, title')
+    .eq('user_id', userId)
+    .in('id', ids)
+    .abortSignal(signal)
+    .retry(false)
+    .throwOnError();
+  return new Map(rows.map(({ id, title }) => [id, titleOf({ title })]));
+}
+
+async function readPeriods(
+  data: DataClient,
+  userId: string,
+  ids: readonly string[],
+  signal: AbortSignal,
+): Promise<Map<string, string>> {
+  if (ids.length === 0) return new Map();
+  const { data: rows } = await data
+    .from('reviews')
+    .select('id, period_from, period_to')
+    .eq('user_id', userId)
+    .in('id', ids)
+    .abortSignal(signal)
+    .retry(false)
+    .throwOnError();
+  return new Map(
+    rows.map(({ id, period_from: from, period_to: to }) => [id, `Review, ${dateLabel(from)} – ${dateLabel(to)}`]),
+  );
+}
+
+export async function createLink(
+  { apiUrl, withSession }: Supabase,
+  request: LinkRequest,
+): Promise<LinkAnswer | { error: string }> {
+  try {
+    const response = await withSession(fetch)(`${apiUrl}/functions/v1/create-link`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(request),
+    });
+    const answer = (await response.json()) as LinkAnswer | { success: false; error: string };
+    return answer.success ? answer : { error: answer.error };
+  } catch {
+    return { error: MESSAGES.unexpected };
+  }
+}
+
+export async function endLink(data: DataClient, userId: string, id: string): Promise<void> {
+  await data.from('document_links').delete().eq('user_id', userId).eq('id', id).throwOnError();
+}

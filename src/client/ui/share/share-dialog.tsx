@@ -1,0 +1,113 @@
+/** Makes a read-only link to a document or a review, and lists those that it has (docs/specification/wins.md 2). */
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useRef, useState } from 'react';
+import { LINK_DAYS, type LinkDays } from '#domain/documents/document-links.ts';
+import { useData } from '#client/lib/api/data-client.ts';
+import { useSupabase } from '#client/lib/api/supabase.ts';
+import { useUser } from '#client/lib/session/session.ts';
+import { Button } from '#client/ui/button.tsx';
+import { Dialog } from '#client/ui/dialog.tsx';
+import { Choices } from '#client/ui/form/choices.tsx';
+import { Notice } from '#client/ui/notice.tsx';
+import { Buttons, Hint, Quiet, Stack } from '#client/ui/stack.tsx';
+import { createLink, linksKey, listLinks, type LinkTarget } from './links.ts';
+import { LinkRows } from './link-rows.tsx';
+import styles from './share.module.css';
+
+export function ShareDialog({ target, onClose }: { target: LinkTarget; onClose: () => void }) {
+  const supabase = useSupabase();
+  const data = useData();
+  const { id: userId } = useUser();
+  const queries = useQueryClient();
+  const [days, setDays] = useState<LinkDays>(30);
+  const [state, setState] = useState<{ busy: boolean; problem: string | null }>({ busy: false, problem: null });
+  const [url, setUrl] = useState<string | null>(null);
+  const links = useQuery({
+    queryKey: linksKey(userId),
+    queryFn: ({ signal }) => listLinks(data, userId, signal),
+    staleTime: 0,
+    networkMode: 'always',
+  });
+  const ofTarget = links.data?.filter(
+    ({ document_id: documentId, review_id: reviewId }) =>
+      documentId === (target.documentId ?? null) && reviewId === (target.reviewId ?? null),
+  );
+
+  const create = async (replaces?: string): Promise<void> => {
+    setState({ busy: true, problem: null });
+    const answer = await createLink(supabase, { ...target, days, ...(replaces !== undefined && { replaces }) });
+    setState({ busy: false, problem: 'error' in answer ? answer.error : null });
+    if ('url' in answer) setUrl(answer.url);
+    await queries.invalidateQueries({ queryKey: linksKey(userId) });
+  };
+
+  return (
+    <Dialog title="Read-only link" onClose={onClose}>
+      <Stack stretch>
+        <Quiet>
+          Whoever has the link sees this {target.documentId === undefined ? 'review' : 'document'} as it is then, and
+          nothing else of yours. It names only whom the {target.documentId === undefined ? 'review' : 'document'} names.
+        </Quiet>
+        {url === null ? (
+          <>
+            <Choices
+              legend="Ends after"
+              isLegendShown
+              name="linkDays"
+              choices={LINK_DAYS.map((value) => ({ value: String(value), label: `${value} days` }))}
+              chosen={String(days)}
+              onChoose={(value) => setDays(LINK_DAYS.find((each) => String(each) === value)!)}
+            />
+            {state.problem !== null && <Notice kind="error">{state.problem}</Notice>}
+            <Buttons>
+              <Button tone="primary" busy={state.busy} busyLabel="Making..." onClick={() => void create()}>
+                Make a Link
+              </Button>
+            </Buttons>
+          </>
+        ) : (
+          <NewAddress url={url} />
+        )}
+        {ofTarget && ofTarget.length > 0 && (
+          <LinkRows links={ofTarget} label="Links that work" onRenew={(id) => void create(id)} />
+        )}
+      </Stack>
+    </Dialog>
+  );
+}
+
+/** The address, which is shown this one time. */
+function NewAddress({ url }: { url: string }) {
+  const field = useRef<HTMLInputElement>(null);
+  const [isCopied, setIsCopied] = useState(false);
+  const copy = async (): Promise<void> => {
+    try {
+      await navigator.clipboard.writeText(url);
+      setIsCopied(true);
+    } catch {
+      field.current?.select();
+    }
+  };
+  return (
+    <Stack gap="s2" stretch>
+      <label className={styles.addressLabel} htmlFor="link-address">
+        The link
+      </label>
+      <input
+        ref={field}
+        id="link-address"
+        className={styles.address}
+        readOnly
+        value={url}
+        data-autofocus
+        onFocus={({ currentTarget }) => currentTarget.select()}
+      />
+      <Buttons>
+        <Button tone="primary" onClick={() => void copy()}>
+          {isCopied ? 'Copied' : 'Copy Link'}
+        </Button>
+      </Buttons>
+      <Hint role="status">Copy it now: it is not shown again. You can end it at any time, here or in Settings.</Hint>
+    </Stack>
+  );
+}
