@@ -53,6 +53,7 @@ const VIEWS: Readonly<Record<Exclude<RouteName, 'landing' | 'terms' | 'privacy'>
   journal: lazyChunk(async () => (await import('./routes/journal-route.tsx')).JournalRoute),
   reviews: lazyChunk(async () => (await import('#client/features/coach/reviews-screen.tsx')).ReviewsScreen),
   year: lazyChunk(async () => (await import('#client/features/year/year-screen.tsx')).YearScreen),
+  wins: lazyChunk(async () => (await import('#client/features/wins/wins-screen.tsx')).WinsScreen),
   settings: lazyChunk(async () => (await import('./routes/settings-route.tsx')).SettingsRoute),
   profile: lazyChunk(async () => (await import('./routes/profile-route.tsx')).ProfileRoute),
   receipt: lazyChunk(async () => (await import('#client/features/billing/receipt-screen.tsx')).ReceiptScreen),

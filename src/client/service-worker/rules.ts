@@ -18,9 +18,20 @@ const ASSET_FOLDER = '/assets/';
 
 /** Pages that open from the cached app shell. Each prerendered page has its own HTML instead. */
 const SHELL_PAGES: ReadonlySet<string> = new Set(
-  (['login', 'signup', 'forgotPassword', 'journal', 'reviews', 'year', 'settings', 'profile', 'receipt'] as const).map(
-    (name) => ROUTES[name].path,
-  ),
+  (
+    [
+      'login',
+      'signup',
+      'forgotPassword',
+      'journal',
+      'reviews',
+      'year',
+      'wins',
+      'settings',
+      'profile',
+      'receipt',
+    ] as const
+  ).map((name) => ROUTES[name].path),
 );
 
 type PageRequest = Pick<Request, 'method' | 'mode' | 'url'>;

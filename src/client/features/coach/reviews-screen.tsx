@@ -1,6 +1,7 @@
 /** Hustle Reviews: the upgrade pitch on the free plan, the two periods on premium. */
 import { useQueryClient } from '@tanstack/react-query';
 import { Suspense, useDeferredValue, useEffect, useState } from 'react';
+import { Link } from 'wouter';
 import { AI_MESSAGES, FAIR_USE_NOTE, type TrendResult } from '#domain/coach/coach.ts';
 import { PREMIUM_PRICE } from '#domain/plan/plan.ts';
 import { FIRST_DAY, type Day } from '#domain/day/day.ts';
@@ -13,6 +14,7 @@ import {
   type DayRange,
   type ReviewPeriod,
 } from '#domain/plan/review-period.ts';
+import { ROUTES } from '#domain/routes.ts';
 import { PlanPlaceholder } from '#client/ui/plan/plan-placeholder.tsx';
 import { usePremium } from '#client/lib/plan/premium.ts';
 import { useTitle } from '#client/lib/hooks/use-title.ts';
@@ -46,6 +48,11 @@ export function ReviewsScreen() {
         </>
       )}
       {premium === true && <ReviewPeriods />}
+      {premium !== null && (
+        <p className={charts.section}>
+          <Link to={ROUTES.wins.path}>Wins: the document for your yearly review</Link>
+        </p>
+      )}
     </Page>
   );
 }

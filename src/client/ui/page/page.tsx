@@ -5,7 +5,7 @@ import { ArrowLeft } from 'lucide-react';
 import { ROUTES } from '#domain/routes.ts';
 import styles from './page.module.css';
 
-export function Page({ title, back, children }: { title: string; back: ReactNode; children: ReactNode }) {
+export function Page({ title, back, children }: { title: ReactNode; back: ReactNode; children: ReactNode }) {
   return (
     <div className={styles.page}>
       <header className={styles.top}>{back}</header>

@@ -1,0 +1,290 @@
+/** One wins document: its title and lines, the lines to pick, and the ways to hand it in. */
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
+import { earlierOf } from '#domain/day/day.ts';
+import {
+  candidateKey,
+  lineKey,
+  toWinLine,
+  type Candidate,
+  type CandidateDay,
+} from '#domain/documents/win-candidates.ts';
+import {
+  LINE_MAX_LENGTH,
+  periodLabel,
+  TITLE_MAX_LENGTH,
+  titleOf,
+  type DocumentLine,
+  type WinLine,
+  type WinsDocument,
+} from '#domain/documents/wins-document.ts';
+import { ROUTES } from '#domain/routes.ts';
+import { useData } from '#client/lib/api/data-client.ts';
+import { useToday } from '#client/lib/hooks/use-clock.ts';
+import { useTitle } from '#client/lib/hooks/use-title.ts';
+import { usePremium } from '#client/lib/plan/premium.ts';
+import { useUser } from '#client/lib/session/session.ts';
+import { Button } from '#client/ui/button.tsx';
+import { LoadingText } from '#client/ui/loading-text.tsx';
+import { Notice, NoticeButtons } from '#client/ui/notice.tsx';
+import { Page } from '#client/ui/page/page.tsx';
+import { UpgradeButton } from '#client/ui/plan/upgrade-button.tsx';
+import { LoadError, Quiet, Stack } from '#client/ui/stack.tsx';
+import { useToast } from '#client/ui/toast.tsx';
+import { createDocumentSaver, type DocumentSaver, type SaveState } from './document-saver.ts';
+import { BackTo, PeriodFields } from './document-parts.tsx';
+import { documentBackend, documentsKey, draftStore, takeDraft } from './documents.ts';
+import { changeText, insertByDate, insertHeading, putBack, removeLine } from './edit-lines.ts';
+import { GrowingText } from './growing-text.tsx';
+import { HandIn } from './hand-in.tsx';
+import { LineList } from './line-list.tsx';
+import { readCandidates } from './logs-of-period.ts';
+import { Paper } from './paper.tsx';
+import { PickLines } from './pick-lines.tsx';
+import styles from './wins.module.css';
+
+/** Reads the document, or takes it from this browser if the server does not have it yet. */
+export function DocumentScreen({ id }: { id: string }) {
+  const data = useData();
+  const { id: userId } = useUser();
+  const queries = useQueryClient();
+  const backend = useMemo(() => documentBackend(data, userId, id), [data, userId, id]);
+  // The saver follows both from here on.
+  const once = { staleTime: Infinity, gcTime: 0, networkMode: 'always' } as const;
+  const stored = useQuery({ queryKey: ['document', userId, id], queryFn: () => backend.read(), ...once });
+  const taken = useQuery({ queryKey: ['document-draft', userId, id], queryFn: () => takeDraft(userId, id), ...once });
+  const [saver, setSaver] = useState<DocumentSaver | null>(null);
+  const draft = taken.data ?? null;
+  const isSettled = !taken.isPending && !stored.isPending;
+  if (saver === null && isSettled) {
+    if (stored.data || draft !== null) {
+      setSaver(
+        createDocumentSaver({ backend, draft: draftStore(userId, id), stored: stored.data ?? null, leftover: draft }),
+      );
+    }
+  }
+  useEffect(() => {
+    if (saver === null) return;
+    const onHide = (): void => void (document.visibilityState === 'hidden' ? saver.flush() : saver.refresh());
+    const onReturn = (): void => void saver.refresh();
+    const onOnline = (): void => void saver.flush();
+    document.addEventListener('visibilitychange', onHide);
+    addEventListener('focus', onReturn);
+    addEventListener('online', onOnline);
+    return () => {
+      document.removeEventListener('visibilitychange', onHide);
+      removeEventListener('focus', onReturn);
+      removeEventListener('online', onOnline);
+      saver.close();
+      void saver.flush().then(() => queries.invalidateQueries({ queryKey: documentsKey(userId) }));
+    };
+  }, [saver, queries, userId]);
+
+  if (saver !== null) return <DocumentEditor id={id} saver={saver} />;
+  return (
+    <Page title="Wins" back={<BackTo path={ROUTES.wins.path}>All documents</BackTo>}>
+      <Stack above="s4">
+        {stored.isError ? (
+          <LoadError request={stored}>Couldn't load this document. It is safe.</LoadError>
+        ) : stored.data === null ? (
+          <Quiet>This document is not there. It may have been deleted.</Quiet>
+        ) : (
+          <LoadingText />
+        )}
+      </Stack>
+    </Page>
+  );
+}
+
+const newId = (): string => crypto.randomUUID();
+
+function DocumentEditor({ id, saver }: { id: string; saver: DocumentSaver }) {
+  const { document, state, theirs } = useSyncExternalStore(saver.subscribe, saver.getSnapshot);
+  useTitle(titleOf(document));
+  const premium = usePremium();
+  const canEdit = premium === true;
+  const toast = useToast();
+  const [pane, setPane] = useState<'document' | 'pick'>('document');
+  const [focused, setFocused] = useState<string | null>(null);
+  const [announcement, announce] = useState('');
+  const candidates = useCandidates(document, canEdit);
+  const current = useRef(document);
+  current.current = document;
+
+  const change = useCallback(
+    (changes: Partial<WinsDocument>) => saver.edit({ ...saver.getSnapshot().document, ...changes }),
+    [saver],
+  );
+  const changeLines = useCallback(
+    (next: (lines: readonly DocumentLine[]) => readonly DocumentLine[]) =>
+      change({ lines: next(saver.getSnapshot().document.lines) }),
+    [change, saver],
+  );
+  const remove = useCallback(
+    (line: DocumentLine) => {
+      const index = saver.getSnapshot().document.lines.findIndex((other) => other.id === line.id);
+      changeLines((lines) => removeLine(lines, line.id));
+      toast({
+        kind: 'info',
+        text: line.kind === 'win' ? 'Line removed from the document.' : 'Heading removed.',
+        topic: `document ${id}`,
+        action: { label: 'Undo', run: () => changeLines((lines) => putBack(lines, line, index)) },
+      });
+    },
+    [changeLines, id, saver, toast],
+  );
+  const pick = useCallback(
+    (candidate: Candidate, isPicked: boolean) => {
+      const line = saver
+        .getSnapshot()
+        .document.lines.find((other) => other.kind === 'win' && lineKey(other) === candidateKey(candidate));
+      if (!isPicked && line) return remove(line);
+      if (isPicked && !line) changeLines((lines) => insertByDate(lines, toWinLine(candidate, newId)));
+    },
+    [changeLines, remove, saver],
+  );
+
+  const wins = document.lines.filter((line): line is WinLine => line.kind === 'win');
+  const picked = new Set(wins.map(lineKey));
+  return (
+    <div className={styles.screen}>
+      <Page
+        title={<span className="unseen">{titleOf(document)}</span>}
+        back={<BackTo path={ROUTES.wins.path}>All documents</BackTo>}
+      >
+        <p className={styles.status} role="status" data-state={state}>
+          {canEdit ? STATUS[state] : ''}
+        </p>
+        {premium === false && (
+          <Notice kind="info">
+            <p>Your documents stay readable. Writing and handing in are part of the Closer plan.</p>
+            <NoticeButtons>
+              <UpgradeButton feature="wins" />
+            </NoticeButtons>
+          </Notice>
+        )}
+        {state === 'conflict' && (
+          <Notice kind="error">
+            <p>
+              {theirs === null
+                ? 'This document was deleted in another tab or on another device.'
+                : 'This document was changed in another tab or on another device.'}{' '}
+              Nothing was overwritten.
+            </p>
+            <NoticeButtons>
+              <Button onClick={() => saver.resolve('mine')}>Keep this version</Button>
+              {theirs !== null && (
+                <Button tone="text" onClick={() => saver.resolve('theirs')}>
+                  Use the other version
+                </Button>
+              )}
+            </NoticeButtons>
+          </Notice>
+        )}
+        <div className={styles.head}>
+          <GrowingText
+            className={styles.titleField}
+            label="Title"
+            value={document.title}
+            placeholder="Wins"
+            maxLength={TITLE_MAX_LENGTH}
+            readOnly={!canEdit}
+            onChange={(title) => change({ title })}
+          />
+          <GrowingText
+            className={styles.authorField}
+            label="Name on the document"
+            value={document.author}
+            placeholder="Your name"
+            maxLength={TITLE_MAX_LENGTH}
+            readOnly={!canEdit}
+            onChange={(author) => change({ author })}
+          />
+          <details className={styles.periodLine}>
+            <summary>{periodLabel(document.from, document.to)}</summary>
+            {canEdit && (
+              <PeriodFields days={document} onChange={({ from, to }) => from <= to && change({ from, to })} />
+            )}
+          </details>
+        </div>
+        {canEdit && <HandIn id={id} document={document} saver={saver} />}
+        <div className={styles.tabs} role="group" aria-label="Show">
+          {(['document', 'pick'] as const).map((each) => (
+            <button key={each} type="button" aria-pressed={pane === each} onClick={() => setPane(each)}>
+              {each === 'document' ? `Document (${wins.length})` : 'Pick lines'}
+            </button>
+          ))}
+        </div>
+        <div className={styles.panes} data-shown={pane}>
+          <section className={styles.document} aria-label="Document">
+            {document.lines.length === 0 && <Quiet>No lines yet. Pick them from your logs.</Quiet>}
+            <LineList
+              document={document}
+              canEdit={canEdit}
+              onText={(line, text) => changeLines((lines) => changeText(lines, line, text.slice(0, LINE_MAX_LENGTH)))}
+              onLines={changeLines}
+              onRemove={remove}
+              onFocusLine={setFocused}
+              announce={announce}
+            />
+            {canEdit && (
+              <Button
+                tone="text"
+                onClick={() => {
+                  const heading: DocumentLine = { kind: 'heading', id: newId(), text: '' };
+                  changeLines((lines) => insertHeading(lines, heading, focused));
+                  announce('Heading added.');
+                  requestAnimationFrame(() => window.document.getElementById(`line-${heading.id}`)?.focus());
+                }}
+              >
+                Add a heading{focused === null ? '' : ' above this line'}
+              </Button>
+            )}
+          </section>
+          {canEdit && (
+            <section className={styles.pick} aria-labelledby="pick-title">
+              <h2 id="pick-title" className={styles.pickTitle}>
+                Pick from your logs
+              </h2>
+              {candidates.data ? (
+                <PickLines days={candidates.data} picked={picked} onPick={pick} />
+              ) : candidates.isError ? (
+                <LoadError request={candidates}>Couldn't load your logs. They are safe.</LoadError>
+              ) : (
+                <LoadingText />
+              )}
+            </section>
+          )}
+        </div>
+        <p className="unseen" role="status">
+          {announcement}
+        </p>
+      </Page>
+      <Paper document={document} />
+    </div>
+  );
+}
+
+const STATUS: Readonly<Record<SaveState, string>> = {
+  saved: 'Saved',
+  unsaved: 'Saving...',
+  saving: 'Saving...',
+  offline: 'Not saved yet. Kept in this browser and sent again soon.',
+  refused: 'Not saved. Your plan has ended. The text is kept in this browser.',
+  full: 'Not saved. The document, or the list of documents, is full. The text is kept in this browser.',
+  conflict: 'Not saved yet. Choose a version.',
+};
+
+function useCandidates({ from, to }: WinsDocument, isEnabled: boolean) {
+  const data = useData();
+  const { id: userId } = useUser();
+  const today = useToday();
+  const last = earlierOf(to, today);
+  return useQuery({
+    queryKey: ['win-candidates', userId, from, last],
+    queryFn: ({ signal }): Promise<CandidateDay[]> => readCandidates(data, userId, { from, to: last }, signal),
+    enabled: isEnabled,
+    staleTime: 0,
+    networkMode: 'always',
+  });
+}

@@ -1,0 +1,145 @@
+/**
+ * A wins document as a Word file, with styles of Word for its title, headings and list. Loads with the library as a chunk of
+ * its own, at the first export.
+ */
+import {
+  AlignmentType,
+  BorderStyle,
+  Document,
+  HeadingLevel,
+  LevelFormat,
+  Packer,
+  Paragraph,
+  TabStopType,
+  TextRun,
+  type IParagraphOptions,
+} from 'docx';
+import { withoutControls } from '#domain/log/entry-html.ts';
+import { lineDate, periodLabel, sectionsOf, titleOf, type WinsDocument } from '#domain/documents/wins-document.ts';
+
+const TWIPS_PER_MM = 56.7;
+const MARGIN = Math.round(25 * TWIPS_PER_MM);
+/** Letter in North America, A4 elsewhere, in twips. */
+const PAGES = { letter: { width: 12_240, height: 15_840 }, a4: { width: 11_906, height: 16_838 } } as const;
+const QUIET = '645C52';
+const INK = '1D1A17';
+const BULLETS = 'wins';
+
+/** `paper`: from the reader's locale. */
+export async function docxFile(document: WinsDocument, paper: keyof typeof PAGES): Promise<Blob> {
+  const { author, from, to } = document;
+  const title = titleOf(document);
+  const page = PAGES[paper];
+  const textWidth = page.width - 2 * MARGIN;
+  const facts = [author.trim(), periodLabel(from, to)].filter((fact) => fact !== '');
+  const body = sectionsOf(document).flatMap(({ heading, wins }) => [
+    ...(heading === null ? [] : [new Paragraph({ heading: HeadingLevel.HEADING_1, ...textOptions(heading) })]),
+    ...wins.map(
+      ({ text, date }) =>
+        new Paragraph({
+          style: 'Win',
+          numbering: { reference: BULLETS, level: 0 },
+          ...directionOf(text),
+          children: [
+            run(text),
+            // A no-break space: the day never stands alone on a line.
+            new TextRun({
+              text: `${isRightToLeft(text) ? '\u200f' : ''}\u00a0 ${lineDate(date, document).replaceAll(' ', '\u00a0')}`,
+              style: 'Day',
+            }),
+          ],
+        }),
+    ),
+  ]);
+  return Packer.toBlob(
+    new Document({
+      title,
+      subject: `Wins, ${periodLabel(from, to)}`,
+      ...(author.trim() !== '' && { creator: author.trim(), lastModifiedBy: author.trim() }),
+      styles: {
+        default: {
+          document: {
+            run: { font: FONTS, size: 22, color: INK },
+            paragraph: { spacing: { line: 276, after: 80 } },
+          },
+          title: {
+            run: { font: HEADING_FONTS, size: 52, color: INK },
+            paragraph: { spacing: { after: 60 }, keepNext: true },
+          },
+          heading1: {
+            run: { font: HEADING_FONTS, size: 30, color: INK },
+            paragraph: { spacing: { before: 360, after: 100 }, keepNext: true },
+          },
+        },
+        paragraphStyles: [
+          {
+            id: 'Facts',
+            name: 'Facts',
+            basedOn: 'Normal',
+            run: { color: QUIET },
+            paragraph: {
+              spacing: { after: 320 },
+              border: { bottom: { style: BorderStyle.SINGLE, size: 4, space: 10, color: 'E6DFD3' } },
+            },
+          },
+          {
+            id: 'Win',
+            name: 'Win',
+            basedOn: 'Normal',
+            quickFormat: true,
+            paragraph: { spacing: { after: 80 }, keepLines: true },
+          },
+        ],
+        characterStyles: [{ id: 'Day', name: 'Day', run: { color: QUIET, size: 18 } }],
+      },
+      numbering: {
+        config: [
+          {
+            reference: BULLETS,
+            levels: [
+              {
+                level: 0,
+                format: LevelFormat.BULLET,
+                text: '•',
+                alignment: AlignmentType.START,
+                style: { paragraph: { indent: { left: 340, hanging: 340 } } },
+              },
+            ],
+          },
+        ],
+      },
+      sections: [
+        {
+          properties: { page: { size: page, margin: { top: MARGIN, bottom: MARGIN, left: MARGIN, right: MARGIN } } },
+          children: [
+            new Paragraph({ heading: HeadingLevel.TITLE, ...textOptions(title) }),
+            new Paragraph({
+              style: 'Facts',
+              tabStops: [{ type: TabStopType.RIGHT, position: textWidth }],
+              children: facts.flatMap((fact, index) => (index === 0 ? [run(fact)] : [new TextRun('  ·  '), run(fact)])),
+            }),
+            ...body,
+          ],
+        },
+      ],
+    }),
+  );
+}
+
+/** Installed with Word and LibreOffice, or replaced by what is; East Asian and right-to-left text has fonts of its own. */
+const FONTS = { ascii: 'Calibri', hAnsi: 'Calibri', cs: 'Arial', eastAsia: 'Yu Gothic' };
+const HEADING_FONTS = { ascii: 'Georgia', hAnsi: 'Georgia', cs: 'Times New Roman', eastAsia: 'Yu Mincho' };
+
+/** The first letter with a direction decides, as `dir="auto"` does. */
+const FIRST_STRONG = /[\p{L}]/u;
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/u;
+const isRightToLeft = (text: string): boolean => RIGHT_TO_LEFT.test(FIRST_STRONG.exec(text)?.[0] ?? '');
+
+const directionOf = (text: string): Pick<IParagraphOptions, 'bidirectional'> =>
+  isRightToLeft(text) ? { bidirectional: true } : {};
+const run = (text: string): TextRun =>
+  new TextRun({ text: xmlText(text), ...(isRightToLeft(text) && { rightToLeft: true }) });
+const textOptions = (text: string): IParagraphOptions => ({ ...directionOf(text), children: [run(text)] });
+
+/** XML 1.0 has no control characters, and Word calls a file with one damaged. */
+const xmlText = (text: string): string => withoutControls(text.toWellFormed()).replaceAll(/[\ufffe\uffff]/g, '');

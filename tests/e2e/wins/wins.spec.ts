@@ -1,0 +1,218 @@
+/** Wins documents (docs/specification/wins.md): from a year of logs to a page that is handed in. */
+import { readFile } from 'node:fs/promises';
+import type { Page } from '@playwright/test';
+import { addDays, type Day } from '#domain/day/day.ts';
+import { log, today } from '../support/journal.ts';
+import { expect, expectNoHorizontalScroll, inBothThemes, test } from '../support/test.ts';
+
+const LOGS = (): Record<Day, string> => ({
+  [addDays(today(), -2)]: log('Read mail', 'Shipped the billing migration'),
+  [addDays(today(), -1)]: log('Closed the audit', 'Wrote <b>docs</b>'),
+});
+
+const lines = (page: Page) => page.getByRole('region', { name: 'Document' }).getByRole('textbox');
+const textsOf = (page: Page) =>
+  lines(page).evaluateAll((fields) => fields.map((field) => (field as HTMLTextAreaElement).value));
+const saved = (page: Page) => expect(page.getByRole('status').filter({ hasText: /^Saved$/ })).toBeVisible();
+
+/** Opens a new document of the two days. */
+async function collect(page: Page): Promise<void> {
+  await page.getByRole('radio', { name: 'Own dates' }).check();
+  await page.getByLabel('First day').fill(addDays(today(), -5));
+  await page.getByLabel('Last day').fill(today());
+  await page.getByRole('button', { name: 'Collect My Wins' }).click();
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText(/^Wins /);
+  await saved(page);
+}
+
+test('a document is made of the wins of a period, ordered by keys, reworded, and stays after a reload', async ({
+  page,
+  signUp,
+}) => {
+  await signUp(page, { isCloser: true, logs: LOGS(), path: '/wins' });
+  await collect(page);
+  await expect
+    .poll(() => textsOf(page))
+    .toEqual(expect.arrayContaining(['Shipped the billing migration', 'Closed the audit']));
+
+  await page.getByLabel('Title').fill('My best days');
+  const closed = lines(page).filter({ hasText: 'Closed the audit' });
+  await closed.fill('Closed the audit without findings');
+  const before = await textsOf(page);
+  const index = before.indexOf('Closed the audit without findings');
+  await lines(page).nth(index).press('Alt+ArrowUp');
+  await expect
+    .poll(() => textsOf(page))
+    .toEqual(before.with(index, before[index - 1]!).with(index - 1, before[index]!));
+  await expect(lines(page).nth(index - 1)).toBeFocused();
+  await saved(page);
+  const after = await textsOf(page);
+  await page.reload();
+  await expect(page.getByLabel('Title')).toHaveValue('My best days');
+  await expect.poll(() => textsOf(page)).toEqual(after);
+
+  // The log stays as it is.
+  await page
+    .getByRole('link', { name: /^Log of/ })
+    .first()
+    .click();
+  await expect(page.locator('.ProseMirror')).toContainText(/Shipped the billing migration|Closed the audit/);
+});
+
+test('a line is picked, dragged, and every removal is taken back', async ({ page, signUp }) => {
+  await signUp(page, { isCloser: true, logs: LOGS(), path: '/wins' });
+  await collect(page);
+  const start = await textsOf(page);
+  await page.getByLabel('Find a line').fill('read mail');
+  await page.getByRole('checkbox', { name: 'Read mail' }).check();
+  await expect.poll(async () => (await textsOf(page)).length).toBe(start.length + 1);
+
+  const shipped = page
+    .getByRole('listitem')
+    .filter({ has: page.getByRole('button', { name: 'Remove this line' }) })
+    .first();
+  const removed = await shipped.getByRole('textbox').inputValue();
+  await shipped.getByRole('button', { name: 'Remove this line' }).click();
+  await expect.poll(() => textsOf(page)).not.toContain(removed);
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await expect.poll(() => textsOf(page)).toContain(removed);
+
+  await page.getByRole('checkbox', { name: 'Read mail' }).uncheck();
+  await expect.poll(() => textsOf(page)).not.toContain('Read mail');
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await expect.poll(() => textsOf(page)).toContain('Read mail');
+
+  const rows = page.getByRole('region', { name: 'Document' }).getByRole('listitem');
+  const order = await textsOf(page);
+  await rows
+    .last()
+    .getByTitle(/^Drag to move/)
+    .dragTo(rows.first(), { targetPosition: { x: 40, y: 2 } });
+  await expect.poll(() => textsOf(page)).toEqual([order.at(-1), ...order.slice(0, -1)]);
+  await saved(page);
+
+  await page.getByRole('link', { name: 'All documents' }).click();
+  await page.getByRole('button', { name: /^Delete Wins/ }).click();
+  await expect(page.getByRole('list', { name: 'Documents' })).toHaveCount(0);
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await page.getByRole('list', { name: 'Documents' }).getByRole('link').click();
+  await expect.poll(() => textsOf(page)).toEqual([order.at(-1), ...order.slice(0, -1)]);
+});
+
+test('two tabs never overwrite each other', async ({ page, context, signUp, watchPage }) => {
+  await signUp(page, { isCloser: true, logs: LOGS(), path: '/wins' });
+  await collect(page);
+  const other = await context.newPage();
+  await watchPage(other);
+  await other.goto(page.url());
+  await other.getByLabel('Title').fill('From the other tab');
+  await saved(other);
+  // Without the event of a return: both tabs write at once.
+  await page.getByLabel('Title').fill('From this tab');
+  await expect(page.getByText('Nothing was overwritten.')).toBeVisible();
+  await other.reload();
+  await expect(other.getByLabel('Title')).toHaveValue('From the other tab');
+  await page.getByRole('button', { name: 'Keep this version' }).click();
+  await saved(page);
+  await other.reload();
+  await expect(other.getByLabel('Title')).toHaveValue('From this tab');
+});
+
+test.describe('without a connection', () => {
+  test.use({ expectedErrors: /Failed to load resource|ERR_INTERNET_DISCONNECTED/ });
+
+  test('words are kept in the browser and sent when it is back, also after a reload', async ({
+    page,
+    context,
+    signUp,
+  }) => {
+    await signUp(page, { isCloser: true, logs: LOGS(), path: '/wins' });
+    await collect(page);
+    await context.setOffline(true);
+    await page.getByLabel('Title').fill('Written on a train');
+    await expect(page.getByText('Not saved yet. Kept in this browser')).toBeVisible();
+    await context.setOffline(false);
+    await page.reload();
+    await expect(page.getByLabel('Title')).toHaveValue('Written on a train');
+    await saved(page);
+  });
+});
+
+test('a document is copied, saved as Word and Markdown, and printed without the app', async ({
+  page,
+  context,
+  signUp,
+}) => {
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  await signUp(page, { isCloser: true, logs: LOGS(), path: '/wins' });
+  await collect(page);
+  await page.getByRole('button', { name: 'Copy Markdown' }).click();
+  const markdown = await page.evaluate(() => navigator.clipboard.readText());
+  expect(markdown).toMatch(/^# Wins .*\n\nAda Smith/);
+  expect(markdown).toMatch(/- Shipped the billing migration \(\w{3} \d+\)/);
+
+  const [text] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Markdown file' }).click(),
+  ]);
+  expect(text.suggestedFilename()).toMatch(/\.md$/);
+  expect(await readFile(await text.path(), 'utf8')).toBe(markdown);
+
+  const [word] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Word' }).click()]);
+  expect(word.suggestedFilename()).toMatch(/\.docx$/);
+  expect((await readFile(await word.path())).subarray(0, 2).toString()).toBe('PK');
+
+  await page.emulateMedia({ media: 'print' });
+  await expect(page.getByRole('button', { name: 'Print' })).toBeHidden();
+  await expect(page.getByRole('article')).toBeVisible();
+  await expect(page.getByRole('article')).toContainText('Shipped the billing migration');
+});
+
+test('a link shows the document to anybody until it is ended in Settings', async ({
+  page,
+  browser,
+  baseURL,
+  signUp,
+}) => {
+  await signUp(page, { isCloser: true, logs: LOGS(), path: '/wins' });
+  await collect(page);
+  await page.getByRole('button', { name: 'Link' }).click();
+  await page.getByRole('radio', { name: '7 days' }).check();
+  await page.getByRole('button', { name: 'Make a Link' }).click();
+  const url = await page.getByLabel('The link').inputValue();
+  expect(url).toMatch(/\/s\/[\w-]{43}$/);
+
+  const guest = await browser.newContext({ baseURL: baseURL! });
+  const reader = await guest.newPage();
+  await reader.goto(url);
+  await expect(reader.getByText('Shipped the billing migration')).toBeVisible();
+  expect(await reader.content()).not.toContain('<script');
+
+  await page.goto('/settings');
+  await page.getByRole('button', { name: /^End the link to Wins/ }).click();
+  await expect(page.getByText('No links.')).toBeVisible();
+  const ended = await reader.request.get(url);
+  expect(ended.status()).toBe(404);
+  await guest.close();
+});
+
+test('a Dabbler sees the offer, and what was written as a Closer', async ({ page, signUp }) => {
+  await signUp(page, { path: '/wins' });
+  await expect(page.getByRole('button', { name: 'Upgrade to Closer' })).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Collect My Wins' })).toHaveCount(0);
+});
+
+test('the pages are accessible in both themes and fit a phone', async ({ page, signUp, expectAccessible }) => {
+  await signUp(page, { isCloser: true, logs: LOGS(), path: '/wins' });
+  await expect(page.getByRole('button', { name: 'Collect My Wins' })).toBeVisible();
+  await inBothThemes(page, expectAccessible);
+  await collect(page);
+  await page.getByLabel('Find a line').fill('docs');
+  await inBothThemes(page, expectAccessible);
+  await page.getByRole('button', { name: 'Link' }).click();
+  await page.getByRole('button', { name: 'Make a Link' }).click();
+  await expect(page.getByLabel('The link')).toBeVisible();
+  await inBothThemes(page, expectAccessible);
+  await page.keyboard.press('Escape');
+  await expectNoHorizontalScroll(page);
+});
