@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
-import { frequentNames, frequentTags } from './frequent-words.ts';
+import { frequentNames, frequentTags, readLogWords, type Mention } from './frequent-words.ts';
+
+const namesIn = (...texts: string[]): Mention[] => frequentNames(texts.map(readLogWords));
 
 test('counts the days of a tag in any case, and no heading, number or address', () => {
   const texts = ['Shipped #Billing and #billing', '#billing\n#ops later', 'Fixed #42 at example.org/#ops, C#', 'a#b'];
@@ -16,7 +18,7 @@ test('finds names within sentences, and the same ones at their beginning', () =>
     'Reviewed the plan with Anna Schmidt, then wrote to Weber',
     'Slept on Monday and wrote nothing',
   ];
-  expect(frequentNames(texts)).toEqual([
+  expect(namesIn(...texts)).toEqual([
     { text: 'Anna Schmidt', days: 3 },
     { text: 'Weber', days: 3 },
   ]);
@@ -29,14 +31,14 @@ test.each([
   ['the first words of lines', 'Shipped it\nTested it'],
   ['tags', 'worked on #Billing all day'],
 ])('takes %s for no names', (_what, text) => {
-  expect(frequentNames([text, text, text, text])).toEqual([]);
+  expect(namesIn(text, text, text, text)).toEqual([]);
 });
 
 test('finds none in a language that writes all nouns with a capital', () => {
   const text = 'Ich habe die Rechnung an den Kunden geschickt und das Angebot der Firma geprüft';
-  expect(frequentNames([text, text, text])).toEqual([]);
+  expect(namesIn(text, text, text)).toEqual([]);
 });
 
 test('needs three days of a name', () => {
-  expect(frequentNames(['called Anna', 'called Anna'])).toEqual([]);
+  expect(namesIn('called Anna', 'called Anna')).toEqual([]);
 });

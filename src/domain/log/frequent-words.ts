@@ -32,14 +32,14 @@ const MAX_GERMAN_SHARE = 0.1;
 const MAX_WORDS_OF_NAME = 3;
 
 type Name = { text: string; startsSentence: boolean };
-type Words = { names: Name[]; lower: string[] };
+/** What `frequentNames` needs of one log. */
+export type LogWords = { names: Name[]; lower: string[] };
 
 /**
  * Capitalised words within a sentence, and the same words at the beginning of one. A word that the logs also write in
- * lower case is no name. `texts`: one for each day, as plain text.
+ * lower case is no name. `days`: one for each log, from `readLogWords`.
  */
-export function frequentNames(texts: readonly string[]): Mention[] {
-  const days = texts.map(readWords);
+export function frequentNames(days: readonly LogWords[]): Mention[] {
   const all = days.flatMap((day) => day.lower);
   const lower = new Set(all);
   if (all.filter((word) => GERMAN.has(word)).length > all.length * MAX_GERMAN_SHARE) return [];
@@ -56,8 +56,9 @@ export function frequentNames(texts: readonly string[]): Mention[] {
   );
 }
 
-function readWords(text: string): Words {
-  const words: Words = { names: [], lower: [] };
+/** `text`: of one log, as plain text. */
+export function readLogWords(text: string): LogWords {
+  const words: LogWords = { names: [], lower: [] };
   for (const line of text.split('\n')) {
     let end = 0;
     let length = 0;

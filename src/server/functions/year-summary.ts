@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Context } from 'hono';
 import { isDay, type Day } from '#domain/day/day.ts';
-import { frequentNames, frequentTags } from '#domain/log/frequent-words.ts';
+import { frequentNames, frequentTags, readLogWords, type LogWords } from '#domain/log/frequent-words.ts';
 import type { YearAnswer } from '#domain/year-summary.ts';
 import type { Database } from '../database/database.ts';
 import type { AppEnv } from '../http/app-env.ts';
@@ -16,6 +16,8 @@ const NOT_CACHED = { 'Cache-Control': 'no-store' };
 
 /** Of longer logs the beginning is read for tags and names. Threat: a year of full logs has 94 MB. */
 const MAX_LOG_CHARS = 8_000;
+
+const LOGS_WITHOUT_YIELD = 20;
 
 /** `entry_dates` has the dates of locked days too; the policies of `entries` decide about scores and texts. */
 const READ_YEAR = `
@@ -58,9 +60,12 @@ async function readYear(
   // An emptied log has a row, and is no log.
   const logged = rows.filter(({ text }) => text !== '');
   const texts = logged.flatMap(({ text }) => text ?? []);
-  const tags = frequentTags(texts);
-  // Each takes some milliseconds for a year of long logs.
-  await setImmediate();
+  const words: LogWords[] = [];
+  for (const [index, text] of texts.entries()) {
+    words.push(readLogWords(text));
+    // A year of logs takes some 30 ms, of long ones four times as long: yield to the event loop.
+    if (index % LOGS_WITHOUT_YIELD === 0) await setImmediate();
+  }
   return {
     success: true,
     days: logged.map(({ date, score, text }) => ({
@@ -69,7 +74,7 @@ async function readYear(
       lines: text === null ? null : text.split('\n').length,
     })),
     first: firstRows[0]?.first ?? null,
-    tags,
-    names: frequentNames(texts),
+    tags: frequentTags(texts),
+    names: frequentNames(words),
   };
 }
